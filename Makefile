@@ -1,0 +1,73 @@
+# The project's commands. `make train` and `make test` start from a bare machine with Python 3.11 or later.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+.PHONY: help train test test-slow test-all check format proto bench clean
+
+help:
+	@echo "make train      two parameter servers and two workers train a classifier of handwritten digits"
+	@echo "make test       the tests, without the slow ones"
+	@echo "make test-slow  the slow tests only"
+	@echo "make test-all   all tests"
+	@echo "make check      lint, format, types and import contracts"
+	@echo "make format     rewrite the code as the linter and formatter want it"
+	@echo "make bench      the benchmarks; BENCH=... gives them arguments, such as BENCH=--help"
+	@echo "make proto      generate the protocol buffer modules again"
+	@echo "make clean      remove the environment and what the tools left"
+
+$(VENV)/created:
+	$(PYTHON) -c 'import sys; sys.exit("weft needs Python 3.11 or later; set PYTHON=...") if sys.version_info < (3, 11) else None'
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/installed-examples: pyproject.toml | $(VENV)/created
+	@echo "Installing weft into $(VENV) (once; takes a minute or two)"
+	$(PIP) --editable '.[examples]'
+	@touch $@
+
+$(VENV)/installed-dev: pyproject.toml | $(VENV)/created
+	@echo "Installing weft and its tools into $(VENV) (once; takes a minute or two)"
+	$(PIP) --editable '.[dev]'
+	@touch $@ $(VENV)/installed-examples
+
+train: $(VENV)/installed-examples
+	$(BIN)/weft launch --ps 2 --worker 2 examples/digits.py
+
+test: $(VENV)/installed-dev
+	$(BIN)/python -m pytest -m "not slow and not gpu and not oracle"
+
+test-slow: $(VENV)/installed-dev
+	$(BIN)/python -m pytest -m "slow and not gpu and not oracle"
+
+test-all: $(VENV)/installed-dev
+	$(BIN)/python -m pytest -m "not gpu and not oracle"
+
+check: $(VENV)/installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+format: $(VENV)/installed-dev
+	$(BIN)/ruff check --fix-only .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/installed-dev
+	$(BIN)/python -m benchmarks $(BENCH)
+
+# In an environment of its own: modules that this protoc makes load with every protobuf that pyproject.toml admits, and
+# it comes with the oldest of them.
+$(VENV)/proto-tools: | $(VENV)/created
+	$(PYTHON) -m venv $(VENV)/proto
+	$(VENV)/proto/bin/python -m pip install --quiet --disable-pip-version-check 'grpcio-tools==1.75.*' 'tensorboard==2.20.*'
+	@touch $@
+
+proto: $(VENV)/proto-tools
+	$(VENV)/proto/bin/python tools/generate_protos.py
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist *.egg-info
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

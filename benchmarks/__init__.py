@@ -1,0 +1,1 @@
+"""weft against TensorFlow, and both against the machine: `python -m benchmarks --help`."""

@@ -1,0 +1,181 @@
+"""What is measured, in the order of the table: its program, its unit, the ratio aimed at, and the machine's limit."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+
+from benchmarks.machine import Limits
+
+
+class Unit(Enum):
+    """How a figure is printed; of seconds and bytes less is better, of rates more."""
+
+    SECONDS = "s"
+    STEPS = "steps/s"
+    RATE = "B/s"
+    BYTES = "B"
+
+    @property
+    def more_is_better(self) -> bool:
+        return self in (Unit.STEPS, Unit.RATE)
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A machine limit in the unit of its measure, and what it is made of."""
+
+    value: float
+    source: str
+
+
+LimitRule = Callable[[Limits], Limit]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One row: `goal` is the ratio of weft to TensorFlow to reach, `time_limit_s` what a process may take."""
+
+    name: str
+    program: str
+    title: str
+    unit: Unit
+    goal: float
+    limit: LimitRule | None = None
+    time_limit_s: float = 120.0
+
+    def reaches_goal(self, ratio: float) -> bool:
+        return ratio >= self.goal if self.unit.more_is_better else ratio <= self.goal
+
+
+def _round_trips(count: int) -> LimitRule:
+    return lambda limits: Limit(count * limits.unix_round_trip_s, _times(count, "Unix round trip"))
+
+
+def _one_way(size_bytes: int) -> LimitRule:
+    return lambda limits: Limit(limits.unix_round_trip_s + size_bytes / limits.unix_rate, "Unix socket, round trip and bytes")
+
+
+def _unix_rate(limits: Limits) -> Limit:
+    return Limit(limits.unix_rate, "Unix socket")
+
+
+def _round_trip_rate(limits: Limits) -> Limit:
+    return Limit(1 / limits.unix_round_trip_s, "Unix round trips of one client")
+
+
+def _arithmetic(operations: float) -> LimitRule:
+    return lambda limits: Limit(operations / limits.matmul_rate, "its arithmetic at the rate of a large matmul")
+
+
+def _times(count: int, what: str) -> str:
+    return what if count == 1 else f"{count} x {what}"
+
+
+# Multiply-adds count two. Forward, and backward to weights and inputs, but not to the images.
+_MLP_OPERATIONS = 2 * 128 * (2 * 784 * 512 + 3 * 512 * 10)
+_CNN_OPERATIONS = 2 * 128 * (2 * 28 * 28 * 25 * 1 * 32 + 3 * 14 * 14 * 25 * 32 * 64 + 3 * 7 * 7 * 64 * 512 + 3 * 512 * 10)
+
+MEASURES = (
+    Measure("import", "start_up:import_time", "Import", Unit.SECONDS, 0.4),
+    Measure("first_run", "start_up:first_run", "First run of a three-op graph", Unit.SECONDS, 0.5),
+    Measure("build_node", "graph_building:build_node", "Building a node", Unit.SECONDS, 0.4),
+    Measure("constant", "local_runs:constant", "Local run: constant", Unit.SECONDS, 0.5),
+    Measure("assign_add", "local_runs:assign_add", "Local run: assign_add", Unit.SECONDS, 0.5),
+    Measure("feed", "local_runs:feed", "Local run: feed of 100 floats", Unit.SECONDS, 0.35),
+    Measure(
+        "mlp_step",
+        "training_steps:mlp_step",
+        "MLP step, 128x784x512x10, Adagrad",
+        Unit.SECONDS,
+        0.9,
+        _arithmetic(_MLP_OPERATIONS),
+    ),
+    Measure(
+        "embedding_step",
+        "training_steps:embedding_step",
+        "Embedding step, 4,096 of 1,000,000x32, Adagrad",
+        Unit.SECONDS,
+        0.7,
+    ),
+    Measure(
+        "cnn_step",
+        "training_steps:cnn_step",
+        "CNN step, 128x28x28, two 5x5 convolutions",
+        Unit.SECONDS,
+        2.5,
+        _arithmetic(_CNN_OPERATIONS),
+    ),
+    Measure("own_server", "sessions:own_server", "Session on an own server, assign_add", Unit.SECONDS, 0.25),
+    Measure("client_only", "sessions:client_only", "Client without a server, assign_add", Unit.SECONDS, 0.3, _round_trips(1)),
+    Measure(
+        "remote_assign",
+        "remote_variables:remote_assign",
+        "Variable elsewhere: assign_add",
+        Unit.SECONDS,
+        0.25,
+        _round_trips(1),
+    ),
+    Measure(
+        "remote_assign_fetch",
+        "remote_variables:remote_assign_fetch",
+        "Variable elsewhere: assign_add and fetch",
+        Unit.SECONDS,
+        0.2,
+        _round_trips(1),
+    ),
+    Measure(
+        "there_and_back",
+        "remote_variables:there_and_back",
+        "A value there and back, two tasks",
+        Unit.SECONDS,
+        0.25,
+        _round_trips(1),
+    ),
+    Measure(
+        "pull_100x1kb",
+        "remote_variables:pull_100x1kb",
+        "Pulling 100 variables of 1 KB",
+        Unit.SECONDS,
+        0.15,
+        _one_way(100 * 1024),
+    ),
+    Measure("pull_1mb", "remote_variables:pull_1mb", "Pulling a variable of 1 MB", Unit.SECONDS, 0.4, _one_way(1024 * 1024)),
+    Measure("pull_100mb", "remote_variables:pull_100mb", "Pulling 100 MB", Unit.RATE, 3.0, _unix_rate),
+    Measure("push_100mb", "remote_variables:push_100mb", "Pushing 100 MB", Unit.RATE, 3.0, _unix_rate),
+    Measure("null_steps_1", "sessions:null_steps_1", "Null steps of one server, 1 client", Unit.STEPS, 4.0, _round_trip_rate),
+    Measure("null_steps_8", "sessions:null_steps_8", "Null steps of one server, 8 clients", Unit.STEPS, 5.0),
+    Measure(
+        "async_training",
+        "asynchronous_training:async_training",
+        "Async training, 1 ps + 2 workers, 784x128x10",
+        Unit.STEPS,
+        3.0,
+    ),
+    Measure(
+        "embedding_training",
+        "asynchronous_training:embedding_training",
+        "Embedding training, 2 ps + 2 workers, 1,000,000x32",
+        Unit.STEPS,
+        3.0,
+    ),
+    Measure("ps_memory", "asynchronous_training:ps_memory", "Memory of a parameter server", Unit.BYTES, 0.6),
+)
+
+
+def select(patterns: list[str]) -> list[Measure]:
+    """Return the measures whose name or family matches a pattern (`null_*`, `sessions`); all, if none is given."""
+    if not patterns:
+        return list(MEASURES)
+    unmatched = [pattern for pattern in patterns if not any(_matches(each, pattern) for each in MEASURES)]
+    if unmatched:
+        names = ", ".join(each.name for each in MEASURES)
+        raise ValueError(f"no measure is called {', '.join(unmatched)}; there are {names}")
+    return [each for each in MEASURES if any(_matches(each, pattern) for pattern in patterns)]
+
+
+def _matches(measure: Measure, pattern: str) -> bool:
+    family = measure.program.partition(":")[0]
+    return fnmatch.fnmatchcase(measure.name, pattern) or fnmatch.fnmatchcase(family, pattern)

@@ -1,0 +1,57 @@
+"""Clusters of real processes on this machine.
+
+Ports are chosen by binding to port 0 and letting go again: a static ClusterSpec must name them before any server runs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+from pathlib import Path
+from typing import Any
+
+from benchmarks.channel import Channel
+from benchmarks.children import Child, Children
+from benchmarks.framework import framework
+
+Addresses = dict[str, list[str]]
+
+
+def free_addresses(**tasks: int) -> Addresses:
+    """Return distinct free loopback addresses for so many tasks of each job: `free_addresses(ps=1, worker=2)`."""
+    with contextlib.ExitStack() as held:
+        cluster: Addresses = {}
+        for job, count in tasks.items():
+            sockets = [held.enter_context(socket.socket()) for _ in range(count)]
+            for each in sockets:
+                each.bind(("127.0.0.1", 0))
+            cluster[job] = [f"127.0.0.1:{each.getsockname()[1]}" for each in sockets]
+        return cluster
+
+
+def server_here(cluster: Addresses, job: str, index: int) -> Any:
+    """Start a task of `cluster` in this process."""
+    tf = framework()
+    return tf.train.Server(tf.train.ClusterSpec(cluster), job_name=job, task_index=index)
+
+
+def serve(channel: Channel, cluster: Addresses, job: str, index: int) -> None:
+    """A child's role: be one task of `cluster` until the parent closes the channel."""
+    server = server_here(cluster, job, index)
+    channel.send(ready=server.target)
+    channel.receive()
+
+
+def start_server(children: Children, cluster: Addresses, job: str, index: int = 0) -> Child:
+    """Start a task in its own process and return once it serves."""
+    child = children.start("benchmarks.cluster:serve", cluster=cluster, job=job, index=index)
+    child.hear()
+    return child
+
+
+def resident_bytes(pid: int) -> int:
+    """Return the resident memory of a process (Linux)."""
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("VmRSS:"):
+            return int(line.split()[1]) * 1024
+    raise RuntimeError(f"process {pid} reports no VmRSS")

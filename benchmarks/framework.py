@@ -1,0 +1,35 @@
+"""Which framework a benchmark process measures.
+
+The harness names it in the environment of the processes that it starts, so that a program and every process that the
+program starts itself agree, and one source runs on both.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+FRAMEWORK_VARIABLE = "BENCHMARK_FRAMEWORK"
+WEFT = "weft"
+TENSORFLOW = "tensorflow"
+MODULES = {WEFT: "weft", TENSORFLOW: "tensorflow.compat.v1"}
+
+
+def framework_name() -> str:
+    """Return `weft` or `tensorflow`; `weft` when nothing was said."""
+    name = os.environ.get(FRAMEWORK_VARIABLE, WEFT)
+    if name not in MODULES:
+        raise ValueError(f"{FRAMEWORK_VARIABLE} is {name!r}, expected one of {', '.join(MODULES)}")
+    return name
+
+
+def framework() -> Any:
+    """Import the framework under test and return the module that carries the TF1 names."""
+    name = framework_name()
+    module = importlib.import_module(MODULES[name])
+    if name == TENSORFLOW:
+        module.disable_v2_behavior()
+    return module

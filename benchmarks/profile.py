@@ -1,0 +1,167 @@
+"""Where a step's time goes, in weft: client, plan, dispatch, kernels, XLA, wire, wait.
+
+Each process of a profiled run profiles its own threads and leaves one JSON file in the directory that the environment
+names. A Python function's own time belongs to the part of weft that its file lies in; a C function's own time belongs
+to the function that called it, unless its name says that it waits or moves bytes. Profiling slows Python code down by
+about a half, so the shares are the result and the times are not.
+"""
+
+from __future__ import annotations
+
+import cProfile
+import json
+import os
+import pstats
+import sys
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+DIRECTORY_VARIABLE = "BENCHMARK_PROFILE"
+CATEGORIES = ("client", "plan", "dispatch", "kernels", "XLA", "wire", "wait", "other")
+TOP_FUNCTIONS = 12
+
+# First match wins. C functions are matched by name, Python functions by path.
+_BY_NAME = (
+    (
+        "wait",
+        ("'acquire' of", "select.", "'poll' of", "'recv' of", "'recv_into' of", "'recvmsg_into' of", "'accept' of"),
+    ),
+    ("wait", ("'get' of '_queue", "'wait' of", "time.sleep", "'next_event' of", "'readline' of")),
+    ("wire", ("'send' of '_socket", "'sendall' of '_socket", "'sendmsg' of '_socket", "'recvmsg' of")),
+    ("XLA", ("jaxlib", "PjitFunction", "xla_client", "ArrayImpl", "_jax.")),
+)
+_BY_PATH = (
+    ("client", ("/weft/client/", "/weft/train/")),
+    ("plan", ("/weft/passes/", "/weft/framework/", "/weft/autodiff/")),
+    # The border to JAX: a jitted function is no Python function, so its time shows as its caller's own.
+    ("XLA", ("/weft/runtime/engine.py",)),
+    ("dispatch", ("/weft/runtime/", "/weft/distributed/step_plan.py", "/weft/distributed/direct.py")),
+    ("dispatch", ("/weft/distributed/local_worker.py",)),
+    ("kernels", ("/weft/ops/", "/numpy/")),
+    ("XLA", ("/jax/", "/jaxlib/")),
+    ("wire", ("/weft/distributed/", "/weft/protocol/", "/weft/proto/", "/grpc/", "/google/protobuf/", "/socket.py")),
+    ("wait", ("/threading.py", "/selectors.py", "/queue.py", "/concurrent/")),
+)
+
+Function = tuple[str, int, str]
+
+
+@dataclass(frozen=True)
+class Report:
+    """What one process spent: own seconds by category and by function, over `steps` steps if it counted them."""
+
+    process: str
+    steps: int | None
+    seconds: dict[str, float]
+    top: list[tuple[str, float]]
+
+
+def is_on() -> bool:
+    return DIRECTORY_VARIABLE in os.environ
+
+
+def category_of(function: Function) -> str | None:
+    """Return the category a function names by itself, or None if its caller decides."""
+    path, _, name = function
+    if path == "~":
+        return next((category for category, marks in _BY_NAME if any(mark in name for mark in marks)), None)
+    return next((category for category, marks in _BY_PATH if any(mark in path for mark in marks)), "other")
+
+
+def categories(stats: pstats.Stats) -> dict[str, float]:
+    """Split all own time of `stats` over the categories, in seconds."""
+    seconds: dict[str, float] = defaultdict(float)
+    entries = cast("dict[Function, tuple[int, int, float, float, dict[Function, Any]]]", cast("Any", stats).stats)
+    for function, (_, _, all_own, _, callers) in entries.items():
+        own = all_own
+        category = category_of(function)
+        if category is not None:
+            seconds[category] += own
+            continue
+        for caller, (_, _, own_for_caller, _) in callers.items():
+            seconds[category_of(caller) or "other"] += own_for_caller
+            own -= own_for_caller
+        # What was called where profiling began has no caller in the profile.
+        seconds["other"] += own
+    return dict(seconds)
+
+
+def _top(stats: pstats.Stats) -> list[tuple[str, float]]:
+    entries = cast("dict[Function, tuple[int, int, float, float, Any]]", cast("Any", stats).stats)
+    ordered = sorted(entries.items(), key=lambda entry: -entry[1][2])[:TOP_FUNCTIONS]
+    return [(f"{'/'.join(path.split('/')[-2:])}:{line} {name}", own) for (path, line, name), (_, _, own, *_) in ordered]
+
+
+def _write(process: str, profilers: list[cProfile.Profile], steps_taken: int | None) -> None:
+    stats: pstats.Stats | None = None
+    for profiler in profilers:
+        profiler.create_stats()
+        if not cast("Any", profiler).stats:
+            continue
+        if stats is None:
+            stats = pstats.Stats(profiler)
+        else:
+            stats.add(profiler)
+    if stats is None:
+        return
+    report = {"process": process, "steps": steps_taken, "seconds": categories(stats), "top": _top(stats)}
+    name = f"{time.time_ns()}-{os.getpid()}.json"
+    (Path(os.environ[DIRECTORY_VARIABLE]) / name).write_text(json.dumps(report))
+
+
+def steps(call: Callable[[], object], *, count: int) -> None:
+    """Profile `count` calls on this thread; nothing unless a profile was asked for."""
+    if not is_on():
+        return
+    profiler = cProfile.Profile()
+    profiler.enable()
+    for _ in range(count):
+        call()
+    profiler.disable()
+    _write("program", [profiler], count)
+
+
+@contextmanager
+def of_process(name: str) -> Iterator[None]:
+    """Profile every thread that is started inside; nothing unless a profile was asked for.
+
+    From Python 3.12 only one profiler may run in a process, so there only the threads' first one is seen.
+    """
+    if not is_on():
+        yield
+        return
+    profilers: list[cProfile.Profile] = []
+
+    def begin(*_: object) -> None:
+        profiler = cProfile.Profile()
+        profilers.append(profiler)
+        if sys.version_info < (3, 12) or len(profilers) == 1:
+            profiler.enable()
+
+    threading.setprofile(begin)
+    try:
+        yield
+    finally:
+        threading.setprofile(None)
+        _write(name, profilers, None)
+
+
+def read_reports(directory: Path) -> list[Report]:
+    return [Report(**json.loads(path.read_text())) for path in sorted(directory.glob("*.json"))]
+
+
+def lines(report: Report) -> list[str]:
+    """Print a report: the categories' shares, then the functions with most own time."""
+    total = sum(report.seconds.values()) or 1.0
+    shares = [(name, report.seconds.get(name, 0.0)) for name in CATEGORIES]
+    per_step = f", {report.steps} steps of {total / report.steps * 1e6:.0f} µs under the profiler" if report.steps else ""
+    text = [f"  {report.process}{per_step}"]
+    text.append("    " + "  ".join(f"{name} {own / total:.0%}" for name, own in shares if own / total >= 0.005))
+    text += [f"      {own / total:6.1%}  {name}" for name, own in report.top]
+    return text

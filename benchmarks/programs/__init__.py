@@ -1,0 +1,1 @@
+"""What is measured, one family a file: each function measures one thing in its own fresh process."""

@@ -1,0 +1,109 @@
+"""Between-graph training: every worker is a process with its own graph, and updates the shared variables as it goes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from benchmarks.channel import Channel
+from benchmarks.children import Child, Children
+from benchmarks.cluster import Addresses, free_addresses, resident_bytes, server_here, start_server
+from benchmarks.framework import framework
+from benchmarks.programs import models
+from benchmarks.timing import Sample, once, warm_up
+
+WORKERS = 2
+COUNTING_S = 4.0
+ROWS, WIDTH, IDS = 1_000_000, 32, 4096
+
+Step = Callable[[Any], object]
+
+
+def async_training() -> Sample:
+    """Steps per second of 784-128-10, batch 32, one parameter server and two workers."""
+    with Children() as children:
+        rate, _ = _train(children, "perceptron", servers=1)
+        return once(rate)
+
+
+def embedding_training() -> Sample:
+    """Steps per second of 4,096 ids in a 1,000,000 x 32 table on two parameter servers, two workers."""
+    with Children() as children:
+        rate, _ = _train(children, "embedding", servers=2)
+        return once(rate)
+
+
+def ps_memory() -> Sample:
+    """Resident bytes of the parameter server that `async_training` has just used."""
+    with Children() as children:
+        _, servers = _train(children, "perceptron", servers=1)
+        return once(resident_bytes(servers[0].pid))
+
+
+def _train(children: Children, model: str, servers: int) -> tuple[float, list[Child]]:
+    """Train for a while; return all workers' steps per second, and the parameter servers, still up."""
+    cluster = free_addresses(ps=servers, worker=WORKERS)
+    ps = [start_server(children, cluster, "ps", index) for index in range(servers)]
+    role = "benchmarks.programs.asynchronous_training:train"
+    workers = [children.start(role, cluster=cluster, index=index, model=model) for index in range(WORKERS)]
+    for worker in workers:
+        worker.hear()
+    # The chief initializes before the others look at the variables, as a Supervisor would arrange.
+    for worker in workers:
+        worker.ask(prepare=True)
+    for worker in workers:
+        worker.tell(seconds=COUNTING_S)
+    return sum(worker.hear()["rate"] for worker in workers), ps
+
+
+def train(channel: Channel, cluster: Addresses, index: int, model: str) -> None:
+    """A child's role: one worker, which initializes if it is the first, warms up, and counts its steps when told."""
+    tf = framework()
+    server = server_here(cluster, "worker", index)
+    setter = tf.train.replica_device_setter(cluster=tf.train.ClusterSpec(cluster), worker_device=f"/job:worker/task:{index}")
+    with tf.device(setter):
+        step = MODELS[model](tf, len(cluster["ps"]), index)
+    initialize = tf.global_variables_initializer()
+    channel.send(ready=True)
+    with tf.Session(server.target) as session:
+        channel.receive()
+        if index == 0:
+            session.run(initialize)
+        warm_up(lambda: step(session), seconds=1.5, calls=20)
+        channel.send(warm=True)
+        message = channel.receive()
+        if message is None:
+            return
+        started = now = time.perf_counter()
+        steps = 0
+        while now - started < message["seconds"]:
+            step(session)
+            steps += 1
+            now = time.perf_counter()
+        channel.send(rate=steps / (now - started))
+        channel.receive()
+
+
+def _perceptron_step(tf: Any, servers: int, index: int) -> Step:
+    images, labels = tf.placeholder(tf.float32, [None, 784]), tf.placeholder(tf.int32, [None])
+    loss = models.cross_entropy(tf, models.perceptron(tf, images, 128), labels)
+    update = tf.train.GradientDescentOptimizer(0.01).minimize(loss)
+    batch = dict(zip((images, labels), models.digits(32), strict=True))
+    return lambda session: session.run(update, batch)
+
+
+def _embedding_step(tf: Any, servers: int, index: int) -> Step:
+    ids = tf.placeholder(tf.int32, [None])
+    table = tf.get_variable(
+        "table",
+        [ROWS, WIDTH],
+        initializer=tf.random_uniform_initializer(-0.1, 0.1, seed=1),
+        partitioner=tf.fixed_size_partitioner(servers),
+    )
+    update = tf.train.AdagradOptimizer(0.1).minimize(models.embedding_loss(tf, table, ids, "div"))
+    batch = {ids: models.random_ids(IDS, ROWS, seed=index)}
+    return lambda session: session.run(update, batch)
+
+
+MODELS: dict[str, Callable[[Any, int, int], Step]] = {"perceptron": _perceptron_step, "embedding": _embedding_step}

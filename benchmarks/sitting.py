@@ -1,0 +1,102 @@
+"""A sitting: the contenders take turns at every measure, for several rounds, beside the machine's own limits.
+
+Turns are taken measure by measure and their order changes with each round, so a machine that drifts or a neighbour that
+disturbs meets both alike. A ratio is formed within a round; the median over rounds is reported, with its spread.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, fields
+
+from benchmarks import machine
+from benchmarks.catalogue import Measure
+from benchmarks.contender import Contender, Outcome
+from benchmarks.framework import TENSORFLOW, WEFT
+from benchmarks.machine import Limits
+
+# One failure may be an accident of the machine; the second ends a contender's turns at that measure.
+FAILURES_ALLOWED = 2
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A median over rounds, and the rounds' extremes."""
+
+    median: float
+    low: float
+    high: float
+
+
+@dataclass
+class Row:
+    """All outcomes of one measure, by contender, in the order of the rounds."""
+
+    measure: Measure
+    outcomes: dict[str, list[Outcome]] = field(default_factory=dict)
+
+    def figure(self, contender: str) -> Spread | None:
+        samples = (outcome.sample for outcome in self.outcomes.get(contender, ()))
+        return spread(sample.value for sample in samples if sample is not None)
+
+    def reason(self, contender: str) -> str | None:
+        """Return why the contender has no figure, if it tried and has none."""
+        outcomes = self.outcomes.get(contender, ())
+        if any(outcome.sample for outcome in outcomes):
+            return None
+        return next((outcome.reason for outcome in reversed(outcomes)), None)
+
+    def ratio(self) -> Spread | None:
+        """Return weft's figure over TensorFlow's, formed within each round that has both."""
+        pairs = zip(self.outcomes.get(WEFT, ()), self.outcomes.get(TENSORFLOW, ()), strict=False)
+        return spread(ours.sample.value / theirs.sample.value for ours, theirs in pairs if ours.sample and theirs.sample)
+
+    def may_run(self, contender: str) -> bool:
+        outcomes = self.outcomes.get(contender, [])
+        return len(outcomes) < FAILURES_ALLOWED or any(outcome.sample for outcome in outcomes)
+
+
+@dataclass
+class Sitting:
+    """The rows of a sitting and the limits measured in it, one set a round."""
+
+    contenders: list[Contender]
+    versions: dict[str, str]
+    rows: list[Row]
+    limits: list[Limits] = field(default_factory=list)
+
+    def typical_limits(self) -> Limits:
+        """Return the median of each limit over the rounds."""
+        names = [each.name for each in fields(Limits)]
+        return Limits(**{name: statistics.median(getattr(limits, name) for limits in self.limits) for name in names})
+
+
+def spread(values: Iterable[float]) -> Spread | None:
+    """Return the median and extremes of `values`, None if there are none."""
+    known = list(values)
+    return Spread(statistics.median(known), min(known), max(known)) if known else None
+
+
+def hold(contenders: list[Contender], measures: list[Measure], *, rounds: int, tell: Callable[[str], None]) -> Sitting:
+    """Run all measures `rounds` times; `tell` is given a line of progress for each."""
+    versions = {contender.name: contender.version() for contender in contenders}
+    sitting = Sitting(contenders, versions, [Row(measure) for measure in measures])
+    for round_ in range(rounds):
+        tell(f"round {round_ + 1} of {rounds}: the machine's limits")
+        sitting.limits.append(machine.measure())
+        for row in sitting.rows:
+            for contender in contenders if round_ % 2 == 0 else reversed(contenders):
+                _take_turn(row, contender, tell)
+    return sitting
+
+
+def _take_turn(row: Row, contender: Contender, tell: Callable[[str], None]) -> None:
+    outcomes = row.outcomes.setdefault(contender.name, [])
+    if not row.may_run(contender.name):
+        outcomes.append(outcomes[-1])
+        return
+    outcome = contender.run(row.measure)
+    outcomes.append(outcome)
+    result = f"{outcome.sample.value:.6g} {row.measure.unit.value}" if outcome.sample else outcome.reason
+    tell(f"  {row.measure.name:<20} {contender.title:<11} {result}")

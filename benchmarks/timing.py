@@ -1,0 +1,66 @@
+"""How a call is timed: warm up, then equal batches; the median batch is the figure, the fastest shows what is possible.
+
+A batch is sized from the warm-up to last long against the clock's resolution and short against the machine's moods, so
+a disturbance spoils a batch and not the result.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from benchmarks import profile
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One figure of one process: `value` is the median over `count` batches, `best` the most favourable one."""
+
+    value: float
+    best: float
+    count: int
+
+
+def once(value: float) -> Sample:
+    """Wrap a figure that a process can give only once."""
+    return Sample(value, value, 1)
+
+
+def warm_up(call: Callable[[], object], *, seconds: float, calls: int) -> float:
+    """Call until both `seconds` and `calls` have passed; return the seconds per call of the last half."""
+    started = time.perf_counter()
+    stamps = [started]
+    while len(stamps) <= calls or stamps[-1] - started < seconds:
+        call()
+        stamps.append(time.perf_counter())
+    middle = len(stamps) // 2
+    return max((stamps[-1] - stamps[middle]) / max(len(stamps) - 1 - middle, 1), 1e-7)
+
+
+def seconds_per_call(
+    call: Callable[[], object],
+    *,
+    warm_up_s: float = 1.0,
+    warm_up_calls: int = 10,
+    measure_s: float = 2.0,
+    batch_s: float = 0.05,
+) -> Sample:
+    """Time `call` in batches, at least five of them, for about `measure_s` seconds."""
+    expected_s = warm_up(call, seconds=warm_up_s, calls=warm_up_calls)
+    batch = max(1, round(batch_s / expected_s))
+    batches: list[float] = []
+    ends_at = time.perf_counter() + measure_s
+    while len(batches) < 5 or time.perf_counter() < ends_at:
+        started = time.perf_counter()
+        for _ in range(batch):
+            call()
+        batches.append((time.perf_counter() - started) / batch)
+    profile.steps(call, count=max(5, round(1.0 / expected_s)))
+    return Sample(statistics.median(batches), min(batches), len(batches))
+
+
+def per_second(sample: Sample, amount: float = 1.0) -> Sample:
+    """Turn seconds per call into `amount` per second."""
+    return Sample(amount / sample.value, amount / sample.best, sample.count)

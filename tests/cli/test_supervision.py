@@ -1,0 +1,93 @@
+import pytest
+
+from weft.cli.cluster_job import LaunchedTask
+from weft.cli.supervision import (
+    GraceOver,
+    JobState,
+    KillTasks,
+    ReportEnd,
+    ReportFailure,
+    Signalled,
+    StopTasks,
+    Supervision,
+    TaskEnded,
+    exit_code_of,
+)
+
+PS = LaunchedTask("ps", 0, "h:1")
+W0 = LaunchedTask("worker", 0, "h:2")
+W1 = LaunchedTask("worker", 1, "h:3")
+
+
+@pytest.fixture
+def job():
+    return Supervision([PS, W0, W1])
+
+
+def test_parameter_servers_are_stopped_when_the_last_worker_is_done(job):
+    assert job.handle(TaskEnded(W1, 0)) == [ReportEnd(W1, 0)]
+    assert job.handle(TaskEnded(W0, 0)) == [ReportEnd(W0, 0), StopTasks((PS,))]
+    assert job.handle(TaskEnded(PS, -15)) == [ReportEnd(PS, -15)]
+    assert (job.state, job.exit_code) == (JobState.DONE, 0)
+
+
+def test_an_evaluator_is_waited_for():
+    evaluator = LaunchedTask("evaluator", 0, None)
+    job = Supervision([PS, W0, evaluator])
+    assert job.handle(TaskEnded(W0, 0)) == [ReportEnd(W0, 0)]
+    assert StopTasks((PS,)) in job.handle(TaskEnded(evaluator, 0))
+
+
+def test_a_job_of_parameter_servers_only_ends_when_they_do():
+    job = Supervision([PS])
+    assert job.handle(TaskEnded(PS, 0)) == [ReportEnd(PS, 0)]
+    assert job.state is JobState.DONE
+
+
+def test_a_parameter_server_may_end_by_itself_before_the_workers(job):
+    assert job.handle(TaskEnded(PS, 0)) == [ReportEnd(PS, 0)]
+    job.handle(TaskEnded(W0, 0))
+    assert job.handle(TaskEnded(W1, 0)) == [ReportEnd(W1, 0)]
+    assert (job.state, job.exit_code) == (JobState.DONE, 0)
+
+
+@pytest.mark.parametrize("task", [PS, W0])
+def test_a_failure_stops_the_others_and_gives_the_exit_code(job, task):
+    others = tuple(other for other in (PS, W0, W1) if other != task)
+    assert job.handle(TaskEnded(task, 3)) == [ReportFailure(task, 3), StopTasks(others)]
+    for other in others:
+        assert job.handle(TaskEnded(other, 1)) == [ReportEnd(other, 1)]
+    assert (job.state, job.exit_code) == (JobState.DONE, 3)
+
+
+def test_a_task_killed_by_a_signal_has_failed(job):
+    assert job.handle(TaskEnded(W0, -9))[0] == ReportFailure(W0, -9)
+    assert job.exit_code == 137
+
+
+def test_a_failure_of_the_only_task_ends_the_job():
+    job = Supervision([W0])
+    assert job.handle(TaskEnded(W0, 2)) == [ReportFailure(W0, 2)]
+    assert (job.state, job.exit_code) == (JobState.DONE, 2)
+
+
+def test_a_signal_stops_everything_and_a_second_one_kills(job):
+    assert job.handle(Signalled(2)) == [StopTasks((PS, W0, W1))]
+    assert job.handle(TaskEnded(W1, -15)) == [ReportEnd(W1, -15)]
+    assert job.handle(Signalled(2)) == [KillTasks((PS, W0))]
+    job.handle(TaskEnded(W0, -9))
+    job.handle(TaskEnded(PS, -9))
+    assert (job.state, job.exit_code) == (JobState.DONE, 130)
+
+
+def test_who_is_left_when_the_grace_is_over_is_killed(job):
+    job.handle(TaskEnded(W0, 0))
+    job.handle(TaskEnded(W1, 0))
+    assert job.handle(GraceOver()) == [KillTasks((PS,))]
+    assert job.handle(TaskEnded(PS, -9)) == [ReportEnd(PS, -9)]
+    assert (job.state, job.exit_code) == (JobState.DONE, 0)
+    assert job.handle(GraceOver()) == []
+
+
+def test_exit_codes_of_signals_are_the_shells():
+    assert [exit_code_of(code) for code in (0, 3, -2, -15)] == [0, 3, 130, 143]

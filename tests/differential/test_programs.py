@@ -1,0 +1,84 @@
+"""Small programs print with weft what they print with TensorFlow.
+
+The catalogues in `programs/` hold the programs, `expected/` what TensorFlow and weft both print, so that the comparison needs
+no TensorFlow; the tests marked `oracle` run the programs with TensorFlow itself.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.differential.run_programs import load
+
+_HERE = Path(__file__).parent
+_PROGRAMS = [(path.stem, name) for path in sorted((_HERE / "programs").glob("*.txt")) for name in load(path)]
+_ORACLE = os.environ.get("WEFT_ORACLE_PYTHON", "")
+
+# Here the oracle, a later TensorFlow, differs from the 1.x that weft follows, or weft refuses with a clearer error.
+_UNLIKE_THE_ORACLE = frozenset(
+    (
+        "autopack", "clusterspec", "devices", "dtype_conv", "dtypes", "feeds", "gradients_basic", "gradients_sparse",
+        "make_callable", "operators", "opt_errors", "queues", "while_shapes",
+    )
+)  # fmt: skip
+
+# Names that later TensorFlows gave to the same things, and what differs from run to run.
+_SPELLINGS = (
+    (r"OperatorNotAllowedInGraphError", "TypeError"),
+    (r"SymbolicTensor", "Tensor"),
+    (r"AddV2", "Add"),
+    (r"BatchMatMulV2", "BatchMatMul"),
+    (r"tensorflow\.python\.(\w+\.)+|weft\.(\w+\.)*", ""),
+    (r"0x[0-9a-f]+", "0x"),
+    (re.escape(str(Path("/tmp"))) + r"/\w+", "TMP"),
+    (r"np\.\w+\(([^()]*)\)", r"\1"),
+    (r"[ \t]+", " "),
+    (r"\[ +", "["),
+)
+
+
+def _rounded(number: re.Match[str]) -> str:
+    value = float(number.group())
+    return f"{value:.3g}" if abs(value) > 1e-6 else "0"
+
+
+def normal(text: str) -> list[str]:
+    """The lines of a program's output without what may differ."""
+    for pattern, replacement in _SPELLINGS:
+        text = re.sub(pattern, replacement, text)
+    text = re.sub(r"-?\d+\.\d*(e[-+]\d+)?", _rounded, text)
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+@functools.cache
+def _printed(interpreter: str, library: str, catalogue: str) -> dict[str, str]:
+    command = [interpreter, str(_HERE / "run_programs.py"), library, str(_HERE / "programs" / f"{catalogue}.txt")]
+    path = os.pathsep.join(filter(None, [str(_HERE.parents[1]), os.environ.get("PYTHONPATH")])) if library == "weft" else ""
+    run = subprocess.run(
+        command, capture_output=True, text=True, timeout=300, check=False, env={**os.environ, "PYTHONPATH": path}
+    )
+    assert run.returncode == 0, run.stderr[-2000:]
+    result: dict[str, str] = json.loads(run.stdout.splitlines()[-1])
+    return result
+
+
+@pytest.mark.parametrize(("catalogue", "program"), _PROGRAMS)
+def test_a_program_prints_what_is_expected(catalogue: str, program: str) -> None:
+    expected = load(_HERE / "expected" / f"{catalogue}.txt")
+    assert normal(_printed(sys.executable, "weft", catalogue)[program]) == normal(expected[program])
+
+
+@pytest.mark.oracle
+@pytest.mark.skipif(not _ORACLE, reason="WEFT_ORACLE_PYTHON names no Python that has TensorFlow")
+@pytest.mark.parametrize(("catalogue", "program"), [each for each in _PROGRAMS if each[1] not in _UNLIKE_THE_ORACLE])
+def test_a_program_prints_what_it_prints_with_tensorflow(catalogue: str, program: str) -> None:
+    ours, theirs = _printed(sys.executable, "weft", catalogue), _printed(_ORACLE, "tensorflow", catalogue)
+    assert normal(ours[program]) == normal(theirs[program])

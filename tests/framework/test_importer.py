@@ -1,0 +1,176 @@
+"""Nodes of a GraphDef become operations under the names, inputs, devices and order that the importing program wants."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from google.protobuf import text_format
+
+import weft as tf
+from weft.framework.graph import GRAPH_DEF_VERSION
+
+CHAIN = """
+    node { name: "A" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } } attr { key: "shape" value { shape {} } } }
+    node { name: "B" op: "Neg" input: "A" attr { key: "T" value { type: DT_FLOAT } } }
+    node { name: "C" op: "Identity" input: "B:0" input: "^A" attr { key: "T" value { type: DT_FLOAT } } }
+"""
+INT = 'node { name: "A" op: "Placeholder" attr { key: "dtype" value { type: DT_INT32 } } }'
+
+
+def graph_def(text: str, **versions: Any) -> tf.GraphDef:
+    proto = text_format.Parse(text, tf.GraphDef())
+    proto.versions.producer = 21
+    for key, value in versions.items():
+        if isinstance(value, list):
+            getattr(proto.versions, key).extend(value)
+        else:
+            setattr(proto.versions, key, value)
+    return proto
+
+
+def neg(dtype: str, *inputs: str, name: str = "B") -> str:
+    listed = " ".join(f'input: "{each}"' for each in inputs)
+    return f'node {{ name: "{name}" op: "Neg" {listed} attr {{ key: "T" value {{ type: {dtype} }} }} }}'
+
+
+def names(elements: Any) -> list[str]:
+    return [element.name for element in elements]
+
+
+def test_nodes_go_under_a_scope_of_their_own(graph: tf.Graph) -> None:
+    assert tf.import_graph_def(graph_def(CHAIN)) is None
+    assert names(graph.get_operations()) == ["import/A", "import/B", "import/C"]
+    elements = tf.import_graph_def(graph_def(CHAIN), return_elements=["A", "B:0", b"C"])
+    assert names(elements) == ["import_1/A", "import_1/B:0", "import_1/C"]
+    with tf.name_scope("scope"):
+        (tensor,) = tf.import_graph_def(graph_def(CHAIN), return_elements=["C:0"], name="pre/fix")
+    assert tensor.name == "scope/pre/fix/C:0"
+    assert names(tensor.op.inputs) == ["scope/pre/fix/B:0"]
+    assert names(tensor.op.control_inputs) == ["scope/pre/fix/A"]
+
+
+def test_without_a_scope_names_that_are_taken_get_suffixes() -> None:
+    first, second = (tf.import_graph_def(graph_def(CHAIN), name="", return_elements=["C"]) for _ in range(2))
+    assert names(first) == ["C"]
+    assert names(second) == ["C_1"]
+    assert (names(second[0].inputs), names(second[0].control_inputs)) == (["B_1:0"], ["A_1"])
+
+
+def test_imported_nodes_run() -> None:
+    a, c = tf.import_graph_def(graph_def(CHAIN), return_elements=["A:0", "C:0"])
+    with tf.Session() as session:
+        assert session.run(c, {a: 3}) == -3
+
+
+@pytest.mark.parametrize("key", ["A", "A:0"])
+def test_an_input_is_replaced_by_a_tensor(key: str) -> None:
+    mine = tf.constant(2.0, name="mine")
+    (b,) = tf.import_graph_def(graph_def(CHAIN), input_map={key: mine}, return_elements=["B"])
+    assert list(b.inputs) == [mine]
+
+
+def test_an_input_is_replaced_by_a_value_and_a_control_input_by_an_operation() -> None:
+    mine = tf.no_op(name="mine")
+    (c,) = tf.import_graph_def(graph_def(CHAIN), input_map={"B:0": 5.0, "^A": mine}, return_elements=["C"])
+    assert c.inputs[0].op.type == "Const"
+    assert c.control_inputs == [mine]
+
+
+def test_nodes_may_be_listed_before_their_inputs() -> None:
+    (b,) = tf.import_graph_def(graph_def(neg("DT_INT32", "A") + INT), return_elements=["B"])
+    assert names(b.inputs) == ["import/A:0"]
+
+
+def test_devices_are_merged_and_nodes_wait_as_in_any_block() -> None:
+    text = 'node { name: "A" op: "NoOp" device: "/job:y/task:1" } node { name: "B" op: "NoOp" }'
+    with tf.device("/job:x/cpu:0"):
+        elements = tf.import_graph_def(graph_def(text), return_elements=["A", "B"])
+    assert [op.device for op in elements] == ["/job:y/task:1/device:CPU:0", "/job:x/device:CPU:0"]
+    with tf.control_dependencies([tf.no_op(name="first")]):
+        a, c = tf.import_graph_def(graph_def(CHAIN), return_elements=["A", "C"], name="z")
+    assert (names(a.control_inputs), names(c.control_inputs)) == (["first"], ["z/A", "first"])
+
+
+def test_colocation_follows_the_new_names() -> None:
+    text = 'node { name: "A" op: "NoOp" } node { name: "B" op: "NoOp" attr { key: "_class" value { list { s: "loc:@A" } } } }'
+    for _ in range(2):
+        (b,) = tf.import_graph_def(graph_def(text), return_elements=["B"], name="")
+    assert b.colocation_groups() == [b"loc:@A_1"]
+
+
+def test_shapes_that_the_writer_knew_are_taken_over() -> None:
+    text = """node { name: "A" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } }
+              attr { key: "_output_shapes" value { list { shape { dim { size: 3 } } } } } }"""
+    (a,) = tf.import_graph_def(graph_def(text), return_elements=["A:0"])
+    assert a.shape == [3]
+    assert "_output_shapes" not in a.op.node_def.attr
+
+
+def test_a_graph_survives_its_graph_def(graph: tf.Graph) -> None:
+    x = tf.placeholder(tf.float32, [None, 2], name="x")
+    w = tf.Variable([[1.0], [2.0]], name="w", use_resource=False)
+    tf.nn.relu(tf.matmul(x, w), name="y")
+    written = graph.as_graph_def()
+    with tf.Graph().as_default() as copy:
+        tf.import_graph_def(written, name="")
+        assert copy.as_graph_def() == written
+        assert copy.get_tensor_by_name("y:0").shape.as_list() == [None, 1]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('node { name: "A" op: "Nonesuch" }', "No op named Nonesuch in defined operations"),
+        ('node { name: "A" op: "NoOp" } node { name: "A" op: "NoOp" }', "two nodes of one name"),
+        ('node { name: "A" op: "NoOp" input: "^B" }', "Node 'A': Unknown input node 'B'"),
+        (neg("DT_FLOAT", "A"), "Node 'B': Unknown input node 'A'"),
+        (INT + neg("DT_FLOAT", "A"), "was passed int32 from import/A:0 incompatible with expected float32"),
+        (INT + neg("DT_INT32", "A:1"), "connecting to invalid output 1 of source node 'A' which has 1 outputs"),
+        (neg("DT_INT32"), "expects 1 inputs, has 0"),
+        (INT + neg("DT_INT32", "A", "A"), "expects 1 inputs, has 2"),
+        ('node { name: "B" op: "Neg" }', "is missing attr 'T'"),
+        (neg("DT_INT32", "B", name="A") + neg("DT_INT32", "A"), "circle"),
+        ('node { name: "a b" op: "NoOp" }', "is not a valid node name"),
+        (
+            'node { name: "B" op: "NoOp" attr { key: "_class" value { list { s: "loc:@Z" } } } }',
+            "Node 'B' expects to be colocated with unknown node 'Z'",
+        ),
+    ],
+)
+def test_a_graph_that_makes_no_sense_is_refused(text: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        tf.import_graph_def(graph_def(text))
+
+
+@pytest.mark.parametrize(
+    ("versions", "message"),
+    [
+        ({"min_consumer": GRAPH_DEF_VERSION + 1}, "GraphDef min consumer version .* above current version"),
+        ({"bad_consumers": [GRAPH_DEF_VERSION]}, "GraphDef disallows consumer version"),
+    ],
+)
+def test_a_graph_that_is_not_for_this_version_is_refused(versions: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        tf.import_graph_def(graph_def(CHAIN, **versions))
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda g: tf.import_graph_def("text"), TypeError, "graph_def must be a GraphDef proto"),
+        (lambda g: tf.import_graph_def(g, input_map=[1]), TypeError, "input_map must be a dictionary"),
+        (lambda g: tf.import_graph_def(g, input_map={3: 1}), TypeError, "input_map must be a dictionary"),
+        (lambda g: tf.import_graph_def(g, return_elements=[3]), TypeError, "return_elements must be a list of strings"),
+        (lambda g: tf.import_graph_def(g, {"Z": 1.0}), ValueError, r"were not found in graph_def: \[Z\]"),
+        (lambda g: tf.import_graph_def(g, {"A:1": 1.0}), ValueError, r"were not found in graph_def: \[A:1\]"),
+        (lambda g: tf.import_graph_def(g, {"A": 1}), ValueError, "was passed int32 from .* incompatible with expected float32"),
+        (lambda g: tf.import_graph_def(g, return_elements=["Z"]), ValueError, "Requested return_element 'Z' not found"),
+        (lambda g: tf.import_graph_def(g, return_elements=["A:1"]), ValueError, "Requested return_element 'A:1' not found"),
+        (lambda g: tf.import_graph_def(g, return_elements=["A:B:0"]), ValueError, "Requested return_element 'A:B:0' not found"),
+    ],
+)
+def test_a_wrong_argument_is_told(call: Callable[[Any], Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        call(graph_def(CHAIN))

@@ -1,0 +1,33 @@
+"""Tensor protos of every form that TensorFlow makes become the arrays that they stand for."""
+
+from __future__ import annotations
+
+import pytest
+from tensorboard.compat.proto import tensor_pb2, types_pb2
+
+from weft.framework.tensor_util import make_ndarray
+
+
+def string_proto(dims: list[int], content: bytes) -> tensor_pb2.TensorProto:
+    proto = tensor_pb2.TensorProto(dtype=types_pb2.DT_STRING, tensor_content=content)
+    for size in dims:
+        proto.tensor_shape.dim.add(size=size)
+    return proto
+
+
+def test_strings_may_come_as_lengths_and_bytes() -> None:
+    long = b"\0\xff" * 100
+    array = make_ndarray(string_proto([3, 1], b"\x00\x02\xc8\x01" + b"ab" + long))
+    assert array.tolist() == [[b""], [b"ab"], [long]]
+    assert array.dtype == object
+
+
+@pytest.mark.parametrize("content", [b"\x01", b"\x01\x01ab c", b"\xff\xff", b"\x00"])
+def test_a_content_that_does_not_fit_its_strings_is_refused(content: bytes) -> None:
+    with pytest.raises(ValueError, match="does not fit"):
+        make_ndarray(string_proto([2], content))
+
+
+def test_a_shape_that_lies_about_the_number_of_strings_is_refused_at_once() -> None:
+    with pytest.raises(ValueError, match="does not fit"):
+        make_ndarray(string_proto([2**40], b"\x01a"))

@@ -1,0 +1,103 @@
+"""Programs of the guides as processes: started with free addresses, watched line by line, killed with all their children."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PROGRAMS = Path(__file__).parent / "programs"
+# Whole lines come at once, also from processes that share the output.
+_RUN = """
+import runpy, sys
+sys.stdout = open(1, "w", buffering=1, closefd=False)
+del sys.argv[0]
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+
+
+class Program:
+    """A Python program that runs; its output is collected while it does.
+
+    Args:
+        path: the file; a bare name is one of `programs/`.
+        arguments: its command line.
+    """
+
+    def __init__(self, path: str | Path, *arguments: object) -> None:
+        environment = {key: value for key, value in os.environ.items() if key != "PYTHONUNBUFFERED"}
+        environment["PYTHONPATH"] = str(ROOT)
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", _RUN, str(PROGRAMS / path), *map(str, arguments)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env=environment,
+            start_new_session=True,
+        )
+        self._changed = threading.Condition()
+        self._lines: list[str] = []
+        self._ended = False
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self) -> None:
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            with self._changed:
+                self._lines.append(line.rstrip("\n"))
+                self._changed.notify_all()
+        with self._changed:
+            self._ended = True
+            self._changed.notify_all()
+
+    @property
+    def output(self) -> list[str]:
+        """The lines printed so far."""
+        with self._changed:
+            return list(self._lines)
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it has not ended."""
+        return self._process.poll() is None
+
+    def wait_for(self, text: str, timeout_s: float = 30.0) -> str:
+        """Block until a line contains `text`; return the first such line."""
+        with self._changed:
+            found = self._changed.wait_for(lambda: self._ended or self._find(text) is not None, timeout_s)
+            line = self._find(text)
+        assert line is not None, f"{text!r} {'was never' if found else 'not yet'} printed:\n" + "\n".join(self.output)
+        return line
+
+    def _find(self, text: str) -> str | None:
+        return next((line for line in self._lines if text in line), None)
+
+    def wait(self, timeout_s: float = 60.0) -> list[str]:
+        """Block until the program ends by itself, with success; return what it printed."""
+        code = self._process.wait(timeout_s)
+        self._reader.join(timeout_s)
+        assert code == 0, "\n".join(self.output)
+        return self.output
+
+    def pause(self, seconds: float) -> bool:
+        """Watch the program for some time; return whether it still runs after that."""
+        deadline = time.monotonic() + seconds
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(max(0.0, deadline - time.monotonic()))
+        return self.is_running
+
+    def kill(self) -> None:
+        """End it and all processes that it started."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+        self._reader.join(10.0)
+        if self._process.stdout is not None:
+            self._process.stdout.close()

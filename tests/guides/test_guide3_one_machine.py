@@ -1,0 +1,122 @@
+"""Guide 3, first part: options of devices, placement and its log, kernels, soft placement, order of execution."""
+
+from __future__ import annotations
+
+import pytest
+
+import weft as tf
+
+CPU = "/job:localhost/replica:0/task:0/device:CPU:0"
+
+
+def has_gpu() -> bool:
+    with tf.Session(graph=tf.Graph()) as session:
+        return any(device.device_type == "GPU" for device in session.list_devices())
+
+
+without_gpu = pytest.mark.skipif(has_gpu(), reason="tells what happens on a machine without a GPU")
+
+
+def trace(session: tf.Session, fetch: object) -> list[str]:
+    metadata = tf.RunMetadata()
+    session.run(fetch, options=tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE), run_metadata=metadata)
+    return [node.node_name for stats in metadata.step_stats.dev_stats for node in stats.node_stats]
+
+
+def test_a_session_takes_the_options_for_gpu_memory() -> None:
+    config = tf.ConfigProto()
+    config.gpu_options.per_process_gpu_memory_fraction = 0.4
+    tf.Session(config=config).close()
+    config = tf.ConfigProto()
+    config.gpu_options.allow_growth = True
+    with tf.Session(config=config) as session:
+        assert session.run(tf.constant(1.0) + 1.0) == 2.0
+
+
+@without_gpu
+def test_the_first_run_prints_where_the_whole_graph_was_placed(capsys: pytest.CaptureFixture[str]) -> None:
+    with tf.device("/cpu:0"):
+        a = tf.Variable(3.0, name="a")
+        b = tf.constant(4.0, name="b")
+    c = a * b
+    with tf.Session(config=tf.ConfigProto(log_device_placement=True)) as session:
+        assert session.run(a.initializer) is None
+        assert capsys.readouterr().out.splitlines() == [
+            f"a: (VariableV2): {CPU}",
+            f"a/Assign: (Assign): {CPU}",
+            f"a/read: (Identity): {CPU}",
+            f"mul: (Mul): {CPU}",
+            f"a/initial_value: (Const): {CPU}",
+            f"b: (Const): {CPU}",
+        ]
+        assert session.run(c) == 12.0
+        assert capsys.readouterr().out == ""
+        session.run(tf.add(c, b, name="later"))
+        assert capsys.readouterr().out == f"later: (Add): {CPU}\n"
+
+
+@without_gpu
+def test_placements_are_printed_though_another_node_has_no_device(capsys: pytest.CaptureFixture[str]) -> None:
+    a = tf.constant(1.0, name="a")
+    with tf.device("/gpu:0"):
+        tf.constant(2.0, name="nowhere")
+    with tf.Session(config=tf.ConfigProto(log_device_placement=True)) as session:
+        assert session.run(a) == 1.0
+    assert capsys.readouterr().out == f"a: (Const): {CPU}\n"
+
+
+def test_a_device_function_chooses_by_operation() -> None:
+    def variables_on_cpu(op: tf.Operation) -> str:
+        return "/cpu:0" if op.type == "VariableV2" else "/gpu:0"
+
+    with tf.device(variables_on_cpu):
+        a = tf.Variable(3.0)
+        b = tf.constant(4.0)
+        c = a * b
+    assert [a.op.device, b.device, c.device] == ["/device:CPU:0", "/device:GPU:0", "/device:GPU:0"]
+    with tf.Session(config=tf.ConfigProto(allow_soft_placement=True)) as session:
+        session.run(a.initializer)
+        assert session.run(c) == 12.0
+
+
+def test_an_integer_variable_has_no_kernel_on_a_gpu() -> None:
+    with tf.device("/gpu:0"):
+        i = tf.Variable(3, name="i")
+    with (
+        tf.Session() as session,
+        pytest.raises(tf.errors.InvalidArgumentError, match=r"Cannot assign a device for operation i"),
+    ):
+        session.run(i.initializer)
+
+
+def test_soft_placement_falls_back_to_the_cpu() -> None:
+    with tf.device("/gpu:0"):
+        i = tf.Variable(3)
+    config = tf.ConfigProto()
+    config.allow_soft_placement = True
+    with tf.Session(config=config) as session:
+        session.run(i.initializer)
+        assert session.run(i) == 3
+
+
+def test_control_dependencies_order_nodes_whose_values_are_independent() -> None:
+    a = tf.constant(1.0, name="a")
+    b = tf.add(a, 2.0, name="b")
+    with tf.control_dependencies([a, b]):
+        x = tf.constant(3.0, name="x")
+        y = tf.constant(4.0, name="y")
+    z = x + y
+    assert x.op.control_inputs == [a.op, b.op]
+    with tf.Session() as session:
+        assert session.run(z) == 7.0
+        ran = trace(session, z)
+    assert ran.index("b") < min(ran.index("x"), ran.index("y"))
+
+
+def test_several_cpus_can_be_named() -> None:
+    with tf.device("/cpu:3"):
+        a = tf.constant(1.0) + 1.0
+    config = tf.ConfigProto(device_count={"CPU": 4}, inter_op_parallelism_threads=2, intra_op_parallelism_threads=2)
+    with tf.Session(config=config) as session:
+        assert session.run(a) == 2.0
+        assert sum(device.device_type == "CPU" for device in session.list_devices()) == 4

@@ -1,0 +1,45 @@
+"""The ops that control flow is made of; what runs functions, or lives in loops, is tested with the functions that build it."""
+
+from __future__ import annotations
+
+from weft.testing.op_checks import Case
+
+CASES: list[Case] = []
+
+_RUNS_FUNCTIONS = "runs functions and has no kernel; see test_cond and test_while_loop"
+_IN_LOOPS = "holds a TensorArray's elements; see test_tensor_array"
+
+WITHOUT_CASE = {
+    "StatelessIf": _RUNS_FUNCTIONS,
+    "StatelessWhile": _RUNS_FUNCTIONS,
+    "RecordedValue": "takes one iteration's value out of a stack; see test_while_loop",
+    "RecordedValueGrad": "is the gradient of RecordedValue; see test_while_loop",
+    "NoValue": "stands for a value that only the other branch has; see test_cond",
+    "DynamicSliceGrad": "is the gradient of a slice that moves in a loop; see test_while_loop",
+    "TensorBuffer": _IN_LOOPS,
+    "BufferWrite": _IN_LOOPS,
+    "GrowingBufferWrite": _IN_LOOPS,
+    "BufferRead": _IN_LOOPS,
+    "BufferScatter": _IN_LOOPS,
+    "BufferGather": _IN_LOOPS,
+    "BufferConcat": _IN_LOOPS,
+    "BufferSplit": _IN_LOOPS,
+}
+
+_BUFFERS = "TensorFlow keeps a TensorArray behind a resource; here its elements are a tensor"
+
+OWN_OPS = {
+    "RecordingWhile": "a While that also returns what its gradient needs; TensorFlow uses TensorLists",
+    "RecordedValue": "reads what a RecordingWhile returned",
+    "RecordedValueGrad": "the gradient of RecordedValue",
+    "NoValue": "TensorFlow uses optional values for it",
+    "DynamicSliceGrad": "TensorFlow pads, by paddings that would have to be known when compiling",
+    "TensorBuffer": _BUFFERS,
+    "BufferWrite": _BUFFERS,
+    "GrowingBufferWrite": _BUFFERS,
+    "BufferRead": _BUFFERS,
+    "BufferScatter": _BUFFERS,
+    "BufferGather": _BUFFERS,
+    "BufferConcat": _BUFFERS,
+    "BufferSplit": _BUFFERS,
+}

@@ -1,0 +1,228 @@
+"""tf.cond: the branch taken, its side effects, its gradients and its errors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import weft as tf
+from tests.ops.both_ways import assert_gradient, each_way, own_graph, session
+
+_ = own_graph
+
+
+def _predicate():
+    return tf.placeholder(tf.bool, [], name="p")
+
+
+@each_way
+def test_gives_what_the_branch_taken_returns(way):
+    p, x = _predicate(), tf.placeholder(tf.float32, [2])
+    y = tf.cond(p, lambda: x + 1, lambda: x * 10)
+    with session(way) as sess:
+        assert sess.run(y, {p: True, x: [1, 2]}).tolist() == [2, 3]
+        assert sess.run(y, {p: False, x: [1, 2]}).tolist() == [10, 20]
+
+
+def test_names_its_outputs_as_merges():
+    assert tf.cond(_predicate(), lambda: tf.constant(1.0), lambda: tf.constant(2.0)).name == "cond/Merge:0"
+
+
+def test_knows_of_the_shape_what_both_branches_have_in_common():
+    p = _predicate()
+    assert tf.cond(p, lambda: tf.zeros([2, 3]), lambda: tf.zeros([2, 4])).shape.as_list() == [2, None]
+    assert tf.cond(p, lambda: tf.zeros([2]), lambda: tf.zeros([2, 1])).shape.ndims is None
+
+
+@pytest.mark.parametrize("use_resource", [False, True])
+@each_way
+def test_assigns_only_in_the_branch_taken(way, use_resource):
+    p, v = _predicate(), tf.Variable(1.0, use_resource=use_resource)
+    y = tf.cond(p, lambda: tf.identity(tf.assign_add(v, 1.0)), lambda: tf.constant(0.0))
+    with session(way) as sess:
+        assert sess.run(y, {p: False}) == 0
+        assert sess.run(v) == 1
+        assert sess.run(y, {p: True}) == 2
+        assert sess.run(v) == 2
+
+
+@each_way
+def test_runs_operations_of_the_branch_taken(way):
+    p, v = _predicate(), tf.Variable(1.0)
+    done = tf.cond(p, lambda: v.assign(5.0).op, lambda: tf.no_op())
+    assert done.dtype is tf.bool
+    with session(way) as sess:
+        sess.run(done, {p: False})
+        assert sess.run(v) == 1
+        sess.run(done, {p: True})
+        assert sess.run(v) == 5
+
+
+def test_calls_python_only_in_the_branch_taken():
+    calls = []
+    p = _predicate()
+    y = tf.cond(p, lambda: tf.py_func(lambda: calls.append(1) or np.float32(1), [], tf.float32), lambda: tf.constant(2.0))
+    with session("compiled") as sess:
+        assert sess.run(y, {p: False}) == 2
+        assert calls == []
+        assert sess.run(y, {p: True}) == 1
+        assert calls == [1]
+
+
+def test_checks_only_in_the_branch_taken():
+    p, x = _predicate(), tf.placeholder(tf.float32, [])
+
+    def checked():
+        with tf.control_dependencies([tf.Assert(x > 0, [x])]):
+            return tf.identity(x)
+
+    y = tf.cond(p, checked, lambda: -x)
+    with session("interpreted") as sess:
+        assert sess.run(y, {p: False, x: -1}) == 1
+        with pytest.raises(tf.errors.InvalidArgumentError, match="assertion failed"):
+            sess.run(y, {p: True, x: -1})
+
+
+@each_way
+def test_reads_after_an_assignment_in_the_same_branch(way):
+    p, v = _predicate(), tf.Variable(1.0)
+
+    def raised():
+        with tf.control_dependencies([v.assign_add(1.0)]):
+            return v.read_value() * 10
+
+    y = tf.cond(p, raised, lambda: tf.identity(v))
+    with session(way) as sess:
+        assert sess.run(y, {p: True}) == 20
+
+
+@each_way
+def test_nests(way):
+    p, q, v = _predicate(), tf.placeholder(tf.bool, []), tf.Variable(0.0)
+    y = tf.cond(p, lambda: tf.cond(q, lambda: v.assign_add(1.0), lambda: v.assign_add(10.0)), lambda: tf.constant(-1.0))
+    with session(way) as sess:
+        assert [sess.run(y, {p: a, q: b}) for a, b in ((1, 1), (1, 0), (0, 1), (1, 1))] == [1, 11, -1, 12]
+
+
+def test_initializes_a_variable_in_a_branch():
+    p, v = _predicate(), tf.Variable(3.0)
+    y = tf.cond(p, lambda: tf.assign(v, 7.0), lambda: tf.constant(0.0))
+    with tf.Session() as sess:
+        assert sess.run(y, {p: False}) == 0
+        with pytest.raises(tf.errors.FailedPreconditionError, match="uninitialized value Variable"):
+            sess.run(v)
+        assert sess.run(y, {p: True}) == 7
+
+
+def test_waits_for_what_a_branch_was_told_to_wait_for():
+    p, v = _predicate(), tf.Variable(1.0)
+    outside = v.assign(5.0)
+
+    def after():
+        with tf.control_dependencies([outside]):
+            return tf.identity(v.read_value())
+
+    y = tf.cond(p, after, lambda: tf.constant(0.0))
+    with session("interpreted") as sess:
+        assert sess.run(y, {p: True}) == 5
+
+
+def test_keeps_the_structure_of_what_the_branches_return():
+    p, x = _predicate(), tf.constant(1.0)
+    made = tf.cond(p, lambda: {"a": [x, x + 1], "b": (x,)}, lambda: {"a": [x, x + 2], "b": (x,)})
+    assert set(made) == {"a", "b"}
+    assert isinstance(made["a"], list)
+    assert isinstance(tf.cond(p, lambda: [x], lambda: [x]), tf.Tensor)
+    assert isinstance(tf.cond(p, lambda: [x], lambda: [x], strict=True), list)
+
+
+def test_carries_sparse_tensors():
+    p = _predicate()
+    sparse = tf.SparseTensor([[0]], [1.0], [3])
+    y = tf.cond(p, lambda: sparse, lambda: tf.SparseTensor([[1], [2]], [5.0, 6.0], [3]))
+    with session("interpreted") as sess:
+        assert sess.run(y, {p: False}).values.tolist() == [5, 6]
+        assert sess.run(y, {p: True}).indices.tolist() == [[0]]
+
+
+@each_way
+def test_gradient_is_that_of_the_branch_taken(way):
+    p, x = _predicate(), tf.placeholder(tf.float64, [3])
+    y = tf.cond(p, lambda: tf.exp(x) * tf.sin(x), lambda: x * x)
+    with session(way) as sess:
+        for taken in (True, False):
+            assert_gradient(sess, y, x, [0.1, 0.2, 0.3], feed_dict={p: taken})
+
+
+@each_way
+def test_gradient_of_variables_used_in_one_branch(way):
+    p = _predicate()
+    v, r = tf.Variable([1.0, 2.0]), tf.Variable([3.0, 4.0], use_resource=True)
+    y = tf.cond(p, lambda: tf.reduce_sum(v * v * r), lambda: tf.constant(0.0))
+    grads = tf.gradients(y, [v, r])
+    with session(way) as sess:
+        assert [g.tolist() for g in sess.run(grads, {p: True})] == [[6, 16], [1, 4]]
+        assert [g.tolist() for g in sess.run(grads, {p: False})] == [[0, 0], [0, 0]]
+
+
+def test_gradient_uses_the_random_values_of_the_forward_branch():
+    p, x = _predicate(), tf.placeholder(tf.float32, [5])
+    y = tf.cond(p, lambda: x * tf.random_uniform([5]), lambda: x)
+    grad = tf.gradients(y, x)[0]
+    with session("interpreted") as sess:
+        forward, backward = sess.run([y, grad], {p: True, x: np.ones(5)})
+        np.testing.assert_array_equal(forward, backward)
+
+
+def test_travels_in_a_graph_def():
+    p, x = _predicate(), tf.placeholder(tf.float32, [], name="x")
+    y = tf.cond(p, lambda: tf.cond(x > 0, lambda: x, lambda: -x), lambda: x * 2)
+    proto = tf.get_default_graph().as_graph_def()
+    with tf.Graph().as_default():
+        for _ in range(2):
+            (copy,) = tf.import_graph_def(proto, {"p:0": tf.constant(True), "x:0": tf.constant(-4.0)}, [y.name])
+            with tf.Session() as sess:
+                assert sess.run(copy) == 4
+
+
+def test_a_value_of_a_branch_is_no_value_outside():
+    p, x, inside = _predicate(), tf.constant(1.0), []
+    tf.cond(p, lambda: inside.append(x + 1) or x, lambda: x)
+    with pytest.raises(ValueError, match="add"):
+        tf.cond(p, lambda: inside[0] * 2, lambda: x)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "text"),
+    [
+        ((True, lambda: 1, lambda: 2), TypeError, "'pred' must not be a Python bool"),
+        ((None, None, lambda: 2), TypeError, r"cond\(\): 'true_fn' argument required"),
+        ((None, lambda: 2), TypeError, r"cond\(\): 'false_fn' argument required"),
+        ((None, 1, lambda: 2), TypeError, "'true_fn' must be callable"),
+        ((None, lambda: 2, 1), TypeError, "'false_fn' must be callable"),
+        ((None, lambda: None, lambda: 1), ValueError, "'true_fn' must have a return value"),
+        ((None, lambda: 1, lambda: None), ValueError, "'false_fn' must have a return value"),
+        ((None, lambda: 1, lambda: 1.0), ValueError, "must have the same type"),
+        ((None, lambda: (1, 2), lambda: 1), ValueError, "Incompatible return values of 'true_fn' and 'false_fn'"),
+        ((None, lambda: {"a": 1}, lambda: {"b": 1}), ValueError, "don't have the same set of keys"),
+    ],
+)
+def test_refuses(arguments, error, text):
+    pred = _predicate() if arguments[0] is None else arguments[0]
+    with pytest.raises(error, match=text):
+        tf.cond(pred, *arguments[1:])
+
+
+def test_refuses_a_predicate_that_is_no_bool_scalar():
+    with pytest.raises(TypeError, match="expected type of bool"):
+        tf.cond(tf.constant(1), lambda: 1, lambda: 2)
+    with pytest.raises(ValueError, match="rank 0"):
+        tf.cond(tf.constant([True]), lambda: 1, lambda: 2)
+
+
+@each_way
+def test_reads_in_one_branch_what_the_other_updates(way):
+    p, v = _predicate(), tf.Variable(1.0)
+    y = tf.cond(p, lambda: tf.identity(v.assign_add(1.0)), lambda: v.read_value() * 10)
+    with session(way) as sess:
+        assert [sess.run(y, {p: taken}) for taken in (False, True, False)] == [10, 2, 20]

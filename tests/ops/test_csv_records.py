@@ -1,0 +1,80 @@
+"""decode_csv: fields, their types, quotes, and what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import weft as tf
+
+
+def _decode(records: Any, defaults: Any, **kwargs: Any) -> list[Any]:
+    with tf.Graph().as_default(), tf.Session() as session:
+        return list(session.run(tf.decode_csv(records, defaults, **kwargs)))
+
+
+def test_fields_are_tensors_of_their_defaults_types() -> None:
+    numbers, floats, texts = _decode(["1,2.5,x", "3,,"], [[0], [7.0], ["none"]])
+    assert (numbers.dtype, floats.dtype) == (np.int32, np.float32)
+    assert (numbers.tolist(), floats.tolist(), texts.tolist()) == ([1, 3], [2.5, 7.0], [b"x", b"none"])
+
+
+def test_a_scalar_record_has_scalar_fields() -> None:
+    with tf.Graph().as_default():
+        (field,) = tf.decode_csv("5", [[0]])
+        assert field.shape.as_list() == []
+
+
+def test_quoted_fields_hold_delimiters_and_quotes() -> None:
+    assert _decode(['"a,""b""",""'], [[""], ["d"]]) == [np.array([b'a,"b"'], object), np.array([b"d"], object)]
+
+
+def test_quotes_are_letters_when_they_do_not_count() -> None:
+    assert _decode(['a"b'], [[""]], use_quote_delim=False)[0].tolist() == [b'a"b']
+
+
+def test_columns_are_selected_and_a_text_stands_for_missing() -> None:
+    assert [field.tolist() for field in _decode(["1,2,NA"], [[0], [9]], select_cols=[0, 2], na_value="NA")] == [[1], [9]]
+
+
+@pytest.mark.parametrize(
+    ("record", "message"),
+    [
+        ("1,2", "Expect 1 fields but have 2 in record 0"),
+        ("", "Expect 1 fields but have 0 in record 0"),
+        ("x", "Field 0 in record 0 is not a valid int32: x"),
+        ("9999999999", "is not a valid int32"),
+        ("1_0", "is not a valid int32"),
+        ("1\n", "Unquoted fields cannot have quotes/CRLFs inside"),
+        ('"1', "Quoted field has to end with quote"),
+        ('"1"2', "Quote inside a string has to be escaped"),
+    ],
+)
+def test_bad_records_are_refused(record: str, message: str) -> None:
+    with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+        _decode([record], [[0]])
+
+
+def test_a_field_without_default_is_required() -> None:
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Field 1 is required but missing in record 0!"):
+        _decode(["1,"], [[0], np.zeros(0, np.int32)])
+
+
+@pytest.mark.parametrize(
+    ("kwargs", "message"),
+    [
+        ({"select_cols": [0, 0]}, "not strictly increasing"),
+        ({"select_cols": [-1, 0]}, "negative"),
+        ({"select_cols": [0]}, "do not match"),
+    ],
+)
+def test_columns_are_checked(kwargs: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        _decode(["1,2"], [[0], [0]], **kwargs)
+
+
+def test_a_default_is_at_most_one_value() -> None:
+    with pytest.raises(ValueError, match="Shape of a default"):
+        _decode(["1"], [[1, 2]])

@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import weft as tf
+from weft.framework.graph import Graph
+from weft.testing.op_checks import evaluate
+
+
+def test_a_list_that_holds_a_tensor_becomes_a_tensor() -> None:
+    with Graph().as_default() as graph:
+        i = tf.placeholder(tf.int32, [], name="i")
+        packed = tf.convert_to_tensor([[i, 1], [2, i]])
+        assert packed.name == "packed:0"
+        assert packed.shape.as_list() == [2, 2]
+        np.testing.assert_array_equal(evaluate([packed], {i: np.int32(7)})[0], [[7, 1], [2, 7]])
+        assert "packed/0/1" in [op.name for op in graph.get_operations()]
+
+
+def test_a_shape_may_mix_tensors_and_numbers() -> None:
+    with Graph().as_default():
+        i = tf.placeholder(tf.int32, [])
+        assert tf.reshape(tf.placeholder(tf.float32), [i, 2]).shape.as_list() == [None, 2]
+
+
+def test_a_list_of_tensors_of_two_types_is_refused() -> None:
+    with Graph().as_default(), pytest.raises(TypeError, match="Cannot convert a list containing a tensor of dtype"):
+        tf.convert_to_tensor([tf.constant(1), tf.constant(1.5)])
+
+
+def test_stacking_numbers_makes_a_constant() -> None:
+    with Graph().as_default():
+        assert tf.stack([1, 2]).op.type == "Const"
+        assert tf.stack([tf.constant(1), 2]).op.type == "Pack"
+
+
+def test_concat_of_one_tensor_is_an_identity_in_its_scope() -> None:
+    with Graph().as_default():
+        assert tf.concat([tf.constant([1])], 0).name == "concat/concat:0"
+        assert tf.concat([tf.constant([1]), tf.constant([2])], 0).name == "concat_1:0"
+
+
+def _ones(*shape: int) -> Any:
+    return tf.ones(shape)
+
+
+@pytest.mark.parametrize(
+    ("build", "text"),
+    [
+        (lambda: tf.concat([_ones(2, 3), _ones(3, 2)], 0), "Dimension 0 in both shapes must be equal, but are 3 and 2"),
+        (lambda: tf.concat([_ones(2, 3), _ones(3)], 0), "Shape must be rank 2 but is rank 1"),
+        (lambda: tf.stack([_ones(2, 3), _ones(3)]), "Shapes must be equal rank, but are 2 and 1"),
+        (lambda: tf.stack([_ones(3), _ones(3)], 5), r"Argument `axis` = 5 not in range \[-2, 2\)"),
+        (lambda: tf.unstack(tf.placeholder(tf.float32)), "Cannot infer argument `num` from shape <unknown>"),
+        (lambda: tf.unstack(_ones(2, 3), num=3), "Dimension must be 3 but is 2"),
+        (lambda: tf.split(_ones(3, 3), 2), "Dimension size must be evenly divisible by 2 but is 3"),
+        (lambda: tf.split(_ones(3, 3), [1, 1]), r"can't split axis of size 3 into pieces of size \[1,1\]"),
+    ],
+)
+def test_shapes_that_do_not_fit_are_refused_while_building(build: Any, text: str) -> None:
+    with Graph().as_default(), pytest.raises(ValueError, match=text):
+        build()
+
+
+def test_split_knows_its_sizes() -> None:
+    with Graph().as_default():
+        x = tf.placeholder(tf.float32, [4, None])
+        assert [part.shape.as_list() for part in tf.split(x, 2)] == [[2, None], [2, None]]
+        assert [part.shape.as_list() for part in tf.split(x, [1, -1])] == [[1, None], [3, None]]

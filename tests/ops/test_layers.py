@@ -1,0 +1,72 @@
+"""tf.layers: the names of variables and results, sharing, and batch normalization's moving averages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import weft as tf
+
+
+@pytest.fixture(autouse=True)
+def graph() -> Any:
+    with tf.Graph().as_default() as made:
+        yield made
+
+
+def test_layers_name_variables_and_results_after_themselves() -> None:
+    images = tf.placeholder(tf.float32, [None, 8, 8, 1])
+    x = tf.layers.conv2d(images, 4, 3, padding="same", activation=tf.nn.relu)
+    pooled = tf.layers.max_pooling2d(x, 2, 2)
+    first = tf.layers.dense(tf.layers.flatten(pooled), 5)
+    second = tf.layers.dense(first, 3, use_bias=False)
+    assert [each.name for each in (x, pooled, first, second)] == [
+        "conv2d/Relu:0", "max_pooling2d/MaxPool:0", "dense/BiasAdd:0", "dense_1/MatMul:0",
+    ]  # fmt: skip
+    assert [each.op.name for each in tf.trainable_variables()] == [
+        "conv2d/kernel", "conv2d/bias", "dense/kernel", "dense/bias", "dense_1/kernel",
+    ]  # fmt: skip
+    assert second.shape.as_list() == [None, 3]
+
+
+def test_a_layer_called_twice_shares_its_variables() -> None:
+    layer = tf.layers.Dense(2)
+    x = tf.ones([3, 4])
+    assert (layer(x).name, layer(x).name) == ("dense/BiasAdd:0", "dense/BiasAdd_1:0")
+    assert layer.variables == tf.global_variables()
+
+
+def test_a_name_is_taken_until_it_is_reused() -> None:
+    x = tf.ones([3, 4])
+    tf.layers.dense(x, 2, name="shared")
+    tf.layers.dense(x, 2, name="shared", reuse=True)
+    assert len(tf.global_variables()) == 2
+    with pytest.raises(ValueError, match="Variable shared/kernel already exists"):
+        tf.layers.dense(x, 2, name="shared")
+
+
+@pytest.mark.parametrize("shape", [(6, 3), (6, 2, 2, 3)])
+def test_moving_averages_follow_the_batches_when_updates_run(shape: tuple[int, ...]) -> None:
+    batch = np.random.default_rng(0).normal(2, 3, size=shape).astype(np.float32)
+    x, training = tf.placeholder(tf.float32, [None, *shape[1:]]), tf.placeholder(tf.bool, [])
+    made = tf.layers.batch_normalization(x, momentum=0.5, training=training)
+    updates = tf.get_collection(tf.GraphKeys.UPDATE_OPS)
+    axes = tuple(range(len(shape) - 1))
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        found, _ = session.run([made, updates], {x: batch, training: True})
+        assert found.mean(axes) == pytest.approx(np.zeros(3), abs=1e-4)
+        (mean,) = session.run([v for v in tf.global_variables() if "moving_mean" in v.name])
+        assert mean == pytest.approx(batch.mean(axes) / 2, rel=1e-4)
+        session.run(updates, {x: batch, training: False})
+        (unmoved,) = session.run([v for v in tf.global_variables() if "moving_mean" in v.name])
+        assert np.array_equal(unmoved, mean)
+
+
+def test_regularizers_make_losses_and_the_width_of_inputs_must_be_known() -> None:
+    tf.layers.dense(tf.ones([3, 4]), 2, kernel_regularizer=tf.nn.l2_loss)
+    assert len(tf.losses.get_regularization_losses()) == 1
+    with pytest.raises(ValueError, match="The last dimension of the inputs to `Dense` should be defined"):
+        tf.layers.dense(tf.placeholder(tf.float32, [3, None]), 2)

@@ -1,0 +1,171 @@
+"""The functions of tf.nn: their names in graphs, their errors, and what cases of single ops don't show."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import weft as tf
+from weft.errors import InvalidArgumentError
+
+
+@pytest.fixture(autouse=True)
+def graph() -> Any:
+    with tf.Graph().as_default() as made:
+        yield made
+
+
+def _run(*fetches: Any) -> Any:
+    with tf.Session() as session:
+        return session.run(fetches if len(fetches) > 1 else fetches[0])
+
+
+def test_functions_name_their_results_as_programs_expect() -> None:
+    x = tf.placeholder(tf.float32, [None, 4])
+    labels = tf.placeholder(tf.int64, [None])
+    found = [
+        tf.nn.softmax_cross_entropy_with_logits(labels=x, logits=x),
+        tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=x),
+        tf.nn.sigmoid_cross_entropy_with_logits(labels=x, logits=x),
+        tf.nn.dropout(x, keep_prob=0.5), tf.nn.in_top_k(x, labels, 1), tf.nn.zero_fraction(x), tf.nn.softmax(x),
+    ]  # fmt: skip
+    assert [tensor.name for tensor in found] == [
+        "softmax_cross_entropy_with_logits_sg/Reshape_2:0",
+        "SparseSoftmaxCrossEntropyWithLogits/SparseSoftmaxCrossEntropyWithLogits:0", "logistic_loss:0", "dropout/mul_1:0",
+        "in_top_k/InTopKV2:0", "zero_fraction/fraction:0", "Softmax:0",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "function",
+    ["softmax_cross_entropy_with_logits", "sparse_softmax_cross_entropy_with_logits", "sigmoid_cross_entropy_with_logits"],
+)
+def test_cross_entropies_want_their_arguments_by_name(function: str) -> None:
+    with pytest.raises(ValueError, match=rf"Only call `{function}` with named arguments \(labels=..., logits=..., ...\)"):
+        getattr(tf.nn, function)([1.0], [1.0])
+    with pytest.raises(ValueError, match="Both labels and logits must be provided"):
+        getattr(tf.nn, function)(labels=[1.0])
+
+
+def test_sparse_labels_must_have_one_dimension_less_than_logits() -> None:
+    logits = tf.zeros([2, 3])
+    with pytest.raises(ValueError, match=r"Rank mismatch: Rank of labels \(received 2\) should equal rank of logits minus 1"):
+        tf.nn.sparse_softmax_cross_entropy_with_logits(labels=[[0, 1]], logits=logits)
+    with pytest.raises(ValueError, match="Shape mismatch: The shape of labels"):
+        tf.nn.sparse_softmax_cross_entropy_with_logits(labels=[0, 1, 2], logits=logits)
+
+
+def test_a_label_that_is_no_class_is_an_error() -> None:
+    loss = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=[0, 3], logits=tf.zeros([2, 3]))
+    with pytest.raises(InvalidArgumentError, match=r"label value of 3 which is outside the valid range of \[0, 3\)"):
+        _run(loss)
+
+
+def test_no_gradient_goes_to_the_labels_of_the_first_version() -> None:
+    labels, logits = tf.constant([[0.5, 0.5]]), tf.constant([[1.0, 2.0]])
+    first = tf.nn.softmax_cross_entropy_with_logits(labels=labels, logits=logits)
+    second = tf.nn.softmax_cross_entropy_with_logits_v2(labels=labels, logits=logits)
+    assert tf.gradients(first, labels) == [None]
+    assert tf.gradients(second, labels)[0] is not None
+
+
+def test_softmax_takes_any_axis_and_refuses_others() -> None:
+    x = np.random.default_rng(0).normal(size=(2, 3, 4)).astype(np.float32)
+    made = _run(tf.nn.softmax(x, axis=1))
+    assert made.sum(1) == pytest.approx(np.ones((2, 4)), abs=1e-6)
+    with pytest.raises(InvalidArgumentError, match=r"Dimension \(3\) must be in the range \[-3, 3\)"):
+        tf.nn.softmax(x, axis=3)
+
+
+def test_dropout_keeps_the_mean_and_scales_what_it_keeps() -> None:
+    made = _run(tf.nn.dropout(tf.ones([200, 200]), rate=0.25, seed=1))
+    assert set(np.unique(made)) == {np.float32(0), np.float32(1 / 0.75)}
+    assert made.mean() == pytest.approx(1, abs=0.02)
+    x = tf.ones([2])
+    assert tf.nn.dropout(x, keep_prob=1.0) is x
+    with pytest.raises(ValueError, match=r"rate must be a scalar tensor or a float in the range \[0, 1\), got 1.5"):
+        tf.nn.dropout(x, rate=1.5)
+    with pytest.raises(ValueError, match="You must provide a rate to dropout"):
+        tf.nn.dropout(x)
+
+
+def test_top_k_names_its_parts() -> None:
+    found = tf.nn.top_k([[1.0, 3.0, 2.0]], 2)
+    values, indices = _run(found.values, found.indices)
+    assert (values.tolist(), indices.tolist()) == ([[3.0, 2.0]], [[1, 2]])
+
+
+def test_convolutions_of_all_kinds_have_the_shapes_that_run() -> None:
+    x = np.random.default_rng(0).normal(size=(2, 8, 8, 4)).astype(np.float32)
+    filters = np.random.default_rng(1).normal(size=(3, 3, 4, 6)).astype(np.float32)
+    made = [
+        tf.nn.conv2d(x, filters, 2, "SAME"),
+        tf.nn.conv2d(x, filters, [1, 1, 1, 1], [[0, 0], [1, 1], [2, 0], [0, 0]]),
+        tf.nn.atrous_conv2d(x, filters, 2, "VALID"),
+        tf.nn.convolution(x, filters, "SAME", strides=[2, 2]),
+        tf.nn.conv2d_transpose(tf.nn.conv2d(x, filters, 2, "SAME"), filters, [2, 8, 8, 4], 2),
+        tf.nn.separable_conv2d(x, filters[..., :2], np.ones((1, 1, 8, 5), np.float32), [1, 1, 1, 1], "SAME"),
+        tf.nn.conv1d(x[:, 0], filters[0], 2, "SAME"),
+        tf.nn.max_pool(x, 2, 2, "SAME"), tf.nn.avg_pool(x, [1, 3, 3, 1], [1, 2, 2, 1], "VALID"),
+        tf.nn.pool(x, [2, 2], "MAX", "VALID", strides=[2, 2]),
+    ]  # fmt: skip
+    assert [list(value.shape) for value in _run(*made)] == [tensor.shape.as_list() for tensor in made]
+
+
+def test_a_dilated_convolution_is_one_with_zeros_between_the_filters_elements() -> None:
+    x = np.random.default_rng(0).normal(size=(1, 9, 9, 2)).astype(np.float32)
+    filters = np.random.default_rng(1).normal(size=(3, 3, 2, 3)).astype(np.float32)
+    spread = np.zeros((5, 5, 2, 3), np.float32)
+    spread[::2, ::2] = filters
+    dilated, plain = _run(tf.nn.atrous_conv2d(x, filters, 2, "SAME"), tf.nn.conv2d(x, spread, 1, "SAME"))
+    assert np.allclose(dilated, plain, atol=1e-4)
+
+
+def test_windows_that_do_not_fit_are_errors_while_building() -> None:
+    x = tf.zeros([1, 4, 4, 3])
+    with pytest.raises(ValueError, match="Negative dimension size caused by subtracting 5 from 4"):
+        tf.nn.conv2d(x, tf.zeros([5, 5, 3, 1]), 1, "VALID")
+    with pytest.raises(ValueError, match=r"Depth of input \(3\) is not a multiple of input depth of filter \(2\)"):
+        tf.nn.conv2d(x, tf.zeros([2, 2, 2, 1]), 1, "SAME")
+    with pytest.raises(ValueError, match="ksize should be of length 1, 2 or 4 but was 3"):
+        tf.nn.max_pool(x, [1, 2, 2], 2, "SAME")
+
+
+@pytest.mark.parametrize("is_training", [True, False])
+def test_fused_normalization_and_its_gradients_are_those_of_the_formula(is_training: bool) -> None:
+    x = tf.constant(np.random.default_rng(0).normal(size=(3, 4, 5, 2)).astype(np.float32))
+    scale, offset = tf.constant([1.5, 0.5]), tf.constant([0.1, -0.2])
+    mean, variance = tf.nn.moments(x, [0, 1, 2]) if is_training else (tf.constant([0.1, 0.2]), tf.constant([1.5, 2.0]))
+    given = () if is_training else (mean, variance)
+    fused, _, _ = tf.nn.fused_batch_norm(x, scale, offset, *given, is_training=is_training)
+    plain = tf.nn.batch_normalization(x, mean, variance, offset, scale, 1e-3)
+    weights = np.random.default_rng(1).normal(size=(3, 4, 5, 2)).astype(np.float32)
+    found = [[made, *tf.gradients(made * weights, [x, scale, offset])] for made in (fused, plain)]
+    for one, other in zip(*_run(*found), strict=True):
+        assert np.allclose(one, other, atol=1e-4)
+
+
+def test_ctc_loss_is_minus_the_log_of_the_share_of_paths_and_has_its_gradient() -> None:
+    logits = np.random.default_rng(0).normal(size=(2, 1, 2)).astype(np.float32)
+    x = tf.constant(logits)
+    loss = tf.nn.ctc_loss(tf.SparseTensor([[0, 0]], [0], [1, 1]), x, [2])
+    found, grad = _run(loss, tf.gradients(loss, x)[0])
+    blank = np.exp(logits[:, 0, 1]) / np.exp(logits[:, 0]).sum(-1)
+
+    def expected(blanks: Any) -> Any:
+        return -np.log(1 - blanks[0] * blanks[1])
+
+    assert found == pytest.approx([expected(blank)], abs=1e-5)
+    derivative = np.prod(blank) / (1 - np.prod(blank)) * (1 - blank)
+    assert grad[:, 0, 1] == pytest.approx(derivative, abs=1e-4)
+
+
+def test_samplers_draw_different_classes_and_repeat_with_their_seed() -> None:
+    drawn = tf.nn.log_uniform_candidate_sampler(np.array([[1, 2]]), 2, 20, True, 50, seed=3)
+    with tf.Session() as session:
+        first, second = session.run(drawn.sampled_candidates), session.run(drawn.sampled_candidates)
+    assert len(set(first.tolist())) == 20
+    assert first.tolist() != second.tolist()
+    assert _run(drawn.sampled_candidates).tolist() == first.tolist()

@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import weft as tf
+from weft.framework.graph import Graph
+
+DENSE = np.array([[0, 1, 0, 0], [0, 0, 0, 0], [2, 0, 3, 0]], np.float32)
+
+
+def _nine() -> Any:
+    filled = np.zeros((3, 4))
+    filled[1, 0] = 9
+    return filled
+
+
+@pytest.fixture
+def session() -> Any:
+    with Graph().as_default() as graph, tf.Session(graph=graph) as session:
+        yield session
+
+
+def _sparse() -> Any:
+    return tf.SparseTensor([[0, 1], [2, 0], [2, 2]], [1.0, 2.0, 3.0], [3, 4])
+
+
+def test_a_sparse_tensor_is_fetched_as_its_value(session: Any) -> None:
+    value = session.run(_sparse())
+    assert isinstance(value, tf.SparseTensorValue)
+    assert value.indices.tolist() == [[0, 1], [2, 0], [2, 2]]
+
+
+def test_a_sparse_placeholder_is_fed_whole(session: Any) -> None:
+    x = tf.sparse_placeholder(tf.float32, [None, 4], name="x")
+    assert x.shape.as_list() == [None, 4]
+    dense = tf.sparse_tensor_to_dense(x)
+    value = tf.SparseTensorValue(np.array([[0, 1]]), np.float32([5]), np.array([1, 4]))
+    assert session.run(dense, {x: value}).tolist() == [[0, 5, 0, 0]]
+
+
+def test_parts_that_do_not_fit_are_refused() -> None:
+    with Graph().as_default(), pytest.raises(ValueError, match="Dimensions 2 and 1 are not compatible"):
+        tf.SparseTensor([[0], [1]], [1.0], [3])
+
+
+@pytest.mark.parametrize(
+    ("indices", "text"),
+    [
+        ([[2, 0], [0, 1]], r"indices\[1\] = \[0,1\] is out of order"),
+        ([[0, 0], [5, 1]], r"indices\[1\] = \[5,1\] is out of bounds: need 0 <= index < \[3,2\]"),
+        ([[0, 0], [0, 0]], r"indices\[1\] = \[0,0\] is repeated"),
+    ],
+)
+def test_positions_are_checked(session: Any, indices: Any, text: str) -> None:
+    with pytest.raises(tf.errors.InvalidArgumentError, match=text):
+        session.run(tf.sparse_to_dense(indices, [3, 2], [5, 6]))
+
+
+@pytest.mark.parametrize(
+    ("build", "expected"),
+    [
+        (lambda x: tf.sparse_add(x, x), DENSE * 2),
+        (lambda x: tf.sparse_add(x, np.ones((3, 4), np.float32)), DENSE + 1),
+        (lambda x: x * np.float32([1, 2, 3, 4]), DENSE * [1, 2, 3, 4]),
+        (lambda x: tf.sparse_concat(1, [x, x]), np.concatenate([DENSE, DENSE], 1)),
+        (lambda x: tf.sparse_transpose(x), DENSE.T),
+        (lambda x: tf.sparse_reshape(x, [2, -1]), DENSE.reshape(2, 6)),
+        (lambda x: tf.sparse_slice(x, [1, 0], [2, 2]), DENSE[1:, :2]),
+        (lambda x: tf.sparse_retain(x, [True, False, True]), DENSE * (DENSE != 2)),
+        (lambda x: tf.sparse_reset_shape(x), DENSE[:, :3]),
+        (lambda x: tf.sparse_fill_empty_rows(x, 9.0)[0], DENSE + _nine()),
+        (lambda x: tf.sparse_split(sp_input=x, num_split=2, axis=1)[1], DENSE[:, 2:]),
+        (lambda x: tf.sparse_tensor_dense_matmul(x, np.ones((4, 2), np.float32)), DENSE @ np.ones((4, 2))),
+        (lambda x: tf.sparse_reduce_sum(x, 1), DENSE.sum(1)),
+    ],
+)
+def test_ops_agree_with_their_dense_forms(session: Any, build: Any, expected: Any) -> None:
+    result = build(_sparse())
+    dense = tf.sparse_tensor_to_dense(result) if isinstance(result, tf.SparseTensor) else result
+    np.testing.assert_allclose(session.run(dense), expected)
+
+
+def test_ids_become_indicators(session: Any) -> None:
+    ids = tf.SparseTensor([[0, 0], [0, 1], [1, 0]], tf.constant([1, 3, 0], tf.int64), [2, 2])
+    assert session.run(tf.sparse_to_indicator(ids, 4)).tolist() == [[False, True, False, True], [True, False, False, False]]
+
+
+def test_indexed_slices_become_a_tensor_with_repeated_rows_summed(session: Any) -> None:
+    slices = tf.IndexedSlices(tf.constant([[1.0], [2.0], [4.0]]), tf.constant([0, 2, 0]), tf.constant([3, 1]))
+    assert session.run(tf.convert_to_tensor(slices)).tolist() == [[5], [0], [2]]
+
+
+def test_indexed_slices_of_unknown_shape_warn_or_are_refused() -> None:
+    with Graph().as_default():
+        values, indices = tf.constant([[1.0]]), tf.constant([0])
+        with pytest.raises(ValueError, match="without dense_shape"):
+            tf.convert_to_tensor(tf.IndexedSlices(values, indices))
+        with pytest.warns(UserWarning, match="dense Tensor of unknown shape"):
+            tf.convert_to_tensor(tf.IndexedSlices(values, indices, tf.shape(tf.placeholder(tf.float32))))

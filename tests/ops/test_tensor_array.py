@@ -1,0 +1,76 @@
+"""TensorArray: elements written and read, in and out of loops."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import weft as tf
+from tests.ops.both_ways import assert_gradient, each_way, own_graph, session
+
+_ = own_graph
+
+
+@each_way
+def test_reads_and_stacks_what_was_written(way):
+    array = tf.TensorArray(tf.float32, 3).write(0, [1.0, 2.0]).write(2, [3.0, 4.0])
+    assert array.stack().shape.as_list() == [3, 2]
+    with session(way) as sess:
+        assert sess.run(array.stack()).tolist() == [[1, 2], [0, 0], [3, 4]]
+        assert sess.run(array.read(2)).tolist() == [3, 4]
+        assert sess.run(array.gather([2, 0])).tolist() == [[3, 4], [1, 2]]
+        assert sess.run(array.concat()).tolist() == [1, 2, 0, 0, 3, 4]
+        assert sess.run(array.size()) == 3
+
+
+@each_way
+def test_unstacks_scatters_and_splits(way):
+    with session(way) as sess:
+        assert sess.run(tf.TensorArray(tf.float32, 2).unstack([[1.0], [2.0]]).read(1)).tolist() == [2]
+        assert sess.run(tf.TensorArray(tf.float32, 3).scatter([2, 0], [5.0, 6.0]).stack()).tolist() == [6, 0, 5]
+        split = tf.TensorArray(tf.float32, 2, infer_shape=False).split([1.0, 2.0, 3.0], [1, 2])
+        assert sess.run(split.read(1)).tolist() == [2, 3]
+        assert sess.run(split.concat()).tolist() == [1, 2, 3]
+
+
+@each_way
+def test_grows_in_a_loop(way):
+    array = tf.TensorArray(tf.float32, 0, dynamic_size=True)
+    body = lambda i, a: (i + 1, a.write(i, tf.cast(i, tf.float32)))  # noqa: E731
+    _, array = tf.while_loop(lambda i, a: i < 4, body, [tf.constant(0), array])
+    with session(way) as sess:
+        assert sess.run(array.stack()).tolist() == [0, 1, 2, 3]
+        assert sess.run(array.size()) == 4
+
+
+@each_way
+def test_gradient_through_a_loop_that_reads_and_writes(way):
+    x = tf.placeholder(tf.float64, [4, 2])
+    source = tf.TensorArray(tf.float64, 4).unstack(x)
+
+    def body(i, out):
+        return i + 1, out.write(i, tf.sin(source.read(i)) * source.read(0))
+
+    _, out = tf.while_loop(lambda i, a: i < 4, body, [tf.constant(0), tf.TensorArray(tf.float64, 4)])
+    assert out.stack().shape.as_list() == [4, 2]
+    with session(way) as sess:
+        assert_gradient(sess, out.stack(), x, np.linspace(-1, 1, 8).reshape(4, 2))
+
+
+def test_fails_outside_of_its_size():
+    array = tf.TensorArray(tf.float32, 1).write(0, 1.0)
+    with session("interpreted") as sess:
+        with pytest.raises(tf.errors.InvalidArgumentError, match="array is not resizeable and size is: 1"):
+            sess.run(array.write(5, 1.0).stack())
+        with pytest.raises(tf.errors.InvalidArgumentError, match="array size is: 1"):
+            sess.run(array.read(1))
+
+
+def test_refuses_other_shapes_and_types():
+    array = tf.TensorArray(tf.float32, 3).write(0, [1.0, 2.0])
+    with pytest.raises(ValueError, match="Inconsistent shapes: saw"):
+        array.write(1, [1.0])
+    with pytest.raises(TypeError, match="TensorArray dtype is float32 but Op is trying to write dtype int32"):
+        array.write(1, tf.constant([1, 2]))
+    with pytest.raises(ValueError, match="`size` must be provided"):
+        tf.TensorArray(tf.float32)

@@ -1,0 +1,156 @@
+"""Coordinator: stopping threads together."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable
+
+import pytest
+
+import weft as tf
+
+
+def start(target: Callable[[], object], coord: tf.train.Coordinator) -> threading.Thread:
+    def run() -> None:
+        with coord.stop_on_exception():
+            target()
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    return thread
+
+
+def fail(error: Exception) -> Callable[[], object]:
+    def raise_it() -> None:
+        raise error
+
+    return raise_it
+
+
+def test_a_stop_is_seen_by_all_threads() -> None:
+    coord = tf.train.Coordinator()
+    threads = [start(coord.wait_for_stop, coord) for _ in range(3)]
+    assert not coord.should_stop()
+    assert not coord.wait_for_stop(0.01)
+    coord.request_stop()
+    coord.join(threads)
+    assert coord.should_stop()
+    assert coord.joined
+    assert not any(thread.is_alive() for thread in threads)
+
+
+def test_join_raises_the_first_exception() -> None:
+    coord = tf.train.Coordinator()
+    first = start(fail(KeyError("first")), coord)
+    first.join()
+    second = start(fail(ValueError("second")), coord)
+    with pytest.raises(KeyError, match="first"):
+        coord.join([first, second])
+    with pytest.raises(KeyError, match="first"):
+        coord.raise_requested_exception()
+
+
+def test_registered_threads_are_joined() -> None:
+    coord = tf.train.Coordinator()
+    thread = start(coord.wait_for_stop, coord)
+    coord.register_thread(thread)
+    coord.request_stop()
+    coord.join()
+    assert not thread.is_alive()
+
+
+def test_the_end_of_the_input_is_a_clean_stop() -> None:
+    coord = tf.train.Coordinator()
+    coord.join([start(fail(tf.errors.OutOfRangeError(None, None, "end")), coord)])
+    assert coord.should_stop()
+
+
+def test_other_exceptions_can_be_made_clean() -> None:
+    coord = tf.train.Coordinator(clean_stop_exception_types=(StopIteration,))
+    coord.join([start(fail(StopIteration()), coord)])
+    coord.clear_stop()
+    with pytest.raises(tf.errors.OutOfRangeError):
+        coord.join([start(fail(tf.errors.OutOfRangeError(None, None, "end")), coord)])
+
+
+def test_an_exception_after_join_is_raised_at_once() -> None:
+    coord = tf.train.Coordinator()
+    coord.request_stop()
+    coord.join([])
+    coord.request_stop()
+    with pytest.raises(ValueError, match="late"):
+        coord.request_stop(ValueError("late"))
+    coord.clear_stop()
+    assert not coord.should_stop()
+    assert not coord.joined
+
+
+def test_exc_info_is_taken_as_well() -> None:
+    coord = tf.train.Coordinator()
+    try:
+        raise ValueError("found")
+    except ValueError:
+        coord.request_stop(sys.exc_info())
+    with pytest.raises(ValueError, match="found"):
+        coord.join([])
+
+
+def test_something_else_than_an_exception_is_refused() -> None:
+    with pytest.raises(ValueError, match="must be an exception"):
+        tf.train.Coordinator().request_stop("no")
+
+
+def test_threads_that_do_not_stop_are_named() -> None:
+    coord = tf.train.Coordinator()
+    release = threading.Event()
+    thread = threading.Thread(target=release.wait, name="stubborn", daemon=True)
+    thread.start()
+    coord.request_stop()
+    with pytest.raises(RuntimeError, match="Coordinator stopped with threads still running: stubborn"):
+        coord.join([thread], stop_grace_period_secs=0.01)
+    coord.join([thread], stop_grace_period_secs=0.01, ignore_live_threads=True)
+    release.set()
+    thread.join()
+
+
+def test_a_looper_calls_until_the_stop() -> None:
+    coord = tf.train.Coordinator()
+    calls = []
+
+    def call(word: str, *, more: str) -> None:
+        calls.append(word + more)
+        if len(calls) == 3:
+            coord.request_stop()
+
+    looper = tf.train.LooperThread.loop(coord, 0.0, call, args=("a",), kwargs={"more": "b"})
+    coord.join()
+    assert not looper.is_alive()
+    assert calls == ["ab"] * 3
+
+
+def test_a_looper_may_be_a_subclass() -> None:
+    coord = tf.train.Coordinator()
+    calls = []
+
+    class Looper(tf.train.LooperThread):
+        def start_loop(self) -> None:
+            calls.append("start")
+
+        def run_loop(self) -> None:
+            calls.append("run")
+            coord.request_stop()
+
+        def stop_loop(self) -> None:
+            calls.append("stop")
+
+    Looper(coord, None).start()
+    coord.join()
+    assert calls == ["start", "run", "stop"]
+
+
+def test_a_looper_checks_its_arguments() -> None:
+    with pytest.raises(ValueError, match="must be a Coordinator"):
+        tf.train.LooperThread(None, 1)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="require that you also pass 'target'"):
+        tf.train.LooperThread(tf.train.Coordinator(), 1, args=(1,))

@@ -1,0 +1,117 @@
+"""QueueRunner: threads that fill queues."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import weft as tf
+
+
+def test_threads_fill_the_queue_until_the_end_of_the_input() -> None:
+    count = tf.Variable(0, collections=[tf.GraphKeys.LOCAL_VARIABLES])
+    queue = tf.FIFOQueue(2, tf.int32, shapes=[], name="numbers")
+    runner = tf.train.QueueRunner(queue, [queue.enqueue(count.count_up_to(10))])
+    take = queue.dequeue()
+    coord = tf.train.Coordinator()
+    with tf.Session() as session:
+        session.run(count.initializer)
+        threads = runner.create_threads(session, coord=coord, daemon=True, start=True)
+        assert [thread.name for thread in threads] == [
+            "QueueRunnerThread-numbers-numbers_enqueue",
+            "QueueRunnerThread-numbers-close_on_stop",
+        ]
+        assert [session.run(take) for _ in range(10)] == list(range(10))
+        with pytest.raises(tf.errors.OutOfRangeError):
+            session.run(take)
+        coord.request_stop()
+        coord.join(threads)
+    assert runner.exceptions_raised == []
+
+
+def test_threads_are_made_once_for_a_session() -> None:
+    queue = tf.FIFOQueue(1, tf.int32, shapes=[])
+    runner = tf.train.QueueRunner(queue, [queue.enqueue(1)] * 2)
+    with tf.Session() as session:
+        assert len(runner.create_threads(session)) == 2
+        assert runner.create_threads(session) == []
+        with tf.Session() as other:
+            assert len(runner.create_threads(other)) == 2
+
+
+def test_a_stop_ends_threads_that_wait_for_room() -> None:
+    queue = tf.FIFOQueue(1, tf.int32, shapes=[])
+    tf.train.add_queue_runner(tf.train.QueueRunner(queue, [queue.enqueue(1)] * 3))
+    coord = tf.train.Coordinator()
+    with tf.Session() as session:
+        threads = tf.train.start_queue_runners(session, coord)
+        session.run(queue.dequeue())
+        coord.request_stop()
+        coord.join(threads)
+        assert not any(thread.is_alive() for thread in threads)
+
+
+def test_an_error_goes_to_the_coordinator_or_is_kept() -> None:
+    failing = tf.check_numerics(tf.constant(float("nan")), "bad")
+    queue = tf.FIFOQueue(1, tf.float32, shapes=[])
+    runner = tf.train.QueueRunner(queue, [queue.enqueue(failing)])
+    coord = tf.train.Coordinator()
+    with tf.Session() as session:
+        threads = runner.create_threads(session, coord=coord, start=True)
+        with pytest.raises(tf.errors.InvalidArgumentError, match="bad"):
+            coord.join(threads)
+        (thread,) = runner.create_threads(session, start=True)
+        thread.join(30)
+        assert [type(error) for error in runner.exceptions_raised] == [tf.errors.InvalidArgumentError]
+
+
+def test_a_monitored_session_starts_the_runners_and_stops_them() -> None:
+    queue = tf.FIFOQueue(1, tf.int32, shapes=[])
+    tf.train.add_queue_runner(tf.train.QueueRunner(queue, [queue.enqueue(4)]))
+    take = queue.dequeue()
+    with tf.train.MonitoredSession() as session:
+        assert tf.train.start_queue_runners(session) == []
+        assert [session.run(take) for _ in range(5)] == [4] * 5
+
+
+def test_a_session_is_needed() -> None:
+    with pytest.raises(ValueError, match="No default session is registered"):
+        tf.train.start_queue_runners()
+    with pytest.raises(TypeError, match=r"sess must be a `tf\.Session` object"):
+        tf.train.start_queue_runners(sess="session")
+
+
+def test_a_runner_travels_in_a_meta_graph() -> None:
+    with tf.name_scope("input"):
+        queue = tf.FIFOQueue(1, tf.int32, shapes=[], name="q")
+        closed = (tf.errors.OutOfRangeError, tf.errors.CancelledError)
+        runner = tf.train.QueueRunner(queue, [queue.enqueue(3)], queue_closed_exception_types=closed)
+        tf.train.add_queue_runner(runner)
+    queue.dequeue(name="take")
+    meta_graph = tf.train.export_meta_graph()
+    with tf.Graph().as_default() as graph, tf.Session() as session:
+        tf.train.import_meta_graph(meta_graph)
+        (again,) = graph.get_collection(tf.GraphKeys.QUEUE_RUNNERS)
+        assert again.to_proto() == runner.to_proto()
+        assert again.queue_closed_exception_types == closed
+        coord = tf.train.Coordinator()
+        threads = tf.train.start_queue_runners(session, coord)
+        assert session.run("take:0") == 3
+        coord.request_stop()
+        coord.join(threads)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({}, ValueError, "Must provide queue and enqueue_ops"),
+        ({"queue_closed_exception_types": 1}, TypeError, "must be a tuple"),
+        ({"queue_closed_exception_types": ()}, TypeError, "must be a tuple"),
+    ],
+)
+def test_arguments_are_checked(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
+    queue = tf.FIFOQueue(1, tf.int32)
+    given = {"queue": queue, "enqueue_ops": [queue.enqueue(1)], **arguments} if arguments else {}
+    with pytest.raises(error, match=message):
+        tf.train.QueueRunner(**given)

@@ -1,0 +1,165 @@
+"""SessionManager: sessions whose model is ready."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import weft as tf
+
+
+@pytest.fixture
+def server() -> Iterator[Any]:
+    with tf.train.Server.create_local_server() as running:
+        yield running
+
+
+def manager(**arguments: Any) -> tf.train.SessionManager:
+    return tf.train.SessionManager(ready_op=tf.report_uninitialized_variables(), **arguments)
+
+
+def test_a_model_is_initialized_by_op_and_function() -> None:
+    value = tf.Variable(1.0)
+    double = value.assign(value * 2)
+    made = manager()
+    with made.prepare_session("", init_op=tf.global_variables_initializer(), init_fn=lambda s: s.run(double)) as session:
+        assert session.run(value) == 2.0
+
+
+def test_what_the_init_op_needs_can_be_fed() -> None:
+    fed = tf.placeholder(tf.float32, [])
+    value = tf.Variable(fed)
+    init = tf.global_variables_initializer()
+    with manager().prepare_session("", init_op=init, init_feed_dict={fed: 5.0}) as session:
+        assert session.run(value) == 5.0
+
+
+def test_nothing_to_initialize_with_is_an_error() -> None:
+    tf.Variable(1.0)
+    with pytest.raises(RuntimeError, match="no init_op or init_fn or local_init_op was given"):
+        manager().prepare_session("")
+
+
+def test_a_model_that_stays_without_values_is_an_error() -> None:
+    tf.Variable(1.0, name="left")
+    ready, init = tf.report_uninitialized_variables(), tf.no_op(name="nothing")
+    with pytest.raises(RuntimeError, match=r"did not make model ready\.  Init op: nothing, .*Variables not initialized: left"):
+        tf.train.SessionManager(ready_op=ready).prepare_session("", init_op=init)
+
+
+def test_local_initialization_waits_for_the_global_one() -> None:
+    shared = tf.Variable(3.0)
+    local = tf.Variable(shared.initialized_value() * 2, collections=[tf.GraphKeys.LOCAL_VARIABLES])
+    made = manager(
+        local_init_op=local.initializer, ready_for_local_init_op=tf.report_uninitialized_variables(tf.global_variables())
+    )
+    with made.prepare_session("", init_op=shared.initializer) as session:
+        assert session.run(local) == 6.0
+    with pytest.raises(RuntimeError, match="did not make model ready for local_init"):
+        made.prepare_session("", init_op=tf.no_op())
+    with pytest.raises(ValueError, match="you must also pass a local_init_op"):
+        manager(ready_for_local_init_op=tf.constant([]))
+
+
+def test_a_checkpoint_is_restored_rather_than_initialized(tmp_path: Path) -> None:
+    value = tf.Variable(1.0)
+    saver, init, set_it = tf.train.Saver(), tf.global_variables_initializer(), value.assign(7.0)
+    made = manager()
+    arguments = {"saver": saver, "checkpoint_dir": str(tmp_path)}
+    session, is_ready = made.recover_session("", **arguments)
+    assert not is_ready
+    session.run([init])
+    session.run(set_it)
+    path = saver.save(session, str(tmp_path / "model"), global_step=3)
+    session.close()
+    session, is_ready = made.recover_session("", **arguments)
+    assert is_ready
+    assert session.run(value) == 7.0
+    session.close()
+    with made.prepare_session("", init_op=init, saver=saver, checkpoint_filename_with_path=path) as session:
+        assert session.run(value) == 7.0
+    with pytest.raises(ValueError, match="Can not provide both"):
+        made.prepare_session("", init_op=init, checkpoint_filename_with_path=path, **arguments)
+
+
+def test_waiting_sees_what_the_chief_does(server: Any) -> None:
+    value = tf.Variable(1.0)
+    init = tf.global_variables_initializer()
+    made = manager(recovery_wait_secs=0.05)
+    found: list[float] = []
+
+    def wait() -> None:
+        with made.wait_for_session(server.target, max_wait_secs=60) as session:
+            found.append(session.run(value))
+
+    thread = threading.Thread(target=wait, daemon=True)
+    thread.start()
+    with tf.Session(server.target) as chief:
+        chief.run(init)
+        thread.join(60)
+    assert found == [1.0]
+
+
+def test_waiting_tells_that_the_chief_has_not_begun(server: Any) -> None:
+    tf.Variable(1.0, name="a")
+    tf.Variable(1.0, name="b")
+    with pytest.raises(tf.errors.DeadlineExceededError) as raised:
+        manager().wait_for_session(server.target, max_wait_secs=0.05)
+    assert "Session was not ready after waiting 0.05 secs" in raised.value.message
+    assert "The chief has not initialized the model yet" in raised.value.message
+
+
+def test_waiting_tells_which_variables_the_chief_does_not_have(server: Any) -> None:
+    shared = tf.Variable(1.0, name="shared")
+    tf.Variable(1.0, name="only_here_1")
+    made = manager()
+    with tf.Session(server.target) as chief:
+        chief.run(shared.initializer)
+        with pytest.raises(tf.errors.DeadlineExceededError) as raised:
+            made.wait_for_session(server.target, max_wait_secs=0.05)
+    assert "Variables not initialized: only_here_1." in raised.value.message
+    assert "not in the chief's graph" in raised.value.message
+
+
+def test_an_old_ready_op_may_raise() -> None:
+    value = tf.Variable(1.0)
+    made = tf.train.SessionManager(ready_op=tf.assert_variables_initialized())
+    with made.prepare_session("", init_op=value.initializer) as session:
+        assert session.run(value) == 1.0
+
+
+def test_a_scaffold_fills_what_is_not_given() -> None:
+    tf.Variable(1.0)
+    tf.Variable(1.0, collections=[tf.GraphKeys.LOCAL_VARIABLES])
+    tf.summary.scalar("one", 1.0)
+    scaffold = tf.train.Scaffold().finalize()
+    graph = tf.get_default_graph()
+    assert graph.finalized
+    parts = (scaffold.init_op, scaffold.ready_op, scaffold.ready_for_local_init_op, scaffold.local_init_op, scaffold.summary_op)
+    keys = ("INIT_OP", "READY_OP", "READY_FOR_LOCAL_INIT_OP", "LOCAL_INIT_OP", "SUMMARY_OP")
+    for part, key in zip(parts, keys, strict=True):
+        assert graph.get_collection(getattr(tf.GraphKeys, key)) == [part]
+    assert graph.get_collection(tf.GraphKeys.SAVERS) == [scaffold.saver]
+    with tf.Session() as session:
+        assert session.run(scaffold.ready_for_local_init_op).tolist() == [b"Variable"]
+        session.run(scaffold.init_op)
+        assert session.run(scaffold.ready_op).tolist() == [b"Variable_1"]
+        session.run(scaffold.local_init_op)
+        assert session.run(scaffold.ready_op).size == 0
+
+
+def test_a_scaffold_can_be_copied_in_part() -> None:
+    first, second = tf.no_op(), tf.no_op()
+    calls = []
+    original = tf.train.Scaffold(init_op=first, local_init_op=first, init_fn=lambda scaffold, session: calls.append(scaffold))
+    copy = tf.train.Scaffold(init_op=second, copy_from_scaffold=original)
+    assert (copy.init_op, copy.local_init_op) == (second, first)
+    assert copy.init_fn is not None
+    copy.init_fn(None)
+    assert calls == [copy]
+    with pytest.raises(TypeError, match="not a Scaffold instance"):
+        tf.train.Scaffold(copy_from_scaffold=1)  # type: ignore[arg-type]

@@ -1,0 +1,1 @@
+"""Differentiation of graphs: gradients() walks backwards and asks each op's declaration for its rule."""

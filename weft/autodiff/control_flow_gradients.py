@@ -1,0 +1,308 @@
+"""Gradients of If and While nodes: the gradient of a branch is a branch, that of a loop is a loop backwards.
+
+The gradient bodies use values that the forward bodies computed, rather than computing them again: random values and what Python
+functions returned stay the same, and no side effect happens twice. So asking for a gradient makes the forward node return these
+values too. An If gets further outputs; a While becomes a RecordingWhile, which returns them stacked over its iterations. That
+is compiled to a scan when the number of iterations follows from constants, shapes and static inputs; otherwise the loop runs
+on the host. A session of a remote master that has run the node before does not see the change: ask for gradients first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from weft.autodiff.gradients import gradients, is_trainable
+from weft.framework import dtypes, op_def
+from weft.framework.func_graph import FuncGraph, bodies_of, handle_attrs, is_invariant
+from weft.framework.graph import Graph, get_default_graph
+from weft.framework.op_def import register_gradient
+from weft.framework.operation import Operation, Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.ops.comparison import greater_equal
+from weft.ops.constant import constant
+from weft.ops.control_flow import build_node, function_name, no_value, recorded_value, share_captures
+from weft.ops.elementwise import add, sub
+from weft.ops.filling import zeros, zeros_like
+from weft.ops.resource_state import variable_shape
+from weft.ops.shape_ops import shape
+
+
+class GradientGraph(FuncGraph):
+    """The body of a gradient: it may also use what a forward body computes, which `given` fetches."""
+
+    def __init__(self, name: str, outer_graph: Graph, forward: FuncGraph, given: Callable[[Tensor], Tensor]) -> None:
+        super().__init__(name, outer_graph)
+        self._forward = forward
+        self._given = given
+
+    def _gives(self, graph: Graph) -> bool:
+        return graph is self._forward or super()._gives(graph)
+
+    def _is_inside(self, graph: Graph) -> bool:
+        return graph is self._forward or super()._is_inside(graph)
+
+    def _stand_in(self, tensor: Tensor) -> Tensor:
+        if tensor.op.graph is not self._forward:
+            return super()._stand_in(tensor)
+        if tensor.op.type == "Const":
+            return self._copied_constant(tensor)
+        with self.as_default():
+            return self._given(tensor)
+
+
+def _differentiable(tensor: Tensor) -> bool:
+    return is_trainable(tensor) and tensor.dtype.base_dtype is not dtypes.variant
+
+
+def _zeros_for(tensor: Tensor) -> Tensor:
+    """Zeros in the shape of a tensor, or of the variable behind a handle."""
+    if tensor.dtype is not dtypes.resource:
+        return zeros_like(tensor)
+    attrs = handle_attrs(tensor)
+    sizes = attrs.get("_handle_shape")
+    known = sizes is not None and None not in sizes
+    return zeros(sizes if known else variable_shape(tensor), attrs["_handle_dtype"])
+
+
+def _dense(gradient: Any) -> Tensor:
+    return convert_to_tensor(gradient)
+
+
+def _is_zero(gradient: Any) -> bool:
+    """Whether a gradient only stands in for one that nothing contributed to."""
+    return isinstance(gradient, Tensor) and gradient.op.type == "ZerosLike"
+
+
+def _add_output(function: FuncGraph, tensor: Tensor) -> None:
+    function.outputs.append(tensor)
+
+
+def _grow(node: Operation, tensor: Tensor, dims: Any) -> Tensor:
+    """A further output of a node, of the type of `tensor`."""
+    output = Tensor(node, len(node.outputs), tensor.dtype.base_dtype)
+    output._dims = dims
+    shapes = node.attrs["output_shapes"] or [None] * len(node.outputs)
+    node.attrs["output_shapes"] = [*shapes, dims]
+    node.outputs.append(output)
+    node.graph.note_change()
+    return output
+
+
+# If.
+
+
+class _Records:
+    """What the gradients of one If node's branches have asked of it so far."""
+
+    def __init__(self, node: Operation) -> None:
+        self.node = node
+        self.branches = bodies_of(node)
+        self._outputs: dict[Tensor, Tensor] = {}
+
+    def output(self, number: int, tensor: Tensor) -> Tensor:
+        """The node's output with the value of a tensor of that branch."""
+        found = self._outputs.get(tensor)
+        if found is None:
+            branch, other = self.branches[number], self.branches[1 - number]
+            if tensor in branch.outputs:
+                return self.node.outputs[branch.outputs.index(tensor)]
+            _add_output(branch, tensor)
+            _add_output(other, _filler(other, tensor))
+            self.node.attrs["Tout"] = [*self.node.attrs["Tout"], tensor.dtype.base_dtype]
+            found = self._outputs[tensor] = _grow(self.node, tensor, tensor._dims)
+        return found
+
+
+def _filler(function: FuncGraph, tensor: Tensor) -> Tensor:
+    function._unsafe_unfinalize()
+    with function.as_default():
+        made: Tensor = no_value(dtype=tensor.dtype.base_dtype, shape=tensor._dims)
+    function.finalize()
+    return made
+
+
+def _if_gradient(node: Operation, *grads: Any) -> list[Any]:
+    records = _Records(node)
+    graph = get_default_graph()
+    places = [index for index, argument in enumerate(records.branches[0].inputs) if _differentiable(argument)]
+    # Taking the gradients adds outputs to the node; those have none.
+    count = len(grads)
+    built = [_branch_gradient(graph, records, number, places, grads, count) for number in (0, 1)]
+    wanted = [index for index in places if any(results[index] is not None for _, results in built)]
+    outputs: list[Any] = [None] * len(node.inputs)
+    if not wanted:
+        return outputs
+    for body, results in built:
+        with body.building():
+            filled = [results[i] if results[i] is not None else _zeros_for(body.capture(node.inputs[1 + i])) for i in wanted]
+            body.outputs = [body.output(tensor) for tensor in filled]
+    bodies = [body for body, _ in built]
+    captured = share_captures(bodies)
+    types = [tensor.dtype.base_dtype for tensor in bodies[0].outputs]
+    shapes = [None if node.inputs[1 + i].dtype is dtypes.resource else node.inputs[1 + i]._dims for i in wanted]
+    made = build_node(graph, "If", bodies, [node.inputs[0], captured], {"Tout": types, "output_shapes": shapes}, "If")
+    for index, gradient in zip(wanted, made.outputs, strict=True):
+        outputs[1 + index] = gradient
+    return outputs
+
+
+def _branch_gradient(
+    graph: Graph, records: _Records, number: int, places: Sequence[int], grads: Sequence[Any], count: int
+) -> tuple[GradientGraph, dict[int, Any]]:
+    forward = records.branches[number]
+    positions = {tensor: index for index, tensor in enumerate(forward.inputs)}
+
+    def given(tensor: Tensor) -> Tensor:
+        if tensor in positions:
+            return body.capture(records.node.inputs[1 + positions[tensor]])
+        return body.capture(records.output(number, tensor))
+
+    body = GradientGraph(function_name(graph.get_name_scope(), "grad"), graph, forward, given)
+    with body.building():
+        pairs = [
+            (output, grad)
+            for output, grad in zip(forward.outputs[:count], grads, strict=True)
+            if grad is not None and _differentiable(output) and output.op.type != "NoValue"
+        ]
+        xs = [forward.inputs[index] for index in places]
+        results = gradients([y for y, _ in pairs], xs, [g for _, g in pairs]) if pairs else [None] * len(xs)
+        dense = [None if each is None else _dense(each) for each in results]
+    return body, dict(zip(places, dense, strict=True))
+
+
+# While.
+
+
+class _Loop:
+    """A While node whose gradient is taken: the stacks that it was made to return."""
+
+    def __init__(self, node: Operation) -> None:
+        self.node = node
+        self.condition, self.body = bodies_of(node)
+        self.count = len(node.inputs)
+        self.varying = [index for index in range(self.count) if not is_invariant(self.body, index)]
+
+    def stack(self, tensor: Tensor) -> Tensor:
+        """The node's output with the values that a tensor of the body had in all iterations."""
+        node, body = self.node, self.body
+        if node.type != "RecordingWhile":
+            node.op_def = op_def.lookup("RecordingWhile")
+            node.type = "RecordingWhile"
+            node.attrs["Trecorded"] = []
+        recorded = body.outputs[self.count :]
+        if tensor in recorded:
+            return node.outputs[self.count + recorded.index(tensor)]
+        _add_output(body, tensor)
+        node.attrs["Trecorded"] = [*node.attrs["Trecorded"], tensor.dtype.base_dtype]
+        return _grow(node, tensor, None if tensor._dims is None else (None, *tensor._dims))
+
+    def any_stack(self) -> Tensor:
+        """Some stack; its length is the number of iterations."""
+        if self.node.type == "RecordingWhile":
+            return self.node.outputs[self.count]
+        return self.stack(min((self.body.inputs[index] for index in self.varying), key=_size))
+
+
+def _size(tensor: Tensor) -> int:
+    size = tensor.shape.num_elements()
+    return 1 << 62 if size is None else size
+
+
+def _while_gradient(node: Operation, *grads: Any) -> list[Any]:
+    loop = _Loop(node)
+    results: list[Any] = [None] * len(node.inputs)
+    if node.attrs.get("_back_prop") is False or not loop.varying:
+        return results
+    arguments = loop.body.inputs
+    moving = [i for i in loop.varying if _differentiable(arguments[i]) and grads[i] is not None]
+    # The gradients for the stacks, which a gradient of the gradient asks for.
+    recorded = {
+        loop.body.outputs[index]: _dense(grad) for index, grad in enumerate(grads)
+        if index >= loop.count and grad is not None and _differentiable(node.outputs[index]) and not _is_zero(grad)
+    }  # fmt: skip
+    fixed = [i for i in range(loop.count) if i not in loop.varying and _differentiable(arguments[i])]
+    for index in fixed:
+        results[index] = grads[index]
+    if not moving or (not recorded and all(_is_zero(grads[index]) for index in moving)):
+        return results
+    backward = _Backward(loop, moving, fixed, recorded)
+    made = backward.build([_dense(grads[index]) for index in moving])
+    for index, gradient in made.items():
+        own = results[index]
+        results[index] = gradient if own is None else add(_dense(own), gradient)
+    return results
+
+
+class _Backward:
+    """The backward loop: an index that counts down, a gradient per loop variable, and a sum per captured tensor."""
+
+    def __init__(self, loop: _Loop, moving: list[int], fixed: list[int], recorded: dict[Tensor, Tensor]) -> None:
+        self._loop = loop
+        self._recorded = recorded
+        self._graph = get_default_graph()
+        scope = self._graph.get_name_scope()
+        self._positions = {tensor: index for index, tensor in enumerate(loop.body.inputs)}
+        self._body = GradientGraph(function_name(scope, "grad_body"), self._graph, loop.body, self._given)
+        self._moving, self._fixed = moving, fixed
+        with self._body.building():
+            self._index = self._body.add_argument("index", dtypes.int32, ())
+
+    def _given(self, tensor: Tensor) -> Tensor:
+        index = self._positions.get(tensor)
+        if index is not None and index not in self._loop.varying:
+            return self._body.capture(self._loop.node.inputs[index])
+        value: Tensor = recorded_value(self._loop.stack(tensor), self._index)
+        if value._dims is None:
+            value.set_shape(tensor._dims)
+        return value
+
+    def build(self, grads: list[Tensor]) -> dict[int, Tensor]:
+        """Build the loop that starts from the gradients of its variables; returns the gradients of the node's inputs."""
+        loop, body, graph = self._loop, self._body, self._graph
+        forward = loop.body
+        with body.building():
+            starts = [
+                body.add_argument("grad", grad.dtype.base_dtype, forward.inputs[i]._dims)
+                for i, grad in zip(self._moving, grads, strict=True)
+            ]
+            ys = [forward.outputs[index] for index in self._moving]
+            xs = [forward.inputs[index] for index in (*self._moving, *self._fixed)]
+            per_iteration = [recorded_value(stack, self._index) for stack in self._recorded.values()]
+            found = gradients([*ys, *self._recorded], xs, [*starts, *per_iteration])
+            steps = dict(zip((*self._moving, *self._fixed), found, strict=True))
+            sums = [index for index in self._fixed if steps[index] is not None]
+            outputs = [sub(self._index, 1)]
+            for index, start in zip(self._moving, starts, strict=True):
+                step = steps[index]
+                outputs.append(zeros_like(start) if step is None else _dense(step))
+        with graph.as_default():
+            zero_sums = [_zeros_for(loop.node.inputs[index]) for index in sums]
+            last = sub(shape(loop.any_stack())[0], 1)
+        with body.building():
+            for index, zero in zip(sums, zero_sums, strict=True):
+                total = body.add_argument("sum", zero.dtype, zero._dims)
+                outputs.append(add(total, _dense(steps[index])))
+            body.outputs = [tensor if tensor.op.type == "_Arg" and tensor in body.inputs and body.inputs.index(tensor) == place
+                            else body.output(tensor) for place, tensor in enumerate(outputs)]  # fmt: skip
+        made = self._node([last, *grads, *zero_sums])
+        return dict(zip((*self._moving, *sums), made.outputs[1:], strict=False))
+
+    def _node(self, initial: list[Tensor]) -> Operation:
+        body, graph = self._body, self._graph
+        condition = FuncGraph(function_name(graph.get_name_scope(), "grad_cond"), graph)
+        own = [argument for argument in body.inputs if argument not in set(body.captures.values())]
+        with condition.building():
+            arguments = [condition.add_argument("value", tensor.dtype, tensor._dims) for tensor in own]
+            condition.outputs = [greater_equal(arguments[0], constant(0))]
+        captured = share_captures([condition, body])
+        count = len(own)
+        body.outputs = body.outputs[:count] + body.inputs[count:]
+        shapes = [*(tensor._dims for tensor in own), *(tensor._dims for tensor in captured)]
+        return build_node(graph, "While", [condition, body], [[*initial, *captured]], {"output_shapes": shapes}, "While")
+
+
+for _type, _rule in (("If", _if_gradient), ("While", _while_gradient)):
+    register_gradient(_type, _rule)
+    register_gradient(f"Stateless{_type}", _rule)
+register_gradient("RecordingWhile", _while_gradient)

@@ -1,0 +1,306 @@
+"""tf.gradients: nodes that compute the derivatives of some tensors for others.
+
+The walk goes from `ys` back to `xs` over the operations between them, each once and only when all its consumers have
+been there; what several consumers contribute to one tensor is summed before it goes on.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections import defaultdict, deque
+from collections.abc import Sequence
+from enum import Enum
+from typing import Any, Final
+
+from weft.autodiff.aggregation import aggregate, checked_method
+from weft.framework import dtypes, op_def
+from weft.framework.dtypes import DType
+from weft.framework.graph import Graph, get_default_graph
+from weft.framework.indexed_slices import IndexedSlices
+from weft.framework.op_builder import graph_of
+from weft.framework.operation import Operation, Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.ops.constant import constant
+from weft.ops.control import tuple_of
+from weft.ops.filling import fill_node, zeros, zeros_like
+from weft.ops.identity import identity_node
+from weft.ops.shape_ops import shape
+from weft.ops.slices_conversion import convert_to_tensor_or_indexed_slices
+
+_DIFFERENTIABLE: Final = frozenset((
+    dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64, dtypes.complex64, dtypes.complex128,
+    dtypes.resource, dtypes.variant,
+))  # fmt: skip
+
+
+class UnconnectedGradients(Enum):
+    """What the gradient of an x is that no y depends on."""
+
+    NONE = "none"
+    ZERO = "zero"
+
+
+def gradients(
+    ys: Any,
+    xs: Any,
+    grad_ys: Any = None,
+    name: str = "gradients",
+    colocate_gradients_with_ops: bool = False,
+    gate_gradients: bool = False,
+    aggregation_method: int | None = None,
+    stop_gradients: Any = None,
+    unconnected_gradients: Any = UnconnectedGradients.NONE,
+) -> list[Any]:
+    """Add nodes for the sum of the derivatives of all `ys` with respect to each of `xs`.
+
+    Args:
+        ys, xs: a tensor or variable, or a list of them.
+        grad_ys: the gradients to start from, one per y, None for ones.
+        name: the name scope.
+        colocate_gradients_with_ops: put each gradient node on the device of the op that it differentiates.
+        gate_gradients: let nothing use a gradient of an op before all gradients of that op are there.
+        aggregation_method: how contributions are summed; see AggregationMethod.
+        stop_gradients: tensors to treat as constants.
+        unconnected_gradients: NONE or ZERO, for an x that no y depends on.
+
+    Returns:
+        A list with one Tensor, IndexedSlices or None per x.
+
+    Raises:
+        LookupError: an op between has no gradient rule.
+        ValueError, TypeError: arguments don't belong together, or a y has no differentiable dtype.
+    """
+    ys, xs = _as_list(ys), _as_list(xs)
+    stops = [] if stop_gradients is None else _as_list(stop_gradients)
+    grad_ys = [None] * len(ys) if grad_ys is None else _as_list(grad_ys)
+    try:
+        unconnected = UnconnectedGradients(unconnected_gradients)
+    except ValueError:
+        raise ValueError(f"Unknown value for unconnected_gradients: '{unconnected_gradients}'") from None
+    method = checked_method(aggregation_method)
+    graph = graph_of([*ys, *xs])
+    with graph.as_default(), graph.name_scope(name or "gradients"):
+        y_tensors = [convert_to_tensor(y, name="y") for y in ys]
+        x_tensors = [_tensor_of(x, "x") for x in xs]
+        stop_ops = [_tensor_of(stop, "stop").op for stop in stops]
+        starts = _start_gradients(y_tensors, grad_ys, graph, colocate_gradients_with_ops)
+        walk = _Walk(graph, x_tensors, stop_ops, colocate_gradients_with_ops, gate_gradients, method)
+        results = walk.run(y_tensors, starts)
+        if unconnected is UnconnectedGradients.ZERO:
+            results = [_zeros_of(x) if r is None else r for x, r in zip(xs, results, strict=True)]
+    return results
+
+
+def _as_list(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, list | tuple) else [value]
+
+
+def _tensor_of(x: Any, name: str) -> Tensor:
+    """The tensor whose consumers all see `x`: a variable's reference or handle, else the tensor itself."""
+    handle = getattr(x, "handle", None)
+    if isinstance(handle, Tensor):
+        return handle
+    if isinstance(x, IndexedSlices):
+        return x.values
+    return convert_to_tensor(x, name=name, as_ref=True)
+
+
+def _zeros_of(x: Any) -> Any:
+    if isinstance(getattr(x, "handle", None), Tensor):
+        return zeros(x.shape, x.dtype.base_dtype)
+    return zeros_like(_tensor_of(x, "x"))
+
+
+# Where the walk starts.
+
+
+def _start_gradients(ys: Sequence[Tensor], grad_ys: Sequence[Any], graph: Graph, colocate: bool) -> list[Any]:
+    if len(grad_ys) != len(ys):
+        raise ValueError(f"Length mismatch. Passed {len(grad_ys)} grad_ys for {len(ys)} ys")
+    given = [None if grad is None else convert_to_tensor_or_indexed_slices(grad, name="grad_y") for grad in grad_ys]
+    starts: list[Any] = []
+    for index, (y, grad) in enumerate(zip(ys, given, strict=True)):
+        with _beside(graph, y.op, colocate):
+            starts.append(_ones(y, index) if grad is None else _checked_start(y, grad, index))
+    return starts
+
+
+def _ones(y: Tensor, index: int) -> Tensor:
+    dtype = y.dtype.base_dtype
+    if dtype.is_complex:
+        raise TypeError(f"Gradients of complex tensors ({y}) must set grad_ys (y.dtype = {dtype.name})")
+    sizes = shape(y)
+    name = f"grad_ys_{index}"
+    with get_default_graph().name_scope(name) as scope:
+        ones: Tensor = fill_node(sizes, constant(True if dtype is dtypes.bool else 1, dtype), name=scope)
+        return ones
+
+
+def _checked_start(y: Tensor, grad: Any, index: int) -> Any:
+    dtype, found = y.dtype.base_dtype, grad.dtype.base_dtype
+    name = f"grad_ys_{index}"
+    problem = _start_problem(y, dtype, found)
+    if problem:
+        raise TypeError(problem)
+    if isinstance(grad, Tensor):
+        return identity_node(grad, name=name)
+    dense_shape = None if grad.dense_shape is None else identity_node(grad.dense_shape, name=f"{name}_shape")
+    values = identity_node(grad.values, name=f"{name}_values")
+    return IndexedSlices(values, identity_node(grad.indices, name=f"{name}_indices"), dense_shape)
+
+
+def _start_problem(y: Tensor, dtype: DType, found: DType) -> str:
+    """Why a gradient of type `found` cannot be that of `y`; '' when it can."""
+    if dtype.is_floating or dtype.is_integer:
+        fits, kind, wanted = found.is_floating or found.is_integer, "real or integer-valued", "real or integer"
+    elif dtype.is_complex:
+        fits, kind, wanted = found.is_complex, "complex-valued", "real"
+    elif dtype is dtypes.variant:
+        fits, kind, wanted = found is dtypes.variant, "variant", "variant"
+    elif dtype is dtypes.resource:
+        fits, kind, wanted = found is not dtypes.resource, "resource", "no resource"
+    else:
+        return f"Tensor {y} with type {dtype.name} must be numeric to obtain a default gradient"
+    if fits:
+        return ""
+    return f"Gradient type {found.name} generated for {kind} tensor {y} with type {dtype.name} must be {wanted}"
+
+
+def _beside(graph: Graph, op: Operation, colocate: bool) -> Any:
+    return graph.colocate_with(op) if colocate else contextlib.nullcontext()
+
+
+class _Walk:
+    """One backward walk: the contributions that each tensor has received, and how many consumers each op waits for."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        xs: Sequence[Tensor],
+        stops: Sequence[Operation],
+        colocate: bool,
+        gate: bool,
+        method: int,
+    ) -> None:
+        self._graph = graph
+        self._xs = xs
+        self._stops = stops
+        self._colocate = colocate
+        self._gate = gate
+        self._method = method
+        self._received: dict[Tensor, list[Any]] = {}
+        self._summed: dict[Tensor, Any] = {}
+        self._waiting: defaultdict[Operation, int] = defaultdict(int)
+
+    def run(self, ys: Sequence[Tensor], starts: Sequence[Any]) -> list[Any]:
+        """Differentiate every op between `ys` and the xs, consumers first, and return the gradients of the xs."""
+        for y, start in zip(ys, starts, strict=True):
+            self._received.setdefault(y, []).append(start)
+        reached = self._reached()
+        sources = [op for op in dict.fromkeys(y.op for y in ys) if op in reached]
+        self._count(sources, reached)
+        ends = {x.op for x in self._xs if not any(self._waiting[t.op] > 0 for t in x.op.inputs)}
+        ends.update(self._stops)
+        ready = deque(op for op in sources if self._waiting[op] == 0)
+        while ready:
+            op = ready.popleft()
+            with _beside(self._graph, op, self._colocate):
+                self._visit(op, is_end=op in ends)
+            for tensor in op.inputs:
+                self._waiting[tensor.op] -= 1
+                if self._waiting[tensor.op] == 0:
+                    ready.append(tensor.op)
+        return [self._summed.get(x) for x in self._xs]
+
+    def _reached(self) -> set[Operation]:
+        """The ops that an x leads to through tensors that have gradients."""
+        reached: set[Operation] = set()
+        queue = deque(x.op for x in self._xs)
+        while queue:
+            op = queue.popleft()
+            if op not in reached:
+                reached.add(op)
+                for tensor in op.outputs:
+                    if is_trainable(tensor):
+                        queue.extend(tensor._consumers)
+        return reached
+
+    def _count(self, sources: Sequence[Operation], reached: set[Operation]) -> None:
+        """Count, for each op between the sources and the xs, the edges that gradients will come over."""
+        between: dict[Operation, None] = {}
+        queue = deque(sources)
+        while queue:
+            op = queue.popleft()
+            if op in reached and op not in between:
+                between[op] = None
+                queue.extend(t.op for t in op.inputs)
+        for op in between:
+            for tensor in op.inputs:
+                if tensor.op in between:
+                    self._waiting[tensor.op] += 1
+
+    def _visit(self, op: Operation, is_end: bool) -> None:
+        """Sum what the outputs of `op` have received and hand it on to its inputs."""
+        incoming = [aggregate(op, i, self._received.get(t, ()), self._method) for i, t in enumerate(op.outputs)]
+        self._summed.update(zip(op.outputs, incoming, strict=True))
+        if is_end or all(gradient is None for gradient in incoming):
+            return
+        rule = _rule_of(op)
+        if rule is None:
+            return
+        filled = [_filled(t, g) for t, g in zip(op.outputs, incoming, strict=True)]
+        with self._graph.name_scope(f"{op.name}_grad"):
+            outgoing = self._outgoing(op, rule, filled)
+        for tensor, gradient in zip(op.inputs, outgoing, strict=True):
+            if gradient is not None:
+                _narrow(op, tensor, gradient)
+                self._received.setdefault(tensor, []).append(gradient)
+
+    def _outgoing(self, op: Operation, rule: Any, incoming: Sequence[Any]) -> list[Any]:
+        with self._graph._original_op(op):
+            outgoing = _as_list(rule(op, *incoming))
+            if len(outgoing) != len(op.inputs) and op.type not in ("While", "StatelessWhile"):
+                raise ValueError(
+                    f"Num gradients {len(outgoing)} generated for op {op.node_def} do not match num inputs {len(op.inputs)}"
+                )
+            if self._gate and sum(gradient is not None for gradient in outgoing) > 1:
+                with self._graph.device(None), self._graph.colocate_with(None, ignore_existing=True):
+                    outgoing = tuple_of(outgoing)
+        return outgoing
+
+
+def is_trainable(tensor: Tensor) -> bool:
+    """Whether gradients pass through this tensor at all."""
+    return tensor.dtype.base_dtype in _DIFFERENTIABLE
+
+
+def _filled(tensor: Tensor, gradient: Any) -> Any:
+    # A rule of an op with several outputs may rely on every differentiable one having a gradient.
+    if gradient is not None or not is_trainable(tensor) or tensor.dtype.base_dtype in (dtypes.resource, dtypes.variant):
+        return gradient
+    return zeros_like(tensor)
+
+
+def _rule_of(op: Operation) -> Any:
+    try:
+        return op_def.lookup_gradient(op.attrs.get("_gradient_op_type") or op.type)
+    except LookupError:
+        raise LookupError(
+            f"No gradient defined for operation '{op.name}' (op type: {op.type}). In general every operation must have "
+            "an associated `@tf.RegisterGradient` for correct autodiff, which this op is lacking. To treat its output "
+            "as a constant, pass it through `tf.stop_gradient`."
+        ) from None
+
+
+def _narrow(op: Operation, tensor: Tensor, gradient: Any) -> None:
+    """Add what the input's shape says to the gradient's; ValueError when they contradict each other."""
+    if not isinstance(gradient, Tensor) or tensor.dtype is dtypes.resource:
+        return
+    try:
+        gradient.set_shape(tensor._dims)
+    except ValueError:
+        raise ValueError(
+            "Incompatible shapes between op input and calculated input gradient. Forward operation: "
+            f"{op.name}. Input index: {op.inputs.index(tensor)}. Original input shape: {tensor.shape}. "
+            f"Calculated input gradient shape: {gradient.shape}"
+        ) from None

@@ -1,0 +1,122 @@
+"""tf.python_io: files of TFRecords written and read from Python."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+from weft.checkpoint import records
+from weft.errors import FailedPreconditionError
+from weft.platform import gfile
+from weft.platform.text import as_bytes, as_text
+
+
+class TFRecordCompressionType:
+    """The kinds of compression that a file of records may have."""
+
+    NONE = 0
+    ZLIB = 1
+    GZIP = 2
+
+
+class TFRecordOptions:
+    """How a file of records is compressed.
+
+    Args:
+        compression_type: "GZIP", "ZLIB" or "" (none), a TFRecordCompressionType, or other options to take it from.
+        flush_mode, input_buffer_size, output_buffer_size: taken, for programs that pass them, and of no effect.
+        window_bits, compression_level, compression_method, mem_level, compression_strategy: zlib's settings.
+    """
+
+    compression_type_map: ClassVar[dict[int, str]] = {
+        TFRecordCompressionType.ZLIB: "ZLIB",
+        TFRecordCompressionType.GZIP: "GZIP",
+        TFRecordCompressionType.NONE: "",
+    }
+
+    def __init__(
+        self,
+        compression_type: Any = None,
+        flush_mode: int | None = None,
+        input_buffer_size: int | None = None,
+        output_buffer_size: int | None = None,
+        window_bits: int | None = None,
+        compression_level: int | None = None,
+        compression_method: int | None = None,
+        mem_level: int | None = None,
+        compression_strategy: int | None = None,
+    ) -> None:
+        self.compression_type = compression_type
+        # The type is looked at here, so that a wrong one is reported where it was given.
+        self.get_compression_type_string(compression_type)
+        self.flush_mode = flush_mode
+        self.input_buffer_size = input_buffer_size
+        self.output_buffer_size = output_buffer_size
+        self.window_bits = window_bits
+        self.compression_level = compression_level
+        self.compression_method = compression_method
+        self.mem_level = mem_level
+        self.compression_strategy = compression_strategy
+
+    @classmethod
+    def get_compression_type_string(cls, options: Any) -> str:
+        """The name of the compression that options, or a kind of compression, stand for; ValueError when there is none."""
+        if not options:
+            return ""
+        if isinstance(options, TFRecordOptions):
+            return cls.get_compression_type_string(options.compression_type)
+        if isinstance(options, int) and options in cls.compression_type_map:
+            return cls.compression_type_map[options]
+        if options in cls.compression_type_map.values():
+            return str(options)
+        raise ValueError(f'Not a valid compression_type: "{options}"')
+
+
+class TFRecordWriter:
+    """Writes byte strings to a file of records, which it replaces. Closed by `close` or at the end of a `with` block.
+
+    with tf.python_io.TFRecordWriter(path) as writer:
+        writer.write(example.SerializeToString())
+    """
+
+    def __init__(self, path: Any, options: Any = None) -> None:
+        if not isinstance(options, TFRecordOptions):
+            options = TFRecordOptions(compression_type=options)
+        self._compressor = records.compressor(TFRecordOptions.get_compression_type_string(options), options)
+        self._path = as_text(path) if isinstance(path, bytes) else path
+        self._file: Any = gfile.GFile(self._path, "wb")
+        self._file.write(b"")
+
+    def write(self, record: bytes) -> None:
+        """Append a record."""
+        if self._file is None:
+            raise FailedPreconditionError(None, None, f"Writer of {self._path} is closed.")
+        data = records.as_record(as_bytes(record))
+        self._file.write(data if self._compressor is None else self._compressor.compress(data))
+
+    def flush(self) -> None:
+        """Hand what was written to the operating system."""
+        if self._file is None:
+            raise FailedPreconditionError(None, None, f"Writer of {self._path} is closed.")
+        if self._compressor is not None:
+            self._file.write(self._compressor.flush(2))
+        self._file.flush()
+
+    def close(self) -> None:
+        """Write what is left and close the file. A second call does nothing."""
+        file, self._file = self._file, None
+        if file is not None:
+            if self._compressor is not None:
+                file.write(self._compressor.flush())
+            file.close()
+
+    def __enter__(self) -> TFRecordWriter:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def tf_record_iterator(path: Any, options: Any = None) -> Iterator[bytes]:
+    """The records of a file; DataLossError where it is damaged."""
+    return records.records(path, TFRecordOptions.get_compression_type_string(options))

@@ -1,0 +1,156 @@
+"""TFRecord: byte strings in a file, each with its length and checksums, the whole compressed or not.
+
+A record is its length (64 bits, little-endian), the masked CRC-32C of these 8 bytes, the data, and the masked CRC-32C
+of the data.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Iterator
+from typing import Any, Final, Protocol
+
+from weft.checkpoint.coding import crc32c, mask_crc
+from weft.errors import DataLossError, InvalidArgumentError
+from weft.platform import gfile
+
+_LENGTH: Final = struct.Struct("<Q")
+_CRC: Final = struct.Struct("<I")
+_HEADER: Final = struct.Struct("<QI")
+_BLOCK_BYTES: Final = 1 << 18
+# What zlib takes for "window bits": 15 with its own header, or that of gzip.
+_WINDOW_BITS: Final = {"ZLIB": 15, "GZIP": 31}
+
+
+class Readable(Protocol):
+    """What can be read forward: a file, or a stream that decompresses one."""
+
+    def read(self, n: int) -> Any:
+        """Up to n bytes; fewer at the end only."""
+        ...
+
+
+def as_record(data: bytes) -> bytes:
+    """The record of some bytes."""
+    length = _LENGTH.pack(len(data))
+    return b"".join((length, _CRC.pack(mask_crc(crc32c(length))), data, _CRC.pack(mask_crc(crc32c(data)))))
+
+
+def read_record(stream: Readable, path: str, offset: int) -> bytes | None:
+    """The record at the stream's position, which is `offset` bytes from the start; None at the end.
+
+    Raises:
+        DataLossError: the record is cut off or its checksums do not fit.
+    """
+    header = stream.read(_HEADER.size)
+    if not header:
+        return None
+    if len(header) < _HEADER.size:
+        raise DataLossError(None, None, f"truncated record at {offset} in {path}")
+    length, length_crc = _HEADER.unpack(header)
+    if mask_crc(crc32c(header[: _LENGTH.size])) != length_crc:
+        raise DataLossError(None, None, f"corrupted record at {offset} in {path}: its length does not fit its checksum")
+    rest = stream.read(length + _CRC.size)
+    if len(rest) < length + _CRC.size:
+        raise DataLossError(None, None, f"truncated record at {offset} in {path}")
+    data = bytes(rest[:length])
+    if mask_crc(crc32c(data)) != _CRC.unpack(rest[length:])[0]:
+        raise DataLossError(None, None, f"corrupted record at {offset} in {path}: its data do not fit their checksum")
+    return data
+
+
+def record_bytes(data: bytes) -> int:
+    """How many bytes the record of some bytes takes before compression."""
+    return _HEADER.size + len(data) + _CRC.size
+
+
+def records(path: str, compression: str = "") -> Iterator[bytes]:
+    """The records of a file; DataLossError where it is damaged."""
+    with gfile.GFile(path, "rb") as file:
+        stream = open_stream(file, compression, path)
+        offset = 0
+        while (data := read_record(stream, path, offset)) is not None:
+            yield data
+            offset += record_bytes(data)
+
+
+def open_stream(file: Any, compression: str, path: str) -> Readable:
+    """A file opened for reading, or the stream that decompresses it."""
+    check_compression(compression)
+    return Decompressed(file, compression, path) if compression else file
+
+
+def check_compression(compression: str) -> None:
+    """Refuse a kind of compression other than none (""), ZLIB and GZIP."""
+    if compression and compression not in _WINDOW_BITS:
+        raise InvalidArgumentError(None, None, f"Unsupported compression type {compression!r}; it must be '', 'ZLIB' or 'GZIP'")
+
+
+class Decompressed:
+    """A compressed file read forward; several compressed parts after each other read as one."""
+
+    def __init__(self, file: Any, compression: str, path: str) -> None:
+        self._file = file
+        self._bits = _WINDOW_BITS[compression]
+        self._path = path
+        self._decoder = zlib.decompressobj(self._bits)
+        self._pending = b""
+
+    def read(self, n: int) -> bytes:
+        """Up to n bytes of what was compressed; fewer at the end only."""
+        parts: list[bytes] = []
+        while n > 0:
+            if not self._pending and not self._fill():
+                break
+            parts.append(self._pending[:n])
+            self._pending = self._pending[n:]
+            n -= len(parts[-1])
+        return b"".join(parts)
+
+    def _fill(self) -> bool:
+        """Decompress until there is something; False at the end."""
+        while not self._pending:
+            if self._decoder.eof:
+                source = self._decoder.unused_data
+                self._decoder = zlib.decompressobj(self._bits)
+            else:
+                source = self._decoder.unconsumed_tail
+            source = source or self._file.read(_BLOCK_BYTES)
+            if not source:
+                return False
+            try:
+                self._pending = self._decoder.decompress(source, _BLOCK_BYTES)
+            except zlib.error as error:
+                raise DataLossError(None, None, f"{self._path} cannot be decompressed: {error}") from error
+        return True
+
+
+class CompressionSettings(Protocol):
+    """How to compress; None leaves zlib's choice."""
+
+    compression_level: int | None
+    compression_method: int | None
+    window_bits: int | None
+    mem_level: int | None
+    compression_strategy: int | None
+
+
+def compressor(compression: str, settings: CompressionSettings | None = None) -> Any:
+    """zlib's object that compresses, or None for no compression."""
+    check_compression(compression)
+    if not compression:
+        return None
+
+    def chosen(name: str, default: int) -> int:
+        value = getattr(settings, name, None)
+        return default if value is None else int(value)
+
+    bits = chosen("window_bits", 15)
+    return zlib.compressobj(
+        chosen("compression_level", zlib.Z_DEFAULT_COMPRESSION),
+        chosen("compression_method", zlib.DEFLATED),
+        bits + 16 if compression == "GZIP" and 0 < bits <= 15 else bits,
+        chosen("mem_level", zlib.DEF_MEM_LEVEL),
+        chosen("compression_strategy", zlib.Z_DEFAULT_STRATEGY),
+    )

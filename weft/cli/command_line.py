@@ -1,0 +1,22 @@
+"""The `weft` command: finds the subcommand, lets it run and returns its exit code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from weft.cli import launch
+from weft.cli.parser import OneLineParser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the subcommand in `argv`, by default the process's arguments; return its exit code.
+
+    Raises:
+        SystemExit: for --help, and for arguments that are wrong.
+    """
+    parser = OneLineParser(prog="weft", description="Run weft programs.", allow_abbrev=False)
+    subcommands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    launch.add_to(subcommands)
+    arguments = parser.parse_args(argv)
+    exit_code: int = arguments.run(arguments)
+    return exit_code

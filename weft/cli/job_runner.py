@@ -1,0 +1,156 @@
+"""Runs a job: the I/O shell around the rules in `supervision`. One thread, on asyncio; all events pass one queue."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import time
+from contextlib import suppress
+
+from weft.cli.cluster_job import ClusterJob, LaunchedTask
+from weft.cli.display import Display, discard_output
+from weft.cli.process_group import ProcessGroup, send_signal
+from weft.cli.supervision import (
+    Event,
+    GraceOver,
+    Instruction,
+    JobState,
+    KillTasks,
+    ReportEnd,
+    ReportFailure,
+    Signalled,
+    StopTasks,
+    Supervision,
+    TaskEnded,
+    exit_code_of,
+)
+from weft.cli.task_output import TaskOutput
+
+# How long output may come after a task's end; longer only if a child of the task keeps the pipe open.
+_DRAIN_S = 1.0
+
+
+class JobRunner:
+    """Starts the tasks of one job and sees them to their end; `run` is called once."""
+
+    def __init__(self, job: ClusterJob, display: Display, grace_s: float) -> None:
+        self._job = job
+        self._display = display
+        self._grace_s = grace_s
+        self._started_s = time.monotonic()
+        self._events: asyncio.Queue[Event] = asyncio.Queue()
+        self._supervision = Supervision(job.tasks)
+        self._processes: dict[LaunchedTask, asyncio.subprocess.Process] = {}
+        self._outputs = {task: TaskOutput() for task in job.tasks}
+        self._readers: dict[LaunchedTask, asyncio.Task[None]] = {}
+        self._stopped: set[LaunchedTask] = set()
+
+    async def run(self) -> int:
+        """Run the job; return the exit code that stands for its end."""
+        loop = asyncio.get_running_loop()
+        signals = _signals_that_stop()
+        for number in signals:
+            loop.add_signal_handler(number, self._events.put_nowait, Signalled(number))
+        try:
+            async with ProcessGroup() as group, asyncio.TaskGroup() as background:
+                for task in self._job.tasks:
+                    await self._start(task, group, background)
+                while self._supervision.state is not JobState.DONE:
+                    for instruction in self._supervision.handle(await self._events.get()):
+                        await self._execute(instruction)
+                for reader in self._readers.values():
+                    reader.cancel()
+        finally:
+            for number in signals:
+                loop.remove_signal_handler(number)
+        return self._supervision.exit_code
+
+    async def _start(self, task: LaunchedTask, group: ProcessGroup, background: asyncio.TaskGroup) -> None:
+        environment = self._job.environment(task, os.environ)
+        process, output = await group.start(self._job.command(task), environment)
+        self._processes[task] = process
+        self._readers[task] = background.create_task(self._show_output(task, output))
+        background.create_task(self._report_end(task, process))
+        self._display.task_state(task.name, "running")
+        self._note(f"{task.name} started, process {process.pid}" + (f", {task.address}" if task.address else ""))
+
+    async def _show_output(self, task: LaunchedTask, output: asyncio.StreamReader) -> None:
+        while data := await output.read(1 << 16):
+            self._show_lines(task, self._outputs[task].feed(data))
+        self._show_lines(task, self._outputs[task].end())
+
+    def _show_lines(self, task: LaunchedTask, lines: list[str]) -> None:
+        try:
+            for line in lines:
+                self._display.task_line(task.name, line)
+        except BrokenPipeError:
+            discard_output()
+            self._events.put_nowait(Signalled(signal.SIGPIPE))
+
+    async def _report_end(self, task: LaunchedTask, process: asyncio.subprocess.Process) -> None:
+        self._events.put_nowait(TaskEnded(task, await process.wait()))
+
+    async def _execute(self, instruction: Instruction) -> None:
+        match instruction:
+            case ReportEnd(task, return_code):
+                await self._drain(task)
+                self._note_end(task, return_code)
+            case ReportFailure(task, return_code):
+                await self._drain(task)
+                self._note_failure(task, return_code)
+            case StopTasks(tasks):
+                self._stop(tasks)
+            case KillTasks(tasks):
+                self._note(f"killing {_names(tasks)}")
+                for task in tasks:
+                    send_signal(self._processes[task], signal.SIGKILL)
+
+    def _stop(self, tasks: tuple[LaunchedTask, ...]) -> None:
+        self._note(f"stopping {_names(tasks)}")
+        for task in tasks:
+            self._stopped.add(task)
+            self._display.task_state(task.name, "stopping")
+            send_signal(self._processes[task], signal.SIGTERM)
+        asyncio.get_running_loop().call_later(self._grace_s, self._events.put_nowait, GraceOver())
+
+    async def _drain(self, task: LaunchedTask) -> None:
+        """Wait until what the task wrote before its end has been shown."""
+        await asyncio.wait([self._readers[task]], timeout=_DRAIN_S)
+
+    def _note_end(self, task: LaunchedTask, return_code: int) -> None:
+        how = "stopped" if task in self._stopped else "done"
+        self._display.task_state(task.name, how)
+        detail = "" if return_code in (0, -signal.SIGTERM) else f" ({_cause(return_code)})"
+        self._note(f"{task.name} {how}{detail} after {self._elapsed_s():.1f} s")
+
+    def _note_failure(self, task: LaunchedTask, return_code: int) -> None:
+        self._display.task_state(task.name, "failed")
+        lines = self._outputs[task].last_lines
+        told = "; its last lines:" if lines else "; it printed nothing"
+        self._note(f"{task.name} failed with {_cause(return_code)} after {self._elapsed_s():.1f} s{told}")
+        for line in lines:
+            self._note(f"    {line}")
+
+    def _note(self, text: str) -> None:
+        with suppress(BrokenPipeError):
+            self._display.note(text)
+
+    def _elapsed_s(self) -> float:
+        return time.monotonic() - self._started_s
+
+
+def _signals_that_stop() -> list[signal.Signals]:
+    # nohup has SIGHUP ignored, so that a job goes on when its terminal closes.
+    hang_up = [] if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN else [signal.SIGHUP]
+    return [signal.SIGINT, signal.SIGTERM, *hang_up]
+
+
+def _names(tasks: tuple[LaunchedTask, ...]) -> str:
+    return ", ".join(task.name for task in tasks)
+
+
+def _cause(return_code: int) -> str:
+    if return_code < 0:
+        return f"{signal.Signals(-return_code).name} (exit code {exit_code_of(return_code)})"
+    return f"exit code {return_code}"

@@ -1,0 +1,86 @@
+"""`weft launch`: start a program as every task of a cluster on this machine, and see the job through to its end."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import math
+from pathlib import Path
+
+from weft.cli.cluster_job import ClusterJob
+from weft.cli.display import display_for_this_terminal
+from weft.cli.job_runner import JobRunner
+from weft.cli.parser import OneLineParser
+from weft.cli.ports import free_ports
+
+_DESCRIPTION = """\
+Start a cluster of processes on this machine: PROGRAM runs once per task, with
+--ps_hosts, --worker_hosts, --job_name and --task_index before its own arguments
+and TF_CONFIG in its environment. The job ends when the chief, the workers and
+the evaluator have ended; parameter servers are stopped then. If a task fails,
+the others are stopped and its exit code is returned. Ctrl-C stops them all.
+"""
+
+
+def add_to(subcommands: argparse._SubParsersAction[OneLineParser]) -> None:
+    """Add the subcommand and its arguments."""
+    parser = subcommands.add_parser(
+        "launch",
+        help="start a program as every task of a cluster on this machine",
+        description=_DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--ps", type=_count, default=0, metavar="N", help="parameter servers (default 0)")
+    parser.add_argument("--worker", type=_count, default=1, metavar="N", help="workers (default 1)")
+    parser.add_argument("--chief", type=_none_or_one, default=0, metavar="N", help="chiefs, 0 or 1 (default 0)")
+    parser.add_argument("--evaluator", type=_none_or_one, default=0, metavar="N", help="evaluators, 0 or 1 (default 0)")
+    parser.add_argument(
+        "--grace", type=_seconds, default=10.0, metavar="S", help="seconds a task has to stop, then it is killed (10)"
+    )
+    parser.add_argument("--no-flags", action="store_true", help="pass TF_CONFIG only, no flags")
+    parser.add_argument("program", metavar="PROGRAM", help="the Python file to run")
+    parser.add_argument("args", nargs=argparse.REMAINDER, metavar="...", help="arguments of PROGRAM")
+    parser.set_defaults(run=lambda arguments: _run(arguments, parser))
+
+
+def _run(arguments: argparse.Namespace, parser: OneLineParser) -> int:
+    counts = {job: getattr(arguments, job) for job in ("ps", "chief", "worker", "evaluator")}
+    if not any(counts.values()):
+        parser.error("there is no task to start: --ps, --worker, --chief and --evaluator are all 0")
+    if not Path(arguments.program).is_file():
+        problem = "is not a file" if Path(arguments.program).exists() else "does not exist"
+        parser.error(f"the program {arguments.program!r} {problem}")
+    try:
+        ports = free_ports(sum(counts.values()))
+    except OSError as error:
+        parser.error(str(error))
+    job = ClusterJob.on_ports(counts, ports, arguments.program, arguments.args, flags=not arguments.no_flags)
+    with display_for_this_terminal([task.name for task in job.tasks]) as display:
+        return asyncio.run(JobRunner(job, display, arguments.grace).run())
+
+
+def _count(text: str) -> int:
+    try:
+        count = int(text)
+    except ValueError:
+        count = -1
+    if count < 0:
+        raise argparse.ArgumentTypeError(f"expected a number of tasks, 0 or more, got {text!r}")
+    return count
+
+
+def _none_or_one(text: str) -> int:
+    if text not in ("0", "1"):
+        raise argparse.ArgumentTypeError(f"a cluster has at most one, got {text!r}")
+    return int(text)
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not 0 <= seconds < math.inf:
+        raise argparse.ArgumentTypeError(f"expected seconds, 0 or more, got {text!r}")
+    return seconds

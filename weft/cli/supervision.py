@@ -1,0 +1,126 @@
+"""The rules of a launched job: what to do when a task ends, a signal comes or time is up. Sans-IO.
+
+Parameter servers serve until everybody else is done; every other task has an end of its own. If there are only
+parameter servers, they are what is waited for.
+
+    RUNNING ── the tasks that end by themselves have ended ──> STOPPING (exit code 0)
+       │ ───── a task failed ────────────────────────────────> STOPPING (its exit code)
+       │ ───── a signal came ────────────────────────────────> STOPPING (128 + signal)
+    STOPPING ─ every task has ended ─────────────────────────> DONE
+       └────── the grace is over, or a signal came again: tasks that are left are killed
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from weft.cli.cluster_job import LaunchedTask
+
+
+class JobState(enum.Enum):
+    """Where the job is; it only moves forward."""
+
+    RUNNING = enum.auto()
+    STOPPING = enum.auto()
+    DONE = enum.auto()
+
+
+@dataclass(frozen=True)
+class TaskEnded:
+    """Event: a process ended, with its exit code, or minus the signal that killed it."""
+
+    task: LaunchedTask
+    return_code: int
+
+
+@dataclass(frozen=True)
+class Signalled:
+    """Event: the launcher itself received a signal that asks it to end."""
+
+    number: int
+
+
+@dataclass(frozen=True)
+class GraceOver:
+    """Event: the time that StopTasks gave has passed."""
+
+
+@dataclass(frozen=True)
+class ReportEnd:
+    """Instruction: tell that a task ended."""
+
+    task: LaunchedTask
+    return_code: int
+
+
+@dataclass(frozen=True)
+class ReportFailure:
+    """Instruction: tell that this task failed and ended the job."""
+
+    task: LaunchedTask
+    return_code: int
+
+
+@dataclass(frozen=True)
+class StopTasks:
+    """Instruction: ask these tasks to end, and send GraceOver when they have had the time for it."""
+
+    tasks: tuple[LaunchedTask, ...]
+
+
+@dataclass(frozen=True)
+class KillTasks:
+    """Instruction: end these tasks now."""
+
+    tasks: tuple[LaunchedTask, ...]
+
+
+Event = TaskEnded | Signalled | GraceOver
+Instruction = ReportEnd | ReportFailure | StopTasks | KillTasks
+
+
+def exit_code_of(return_code: int) -> int:
+    """The exit code that stands for a process's end, as shells have it: 128 + signal for one that was killed."""
+    return 128 - return_code if return_code < 0 else return_code
+
+
+class Supervision:
+    """The state of one job. `handle` takes an event and returns what to do, in order; single-threaded."""
+
+    def __init__(self, tasks: Sequence[LaunchedTask]) -> None:
+        self.state = JobState.RUNNING
+        self.exit_code = 0
+        self._alive = list(tasks)
+        self._awaited = [task for task in tasks if task.job != "ps"] or list(tasks)
+
+    def handle(self, event: Event) -> list[Instruction]:
+        """Take one event."""
+        match event:
+            case TaskEnded(task, return_code):
+                return self._task_ended(task, return_code)
+            case Signalled(number):
+                return self._signalled(number)
+            case GraceOver():
+                return [KillTasks(tuple(self._alive))] if self._alive else []
+
+    def _task_ended(self, task: LaunchedTask, return_code: int) -> list[Instruction]:
+        self._alive.remove(task)
+        if self.state is JobState.RUNNING and return_code != 0:
+            return [ReportFailure(task, return_code), *self._stop(exit_code_of(return_code))]
+        report = ReportEnd(task, return_code)
+        if self.state is JobState.RUNNING and any(awaited in self._alive for awaited in self._awaited):
+            return [report]
+        return [report, *self._stop(self.exit_code)]
+
+    def _signalled(self, number: int) -> list[Instruction]:
+        if self.state is JobState.RUNNING:
+            return self._stop(128 + number)
+        return [KillTasks(tuple(self._alive))] if self._alive else []
+
+    def _stop(self, exit_code: int) -> list[Instruction]:
+        was_running = self.state is JobState.RUNNING
+        self.exit_code = exit_code
+        self.state = JobState.STOPPING if self._alive else JobState.DONE
+        return [StopTasks(tuple(self._alive))] if was_running and self._alive else []

@@ -1,0 +1,1 @@
+"""Sessions: what a program runs its graph with, here or on a server."""

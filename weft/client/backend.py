@@ -1,0 +1,48 @@
+"""Backend: what a session asks of the master that runs its steps, in this process or elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from weft.framework.operation import Operation, Tensor
+
+
+class PreparedStep(Protocol):
+    """A plan that is ready to run."""
+
+    def run(self, feeds: Sequence[Any], options: Any = None) -> tuple[list[Any], Any]:
+        """Run one step; returns the fetched values and the RunMetadata, or None."""
+        ...
+
+
+class PartialStep(Protocol):
+    """A step that is run in pieces."""
+
+    def run(self, feeds: Mapping[Tensor, Any], fetches: Sequence[Tensor]) -> list[Any]:
+        """Run what these fetches need and has not run; returns their values."""
+        ...
+
+
+class Backend(Protocol):
+    """What runs a session's steps: a master session in this process, or a stub of one elsewhere."""
+
+    def prepare(self, feeds: Sequence[Tensor], fetches: Sequence[Tensor], targets: Sequence[Operation]) -> PreparedStep:
+        """Make the plan for these feeds, fetches and targets; new nodes of the graph are taken over first."""
+        ...
+
+    def prepare_partial(self, feeds: Sequence[Tensor], fetches: Sequence[Tensor], targets: Sequence[Operation]) -> PartialStep:
+        """Begin a step that is run in pieces."""
+        ...
+
+    def close(self) -> None:
+        """Cancel the steps that run and end the session."""
+        ...
+
+    def abandon(self) -> None:
+        """End the session without waiting for anything; for a session that was dropped without being closed."""
+        ...
+
+    def list_devices(self) -> list[Any]:
+        """The DeviceAttributes of every task."""
+        ...

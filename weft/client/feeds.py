@@ -1,0 +1,117 @@
+"""Feeds: from a feed_dict to tensors and arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from weft.framework import dtypes, tensor_util
+from weft.framework.graph import Graph
+from weft.framework.indexed_slices import IndexedSlices
+from weft.framework.operation import Tensor
+from weft.framework.sparse_tensor import SparseTensor
+from weft.framework.tensor_shape import dims_compatible, format_dims
+
+
+def resolve(graph: Graph, feed_dict: Any) -> dict[Tensor, Any]:
+    """The value of each fed tensor; SparseTensor and IndexedSlices are several. Of a tensor fed twice the last counts.
+
+    Raises:
+        TypeError: the dict is none, a key is no tensor, or a value is a Tensor.
+        ValueError: a tensor may not be fed.
+    """
+    if not isinstance(feed_dict, Mapping):
+        raise TypeError(f"feed_dict must be a dictionary from tensors to values, got {type(feed_dict).__name__}")
+    return {tensor: part for key, value in feed_dict.items() for tensor, part in _expand(graph, key, value)}
+
+
+def tensors_of(graph: Graph, feed_list: Any) -> list[Tensor]:
+    """The tensors that a list announces as feeds; SparseTensor and IndexedSlices are several.
+
+    Raises:
+        TypeError: an element is no tensor. ValueError: it may not be fed.
+    """
+    items = [] if feed_list is None else feed_list if isinstance(feed_list, list | tuple) else [feed_list]
+    return [tensor for item in items for part in parts_of(item) for tensor in [_tensor_for(graph, part, "feed_list")]]
+
+
+def _expand(graph: Graph, key: Any, value: Any) -> Iterator[tuple[Tensor, Any]]:
+    if isinstance(key, SparseTensor | IndexedSlices):
+        parts = parts_of(key)
+        # A value of slices has None for a shape that its key has not.
+        yield from zip(parts, value, strict=isinstance(key, SparseTensor))
+    elif isinstance(key, list | tuple):
+        if not isinstance(value, list | tuple | np.ndarray) or len(key) != len(value):
+            raise ValueError(f"feed_dict: the key has {len(key)} tensors, so its value must have as many parts; got {value!r}")
+        for item, part in zip(key, value, strict=True):
+            yield from _expand(graph, item, part)
+    else:
+        yield _tensor_for(graph, key), value
+
+
+def parts_of(key: Any) -> tuple[Any, ...]:
+    """What stands for a feed in its tensors."""
+    if isinstance(key, SparseTensor):
+        return key.indices, key.values, key.dense_shape
+    if isinstance(key, IndexedSlices):
+        return (key.values, key.indices) if key.dense_shape is None else (key.values, key.indices, key.dense_shape)
+    return (key,)
+
+
+def _tensor_for(graph: Graph, key: Any, where: str = "feed_dict") -> Tensor:
+    try:
+        tensor: Tensor = graph.as_graph_element(key, allow_tensor=True, allow_operation=False)
+    except Exception as error:
+        raise TypeError(f"Cannot interpret {where} key as Tensor: {error.args[0]}") from error
+    if not graph.is_feedable(tensor):
+        raise ValueError(f"Tensor {tensor} may not be fed.")
+    return tensor
+
+
+def as_feed(tensor: Tensor, value: Any) -> Any:
+    """Convert one value to an array of the tensor's dtype that fits its shape.
+
+    Raises:
+        TypeError: the value is a Tensor, or does not fit the dtype.
+        ValueError: the value does not fit the shape.
+    """
+    wanted = tensor.dtype.as_numpy_dtype
+    if type(value) is np.ndarray and value.dtype == wanted and wanted is not object:
+        array = value
+    else:
+        array = _convert(tensor, value, wanted)
+    if not dims_compatible(tensor._dims, array.shape):
+        raise ValueError(
+            f"Cannot feed value of shape {array.shape} for Tensor {tensor.name!r}, which has shape "
+            f"{format_dims(tensor._dims)!r}"
+        )
+    return array
+
+
+def _convert(tensor: Tensor, value: Any, wanted: Any) -> Any:
+    if isinstance(value, Tensor):
+        raise TypeError(
+            "The value of a feed cannot be a tf.Tensor object. Acceptable feed values include Python scalars, strings, lists, "
+            f"numpy ndarrays, or TensorHandles. For reference, the tensor object was {value} which was passed to the feed with "
+            f"key {tensor}."
+        )
+    dtype = tensor.dtype.base_dtype
+    if dtype is dtypes.string:
+        return tensor_util.as_array(value, dtype)
+    if type(value) is int and dtype.is_integer and not dtype.min <= value <= dtype.max:
+        raise TypeError(
+            f"Type of feed value {value} with type {type(value)} is not compatible with Tensor type {wanted}. Try explicitly "
+            "setting the type of the feed tensor to a larger type (e.g. int64)."
+        )
+    try:
+        return np.asarray(value, dtype=wanted)
+    except OverflowError as error:
+        raise TypeError(
+            f"Type of feed value {value} with type {type(value)} is not compatible with Tensor type {wanted}: {error}. Try "
+            "explicitly setting the type of the feed tensor to a larger type (e.g. int64)."
+        ) from error
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"Cannot feed a value of type {type(value).__name__} for Tensor {tensor.name!r} "
+                          f"({dtype.name} {format_dims(tensor._dims)}): {error}") from error  # fmt: skip

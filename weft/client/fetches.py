@@ -1,0 +1,122 @@
+"""Fetches: from what a program asks `run` for to graph elements, and from their values back to the same structure."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from weft.framework import dtypes
+from weft.framework.graph import Graph
+from weft.framework.indexed_slices import IndexedSlices, IndexedSlicesValue
+from weft.framework.operation import Operation, Tensor
+from weft.framework.sparse_tensor import SparseTensor, SparseTensorValue
+
+Rebuild = Callable[[Sequence[Any]], Any]
+
+
+class FetchPlan:
+    """The distinct tensors and targets behind a fetch structure, and how to rebuild the structure from their values.
+
+    Raises:
+        TypeError: an element is no graph element. ValueError: it is not in this graph.
+    """
+
+    def __init__(self, graph: Graph, fetches: Any) -> None:
+        self._graph = graph
+        self._places: dict[Tensor, int] = {}
+        self._targets: dict[Operation, None] = {}
+        self.rebuild: Rebuild = self._visit(fetches)
+        self.tensors = list(self._places)
+        self.targets = list(self._targets)
+
+    def _visit(self, fetch: Any) -> Rebuild:
+        if fetch is None:
+            raise TypeError(f"Fetch argument {fetch!r} has invalid type {type(fetch)!r}")
+        if isinstance(fetch, list | tuple):
+            return self._visit_sequence(fetch)
+        if isinstance(fetch, Mapping):
+            return self._visit_mapping(fetch)
+        if hasattr(type(fetch), "__attrs_attrs__"):
+            names = [attribute.name for attribute in type(fetch).__attrs_attrs__]
+            rebuild = self._visit_sequence([getattr(fetch, name) for name in names])
+            return lambda values: type(fetch)(**dict(zip(names, rebuild(values), strict=True)))
+        if isinstance(fetch, SparseTensor):
+            parts = [self._element(part) for part in (fetch.indices, fetch.values, fetch.dense_shape)]
+            return lambda values: SparseTensorValue(*(part(values) for part in parts))
+        if isinstance(fetch, IndexedSlices):
+            given = [fetch.values, fetch.indices] + ([] if fetch.dense_shape is None else [fetch.dense_shape])
+            parts = [self._element(part) for part in given]
+            missing = () if fetch.dense_shape is not None else (None,)
+            return lambda values: IndexedSlicesValue(*(part(values) for part in parts), *missing)
+        return self._element(fetch)
+
+    def _visit_sequence(self, fetches: Any) -> Rebuild:
+        parts = [self._visit(fetch) for fetch in fetches]
+        kind = type(fetches)
+        if kind is list:
+            return lambda values: [part(values) for part in parts]
+        if kind is tuple:
+            return lambda values: tuple([part(values) for part in parts])
+        if hasattr(kind, "_fields"):
+            return lambda values: kind(*[part(values) for part in parts])
+        return lambda values: kind([part(values) for part in parts])
+
+    def _visit_mapping(self, fetches: Mapping[Any, Any]) -> Rebuild:
+        parts = [(key, self._visit(fetch)) for key, fetch in fetches.items()]
+        kind = type(fetches)
+        if kind is dict:
+            return lambda values: {key: part(values) for key, part in parts}
+        if isinstance(fetches, defaultdict):
+            return lambda values: defaultdict(fetches.default_factory, {key: part(values) for key, part in parts})
+        return lambda values: kind((key, part(values)) for key, part in parts)  # type: ignore[call-arg]
+
+    def _element(self, fetch: Any) -> Rebuild:
+        try:
+            element = self._graph.as_graph_element(fetch, allow_tensor=True, allow_operation=True)
+        except TypeError as error:
+            raise TypeError(
+                f"Fetch argument {fetch!r} has invalid type {type(fetch)!r}, must be a string or Tensor. ({error})"
+            ) from error
+        except ValueError as error:
+            raise ValueError(f"Fetch argument {fetch!r} cannot be interpreted as a Tensor. ({error})") from error
+        except KeyError as error:
+            raise ValueError(f"Fetch argument {fetch!r} cannot be interpreted as a Tensor. ({error})") from error
+        if not self._graph.is_fetchable(element):
+            raise ValueError(f"Operation {element.name!r} has been marked as not fetchable.")
+        if isinstance(element, Operation):
+            self._targets[element] = None
+            return _nothing
+        place = self._places.setdefault(element, len(self._places))
+        if element.dtype.base_dtype == dtypes.string:
+            return lambda values: _with_truth(values[place])
+        return lambda values: values[place]
+
+
+def _nothing(values: Sequence[Any]) -> None:
+    return None
+
+
+class _EmptyStrings(np.ndarray):
+    """An empty array of strings that is false, as empty arrays were until NumPy 2.2 made asking an error.
+
+    Programs wait for variables with `while session.run(tf.report_uninitialized_variables()):`, which ends with such an array.
+    """
+
+    def __bool__(self) -> bool:
+        return self.size > 0
+
+
+def _with_truth(value: Any) -> Any:
+    return value.view(_EmptyStrings) if isinstance(value, np.ndarray) and value.size == 0 else value
+
+
+def as_result(value: Any) -> Any:
+    """A fetched value as the program gets it: an array of its own, or a NumPy scalar (bytes for a string)."""
+    array = np.asarray(value)
+    if array.ndim == 0:
+        return array[()]
+    # What the runtime keeps for itself is marked read-only; the program's copy is its own.
+    return array if array.flags.writeable else array.copy()

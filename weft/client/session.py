@@ -1,0 +1,333 @@
+"""Session: runs a graph on the devices of this process or of a cluster.
+
+A run is planned once for each combination of fetches and feeds. With a ready plan it costs a look-up, the conversion of the
+feeds, the step itself and the conversion of the fetches.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tensorboard.compat.proto import config_pb2
+
+from weft.client import feeds, targets
+from weft.client.backend import Backend, PreparedStep
+from weft.client.fetches import FetchPlan, Rebuild, as_result
+from weft.client.partial_runs import PartialRuns
+from weft.errors import OpError
+from weft.framework import dtypes
+from weft.framework.default_stack import default_graphs, default_sessions
+from weft.framework.graph import Graph, get_default_graph
+from weft.framework.operation import Operation, Tensor
+from weft.runtime.xla_process import ForkedProcessError
+
+_MAX_PLANS = 1024
+
+
+class _Plan:
+    """A prepared step with the conversions of its feeds and fetches."""
+
+    __slots__ = ("feeds", "fetched", "rebuild", "single", "step")
+
+    def __init__(self, step: PreparedStep, fed: list[Tensor], rebuild: Rebuild, fetched: int, single: bool) -> None:
+        self.step = step
+        self.feeds = fed
+        self.rebuild = rebuild
+        self.fetched = fetched
+        self.single = single
+
+
+class BaseSession:
+    """What all sessions share: running, callables, devices, closing. Safe from many threads."""
+
+    def __init__(self, target: Any = "", graph: Graph | None = None, config: Any = None) -> None:
+        if graph is not None and not isinstance(graph, Graph):
+            raise TypeError(f"graph must be a tf.Graph, but got {type(graph)}")
+        if isinstance(target, bytes):
+            target = target.decode()
+        if target is not None and not isinstance(target, str):
+            raise TypeError(f"target must be a string, but got {type(target)}")
+        if config is not None and not isinstance(config, config_pb2.ConfigProto):
+            raise TypeError(f"config must be a tf.ConfigProto, but got {type(config)}")
+        self._target = target or ""
+        self._graph = get_default_graph() if graph is None else graph
+        self._config = config
+        self._closed = False
+        self._plans: dict[Any, _Plan] = {}
+        self._lock = threading.Lock()
+        self._partial_runs = PartialRuns(self._graph)
+        self._backend: Backend | None = targets.open_backend(self._target, self._graph, config)
+
+    @property
+    def graph(self) -> Graph:
+        """The graph that this session runs."""
+        return self._graph
+
+    @property
+    def graph_def(self) -> Any:
+        """The graph's GraphDef."""
+        return self._graph.as_graph_def()
+
+    @property
+    def sess_str(self) -> str:
+        """The target."""
+        return self._target
+
+    def run(self, fetches: Any, feed_dict: Any = None, options: Any = None, run_metadata: Any = None) -> Any:
+        """Run the part of the graph that the fetches need, and return their values in the structure of `fetches`.
+
+        Blocks until the step is over in every task.
+
+        Args:
+            fetches: a tensor, operation (gives None), variable, name, or any nesting of these in lists, tuples, dicts.
+            feed_dict: tensor -> value for this run; any feedable tensor, not only placeholders.
+            options: a RunOptions: a timeout, a trace level.
+            run_metadata: a RunMetadata to fill.
+
+        Raises:
+            RuntimeError: the session is closed, or the graph is empty.
+            TypeError, ValueError: a fetch or feed is not of this graph, or does not fit.
+            OpError: the step failed.
+        """
+        if self._closed:
+            raise RuntimeError("Attempted to use a closed Session.")
+        if options is None and run_metadata is None:
+            plan, values = self._look_up(fetches, feed_dict)
+            fetched = self._call(plan, values, None)[0]
+        else:
+            plan, values = self._look_up(fetches, feed_dict)
+            options = _checked_options(options)
+            fetched, metadata = self._call(plan, values, options)
+            if run_metadata is not None:
+                run_metadata.Clear()
+                if metadata is not None:
+                    run_metadata.CopyFrom(metadata)
+        results = [as_result(value) for value in fetched]
+        return results[0] if plan.single else plan.rebuild(results)
+
+    def _look_up(self, fetches: Any, feed_dict: Any) -> tuple[_Plan, list[Any]]:
+        if feed_dict:
+            pairs = feeds.resolve(self._graph, feed_dict)
+            fed = list(pairs)
+            values = [feeds.as_feed(tensor, value) for tensor, value in pairs.items()]
+        else:
+            fed, values = [], []
+        key = _key_of(fetches, fed)
+        plan = self._plans.get(key) if key is not None else None
+        if plan is None:
+            plan = self._make_plan(fetches, fed)
+            if key is not None:
+                self._remember(key, plan)
+        return plan, values
+
+    def _remember(self, key: Any, plan: _Plan) -> None:
+        with self._lock:
+            if len(self._plans) >= _MAX_PLANS:
+                self._plans.pop(next(iter(self._plans)))
+            # The key holds identities: keep what they belong to alive as long as the plan.
+            self._plans[key] = plan
+
+    def _make_plan(self, fetches: Any, fed: list[Tensor]) -> _Plan:
+        backend = self._open_backend()
+        wanted = FetchPlan(self._graph, fetches)
+        try:
+            step = backend.prepare(fed, wanted.tensors, wanted.targets)
+        except OpError as error:
+            raise self._located(error) from None
+        # The value of a single tensor is the result as it is, except for strings: see `FetchPlan`.
+        single = isinstance(fetches, Tensor | str | bytes) and len(wanted.tensors) == 1
+        single = single and wanted.tensors[0].dtype.base_dtype != dtypes.string
+        return _Plan(step, fed, wanted.rebuild, len(wanted.tensors), single)
+
+    def _call(self, plan: _Plan, values: Sequence[Any], options: Any) -> tuple[list[Any], Any]:
+        try:
+            return plan.step.run(values, options)
+        except OpError as error:
+            if isinstance(error.__cause__, ForkedProcessError):
+                raise error.__cause__ from None
+            raise self._located(error) from error.__cause__
+
+    def _located(self, error: OpError) -> OpError:
+        """The error with the client's own operation, found by name when it comes from another task's copy of the graph."""
+        op = error.op
+        if op is not None and op.graph is not self._graph:
+            error._op = self._graph._operations.get(op.name)
+        elif op is None and error.node_def is not None:
+            error._op = self._graph._operations.get(error.node_def.name)
+        if error._op is not None and error._node_def is None:
+            error._node_def = error._op.node_def
+        return error
+
+    def make_callable(self, fetches: Any, feed_list: Any = None, accept_options: bool = False) -> Callable[..., Any]:
+        """A function of the values of `feed_list` that runs `fetches`; cheaper than `run` for a step that is repeated."""
+        if feed_list is not None and not isinstance(feed_list, list | tuple):
+            raise TypeError("`feed_list` must be a list or tuple.")
+        fed = [self._graph.as_graph_element(f, allow_operation=False) for f in feed_list or []]
+        plan = self._make_plan(fetches, fed)
+
+        def call(*args: Any, options: Any = None, run_metadata: Any = None) -> Any:
+            if self._closed:
+                raise RuntimeError("Attempted to use a closed Session.")
+            if len(args) != len(fed):
+                raise ValueError(f"Must pass {len(fed)} feed values to this callable, got {len(args)}")
+            if (options is not None or run_metadata is not None) and not accept_options:
+                raise TypeError("This callable was made without accept_options=True, so it takes no options")
+            values = [feeds.as_feed(tensor, value) for tensor, value in zip(fed, args, strict=True)]
+            fetched, metadata = self._call(plan, values, _checked_options(options))
+            if run_metadata is not None and metadata is not None:
+                run_metadata.CopyFrom(metadata)
+            results = [as_result(value) for value in fetched]
+            return results[0] if plan.single else plan.rebuild(results)
+
+        return call
+
+    def partial_run_setup(self, fetches: Any, feeds: Any = None) -> str:
+        """Begin a step that `partial_run` runs in pieces; returns its handle.
+
+        Args:
+            fetches: all that the pieces may fetch, of any nesting.
+            feeds: the tensors that the pieces may feed.
+        """
+        try:
+            return self._partial_runs.set_up(self._open_backend(), fetches, feeds)
+        except OpError as error:
+            raise self._located(error) from error.__cause__
+
+    def partial_run(self, handle: str, fetches: Any, feed_dict: Any = None) -> Any:
+        """Run the next piece of a step, and return the values of `fetches`.
+
+        Every operation of the step runs once; what it computed is kept for the pieces that follow.
+
+        Raises:
+            InvalidArgumentError: a feed or fetch was not announced or was used before, or a feed is missing.
+            RuntimeError: an operation is fetched.
+        """
+        self._open_backend()
+        try:
+            return self._partial_runs.run(handle, fetches, feed_dict)
+        except OpError as error:
+            raise self._located(error) from error.__cause__
+
+    def _open_backend(self) -> Backend:
+        backend = self._backend
+        if backend is None:
+            raise RuntimeError("Attempted to use a closed Session.")
+        if not self._graph._operations:
+            raise RuntimeError("The Session graph is empty.  Add operations to the graph before calling run().")
+        return backend
+
+    def list_devices(self) -> list[Any]:
+        """The devices of every task of the session's cluster."""
+        if self._backend is None:
+            raise RuntimeError("Attempted to use a closed Session.")
+        return self._backend.list_devices()
+
+    def close(self) -> None:
+        """End the session: runs that are blocked in other threads get CancelledError. State on servers stays."""
+        self._closed = True
+        backend, self._backend = self._backend, None
+        if backend is not None:
+            backend.close()
+        self._plans.clear()
+
+    def as_default(self) -> Any:
+        """Make this the default session for the block, for `eval` and `Operation.run`."""
+        return default_sessions.use(self)
+
+    def __del__(self) -> None:
+        backend = getattr(self, "_backend", None)
+        # At the process's end its threads and locks are as they are; the servers see the connections end.
+        if backend is not None and not sys.is_finalizing():
+            backend.abandon()
+
+
+class Session(BaseSession):
+    """A session as a context manager: `with tf.Session() as sess` makes it and its graph the defaults, and closes it.
+
+    Args:
+        target: '' for this process, or the `grpc://host:port` of a server.
+        graph: the graph to run; the default graph when None.
+        config: a ConfigProto.
+    """
+
+    def __init__(self, target: Any = "", graph: Graph | None = None, config: Any = None) -> None:
+        super().__init__(target, graph, config)
+        self._entered: list[Any] | None = None
+
+    def __enter__(self) -> Session:
+        if self._entered is not None:
+            raise RuntimeError("Session context managers are not re-entrant. Use `Session.as_default()` if you want to enter a "
+                               "session multiple times.")  # fmt: skip
+        graph_block, session_block = self.graph.as_default(), self.as_default()
+        graph_block.__enter__()
+        session_block.__enter__()
+        self._entered = [graph_block, session_block]
+        return self
+
+    def __exit__(self, exc_type: Any, exc_value: Any, exc_tb: Any) -> None:
+        assert self._entered is not None
+        graph_block, session_block = self._entered
+        self._entered = None
+        session_block.__exit__(exc_type, exc_value, exc_tb)
+        graph_block.__exit__(exc_type, exc_value, exc_tb)
+        self.close()
+
+    @staticmethod
+    def reset(target: str, containers: Sequence[str] | None = None, config: Any = None) -> None:
+        """Drop the resources in the containers given, or in all, on the server `target` and its cluster.
+
+        Sessions that are open there get AbortedError afterwards.
+
+        Raises:
+            NotFoundError: `target` is no server's address. DeadlineExceededError: it cannot be reached in time.
+        """
+        targets.reset(target, list(containers or ()), config)
+
+
+class InteractiveSession(BaseSession):
+    """A session that is the default one from its making until it is closed, for notebooks and shells."""
+
+    def __init__(self, target: Any = "", graph: Graph | None = None, config: Any = None) -> None:
+        super().__init__(target, graph, config)
+        default_sessions.push(self)
+        if graph is not None:
+            default_graphs.push(self.graph)
+        self._owns_default_graph = graph is not None
+
+    def close(self) -> None:
+        """Close the session and stop being the default."""
+        super().close()
+        default_sessions.remove(self)
+        if self._owns_default_graph:
+            default_graphs.remove(self.graph)
+            self._owns_default_graph = False
+
+
+def get_default_session() -> Any:
+    """The innermost default session of this thread, or None."""
+    return default_sessions.get_default()
+
+
+def _checked_options(options: Any) -> Any:
+    if options is not None and not isinstance(options, config_pb2.RunOptions):
+        raise TypeError(f"options must be a tf.RunOptions, but got {type(options)}")
+    return options
+
+
+def _key_of(fetches: Any, fed: Sequence[Tensor]) -> Any:
+    """A hashable key for simple structures, None for others; tensors hash by identity."""
+    kind = type(fetches)
+    if kind is list or kind is tuple:
+        parts = [_key_of(item, ()) for item in fetches]
+        if None in parts:
+            return None
+        return kind, tuple(parts), tuple(fed)
+    if kind is dict:
+        parts = [_key_of(item, ()) for item in fetches.values()]
+        return None if None in parts else (kind, tuple(fetches), tuple(parts), tuple(fed))
+    if isinstance(fetches, Tensor | Operation | str | bytes) or hasattr(fetches, "_as_graph_element"):
+        return fetches, tuple(fed)
+    return None

@@ -1,0 +1,60 @@
+"""Targets: from the string that names where a session runs to what runs it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tensorboard.compat.proto import config_pb2
+
+from weft.client.backend import Backend
+from weft.distributed import local_servers
+from weft.distributed.direct import open_direct_session
+from weft.distributed.in_process_session import InProcessSession
+from weft.distributed.remote_session import RemoteSession, reset_containers
+from weft.errors import NotFoundError
+from weft.framework.cluster_spec import split_address
+from weft.framework.graph import Graph
+
+
+def open_backend(target: str, graph: Graph, config: Any) -> Backend:
+    """Open what runs a session's steps.
+
+    Raises:
+        NotFoundError: the target is neither empty nor `grpc://host:port`.
+    """
+    if not target:
+        return open_direct_session(graph, config_pb2.ConfigProto() if config is None else config)
+    address = _address_of(target)
+    server = local_servers.find(address)
+    if server is not None and not (config is not None and config.rpc_options.use_rpc_for_inprocess_master):
+        return InProcessSession(server, graph, config)
+    return RemoteSession(address, graph, config_pb2.ConfigProto() if config is None else config)
+
+
+def reset(target: str, containers: Sequence[str], config: Any) -> None:
+    """Drop containers on the server `target` and its cluster; errors as `Session.reset` says."""
+    address = _address_of(target)
+    server = local_servers.find(address)
+    if server is not None:
+        server.reset(containers)
+        return
+    timeout_ms = config.operation_timeout_in_ms if config is not None else 0
+    reset_containers(address, containers, timeout_ms / 1000 or None)
+
+
+def _address_of(target: str) -> str:
+    if not target.startswith("grpc://"):
+        raise _unknown_target(target)
+    address = target[len("grpc://") :]
+    split_address(address)
+    return address
+
+
+def _unknown_target(target: str) -> NotFoundError:
+    return NotFoundError(
+        None,
+        None,
+        f"No session factory registered for the given session options: {{target: {target!r}}}. A target is '' for this process "
+        "or 'grpc://host:port' for a server",
+    )

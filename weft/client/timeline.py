@@ -1,0 +1,137 @@
+"""Timeline: the StepStats of a run as a trace that Chrome's `chrome://tracing` and Perfetto show.
+
+Every device of every task is a process of the trace, with as many threads as it ran nodes at a time. Values that came from
+another task are events of their own, with an arrow from the node that made them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
+
+_TRANSFER: Final = "RecvTensor"
+_LABEL: Final = re.compile(r"(?P<name>\S+) = (?P<type>\w+)\((?P<inputs>.*)\)")
+
+
+class _Event(NamedTuple):
+    """One node's run, with its place in the trace."""
+
+    process: int
+    thread: int
+    begin_us: int
+    duration_us: int
+    name: str
+    kind: str
+    inputs: list[str]
+    stats: Any
+
+
+class Timeline:
+    """The trace of one run.
+
+        metadata = tf.RunMetadata()
+        session.run(fetches, options=tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE), run_metadata=metadata)
+        Timeline(metadata.step_stats).generate_chrome_trace_format()
+
+    Args:
+        step_stats: the `step_stats` of a RunMetadata.
+        graph: taken for programs that pass it; the stats have all that is shown.
+    """
+
+    def __init__(self, step_stats: Any, graph: Any = None) -> None:
+        self._step_stats = step_stats
+
+    def generate_chrome_trace_format(self, show_dataflow: bool = True, show_memory: bool = False) -> str:
+        """The trace as JSON.
+
+        Args:
+            show_dataflow: whether to draw arrows from each node to those that use its outputs.
+            show_memory: whether to count the bytes of outputs and transfers over time.
+        """
+        devices = [stats.device for stats in self._step_stats.dev_stats]
+        events = list(_events(self._step_stats))
+        trace = [_process_name(index, device) for index, device in enumerate(devices)]
+        trace += [_complete(event) for event in events]
+        if show_dataflow:
+            trace += _flows(events)
+        if show_memory:
+            trace += _memory(events)
+        return json.dumps({"traceEvents": trace}, indent=4, separators=(",", ": "))
+
+
+def _events(step_stats: Any) -> Iterator[_Event]:
+    for process, device in enumerate(step_stats.dev_stats):
+        ends: list[int] = []
+        for node in sorted(device.node_stats, key=lambda node: int(node.all_start_micros)):
+            begin, duration = int(node.all_start_micros), max(int(node.all_end_rel_micros), 1)
+            # A node goes to the first thread that is free by then.
+            thread = next((index for index, end in enumerate(ends) if end <= begin), len(ends))
+            ends[thread : thread + 1] = [begin + duration]
+            name, kind, inputs = _described(node)
+            yield _Event(process, thread, begin, duration, name, kind, inputs, node)
+
+
+def _described(node: Any) -> tuple[str, str, list[str]]:
+    """The name of a node, its op type and the names of its inputs."""
+    if node.node_name == _TRANSFER:
+        return node.timeline_label, _TRANSFER, []
+    label = _LABEL.fullmatch(node.timeline_label)
+    if label is None:
+        return node.node_name, node.timeline_label or node.node_name, []
+    inputs = [name.strip() for name in label["inputs"].split(",") if name.strip()]
+    return node.node_name, label["type"], [name.lstrip("^").partition(":")[0] for name in inputs]
+
+
+def _process_name(process: int, device: str) -> dict[str, Any]:
+    return {"name": "process_name", "ph": "M", "pid": process, "args": {"name": f"{device} Compute"}}
+
+
+def _complete(event: _Event) -> dict[str, Any]:
+    inputs = {f"input{index}": name for index, name in enumerate(event.inputs)}
+    return {
+        "ph": "X", "cat": "Transfer" if event.kind == _TRANSFER else "Op", "name": event.kind, "pid": event.process,
+        "tid": event.thread, "ts": event.begin_us, "dur": event.duration_us,
+        "args": {"name": event.name, "op": event.kind, **inputs},
+    }  # fmt: skip
+
+
+def _flows(events: list[_Event]) -> list[dict[str, Any]]:
+    """An arrow from each node to each use of it on the same device, and to each transfer of what it made."""
+    local = {(event.process, event.name): event for event in events if event.kind != _TRANSFER}
+    anywhere = {event.name: event for event in events if event.kind != _TRANSFER}
+    flows: list[dict[str, Any]] = []
+    for event in events:
+        if event.kind == _TRANSFER:
+            words = re.split(r"[\s;,:]+", event.name)
+            sources = [anywhere[word] for word in words if word in anywhere][:1]
+        else:
+            sources = [local[event.process, name] for name in event.inputs if (event.process, name) in local]
+        for source in sources:
+            number = len(flows) // 2
+            shared = {"cat": "DataFlow", "name": source.name, "id": number}
+            flows.append({"ph": "s", **shared, **_at(source, source.begin_us + source.duration_us)})
+            flows.append({"ph": "t", **shared, **_at(event, event.begin_us)})
+    return flows
+
+
+def _at(event: _Event, time_us: int) -> dict[str, int]:
+    return {"pid": event.process, "tid": event.thread, "ts": time_us}
+
+
+def _memory(events: list[_Event]) -> list[dict[str, Any]]:
+    """How many bytes each allocator of each device has given out since the start of the step."""
+    totals: dict[tuple[int, str], int] = {}
+    counters = []
+    for event in sorted(events, key=lambda event: event.begin_us + event.duration_us):
+        for memory in event.stats.memory:
+            key = event.process, memory.allocator_name
+            totals[key] = totals.get(key, 0) + memory.total_bytes
+            counters.append(
+                {
+                    "ph": "C", "cat": "Memory", "name": memory.allocator_name, "pid": event.process, "tid": 0,
+                    "ts": event.begin_us + event.duration_us, "args": {memory.allocator_name: totals[key]},
+                }
+            )  # fmt: skip
+    return counters

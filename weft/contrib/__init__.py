@@ -1,0 +1,7 @@
+"""tf.contrib: the parts of it that programs use. This module only re-exports."""
+
+from __future__ import annotations
+
+from weft.contrib import framework as framework
+from weft.contrib import rnn as rnn
+from weft.contrib import training as training

@@ -1,0 +1,62 @@
+"""tf.contrib.training: strategies that choose a parameter server by load or at random."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from weft.framework.dtypes import as_dtype
+from weft.framework.tensor_shape import TensorShape
+
+
+class GreedyLoadBalancingStrategy:
+    """Gives each op the task with the least load so far, the lowest index among equals.
+
+        tf.train.replica_device_setter(cluster=cluster, ps_strategy=GreedyLoadBalancingStrategy(2, byte_size_load_fn))
+
+    Args:
+        num_tasks: how many parameter servers there are.
+        load_fn: the load of an op, such as `byte_size_load_fn`.
+    """
+
+    def __init__(self, num_tasks: int, load_fn: Callable[[Any], float]) -> None:
+        self._num_tasks = num_tasks
+        self._load_fn = load_fn
+        self._ps_loads = np.zeros(num_tasks)
+
+    def __call__(self, op: Any) -> int:
+        task = int(np.argmin(self._ps_loads))
+        self._ps_loads[task] += self._load_fn(op)
+        return task
+
+
+class RandomStrategy:
+    """Gives each op a random task; the same sequence for the same seed."""
+
+    def __init__(self, num_ps_tasks: int, seed: int = 0) -> None:
+        self._num_tasks = num_ps_tasks
+        self._random = np.random.RandomState(seed)
+
+    def __call__(self, op: Any) -> int:
+        return int(self._random.randint(self._num_tasks))
+
+
+def byte_size_load_fn(op: Any) -> float:
+    """The size in bytes of what an op, such as a variable, holds or makes.
+
+    Raises:
+        ValueError: it has not exactly one output, or one of unknown shape.
+    """
+    if len(op.outputs) != 1:
+        raise ValueError(f"Op {op.name!r} ({op.type}) must have a single output to have a size, it has {len(op.outputs)}")
+    output = op.outputs[0]
+    shape, dtype = output.get_shape(), output.dtype
+    if not shape.is_fully_defined() or op.type == "VarHandleOp":
+        # A variable tells the shape of its value in an attribute.
+        declared = op.attrs.get("shape")
+        shape, dtype = TensorShape(declared), as_dtype(op.attrs.get("dtype", dtype))
+    if not shape.is_fully_defined():
+        raise ValueError(f"Op {op.name!r} ({op.type}): its size is not known, its shape is {shape}")
+    return float(shape.num_elements() * dtype.base_dtype.size)

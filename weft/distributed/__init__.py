@@ -1,0 +1,9 @@
+"""The shells around the protocol: gRPC services, the tensor channel's sockets and threads, the master, the server."""
+
+from __future__ import annotations
+
+import os
+
+# gRPC writes to stderr what weft reports as errors of its own (a port in use, a peer that is gone, a fork). It reads this when
+# it is loaded, which is by the modules below.
+os.environ.setdefault("GRPC_VERBOSITY", "NONE")

@@ -1,0 +1,33 @@
+"""Sessions without a server: a master and one worker of their own, in this process, by the same code as a cluster's."""
+
+from __future__ import annotations
+
+import secrets
+from typing import Any
+
+from weft.distributed.local_worker import LocalWorker
+from weft.distributed.master_session import MasterSession
+from weft.framework.device_attributes import DeviceAttributes
+from weft.framework.graph import Graph
+from weft.runtime.device import local_device_names
+from weft.runtime.resource_manager import ResourceManager
+from weft.runtime.worker import Worker
+
+_JOB = "localhost"
+
+
+def open_direct_session(graph: Graph, config: Any) -> MasterSession:
+    """Open a session whose state is its own and ends with it."""
+    task = f"/job:{_JOB}/replica:0/task:0"
+    devices = local_device_names(_JOB, 0, config.device_count)
+    resources = ResourceManager(_JOB)
+    worker = Worker(task, devices, secrets.randbits(62) | 1, resources)
+    handle = f"direct-{secrets.token_hex(8)}"
+    local = LocalWorker(worker)
+
+    def close() -> None:
+        worker.close_session(handle)
+        resources.clear()
+
+    attributes = [DeviceAttributes(name, 0, worker.incarnation) for name in devices]
+    return MasterSession(handle, graph, lambda task: local, devices, config, close, lambda: attributes)

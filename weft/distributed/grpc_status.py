@@ -1,0 +1,103 @@
+"""OpErrors as gRPC statuses and back.
+
+The codes are the same numbers. The node that failed is named twice: in trailing metadata for weft's clients, and in a
+bracket at the end of the text, where TensorFlow's clients look for it.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Any, Final, TypeVar
+
+import grpc
+from google.protobuf.message import DecodeError
+from tensorboard.compat.proto import node_def_pb2
+
+from weft import errors
+from weft.errors import DeadlineExceededError, InternalError, InvalidArgumentError, OpError, UnavailableError
+
+_LOG = logging.getLogger("weft")
+# Tells the status of a handler from one that gRPC itself made, such as that of a lost connection.
+_MARK: Final = "weft-status"
+_NODE_KEY: Final = "weft-node-bin"
+_CODES: Final = {code.value[0]: code for code in grpc.StatusCode}
+# gRPC refuses trailers of more than 8 KiB. Other characters than printable ASCII take three bytes there.
+_MAX_DETAILS_BYTES: Final = 4096
+
+T = TypeVar("T")
+
+
+def answer(context: Any, what: str, handle: Callable[[], T]) -> T:
+    """Run a request's handler; an exception ends the call with its status, and the server goes on."""
+    try:
+        return handle()
+    except OpError as error:
+        _fail(context, error)
+    except (ValueError, TypeError, LookupError, DecodeError) as error:
+        _LOG.info("%s refused a request: %s", what, error, exc_info=True)
+        _fail(context, InvalidArgumentError(None, None, f"{what}: {error}"))
+    except Exception as error:
+        _LOG.exception("%s failed", what)
+        _fail(context, InternalError(None, None, f"{what}: {type(error).__name__}: {error}"))
+    raise AssertionError("unreachable: abort raises")
+
+
+def _fail(context: Any, error: OpError) -> None:
+    name = node_name(error)
+    context.set_trailing_metadata(((_MARK, "1"), (_NODE_KEY, name.encode())) if name else ((_MARK, "1"),))
+    bracket = _bracket(name)
+    details = _shortened(error.message, _MAX_DETAILS_BYTES - _sent_size(bracket)) + bracket
+    context.abort(_CODES.get(error.error_code, grpc.StatusCode.UNKNOWN), details)
+
+
+def node_name(error: OpError) -> str:
+    """The name of the node that an error is about, or ''."""
+    if error.op is not None:
+        return str(error.op.name)
+    return str(error.node_def.name) if error.node_def is not None else ""
+
+
+def text_with_node(error: OpError) -> str:
+    """The error's message with its node in the bracket by which TensorFlow's clients find the operation."""
+    return error.message + _bracket(node_name(error))
+
+
+def _bracket(name: str) -> str:
+    return f"\n\t [[{{{{node {name}}}}}]]" if name else ""
+
+
+def _sent_size(text: str) -> int:
+    return sum(1 if 0x20 <= byte <= 0x7E else 3 for byte in text.encode(errors="replace"))
+
+
+def _shortened(text: str, limit: int) -> str:
+    """The text, or as much of its beginning as takes at most `limit` bytes in a trailer."""
+    if _sent_size(text) <= limit:
+        return text
+    note = " ... (shortened)"
+    low, high = 0, min(len(text), limit)
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if _sent_size(text[:middle] + note) <= limit else (low, middle - 1)
+    return text[:low] + note
+
+
+def from_rpc_error(error: Any, peer: str) -> OpError:
+    """The OpError of a failed call: as the peer raised it, or naming the peer when gRPC itself failed."""
+    code = error.code()
+    message = error.details() or code.name
+    metadata = dict(error.trailing_metadata() or ())
+    if _MARK not in metadata:
+        return _transport_error(code, message, peer)
+    name = metadata.get(_NODE_KEY, b"").decode()
+    node_def = node_def_pb2.NodeDef(name=name) if name else None
+    return errors.from_status(code.value[0], message.removesuffix(_bracket(name)), node_def)
+
+
+def _transport_error(code: grpc.StatusCode, message: str, peer: str) -> OpError:
+    if code is grpc.StatusCode.UNAVAILABLE:
+        return UnavailableError(None, None, f"{peer} is unavailable: {message}")
+    if code is grpc.StatusCode.DEADLINE_EXCEEDED:
+        return DeadlineExceededError(None, None, f"{peer} did not answer in time: {message}")
+    return errors.from_status(code.value[0], f"{peer}: {message}")

@@ -1,0 +1,60 @@
+"""LocalWorker: the master's handle of a worker in the same process; no transport at all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from weft.errors import OpError
+from weft.passes.partition import Partition
+from weft.runtime.executor import Executor, Step
+from weft.runtime.step_trace import StepTrace
+from weft.runtime.worker import Inbox, Worker
+
+
+class LocalWorker:
+    """A WorkerHandle that calls the worker; parts run on the thread that waits for the step."""
+
+    def __init__(self, worker: Worker) -> None:
+        self.worker = worker
+        self.task = worker.task
+
+    @property
+    def incarnation(self) -> int:
+        """The worker's incarnation; 0 when it is stopped."""
+        return 0 if self.worker.is_stopped else self.worker.incarnation
+
+    def register(self, session_handle: str, config: Any, partition: Partition) -> str:
+        """Register a partition."""
+        self.worker.create_session(session_handle, config, config.isolate_session_state)
+        return self.worker.register(session_handle, partition)
+
+    def close_session(self, session_handle: str) -> None:
+        """Forget a session."""
+        self.worker.close_session(session_handle)
+
+    def deregister(self, graph_handle: str) -> None:
+        """Forget a registered graph."""
+        self.worker.deregister(graph_handle)
+
+    def run_graph(self, step_id: int, graph_handle: str, feeds: Sequence[Any], trace: bool, inbox: Inbox, on_done: Any) -> None:
+        """Start a part of a step on this thread."""
+        step_trace = StepTrace() if trace else None
+
+        def done(step: Step) -> None:
+            stats = step_trace.as_proto() if step_trace is not None else None
+            on_done(None if step.error is not None else step.fetches, step.error, stats)
+
+        self.worker.run_graph(step_id, graph_handle, feeds, done, step_trace, inbox)
+
+    def abort(self, step_id: int, error: OpError) -> None:
+        """End a step here."""
+        self.worker.abort(step_id, error)
+
+    def clear(self, containers: Sequence[str]) -> None:
+        """Drop containers, or all."""
+        self.worker.resources.clear(containers)
+
+    def local_executor(self, graph_handle: str) -> Executor | None:
+        """The executor itself."""
+        return self.worker.executor(graph_handle)

@@ -1,0 +1,176 @@
+"""The sending half of a connection: a message goes out on its sender's thread as far as the socket takes it at once.
+
+What the socket does not take is queued and written by a thread that is started when it is first needed. So `send` never
+waits for the peer, unless asked to; two peers that push at each other from the threads that read cannot deadlock.
+
+An array handed to `send` belongs to the connection until it is written, which may be after `send` returns: nobody may
+change it any more. Views of JAX arrays, which are immutable, and freshly made arrays satisfy that by themselves.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import socket
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from weft.protocol.tensor_blob import Buffer
+
+MAX_QUEUED_BYTES: Final = 256 << 20
+"""The default bound on what waits for a slow peer before senders that can wait are made to."""
+
+_MAX_BUFFERS: Final = 512  # below every platform's IOV_MAX
+
+
+class Outbox:
+    """The queue in front of a blocking stream socket. Thread-safe; the socket stays its maker's.
+
+    `on_failure` is called at most once, with the lock held, when the socket fails.
+    """
+
+    def __init__(self, sock: socket.socket, name: str, max_queued_bytes: int, on_failure: Callable[[OSError], None]) -> None:
+        self._sock = sock
+        self._name = name
+        self._max_queued_bytes = max_queued_bytes
+        self._on_failure = on_failure
+        self._lock = threading.Lock()
+        self._queued = threading.Condition(self._lock)  # the writer waits here
+        self._room = threading.Condition(self._lock)  # blocking senders wait here
+        self._queue: deque[Buffer] = deque()
+        self._queued_bytes = 0
+        self._is_open = True  # takes messages
+        self._is_stopped = False  # writes nothing any more
+        self._writer: threading.Thread | None = None
+
+    @property
+    def queued_bytes(self) -> int:
+        """How much waits for the peer, beyond what the socket holds."""
+        return self._queued_bytes
+
+    def send(self, buffers: Sequence[Buffer], *, block: bool) -> bool:
+        """Send the buffers after everything sent before; return False if the outbox is closed.
+
+        With `block`, first wait until at most `max_queued_bytes` are queued.
+        """
+        with self._lock:
+            if block:
+                while self._queued_bytes > self._max_queued_bytes and self._is_open:
+                    self._room.wait()
+            if not self._is_open:
+                return False
+            self._put(buffers)
+            return self._is_open
+
+    def finish(self, last: Sequence[Buffer]) -> None:
+        """Take `last` and nothing more; end the stream when all is written. Does not wait."""
+        with self._lock:
+            if self._is_open:
+                self._put(last)
+                self._is_open = False
+                self._room.notify_all()
+                self._end_if_written()
+
+    def stop(self) -> None:
+        """Drop what is queued and wait for the writer, whose pending write the caller has made fail by a shutdown."""
+        with self._lock:
+            self._is_open = False
+            self._is_stopped = True
+            self._drop()
+        if self._writer is not None:
+            self._writer.join()
+
+    def _put(self, buffers: Sequence[Buffer]) -> None:
+        if not self._queue:
+            buffers = self._send_now(buffers)
+            if not buffers:
+                return
+        if self._is_stopped:  # by a failure just now
+            return
+        self._queue.extend(buffers)
+        self._queued_bytes += sum(map(len, buffers))
+        if self._writer is None:
+            self._writer = threading.Thread(target=self._write, name=f"weft-send-{self._name}", daemon=True)
+            self._writer.start()
+        self._queued.notify()
+
+    def _send_now(self, buffers: Sequence[Buffer]) -> Sequence[Buffer]:
+        """Write what the socket takes without waiting; return the rest."""
+        try:
+            while buffers:
+                if len(buffers) == 1:
+                    sent = self._sock.send(buffers[0], socket.MSG_DONTWAIT)
+                    if sent == len(buffers[0]):
+                        return ()
+                else:
+                    sent = self._sock.sendmsg(buffers[:_MAX_BUFFERS], (), socket.MSG_DONTWAIT)
+                buffers = _after(buffers, sent)
+        except BlockingIOError:
+            pass
+        except OSError as error:
+            self._fail(error)
+            return ()
+        return buffers
+
+    def _write(self) -> None:
+        """The writer thread: write the queue, waiting for the peer as long as it takes."""
+        while True:
+            with self._lock:
+                while not self._queue and not self._is_stopped and self._is_open:
+                    self._queued.wait()
+                if not self._queue:
+                    return
+                batch = list(itertools.islice(self._queue, _MAX_BUFFERS))
+            try:
+                sent = self._sock.sendmsg(batch)
+            except OSError as error:
+                with self._lock:
+                    self._fail(error)
+                return
+            with self._lock:
+                self._written(sent)
+
+    def _written(self, sent: int) -> None:
+        if self._is_stopped:
+            return
+        self._queued_bytes -= sent
+        while sent:
+            first = self._queue.popleft()
+            if sent < len(first):
+                self._queue.appendleft(memoryview(first)[sent:])
+                break
+            sent -= len(first)
+        if self._queued_bytes <= self._max_queued_bytes:
+            self._room.notify_all()
+        self._end_if_written()
+
+    def _end_if_written(self) -> None:
+        if not self._is_open and not self._queue and not self._is_stopped:
+            # The peer reads the end of the stream after the last message, and may close in its turn.
+            with contextlib.suppress(OSError):
+                self._sock.shutdown(socket.SHUT_WR)
+
+    def _fail(self, error: OSError) -> None:
+        was_stopped = self._is_stopped
+        self._is_open = False
+        self._is_stopped = True
+        self._drop()
+        if not was_stopped:
+            self._on_failure(error)
+
+    def _drop(self) -> None:
+        self._queue.clear()
+        self._queued_bytes = 0
+        self._queued.notify_all()
+        self._room.notify_all()
+
+
+def _after(buffers: Sequence[Buffer], sent: int) -> Sequence[Buffer]:
+    """Return what is left of the buffers after so many bytes."""
+    for i, buffer in enumerate(buffers):
+        if sent < len(buffer):
+            return [memoryview(buffer)[sent:], *buffers[i + 1 :]] if sent else buffers[i:]
+        sent -= len(buffer)
+    return ()

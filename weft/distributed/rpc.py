@@ -1,0 +1,124 @@
+"""Services of unary calls by a table of their methods, and the stubs that call them.
+
+A table has, by method name, the classes of its request and its response.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, Final, TypeAlias
+
+import grpc
+from google.protobuf.message import EncodeError
+
+from weft.distributed import grpc_options
+from weft.distributed.grpc_status import answer, from_rpc_error
+from weft.errors import DeadlineExceededError, ResourceExhaustedError
+
+_LOG = logging.getLogger("weft")
+_POLL_S: Final = 1.0
+_REPORT_EVERY_S: Final = 10.0
+
+Methods: TypeAlias = Mapping[str, tuple[Any, Any]]
+
+
+def method_handlers(service: str, methods: Methods, servicer: Any) -> Any:
+    """A generic gRPC handler that answers by the servicer's methods of the same names."""
+
+    def unary(name: str, request_class: Any) -> Any:
+        method: Callable[[Any, Any], Any] = getattr(servicer, name)
+
+        def call(data: bytes, context: Any) -> Any:
+            what = f"{service}.{name}"
+            return answer(context, what, lambda: _serialized(method(request_class.FromString(data), context)))
+
+        return grpc.unary_unary_rpc_method_handler(call)
+
+    return grpc.method_handlers_generic_handler(service, {name: unary(name, pair[0]) for name, pair in methods.items()})
+
+
+def _serialized(response: Any) -> bytes:
+    try:
+        data: bytes = response.SerializeToString()
+    except EncodeError as error:
+        raise ResourceExhaustedError(
+            None,
+            None,
+            f"The {type(response).__name__} does not fit in a message of 2 GiB ({error}); fetch less at once",
+        ) from None
+    return data
+
+
+class RpcStub:
+    """Calls of one service at one address. The gRPC channel is opened by the first call."""
+
+    def __init__(self, service: str, methods: Methods, address: str, peer: str) -> None:
+        self._service = service
+        self._methods = methods
+        self._address = address
+        self._peer = peer
+        self._channel: Any = None
+
+    def call(self, name: str, request: Any, timeout_s: float | None = None) -> Any:
+        """Call a method and wait for its response.
+
+        Raises:
+            OpError: the call's status; UnavailableError when the peer cannot be reached.
+        """
+        if self._channel is None:
+            self._channel = grpc_options.open_channel(self._address)
+        method = self._channel.unary_unary(
+            f"/{self._service}/{name}",
+            request_serializer=lambda message: message.SerializeToString(),
+            response_deserializer=self._methods[name][1].FromString,
+        )
+        try:
+            return method(request, timeout=timeout_s)
+        except grpc.RpcError as error:
+            if error.code() is grpc.StatusCode.UNAVAILABLE:
+                # A channel that failed remembers it for a while; a fresh one asks whether the peer is back.
+                self.close()
+            raise from_rpc_error(error, f"{self._peer} at {self._address}") from None
+
+    def wait_until_reachable(self, timeout_s: float | None, raise_if_cancelled: Callable[[], None]) -> None:
+        """Block until a server listens at the address; log every 10 s that it does not yet.
+
+        Args:
+            timeout_s: when to give up; None for never.
+            raise_if_cancelled: called about every second; ends the wait by raising.
+
+        Raises:
+            DeadlineExceededError: the time is up.
+        """
+        if self._channel is None:
+            self._channel = grpc_options.open_channel(self._address)
+        begin = time.monotonic()
+        next_report = begin + _REPORT_EVERY_S
+        ready = grpc.channel_ready_future(self._channel)
+        try:
+            while True:
+                waited = time.monotonic() - begin
+                left = _POLL_S if timeout_s is None else min(_POLL_S, timeout_s - waited)
+                try:
+                    ready.result(timeout=max(left, 0))
+                    return
+                except grpc.FutureTimeoutError:
+                    raise_if_cancelled()
+                if timeout_s is not None and waited >= timeout_s:
+                    raise DeadlineExceededError(
+                        None, None, f"{self._peer} at {self._address} was not reachable within {timeout_s:g} s: "
+                        "nothing listens there, or the name does not resolve"
+                    )  # fmt: skip
+                if time.monotonic() >= next_report:
+                    next_report += _REPORT_EVERY_S
+                    _LOG.warning("Still waiting for %s at %s: it cannot be reached", self._peer, self._address)
+        finally:
+            ready.cancel()
+
+    def close(self) -> None:
+        """Close the gRPC channel."""
+        channel, self._channel = self._channel, None
+        if channel is not None:
+            channel.close()

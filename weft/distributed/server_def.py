@@ -1,0 +1,72 @@
+"""From what a program passes to Server to a ServerDef."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tensorboard.compat.proto import cluster_pb2
+
+from weft.framework.cluster_spec import ClusterSpec
+from weft.proto.tensorflow_server_pb2 import ServerDef
+
+
+def as_server_def(
+    server_or_cluster_def: Any, job_name: str | None, task_index: int | None, protocol: str | None, config: Any
+) -> ServerDef:
+    """Make the ServerDef of a task.
+
+    Raises:
+        TypeError: the first argument is no ServerDef and no cluster.
+        ValueError: the task is not named and not the only one, or it is not in the cluster.
+    """
+    if isinstance(server_or_cluster_def, ServerDef):
+        definition = ServerDef()
+        definition.CopyFrom(server_or_cluster_def)
+    else:
+        definition = ServerDef(cluster=_cluster_of(server_or_cluster_def))
+    if job_name is not None:
+        definition.job_name = job_name
+    if task_index is not None:
+        definition.task_index = task_index
+    if protocol is not None:
+        definition.protocol = protocol
+    if config is not None:
+        definition.default_session_config.MergeFrom(config)
+    cluster = ClusterSpec(definition.cluster)
+    _fill_in(definition, cluster, task_index is not None or isinstance(server_or_cluster_def, ServerDef))
+    _check(definition, cluster)
+    return definition
+
+
+def _cluster_of(value: Any) -> cluster_pb2.ClusterDef:
+    if isinstance(value, cluster_pb2.ClusterDef):
+        return value
+    try:
+        return ClusterSpec(value).as_cluster_def()
+    except TypeError as error:
+        raise TypeError(
+            f"Could not convert server_or_cluster_def to a tf.train.ServerDef or tf.train.ClusterSpec: {error}"
+        ) from error
+
+
+def _fill_in(definition: ServerDef, cluster: ClusterSpec, has_index: bool) -> None:
+    if not definition.job_name:
+        if len(cluster.jobs) != 1:
+            raise ValueError(f"Must specify an explicit `job_name`; the cluster has the jobs {sorted(cluster.jobs)}")
+        definition.job_name = cluster.jobs[0]
+    if not has_index and definition.job_name in cluster.jobs:
+        indices = cluster.task_indices(definition.job_name)
+        if len(indices) != 1:
+            raise ValueError(f"Must specify an explicit `task_index`; job {definition.job_name!r} has the tasks {indices}")
+        definition.task_index = indices[0]
+    if not definition.protocol:
+        definition.protocol = "grpc"
+
+
+def _check(definition: ServerDef, cluster: ClusterSpec) -> None:
+    if definition.protocol != "grpc":
+        raise ValueError(f"Server protocol {definition.protocol!r} is not available here; weft speaks 'grpc'")
+    if definition.job_name not in cluster.jobs:
+        raise ValueError(f"Job {definition.job_name!r} is not in the cluster, which has the jobs {sorted(cluster.jobs)}")
+    # ClusterSpec names the job and the index in its own ValueError.
+    cluster.task_address(definition.job_name, definition.task_index)

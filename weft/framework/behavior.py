@@ -1,0 +1,76 @@
+"""The switches between TensorFlow 1's behaviour and that of TensorFlow 2. weft has the former alone.
+
+Turning TensorFlow 2's parts off is therefore a no-op, and turning one on is an error that says what to do instead.
+"""
+
+from __future__ import annotations
+
+from weft.framework.tensor_shape import Dimension, TensorShape
+
+
+def executing_eagerly() -> bool:
+    """Return False: operations build a graph, which a session runs."""
+    return False
+
+
+def executing_eagerly_outside_functions() -> bool:
+    """Return False."""
+    return False
+
+
+def disable_eager_execution() -> None:
+    """Do nothing: there is no eager execution."""
+
+
+def disable_v2_behavior() -> None:
+    """Do nothing: the behaviour is that of TensorFlow 1."""
+
+
+def disable_control_flow_v2() -> None:
+    """Do nothing: the nodes of conditionals and loops do not change what they compute."""
+
+
+def enable_control_flow_v2() -> None:
+    """Do nothing: conditionals and loops are functional already."""
+
+
+def control_flow_v2_enabled() -> bool:
+    """Return True: conditionals and loops are made of If and While nodes with functions."""
+    return True
+
+
+def disable_tensor_equality() -> None:
+    """Do nothing: `==` between tensors compares identity."""
+
+
+def disable_v2_tensorshape() -> None:
+    """Do nothing: a TensorShape holds Dimensions."""
+
+
+def enable_eager_execution(config: object = None, device_policy: object = None, execution_mode: object = None) -> None:
+    """Raise NotImplementedError."""
+    raise _no_such("enable_eager_execution", "operations are run at once", "run tensors with `tf.Session().run`")
+
+
+def enable_v2_behavior() -> None:
+    """Raise NotImplementedError."""
+    raise _no_such("enable_v2_behavior", "TensorFlow 2's behaviour", "keep TensorFlow 1's, which needs no call")
+
+
+def enable_tensor_equality() -> None:
+    """Raise NotImplementedError."""
+    raise _no_such("enable_tensor_equality", "`==` that compares elements", "use `tf.equal`")
+
+
+def enable_v2_tensorshape() -> None:
+    """Raise NotImplementedError."""
+    raise _no_such("enable_v2_tensorshape", "shapes of plain integers", "use `shape.as_list()`")
+
+
+def _no_such(name: str, what: str, remedy: str) -> NotImplementedError:
+    return NotImplementedError(f"tf.{name}: weft has no mode with {what}; {remedy}")
+
+
+def dimension_at_index(shape: TensorShape, index: int) -> Dimension:
+    """The dimension of a shape at an index; an unknown one where the rank is unknown."""
+    return Dimension(None) if shape.dims is None else shape.dims[index]

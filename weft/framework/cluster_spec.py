@@ -1,0 +1,125 @@
+"""ClusterSpec: which tasks there are, by job and index, and at which addresses they listen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tensorboard.compat.proto import cluster_pb2
+
+from weft.errors import InvalidArgumentError
+
+
+class ClusterSpec:
+    """The tasks of a cluster. Immutable; equal when the contents are equal.
+
+    Args:
+        cluster: a dict of job name to a list of addresses or to a dict {index: address}, a ClusterDef, or a ClusterSpec.
+
+    Raises:
+        TypeError: an address is not a string, or `cluster` is none of those.
+    """
+
+    def __init__(self, cluster: Any) -> None:
+        if isinstance(cluster, dict):
+            self._jobs = {str(job): _tasks_of(job, tasks) for job, tasks in cluster.items()}
+        elif isinstance(cluster, cluster_pb2.ClusterDef):
+            self._jobs = {job.name: dict(job.tasks) for job in cluster.job}
+        elif isinstance(cluster, ClusterSpec):
+            self._jobs = {job: dict(tasks) for job, tasks in cluster._jobs.items()}
+        elif hasattr(cluster, "SerializeToString"):
+            # A ClusterDef of another package (TensorFlow's) has the same wire form.
+            parsed = cluster_pb2.ClusterDef.FromString(cluster.SerializeToString())
+            self._jobs = {job.name: dict(job.tasks) for job in parsed.job}
+        else:
+            raise TypeError(
+                "`cluster` must be a dictionary mapping one or more job names to lists of network addresses, or a "
+                f"`ClusterDef` protocol buffer; got {type(cluster).__name__}"
+            )
+
+    def __bool__(self) -> bool:
+        return bool(self._jobs)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ClusterSpec) and self._jobs == other._jobs
+
+    def __hash__(self) -> int:
+        return hash(self.as_cluster_def().SerializeToString(deterministic=True))
+
+    def __repr__(self) -> str:
+        jobs = ", ".join(f"{job!r}: {_plain(self._jobs[job])!r}" for job in sorted(self._jobs))
+        return f"ClusterSpec({{{jobs}}})"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Job name to a list of addresses, or to a dict by index where some index is missing."""
+        return {job: _plain(tasks) for job, tasks in self._jobs.items()}
+
+    def as_cluster_def(self) -> cluster_pb2.ClusterDef:
+        """The ClusterDef, jobs in order of name."""
+        proto = cluster_pb2.ClusterDef()
+        for job in sorted(self._jobs):
+            tasks = proto.job.add(name=job).tasks
+            for index in sorted(self._jobs[job]):
+                tasks[index] = self._jobs[job][index]
+        return proto
+
+    @property
+    def jobs(self) -> list[str]:
+        """The names of the jobs."""
+        return list(self._jobs)
+
+    def num_tasks(self, job_name: str) -> int:
+        """How many tasks a job has; ValueError when there is no such job."""
+        return len(self._job(job_name))
+
+    def task_indices(self, job_name: str) -> list[int]:
+        """The indices of a job's tasks; ValueError when there is no such job."""
+        return sorted(self._job(job_name))
+
+    def task_address(self, job_name: str, task_index: int) -> str:
+        """The address of a task; ValueError when there is no such job or index."""
+        tasks = self._job(job_name)
+        if task_index not in tasks:
+            raise ValueError(f"No task with index {task_index!r} in job {job_name!r}; it has {sorted(tasks)}")
+        return tasks[task_index]
+
+    def job_tasks(self, job_name: str) -> list[str | None]:
+        """The addresses of a job by index, None where an index is missing; ValueError when there is no such job."""
+        tasks = self._job(job_name)
+        return [tasks.get(index) for index in range(max(tasks, default=-1) + 1)]
+
+    def _job(self, job_name: str) -> dict[int, str]:
+        if job_name not in self._jobs:
+            raise ValueError(f"No such job in cluster: {job_name!r}; there are {sorted(self._jobs)}")
+        return self._jobs[job_name]
+
+
+def _tasks_of(job: str, tasks: Any) -> dict[int, str]:
+    if isinstance(tasks, dict):
+        indexed = {}
+        for index, address in tasks.items():
+            if isinstance(index, bool) or not isinstance(index, int):
+                raise TypeError(f"Task indices of job {job!r} must be integers; got {index!r}")
+            indexed[index] = address
+    elif isinstance(tasks, list | tuple):
+        indexed = dict(enumerate(tasks))
+    else:
+        raise TypeError(f"The tasks for job {job!r} must be a list or a dictionary from integers to strings; got {tasks!r}")
+    for address in indexed.values():
+        if not isinstance(address, str | bytes):
+            raise TypeError(f"Task address of job {job!r} must be bytes or unicode; got {address!r}")
+    return {index: a if isinstance(a, str) else a.decode() for index, a in indexed.items()}
+
+
+def _plain(tasks: dict[int, str]) -> Any:
+    dense = sorted(tasks) == list(range(len(tasks)))
+    return [tasks[index] for index in range(len(tasks))] if dense else dict(tasks)
+
+
+def split_address(address: str) -> tuple[str, int]:
+    """Host and port of `host:port` or `[v6]:port`; InvalidArgumentError when there is no port."""
+    host, colon, port = address.rpartition(":")
+    if not colon or not port.isdigit() or int(port) > 65535:
+        raise InvalidArgumentError(
+            None, None, f"Could not parse port of address {address!r}: expected 'host:port' with a port from 0 to 65535"
+        )
+    return host.strip("[]"), int(port)

@@ -1,0 +1,200 @@
+"""Device names: parsing, printing and merging of `/job:ps/replica:0/task:0/device:GPU:0` and its partial forms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+
+class DeviceSpec:
+    """A device name, perhaps partial: each field that is None is left open."""
+
+    __slots__ = ("_device_index", "_device_type", "_job", "_replica", "_task")
+
+    def __init__(
+        self,
+        job: str | None = None,
+        replica: int | None = None,
+        task: int | None = None,
+        device_type: str | None = None,
+        device_index: int | None = None,
+    ) -> None:
+        self._job = None if job is None else str(job)
+        self._replica = None if replica is None else int(replica)
+        self._task = None if task is None else int(task)
+        self.device_type = device_type
+        self._device_index = None if device_index is None else int(device_index)
+
+    @property
+    def job(self) -> str | None:
+        """The job's name."""
+        return self._job
+
+    @job.setter
+    def job(self, value: str | None) -> None:
+        self._job = None if value is None else str(value)
+
+    @property
+    def replica(self) -> int | None:
+        """The replica, always 0 in a cluster of today."""
+        return self._replica
+
+    @replica.setter
+    def replica(self, value: int | None) -> None:
+        self._replica = None if value is None else int(value)
+
+    @property
+    def task(self) -> int | None:
+        """The task's index in its job."""
+        return self._task
+
+    @task.setter
+    def task(self, value: int | None) -> None:
+        self._task = None if value is None else int(value)
+
+    @property
+    def device_type(self) -> str | None:
+        """The type in upper case, such as CPU."""
+        return self._device_type
+
+    @device_type.setter
+    def device_type(self, value: str | None) -> None:
+        self._device_type = None if value is None else str(value).upper()
+
+    @property
+    def device_index(self) -> int | None:
+        """The index of the device among those of its type in the task."""
+        return self._device_index
+
+    @device_index.setter
+    def device_index(self, value: int | None) -> None:
+        self._device_index = None if value is None else int(value)
+
+    def _fields(self) -> tuple[Any, ...]:
+        return self._job, self._replica, self._task, self._device_type, self._device_index
+
+    def parse_from_string(self, spec: str) -> DeviceSpec:
+        """Take the fields of a device name; ValueError when it is none."""
+        self._job, self._replica, self._task, self._device_type, self._device_index = _parse(spec)
+        return self
+
+    @staticmethod
+    def from_string(spec: str) -> DeviceSpec:
+        """Make a DeviceSpec of a device name; ValueError when it is none."""
+        return DeviceSpec(*_parse(spec))
+
+    def merge_from(self, dev: DeviceSpec) -> None:
+        """Take every field that `dev` sets, leave the others."""
+        merged = _merge_fields(self._fields(), dev._fields())
+        self._job, self._replica, self._task, self._device_type, self._device_index = merged
+
+    def make_merged_spec(self, dev: DeviceSpec) -> DeviceSpec:
+        """A new DeviceSpec in which the fields that `dev` sets win."""
+        return DeviceSpec(*_merge_fields(self._fields(), dev._fields()))
+
+    def to_string(self) -> str:
+        """The canonical name of the fields that are set."""
+        return _format(*self._fields())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, DeviceSpec) and self._fields() == other._fields()
+
+    def __hash__(self) -> int:
+        return hash(self._fields())
+
+    def __repr__(self) -> str:
+        return f"DeviceSpec({self.to_string()!r})"
+
+
+def _merge_fields(outer: tuple[Any, ...], inner: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple([o if i is None else i for o, i in zip(outer, inner, strict=True)])
+
+
+def _format(job: str | None, replica: int | None, task: int | None, kind: str | None, index: int | None) -> str:
+    text = "" if job is None else f"/job:{job}"
+    if replica is not None:
+        text += f"/replica:{replica}"
+    if task is not None:
+        text += f"/task:{task}"
+    if kind is not None:
+        text += f"/device:{kind}:{'*' if index is None else index}"
+    return text
+
+
+@lru_cache(maxsize=4096)
+def _parse(spec: str) -> tuple[str | None, int | None, int | None, str | None, int | None]:
+    job = replica = task = kind = index = None
+    for part in (spec or "").split("/"):
+        if not part:
+            continue
+        words = part.split(":")
+        key, values = words[0].lower(), words[1:]
+        try:
+            if key == "job" and len(values) == 1:
+                job = values[0]
+            elif key == "replica" and len(values) == 1:
+                replica = int(values[0])
+            elif key == "task" and len(values) == 1:
+                task = int(values[0])
+            elif key == "device" and values and kind is None:
+                kind, index = values[0].upper(), _index(values[1:])
+            elif key in ("cpu", "gpu", "tpu", "rocm", "cuda") and kind is None:
+                kind, index = key.upper(), _index(values)
+            else:
+                raise ValueError
+        except (ValueError, IndexError):
+            raise ValueError(f"Unknown attribute: {part!r} in {spec!r}") from None
+    return job, replica, task, kind, index
+
+
+def _index(values: list[str]) -> int | None:
+    if len(values) > 1:
+        raise ValueError
+    return None if not values or values[0] == "*" else int(values[0])
+
+
+@lru_cache(maxsize=4096)
+def canonical_name(device: str) -> str:
+    """The canonical form of a device name written in any way; ValueError when it is none."""
+    return _format(*_parse(device))
+
+
+@lru_cache(maxsize=16384)
+def merge_names(outer: str, inner: str) -> str:
+    """The canonical name of `outer` with the fields that `inner` sets."""
+    return _format(*_merge_fields(_parse(outer), _parse(inner)))
+
+
+@lru_cache(maxsize=4096)
+def task_name(device: str) -> str:
+    """`/job:x/replica:0/task:n` of a full device name."""
+    job, replica, task, _, _ = _parse(device)
+    return _format(job, replica or 0, task, None, None)
+
+
+def device_type(device: str) -> str | None:
+    """The device type in a name, or None."""
+    return _parse(device)[3]
+
+
+def is_prefix(partial: str, full: str) -> bool:
+    """Whether every field that `partial` sets is equal in `full`."""
+    return all(p is None or p == f for p, f in zip(_parse(partial), _parse(full), strict=True))
+
+
+def as_string(device: Any) -> str:
+    """The text of a string or DeviceSpec; None is the empty one."""
+    if device is None:
+        return ""
+    return device.to_string() if hasattr(device, "to_string") else str(device)
+
+
+def merge_device(spec: Any) -> Callable[[Any], str]:
+    """A device function that merges `spec` under the device that an op already has (the op's own fields win)."""
+    text = canonical_name(as_string(spec))
+
+    def merge(op: Any) -> str:
+        return merge_names(text, op.device)
+
+    return merge

@@ -1,0 +1,255 @@
+"""The element types of tensors, numbered as TensorFlow's DataType enum numbers them.
+
+A DType with the enum number + 100 is the *ref* form of its base: the type of a variable's mutable output.
+"""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any, Final
+
+import ml_dtypes
+import numpy as np
+from tensorboard.compat.proto import types_pb2
+
+_REF_OFFSET: Final = 100
+
+
+class DType:
+    """One element type. Instances are interned: compare with `==` or `is`."""
+
+    __slots__ = ("_base", "_enum", "_name", "_numpy", "_ref", "size")
+
+    def __init__(self, enum: int, name: str, numpy_type: Any, base: DType | None = None) -> None:
+        self._enum = enum
+        self._name = name
+        self._numpy = numpy_type
+        self._base = self if base is None else base
+        self._ref: DType | None = None
+        self.size: int = 1 if numpy_type is object or numpy_type is None else np.dtype(numpy_type).itemsize
+
+    @property
+    def name(self) -> str:
+        """The short name, such as `float32` or `float32_ref`."""
+        return self._name
+
+    @property
+    def as_datatype_enum(self) -> int:
+        """TensorFlow's DataType number."""
+        return self._enum
+
+    @property
+    def as_numpy_dtype(self) -> Any:
+        """The NumPy scalar type (`object` for strings)."""
+        return self._numpy
+
+    @property
+    def base_dtype(self) -> DType:
+        """The type without the ref mark."""
+        return self._base
+
+    @property
+    def real_dtype(self) -> DType:
+        """float32 of complex64, float64 of complex128, else the type itself."""
+        return {complex64: float32, complex128: float64}.get(self._base, self)
+
+    @property
+    def _is_ref_dtype(self) -> builtins.bool:
+        return self._enum > _REF_OFFSET
+
+    @property
+    def _as_ref(self) -> DType:
+        return self if self._is_ref_dtype else _BY_ENUM[self._enum + _REF_OFFSET]
+
+    @property
+    def is_numpy_compatible(self) -> builtins.bool:
+        """Whether NumPy has arrays of this type."""
+        return self._numpy is not None
+
+    @property
+    def is_bool(self) -> builtins.bool:
+        """Whether this is the boolean type."""
+        return self._base is bool
+
+    @property
+    def is_integer(self) -> builtins.bool:
+        """Whether this is a plain (not quantized) integer type."""
+        return self._base in _INTEGERS
+
+    @property
+    def is_floating(self) -> builtins.bool:
+        """Whether this is a real floating point type."""
+        return self._base in _FLOATS
+
+    @property
+    def is_complex(self) -> builtins.bool:
+        """Whether this is a complex type."""
+        return self._base in (complex64, complex128)
+
+    @property
+    def is_quantized(self) -> builtins.bool:
+        """Whether this is a quantized type."""
+        return self._base in (qint8, quint8, qint16, quint16, qint32)
+
+    @property
+    def is_unsigned(self) -> builtins.bool:
+        """Whether this is an unsigned integer type."""
+        return self._base in (uint8, uint16, uint32, uint64)
+
+    @property
+    def min(self) -> Any:
+        """The least finite value."""
+        return self._limits("minimum").min
+
+    @property
+    def max(self) -> Any:
+        """The greatest finite value."""
+        return self._limits("maximum").max
+
+    @property
+    def limits(self) -> tuple[Any, Any]:
+        """The range of image intensities: (0, 1) for floats, else 0 and the greatest value; ValueError for other types."""
+        if self.is_floating:
+            return 0, 1
+        if self.is_bool:
+            return 0, True
+        if self.is_integer:
+            return 0, self.max
+        raise ValueError(f"{self} does not have defined limits.")
+
+    def _limits(self, what: str) -> Any:
+        if self.is_integer:
+            return np.iinfo(self._numpy)
+        if self.is_floating:
+            return ml_dtypes.finfo(self._numpy)  # type: ignore[no-untyped-call]
+        kind = "quantized type" if self.is_quantized else "type"
+        raise TypeError(f"Cannot find {what} value of {self} with {kind} {self}.")
+
+    def is_compatible_with(self, other: Any) -> builtins.bool:
+        """Whether a tensor of type `other` may be used where this type is asked for; a ref may stand for its base."""
+        other = as_dtype(other)
+        return self in (other, other._base)
+
+    def __eq__(self, other: object) -> builtins.bool:
+        if other is None:
+            return False
+        if type(other) is DType:
+            return self is other
+        try:
+            return self is as_dtype(other)
+        except TypeError:
+            return False
+
+    def __hash__(self) -> int:
+        return self._enum
+
+    def __int__(self) -> int:
+        return self._enum
+
+    def __str__(self) -> str:
+        return f"<dtype: {self._name!r}>"
+
+    def __repr__(self) -> str:
+        return f"tf.{self._name}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return as_dtype, (self._name,)
+
+
+_BY_ENUM: Final[dict[int, DType]] = {}
+_BY_NAME: Final[dict[str, DType]] = {}
+_BY_NUMPY: Final[dict[Any, DType]] = {}
+
+
+def _declare(enum: int, name: str, numpy_type: Any) -> DType:
+    dtype = DType(enum, name, numpy_type)
+    ref = DType(enum + _REF_OFFSET, name + "_ref", numpy_type, base=dtype)
+    for each in (dtype, ref):
+        _BY_ENUM[each._enum] = each
+        _BY_NAME[each._name] = each
+    if numpy_type is not None and not name.startswith(("q", "resource", "variant")):
+        _BY_NUMPY[numpy_type] = dtype
+    return dtype
+
+
+_T = types_pb2
+float32 = _declare(_T.DT_FLOAT, "float32", np.float32)
+float64 = _declare(_T.DT_DOUBLE, "float64", np.float64)
+int32 = _declare(_T.DT_INT32, "int32", np.int32)
+uint8 = _declare(_T.DT_UINT8, "uint8", np.uint8)
+int16 = _declare(_T.DT_INT16, "int16", np.int16)
+int8 = _declare(_T.DT_INT8, "int8", np.int8)
+string = _declare(_T.DT_STRING, "string", object)
+complex64 = _declare(_T.DT_COMPLEX64, "complex64", np.complex64)
+int64 = _declare(_T.DT_INT64, "int64", np.int64)
+bool = _declare(_T.DT_BOOL, "bool", np.bool_)
+qint8 = _declare(_T.DT_QINT8, "qint8", np.int8)
+quint8 = _declare(_T.DT_QUINT8, "quint8", np.uint8)
+qint32 = _declare(_T.DT_QINT32, "qint32", np.int32)
+bfloat16 = _declare(_T.DT_BFLOAT16, "bfloat16", ml_dtypes.bfloat16)
+qint16 = _declare(_T.DT_QINT16, "qint16", np.int16)
+quint16 = _declare(_T.DT_QUINT16, "quint16", np.uint16)
+uint16 = _declare(_T.DT_UINT16, "uint16", np.uint16)
+complex128 = _declare(_T.DT_COMPLEX128, "complex128", np.complex128)
+float16 = _declare(_T.DT_HALF, "float16", np.float16)
+resource = _declare(_T.DT_RESOURCE, "resource", object)
+variant = _declare(_T.DT_VARIANT, "variant", object)
+uint32 = _declare(_T.DT_UINT32, "uint32", np.uint32)
+uint64 = _declare(_T.DT_UINT64, "uint64", np.uint64)
+float8_e5m2 = _declare(_T.DT_FLOAT8_E5M2, "float8_e5m2", ml_dtypes.float8_e5m2)
+float8_e4m3fn = _declare(_T.DT_FLOAT8_E4M3FN, "float8_e4m3fn", ml_dtypes.float8_e4m3fn)
+
+half = float16
+double = float64
+
+_INTEGERS: Final = frozenset((int8, int16, int32, int64, uint8, uint16, uint32, uint64))
+_FLOATS: Final = frozenset((float16, bfloat16, float32, float64, float8_e5m2, float8_e4m3fn))
+
+_BY_NAME.update(
+    {"half": float16, "double": float64, "float": float32, "half_ref": float16._as_ref, "double_ref": float64._as_ref}
+)
+_BY_NUMPY.update(
+    {
+        float: float32,
+        int: int32,
+        complex: complex64,
+        builtins.bool: bool,
+        str: string,
+        bytes: string,
+        np.object_: string,
+    }
+)
+
+QUANTIZED_DTYPES: Final = frozenset((qint8, quint8, qint16, quint16, qint32))
+
+
+def as_dtype(value: Any) -> DType:
+    """Convert a DType, DataType number, name, NumPy dtype or Python type to a DType.
+
+    Raises:
+        TypeError: nothing here has that type.
+    """
+    if type(value) is DType:
+        return value
+    if value is None:
+        raise TypeError("Cannot convert value None to a TensorFlow DType.")
+    try:
+        found = _BY_NUMPY.get(value)
+        if found is not None:
+            return found
+        found = _BY_ENUM.get(value) or _BY_NAME.get(value)
+    except TypeError:
+        found = None
+    if found is not None:
+        return found
+    try:
+        kind = np.dtype(value)
+    except (TypeError, ValueError):
+        kind = None
+    if kind is not None:
+        if kind.kind in "SU":
+            return string
+        found = _BY_NUMPY.get(kind.type)
+        if found is not None:
+            return found
+    raise TypeError(f"Cannot convert value {value!r} to a TensorFlow DType.")

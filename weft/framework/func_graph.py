@@ -1,0 +1,271 @@
+"""FuncGraph: the body of a branch or of a loop, a graph of its own inside of another one.
+
+A body takes what it uses of the graphs around it as arguments: `capture` adds one the first time. Names, collections and the
+library of functions are those of the outermost graph, so a node's name is unique among all bodies.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from weft.framework import function_def, graph_def, op_def, scopes
+from weft.framework.dtypes import DType, resource
+from weft.framework.graph import Graph
+from weft.framework.op_def import OpDef
+from weft.framework.operation import Operation, Tensor
+from weft.framework.tensor_shape import Dims
+
+# A small constant is copied into the body, where shape rules can see its value.
+_COPIED_ELEMENTS: Final = 1024
+_NO_SCOPES: Final = {field.name: getattr(scopes.EMPTY, field.name) for field in dataclasses.fields(scopes.EMPTY)}
+
+
+class FuncGraph(Graph):
+    """A body under construction, and afterwards a function of the library.
+
+    Args:
+        name: its name in the library.
+        outer_graph: the graph in which the body is built; None for a function that came from a GraphDef.
+    """
+
+    def __init__(self, name: str, outer_graph: Graph | None = None) -> None:
+        super().__init__()
+        self.name = name
+        self.inputs: list[Tensor] = []
+        self.outputs: list[Tensor] = []
+        self.control_outputs: list[Operation] = []
+        self.outer_control_inputs: dict[Operation, None] = {}
+        self.captures: dict[Tensor, Tensor] = {}
+        self._stand_ins: dict[Tensor, Tensor] = {}
+        self._outer_graph = outer_graph
+        if outer_graph is not None:
+            self._names = outer_graph._names
+            self._suffixes = outer_graph._suffixes
+            self._functions = outer_graph._functions
+            self._collections = outer_graph._collections
+            self._seed = outer_graph.seed
+
+    @property
+    def outer_graph(self) -> Graph:
+        """The graph in which the body is built."""
+        assert self._outer_graph is not None
+        return self._outer_graph
+
+    @property
+    def building_function(self) -> bool:
+        """Whether this is the body of a function or a branch: yes."""
+        return True
+
+    @property
+    def external_captures(self) -> list[Tensor]:
+        """The tensors of the graph around it that the body takes, in the order of their arguments."""
+        return list(self.captures)
+
+    @property
+    def _last_id(self) -> int:
+        # Nodes with equal numbers get equal random seeds, so bodies must not count like the graphs around them.
+        outer = 0 if self._outer_graph is None else self._outer_graph._last_id
+        return (outer + 1) * 7919 + len(self._operations)
+
+    @contextlib.contextmanager
+    def building(self) -> Iterator[FuncGraph]:
+        """Build in this graph for the block, under the name scope that is open in the graph around it."""
+        state = scopes.current(self.outer_graph)
+        inherited = {"name": state.name, "attrs": state.attrs, "gradient_overrides": state.gradient_overrides}
+        with self.as_default(), scopes.entered(self, control_flow=self, **inherited):
+            yield self
+
+    def add_argument(self, name: str, dtype: DType, dims: Dims, exact: bool = False, **attrs: Any) -> Tensor:
+        """Add an argument after those that there are; `exact` takes its name as it is."""
+        values = {"T": dtype.base_dtype, "index": len(self.inputs), "_shape": dims, **attrs}
+        with scopes.entered(self, **_NO_SCOPES):
+            op = self.add_node(op_def.lookup("_Arg"), name if exact else self._argument_name(name), (), [dtype], values, ())
+        self.inputs.append(op.outputs[0])
+        return op.outputs[0]
+
+    def _argument_name(self, name: str) -> str:
+        base = name.rpartition("/")[2].partition(":")[0].lower() or "arg"
+        base = "".join(c if c.isalnum() else "_" for c in base)
+        taken = {tensor.op.name for tensor in self.inputs}
+        candidate, number = f"arg_{base}", 0
+        while candidate in taken:
+            number += 1
+            candidate = f"arg_{base}_{number}"
+        return candidate
+
+    def capture(self, tensor: Tensor) -> Tensor:
+        """The argument that stands for a tensor of a graph around this one.
+
+        Raises:
+            ValueError: the tensor belongs to a graph that is not around this one.
+        """
+        if tensor.op.graph is self:
+            return tensor
+        found = self._stand_ins.get(tensor)
+        if found is None:
+            found = self._stand_ins[tensor] = self._stand_in(tensor)
+        return found
+
+    def _stand_in(self, tensor: Tensor) -> Tensor:
+        graph = tensor.op.graph
+        if not self._is_inside(graph):
+            raise wrong_context(tensor)
+        value = tensor.op.attrs.get("value") if tensor.op.type == "Const" else None
+        # Gradients reach the tensors around a body through its arguments only.
+        may_have_gradient = tensor.dtype.is_floating or tensor.dtype.is_complex
+        if isinstance(value, np.ndarray) and value.size <= _COPIED_ELEMENTS and not may_have_gradient:
+            return self._copied_constant(tensor)
+        # The graph around may have an argument of its own for a tensor of a graph around that.
+        outer = tensor if graph is self.outer_graph else self.outer_graph.capture(tensor)  # type: ignore[attr-defined]
+        return self.captures.get(outer) or self.capture_argument(outer)
+
+    def capture_argument(self, outer: Tensor) -> Tensor:
+        """Add the argument for a tensor of the graph around."""
+        made = self.add_argument(outer.op.name, outer.dtype, outer._dims, **handle_attrs(outer))
+        self.captures[outer] = made
+        return made
+
+    def _copied_constant(self, tensor: Tensor) -> Tensor:
+        with scopes.entered(self, **_NO_SCOPES):
+            name = self.unique_name(f"{tensor.op.name}/captured")
+            return self.add_node(tensor.op.op_def, name, (), [tensor.dtype], dict(tensor.op.attrs), ()).outputs[0]
+
+    def _is_inside(self, graph: Graph) -> bool:
+        """Whether tensors of that graph may be captured: it is around this one."""
+        outer = self._outer_graph
+        return graph is outer or (isinstance(outer, FuncGraph) and outer._gives(graph))
+
+    def _gives(self, graph: Graph) -> bool:
+        """Whether bodies in this graph may use tensors of that one."""
+        return self._is_inside(graph)
+
+    def _control_operation(self, item: Any) -> Operation:
+        element = item._as_graph_element() if hasattr(item, "_as_graph_element") else item
+        op = element.op if isinstance(element, Tensor) else getattr(element, "op", element)
+        if isinstance(op, Operation) and op.graph is not self and self._is_inside(op.graph):
+            self._wait_outside(op)
+            return op
+        return super()._control_operation(item)
+
+    def _wait_outside(self, op: Operation) -> None:
+        """Let the node that runs this body wait for a node of a graph around it."""
+        if op.graph is self.outer_graph:
+            self.outer_control_inputs[op] = None
+        else:
+            self.outer_graph._wait_outside(op)  # type: ignore[attr-defined]
+
+    @contextlib.contextmanager
+    def control_dependencies(self, control_inputs: Iterable[Any] | None) -> Iterator[None]:
+        """Make nodes of the block wait; for nodes of a graph around it, the whole body waits."""
+        if control_inputs is not None:
+            found = [self._control_operation(item) for item in control_inputs]
+            control_inputs = [op for op in found if op.graph is self]
+        with super().control_dependencies(control_inputs):
+            yield
+
+    def add_node(
+        self,
+        definition: OpDef,
+        name: str,
+        inputs: Sequence[Tensor],
+        output_types: Sequence[DType],
+        attrs: dict[str, Any],
+        control_inputs: Sequence[Operation] | None = None,
+    ) -> Operation:
+        """Add a node; see Graph.add_node. Tensors of graphs around this one are captured."""
+        if any(tensor.op.graph is not self for tensor in inputs):
+            inputs = [self.capture(tensor) for tensor in inputs]
+        return super().add_node(definition, name, inputs, output_types, attrs, control_inputs)
+
+    def output(self, tensor: Tensor) -> Tensor:
+        """A tensor of this graph with the value of `tensor`, fit to be returned: a node's output, captured when need be."""
+        inner = self.capture(tensor)
+        if not inner.dtype._is_ref_dtype and tensor.op.graph is self and inner.op.type != "_Arg":
+            return inner
+        dtype = inner.dtype.base_dtype
+        return graph_def.create_op_from_parts(self, "Identity", [inner], [dtype], "output", {"T": dtype}).outputs[0]
+
+    def to_function_def(self) -> Any:
+        """The serial form."""
+        return function_def.to_function_def(self)
+
+
+def settle_references(functions: Sequence[FuncGraph]) -> None:
+    """Let a variable that none of a node's bodies updates come in as its value, in all of them alike."""
+    for arguments in zip(*(function.inputs for function in functions), strict=True):
+        if not any(tensor.dtype._is_ref_dtype and is_updated(tensor) for tensor in arguments):
+            for tensor in arguments:
+                tensor.dtype = tensor.dtype.base_dtype
+
+
+def wrong_context(tensor: Tensor) -> ValueError:
+    """The error for using a tensor outside of the branch or loop that makes it."""
+    graph = tensor.op.graph
+    if isinstance(graph, FuncGraph):
+        return ValueError(
+            f"Cannot use {tensor.op.name!r} here because {tensor.op.name!r} is inside of a branch or loop body ({graph.name}). "
+            "Return the tensor from the branch or loop to use its value outside."
+        )
+    return ValueError(f"Tensor {tensor} must be from the same graph as the graph that is being built.")
+
+
+def handle_attrs(tensor: Tensor) -> dict[str, Any]:
+    """What is known of the variable behind a reference or a handle, for the argument that stands for it."""
+    if tensor.dtype is not resource and not tensor.dtype._is_ref_dtype:
+        return {}
+    attrs = tensor.op.attrs
+    if tensor.op.type == "_Arg":
+        return {key: attrs[key] for key in ("_variable", "_handle_shape", "_handle_dtype") if key in attrs}
+    known: dict[str, Any] = {"_variable": tensor.op.name}
+    if tensor.dtype is resource and "shape" in attrs and "dtype" in attrs:
+        known.update(_handle_shape=attrs["shape"], _handle_dtype=attrs["dtype"])
+    return known
+
+
+def is_updated(argument: Tensor) -> bool:
+    """Whether a node of a body needs the variable itself behind a reference argument."""
+    for op in argument._consumers:
+        for position, needs_reference in enumerate(_reference_inputs(op)):
+            if needs_reference and op.inputs[position] is argument:
+                return True
+    return False
+
+
+def _reference_inputs(op: Operation) -> list[bool]:
+    if op.op_def.bodies:
+        return [t.dtype._is_ref_dtype for t in input_arguments(op)]
+    from_def: list[bool] = []
+    for arg in op.op_def.inputs:
+        count = op.attrs[arg.number_attr] if arg.number_attr else len(op.attrs[arg.type_list_attr]) if arg.type_list_attr else 1
+        from_def.extend([arg.is_ref] * count)
+    return from_def
+
+
+def bodies_of(op: Operation) -> list[FuncGraph]:
+    """The functions that an If or While node runs, in the order of its OpDef's `bodies`."""
+    return [op.graph.get_function(op.attrs[name]) for name in op.op_def.bodies]
+
+
+def is_invariant(function: FuncGraph, index: int) -> bool:
+    """Whether a loop's body hands its argument of that index on as it came."""
+    return function.outputs[index] is function.inputs[index]
+
+
+def first_argument(op: Operation) -> int:
+    """The number of the node's inputs before those that its bodies take: 1 for an If, whose predicate comes first."""
+    return len(op.op_def.inputs) - 1
+
+
+def input_arguments(op: Operation) -> list[Tensor]:
+    """For each input of an If or While node the argument that says how its bodies want it: by reference or by value."""
+    functions = bodies_of(op)
+    head = first_argument(op)
+    result = list(op.inputs[:head])
+    for arguments in zip(*(f.inputs for f in functions), strict=True):
+        result.append(next((a for a in arguments if a.dtype._is_ref_dtype), arguments[0]))
+    return result

@@ -1,0 +1,146 @@
+"""Functions in their serial form: FuncGraph to FunctionDef and back.
+
+In a FunctionDef an input is an argument's name or `node:output_argument:index`, in a graph it is `node:output`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from tensorboard.compat.proto import function_pb2, graph_pb2
+
+from weft.framework import attr_value, op_def
+from weft.framework.dtypes import as_dtype
+from weft.framework.graph_def import to_node_def
+from weft.framework.node_types import group
+from weft.framework.operation import Operation, Tensor
+from weft.framework.tensor_shape import as_dims
+
+
+def to_function_def(function: Any) -> function_pb2.FunctionDef:
+    """The FunctionDef of a finished body."""
+    proto = function_pb2.FunctionDef()
+    proto.signature.name = function.name
+    arguments = {tensor.op for tensor in function.inputs}
+    for index, tensor in enumerate(function.inputs):
+        proto.signature.input_arg.add(
+            name=tensor.op.name, type=tensor.dtype.base_dtype.as_datatype_enum, is_ref=tensor.dtype._is_ref_dtype
+        )
+        _add_argument_attrs(proto, index, tensor)
+    for index, tensor in enumerate(function.outputs):
+        name = f"output_{index}"
+        proto.signature.output_arg.add(name=name, type=tensor.dtype.base_dtype.as_datatype_enum)
+        proto.ret[name] = _reference(tensor)
+    for index, op in enumerate(function.control_outputs):
+        proto.signature.control_output.append(f"control_{index}")
+        proto.control_ret[f"control_{index}"] = op.name
+    nodes = [op for op in function.get_operations() if op not in arguments]
+    proto.node_def.extend(_to_node_def(op) for op in nodes)
+    proto.signature.is_stateful = any(op.op_def.stateful for op in nodes)
+    return proto
+
+
+def _add_argument_attrs(proto: function_pb2.FunctionDef, index: int, tensor: Tensor) -> None:
+    attrs = proto.arg_attr[index].attr
+    attrs["_output_shapes"].CopyFrom(attr_value.encode("list(shape)", [tensor._dims]))
+    if "_variable" in tensor.op.attrs:
+        attrs["_variable"].CopyFrom(attr_value.encode("string", tensor.op.attrs["_variable"]))
+    if "_handle_dtype" in tensor.op.attrs:
+        attrs["_handle_dtypes"].CopyFrom(attr_value.encode("list(type)", [tensor.op.attrs["_handle_dtype"]]))
+        attrs["_handle_shapes"].CopyFrom(attr_value.encode("list(shape)", [tensor.op.attrs["_handle_shape"]]))
+
+
+def _to_node_def(op: Operation) -> Any:
+    node = to_node_def(op)
+    del node.input[:]
+    node.input.extend(_reference(tensor) for tensor in op.inputs)
+    node.input.extend(f"^{other.name}" for other in op.control_inputs)
+    return node
+
+
+def _reference(tensor: Tensor) -> str:
+    if tensor.op.type == "_Arg":
+        return tensor.op.name
+    left = tensor.value_index
+    for arg, members in group(tensor.op.op_def.outputs, tensor.op.attrs, tensor.op.outputs):
+        count = len(members) if isinstance(members, list) else 1
+        if left < count:
+            return f"{tensor.op.name}:{arg.name}:{left}"
+        left -= count
+    raise AssertionError(f"unreachable: {tensor} is an output of its node")
+
+
+def functions_of(ops: Iterable[Operation], library: Mapping[str, Any]) -> list[Any]:
+    """The functions that nodes run, and those that nodes in these run."""
+    found: dict[str, Any] = {}
+    waiting = list(ops)
+    while waiting:
+        op = waiting.pop()
+        for attr in op.op_def.bodies:
+            name = op.attrs[attr]
+            if name not in found:
+                found[name] = library[name]
+                waiting.extend(library[name].get_operations())
+    return [found[name] for name in sorted(found)]
+
+
+def body_graph_def(proto: function_pb2.FunctionDef) -> graph_pb2.GraphDef:
+    """The nodes of a function as a graph's; its arguments are nodes that are not among them."""
+    arguments = {arg.name for arg in proto.signature.input_arg}
+    outputs = {node.name: _output_places(node) for node in proto.node_def}
+    result = graph_pb2.GraphDef()
+    for node in proto.node_def:
+        copy = result.node.add()
+        copy.CopyFrom(node)
+        del copy.input[:]
+        copy.input.extend(_graph_input(name, arguments, outputs) for name in node.input)
+    return result
+
+
+def _output_places(node: Any) -> dict[str, int]:
+    """Where each output argument of a node begins among its outputs."""
+    definition = op_def.lookup(node.op)
+    attrs = {key: attr_value.decode(value) for key, value in node.attr.items()}
+    for key, attr in definition.attrs.items():
+        attrs.setdefault(key, attr.default)
+    places, start = {}, 0
+    for arg in definition.outputs:
+        places[arg.name] = start
+        if arg.type_list_attr:
+            start += len(attrs[arg.type_list_attr])
+        else:
+            start += attrs[arg.number_attr] if arg.number_attr else 1
+    return places
+
+
+def _graph_input(name: str, arguments: Iterable[str], outputs: Mapping[str, Mapping[str, int]]) -> str:
+    if name.startswith("^") or name in arguments or ":" not in name:
+        return name
+    parts = name.split(":")
+    place = outputs[parts[0]][parts[1]] + int(parts[2] if len(parts) > 2 else 0)
+    return f"{parts[0]}:{place}"
+
+
+def add_arguments(function: Any, proto: function_pb2.FunctionDef) -> None:
+    """Give an empty body the arguments of a FunctionDef."""
+    for index, arg in enumerate(proto.signature.input_arg):
+        attrs = {key: attr_value.decode(value) for key, value in proto.arg_attr[index].attr.items()}
+        shapes = attrs.get("_output_shapes") or [None]
+        extra = {"_variable": attrs["_variable"]} if "_variable" in attrs else {}
+        if attrs.get("_handle_dtypes"):
+            extra.update(_handle_dtype=attrs["_handle_dtypes"][0], _handle_shape=attrs["_handle_shapes"][0])
+        dtype = as_dtype(arg.type)
+        function.add_argument(arg.name, dtype._as_ref if arg.is_ref else dtype, as_dims(shapes[0]), exact=True, **extra)
+
+
+def add_results(function: Any, proto: function_pb2.FunctionDef) -> None:
+    """Tell a body whose nodes are there what it returns."""
+    arguments = {arg.name for arg in proto.signature.input_arg}
+    outputs = {node.name: _output_places(node) for node in proto.node_def}
+    for arg in proto.signature.output_arg:
+        name = _graph_input(proto.ret[arg.name], arguments, outputs)
+        function.outputs.append(function.get_tensor_by_name(name if ":" in name else f"{name}:0"))
+    function.control_outputs = [
+        function.get_operation_by_name(proto.control_ret[name]) for name in proto.signature.control_output
+    ]

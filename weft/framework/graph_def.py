@@ -1,0 +1,130 @@
+"""The serial form of graphs, and the look-up of their elements by name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from tensorboard.compat.proto import graph_pb2, node_def_pb2, versions_pb2
+
+from weft.framework import attr_value, op_def
+from weft.framework.node_types import output_types
+from weft.framework.op_def import REQUIRED
+from weft.framework.operation import Operation, Tensor
+from weft.framework.tensor_shape import TensorShape
+
+if TYPE_CHECKING:
+    from weft.framework.dtypes import DType
+    from weft.framework.graph import Graph
+
+
+def version_def(producer: int) -> Any:
+    """A VersionDef of the producer given."""
+    return versions_pb2.VersionDef(producer=producer, min_consumer=12)
+
+
+def to_node_def(op: Operation, add_shapes: bool = False) -> node_def_pb2.NodeDef:
+    """The NodeDef of an operation; attributes in TensorFlow's encoding."""
+    node = node_def_pb2.NodeDef(name=op.name, op=op.type, device=op.device)
+    node.input.extend(tensor._as_node_def_input() for tensor in op.inputs)
+    node.input.extend(f"^{other.name}" for other in op.control_inputs)
+    declared = op.op_def.attrs
+    for key in sorted(op.attrs):
+        value = op.attrs[key]
+        attr = declared.get(key)
+        kind = attr.kind if attr is not None else attr_value.kind_of(value)
+        if value is not None or kind == "shape":
+            node.attr[key].CopyFrom(attr_value.encode(kind, value))
+    if add_shapes and op.outputs:
+        shapes = node.attr["_output_shapes"].list.shape
+        shapes.extend(TensorShape(tensor._dims).as_proto() for tensor in op.outputs)
+    return node
+
+
+def to_graph_def(graph: Graph, from_version: int = 0, add_shapes: bool = False) -> graph_pb2.GraphDef:
+    """The GraphDef of the operations that were made after `from_version`, in order."""
+    proto = graph_pb2.GraphDef(versions=graph.graph_def_versions)
+    proto.node.extend(to_node_def(op, add_shapes) for op in graph.get_operations() if op._id > from_version)
+    for name in sorted(graph._functions):
+        proto.library.function.append(graph._functions[name].to_function_def())
+    return proto
+
+
+def create_op_from_parts(
+    graph: Graph,
+    op_type: str,
+    inputs: Sequence[Tensor],
+    dtypes: Sequence[DType] | None,
+    name: str | None,
+    attrs: dict[str, Any],
+    compute_device: bool = True,
+) -> Operation:
+    """Add a node of a declared type; attributes may be plain or AttrValue, missing ones take their defaults."""
+    for index, tensor in enumerate(inputs):
+        if not isinstance(tensor, Tensor):
+            raise TypeError(f"Input #{index} is not a tensor: {tensor}")
+    definition = op_def.lookup(op_type)
+    values = {k: attr_value.decode(v) if isinstance(v, attr_value.AttrValue) else v for k, v in attrs.items()}
+    complete_attrs(definition, values)
+    types = output_types(definition, values) if dtypes is None else list(dtypes)
+    return graph.add_node(definition, graph.settle_name(name or op_type), inputs, types, values)
+
+
+def complete_attrs(definition: op_def.OpDef, values: dict[str, Any]) -> None:
+    """Fill in the defaults of attributes that are missing; ValueError when one has none."""
+    for key, attr in definition.attrs.items():
+        if key not in values:
+            if attr.default is REQUIRED:
+                raise ValueError(f"NodeDef of op {definition.name!r} is missing attr {key!r} of kind {attr.kind}")
+            values[key] = attr.default
+
+
+def find_element(graph: Graph, obj: Any, allow_tensor: bool, allow_operation: bool) -> Any:
+    """The Tensor or Operation of a graph that `obj` is, names, or stands for; see Graph.as_graph_element."""
+    if allow_tensor and allow_operation:
+        wanted = "Tensor or Operation"
+    elif allow_tensor or allow_operation:
+        wanted = "Tensor" if allow_tensor else "Operation"
+    else:
+        raise ValueError("allow_tensor and allow_operation can't both be False.")
+    stand_in = graph._as_graph_element(obj)
+    if stand_in is not None:
+        obj = stand_in
+    if isinstance(obj, bytes):
+        obj = obj.decode()
+    if isinstance(obj, str):
+        return _find_by_name(graph, obj, allow_tensor, allow_operation, wanted)
+    if (allow_tensor and isinstance(obj, Tensor)) or (allow_operation and isinstance(obj, Operation)):
+        if obj.graph is not graph:
+            kind = "Tensor" if isinstance(obj, Tensor) else "Operation"
+            raise ValueError(f"{kind} {obj} is not an element of this graph.")
+        return obj
+    raise TypeError(f"Can not convert a {type(obj).__name__} into a {wanted}.")
+
+
+def _find_by_name(graph: Graph, name: str, allow_tensor: bool, allow_operation: bool, wanted: str) -> Any:
+    if ":" in name:
+        if not allow_tensor:
+            raise ValueError(f"Name {name!r} appears to refer to a Tensor, not a {wanted}.")
+        op_name, _, index = name.partition(":")
+        if not index.isdigit():
+            raise ValueError(f"The name {name!r} looks a like a Tensor name, but is not a valid one. Tensor names must be "
+                             "of the form \"<op_name>:<output_index>\".")  # fmt: skip
+        op = graph._operations.get(op_name)
+        if op is None:
+            raise KeyError(f"The name {name!r} refers to a Tensor which does not exist. The operation, {op_name!r}, does "
+                           "not exist in the graph.")  # fmt: skip
+        if int(index) >= len(op.outputs):
+            raise KeyError(f"The name {name!r} refers to a Tensor which does not exist. The operation, {op_name!r}, exists "
+                           f"but only has {len(op.outputs)} outputs.")  # fmt: skip
+        return op.outputs[int(index)]
+    op = graph._operations.get(name)
+    if not allow_operation:
+        if op is not None:
+            raise ValueError(f"The name {name!r} refers to an Operation, not a {wanted}. Tensor names must be of the form "
+                             "\"<op_name>:<output_index>\".")  # fmt: skip
+        raise ValueError(f"The name {name!r} looks like an (invalid) Operation name, not a {wanted}. Tensor names must be "
+                         "of the form \"<op_name>:<output_index>\".")  # fmt: skip
+    if op is None:
+        raise KeyError(f"The name {name!r} refers to an Operation not in the graph.")
+    return op

@@ -1,0 +1,56 @@
+"""Graphs and other protos as files, binary or text, whichever a program asks for."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from google.protobuf import text_format
+from google.protobuf.message import DecodeError, Message
+
+from weft.framework.graph import Graph
+from weft.platform import gfile
+
+
+def write_graph(graph_or_graph_def: Any, logdir: Any, name: str, as_text: bool = True) -> str:
+    """Write a graph, or any proto, to a file, and return its path; the directory is made when it is missing.
+
+    Args:
+        graph_or_graph_def: a Graph, or a proto such as a GraphDef.
+        logdir: the directory.
+        name: the file's name.
+        as_text: whether to write text, which people can read, rather than the wire format.
+    """
+    proto = graph_or_graph_def.as_graph_def() if isinstance(graph_or_graph_def, Graph) else graph_or_graph_def
+    directory = os.fsdecode(logdir)
+    if directory:
+        gfile.MakeDirs(directory)
+    path = os.path.join(directory, name)
+    data = text_format.MessageToString(proto).encode() if as_text else proto.SerializeToString()
+    temporary = f"{path}.tmp{os.getpid()}"
+    with gfile.GFile(temporary, "wb") as file:
+        file.write(data)
+    gfile.Rename(temporary, path, overwrite=True)
+    return path
+
+
+def read_proto(path: Any, proto: Message) -> None:
+    """Fill a proto from a file, binary or text.
+
+    Raises:
+        OSError: there is no such file, or it holds something else.
+    """
+    name = os.fsdecode(path)
+    if not gfile.Exists(name):
+        raise OSError(f"File {name} does not exist.")
+    with gfile.GFile(name, "rb") as file:
+        data = file.read()
+    try:
+        proto.ParseFromString(data)
+        return
+    except DecodeError:
+        proto.Clear()
+    try:
+        text_format.Merge(data.decode(), proto)
+    except (text_format.ParseError, UnicodeDecodeError) as error:
+        raise OSError(f"Cannot parse file {name}: {error}.") from error

@@ -1,0 +1,103 @@
+"""The functions of the public API that act on the default graph: scopes, collections, order."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from weft.framework.graph import get_default_graph
+from weft.framework.op_builder import graph_of
+
+
+def device(device_name_or_function: Any) -> contextlib.AbstractContextManager[None]:
+    """Put nodes made in the block on a device; see `Graph.device`."""
+    return get_default_graph().device(device_name_or_function)
+
+
+def control_dependencies(control_inputs: Iterable[Any] | None) -> contextlib.AbstractContextManager[None]:
+    """Make nodes of the block wait for operations and tensors; see `Graph.control_dependencies`."""
+    return get_default_graph().control_dependencies(control_inputs)
+
+
+def colocate_with(op: Any, ignore_existing: bool = False) -> contextlib.AbstractContextManager[None]:
+    """Put nodes made in the block beside another; see `Graph.colocate_with`."""
+    return get_default_graph().colocate_with(op, ignore_existing)
+
+
+def container(container_name: str) -> contextlib.AbstractContextManager[str]:
+    """Keep state made in the block in a resource container; see `Graph.container`."""
+    return get_default_graph().container(container_name)
+
+
+class name_scope:
+    """A block whose nodes' names begin with a scope.
+
+    Args:
+        name: the scope; None to use the default name.
+        default_name: the scope when `name` is None.
+        values: tensors that settle which graph the block belongs to.
+
+    The block gets the scope's full name with a '/' at the end.
+
+    Raises:
+        ValueError: neither name is given but values are, or the values belong to different graphs.
+    """
+
+    def __init__(self, name: str | None, default_name: str | None = None, values: Any = None) -> None:
+        if not (name is None or isinstance(name, str)):
+            raise TypeError(f"name_scope: `name` must be a string or None, got {type(name).__name__}")
+        self._name = default_name if name is None else name
+        self._values = [] if values is None else list(values)
+        if self._name is None and values is not None:
+            raise ValueError(f"At least one of name ({name}) and default_name ({default_name}) must be provided.")
+        self._blocks: list[contextlib.ExitStack] = []
+
+    @property
+    def name(self) -> str | None:
+        """The name that was asked for."""
+        return self._name
+
+    def __enter__(self) -> str:
+        graph = graph_of(self._values)
+        stack = contextlib.ExitStack()
+        if graph is not get_default_graph():
+            stack.enter_context(graph.as_default())
+        scope = stack.enter_context(graph.name_scope(self._name))
+        self._blocks.append(stack)
+        return scope
+
+    def __exit__(self, *error: Any) -> bool | None:
+        return self._blocks.pop().__exit__(*error)
+
+
+@contextlib.contextmanager
+def op_scope(values: Any, name: str | None, default_name: str | None = None) -> Iterator[str]:
+    """The older form of `name_scope`, with the values first."""
+    with name_scope(name, default_name, values) as scope:
+        yield scope
+
+
+def add_to_collection(name: str, value: Any) -> None:
+    """Append a value to a collection of the default graph."""
+    get_default_graph().add_to_collection(name, value)
+
+
+def add_to_collections(names: Any, value: Any) -> None:
+    """Append a value to several collections of the default graph."""
+    get_default_graph().add_to_collections(names, value)
+
+
+def get_collection(key: str, scope: str | None = None) -> list[Any]:
+    """A copy of a collection of the default graph; with `scope` only items whose names match it from the start."""
+    return get_default_graph().get_collection(key, scope)
+
+
+def get_collection_ref(key: str) -> list[Any]:
+    """A collection of the default graph itself."""
+    return get_default_graph().get_collection_ref(key)
+
+
+def get_all_collection_keys() -> list[str]:
+    """The names of the default graph's collections."""
+    return get_default_graph().get_all_collection_keys()

@@ -1,0 +1,281 @@
+"""import_graph_def: nodes of a GraphDef as operations of a graph."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tensorboard.compat.proto import graph_pb2, op_def_pb2, versions_pb2
+
+from weft.framework import attr_value, op_def, scopes
+from weft.framework.attr_value import FunctionName
+from weft.framework.func_graph import FuncGraph
+from weft.framework.function_def import add_arguments, add_results, body_graph_def
+from weft.framework.graph import GRAPH_DEF_VERSION, Graph, get_default_graph
+from weft.framework.graph_def import complete_attrs
+from weft.framework.node_types import output_types, types_of
+from weft.framework.operation import Operation, Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.tensor_shape import Dims, dims_compatible, merge_dims
+
+
+def import_graph_def(
+    graph_def: Any,
+    input_map: Mapping[str, Any] | None = None,
+    return_elements: Sequence[str] | None = None,
+    name: str | None = None,
+    op_dict: Any = None,
+    producer_op_list: op_def_pb2.OpList | None = None,
+) -> list[Any] | None:
+    """Add the nodes of a GraphDef to the default graph, under the name scope `name` ('import' when None).
+
+    Args:
+        graph_def: a GraphDef (also one of another package with the same wire form).
+        input_map: replaces inputs named `a:0`, `a` or `^a` in the GraphDef by tensors of the graph.
+        return_elements: names of operations and tensors in the GraphDef to return.
+        name: the prefix; '' for none.
+
+    Returns:
+        The elements asked for, or None.
+
+    Raises:
+        TypeError: an argument is of a wrong type.
+        ValueError: a node is of an unknown op type, an input or a requested element is missing, types don't fit.
+    """
+    proto = _as_graph_def(graph_def)
+    _check_versions(proto.versions)
+    mapped = _checked_map(input_map)
+    if return_elements is not None and not all(isinstance(e, str | bytes) for e in return_elements):
+        raise TypeError("return_elements must be a list of strings.")
+    graph = get_default_graph()
+    with graph.name_scope("import" if name is None else name) as prefix:
+        if prefix == "" and name:
+            prefix = name
+        replacements = {key: _replacement(graph, key, value) for key, value in mapped.items()}
+        importer = _Importer(graph, prefix, replacements, uniquify=True)
+    importer.add(proto)
+    unused = [key for key in mapped if key not in importer.used]
+    if unused:
+        raise ValueError(f"Attempted to map inputs that were not found in graph_def: [{', '.join(sorted(unused))}]")
+    if return_elements is None:
+        return None
+    return [importer.find(e.decode() if isinstance(e, bytes) else e) for e in return_elements]
+
+
+def add_nodes(graph: Graph, proto: graph_pb2.GraphDef) -> None:
+    """Add nodes under their own names and on their own devices; inputs may be nodes that the graph has already.
+
+    For a master or worker that takes over a client's graph, with no scope open.
+    """
+    _Importer(graph, "", {}).add(proto)
+
+
+def _check_versions(versions: versions_pb2.VersionDef) -> None:
+    if versions.min_consumer > GRAPH_DEF_VERSION:
+        raise ValueError(
+            f"GraphDef min consumer version {versions.min_consumer} above current version {GRAPH_DEF_VERSION} of weft: its "
+            "writer is newer. Use a newer weft, or write the graph with an older program"
+        )
+    if GRAPH_DEF_VERSION in versions.bad_consumers:
+        raise ValueError(
+            f"GraphDef disallows consumer version {GRAPH_DEF_VERSION}, which is that of this weft: it cannot read it"
+        )
+
+
+def _as_graph_def(graph_def: Any) -> graph_pb2.GraphDef:
+    if isinstance(graph_def, graph_pb2.GraphDef):
+        return graph_def
+    try:
+        return graph_pb2.GraphDef.FromString(graph_def.SerializeToString())
+    except Exception as error:
+        raise TypeError("graph_def must be a GraphDef proto.") from error
+
+
+def _checked_map(input_map: Mapping[str, Any] | None) -> dict[str, Any]:
+    if input_map is None:
+        return {}
+    if not isinstance(input_map, Mapping) or not all(isinstance(key, str | bytes) for key in input_map):
+        raise TypeError("input_map must be a dictionary mapping strings to Tensor objects.")
+    return {key.decode() if isinstance(key, bytes) else key: value for key, value in input_map.items()}
+
+
+def _replacement(graph: Graph, key: str, value: Any) -> Any:
+    if key.startswith("^"):
+        element = graph.as_graph_element(value.lstrip("^") if isinstance(value, str) else value)
+        return element.op if isinstance(element, Tensor) else element
+    return value if isinstance(value, Tensor) else convert_to_tensor(value, name=f"_inputs/{key.replace(':', '_')}")
+
+
+class _Importer:
+    """Adds nodes; with `uniquify` a name that the graph has already gets a suffix, without it is an error."""
+
+    def __init__(self, graph: Graph, prefix: str, replacements: dict[str, Any], uniquify: bool = False) -> None:
+        self._graph = graph
+        self._prefix = prefix
+        self._uniquify = uniquify
+        self._replacements = replacements
+        self._nodes: dict[str, Operation] = {}
+        self._names: dict[str, str] = {}
+        self._functions: dict[str, str] = {}
+        self.used: set[str] = set()
+
+    def add(self, proto: graph_pb2.GraphDef) -> None:
+        names = {node.name for node in proto.node}
+        if len(names) != len(proto.node):
+            raise ValueError("Graph is invalid, contains two nodes of one name.")
+        self._add_functions(proto.library)
+        for node in _in_order(proto, names):
+            self._add_node(node, names)
+
+    def _add_functions(self, library: Any) -> None:
+        """Take over the library. An import gets functions of its own: what one import does to them is not seen by another."""
+        wanted = []
+        for function in library.function:
+            name = function.signature.name
+            if name in self._graph._functions:
+                if not self._uniquify:
+                    continue
+                self._functions[name] = self._unused_function(name)
+            wanted.append(function)
+        for function in wanted:
+            name = self._functions.get(function.signature.name, function.signature.name)
+            body = FuncGraph(name, self._graph)
+            add_arguments(body, function)
+            importer = _Importer(body, "", {})
+            importer._functions = self._functions
+            importer.add(body_graph_def(function))
+            add_results(body, function)
+            self._graph.add_function(name, body)
+            body.finalize()
+
+    def _unused_function(self, name: str) -> str:
+        return next(n for n in (f"{name}_{i}" for i in itertools.count(1)) if n not in self._graph._functions)
+
+    def _renamed_function(self, value: Any) -> Any:
+        if isinstance(value, FunctionName) and value in self._functions:
+            return FunctionName(self._functions[value], value.attrs)
+        return value
+
+    def _add_node(self, node: Any, names: set[str]) -> None:
+        try:
+            definition = op_def.lookup(node.op)
+        except LookupError:
+            raise ValueError(f"No op named {node.op} in defined operations: node {node.name!r} needs it.") from None
+        attrs = {key: self._renamed_function(attr_value.decode(value)) for key, value in node.attr.items()}
+        known_shapes = attrs.pop("_output_shapes", ())
+        complete_attrs(definition, attrs)
+        if "_class" in attrs:
+            attrs["_class"] = [self._group(item, node.name, names) for item in attrs["_class"]]
+        plain = [name for name in node.input if not name.startswith("^")]
+        inputs = [self._tensor(name, node.name) for name in plain]
+        control = [self._control(name, node.name) for name in node.input if name.startswith("^")]
+        _check_types(node, definition, attrs, inputs)
+        state = scopes.current(self._graph)
+        control += [op for frame in state.control for op in frame.operations if op not in control]
+        name = self._graph.settle_name(f"{self._name_of(node.name)}/")
+        op = self._graph.add_node(definition, name, inputs, output_types(definition, attrs), attrs, control)
+        _add_shapes(op, known_shapes)
+        if node.device:
+            op._set_device(node.device)
+            for function in reversed(state.devices):
+                if function is None:
+                    break
+                op._set_device(function(op))
+        self._nodes[node.name] = op
+
+    def _name_of(self, node: str) -> str:
+        """The name that a node of the GraphDef gets in the graph."""
+        if not self._uniquify or self._prefix:
+            return self._prefix + node
+        if node not in self._names:
+            with self._graph.name_scope(None):
+                self._names[node] = self._graph.unique_name(node)
+        return self._names[node]
+
+    def _group(self, item: str, node: str, names: set[str]) -> str:
+        if not item.startswith("loc:@"):
+            return item
+        other = item[5:]
+        if self._uniquify and other not in names:
+            raise ValueError(f"Node {node!r} expects to be colocated with unknown node {other!r}")
+        return f"loc:@{self._name_of(other)}"
+
+    def _tensor(self, name: str, consumer: str) -> Tensor:
+        op_name, _, index = name.partition(":")
+        for key in (name, f"{op_name}:{index or 0}", op_name if not index or index == "0" else ""):
+            if key in self._replacements:
+                self.used.add(key)
+                return self._replacements[key]  # type: ignore[no-any-return]
+        op = self._operation(op_name, consumer)
+        place = int(index or 0)
+        if place >= len(op.outputs):
+            raise ValueError(f"Node {consumer!r}: connecting to invalid output {place} of source node {op_name!r} which has "
+                             f"{len(op.outputs)} outputs.")  # fmt: skip
+        return op.outputs[place]
+
+    def _control(self, name: str, consumer: str) -> Operation:
+        if name in self._replacements:
+            self.used.add(name)
+            return self._replacements[name]  # type: ignore[no-any-return]
+        return self._operation(name[1:], consumer)
+
+    def _operation(self, name: str, consumer: str) -> Operation:
+        op = self._nodes.get(name) or (self._graph._operations.get(name) if not self._prefix else None)
+        if op is None:
+            raise ValueError(f"Node {consumer!r}: Unknown input node {name!r}")
+        return op
+
+    def find(self, element: str) -> Any:
+        op_name, colon, index = element.partition(":")
+        op = self._nodes.get(op_name)
+        if op is None or (colon and not (index.isdigit() and int(index) < len(op.outputs))):
+            raise ValueError(f"Requested return_element {element!r} not found in graph_def.")
+        return op.outputs[int(index)] if colon else op
+
+
+def _add_shapes(op: Operation, known_shapes: Sequence[Dims]) -> None:
+    """Take what the writer of the graph knew of the outputs' shapes, where it does not contradict the inputs here."""
+    for tensor, dims in zip(op.outputs, known_shapes, strict=False):
+        if dims_compatible(tensor._dims, dims):
+            tensor._dims = merge_dims(tensor._dims, dims)
+
+
+def _in_order(proto: graph_pb2.GraphDef, names: set[str]) -> list[Any]:
+    """The nodes so that inputs come first; a GraphDef may list them in any order."""
+    by_name = {node.name: node for node in proto.node}
+    done: set[str] = set()
+    order: list[Any] = []
+    for root in proto.node:
+        stack = [(root, iter(root.input))]
+        entered = {root.name}
+        while stack:
+            node, inputs = stack[-1]
+            if node.name in done:
+                stack.pop()
+                continue
+            for item in inputs:
+                source = item.lstrip("^").partition(":")[0]
+                if source in names and source not in done:
+                    if source in entered:
+                        raise ValueError(f"GraphDef has a circle through node {source!r}; loops must be While functions")
+                    entered.add(source)
+                    stack.append((by_name[source], iter(by_name[source].input)))
+                    break
+            else:
+                done.add(node.name)
+                order.append(node)
+                stack.pop()
+    return order
+
+
+def _check_types(node: Any, definition: op_def.OpDef, attrs: dict[str, Any], inputs: Sequence[Tensor]) -> None:
+    expected = [dtype for arg in definition.inputs for dtype in types_of(arg, attrs)]
+    if len(expected) != len(inputs):
+        raise ValueError(f"NodeDef {node.name!r} of op {node.op} expects {len(expected)} inputs, has {len(inputs)}")
+    for tensor, dtype in zip(inputs, expected, strict=True):
+        if tensor.dtype.base_dtype is not dtype.base_dtype:
+            raise ValueError(
+                f"Input of node {node.name!r} was passed {tensor.dtype.base_dtype.name} from {tensor.name} incompatible with "
+                f"expected {dtype.base_dtype.name}."
+            )

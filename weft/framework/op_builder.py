@@ -1,0 +1,229 @@
+"""Building a node from what a program passes: conversion of inputs, typing, naming, and the node itself.
+
+This runs once per node of every graph, so its usual case (inputs that are tensors already) does no more than it must.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+from typing import Any
+
+from weft.framework.attr_value import FunctionName
+from weft.framework.default_stack import default_graphs
+from weft.framework.dtypes import DType, as_dtype
+from weft.framework.graph import Graph, get_default_graph
+from weft.framework.node_types import output_types
+from weft.framework.op_def import REQUIRED, ArgDef, AttrDef, OpDef
+from weft.framework.operation import Operation, Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.tensor_shape import as_dims
+
+
+def build(definition: OpDef, inputs: Sequence[Any], attrs: dict[str, Any], name: str | None) -> Operation:
+    """Add a node of this op type to the default graph (or the inputs' graph) and return it.
+
+    Raises:
+        TypeError: an input has a type that the op, or another input, does not allow.
+        ValueError: shapes don't fit, inputs belong to different graphs, an attribute is missing or unknown.
+    """
+    graph = graph_of(inputs)
+    name = graph.settle_name(name or definition.name)
+    values: dict[str, Any] = {}
+    for key, value in attrs.items():
+        attr = definition.attrs.get(key)
+        if attr is None:
+            raise TypeError(f"{definition.name} got an unexpected attribute {key!r}; it has {sorted(definition.attrs)}")
+        values[key] = as_attr(attr, value, definition)
+    tensors: list[Tensor] = []
+    for arg, value in zip(definition.inputs, inputs, strict=True):
+        if arg.is_list:
+            _add_list(definition, graph, name, arg, value, values, tensors)
+        else:
+            tensors.append(_one(definition, graph, name, arg, value, values))
+    for key, attr in definition.attrs.items():
+        if key not in values:
+            if attr.default is REQUIRED:
+                raise TypeError(f"{definition.name} {name!r}: attribute {key!r} ({attr.kind}) is needed and was not given")
+            values[key] = attr.default
+    types = output_types(definition, values)
+    if any(arg.is_ref for arg in definition.inputs):
+        # An op that updates a variable lives where the variable does, whatever the device scope says.
+        with contextlib.ExitStack() as beside:
+            for arg, tensor in zip(definition.inputs, tensors, strict=False):
+                if arg.is_ref:
+                    beside.enter_context(graph.colocate_with(tensor.op))
+            return graph.add_node(definition, name, tensors, types, values)
+    return graph.add_node(definition, name, tensors, types, values)
+
+
+def graph_of(inputs: Sequence[Any]) -> Graph:
+    """The graph to build in: that of the inputs; the default one when no input is a tensor, or while a function is built."""
+    default: Graph | None = default_graphs.get_default()
+    if default is not None and default.building_function:
+        return default
+    first: Tensor | None = None
+    for item in inputs:
+        for value in item if type(item) in (list, tuple) else (item,):
+            if not isinstance(value, Tensor):
+                stand_in = getattr(value, "_as_graph_element", None)
+                value = None if stand_in is None else stand_in()
+                if not isinstance(value, Tensor):
+                    continue
+            if first is None:
+                first = value
+            elif value.op.graph is not first.op.graph:
+                raise ValueError(f"{value} must be from the same graph as {first}.")
+    if first is not None:
+        return first.op.graph
+    return get_default_graph() if default is None else default
+
+
+def _in_graph(graph: Graph, tensor: Tensor) -> Tensor:
+    """The tensor, or in the body of a function the input that stands for a tensor of the graph around."""
+    if tensor.op.graph is graph:
+        return tensor
+    if graph.building_function:
+        return graph.capture(tensor)  # type: ignore[attr-defined, no-any-return]
+    raise ValueError(f"{tensor} must be from the same graph as the node that is to take it; it belongs to another one.")
+
+
+def as_attr(attr: AttrDef, value: Any, definition: OpDef) -> Any:
+    """Bring an attribute's value to its plain form; TypeError or ValueError when it is not of its kind."""
+    kind = attr.kind
+    try:
+        if kind == "type":
+            dtype = as_dtype(value).base_dtype
+            _check_allowed(attr, dtype, attr.name, "attr")
+            return dtype
+        if kind == "shape":
+            return as_dims(value)
+        if kind == "list(type)":
+            return [as_dtype(item).base_dtype for item in value]
+        if kind == "list(shape)":
+            return [as_dims(item) for item in value]
+        if kind == "string":
+            return value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else str(value)
+        if kind == "int":
+            return int(value)
+        if kind == "float":
+            return float(value)
+        if kind == "bool":
+            return bool(value)
+        if kind == "func":
+            return value if isinstance(value, FunctionName) else FunctionName(value)
+        if kind in ("list(int)", "list(float)"):
+            items = value if isinstance(value, list | tuple) or hasattr(value, "__iter__") else [value]
+            return [int(item) if kind == "list(int)" else float(item) for item in items]
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{definition.name}: attribute {attr.name!r} must be a {kind}, got {value!r}: {error}") from error
+    return list(value) if kind.startswith("list(") else value
+
+
+def _check_allowed(attr: AttrDef, dtype: DType, name: str, what: str) -> None:
+    if attr.allowed and dtype not in attr.allowed:
+        allowed = ", ".join(each.name for each in attr.allowed)
+        raise TypeError(f"Value passed to {what} {name!r} has DataType {dtype.name} not in list of allowed values: {allowed}")
+
+
+def _one(definition: OpDef, graph: Graph, name: str, arg: ArgDef, value: Any, values: dict[str, Any]) -> Tensor:
+    wanted = arg.dtype or values.get(arg.type_attr)
+    if not isinstance(value, Tensor):
+        value = _converted(definition, graph, name, arg, value, wanted)
+    if value.op.graph is not graph:
+        value = _in_graph(graph, value)
+    dtype = value.dtype.base_dtype
+    if arg.is_ref and not value.dtype._is_ref_dtype:
+        raise TypeError(f"{definition.name!r} Op requires that input {arg.name!r} be a mutable tensor (e.g.: a tf.Variable)")
+    if wanted is None:
+        attr = definition.attrs[arg.type_attr]
+        if attr.allowed:
+            _check_allowed(attr, dtype, arg.name, "parameter")
+        values[arg.type_attr] = dtype
+    elif dtype is not wanted:
+        _raise_mismatch(definition, arg, dtype, wanted)
+    return value  # type: ignore[no-any-return]
+
+
+def _converted(definition: OpDef, graph: Graph, name: str, arg: ArgDef, value: Any, wanted: DType | None) -> Tensor:
+    default = None
+    if wanted is None and arg.type_attr:
+        default = definition.attrs[arg.type_attr].default
+        default = None if default is REQUIRED else default
+    with graph.as_default(), graph.name_scope(name + "/"):
+        try:
+            return convert_to_tensor(value, wanted, arg.name, preferred_dtype=default, as_ref=arg.is_ref)
+        except ValueError as error:
+            if wanted is None or not hasattr(value, "dtype"):
+                raise
+            found = as_dtype(value.dtype).base_dtype
+            if found is wanted:
+                raise
+            _raise_mismatch(definition, arg, found, wanted)
+            raise AssertionError("unreachable") from error
+
+
+def _raise_mismatch(definition: OpDef, arg: ArgDef, found: DType, wanted: DType) -> None:
+    prefix = f"Input {arg.name!r} of {definition.name!r} Op has type {found.name} that does not match"
+    if arg.dtype is not None:
+        raise TypeError(f"{prefix} expected type of {wanted.name}.")
+    first = next(a.name for a in definition.inputs if a.type_attr == arg.type_attr) if arg.type_attr else ""
+    if first == arg.name:
+        raise TypeError(f"{prefix} the type {wanted.name} that attribute {arg.type_attr!r} asks for.")
+    raise TypeError(f"{prefix} type {wanted.name} of argument {first!r}.")
+
+
+def _add_list(
+    definition: OpDef,
+    graph: Graph,
+    name: str,
+    arg: ArgDef,
+    value: Any,
+    values: dict[str, Any],
+    tensors: list[Tensor],
+) -> None:
+    if not isinstance(value, list | tuple):
+        raise TypeError(f"Expected list for {arg.name!r} argument to {definition.name!r} Op, not {value!r}.")
+    if arg.type_list_attr:
+        wanted_types = values.get(arg.type_list_attr) or [None] * len(value)
+        items = [
+            _list_item(definition, graph, name, arg, index, item, wanted)
+            for index, (item, wanted) in enumerate(zip(value, wanted_types, strict=True))
+        ]
+        values[arg.type_list_attr] = [item.dtype.base_dtype for item in items]
+        tensors.extend(items)
+        return
+    wanted = arg.dtype or values.get(arg.type_attr)
+    if wanted is None:
+        wanted = next((i.dtype.base_dtype for i in value if hasattr(i, "dtype") and isinstance(i.dtype, DType)), None)
+    items = []
+    for index, item in enumerate(value):
+        tensor = _list_item(definition, graph, name, arg, index, item, wanted)
+        wanted = wanted or tensor.dtype.base_dtype
+        items.append(tensor)
+    found = [item.dtype.base_dtype for item in items]
+    if any(dtype is not wanted for dtype in found):
+        raise TypeError(
+            f"Tensors in list passed to {arg.name!r} of {definition.name!r} Op have types "
+            f"[{', '.join(dtype.name for dtype in found)}] that don't all match"
+            f"{'.' if arg.dtype is None else f' expected type {arg.dtype.name}.'}"
+        )
+    if arg.type_attr:
+        if wanted is None:
+            raise ValueError(f"{definition.name!r} Op: the list {arg.name!r} is empty, so its type is not known")
+        _check_allowed(definition.attrs[arg.type_attr], wanted, arg.name, "parameter")
+        values[arg.type_attr] = wanted
+    if values.setdefault(arg.number_attr, len(items)) != len(items):
+        raise ValueError(
+            f"List argument {arg.name!r} to {definition.name!r} Op with length {len(items)} must have length "
+            f"{values[arg.number_attr]}, as the other lists."
+        )
+    tensors.extend(items)
+
+
+def _list_item(definition: OpDef, graph: Graph, name: str, arg: ArgDef, index: int, item: Any, wanted: DType | None) -> Tensor:
+    if isinstance(item, Tensor):
+        return _in_graph(graph, item)
+    with graph.as_default(), graph.name_scope(name + "/"):
+        tensor = convert_to_tensor(item, wanted, f"{arg.name}_{index}", as_ref=arg.is_ref)
+    return _in_graph(graph, tensor)

@@ -1,0 +1,52 @@
+"""OpContext: what a host op's kernel may use besides its inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol, TypeVar
+
+T = TypeVar("T")
+
+
+class OpContext(Protocol):
+    """The step and the task in which a host kernel runs. Made anew for each node and step; not to be kept."""
+
+    node_name: str
+    """The node's name."""
+    attrs: Mapping[str, Any]
+    """The node's attributes, those that are no kernel parameter included."""
+    device: str
+    """The full name of the device that the node is on."""
+    step_id: int
+    """The step's number."""
+
+    def find_or_create(self, kind: type[T], make: Callable[[], T]) -> T:
+        """The task's resource of this class under the node's (container, shared_name or node name); made when missing.
+
+        Two threads get the same object. InvalidArgumentError when that name holds a resource of another class.
+        """
+        ...
+
+    def find(self, kind: type[T], handle: Any) -> T:
+        """The resource that a handle made by `handle_for` names; NotFoundError when it is gone."""
+        ...
+
+    def handle_for(self, kind: type[Any]) -> Any:
+        """A handle (bytes) of the node's own resource, to be passed along edges of dtype resource or as a string pair."""
+        ...
+
+    def slot(self, argument: str) -> Any:
+        """The variable slot behind a Ref or resource input, with `.value` and `.update(function)`."""
+        ...
+
+    def on_cancel(self, callback: Callable[[], None]) -> Callable[[], None]:
+        """Have `callback` called once when the step or session is cancelled or times out (at once when it was already).
+
+        Returns a function that withdraws it. A kernel that blocks must register one that wakes it up, and then call
+        `raise_if_cancelled`.
+        """
+        ...
+
+    def raise_if_cancelled(self) -> None:
+        """Raise the step's error (CancelledError, DeadlineExceededError ...) when it has one."""
+        ...

@@ -1,0 +1,271 @@
+"""OpDef: everything weft knows about one kind of operation, and the registry of all of them.
+
+An op is declared once, by the `op` decorator on its kernel:
+
+    @op("MatMul", "a: T, b: T -> product: T", infer=..., gradient=...)
+    def mat_mul(xp, a, b, *, transpose_a: bool = False, transpose_b: bool = False):
+        ...
+
+The signature string holds what goes over the wire: the arguments' names and the attributes that type them. `N*T` is a list of
+N tensors of one type, `[Tin]` a list of tensors of the types in the list attribute Tin, `Ref(T)` a variable's mutable output.
+Keyword-only parameters of the kernel are further attributes, typed by their annotations, with their defaults. A kernel whose
+first parameter is `xp` gets the array namespace (NumPy, or jax.numpy inside a compiled stage); one whose first parameter is
+`ctx` is a *host op*: it runs on NumPy values only and may block or touch the task's state through the context.
+
+The decorated name becomes the function that adds such a node to the default graph.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from weft.framework import dtypes
+from weft.framework.dtypes import DType
+
+_ANNOTATION_KINDS: Final = {
+    "bool": "bool",
+    "int": "int",
+    "float": "float",
+    "str": "string",
+    "DType": "type",
+    "Dims": "shape",
+    "np.ndarray": "tensor",
+    "Function": "func",
+    "list[int]": "list(int)",
+    "list[float]": "list(float)",
+    "list[bool]": "list(bool)",
+    "list[str]": "list(string)",
+    "list[DType]": "list(type)",
+    "list[Dims]": "list(shape)",
+    "list[Function]": "list(func)",
+}
+
+REQUIRED: Final = inspect.Parameter.empty
+
+
+@dataclass(frozen=True, slots=True)
+class ArgDef:
+    """One input or output: its name, how it is typed and whether it is a list.
+
+    Exactly one of `dtype` (a fixed type), `type_attr` (a type attribute) and `type_list_attr` (a list of types) is set;
+    `number_attr` names the attribute that counts a list of one type.
+    """
+
+    name: str
+    dtype: DType | None = None
+    type_attr: str = ""
+    type_list_attr: str = ""
+    number_attr: str = ""
+    is_ref: bool = False
+
+    @property
+    def is_list(self) -> bool:
+        """Whether this argument is a list of tensors."""
+        return bool(self.number_attr or self.type_list_attr)
+
+
+@dataclass(frozen=True, slots=True)
+class AttrDef:
+    """One attribute: its kind in TensorFlow's notation, its default (REQUIRED when there is none) and the types allowed."""
+
+    name: str
+    kind: str
+    default: Any = REQUIRED
+    allowed: tuple[DType, ...] = ()
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class OpDef:
+    """The declaration of one op type; immutable and shared by all its nodes.
+
+    `infer(op) -> sequence of Dims` gives the outputs' shapes; `gradient(op, *output_grads) -> list of input gradients` builds
+    the backward nodes, None where the op has none; `static` names inputs whose values must be known when a stage is traced
+    (shapes, axes, permutations); `shape_only` marks ops whose value depends on their inputs' shapes alone.
+
+    State: an input that is a Ref, or a resource named in `updates` or `reads`, arrives in the kernel as the variable's value
+    (None where `allows_uninitialized` and it has none). A kernel with `updates` returns the new values of those inputs, in
+    that order, and then the outputs that are not Refs; a Ref output stands for the first of them. `takes_run_index` marks
+    random ops: their kernels get how often the node has run in its session.
+
+    `bodies` names the attributes that hold the functions which the node runs: the runtime does, and calls no kernel.
+    `dynamic(op)` tells which of the `static` inputs this very node can do without.
+
+    `check(op, *inputs)` looks for values that the kernel must refuse but cannot when it is compiled, such as indices out
+    of range. Before a compiled stage runs it gets the inputs that come from outside of the stage, None for the others.
+    """
+
+    name: str
+    inputs: tuple[ArgDef, ...]
+    outputs: tuple[ArgDef, ...]
+    attrs: Mapping[str, AttrDef]
+    kernel: Callable[..., Any]
+    infer: Callable[[Any], Sequence[Any]]
+    gradient: Callable[..., Any] | None = None
+    stateful: bool = False
+    is_host: bool = False
+    takes_xp: bool = False
+    compiled_only: bool = False
+    shape_only: bool = False
+    static: frozenset[str] = frozenset()
+    updates: tuple[str, ...] = ()
+    reads: tuple[str, ...] = ()
+    allows_uninitialized: bool = False
+    takes_run_index: bool = False
+    check: Callable[..., None] | None = None
+    kernel_attrs: tuple[str, ...] = ()
+    device_types: tuple[str, ...] = ()
+    bodies: tuple[str, ...] = ()
+    dynamic: Callable[[Any], frozenset[str]] | None = None
+    builder: Callable[..., Any] | None = field(default=None, repr=False)
+
+    @property
+    def is_pure(self) -> bool:
+        """Whether equal inputs always give equal outputs and nothing else happens."""
+        return not self.stateful
+
+
+_REGISTRY: Final[dict[str, OpDef]] = {}
+_GRADIENTS: Final[dict[str, Callable[..., Any] | None]] = {}
+
+
+def register(op_def: OpDef) -> None:
+    """Add a declaration; declaring a name twice is an error."""
+    if op_def.name in _REGISTRY:
+        raise ValueError(f"Op {op_def.name!r} is already declared, in {_REGISTRY[op_def.name].kernel.__module__}")
+    _REGISTRY[op_def.name] = op_def
+
+
+def lookup(name: str) -> OpDef:
+    """The declaration of an op type; LookupError when weft has none of that name."""
+    found = _REGISTRY.get(name)
+    if found is None:
+        raise LookupError(f"Op type not registered {name!r} in this version of weft")
+    return found
+
+
+def is_registered(name: str) -> bool:
+    """Whether there is an op type of that name."""
+    return name in _REGISTRY
+
+
+def registered() -> list[OpDef]:
+    """All declarations, in order of name."""
+    return [_REGISTRY[name] for name in sorted(_REGISTRY)]
+
+
+def register_gradient(name: str, function: Callable[..., Any] | None) -> None:
+    """Give op type or gradient name `name` a gradient function, None for an op without one; a second one is an error."""
+    declared = _REGISTRY.get(name)
+    if name in _GRADIENTS or (declared is not None and declared.gradient is not None):
+        raise KeyError(f"Registering two gradient with name {name!r}!")
+    _GRADIENTS[name] = function
+
+
+def lookup_gradient(name: str) -> Callable[..., Any] | None:
+    """The gradient function of an op type or of a name given to RegisterGradient.
+
+    None for an op that is declared to have none. LookupError when nothing is known.
+    """
+    if name in _GRADIENTS:
+        return _GRADIENTS[name]
+    declared = _REGISTRY.get(name)
+    if declared is not None:
+        return declared.gradient
+    raise LookupError(f"gradient registry has no entry for: {name}")
+
+
+_ARG = re.compile(r"^(\w+):\s*(.+)$")
+
+
+def _parse_args(text: str, type_attrs: Sequence[str]) -> tuple[ArgDef, ...]:
+    return tuple(_parse_arg(part.strip(), type_attrs) for part in text.split(",") if part.strip())
+
+
+def _parse_arg(text: str, type_attrs: Sequence[str]) -> ArgDef:
+    match = _ARG.match(text)
+    if match is None:
+        raise ValueError(f"Op signature: expected 'name: type', found {text!r}")
+    name, kind = match.groups()
+    is_ref = kind.startswith("Ref(")
+    if is_ref:
+        kind = kind[4:-1]
+    if kind.startswith("["):
+        return ArgDef(name, type_list_attr=kind[1:-1], is_ref=is_ref)
+    number, _, kind = kind.rpartition("*")
+    if kind.islower() and kind not in type_attrs:
+        return ArgDef(name, dtype=dtypes.as_dtype(kind), number_attr=number, is_ref=is_ref)
+    return ArgDef(name, type_attr=kind, number_attr=number, is_ref=is_ref)
+
+
+def parse_signature(
+    signature: str, type_attrs: Sequence[str] = ()
+) -> tuple[tuple[ArgDef, ...], tuple[ArgDef, ...], dict[str, str]]:
+    """Split a signature into inputs, outputs and the kinds of the attributes that it names.
+
+    A lower-case type is a dtype's name unless it is listed in `type_attrs` (TensorFlow has attributes such as `dtype`).
+    """
+    left, arrow, right = signature.partition("->")
+    if not arrow:
+        raise ValueError(f"Op signature: expected '->' in {signature!r}")
+    inputs, outputs = _parse_args(left, type_attrs), _parse_args(right, type_attrs)
+    kinds: dict[str, str] = {}
+    for arg in inputs + outputs:
+        if arg.number_attr:
+            kinds[arg.number_attr] = "int"
+        if arg.type_attr:
+            kinds[arg.type_attr] = "type"
+        if arg.type_list_attr:
+            kinds[arg.type_list_attr] = "list(type)"
+    return inputs, outputs, kinds
+
+
+def declare(
+    name: str,
+    signature: str,
+    kernel: Callable[..., Any],
+    *,
+    infer: Callable[[Any], Sequence[Any]],
+    gradient: Callable[..., Any] | None,
+    stateful: bool = False,
+    compiled_only: bool = False,
+    shape_only: bool = False,
+    static: Sequence[str] = (),
+    updates: Sequence[str] = (),
+    reads: Sequence[str] = (),
+    allows_uninitialized: bool = False,
+    check: Callable[..., None] | None = None,
+    types: Mapping[str, Sequence[DType]] | None = None,
+    defaults: Mapping[str, Any] | None = None,
+    device_types: Sequence[str] = (),
+    bodies: Sequence[str] = (),
+    dynamic: Callable[[Any], frozenset[str]] | None = None,
+) -> OpDef:
+    """Make and register an OpDef from a kernel and its signature; see the module's text for the rules."""
+    parameters = dict(inspect.signature(kernel).parameters)
+    takes_run_index = parameters.pop("run_index", None) is not None
+    keyword_only = {key: p for key, p in parameters.items() if p.kind is inspect.Parameter.KEYWORD_ONLY}
+    type_attrs = [key for key, p in keyword_only.items() if str(p.annotation) == "DType"]
+    inputs, outputs, kinds = parse_signature(signature, type_attrs)
+    positional = [key for key, p in parameters.items() if p.kind is not inspect.Parameter.KEYWORD_ONLY]
+    takes_xp, is_host = positional[:1] == ["xp"], positional[:1] == ["ctx"]
+    taken = positional[1:] if takes_xp or is_host else positional
+    if taken != [arg.name for arg in inputs]:
+        raise ValueError(f"Op {name!r}: kernel takes {taken}, signature says {[arg.name for arg in inputs]}")
+    types, defaults = types or {}, defaults or {}
+    attrs = {key: AttrDef(key, kind, defaults.get(key, REQUIRED), tuple(types.get(key, ()))) for key, kind in kinds.items()}
+    for key, parameter in keyword_only.items():
+        kind = kinds.get(key) or _ANNOTATION_KINDS[str(parameter.annotation)]
+        attrs[key] = AttrDef(key, kind, defaults.get(key, parameter.default), tuple(types.get(key, ())))
+    op_def = OpDef(
+        name=name, inputs=inputs, outputs=outputs, attrs=attrs, kernel=kernel, infer=infer, gradient=gradient,
+        stateful=stateful, is_host=is_host, takes_xp=takes_xp, compiled_only=compiled_only, shape_only=shape_only,
+        static=frozenset(static), updates=tuple(updates), reads=tuple(reads), allows_uninitialized=allows_uninitialized,
+        takes_run_index=takes_run_index, check=check, kernel_attrs=tuple(keyword_only), device_types=tuple(device_types),
+        bodies=tuple(bodies), dynamic=dynamic,
+    )  # fmt: skip
+    register(op_def)
+    return op_def

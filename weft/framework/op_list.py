@@ -1,0 +1,66 @@
+"""OpDef protos of weft's own declarations, and what readers of a graph do with them: defaults of attributes.
+
+A graph that says which attributes its writer knew can be read by an older or newer version: an attribute that has its
+default may be left out.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tensorboard.compat.proto import graph_pb2, op_def_pb2
+
+from weft.framework import attr_value, op_def
+from weft.framework.op_def import REQUIRED, ArgDef, OpDef
+
+
+def to_op_def_proto(definition: OpDef) -> op_def_pb2.OpDef:
+    """The OpDef proto of a declaration, without its documentation."""
+    proto = op_def_pb2.OpDef(name=definition.name, is_stateful=definition.stateful)
+    for args, protos in ((definition.inputs, proto.input_arg), (definition.outputs, proto.output_arg)):
+        for arg in args:
+            _fill_arg(protos.add(), arg)
+    for attr in definition.attrs.values():
+        added = proto.attr.add(name=attr.name, type=attr.kind)
+        if attr.default is not REQUIRED and (attr.default is not None or attr.kind == "shape"):
+            added.default_value.CopyFrom(attr_value.encode(attr.kind, attr.default))
+        if attr.allowed:
+            added.allowed_values.list.type.extend(dtype.as_datatype_enum for dtype in attr.allowed)
+    return proto
+
+
+def _fill_arg(proto: Any, arg: ArgDef) -> None:
+    proto.name, proto.is_ref = arg.name, arg.is_ref
+    proto.type_attr, proto.type_list_attr, proto.number_attr = arg.type_attr, arg.type_list_attr, arg.number_attr
+    if arg.dtype is not None:
+        proto.type = arg.dtype.as_datatype_enum
+
+
+def stripped_op_list(graph_def: graph_pb2.GraphDef) -> op_def_pb2.OpList:
+    """The OpDefs of all ops that a graph and its functions use, in order of name."""
+    functions = {function.signature.name for function in graph_def.library.function}
+    used = {node.op for node in graph_def.node}
+    used.update(node.op for function in graph_def.library.function for node in function.node_def)
+    known = sorted(name for name in used - functions if op_def.is_registered(name))
+    return op_def_pb2.OpList(op=[to_op_def_proto(op_def.lookup(name)) for name in known])
+
+
+def strip_default_attrs(graph_def: graph_pb2.GraphDef) -> None:
+    """Remove from all nodes, in place, the attributes that have their defaults."""
+    for node in graph_def.node:
+        _strip_node(node)
+    for function in graph_def.library.function:
+        for node in function.node_def:
+            _strip_node(node)
+
+
+def _strip_node(node: Any) -> None:
+    if not op_def.is_registered(node.op):
+        return
+    attrs = op_def.lookup(node.op).attrs
+    for key in list(node.attr):
+        attr = attrs.get(key)
+        if attr is None or attr.default is REQUIRED or (attr.default is None and attr.kind != "shape"):
+            continue
+        if node.attr[key] == attr_value.encode(attr.kind, attr.default):
+            del node.attr[key]

@@ -1,0 +1,327 @@
+"""Operation and Tensor: the nodes and edges of a graph."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from weft.errors import InvalidArgumentError
+from weft.framework import attr_value, device_spec
+from weft.framework.default_stack import default_sessions
+from weft.framework.dtypes import DType
+from weft.framework.op_def import OpDef
+from weft.framework.tensor_shape import Dims, TensorShape, as_dims, format_dims, merge_dims
+
+if TYPE_CHECKING:
+    from tensorboard.compat.proto import node_def_pb2
+
+    from weft.framework.graph import Graph
+
+_FRAME_LIMIT: Final = 24
+
+# The arithmetic that the ops layer gives to Tensor when it is imported.
+OVERLOADABLE_OPERATORS: Final = frozenset(
+    (
+        "__add__", "__radd__", "__sub__", "__rsub__", "__mul__", "__rmul__", "__div__", "__rdiv__", "__truediv__",
+        "__rtruediv__", "__floordiv__", "__rfloordiv__", "__mod__", "__rmod__", "__lt__", "__le__", "__gt__", "__ge__",
+        "__and__", "__rand__", "__or__", "__ror__", "__xor__", "__rxor__", "__getitem__", "__pow__", "__rpow__",
+        "__invert__", "__neg__", "__abs__", "__matmul__", "__rmatmul__",
+    )
+)  # fmt: skip
+
+
+class Tensor:
+    """One output of an Operation: a symbolic value, hashable by identity."""
+
+    __slots__ = ("__weakref__", "_consumers", "_dims", "dtype", "op", "value_index")
+
+    # NumPy leaves `array + tensor` to Tensor.__radd__.
+    __array_priority__ = 100
+
+    if TYPE_CHECKING:
+        # The ops layer defines these when it is imported; see `_override_operator`.
+        def __add__(self, other: Any) -> Tensor: ...
+        def __radd__(self, other: Any) -> Tensor: ...
+        def __sub__(self, other: Any) -> Tensor: ...
+        def __rsub__(self, other: Any) -> Tensor: ...
+        def __mul__(self, other: Any) -> Tensor: ...
+        def __rmul__(self, other: Any) -> Tensor: ...
+        def __truediv__(self, other: Any) -> Tensor: ...
+        def __rtruediv__(self, other: Any) -> Tensor: ...
+        def __floordiv__(self, other: Any) -> Tensor: ...
+        def __rfloordiv__(self, other: Any) -> Tensor: ...
+        def __mod__(self, other: Any) -> Tensor: ...
+        def __rmod__(self, other: Any) -> Tensor: ...
+        def __pow__(self, other: Any) -> Tensor: ...
+        def __rpow__(self, other: Any) -> Tensor: ...
+        def __matmul__(self, other: Any) -> Tensor: ...
+        def __rmatmul__(self, other: Any) -> Tensor: ...
+        def __and__(self, other: Any) -> Tensor: ...
+        def __rand__(self, other: Any) -> Tensor: ...
+        def __or__(self, other: Any) -> Tensor: ...
+        def __ror__(self, other: Any) -> Tensor: ...
+        def __xor__(self, other: Any) -> Tensor: ...
+        def __rxor__(self, other: Any) -> Tensor: ...
+        def __lt__(self, other: Any) -> Tensor: ...
+        def __le__(self, other: Any) -> Tensor: ...
+        def __gt__(self, other: Any) -> Tensor: ...
+        def __ge__(self, other: Any) -> Tensor: ...
+        def __getitem__(self, other: Any) -> Tensor: ...
+        def __neg__(self) -> Tensor: ...
+        def __invert__(self) -> Tensor: ...
+        def __abs__(self) -> Tensor: ...
+
+    def __init__(self, op: Operation, value_index: int, dtype: DType) -> None:
+        self.op = op
+        self.value_index = value_index
+        self.dtype = dtype
+        self._dims: Dims = None
+        self._consumers: list[Operation] = []
+
+    @property
+    def graph(self) -> Graph:
+        """The graph that this tensor belongs to."""
+        return self.op.graph
+
+    @property
+    def name(self) -> str:
+        """`op:index`."""
+        return f"{self.op.name}:{self.value_index}"
+
+    @property
+    def device(self) -> str:
+        """The device of the op that makes this tensor, as far as it is given."""
+        return self.op.device
+
+    @property
+    def shape(self) -> TensorShape:
+        """What is known of the shape."""
+        return TensorShape(self._dims)
+
+    def get_shape(self) -> TensorShape:
+        """What is known of the shape."""
+        return TensorShape(self._dims)
+
+    def set_shape(self, shape: Any) -> None:
+        """Add what the program knows of the shape; ValueError when it contradicts what is known."""
+        self._dims = merge_dims(self._dims, as_dims(shape))
+
+    def consumers(self) -> list[Operation]:
+        """The operations that take this tensor as an input."""
+        return list(self._consumers)
+
+    def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
+        """Run the graph up to this tensor in the session given or the default one, and return its value."""
+        return _session_for(self.graph, session, "evaluate tensor", "Tensor.eval()").run(self, feed_dict)
+
+    def _as_node_def_input(self) -> str:
+        return self.op.name if self.value_index == 0 else f"{self.op.name}:{self.value_index}"
+
+    def __len__(self) -> int:
+        raise TypeError(f"len is not well defined for symbolic Tensors. ({self.name}) Please call `x.shape` rather.")
+
+    def __iter__(self) -> Any:
+        raise TypeError(
+            "Tensor objects are only iterable when eager execution is enabled. To iterate over this tensor use tf.map_fn."
+        )
+
+    def __bool__(self) -> bool:
+        raise TypeError(
+            "Using a `tf.Tensor` as a Python `bool` is not allowed. Use `if t is not None:` instead of `if t:` to test if a "
+            "tensor is defined, and use TensorFlow ops such as tf.cond to execute subgraphs conditioned on the value of a "
+            "tensor."
+        )
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        raise NotImplementedError(f"Cannot convert a symbolic Tensor ({self.name}) to a numpy array.")
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __copy__(self) -> Tensor:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Tensor:
+        return self
+
+    def __str__(self) -> str:
+        shape = "" if self._dims is None else f", shape={format_dims(self._dims)}"
+        device = f", device={self.device}" if self.device else ""
+        return f'Tensor("{self.name}"{shape}, dtype={self.dtype.name}{device})'
+
+    def __repr__(self) -> str:
+        return f"<tf.Tensor '{self.name}' shape={format_dims(self._dims)} dtype={self.dtype.name}>"
+
+    @staticmethod
+    def _override_operator(operator: str, function: Any) -> None:
+        if operator not in OVERLOADABLE_OPERATORS:
+            raise ValueError(f"Overriding {operator} is disallowed")
+        setattr(Tensor, operator, function)
+
+
+class Operation:
+    """One node of a graph. Made by Graph only; its inputs never change after a session has seen it.
+
+    `attrs` holds plain Python values (see `attr_value`); `built_from` is the stack where the program made the node.
+    """
+
+    __slots__ = (
+        "__weakref__", "_control_flow_context", "_device", "_id", "_original_op", "attrs", "built_from",
+        "control_consumers", "control_inputs", "graph", "inputs", "name", "op_def", "outputs", "type",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        graph: Graph,
+        op_def: OpDef,
+        name: str,
+        inputs: Sequence[Tensor],
+        control_inputs: Sequence[Operation],
+        output_types: Sequence[DType],
+        attrs: dict[str, Any],
+    ) -> None:
+        self.graph = graph
+        self.op_def = op_def
+        self.type = op_def.name
+        self.name = name
+        self.inputs = list(inputs)
+        self.control_inputs = list(control_inputs)
+        self.control_consumers: list[Operation] = []
+        self.attrs = attrs
+        self.outputs = [Tensor(self, index, dtype) for index, dtype in enumerate(output_types)]
+        self.built_from: tuple[tuple[Any, int], ...] = ()
+        self._id = -1
+        self._device = ""
+        self._original_op: Operation | None = None
+        self._control_flow_context: Any = None
+
+    @property
+    def device(self) -> str:
+        """The device asked for, canonical, perhaps partial, perhaps empty."""
+        return self._device
+
+    def _set_device(self, device: Any) -> None:
+        self._device = device_spec.canonical_name(device_spec.as_string(device))
+
+    @property
+    def node_def(self) -> node_def_pb2.NodeDef:
+        """The serial form."""
+        return self.graph.node_def_of(self)
+
+    @property
+    def values(self) -> Any:
+        """A method for TensorFlow's sake: `op.values()` are the outputs."""
+        return lambda: tuple(self.outputs)
+
+    @property
+    def traceback(self) -> list[tuple[str, int, str, str | None]]:
+        """The stack at which the op was built: (file, line, function, None) from the outermost."""
+        return [(c.co_filename, line, c.co_name, None) for c, line in reversed(self.built_from)]
+
+    @property
+    def built_at(self) -> str:
+        """The stack at which the op was built as text; empty for an op that came from a GraphDef."""
+        return "\n".join(f'  File "{file}", line {line}, in {function}' for file, line, function, _ in self.traceback)
+
+    def get_attr(self, name: str) -> Any:
+        """The value of an attribute; strings are bytes, as TensorFlow has them. ValueError when there is none."""
+        if name not in self.attrs:
+            raise ValueError(f"Operation {self.name!r} has no attr named {name!r}.")
+        return _as_bytes(self.attrs[name])
+
+    def _set_attr(self, name: str, value: Any) -> None:
+        """Set an attribute from an AttrValue or a plain value."""
+        self.attrs[name] = attr_value.decode(value) if isinstance(value, attr_value.AttrValue) else value
+
+    def colocation_groups(self) -> list[bytes]:
+        """The `loc:@name` groups that this op belongs to, its own when it has no other."""
+        groups = [g.encode() for g in self.attrs.get("_class", ()) if g.startswith("loc:@")]
+        return groups or [b"loc:@" + self.name.encode()]
+
+    def run(self, feed_dict: Any = None, session: Any = None) -> None:
+        """Run the graph up to this op in the session given or the default one."""
+        _session_for(self.graph, session, "execute operation", "Operation.run()").run(self, feed_dict)
+
+    def _add_control_input(self, op: Operation) -> None:
+        self._add_control_inputs([op])
+
+    def _add_control_inputs(self, ops: Sequence[Operation]) -> None:
+        for op in ops:
+            if op not in self.control_inputs:
+                self.control_inputs.append(op)
+                op.control_consumers.append(self)
+        self.graph.note_change()
+
+    def _update_input(self, index: int, tensor: Tensor) -> None:
+        self.inputs[index]._consumers.remove(self)
+        self.inputs[index] = tensor
+        tensor._consumers.append(self)
+        self.graph.note_change()
+
+    def _get_control_flow_context(self) -> Any:
+        return self._control_flow_context
+
+    def _set_control_flow_context(self, context: Any) -> None:
+        self._control_flow_context = context
+
+    def __str__(self) -> str:
+        return str(self.node_def)
+
+    def __repr__(self) -> str:
+        return f"<tf.Operation '{self.name}' type={self.type}>"
+
+    def __copy__(self) -> Operation:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Operation:
+        return self
+
+
+def _as_bytes(value: Any) -> Any:
+    if type(value) is str:
+        return value.encode("utf-8", "surrogateescape")
+    if isinstance(value, list):
+        return [_as_bytes(item) for item in value]
+    if isinstance(value, tuple) or value is None:
+        return TensorShape(value).as_proto()
+    return value
+
+
+def _session_for(graph: Graph, session: Any, what: str, method: str) -> Any:
+    if session is None:
+        session = default_sessions.get_default()
+        if session is None:
+            raise ValueError(
+                f"Cannot {what} using `{method.split('.')[1][:-2]}()`: No default session is registered. Use `with "
+                f"sess.as_default()` or pass an explicit session to `{method[:-1]}session=sess)`"
+            )
+        if session.graph is not graph:
+            raise ValueError(
+                f"Cannot use the default session to {what}: the {what.split()[1]}'s graph is different from the session's "
+                "graph. Pass an explicit session."
+            )
+    elif session.graph is not graph:
+        raise ValueError(
+            f"Cannot use the given session to {what}: the {what.split()[1]}'s graph is different from the session's graph."
+        )
+    return session
+
+
+def capture_stack() -> tuple[tuple[Any, int], ...]:
+    """Code objects and lines of the calling program, innermost first; frames of weft itself are left out."""
+    frames: list[tuple[Any, int]] = []
+    frame: Any = sys._getframe(2)
+    while frame is not None and len(frames) < _FRAME_LIMIT:
+        if not frame.f_globals.get("__name__", "").startswith("weft."):
+            frames.append((frame.f_code, frame.f_lineno))
+        frame = frame.f_back
+    return tuple(frames)
+
+
+def invalid_argument(op: Operation, message: str) -> Exception:
+    """An InvalidArgumentError that names this op."""
+    return InvalidArgumentError(None, op, message)

@@ -1,0 +1,100 @@
+"""convert_to_tensor: turning what programs pass for a tensor into a Tensor of the default graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from weft.framework.dtypes import DType, as_dtype
+from weft.framework.operation import Tensor
+
+# (type or types, function) by priority; lower numbers are asked first.
+_CONVERTERS: Final[dict[int, list[tuple[Any, Callable[..., Any]]]]] = {}
+_PLAIN: Final = (int, float, complex, bool, str, bytes, np.ndarray, np.generic)
+_constant: list[Callable[..., Any]] = []
+
+
+def register_tensor_conversion_function(base_type: Any, conversion_func: Callable[..., Any], priority: int = 100) -> None:
+    """Convert objects of `base_type` by `conversion_func(value, dtype=None, name=None, as_ref=False)`.
+
+    The function may return NotImplemented to leave the value to the next one.
+    """
+    types = base_type if isinstance(base_type, tuple) else (base_type,)
+    if not types or not all(isinstance(each, type) for each in types):
+        raise TypeError("base_type must be a type or a tuple of types.")
+    if not callable(conversion_func):
+        raise TypeError("conversion_func must be callable.")
+    _CONVERTERS.setdefault(priority, []).append((base_type, conversion_func))
+
+
+def set_constant_function(function: Callable[..., Any]) -> None:
+    """Tell how a Python value becomes a constant; the ops layer calls this once."""
+    _constant[:] = [function]
+
+
+def convert_to_tensor(
+    value: Any,
+    dtype: Any = None,
+    name: str | None = None,
+    preferred_dtype: Any = None,
+    dtype_hint: Any = None,
+    as_ref: bool = False,
+) -> Tensor:
+    """Convert a tensor, variable, array, number, string or (nested) list of these to a Tensor.
+
+    Raises:
+        ValueError: a tensor has another dtype than the one asked for, or None was given.
+        TypeError: there is no conversion to a tensor, or not to this dtype.
+    """
+    wanted = None if dtype is None else as_dtype(dtype)
+    if isinstance(value, Tensor):
+        return _checked(value, wanted)
+    hint = preferred_dtype if dtype_hint is None else dtype_hint
+    if wanted is None and hint is not None:
+        try:
+            converted = _convert(value, as_dtype(hint), name, as_ref)
+        except (TypeError, ValueError):
+            converted = _convert(value, None, name, as_ref)
+        return converted
+    return _convert(value, wanted, name, as_ref)
+
+
+def _checked(value: Tensor, wanted: DType | None) -> Tensor:
+    if wanted is not None and not wanted.is_compatible_with(value.dtype):
+        raise ValueError(
+            f"Tensor conversion requested dtype {wanted.name} for Tensor with dtype {value.dtype.name}: {str(value)!r}"
+        )
+    return value
+
+
+def _convert(value: Any, wanted: DType | None, name: str | None, as_ref: bool) -> Tensor:
+    if type(value) in _PLAIN:
+        return _constant[0](value, dtype=wanted, name=name)  # type: ignore[no-any-return]
+    for priority in sorted(_CONVERTERS):
+        for base_type, function in _CONVERTERS[priority]:
+            if not isinstance(value, base_type):
+                continue
+            result = function(value, dtype=wanted, name=name, as_ref=as_ref)
+            if result is NotImplemented:
+                continue
+            if not isinstance(result, Tensor):
+                raise RuntimeError(f"Conversion function {function!r} for type {base_type} returned non-Tensor: {result!r}")
+            return _checked(result, wanted)
+    if value is None:
+        raise ValueError("None values not supported.")
+    try:
+        return _constant[0](value, dtype=wanted, name=name)  # type: ignore[no-any-return]
+    except (TypeError, ValueError) as error:
+        if isinstance(value, list | tuple | int | float | str | bytes | np.ndarray | np.generic | complex):
+            raise
+        raise TypeError(
+            f"Cannot convert value {value!r} of type {type(value).__name__} to a Tensor"
+            f"{'' if wanted is None else f' of dtype {wanted.name}'}: no conversion function registered"
+        ) from error
+
+
+def convert_n_to_tensor(values: Sequence[Any], dtype: Any = None, name: str | None = None) -> list[Tensor]:
+    """Convert each of a list; the i-th gets the name `name_i`."""
+    return [convert_to_tensor(value, dtype, None if name is None else f"{name}_{index}") for index, value in enumerate(values)]

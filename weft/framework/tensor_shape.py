@@ -1,0 +1,428 @@
+"""Dimension and TensorShape: the partially known shapes that the public API shows.
+
+Inside weft a shape is `Dims`: a tuple of `int | None`, or None when even the rank is unknown. The graph, the shape rules and
+the plans use that plain form; the classes here are its face towards programs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from tensorboard.compat.proto import tensor_shape_pb2
+
+Dims = tuple[int | None, ...] | None
+
+
+class Dimension:
+    """The size of one dimension, perhaps unknown. Arithmetic with an unknown gives an unknown; comparing gives None."""
+
+    __slots__ = ("_value",)
+
+    def __init__(self, value: Any) -> None:
+        if value is None or (isinstance(value, Dimension) and value._value is None):
+            self._value: int | None = None
+            return
+        self._value = dimension_size(value)
+
+    @property
+    def value(self) -> int | None:
+        """The size, or None."""
+        return self._value
+
+    def is_compatible_with(self, other: Any) -> bool:
+        """Whether both may be the same size."""
+        other = as_dimension(other)
+        return self._value is None or other._value is None or self._value == other._value
+
+    def assert_is_compatible_with(self, other: Any) -> None:
+        """Raise ValueError unless both may be the same size."""
+        if not self.is_compatible_with(other):
+            raise ValueError(f"Dimensions {self} and {as_dimension(other)} are not compatible")
+
+    def merge_with(self, other: Any) -> Dimension:
+        """The more specific of both; ValueError when they differ."""
+        other = as_dimension(other)
+        self.assert_is_compatible_with(other)
+        return Dimension(other._value if self._value is None else self._value)
+
+    def _arithmetic(self, other: Any, function: Any, swap: bool = False) -> Any:
+        try:
+            other = as_dimension(other)
+        except (TypeError, ValueError):
+            return NotImplemented
+        if self._value is None or other._value is None:
+            return Dimension(None)
+        return Dimension(function(other._value, self._value) if swap else function(self._value, other._value))
+
+    def __add__(self, other: Any) -> Any:
+        return self._arithmetic(other, lambda a, b: a + b)
+
+    def __radd__(self, other: Any) -> Any:
+        return self._arithmetic(other, lambda a, b: a + b, swap=True)
+
+    def __sub__(self, other: Any) -> Any:
+        return self._arithmetic(other, lambda a, b: a - b)
+
+    def __rsub__(self, other: Any) -> Any:
+        return self._arithmetic(other, lambda a, b: a - b, swap=True)
+
+    def __mul__(self, other: Any) -> Any:
+        return self._arithmetic(other, lambda a, b: a * b)
+
+    def __rmul__(self, other: Any) -> Any:
+        return self._arithmetic(other, lambda a, b: a * b, swap=True)
+
+    def __floordiv__(self, other: Any) -> Any:
+        return self._arithmetic(other, lambda a, b: a // b)
+
+    def __rfloordiv__(self, other: Any) -> Any:
+        return self._arithmetic(other, lambda a, b: a // b, swap=True)
+
+    def __div__(self, other: Any) -> Any:
+        return self // other
+
+    def __truediv__(self, other: Any) -> Any:
+        raise TypeError(f"unsupported operand type(s) for /: 'Dimension' and '{type(other).__name__}', please use // instead")
+
+    def __rtruediv__(self, other: Any) -> Any:
+        raise TypeError(f"unsupported operand type(s) for /: '{type(other).__name__}' and 'Dimension', please use // instead")
+
+    def __mod__(self, other: Any) -> Any:
+        return self._arithmetic(other, lambda a, b: a % b)
+
+    def __rmod__(self, other: Any) -> Any:
+        return self._arithmetic(other, lambda a, b: a % b, swap=True)
+
+    def _compare(self, other: Any, function: Any) -> Any:
+        try:
+            other = as_dimension(other)
+        except (TypeError, ValueError):
+            return NotImplemented
+        if self._value is None or other._value is None:
+            return None
+        return function(self._value, other._value)
+
+    def __eq__(self, other: object) -> Any:
+        return self._compare(other, lambda a, b: a == b)
+
+    def __ne__(self, other: object) -> Any:
+        return self._compare(other, lambda a, b: a != b)
+
+    def __lt__(self, other: Any) -> Any:
+        return self._compare(other, lambda a, b: a < b)
+
+    def __le__(self, other: Any) -> Any:
+        return self._compare(other, lambda a, b: a <= b)
+
+    def __gt__(self, other: Any) -> Any:
+        return self._compare(other, lambda a, b: a > b)
+
+    def __ge__(self, other: Any) -> Any:
+        return self._compare(other, lambda a, b: a >= b)
+
+    def __hash__(self) -> int:
+        return hash(self._value)
+
+    def __int__(self) -> int:
+        if self._value is None:
+            raise TypeError("int() of an unknown Dimension: the size is not known while the graph is built")
+        return self._value
+
+    def __index__(self) -> int:
+        return int(self)
+
+    def __str__(self) -> str:
+        return "?" if self._value is None else str(self._value)
+
+    def __repr__(self) -> str:
+        return f"Dimension({self._value})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Dimension, (self._value,)
+
+
+def dimension_size(value: Any) -> int:
+    """Convert an int, a NumPy integer, a Dimension or a whole-number float to a size; ValueError/TypeError otherwise."""
+    if isinstance(value, Dimension):
+        value = value._value
+    if isinstance(value, str | bytes):
+        raise TypeError(f"Cannot convert {value!r} to Dimension")
+    try:
+        size = int(value)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"Cannot convert {value!r} to Dimension") from error
+    if size != value:
+        raise ValueError(f"Ambiguous dimension: {value}")
+    if size < 0:
+        raise ValueError(f"Dimension {size} must be >= 0")
+    return size
+
+
+def as_dimension(value: Any) -> Dimension:
+    """Convert to a Dimension; None is the unknown one."""
+    return value if isinstance(value, Dimension) else Dimension(value)
+
+
+def dimension_value(dimension: Any) -> Any:
+    """The `int | None` of a Dimension; anything else comes back as it is."""
+    return dimension._value if isinstance(dimension, Dimension) else dimension
+
+
+def as_dims(value: Any) -> Dims:
+    """Convert what programs write for a shape (None, int, sequence, TensorShape, proto) to the plain form."""
+    if value is None:
+        return None
+    if type(value) is tuple and all(type(d) is int and d >= 0 for d in value):
+        return value
+    if isinstance(value, TensorShape):
+        return value._dims
+    if isinstance(value, tensor_shape_pb2.TensorShapeProto):
+        return None if value.unknown_rank else tuple(None if d.size == -1 else d.size for d in value.dim)
+    try:
+        sizes = iter(value)
+    except TypeError:
+        return (_size_or_none(value),)
+    return tuple(_size_or_none(size) for size in sizes)
+
+
+def _size_or_none(value: Any) -> int | None:
+    if value is None or (isinstance(value, Dimension) and value._value is None):
+        return None
+    return dimension_size(value)
+
+
+class TensorShape:
+    """A shape that may be unknown in some dimensions or in its rank."""
+
+    __slots__ = ("_dims",)
+
+    def __init__(self, dims: Any) -> None:
+        self._dims: Dims = as_dims(dims)
+
+    @property
+    def dims(self) -> list[Dimension] | None:
+        """The dimensions, or None when the rank is unknown."""
+        return None if self._dims is None else [Dimension(d) for d in self._dims]
+
+    @property
+    def ndims(self) -> int | None:
+        """The rank, or None."""
+        return None if self._dims is None else len(self._dims)
+
+    @property
+    def rank(self) -> int | None:
+        """The rank, or None."""
+        return self.ndims
+
+    def as_list(self) -> list[int | None]:
+        """The sizes as a list; ValueError when the rank is unknown."""
+        if self._dims is None:
+            raise ValueError("as_list() is not defined on an unknown TensorShape.")
+        return list(self._dims)
+
+    def as_proto(self) -> Any:
+        """The TensorShapeProto."""
+        proto = tensor_shape_pb2.TensorShapeProto()
+        if self._dims is None:
+            proto.unknown_rank = True
+        else:
+            for size in self._dims:
+                proto.dim.add().size = -1 if size is None else size
+        return proto
+
+    def num_elements(self) -> int | None:
+        """The number of elements, or None when some size is unknown."""
+        if self._dims is None or None in self._dims:
+            return None
+        count = 1
+        for size in self._dims:
+            count *= size  # type: ignore[operator]
+        return count
+
+    def is_fully_defined(self) -> bool:
+        """Whether every size is known."""
+        return self._dims is not None and None not in self._dims
+
+    def assert_is_fully_defined(self) -> None:
+        """Raise ValueError unless every size is known."""
+        if not self.is_fully_defined():
+            raise ValueError(f"Shape {self} is not fully defined")
+
+    def is_compatible_with(self, other: Any) -> bool:
+        """Whether both may be the shape of one tensor."""
+        return dims_compatible(self._dims, as_dims(other))
+
+    def assert_is_compatible_with(self, other: Any) -> None:
+        """Raise ValueError unless both may be the shape of one tensor."""
+        if not self.is_compatible_with(other):
+            raise ValueError(f"Shapes {self} and {as_shape(other)} are incompatible")
+
+    def merge_with(self, other: Any) -> TensorShape:
+        """The shape with what either knows; ValueError when they contradict each other."""
+        return TensorShape(merge_dims(self._dims, as_dims(other)))
+
+    def most_specific_compatible_shape(self, other: Any) -> TensorShape:
+        """The shape that knows what both agree on."""
+        dims = as_dims(other)
+        if self._dims is None or dims is None or len(self._dims) != len(dims):
+            return unknown_shape()
+        return TensorShape([a if a == b else None for a, b in zip(self._dims, dims, strict=True)])
+
+    def concatenate(self, other: Any) -> TensorShape:
+        """This shape followed by the other."""
+        dims = as_dims(other)
+        return TensorShape(None if self._dims is None or dims is None else self._dims + dims)
+
+    def with_rank(self, rank: int) -> TensorShape:
+        """This shape with the rank given; ValueError when it has another."""
+        try:
+            return self.merge_with(unknown_shape(ndims=rank))
+        except ValueError as error:
+            raise ValueError(f"Shape {self} must have rank {rank}") from error
+
+    def assert_has_rank(self, rank: int) -> None:
+        """Raise ValueError when the rank is known and differs."""
+        if self.ndims not in (None, rank):
+            raise ValueError(f"Shape {self} must have rank {rank}")
+
+    def assert_same_rank(self, other: Any) -> None:
+        """Raise ValueError when both ranks are known and differ."""
+        other = as_shape(other)
+        if self.ndims is not None and other.ndims is not None and self.ndims != other.ndims:
+            raise ValueError(f"Shapes {self} and {other} must have the same rank")
+
+    def with_rank_at_least(self, rank: int) -> TensorShape:
+        """This shape; ValueError when its rank is known and smaller."""
+        if self.ndims is not None and self.ndims < rank:
+            raise ValueError(f"Shape {self} must have rank at least {rank}")
+        return self
+
+    def with_rank_at_most(self, rank: int) -> TensorShape:
+        """This shape; ValueError when its rank is known and greater."""
+        if self.ndims is not None and self.ndims > rank:
+            raise ValueError(f"Shape {self} must have rank at most {rank}")
+        return self
+
+    def __len__(self) -> int:
+        if self._dims is None:
+            raise ValueError("Cannot take the length of Shape with unknown rank.")
+        return len(self._dims)
+
+    def __bool__(self) -> bool:
+        return self._dims is not None
+
+    def __iter__(self) -> Iterator[Dimension]:
+        if self._dims is None:
+            raise ValueError("Cannot iterate over a shape with unknown rank.")
+        return iter([Dimension(d) for d in self._dims])
+
+    def __getitem__(self, key: Any) -> Any:
+        if self._dims is not None:
+            part = self._dims[key]
+            return TensorShape(part) if isinstance(key, slice) else Dimension(part)
+        if not isinstance(key, slice):
+            return Dimension(None)
+        start = 0 if key.start is None else key.start
+        if key.step is not None or key.stop is None or start < 0 or key.stop < 0:
+            return unknown_shape()
+        return unknown_shape(ndims=max(key.stop - start, 0))
+
+    def __add__(self, other: Any) -> TensorShape:
+        return self.concatenate(other)
+
+    def __radd__(self, other: Any) -> TensorShape:
+        return as_shape(other).concatenate(self)
+
+    def __eq__(self, other: object) -> bool:
+        try:
+            return self._dims == as_dims(other)
+        except (TypeError, ValueError):
+            return NotImplemented
+
+    def __ne__(self, other: object) -> bool:
+        try:
+            dims = as_dims(other)
+        except (TypeError, ValueError):
+            return NotImplemented
+        if self._dims is None or dims is None:
+            raise ValueError("The inequality of unknown TensorShapes is undefined.")
+        return self._dims != dims
+
+    def __hash__(self) -> int:
+        return hash(self._dims)
+
+    def __str__(self) -> str:
+        if self._dims is None:
+            return "<unknown>"
+        if len(self._dims) == 1:
+            return f"({'?' if self._dims[0] is None else self._dims[0]},)"
+        return "(" + ", ".join("?" if d is None else str(d) for d in self._dims) + ")"
+
+    def __repr__(self) -> str:
+        return f"TensorShape({self.dims})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return TensorShape, (self._dims,)
+
+
+def as_shape(value: Any) -> TensorShape:
+    """Convert to a TensorShape."""
+    return value if isinstance(value, TensorShape) else TensorShape(value)
+
+
+def unknown_shape(ndims: int | None = None) -> TensorShape:
+    """A shape of unknown sizes, of the rank given or of unknown rank."""
+    return TensorShape(None if ndims is None else [None] * ndims)
+
+
+def scalar() -> TensorShape:
+    """The shape of a scalar."""
+    return TensorShape(())
+
+
+def dims_compatible(a: Dims, b: Dims) -> bool:
+    """Whether two plain shapes may belong to one tensor."""
+    if a is None or b is None:
+        return True
+    return len(a) == len(b) and all(x is None or y is None or x == y for x, y in zip(a, b, strict=True))
+
+
+def merge_dims(a: Dims, b: Dims) -> Dims:
+    """What both plain shapes know together; ValueError when they contradict each other."""
+    if a is None:
+        return b
+    if b is None:
+        return a
+    if not dims_compatible(a, b):
+        raise ValueError(f"Shapes {format_dims(a)} and {format_dims(b)} are not compatible")
+    return tuple(y if x is None else x for x, y in zip(a, b, strict=True))
+
+
+def broadcast_dims(a: Dims, b: Dims) -> Dims:
+    """The shape of an elementwise result by NumPy's rule; ValueError when it cannot be."""
+    if a == b and a is not None and None not in a:
+        return a
+    if a is None or b is None:
+        return None
+    if len(a) < len(b):
+        a, b = b, a
+    head = a[: len(a) - len(b)]
+    return head + tuple(_broadcast_size(x, y, a, b) for x, y in zip(a[len(head) :], b, strict=True))
+
+
+def _broadcast_size(x: int | None, y: int | None, a: Sequence[Any], b: Sequence[Any]) -> int | None:
+    if x == y:
+        return x
+    if x == 1:
+        return y
+    if y == 1:
+        return x
+    if x is None or y is None:
+        return y if x is None else x
+    raise ValueError(f"Incompatible shapes for broadcasting: {format_dims(tuple(a))} and {format_dims(tuple(b))}")
+
+
+def format_dims(dims: Dims) -> str:
+    """The printed form of a plain shape, such as `(?, 3)`."""
+    return str(TensorShape(dims))

@@ -1,0 +1,259 @@
+"""TensorProto to and from NumPy arrays, and the conversion of Python values to arrays of a dtype."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+from tensorboard.compat.proto import tensor_pb2
+
+from weft.framework import dtypes
+from weft.framework.dtypes import DType
+from weft.framework.tensor_shape import Dims, TensorShape, as_dims, dims_compatible
+
+# Which repeated field of TensorProto holds a type's values when `tensor_content` is not used.
+_VALUE_FIELD: Final = {
+    dtypes.float32: "float_val", dtypes.float64: "double_val", dtypes.int32: "int_val", dtypes.uint8: "int_val",
+    dtypes.int16: "int_val", dtypes.uint16: "int_val", dtypes.int8: "int_val", dtypes.qint8: "int_val",
+    dtypes.quint8: "int_val", dtypes.qint32: "int_val", dtypes.string: "string_val", dtypes.int64: "int64_val",
+    dtypes.bool: "bool_val", dtypes.uint32: "uint32_val", dtypes.uint64: "uint64_val", dtypes.float16: "half_val",
+    dtypes.bfloat16: "half_val", dtypes.complex64: "scomplex_val", dtypes.complex128: "dcomplex_val",
+}  # fmt: skip
+
+
+def make_tensor_proto(values: Any, dtype: Any = None, shape: Any = None, verify_shape: bool = False) -> Any:
+    """Make a TensorProto of a Python value or array.
+
+    Args:
+        values: what `as_array` takes; a TensorProto comes back as it is.
+        dtype: the type wanted; inferred when None.
+        shape: the shape wanted; a single value fills it unless `verify_shape`.
+
+    Raises:
+        TypeError: a value does not fit the type.
+        ValueError: the values do not fit the shape.
+    """
+    if isinstance(values, tensor_pb2.TensorProto):
+        return values
+    array = as_array(values, None if dtype is None else dtypes.as_dtype(dtype))
+    if shape is not None:
+        array = fill_shape(array, as_dims(shape), verify_shape)
+    kind = dtypes.as_dtype(array.dtype) if dtype is None else dtypes.as_dtype(dtype).base_dtype
+    proto = tensor_pb2.TensorProto(dtype=kind.as_datatype_enum, tensor_shape=TensorShape(array.shape).as_proto())
+    if kind is dtypes.string:
+        proto.string_val.extend(array.ravel().tolist())
+    elif array.size <= 1 and kind in _VALUE_FIELD and kind not in (dtypes.float16, dtypes.bfloat16):
+        _set_values(proto, kind, array.ravel())
+    else:
+        proto.tensor_content = np.ascontiguousarray(array).tobytes()
+    return proto
+
+
+def _set_values(proto: Any, kind: DType, flat: Any) -> None:
+    field = getattr(proto, _VALUE_FIELD[kind])
+    if kind.is_complex:
+        field.extend(flat.view(kind.real_dtype.as_numpy_dtype).tolist())
+    else:
+        field.extend(flat.tolist())
+
+
+def fill_shape(array: Any, dims: Dims, verify_shape: bool = False) -> Any:
+    """Give an array the shape wanted; the last value is repeated to fill it, as TensorFlow's constants do."""
+    assert dims is not None
+    assert None not in dims
+    if array.shape == dims:
+        return array
+    if verify_shape:
+        raise TypeError(f"Expected Tensor's shape: {dims}, got {array.shape}.")
+    wanted = int(np.prod(dims, dtype=np.int64))  # type: ignore[arg-type]
+    if array.size > wanted:
+        raise ValueError(f"Too many elements provided. Needed at most {wanted}, but received {array.size}")
+    if array.size == wanted:
+        return array.reshape(dims)
+    flat = np.empty(wanted, array.dtype)
+    flat[: array.size] = array.ravel()
+    flat[array.size :] = array.ravel()[-1] if array.size else 0
+    return flat.reshape(dims)
+
+
+def make_ndarray(tensor: Any) -> Any:
+    """The array that a TensorProto holds; strings become an object array of bytes."""
+    kind = dtypes.as_dtype(tensor.dtype)
+    shape = tuple(d.size for d in tensor.tensor_shape.dim)
+    count = int(np.prod(shape, dtype=np.int64))
+    if tensor.tensor_content and kind is dtypes.string:
+        return _strings_of_content(tensor.tensor_content, count).reshape(shape)
+    if tensor.tensor_content:
+        return np.frombuffer(tensor.tensor_content, dtype=kind.as_numpy_dtype).copy().reshape(shape)
+    if kind not in _VALUE_FIELD:
+        raise TypeError(f"Unsupported tensor type: {tensor.dtype}")
+    values = getattr(tensor, _VALUE_FIELD[kind])
+    if kind is dtypes.string:
+        array = np.empty(len(values), np.object_)
+        array[:] = list(values)
+    elif kind in (dtypes.float16, dtypes.bfloat16):
+        array = np.fromiter(values, np.uint16).view(kind.as_numpy_dtype)
+    elif kind.is_complex:
+        array = np.asarray(values, kind.real_dtype.as_numpy_dtype).view(kind.as_numpy_dtype)
+    else:
+        array = np.asarray(values, kind.as_numpy_dtype)
+    if array.size == count:
+        return array.reshape(shape)
+    # TensorFlow drops repeated trailing values; none at all stands for zeros.
+    full = np.empty(count, array.dtype)
+    full[: array.size] = array
+    full[array.size :] = array[-1] if array.size else (b"" if kind is dtypes.string else 0)
+    return full.reshape(shape)
+
+
+MakeNdarray = make_ndarray
+
+
+def _strings_of_content(content: bytes, count: int) -> Any:
+    """Split what TensorFlow makes of a string tensor: the lengths of all strings as varints, then all their bytes."""
+    lengths = []
+    position = 0
+    # A length takes a byte at least; a count that lies must not be counted to.
+    for _ in range(count if count <= len(content) else 0):
+        length = shift = 0
+        while position < len(content):
+            byte = content[position]
+            position += 1
+            length |= (byte & 0x7F) << shift
+            shift += 7
+            if byte < 0x80:
+                break
+        lengths.append(length)
+    if len(lengths) != count or position + sum(lengths) != len(content):
+        raise ValueError(f"The content of a string tensor, {len(content)} bytes, does not fit its {count} elements")
+    array = np.empty(count, np.object_)
+    for index, length in enumerate(lengths):
+        array[index] = content[position : position + length]
+        position += length
+    return array
+
+
+def as_array(value: Any, dtype: DType | None = None) -> Any:
+    """Convert a Python value to an array of the dtype given, by TensorFlow's rules.
+
+    Python floats become float32, Python ints int32 (int64 when they don't fit), strings object arrays of bytes. A value of
+    another type than the one asked for is a TypeError, as is an int that does not fit; ints may become floats.
+    """
+    if value is None:
+        raise ValueError("None values not supported.")
+    base = None if dtype is None else dtype.base_dtype
+    if isinstance(value, np.ndarray | np.generic):
+        return _convert_array(np.asarray(value), base, value)
+    if base is None and isinstance(value, int) and not isinstance(value, bool):
+        return np.array(value, np.int32 if -(2**31) <= value < 2**31 else np.int64)
+    if isinstance(value, float | int | complex) and base is not None and base.is_numpy_compatible:
+        return _convert_scalar(value, base)
+    if isinstance(value, str | bytes):
+        return _strings(np.array(value, np.object_), base, value)
+    return _convert_nested(value, base)
+
+
+def _convert_scalar(value: Any, base: DType) -> Any:
+    accepted = (
+        base.is_complex
+        or (base.is_floating and not isinstance(value, bool | complex))
+        or (base.is_integer and isinstance(value, int) and not isinstance(value, bool))
+        or (base.is_bool and isinstance(value, bool))
+        or (base.is_quantized and isinstance(value, int))
+    )
+    if not accepted:
+        raise TypeError(f"Expected {base.name}, got {value!r} of type {type(value).__name__!r} instead.")
+    if base.is_integer and not base.min <= value <= base.max:
+        raise ValueError(f"Tensor conversion requested dtype {base.name}, which cannot hold {value!r}.")
+    return np.array(value, base.as_numpy_dtype)
+
+
+def _convert_array(array: Any, base: DType | None, value: Any) -> Any:
+    if array.dtype.kind in "SUO":
+        return _strings(array.astype(np.object_), base, value)
+    if base is None:
+        dtypes.as_dtype(array.dtype)
+        return array
+    if base is dtypes.string:
+        raise TypeError(f"Expected string, got {value!r} of type {type(value).__name__!r} instead.")
+    return array if array.dtype == base.as_numpy_dtype else array.astype(base.as_numpy_dtype)
+
+
+def _strings(array: Any, base: DType | None, value: Any) -> Any:
+    if base is not None and base is not dtypes.string:
+        raise TypeError(f"Expected {base.name}, got {value!r} of type {type(value).__name__!r} instead.")
+    flat = [_as_bytes(item) for item in array.ravel().tolist()]
+    out = np.empty(len(flat), np.object_)
+    out[:] = flat
+    return out.reshape(array.shape)
+
+
+def _as_bytes(item: Any) -> bytes:
+    if isinstance(item, bytes):
+        return item
+    if isinstance(item, str):
+        return item.encode("utf-8")
+    raise TypeError(f"Expected binary or unicode string, got {item!r}")
+
+
+def _convert_nested(value: Any, base: DType | None) -> Any:
+    try:
+        array = np.array(value)
+    except UnicodeDecodeError:
+        # Text and bytes in one list: NumPy would make text of all.
+        array = _object_array(value)
+    except ValueError as error:
+        raise ValueError(f"Can't convert non-rectangular Python sequence to Tensor: {error}") from error
+    if array.dtype.kind in "SUO":
+        return _convert_array(_object_array(value), base, value)
+    if base is None:
+        return _default_width(array)
+    if array.size:
+        _check_kind(array, base, value)
+    if base is dtypes.string:
+        return array.astype(np.object_)
+    return array.astype(base.as_numpy_dtype)
+
+
+def _object_array(value: Any) -> Any:
+    # np.array would pad fixed-width strings and cut trailing NULs.
+    return np.array(value, np.object_)
+
+
+def _default_width(array: Any) -> Any:
+    """Lists are 32 bits wide unless their numbers need more, whatever their elements are."""
+    if array.dtype == np.float64 or (array.size == 0 and array.dtype == np.int64):
+        return array.astype(np.float32)
+    if array.dtype == np.int64:
+        fits = array.min() >= -(2**31) and array.max() < 2**31
+        return array.astype(np.int32) if fits else array
+    dtypes.as_dtype(array.dtype)
+    return array
+
+
+def _has_numpy_leaf(value: Any) -> bool:
+    while isinstance(value, list | tuple) and value:
+        value = value[0]
+    return isinstance(value, np.ndarray | np.generic)
+
+
+def _check_kind(array: Any, base: DType, value: Any) -> None:
+    kind = array.dtype.kind
+    accepted = (
+        base.is_complex
+        or (base.is_floating and kind in "fiuV")
+        or (base.is_integer and kind in "iu")
+        or (base.is_bool and kind == "b")
+        or (base.is_quantized and kind in "iu")
+        or (base.is_floating and _has_numpy_leaf(value))
+    )
+    if not accepted:
+        leaf = next((x for x in array.ravel().tolist()), value)
+        raise TypeError(f"Expected {base.name}, got {leaf!r} of type {type(leaf).__name__!r} instead.")
+    if base.is_integer and (array.min() < base.min or array.max() > base.max):
+        raise ValueError(f"Tensor conversion requested dtype {base.name}, which cannot hold all of {value!r}.")
+
+
+def compatible_with_value(dims: Dims, array: Any) -> bool:
+    """Whether a feed of this array fits a tensor of this shape."""
+    return dims_compatible(dims, array.shape)

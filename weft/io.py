@@ -1,0 +1,22 @@
+"""tf.io: files as tensors and graphs as files. This module only re-exports."""
+
+from __future__ import annotations
+
+from weft.checkpoint.record_files import TFRecordCompressionType as TFRecordCompressionType
+from weft.checkpoint.record_files import TFRecordOptions as TFRecordOptions
+from weft.checkpoint.record_files import TFRecordWriter as TFRecordWriter
+from weft.checkpoint.record_files import tf_record_iterator as tf_record_iterator
+from weft.framework.graph_file import write_graph as write_graph
+from weft.ops.csv_records import decode_csv as decode_csv
+from weft.ops.example_features import FixedLenFeature as FixedLenFeature
+from weft.ops.example_features import FixedLenSequenceFeature as FixedLenSequenceFeature
+from weft.ops.example_features import SparseFeature as SparseFeature
+from weft.ops.example_features import VarLenFeature as VarLenFeature
+from weft.ops.file_io import matching_files as matching_files
+from weft.ops.file_io import read_file as read_file
+from weft.ops.file_io import write_file as write_file
+from weft.ops.parse_example import parse_example as parse_example
+from weft.ops.parse_example import parse_single_example as parse_single_example
+from weft.ops.strings import decode_base64 as decode_base64
+from weft.ops.strings import decode_raw as decode_raw
+from weft.ops.strings import encode_base64 as encode_base64

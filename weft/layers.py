@@ -1,0 +1,33 @@
+"""tf.layers: layers as classes that keep their variables, and as functions that make and call one."""
+
+from __future__ import annotations
+
+from weft.ops.layer import Layer as Layer
+from weft.ops.layer_conv import Conv1D as Conv1D
+from weft.ops.layer_conv import Conv2D as Conv2D
+from weft.ops.layer_conv import Conv2DTranspose as Conv2DTranspose
+from weft.ops.layer_conv import Conv3D as Conv3D
+from weft.ops.layer_conv import conv1d as conv1d
+from weft.ops.layer_conv import conv2d as conv2d
+from weft.ops.layer_conv import conv2d_transpose as conv2d_transpose
+from weft.ops.layer_conv import conv3d as conv3d
+from weft.ops.layer_core import Dense as Dense
+from weft.ops.layer_core import Dropout as Dropout
+from weft.ops.layer_core import Flatten as Flatten
+from weft.ops.layer_core import dense as dense
+from weft.ops.layer_core import dropout as dropout
+from weft.ops.layer_core import flatten as flatten
+from weft.ops.layer_norm import BatchNormalization as BatchNormalization
+from weft.ops.layer_norm import batch_normalization as batch_normalization
+from weft.ops.layer_pool import AveragePooling1D as AveragePooling1D
+from weft.ops.layer_pool import AveragePooling2D as AveragePooling2D
+from weft.ops.layer_pool import AveragePooling3D as AveragePooling3D
+from weft.ops.layer_pool import MaxPooling1D as MaxPooling1D
+from weft.ops.layer_pool import MaxPooling2D as MaxPooling2D
+from weft.ops.layer_pool import MaxPooling3D as MaxPooling3D
+from weft.ops.layer_pool import average_pooling1d as average_pooling1d
+from weft.ops.layer_pool import average_pooling2d as average_pooling2d
+from weft.ops.layer_pool import average_pooling3d as average_pooling3d
+from weft.ops.layer_pool import max_pooling1d as max_pooling1d
+from weft.ops.layer_pool import max_pooling2d as max_pooling2d
+from weft.ops.layer_pool import max_pooling3d as max_pooling3d

@@ -1,0 +1,180 @@
+"""The nodes of a Saver: writing, reading and merging checkpoints, and the names of their parts.
+
+All are host ops: they run on the task that their device names and see its files only. Tensors are written from the
+memory in which they are; a variable's value is one whole array, whatever steps run meanwhile.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from tensorboard.compat.proto import types_pb2
+
+from weft.checkpoint.bundle_merge import merge_bundles
+from weft.checkpoint.bundle_reader import BundleReader
+from weft.checkpoint.bundle_writer import BundleWriter
+from weft.checkpoint.tensor_slice import parse_shape_and_slice
+from weft.errors import InvalidArgumentError, NotFoundError
+from weft.framework import device_spec
+from weft.framework.dtypes import DType
+from weft.ops.declaration import no_outputs, op, scalar_shape, unknown
+
+
+def _scalar_text(value: Any, what: str) -> str:
+    if value.ndim:
+        raise InvalidArgumentError(None, None, f"Input {what} should be a scalar tensor, got {list(value.shape)} instead.")
+    return bytes(value.item()).decode()
+
+
+def _texts(value: Any) -> list[str]:
+    return [bytes(item).decode() for item in value.ravel().tolist()]
+
+
+def _check_counts(names: list[str], slices: list[str], tensors: int) -> None:
+    if not len(names) == len(slices) == tensors:
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"tensor_names, shape_and_slices and tensors must be equally many, got {len(names)}, {len(slices)} and {tensors}",
+        )
+
+
+@op("SaveV2", "prefix: string, tensor_names: string, shape_and_slices: string, tensors: [dtypes] ->",
+    infer=no_outputs, gradient=None, stateful=True)  # fmt: skip
+def save_v2(ctx, prefix, tensor_names, shape_and_slices, tensors, *, dtypes: list[DType]):
+    """Write a checkpoint of the V2 format, whole or not at all; a shape-and-slice makes its tensor a part of one."""
+    names, slices = _texts(tensor_names), _texts(shape_and_slices)
+    _check_counts(names, slices, len(tensors))
+    with _writer(ctx, _scalar_text(prefix, "prefix")) as writer:
+        for name, box, value, dtype in zip(names, slices, tensors, dtypes, strict=True):
+            ctx.raise_if_cancelled()
+            if box:
+                _add_slice(writer, name, box, value, dtype)
+            else:
+                writer.add(name, value, dtype)
+    return ()
+
+
+def _writer(ctx: Any, prefix: str) -> BundleWriter:
+    try:
+        return BundleWriter(prefix)
+    except NotFoundError as error:
+        task = device_spec.task_name(ctx.device)
+        message = f"{error.message} ({task} writes {prefix}: the directory must exist on the file system of that task)"
+        raise NotFoundError(None, None, message) from error
+
+
+def _add_slice(writer: BundleWriter, name: str, box: str, value: Any, dtype: DType) -> None:
+    shape, piece = parse_shape_and_slice(box)
+    wanted = piece.within(shape, name).sizes
+    if tuple(value.shape) != wanted:
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"Slice in shape_and_slice specification does not match the shape of the tensor to save: {box}, tensor "
+            f"{name!r}: {list(value.shape)}",
+        )
+    writer.add_slice(name, shape, piece.starts, piece.sizes, value, dtype)
+
+
+@op("RestoreV2", "prefix: string, tensor_names: string, shape_and_slices: string -> tensors: [dtypes]",
+    infer=unknown, gradient=None, stateful=True)  # fmt: skip
+def restore_v2(ctx, prefix, tensor_names, shape_and_slices, *, dtypes: list[DType]):
+    """Read tensors, or the boxes of them that shape-and-slices name, from a checkpoint of the V2 format."""
+    names, slices = _texts(tensor_names), _texts(shape_and_slices)
+    _check_counts(names, slices, len(dtypes))
+    values = []
+    with BundleReader(_scalar_text(prefix, "prefix")) as reader:
+        _check_present(reader, names)
+        for name, box, dtype in zip(names, slices, dtypes, strict=True):
+            ctx.raise_if_cancelled()
+            _check_dtype(reader, name, dtype)
+            values.append(_read_slice(reader, name, box) if box else reader.lookup(name))
+    return tuple(values)
+
+
+def _check_present(reader: BundleReader, names: list[str]) -> None:
+    missing = [name for name in names if not reader.has(name)]
+    if not missing:
+        return
+    message = f"Key {missing[0]} not found in checkpoint {reader.prefix}"
+    if len(missing) > 1:
+        more = f" and {len(missing) - 9} others" if len(missing) > 9 else ""
+        message += f"; of {len(names)} keys asked for, it also lacks {', '.join(missing[1:9])}{more}"
+    raise NotFoundError(None, None, message)
+
+
+def _check_dtype(reader: BundleReader, name: str, dtype: DType) -> None:
+    stored = reader.dtype(name)
+    if stored is not dtype.base_dtype:
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"tensor_name = {name}; expected dtype {_type_name(dtype)} does not equal original dtype {_type_name(stored)}",
+        )
+
+
+def _type_name(dtype: DType) -> str:
+    return types_pb2.DataType.Name(dtype.base_dtype.as_datatype_enum).removeprefix("DT_").lower()
+
+
+def _read_slice(reader: BundleReader, name: str, box: str) -> Any:
+    shape, piece = parse_shape_and_slice(box)
+    stored = reader.shape(name)
+    if shape != stored:
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"tensor_name = {name}; shape in shape_and_slice spec {list(shape)} does not match the shape stored in "
+            f"checkpoint: {list(stored)}",
+        )
+    return reader.lookup_slice(name, piece.starts, piece.sizes)
+
+
+@op("MergeV2Checkpoints", "checkpoint_prefixes: string, destination_prefix: string ->",
+    infer=no_outputs, gradient=None, stateful=True)  # fmt: skip
+def merge_v2_checkpoints(
+    ctx,
+    checkpoint_prefixes,
+    destination_prefix,
+    *,
+    delete_old_dirs: bool = True,
+    allow_missing_files: bool = False,
+):
+    """Make one checkpoint of those that several tasks wrote, by renaming their data files and merging their tables."""
+    parts, destination = _texts(checkpoint_prefixes), _scalar_text(destination_prefix, "destination_prefix")
+    if allow_missing_files:
+        parts = [part for part in parts if _is_there(part)]
+    try:
+        merge_bundles(parts, destination, delete_old_dirs=delete_old_dirs)
+    except NotFoundError as error:
+        raise NotFoundError(None, None, f"{error.message} (merging on {device_spec.task_name(ctx.device)})") from error
+    return ()
+
+
+def _is_there(prefix: str) -> bool:
+    try:
+        BundleReader(prefix).close()
+    except NotFoundError:
+        return False
+    return True
+
+
+@op("ShardedFilename", "basename: string, shard: int32, num_shards: int32 -> filename: string",
+    infer=scalar_shape, gradient=None)  # fmt: skip
+def sharded_filename(ctx, basename, shard, num_shards):
+    """`BASENAME-00002-of-00005`."""
+    return _boxed(f"{_scalar_text(basename, 'basename')}-{int(shard):05d}-of-{int(num_shards):05d}")
+
+
+@op("ShardedFilespec", "basename: string, num_shards: int32 -> filename: string", infer=scalar_shape, gradient=None)
+def sharded_filespec(ctx, basename, num_shards):
+    """The pattern of all shards' names, `BASENAME-?????-of-00005`."""
+    return _boxed(f"{_scalar_text(basename, 'basename')}-?????-of-{int(num_shards):05d}")
+
+
+def _boxed(text: str) -> Any:
+    array = np.empty((), np.object_)
+    array[()] = text.encode()
+    return array

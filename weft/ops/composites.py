@@ -1,0 +1,68 @@
+"""What control flow carries: tensors, and objects made of several tensors that are taken apart on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final, NamedTuple
+
+from weft.framework import nest
+from weft.framework.indexed_slices import IndexedSlices
+from weft.framework.operation import Tensor
+from weft.framework.sparse_tensor import SparseTensor
+from weft.framework.tensor_conversion import convert_to_tensor
+
+
+class _Kind(NamedTuple):
+    parts: Callable[[Any], list[Tensor]]
+    rebuild: Callable[[Any, list[Tensor]], Any]
+
+
+_KINDS: Final[dict[type, _Kind]] = {}
+
+
+def register_composite(kind: type, parts: Callable[[Any], list[Tensor]], rebuild: Callable[[Any, list[Tensor]], Any]) -> None:
+    """Let control flow carry objects of a class: their tensors, and such an object made of other tensors."""
+    _KINDS[kind] = _Kind(parts, rebuild)
+
+
+register_composite(SparseTensor, lambda v: [v.indices, v.values, v.dense_shape], lambda v, tensors: SparseTensor(*tensors))
+register_composite(
+    IndexedSlices,
+    lambda v: [v.values, v.indices] + ([] if v.dense_shape is None else [v.dense_shape]),
+    lambda v, tensors: IndexedSlices(*tensors),
+)
+
+
+def as_leaf(value: Any, name: str = "value") -> Any:
+    """A leaf of a structure as control flow takes it: a tensor, or an object that is made of tensors."""
+    if isinstance(value, Tensor) or type(value) in _KINDS:
+        return value
+    return convert_to_tensor(value, name=name)
+
+
+def tensors_of(leaf: Any) -> list[Tensor]:
+    """The tensors of a leaf."""
+    kind = _KINDS.get(type(leaf))
+    return [leaf] if kind is None else kind.parts(leaf)
+
+
+def flat_tensors(structure: Any) -> list[Tensor]:
+    """The tensors of all leaves."""
+    return [tensor for leaf in nest.flatten(structure) for tensor in tensors_of(leaf)]
+
+
+def packed(structure: Any, tensors: Sequence[Tensor]) -> Any:
+    """The structure with other tensors in its leaves."""
+    left = list(tensors)
+    leaves = []
+    for leaf in nest.flatten(structure):
+        count = len(tensors_of(leaf))
+        taken, left = left[:count], left[count:]
+        kind = _KINDS.get(type(leaf))
+        leaves.append(taken[0] if kind is None else kind.rebuild(leaf, taken))
+    return nest.pack_sequence_as(structure, leaves)
+
+
+def has_free_shape(leaf: Any) -> bool:
+    """Whether a loop may change the shapes of the tensors of such an object."""
+    return not isinstance(leaf, Tensor)

@@ -1,0 +1,78 @@
+"""Const: values that are part of the graph."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from weft.framework import dtypes, tensor_util
+from weft.framework.dtypes import DType
+from weft.framework.operation import Operation, Tensor
+from weft.framework.tensor_conversion import register_tensor_conversion_function, set_constant_function
+from weft.framework.tensor_shape import Dimension, Dims, TensorShape, as_dims
+from weft.ops.declaration import op
+
+
+def _const_shape(op: Operation) -> list[Dims]:
+    return [op.attrs["value"].shape]
+
+
+@op("Const", "-> output: dtype", infer=_const_shape, gradient=None)
+def const(*, value: np.ndarray, dtype: DType):
+    """The array itself."""
+    return value
+
+
+def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Const", verify_shape: bool = False) -> Tensor:
+    """Make a constant tensor.
+
+    Args:
+        value: a number, string, array or (nested) list of these.
+        dtype: the type wanted; inferred when None (Python floats are float32, ints int32).
+        shape: the shape wanted; the last value is repeated to fill it, unless `verify_shape`.
+        name: the node's name.
+        verify_shape: whether a value of another shape is an error.
+
+    Raises:
+        TypeError: the value does not fit the dtype, or (with `verify_shape`) the shape.
+        ValueError: the value is ragged or has more elements than the shape.
+    """
+    return _constant(value, dtype, shape, name, verify_shape)
+
+
+def _constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None = None, verify_shape: bool = False) -> Tensor:
+    wanted = None if dtype is None else dtypes.as_dtype(dtype).base_dtype
+    array = tensor_util.as_array(value, wanted)
+    if shape is not None:
+        array = tensor_util.fill_shape(array, as_dims(shape), verify_shape)
+    if isinstance(value, np.ndarray) and array is value:
+        # The program may change its array later; the constant must not follow.
+        array = array.copy()
+    array.flags.writeable = False
+    kind = wanted or dtypes.as_dtype(array.dtype)
+    return const(value=array, dtype=kind, name=name or "Const")
+
+
+def _shape_to_tensor(value: Any, dtype: Any = None, name: str | None = None, as_ref: bool = False) -> Any:
+    shape = TensorShape(value)
+    if not shape.is_fully_defined():
+        raise ValueError(f"Cannot convert a partially known TensorShape to a Tensor: {shape}")
+    sizes = shape.as_list()
+    if dtype not in (None, dtypes.int32, dtypes.int64):
+        raise TypeError(f"Cannot convert a TensorShape to dtype {dtype.name}: it must be int32 or int64")
+    kind = dtype or (dtypes.int64 if any(size > 2**31 - 1 for size in sizes) else dtypes.int32)  # type: ignore[operator]
+    return _constant(sizes, kind, name=name or "shape_as_tensor")
+
+
+def _dimension_to_tensor(value: Any, dtype: Any = None, name: str | None = None, as_ref: bool = False) -> Any:
+    if value.value is None:
+        raise ValueError("Cannot convert an unknown Dimension to a Tensor: ?")
+    if dtype not in (None, dtypes.int32, dtypes.int64):
+        raise TypeError(f"Cannot convert a Dimension to dtype {dtype.name}: it must be int32 or int64")
+    return _constant(value.value, dtype or dtypes.int32, name=name or "shape_as_tensor")
+
+
+set_constant_function(_constant)
+register_tensor_conversion_function(TensorShape, _shape_to_tensor, 100)
+register_tensor_conversion_function(Dimension, _dimension_to_tensor, 100)

@@ -1,0 +1,156 @@
+"""decode_csv: lines of text with fields as one tensor per field."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from weft.errors import InvalidArgumentError
+from weft.framework import dtypes
+from weft.framework.dtypes import DType
+from weft.framework.operation import Operation, Tensor
+from weft.framework.tensor_shape import Dims
+from weft.ops.declaration import op
+
+_C_NAMES: Final = {"float32": "float", "float64": "double"}
+
+
+def _one_per_field(node: Operation) -> list[Dims]:
+    for index, default in enumerate(node.inputs[1:]):
+        dims = default._dims
+        if dims is not None and (len(dims) > 1 or (len(dims) == 1 and dims[0] not in (None, 0, 1))):
+            raise ValueError(
+                f"Shape of a default must be a length-0 or length-1 vector, or a scalar; that of field {index} is {list(dims)}"
+            )
+    return [node.inputs[0]._dims] * len(node.outputs)
+
+
+@op("DecodeCSV", "records: string, record_defaults: [OUT_TYPE] -> output: [OUT_TYPE]", infer=_one_per_field, gradient=None,
+    types={"OUT_TYPE": (dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64, dtypes.string)})  # fmt: skip
+def decode_csv_node(
+    ctx,
+    records,
+    record_defaults,
+    *,
+    OUT_TYPE: list[DType],
+    field_delim: str = ",",
+    use_quote_delim: bool = True,
+    na_value: str = "",
+    select_cols: list[int] = [],  # noqa: B006 - a declaration
+):
+    """One tensor of the records' shape per field."""
+    delimiter, missing = field_delim.encode(), na_value.encode()
+    types = [dtypes.as_dtype(kind) for kind in OUT_TYPE]
+    chosen = list(select_cols)
+    columns: list[Any] = [np.empty(records.size, kind.as_numpy_dtype) for kind in types]
+    for row, record in enumerate(records.ravel().tolist()):
+        fields = _fields(record, delimiter, use_quote_delim)
+        if chosen:
+            if len(fields) <= chosen[-1]:
+                raise _invalid(f"Expect {len(types)} fields but have {sum(c < len(fields) for c in chosen)} in record {row}")
+            fields = [fields[column] for column in chosen]
+        if len(fields) != len(types):
+            raise _invalid(f"Expect {len(types)} fields but have {len(fields)} in record {row}")
+        for index, (text, kind) in enumerate(zip(fields, types, strict=True)):
+            columns[index][row] = _value(text, missing, kind, record_defaults[index], index, row)
+    return tuple(column.reshape(records.shape) for column in columns)
+
+
+def _value(text: bytes, missing: bytes, kind: DType, default: Any, field: int, row: int) -> Any:
+    if not text or text == missing:
+        if default.size != 1:
+            raise _invalid(f"Field {field} is required but missing in record {row}!")
+        return default.item()
+    if kind == dtypes.string:
+        return text
+    try:
+        number = int(text) if kind.is_integer else float(text)
+    except ValueError:
+        number = None
+    if number is None or b"_" in text or (kind.is_integer and not kind.min <= number <= kind.max):
+        expected, found = _C_NAMES.get(kind.name, kind.name), text.decode(errors="replace")
+        raise _invalid(f"Field {field} in record {row} is not a valid {expected}: {found}")
+    return number
+
+
+def _fields(record: bytes, delimiter: bytes, quoted: bool) -> list[bytes]:
+    """The fields of one record (RFC 4180); a quoted field may hold delimiters, and a quote written twice."""
+    if not record:
+        return []
+    fields: list[bytes] = []
+    position = 0
+    while True:
+        if quoted and record[position : position + 1] == b'"':
+            field, position = _quoted(record, position + 1, delimiter)
+        else:
+            end = record.find(delimiter, position)
+            end = len(record) if end < 0 else end
+            field, position = record[position:end], end
+            if b"\n" in field or b"\r" in field or (quoted and b'"' in field):
+                raise _invalid("Unquoted fields cannot have quotes/CRLFs inside")
+        fields.append(field)
+        if position >= len(record):
+            return fields
+        position += 1
+
+
+def _quoted(record: bytes, position: int, delimiter: bytes) -> tuple[bytes, int]:
+    parts: list[bytes] = []
+    while True:
+        end = record.find(b'"', position)
+        if end < 0:
+            raise _invalid("Quoted field has to end with quote followed by delim or end")
+        parts.append(record[position:end])
+        after = record[end + 1 : end + 2]
+        if after in (b"", delimiter):
+            return b"".join(parts), end + 1
+        if after != b'"':
+            raise _invalid("Quote inside a string has to be escaped by another quote")
+        parts.append(b'"')
+        position = end + 2
+
+
+def _invalid(message: str) -> InvalidArgumentError:
+    return InvalidArgumentError(None, None, message)
+
+
+def decode_csv(
+    records: Any,
+    record_defaults: Sequence[Any],
+    field_delim: str = ",",
+    use_quote_delim: bool = True,
+    name: str | None = None,
+    na_value: str = "",
+    select_cols: Sequence[int] | None = None,
+) -> list[Tensor]:
+    """One tensor, of the shape of `records`, for each field.
+
+    Args:
+        records: strings, one record each.
+        record_defaults: for each field what stands for a missing one, `[]` where it is required; gives the field's type.
+        field_delim: the character between fields.
+        use_quote_delim: whether quotes hold fields together.
+        name: the node's name.
+        na_value: a text that counts as missing.
+        select_cols: the columns to take, in increasing order; all when None.
+
+    Raises:
+        InvalidArgumentError: the delimiter has more than one character.
+        ValueError: the columns are not in order.
+    """
+    if len(field_delim) != 1:
+        raise _invalid("field_delim should be only 1 char")
+    columns = list(select_cols or [])
+    if columns != sorted(set(columns)):
+        raise ValueError("select_cols is not strictly increasing.")
+    if columns and columns[0] < 0:
+        raise ValueError("select_cols contains negative values.")
+    if columns and len(columns) != len(record_defaults):
+        raise ValueError("Length of select_cols and record_defaults do not match.")
+    result = decode_csv_node(
+        records, list(record_defaults), field_delim=field_delim, use_quote_delim=use_quote_delim, na_value=na_value,
+        select_cols=columns, name=name,
+    )  # fmt: skip
+    return list(result)

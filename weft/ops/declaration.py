@@ -1,0 +1,164 @@
+"""The `op` decorator, which turns a kernel into a declared operation and into the function that builds its nodes."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from weft.framework import op_def
+from weft.framework.dtypes import DType
+from weft.framework.node_types import group
+from weft.framework.op_builder import build
+from weft.framework.op_def import OpDef
+from weft.framework.operation import Operation, Tensor
+from weft.framework.tensor_shape import Dims, broadcast_dims
+
+Infer = Callable[[Operation], Sequence[Dims]]
+Gradient = Callable[..., Any] | None
+
+
+def op(
+    name: str,
+    signature: str,
+    *,
+    infer: Infer,
+    gradient: Gradient,
+    stateful: bool = False,
+    compiled_only: bool = False,
+    shape_only: bool = False,
+    static: Sequence[str] = (),
+    updates: Sequence[str] = (),
+    reads: Sequence[str] = (),
+    allows_uninitialized: bool = False,
+    check: Callable[..., None] | None = None,
+    types: Mapping[str, Sequence[DType]] | None = None,
+    defaults: Mapping[str, Any] | None = None,
+    device_types: Sequence[str] = (),
+    bodies: Sequence[str] = (),
+    dynamic: Callable[[Operation], frozenset[str]] | None = None,
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Declare an op by its kernel; the decorated name builds a node and returns its output, outputs or the Operation.
+
+    Args:
+        name: the op type, TensorFlow's where it has one.
+        signature: inputs and outputs with their types; see `weft.framework.op_def`.
+        infer: the shape rule, `infer(op) -> one Dims per output`; ValueError when the inputs' shapes don't fit.
+        gradient: `gradient(op, *output_grads)` giving a gradient (or None) for each input; None when the op has none;
+            `vjp` (in `weft.ops.symbolic_gradient`) to take JAX's derivative of the kernel.
+        stateful: the op reads or changes state, so it is never folded, shared or dropped when asked for.
+        compiled_only: the kernel needs JAX; a stage with it is never interpreted on NumPy.
+        shape_only: the value depends on the inputs' shapes alone.
+        static: inputs whose values must be known while a stage is compiled.
+        updates: the Ref or resource inputs whose new values the kernel returns, before its other outputs.
+        reads: the resource inputs that the kernel gets the values of.
+        allows_uninitialized: whether a variable without a value may come in (as None).
+        check: `check(op, *inputs)` refuses values that a compiled kernel cannot refuse, such as indices out of range; it
+            gets the inputs that are known before a compiled stage runs, None for the others.
+        types: the dtypes that each type attribute may take.
+        defaults: defaults of attributes that the signature names.
+        device_types: the device types with a kernel; all when empty. Host ops run on the CPU only.
+        bodies: the attributes with the functions that the node runs; such a node has no kernel of its own.
+        dynamic: `dynamic(op)` tells which of the static inputs this node can be compiled without knowing.
+    """
+
+    def decorate(kernel: Callable[..., Any]) -> Callable[..., Any]:
+        definition = op_def.declare(
+            name, signature, kernel, infer=infer, gradient=gradient, stateful=stateful, compiled_only=compiled_only,
+            shape_only=shape_only, static=static, updates=updates, reads=reads,
+            allows_uninitialized=allows_uninitialized, check=check, types=types, defaults=defaults, device_types=device_types,
+            bodies=bodies, dynamic=dynamic,
+        )  # fmt: skip
+        return _builder(definition, kernel)
+
+    return decorate
+
+
+def _builder(definition: OpDef, kernel: Callable[..., Any]) -> Callable[..., Any]:
+    count = len(definition.inputs)
+    names = [arg.name for arg in definition.inputs]
+    # As in TensorFlow's generated functions, attributes and the name may follow the inputs by position.
+    trailing = (*definition.kernel_attrs, "name")
+    plain_outputs = not any(arg.is_list for arg in definition.outputs)
+    output_count = len(definition.outputs)
+
+    @functools.wraps(kernel)
+    def add(*inputs: Any, name: str | None = None, **attrs: Any) -> Any:
+        if len(inputs) < count:
+            inputs = (*inputs, *(attrs.pop(key) for key in names[len(inputs) :]))
+        elif len(inputs) > count:
+            attrs = {**dict(zip(trailing, inputs[count:], strict=False)), **attrs}
+            inputs, name = inputs[:count], attrs.pop("name", name)
+        node = build(definition, inputs, attrs, name)
+        if not plain_outputs:
+            return unpack_outputs(node)
+        if output_count == 1:
+            return node.outputs[0]
+        return tuple(node.outputs) if output_count else node
+
+    add.op_def = definition  # type: ignore[attr-defined]
+    return add
+
+
+def unpack_outputs(node: Operation) -> Any:
+    """A node's outputs, list arguments as lists; a single argument comes alone."""
+    parts = [part for _, part in group(node.op_def.outputs, node.attrs, node.outputs)]
+    return parts[0] if len(parts) == 1 else tuple(parts)
+
+
+# Shape rules that many ops share.
+
+
+def scalar_shape(op: Operation) -> list[Dims]:
+    """Every output is a scalar."""
+    return [()] * len(op.outputs)
+
+
+def unknown(op: Operation) -> list[Dims]:
+    """Nothing is known of any output."""
+    return [None] * len(op.outputs)
+
+
+def same_as_input(op: Operation) -> list[Dims]:
+    """Every output has the shape of the first input."""
+    return [op.inputs[0]._dims] * len(op.outputs)
+
+
+def no_outputs(op: Operation) -> list[Dims]:
+    """There are no outputs."""
+    return []
+
+
+def broadcast(op: Operation) -> list[Dims]:
+    """The output has the shape that the inputs broadcast to."""
+    dims = op.inputs[0]._dims
+    for tensor in op.inputs[1:]:
+        try:
+            dims = broadcast_dims(dims, tensor._dims)
+        except ValueError:
+            raise ValueError(_sizes_differ(dims, tensor._dims)) from None
+    return [dims]
+
+
+def _sizes_differ(a: Dims, b: Dims) -> str:
+    """What TensorFlow says of two shapes that cannot be broadcast: the first sizes that differ."""
+    assert a is not None
+    assert b is not None
+    rank = max(len(a), len(b))
+    pairs = zip((1,) * (rank - len(a)) + a, (1,) * (rank - len(b)) + b, strict=True)
+    x, y = next((x, y) for x, y in pairs if x != y and None not in (x, y) and 1 not in (x, y))
+    return f"Dimensions must be equal, but are {x} and {y}"
+
+
+def from_attr(attr: str) -> Infer:
+    """The output has the shape that an attribute holds."""
+
+    def infer(op: Operation) -> list[Dims]:
+        return [op.attrs[attr]] * len(op.outputs)
+
+    return infer
+
+
+def rank_of(tensor: Tensor) -> int | None:
+    """The rank, or None."""
+    return None if tensor._dims is None else len(tensor._dims)

@@ -1,0 +1,68 @@
+"""CallExported: a function that JAX has exported, as a node.
+
+The node holds the function's StableHLO in its serial form, so a graph with such nodes can be sent to other tasks and saved
+like any other, and needs nothing there of what made the function.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import jax
+from jax import export
+
+from weft.framework import dtypes
+from weft.framework.dtypes import DType
+from weft.framework.operation import Operation, Tensor
+from weft.framework.tensor_shape import Dims
+from weft.ops.declaration import op
+
+_PLATFORMS: Final = ("cpu", "cuda", "tpu")
+
+
+def _given_shapes(node: Operation) -> list[Dims]:
+    return list(node.attrs["shapes"])
+
+
+@op("CallExported", "args: [Tin] -> output: [Tout]", infer=_given_shapes, gradient=None, compiled_only=True)
+def call_exported_node(xp, args, *, Tout: list[DType], function: str, shapes: list[Dims]):
+    """The results of the function, one after the other."""
+    return _deserialized(function)(*(xp.asarray(value) for value in args))
+
+
+@functools.lru_cache(maxsize=256)
+def _deserialized(function: str) -> Callable[..., Any]:
+    exported = export.deserialize(bytearray(function.encode("utf-8", "surrogateescape")))
+    return exported.call
+
+
+def spec_of(tensor: Any) -> jax.ShapeDtypeStruct:
+    """The shape and type of a tensor or variable for JAX; ValueError when the shape is not fully known."""
+    shape = tensor.get_shape()
+    if not shape.is_fully_defined():
+        raise ValueError(f"{tensor.name}: the shape must be fully known here, but it is {shape}")
+    return jax.ShapeDtypeStruct(tuple(shape.as_list()), tensor.dtype.base_dtype.as_numpy_dtype)
+
+
+def call_exported(function: Callable[..., Sequence[Any]], inputs: Sequence[Tensor], name: str | None = None) -> list[Tensor]:
+    """Add a node that calls a JAX function.
+
+    Args:
+        function: takes arrays and gives a sequence of arrays; it is traced here, and not kept.
+        inputs: tensors of known shapes.
+        name: the node's name.
+    """
+    specs = [spec_of(tensor) for tensor in inputs]
+    # Tracing with 64-bit types only where they are wanted leaves JAX's own defaults to functions that count on them.
+    with jax.enable_x64(any(spec.dtype.itemsize == 8 for spec in specs)):
+        exported = export.export(jax.jit(lambda *args: tuple(function(*args))), platforms=_PLATFORMS)(*specs)
+    results = call_exported_node(
+        list(inputs),
+        Tout=[dtypes.as_dtype(result.dtype) for result in exported.out_avals],
+        function=bytes(exported.serialize()),
+        shapes=[result.shape for result in exported.out_avals],
+        name=name,
+    )
+    return list(results)

@@ -1,0 +1,62 @@
+"""Files as tensors: reading, writing and finding them from within a graph, on the task that the node is placed on."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+
+from weft.errors import InvalidArgumentError
+from weft.framework.operation import Operation
+from weft.framework.tensor_shape import Dims
+from weft.ops.declaration import no_outputs, op, scalar_shape
+from weft.platform import gfile
+
+
+def _path(value: Any, what: str) -> str:
+    if value.ndim:
+        raise InvalidArgumentError(None, None, f"{what} tensor must be scalar, but had shape: {list(value.shape)}")
+    return os.fsdecode(value.item())
+
+
+@op("ReadFile", "filename: string -> contents: string", infer=scalar_shape, gradient=None)
+def read_file(ctx, filename):
+    """The bytes of a file."""
+    with gfile.GFile(_path(filename, "Input filename"), "rb") as file:
+        return _boxed(file.read())
+
+
+@op("WriteFile", "filename: string, contents: string ->", infer=no_outputs, gradient=None, stateful=True)
+def write_file(ctx, filename, contents):
+    """Write a file, and the directories above it that are missing."""
+    path = _path(filename, "Input filename")
+    if contents.ndim:
+        raise InvalidArgumentError(None, None, f"Contents tensor must be scalar, but had shape: {list(contents.shape)}")
+    directory = os.path.dirname(path)
+    if directory:
+        gfile.MakeDirs(directory)
+    with gfile.GFile(path, "wb") as file:
+        file.write(contents.item())
+    return ()
+
+
+def _some(node: Operation) -> list[Dims]:
+    return [(None,)]
+
+
+@op("MatchingFiles", "pattern: string -> filenames: string", infer=_some, gradient=None)
+def matching_files(ctx, pattern):
+    """The names of the files that match a pattern or any of several, sorted."""
+    found: list[str] = []
+    for item in np.ravel(pattern).tolist():
+        found += gfile.Glob(os.fsdecode(item))
+    names = np.empty(len(found), np.object_)
+    names[:] = [os.fsencode(name) for name in sorted(found)]
+    return names
+
+
+def _boxed(data: bytes) -> Any:
+    array = np.empty((), np.object_)
+    array[()] = data
+    return array

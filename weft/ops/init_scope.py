@@ -1,0 +1,18 @@
+"""init_scope: building where initializers belong, outside of branches, loop bodies and control dependencies."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+
+from weft.framework.graph import Graph, get_default_graph
+
+
+@contextlib.contextmanager
+def init_scope() -> Iterator[None]:
+    """Build in the outermost graph and without control dependencies for the block; name and device scopes stay."""
+    graph: Graph = get_default_graph()
+    while graph.building_function:
+        graph = graph.outer_graph  # type: ignore[attr-defined]
+    with graph.as_default(), graph.control_dependencies(None):
+        yield

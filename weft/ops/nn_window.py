@@ -1,0 +1,140 @@
+"""The geometry of windows that move over a tensor: where they stand, and what padding that takes.
+
+Convolutions and poolings share it. A window is described along some dimensions of a tensor: the spatial ones for a
+convolution, all of them for a pooling, whose window may cover batch and channels too.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from weft.framework.tensor_shape import Dims
+
+Slices = tuple[slice, ...]
+
+
+@dataclass(frozen=True)
+class Window:
+    """A window and its places, one entry per dimension.
+
+    `low` and `high` is the padding (negative where the input is not used to its end), `outputs` how many places there are.
+    """
+
+    size: tuple[int, ...]
+    strides: tuple[int, ...]
+    dilations: tuple[int, ...]
+    low: tuple[int, ...]
+    high: tuple[int, ...]
+    outputs: tuple[int, ...]
+
+    def positions(self) -> Iterator[tuple[int, ...]]:
+        """The elements of the window, in row-major order."""
+        return itertools.product(*(range(size) for size in self.size))
+
+    def slices(self, position: Sequence[int]) -> Slices:
+        """Where, in the padded input, all windows have their element `position`."""
+        return tuple(
+            slice(at * dilation, at * dilation + (count - 1) * stride + 1, stride) if count else slice(0, 0)
+            for at, dilation, count, stride in zip(position, self.dilations, self.outputs, self.strides, strict=True)
+        )
+
+    @property
+    def paddings(self) -> tuple[tuple[int, int], ...]:
+        """The padding as pairs."""
+        return tuple(zip(self.low, self.high, strict=True))
+
+    @property
+    def is_padded(self) -> bool:
+        """Whether the input is padded at all."""
+        return any(self.low) or any(high > 0 for high in self.high)
+
+    @property
+    def overlaps(self) -> bool:
+        """Whether an element can be in more than one window."""
+        return any(
+            (size - 1) * dilation + 1 > stride
+            for size, dilation, stride in zip(self.size, self.dilations, self.strides, strict=True)
+        )
+
+
+def place(
+    inputs: Sequence[int], size: Sequence[int], strides: Sequence[int], padding: str,
+    dilations: Sequence[int] | None = None, explicit: Sequence[int] = (),
+) -> Window:  # fmt: skip
+    """The window over an input of this size.
+
+    Args:
+        inputs: the sizes of the dimensions.
+        size: the window's size in each.
+        strides: how far apart the windows are.
+        padding: SAME, VALID or EXPLICIT.
+        dilations: how far apart the elements of a window are; 1 when None.
+        explicit: with EXPLICIT, the padding before and after, dimension by dimension.
+    """
+    dilations = dilations or (1,) * len(inputs)
+    low, high, outputs = [], [], []
+    for index, (count, length, stride, dilation) in enumerate(zip(inputs, size, strides, dilations, strict=True)):
+        reach = (length - 1) * dilation + 1
+        before, after = explicit[2 * index : 2 * index + 2] if padding == "EXPLICIT" else (0, 0)
+        if padding == "SAME":
+            places = -(-count // stride)
+            total = max((places - 1) * stride + reach - count, 0)
+            before, after = total // 2, total - total // 2
+        else:
+            places = max((count + before + after - reach) // stride + 1, 0)
+        outputs.append(places)
+        low.append(before)
+        high.append(after)
+    return Window(tuple(size), tuple(strides), tuple(dilations), tuple(low), tuple(high), tuple(outputs))
+
+
+def output_size(
+    count: int | None, size: int | None, stride: int, padding: str, dilation: int = 1, around: int = 0
+) -> int | None:
+    """How many places a window has along a dimension, None where that is not known.
+
+    Raises:
+        ValueError: the window is larger than the input.
+    """
+    if count is None:
+        return None
+    if padding == "SAME":
+        return -(-count // stride)
+    if size is None:
+        return None
+    reach = (size - 1) * dilation + 1
+    if count + around < reach:
+        raise ValueError(f"Negative dimension size caused by subtracting {reach} from {count + around}")
+    return (count + around - reach) // stride + 1
+
+
+def spatial_axes(data_format: str) -> tuple[int, ...]:
+    """The dimensions of a layout that are neither batch nor channels."""
+    return tuple(index for index, letter in enumerate(data_format) if letter not in "NC")
+
+
+def check_window_attrs(op: str, attrs: dict[str, Any], layouts: Sequence[str], paddings: Sequence[str]) -> None:
+    """Raise ValueError unless layout, padding, strides, window and dilations are such as ops of that rank have."""
+    for name, allowed in (("data_format", layouts), ("padding", paddings)):
+        value = attrs.get(name, allowed[0])
+        if value not in allowed:
+            listed = ", ".join(f'"{each}"' for each in allowed)
+            raise ValueError(f"Value for attr '{name}' of \"{value}\" is not in the list of allowed values: {listed}")
+    rank = len(layouts[0])
+    for name in ("strides", "ksize", "dilations"):
+        values = attrs.get(name)
+        if values is None:
+            continue
+        if len(values) != rank:
+            raise ValueError(f"{op} requires the {name} attribute to contain {rank} values, but got: {len(values)}")
+        if min(values) <= 0:
+            raise ValueError(f"{op} requires all values of the {name} attribute to be positive, but got: {list(values)}")
+
+
+def check_rank(dims: Dims, rank: int) -> None:
+    """Raise ValueError unless the rank is `rank` or not known."""
+    if dims is not None and len(dims) != rank:
+        raise ValueError(f"Shape must be rank {rank} but is rank {len(dims)}")

@@ -1,0 +1,96 @@
+"""Python's operators on tensors: `a + b`, `-a`, `a < b` ...; importing this module gives them to Tensor.
+
+A number or array on the other side takes the tensor's type. `==` stays identity, as in TensorFlow 1.x.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from weft.framework.operation import Tensor
+from weft.framework.sparse_tensor import SparseTensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.ops import comparison, division, elementwise
+from weft.ops.complex_numbers import absolute
+from weft.ops.input_scope import input_scope
+from weft.ops.linalg import matmul
+
+BinaryFunction = Callable[..., Any]
+
+
+def _forward(function: BinaryFunction, name: str, reflected: str) -> Callable[[Any, Any], Any]:
+    def operate(x: Any, y: Any) -> Any:
+        if isinstance(y, Tensor):
+            return function(x, y, name=name)
+        if isinstance(y, SparseTensor):
+            return NotImplemented
+        with input_scope(name, name, (x, y)) as scope:
+            try:
+                y = convert_to_tensor(y, dtype_hint=x.dtype.base_dtype, name="y")
+            except TypeError:
+                # The other side may know what to do with a tensor.
+                if hasattr(type(y), reflected):
+                    return NotImplemented
+                raise
+            return function(x, y, name=scope)
+
+    return operate
+
+
+def _reflected(function: BinaryFunction, name: str) -> Callable[[Any, Any], Any]:
+    def operate(y: Any, x: Any) -> Any:
+        with input_scope(name, name, (y, x)) as scope:
+            x = convert_to_tensor(x, dtype=y.dtype.base_dtype, name="x")
+            return function(x, y, name=scope)
+
+    return operate
+
+
+def _compare(function: BinaryFunction) -> Callable[[Any, Any], Any]:
+    def operate(x: Any, y: Any) -> Any:
+        return function(x, y)
+
+    return operate
+
+
+def _unary(function: Callable[..., Any]) -> Callable[[Any], Any]:
+    def operate(x: Any) -> Any:
+        return function(x)
+
+    return operate
+
+
+_BINARY: tuple[tuple[str, BinaryFunction, str], ...] = (
+    ("add", elementwise.add, "add"),
+    ("sub", elementwise.sub, "sub"),
+    ("mul", elementwise.mul, "mul"),
+    ("div", division.div, "div"),
+    ("truediv", division.truediv, "truediv"),
+    ("floordiv", division.floordiv, "floordiv"),
+    ("mod", division.floor_mod, "mod"),
+    ("pow", division.power, "pow"),
+    ("matmul", matmul, "matmul"),
+    ("and", comparison.logical_and, "and"),
+    ("or", comparison.logical_or, "or"),
+    ("xor", comparison.scoped_xor, "xor"),
+)
+
+for _python, _function, _name in _BINARY:
+    Tensor._override_operator(f"__{_python}__", _forward(_function, _name, f"__r{_python}__"))
+    Tensor._override_operator(f"__r{_python}__", _reflected(_function, _name))
+
+for _python, _function in (
+    ("lt", comparison.less),
+    ("le", comparison.less_equal),
+    ("gt", comparison.greater),
+    ("ge", comparison.greater_equal),
+):
+    Tensor._override_operator(f"__{_python}__", _compare(_function))
+
+for _python, _function in (
+    ("neg", elementwise.neg),
+    ("invert", comparison.logical_not),
+    ("abs", absolute),
+):
+    Tensor._override_operator(f"__{_python}__", _unary(_function))

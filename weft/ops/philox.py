@@ -1,0 +1,63 @@
+"""Philox4x32-10 in array code: the counter-based generator of TensorFlow, on NumPy and in compiled stages alike.
+
+A stream is a key and the upper half of a 128-bit counter; block `i` of a stream is four 32-bit words that depend on
+nothing else, so any part of it can be computed at once. Words are kept in uint64 arrays, with values below 2**32.
+
+J. Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3", SC11.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+_MULTIPLIERS: Final = (np.uint64(0xD2511F53), np.uint64(0xCD9E8D57))
+_KEY_STEPS: Final = (0x9E3779B9, 0xBB67AE85)
+_ROUNDS: Final = 10
+_MASK: Final = np.uint64(0xFFFFFFFF)
+_SHIFT: Final = np.uint64(32)
+# Fixed numbers that TensorFlow mixes user seeds of stateless ops with.
+_SCRAMBLE_KEY: Final = (np.uint64(0x3EC8F720), np.uint64(0x02461E29))
+
+
+class Stream(NamedTuple):
+    """One sequence of blocks: the two words of the key, the two upper words of the counter. Scalars, uint64."""
+
+    key: tuple[Any, Any]
+    upper: tuple[Any, Any]
+
+
+def _halves(value: Any) -> tuple[Any, Any]:
+    return value & _MASK, value >> _SHIFT
+
+
+def stream_of_seeds(seed: int, seed2: int) -> Stream:
+    """The stream of a stateful op: the first seed is the key, the second one the upper half of the counter."""
+    return Stream(_halves(np.uint64(seed & 0xFFFFFFFFFFFFFFFF)), _halves(np.uint64(seed2 & 0xFFFFFFFFFFFFFFFF)))
+
+
+def stream_of_seed_tensor(xp: Any, seed: Any) -> Stream:
+    """The stream of a stateless op, whose seed `[2]` is mixed first so that either half of it may be weak."""
+    first, second = (xp.asarray(seed[i]).astype(np.uint64) for i in range(2))
+    mixed = _rounds(_halves(first), _halves(second), _SCRAMBLE_KEY)
+    return Stream((mixed[0], mixed[1]), (mixed[2], mixed[3]))
+
+
+def blocks(stream: Stream, index: Any) -> tuple[Any, Any, Any, Any]:
+    """The four words of the blocks that `index` (an array of uint64) names, each as an array of that shape."""
+    return _rounds(_halves(index), stream.upper, stream.key)
+
+
+def _rounds(lower: tuple[Any, Any], upper: tuple[Any, Any], key: tuple[Any, Any]) -> tuple[Any, Any, Any, Any]:
+    c0, c1 = lower
+    c2, c3 = upper
+    k0, k1 = key
+    for step in range(_ROUNDS):
+        if step:
+            k0 = (k0 + np.uint64(_KEY_STEPS[0])) & _MASK
+            k1 = (k1 + np.uint64(_KEY_STEPS[1])) & _MASK
+        p0 = c0 * _MULTIPLIERS[0]
+        p1 = c2 * _MULTIPLIERS[1]
+        c0, c1, c2, c3 = (p1 >> _SHIFT) ^ (c1 ^ k0), p1 & _MASK, (p0 >> _SHIFT) ^ (c3 ^ k1), p0 & _MASK
+    return c0, c1, c2, c3

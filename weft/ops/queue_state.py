@@ -1,0 +1,209 @@
+"""QueueState: the elements of one queue and the threads that wait for room or for elements.
+
+Two lines of waiters, one to put and one to take, each served strictly in order of arrival: only the first of a line may make
+progress. So elements come out in the order in which they went in, however many threads there are, and a large request is not
+starved by small ones. `close` stands in the line of those who put: what waited before it is still put.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from weft.errors import CancelledError, OutOfRangeError
+from weft.framework.op_context import OpContext
+
+Element = tuple[Any, ...]
+
+
+class Store(Protocol):
+    """Where a queue keeps its elements, which decides the order in which they come out."""
+
+    def __len__(self) -> int: ...
+
+    def put(self, element: Element) -> None:
+        """Add an element."""
+        ...
+
+    def take(self) -> Element:
+        """Remove the next one; there is one."""
+        ...
+
+    def put_back(self, elements: Sequence[Element]) -> None:
+        """Undo several takes."""
+        ...
+
+
+class FifoStore:
+    """First in, first out."""
+
+    def __init__(self) -> None:
+        self._elements: deque[Element] = deque()
+
+    def __len__(self) -> int:
+        return len(self._elements)
+
+    def put(self, element: Element) -> None:
+        """Add at the end."""
+        self._elements.append(element)
+
+    def take(self) -> Element:
+        """Remove the first."""
+        return self._elements.popleft()
+
+    def put_back(self, elements: Sequence[Element]) -> None:
+        """Add at the front."""
+        self._elements.extendleft(reversed(elements))
+
+
+class _Waiter:
+    """One request in a line."""
+
+    __slots__ = ("cancelled",)
+
+    def __init__(self) -> None:
+        self.cancelled = False
+
+
+class QueueState:
+    """A queue that outlives steps and sessions. Safe from any thread; `enqueue`, `dequeue` and `close` block.
+
+    Args:
+        description: kind and name for messages, such as "FIFOQueue 'jobs'".
+        capacity: how many elements it holds at most; negative for no limit.
+        store: keeps the elements.
+        kept: how many elements a dequeue leaves behind while the queue is open.
+    """
+
+    def __init__(self, description: str, capacity: int, store: Store, kept: int = 0) -> None:
+        self._description = description
+        self._capacity = capacity
+        self._store = store
+        self._kept = kept
+        self._closed = False
+        self._changed = threading.Condition()
+        self._putters: deque[_Waiter] = deque()
+        self._takers: deque[_Waiter] = deque()
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether `close` was called."""
+        with self._changed:
+            return self._closed
+
+    @property
+    def size(self) -> int:
+        """How many elements there are."""
+        with self._changed:
+            return len(self._store)
+
+    def enqueue(self, ctx: OpContext, elements: Sequence[Element]) -> None:
+        """Put the elements in order, waiting for room where there is none.
+
+        Raises:
+            CancelledError: the queue is closed, or the step was cancelled; elements that were put stay.
+        """
+        remaining = deque(elements)
+
+        def advance() -> bool:
+            if self._closed:
+                raise CancelledError(None, None, f"{self._description} is closed.")
+            while remaining and (self._capacity < 0 or len(self._store) < self._capacity):
+                self._store.put(remaining.popleft())
+                self._changed.notify_all()
+            return not remaining
+
+        self._wait_in(self._putters, ctx, advance, "Enqueue")
+
+    def dequeue(self, ctx: OpContext, count: int, allow_fewer: bool = False) -> list[Element]:
+        """Take `count` elements, waiting until there are so many.
+
+        Args:
+            ctx: the step.
+            count: how many.
+            allow_fewer: return what there is, at least one, when the queue is closed.
+
+        Raises:
+            OutOfRangeError: the queue is closed and has too few; those there are stay.
+            CancelledError: the step was cancelled.
+        """
+        taken: list[Element] = []
+
+        def advance() -> bool:
+            kept = 0 if self._closed else self._kept
+            if self._closed and not self._putters and len(self._store) < count - len(taken):
+                if not (allow_fewer and (taken or len(self._store))):
+                    raise OutOfRangeError(
+                        None,
+                        None,
+                        f"{self._description} is closed and has insufficient elements (requested {count}, current size "
+                        f"{len(self._store) + len(taken)})",
+                    )
+                taken.extend(self._store.take() for _ in range(len(self._store)))
+                return True
+            while len(taken) < count and len(self._store) > kept:
+                taken.append(self._store.take())
+                self._changed.notify_all()
+            return len(taken) == count
+
+        try:
+            self._wait_in(self._takers, ctx, advance, "Dequeue")
+        except BaseException:
+            with self._changed:
+                self._store.put_back(taken)
+                self._changed.notify_all()
+            raise
+        return taken
+
+    def close(self, ctx: OpContext | None = None, cancel_pending_enqueues: bool = False) -> None:
+        """Refuse further elements; those there are can be taken. Waits for enqueues that wait, or cancels them."""
+        if ctx is None or cancel_pending_enqueues:
+            with self._changed:
+                self._closed = True
+                for waiter in self._putters:
+                    waiter.cancelled = True
+                self._changed.notify_all()
+            return
+
+        def advance() -> bool:
+            self._closed = True
+            return True
+
+        self._wait_in(self._putters, ctx, advance, "Close")
+
+    def reopen(self) -> None:
+        """Take elements again after `close`; those that were left when it was closed are dropped."""
+        with self._changed:
+            if self._closed:
+                while len(self._store):
+                    self._store.take()
+                self._closed = False
+                self._changed.notify_all()
+
+    def _wait_in(self, line: deque[_Waiter], ctx: OpContext, advance: Callable[[], bool], what: str) -> None:
+        """Stand in a line until it is one's turn and `advance` says that all is done."""
+        waiter = _Waiter()
+
+        def cancel() -> None:
+            with self._changed:
+                waiter.cancelled = True
+                self._changed.notify_all()
+
+        with self._changed:
+            line.append(waiter)
+        withdraw = ctx.on_cancel(cancel)
+        try:
+            with self._changed:
+                try:
+                    while not (line[0] is waiter and not waiter.cancelled and advance()):
+                        if waiter.cancelled:
+                            ctx.raise_if_cancelled()
+                            raise CancelledError(None, None, f"{what} operation was cancelled")
+                        self._changed.wait()
+                finally:
+                    line.remove(waiter)
+                    self._changed.notify_all()
+        finally:
+            withdraw()

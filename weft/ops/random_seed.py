@@ -1,0 +1,32 @@
+"""Seeds of random ops: what the graph's seed and an op's own seed amount to."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from weft.framework.graph import get_default_graph
+
+DEFAULT_GRAPH_SEED: Final = 87654321
+_MAXINT32: Final = 2**31 - 1
+
+
+def get_seed(op_seed: Any) -> tuple[int | None, int | None]:
+    """The pair of seeds for an op that is made now; (None, None) when neither graph nor op has one.
+
+    With a graph seed alone the op's place in the graph is its seed; with an op seed alone the graph's is a fixed
+    number.
+    """
+    graph = get_default_graph()
+    if graph.seed is None:
+        if op_seed is None:
+            return None, None
+        seeds = DEFAULT_GRAPH_SEED, op_seed % _MAXINT32
+    else:
+        seeds = graph.seed % _MAXINT32, (graph._last_id if op_seed is None else op_seed) % _MAXINT32
+    # Kernels take (0, 0) for "no seed".
+    return (0, _MAXINT32) if seeds == (0, 0) else seeds
+
+
+def set_random_seed(seed: int | None) -> None:
+    """Set the default graph's seed, which makes random ops made after this repeat themselves in each session."""
+    get_default_graph().seed = seed

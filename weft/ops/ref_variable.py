@@ -1,0 +1,261 @@
+"""RefVariable: a variable whose state op gives a mutable tensor, TensorFlow 1.x's usual kind."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any
+
+from weft.framework import scopes
+from weft.framework.collections import GraphKeys
+from weft.framework.dtypes import DType
+from weft.framework.func_graph import FuncGraph
+from weft.framework.graph import Graph, get_default_graph
+from weft.framework.name_prefix import prepend_name_scope, strip_name_scope
+from weft.framework.op_builder import graph_of
+from weft.framework.operation import Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.tensor_shape import Dims, TensorShape, as_dims
+from weft.ops import assign as assign_functions
+from weft.ops import scatter_update as scatter
+from weft.ops import state
+from weft.ops.identity import identity_node
+from weft.ops.init_scope import init_scope
+from weft.ops.initialized_value import guarded_initial_value, initialized_value
+from weft.ops.variable import (
+    Variable,
+    VariableAggregation,
+    VariableDef,
+    VariableSynchronization,
+    checked_trainable,
+    with_trainable_collection,
+)
+
+
+class RefVariable(Variable, use_resource=False):
+    """A variable made of four nodes: the initial value, `name` (VariableV2), `name/Assign` and `name/read`."""
+
+    def __init__(
+        self,
+        initial_value: Any = None,
+        trainable: bool | None = None,
+        collections: Any = None,
+        validate_shape: bool = True,
+        caching_device: Any = None,
+        name: str | None = None,
+        variable_def: Any = None,
+        dtype: Any = None,
+        expected_shape: Any = None,
+        import_scope: str | None = None,
+        constraint: Any = None,
+        synchronization: VariableSynchronization = VariableSynchronization.AUTO,
+        aggregation: VariableAggregation = VariableAggregation.NONE,
+        shape: Any = None,
+    ) -> None:
+        if variable_def is not None:
+            if initial_value is not None:
+                raise ValueError("variable_def and initial_value are mutually exclusive.")
+            self._restore(variable_def, import_scope)
+            return
+        if initial_value is None:
+            raise ValueError("initial_value must be specified.")
+        self._trainable = checked_trainable(trainable, synchronization, name)
+        collections = with_trainable_collection(
+            collections, self._trainable, GraphKeys.GLOBAL_VARIABLES, GraphKeys.TRAINABLE_VARIABLES
+        )
+        if constraint is not None and not callable(constraint):
+            raise ValueError("The `constraint` argument must be a callable.")
+        self._constraint = constraint
+        self._synchronization, self._aggregation = synchronization, aggregation
+        self._caching_device = caching_device
+        self._save_slice_info = None
+        self._validate_shape = validate_shape
+        with init_scope():
+            graph = get_default_graph() if callable(initial_value) else graph_of([initial_value])
+            with graph.as_default(), graph.name_scope("Variable" if name is None else name) as scope:
+                self._build(graph, scope, initial_value, dtype, shape)
+            graph.add_to_collections(collections, self)
+
+    def _build(self, graph: Graph, scope: str, initial_value: Any, dtype: Any, shape: Any) -> None:
+        known = None if shape is None else as_dims(shape)
+        if callable(initial_value):
+            with graph._attr_scope({"_class": [f"loc:@{scope[:-1]}"]}):
+                with graph.name_scope("Initializer"), graph.device(None):
+                    value = convert_to_tensor(initial_value(), dtype, "initial_value")
+                self._make_state(value, known, shape is None, scope)
+        else:
+            value = convert_to_tensor(initial_value, dtype, "initial_value")
+            if value.op._get_control_flow_context() is not None:
+                raise ValueError(
+                    f"Initializer for variable {scope} is from inside a control-flow construct, such as a loop or "
+                    "conditional. When creating a variable inside a loop or conditional, use a lambda as the "
+                    "initializer."
+                )
+            self._make_state(value, known, shape is None, scope)
+        if self._validate_shape and not value.get_shape().is_fully_defined():
+            raise ValueError(f"initial_value must have a shape specified: {value}")
+        guarded = guarded_initial_value(scope, value)
+        self._initializer_op = state.assign(self._variable, guarded, validate_shape=self._validate_shape).op
+        with self._read_placement(graph):
+            self._snapshot = identity_node(self._variable, name="read")
+
+    def _make_state(self, value: Tensor, known: Dims, take_value_shape: bool, scope: str) -> None:
+        if take_value_shape:
+            known = value._dims if self._validate_shape else None
+        self._initial_value = value
+        self._variable = state.variable_v2(shape=known, dtype=value.dtype.base_dtype, name=scope)
+
+    def _read_placement(self, graph: Graph) -> contextlib.AbstractContextManager[Any]:
+        if self._caching_device is not None:
+            return graph.device(self._caching_device)
+        return graph.colocate_with(self._variable.op)
+
+    def _restore(self, variable_def: Any, import_scope: str | None) -> None:
+        graph = get_default_graph()
+
+        def element(name: str) -> Any:
+            return graph.as_graph_element(prepend_name_scope(name, import_scope))
+
+        self._variable = element(variable_def.variable_name)
+        self._initializer_op = element(variable_def.initializer_name)
+        self._initial_value = element(variable_def.initial_value_name) if variable_def.initial_value_name else None
+        self._snapshot = element(variable_def.snapshot_name)
+        self._restore_common(variable_def, import_scope)
+
+    @property
+    def dtype(self) -> DType:
+        """The type, in its ref form."""
+        return self._variable.dtype
+
+    def _as_graph_element(self) -> Tensor:
+        return self._variable
+
+    def _ref(self) -> Tensor:
+        return self._variable
+
+    def _to_tensor(self, dtype: DType | None, name: str | None, as_ref: bool) -> Tensor:
+        if dtype is not None and not dtype.is_compatible_with(self.dtype):
+            raise ValueError(
+                f"Incompatible type conversion requested to type '{dtype.name}' for variable of type '{self.dtype.name}'"
+            )
+        return self._ref() if as_ref else self.value()
+
+    def value(self) -> Tensor:
+        """The tensor with the value that users of this variable read: `name/read`.
+
+        Where open control dependencies may be waiting for an update, it is another read, which waits for it too. TensorFlow
+        reaches the same with one node: there `name/read` shares the variable's memory, so later users see updates.
+        """
+        if self._caching_device is None and self._may_wait_for_update():
+            with get_default_graph().name_scope(None), get_default_graph().colocate_with(self._variable.op):
+                return identity_node(self._variable, name=self._snapshot.op.name)
+        return self._snapshot
+
+    def _may_wait_for_update(self) -> bool:
+        graph: Graph | None = get_default_graph()
+        while graph is not None and not scopes.current(graph).control:
+            graph = graph.outer_graph if isinstance(graph, FuncGraph) and graph is not self._variable.graph else None
+        return graph is not None and any(
+            (op.op_def.updates or op.op_def.bodies) and op is not self._initializer_op for op in self._variable._consumers
+        )
+
+    def read_value(self) -> Tensor:
+        """A tensor with the value as it is here, after the control dependencies that are open."""
+        return identity_node(self._variable, name="read")
+
+    def initialized_value(self) -> Tensor:
+        """The value, or the initial value while it has none."""
+        with init_scope():
+            return initialized_value(self._variable, self._initial_value)
+
+    def eval(self, session: Any = None) -> Any:
+        """The value in the session given or the default one."""
+        return self._variable.eval(session=session)
+
+    def load(self, value: Any, session: Any = None) -> None:
+        """Give the variable a value in the session given or the default one, without adding nodes."""
+        self._initializer_op.run({self._initializer_op.inputs[1]: value}, session)
+
+    def set_shape(self, shape: TensorShape) -> None:
+        """Add what the program knows of the shape."""
+        self._variable.set_shape(shape)
+        self._snapshot.set_shape(shape)
+
+    def assign(self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
+        """Replace the value; the result is the variable after that, or the operation unless `read_value`."""
+        assigned = assign_functions.assign(self._variable, value, use_locking=use_locking, name=name)
+        return assigned if read_value else assigned.op
+
+    def assign_add(self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
+        """Add to the value; the result is the variable after that, or the operation unless `read_value`."""
+        assigned = state.assign_add(self._variable, delta, use_locking=use_locking, name=name)
+        return assigned if read_value else assigned.op
+
+    def assign_sub(self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
+        """Subtract from the value; the result is the variable after that, or the operation unless `read_value`."""
+        assigned = state.assign_sub(self._variable, delta, use_locking=use_locking, name=name)
+        return assigned if read_value else assigned.op
+
+    def scatter_sub(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Tensor:
+        """Subtract IndexedSlices; the result is the variable after that."""
+        return self._scattered(scatter.scatter_sub_node, sparse_delta, use_locking, name)
+
+    def scatter_add(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Tensor:
+        """Add IndexedSlices; the result is the variable after that."""
+        return self._scattered(scatter.scatter_add_node, sparse_delta, use_locking, name)
+
+    def scatter_max(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Tensor:
+        """Take the maximum with IndexedSlices; the result is the variable after that."""
+        return self._scattered(scatter.scatter_max_node, sparse_delta, use_locking, name)
+
+    def scatter_min(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Tensor:
+        """Take the minimum with IndexedSlices; the result is the variable after that."""
+        return self._scattered(scatter.scatter_min_node, sparse_delta, use_locking, name)
+
+    def scatter_mul(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Tensor:
+        """Multiply by IndexedSlices; the result is the variable after that."""
+        return self._scattered(scatter.scatter_mul_node, sparse_delta, use_locking, name)
+
+    def scatter_div(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Tensor:
+        """Divide by IndexedSlices; the result is the variable after that."""
+        return self._scattered(scatter.scatter_div_node, sparse_delta, use_locking, name)
+
+    def scatter_update(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Tensor:
+        """Replace the slices that IndexedSlices name; the result is the variable after that."""
+        return self._scattered(scatter.scatter_update_node, sparse_delta, use_locking, name)
+
+    def _scattered(self, node: Any, sparse_delta: Any, use_locking: bool, name: str | None) -> Tensor:
+        if not hasattr(sparse_delta, "indices") or not hasattr(sparse_delta, "values"):
+            raise TypeError(f"sparse_delta is not IndexedSlices: {sparse_delta}")
+        return node(self._variable, sparse_delta.indices, sparse_delta.values, use_locking=use_locking, name=name)
+
+    def scatter_nd_sub(self, indices: Any, updates: Any, name: str | None = None) -> Tensor:
+        """Subtract `updates` at the positions that the rows of `indices` name."""
+        return scatter.scatter_nd_sub_node(self._variable, indices, updates, use_locking=True, name=name)
+
+    def scatter_nd_add(self, indices: Any, updates: Any, name: str | None = None) -> Tensor:
+        """Add `updates` at the positions that the rows of `indices` name."""
+        return scatter.scatter_nd_add_node(self._variable, indices, updates, use_locking=True, name=name)
+
+    def scatter_nd_update(self, indices: Any, updates: Any, name: str | None = None) -> Tensor:
+        """Replace what the rows of `indices` name by `updates`."""
+        return scatter.scatter_nd_update_node(self._variable, indices, updates, use_locking=True, name=name)
+
+    def to_proto(self, export_scope: str | None = None) -> Any:
+        """The VariableDef; None when the variable is outside `export_scope`."""
+        if export_scope is not None and not self._variable.name.startswith(export_scope):
+            return None
+        variable_def = VariableDef(
+            variable_name=strip_name_scope(self._variable.name, export_scope),
+            trainable=self._trainable,
+            synchronization=self._synchronization.value,
+            aggregation=self._aggregation.value,
+            initializer_name=strip_name_scope(self._initializer_op.name, export_scope),
+            snapshot_name=strip_name_scope(self._snapshot.name, export_scope),
+        )
+        if self._initial_value is not None:
+            variable_def.initial_value_name = strip_name_scope(self._initial_value.name, export_scope)
+        self._save_slice_info_to(variable_def, export_scope)
+        return variable_def
+
+    def __repr__(self) -> str:
+        return f"<tf.Variable '{self.name}' shape={self.get_shape()} dtype={self.dtype.name}>"

@@ -1,0 +1,165 @@
+"""py_func: Python functions as nodes.
+
+A GraphDef cannot hold a function, so the node holds a token, and this process keeps the function for as long as the
+graph lives.
+"""
+
+from __future__ import annotations
+
+import itertools
+import traceback
+import weakref
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+from tensorboard.compat.proto import types_pb2
+
+from weft.errors import (
+    InvalidArgumentError,
+    OpError,
+    OutOfRangeError,
+    ResourceExhaustedError,
+    UnimplementedError,
+    UnknownError,
+)
+from weft.framework import dtypes
+from weft.framework.dtypes import DType
+from weft.framework.graph import Graph, get_default_graph
+from weft.framework.op_builder import build
+from weft.framework.op_def import lookup
+from weft.ops.declaration import op, unknown
+
+
+class _Registered:
+    """A function with its token, alive while a graph refers to it."""
+
+    __slots__ = ("__weakref__", "function")
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+
+
+_NUMBERS: Final = itertools.count()
+_BY_TOKEN: Final[weakref.WeakValueDictionary[str, _Registered]] = weakref.WeakValueDictionary()
+_OF_GRAPH: Final[weakref.WeakKeyDictionary[Graph, list[_Registered]]] = weakref.WeakKeyDictionary()
+
+_ERRORS: Final = (
+    (ValueError | TypeError, InvalidArgumentError),
+    (StopIteration, OutOfRangeError),
+    (MemoryError, ResourceExhaustedError),
+    (NotImplementedError, UnimplementedError),
+)
+
+
+def _register(function: Callable[..., Any]) -> str:
+    entry, token = _Registered(function), f"pyfunc_{next(_NUMBERS)}"
+    _BY_TOKEN[token] = entry
+    graph = get_default_graph()
+    while getattr(graph, "outer_graph", None) is not None:
+        graph = graph.outer_graph  # type: ignore[attr-defined]
+    _OF_GRAPH.setdefault(graph, []).append(entry)
+    return token
+
+
+def _call(token: str, inputs: list[Any], wanted: list[DType]) -> tuple[Any, ...]:
+    entry = _BY_TOKEN.get(token)
+    if entry is None:
+        raise InvalidArgumentError(
+            None, None, f"callback {token} is not found: py_func's function lives in the process that built the graph"
+        )
+    # A scalar arrives as a NumPy scalar, a single string as bytes.
+    arguments = [value if np.ndim(value) else value[()] for value in inputs]
+    try:
+        result = entry.function(*arguments)
+    except Exception as error:
+        raise _translated(error) from error
+    if isinstance(result, list | tuple):
+        outputs = [_as_array(value) for value in result]
+    else:
+        outputs = [] if result is None else [_as_array(result)]
+    if len(outputs) != len(wanted):
+        raise InvalidArgumentError(
+            None, None, f"{token} returns {len(outputs)} values, but expects to see {len(wanted)} values."
+        )
+    for index, (value, dtype) in enumerate(zip(outputs, wanted, strict=True)):
+        found = dtypes.as_dtype(value.dtype)
+        if found is not dtype:
+            raise InvalidArgumentError(
+                None,
+                None,
+                f"{index}-th value returned by {token} is {_type_name(found)}, but expects {_type_name(dtype)}",
+            )
+    return tuple(outputs)
+
+
+def _translated(error: Exception) -> OpError:
+    kind = next((made for types, made in _ERRORS if isinstance(error, types)), UnknownError)
+    text = "".join(traceback.format_exception(error)).strip()
+    return kind(None, None, f"{type(error).__name__}: {error}\n{text}")
+
+
+def _type_name(dtype: DType) -> str:
+    return types_pb2.DataType.Name(dtype.as_datatype_enum).removeprefix("DT_").lower()
+
+
+def _as_array(value: Any) -> Any:
+    if isinstance(value, str | bytes):
+        # np.asarray would drop NUL bytes at the end.
+        array: Any = np.empty((), object)
+        array[()] = value
+    else:
+        array = np.asarray(value, order="C")
+        if array.dtype.kind == "S" and not isinstance(value, np.ndarray):
+            array = np.asarray(value, object)
+    if array.dtype.kind not in "SUO":
+        return array
+    texts = np.empty(array.size, object)
+    texts[:] = [item.encode() if isinstance(item, str) else item for item in array.ravel().tolist()]
+    return texts.reshape(array.shape)
+
+
+@op("PyFunc", "input: [Tin] -> output: [Tout]", infer=unknown, gradient=None, stateful=True)
+def py_func_node(ctx, input, *, token: str, Tout: list[DType]):
+    """What the function of that token returns."""
+    return _call(token, input, Tout)
+
+
+@op("PyFuncStateless", "input: [Tin] -> output: [Tout]", infer=unknown, gradient=None)
+def py_func_stateless(ctx, input, *, token: str, Tout: list[DType]):
+    """What the function of that token returns; equal inputs give equal outputs."""
+    return _call(token, input, Tout)
+
+
+def py_func(func: Callable[..., Any], inp: Any, Tout: Any, stateful: bool = True, name: str | None = None) -> Any:
+    """Call a Python function on the arrays that are the values of tensors.
+
+    The function runs in the process that built the graph, so the node must be placed on a task of that process. Its
+    results are not converted: a Python float is a float64, which must be what `Tout` says. It has no gradient.
+
+    Args:
+        func: takes one array (or NumPy scalar, or bytes) per tensor and returns an array or a list of them.
+        inp: the tensors.
+        Tout: the dtype of the result, or the list of the dtypes of all results; an empty list makes an Operation.
+        stateful: False promises that equal inputs give equal results.
+        name: the node's name.
+    """
+    if not callable(func):
+        raise ValueError(f"Expected func to be callable. Received func={func} of type {type(func)}.")
+    is_list = isinstance(Tout, list | tuple)
+    wanted = [dtypes.as_dtype(dtype) for dtype in (Tout if is_list else [Tout])]
+    definition = lookup("PyFunc" if stateful else "PyFuncStateless")
+    node = build(definition, [list(inp)], {"token": _register(func), "Tout": wanted}, name)
+    if not wanted:
+        return node
+    return list(node.outputs) if is_list else node.outputs[0]
+
+
+def numpy_function(func: Callable[..., Any], inp: Any, Tout: Any, name: str | None = None) -> Any:
+    """`py_func` of a function with state."""
+    return py_func(func, inp, Tout, stateful=True, name=name)
+
+
+def py_function(func: Callable[..., Any], inp: Any, Tout: Any, name: str | None = None) -> Any:
+    """Not to be had: it would run the function eagerly, on tensors. Use `py_func`, which runs it on arrays."""
+    raise NotImplementedError("tf.py_function runs a function eagerly, which weft cannot; use tf.py_func (on NumPy arrays)")

@@ -1,0 +1,63 @@
+"""IndexedSlices where a tensor is wanted: the dense form, with a warning when that may be large."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any, Final
+
+import numpy as np
+
+from weft.framework import dtypes
+from weft.framework.constant_value import constant_dims
+from weft.framework.dtypes import DType
+from weft.framework.indexed_slices import IndexedSlices
+from weft.framework.tensor_conversion import convert_to_tensor, register_tensor_conversion_function
+from weft.ops.padding import slice_node
+from weft.ops.segment import unsorted_segment_sum
+from weft.ops.shape_ops import reshape
+
+# From this many elements on, a dense gradient deserves a warning.
+_LARGE: Final = 100_000_000
+
+
+def _to_dense(value: Any, dtype: DType | None = None, name: str | None = None, as_ref: bool = False) -> Any:
+    if dtype is not None and not dtype.is_compatible_with(value.dtype):
+        raise ValueError(f"Tensor conversion requested dtype {dtype.name} for IndexedSlices with dtype {value.dtype.name}")
+    if value.dense_shape is None:
+        raise ValueError(f"Tensor conversion requested for IndexedSlices without dense_shape: {value}")
+    dims = constant_dims(value.dense_shape)
+    if dims is None or None in dims:
+        warnings.warn(
+            "Converting sparse IndexedSlices to a dense Tensor of unknown shape. This may consume a large amount of memory.",
+            stacklevel=2,
+        )
+    elif (count := math.prod(dims)) >= _LARGE:  # type: ignore[arg-type]
+        warnings.warn(
+            f"Converting sparse IndexedSlices to a dense Tensor with {count} elements. This may consume a large "
+            "amount of memory.",
+            stacklevel=2,
+        )
+    if dims is not None and dims[0] is not None:
+        rows: Any = np.int32(dims[0])
+    else:
+        rows = reshape(slice_node(value.dense_shape, [0], [1]), [])
+    dense = unsorted_segment_sum(value.values, value.indices, rows, name=name)
+    if dims is not None:
+        dense.set_shape(dims)
+    return dense
+
+
+register_tensor_conversion_function(IndexedSlices, _to_dense)
+
+
+def convert_to_tensor_or_indexed_slices(value: Any, dtype: Any = None, name: str | None = None) -> Any:
+    """An IndexedSlices as it is (ValueError when it has another dtype), anything else as a Tensor."""
+    if not isinstance(value, IndexedSlices):
+        return convert_to_tensor(value, dtype, name)
+    if dtype is not None and not dtypes.as_dtype(dtype).is_compatible_with(value.dtype):
+        raise ValueError(
+            f"Tensor conversion requested dtype {dtypes.as_dtype(dtype).name} for Tensor with dtype "
+            f"{value.dtype.name}: {str(value)!r}"
+        )
+    return value

@@ -1,0 +1,66 @@
+"""Summaries merged into one: MergeSummary, merge and merge_all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from google.protobuf.message import DecodeError
+from tensorboard.compat.proto import summary_pb2
+
+from weft.errors import InvalidArgumentError
+from weft.framework.collections import GraphKeys
+from weft.framework.graph import get_default_graph
+from weft.ops.declaration import op, scalar_shape
+
+
+@op("MergeSummary", "inputs: N*string -> summary: string", infer=scalar_shape, gradient=None)
+def merge_summary(ctx, inputs):
+    """The Summary with the values of all inputs; two values of one tag are an error."""
+    merged = summary_pb2.Summary()
+    tags = set()
+    for data in (item for part in inputs for item in np.ravel(part).tolist()):
+        try:
+            summary = summary_pb2.Summary.FromString(data)
+        except DecodeError as error:
+            raise InvalidArgumentError(None, None, "Could not parse one of the summary inputs") from error
+        for value in summary.value:
+            if value.tag in tags:
+                raise InvalidArgumentError(None, None, f"Duplicate tag {value.tag} found in summary inputs")
+            tags.add(value.tag)
+        merged.MergeFrom(summary)
+    return as_string_scalar(merged.SerializeToString())
+
+
+def as_string_scalar(data: bytes) -> Any:
+    """Bytes as a scalar string tensor's value."""
+    array = np.empty((), np.object_)
+    array[()] = data
+    return array
+
+
+def merge(inputs: Sequence[Any], collections: Sequence[str] | None = None, name: str | None = None) -> Any:
+    """One scalar string, the Summary with the values of all of `inputs`.
+
+    Args:
+        inputs: scalar strings that summary ops made.
+        collections: the collections to add it to.
+        name: the node's name.
+    """
+    with get_default_graph().name_scope("Merge" if name is None else name):
+        merged = merge_summary(list(inputs), name=name)
+    get_default_graph().add_to_collections(list(collections or ()), merged)
+    return merged
+
+
+def merge_all(key: str = GraphKeys.SUMMARIES, scope: str | None = None, name: str | None = None) -> Any:
+    """All summaries of the default graph merged, or None when there are none.
+
+    Args:
+        key: the collection of the summaries.
+        scope: take only those whose name this regular expression matches from the start.
+        name: the node's name.
+    """
+    found = get_default_graph().get_collection(key, scope)
+    return merge(found, name=name) if found else None

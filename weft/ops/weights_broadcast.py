@@ -1,0 +1,90 @@
+"""Weights of losses and metrics: scalars, or tensors of the values' rank with each dimension 1 or the values' own."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from weft.framework.constant_value import constant_value
+from weft.framework.graph import get_default_graph
+from weft.framework.operation import Operation, Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.ops.assertion import assert_that
+from weft.ops.comparison import equal, logical_or
+from weft.ops.control import no_op
+from weft.ops.declaration import op, scalar_shape
+from weft.ops.elementwise import mul
+from weft.ops.filling import ones_like
+from weft.ops.input_scope import input_scope
+from weft.ops.reduce_functions import reduce_all
+from weft.ops.shape_ops import rank, shape
+
+_PREFIX: Final = "weights can not be broadcast to values."
+
+
+@op("WeightsFit", "weights_shape: int32, values_shape: int32 -> fits: bool", infer=scalar_shape, gradient=None)
+def weights_fit(xp, weights_shape, values_shape):
+    """Whether weights of a shape can be broadcast to values of another, for ranks that are not known before."""
+    if weights_shape.shape[0] == 0:
+        return np.True_
+    if weights_shape.shape != values_shape.shape:
+        return np.False_
+    return xp.all((weights_shape == 1) | (weights_shape == values_shape))
+
+
+def assert_broadcastable(weights: Any, values: Any) -> Operation:
+    """An operation that fails unless the weights can be broadcast to the values; one that does nothing when it is known.
+
+    Raises:
+        ValueError: the shapes are known not to fit.
+    """
+    with input_scope(None, "assert_broadcastable", (weights, values)) as scope:
+        with input_scope(None, "weights", (weights,)) as part:
+            weights = convert_to_tensor(weights, name=part)
+            weights_shape = shape(weights, name="shape")
+            rank(weights, name="rank")
+        with input_scope(None, "values", (values,)) as part:
+            values = convert_to_tensor(values, name=part)
+            values_shape = shape(values, name="shape")
+            rank(values, name="rank")
+        of_weights, of_values = weights._dims, values._dims
+        if of_weights == ():
+            return no_op(name="static_scalar_check_success")
+        if of_weights is None or of_values is None:
+            fits: Any = weights_fit(weights_shape, values_shape, name="is_valid_shape")
+        else:
+            _check_ranks(weights, values)
+            if constant_value(weights_shape) is not None and constant_value(values_shape) is not None:
+                _check_sizes(of_weights, of_values)
+                return no_op(name="static_dims_check_success")
+            fits = reduce_all(logical_or(equal(weights_shape, 1), equal(weights_shape, values_shape)), name="is_valid_shape")
+        data = [_PREFIX, "weights.shape=", weights.name, weights_shape, "values.shape=", values.name, values_shape]
+        return assert_that(fits, data, name=scope)
+
+
+def _check_ranks(weights: Tensor, values: Tensor) -> None:
+    if len(weights._dims) != len(values._dims):  # type: ignore[arg-type]
+        raise ValueError(
+            f"{_PREFIX} values.rank={values.shape.ndims}. weights.rank={weights.shape.ndims}. "
+            f"values.shape={values.shape}. weights.shape={weights.shape}."
+        )
+
+
+def _check_sizes(weights: tuple[int | None, ...], values: tuple[int | None, ...]) -> None:
+    for index, (mine, size) in enumerate(zip(weights, values, strict=True)):
+        if mine not in (1, size):
+            raise ValueError(
+                f"{_PREFIX} Mismatch at dim {index}. values.shape={np.array(values)} weights.shape={np.array(weights)}."
+            )
+
+
+def broadcast_weights(weights: Any, values: Any) -> Tensor:
+    """The weights in the shape of the values, after `assert_broadcastable`."""
+    with input_scope(None, "broadcast_weights", (weights, values)) as scope:
+        values = convert_to_tensor(values, name="values")
+        weights = convert_to_tensor(weights, values.dtype.base_dtype, name="weights")
+        if weights.shape.is_fully_defined() and weights._dims == values._dims:
+            return weights
+        with get_default_graph().control_dependencies([assert_broadcastable(weights, values)]):
+            return mul(weights, ones_like(values), name=scope)

@@ -1,0 +1,99 @@
+"""Partition: cut a placed graph into one part per task; every edge that crosses becomes a numbered Send and Recv."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from weft.framework import device_spec
+from weft.framework.operation import Operation, Tensor
+from weft.passes.stage import Kind, Staging
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A value, or (when `source` is an Operation) only the fact that it ran, that goes from one task to another."""
+
+    number: int
+    source: Tensor | Operation
+    sender: str
+    receiver: str
+
+    @property
+    def is_control(self) -> bool:
+        """Whether no value travels."""
+        return isinstance(self.source, Operation)
+
+
+@dataclass(slots=True)
+class Partition:
+    """What one task executes in a run.
+
+    `feeds` and `fetches` are in the order in which their values travel; `sends` and `recvs` are keyed by what crosses.
+    """
+
+    task: str
+    nodes: list[Operation] = field(default_factory=list)
+    devices: dict[Operation, str] = field(default_factory=dict)
+    kinds: dict[Operation, Kind] = field(default_factory=dict)
+    levels: dict[Operation, int] = field(default_factory=dict)
+    feeds: list[Tensor] = field(default_factory=list)
+    static_feeds: set[Tensor] = field(default_factory=set)
+    fetches: list[Tensor] = field(default_factory=list)
+    recvs: dict[Tensor | Operation, Edge] = field(default_factory=dict)
+    sends: list[Edge] = field(default_factory=list)
+
+
+def partition(
+    ops: Sequence[Operation],
+    placement: Mapping[Operation, str],
+    staging: Staging,
+    feeds: Sequence[Tensor],
+    fetches: Sequence[Tensor],
+) -> dict[str, Partition]:
+    """Cut a run's nodes into partitions by task name, in order of first use."""
+    parts: dict[str, Partition] = {}
+    tasks = {op: device_spec.task_name(placement[op]) for op in ops}
+    for op in ops:
+        part = parts.setdefault(tasks[op], Partition(tasks[op]))
+        part.nodes.append(op)
+        part.devices[op] = placement[op]
+        part.kinds[op] = staging.kinds[op]
+        part.levels[op] = staging.levels[op]
+    _add_feeds(parts, ops, tasks, staging, feeds)
+    _add_edges(parts, ops, tasks, set(feeds))
+    for tensor in fetches:
+        if tensor.op in tasks and tensor not in parts[tasks[tensor.op]].fetches:
+            parts[tasks[tensor.op]].fetches.append(tensor)
+    return parts
+
+
+def _add_feeds(
+    parts: dict[str, Partition],
+    ops: Sequence[Operation],
+    tasks: Mapping[Operation, str],
+    staging: Staging,
+    feeds: Sequence[Tensor],
+) -> None:
+    users: dict[str, set[Tensor]] = {}
+    for op in ops:
+        users.setdefault(tasks[op], set()).update(op.inputs)
+    for task, part in parts.items():
+        part.feeds = [tensor for tensor in feeds if tensor in users[task]]
+        part.static_feeds = staging.static_feeds & set(part.feeds)
+
+
+def _add_edges(parts: dict[str, Partition], ops: Sequence[Operation], tasks: Mapping[Operation, str], fed: set[Tensor]) -> None:
+    number = 0
+    for op in ops:
+        receiver = parts[tasks[op]]
+        crossing: list[Tensor | Operation] = [t for t in op.inputs if t not in fed and tasks[t.op] != receiver.task]
+        crossing += [c for c in op.control_inputs if c in tasks and tasks[c] != receiver.task]
+        for source in crossing:
+            if source in receiver.recvs:
+                continue
+            producer = source if isinstance(source, Operation) else source.op
+            edge = Edge(number, source, tasks[producer], receiver.task)
+            number += 1
+            receiver.recvs[source] = edge
+            parts[tasks[producer]].sends.append(edge)

@@ -1,0 +1,264 @@
+"""Placer: assigns every operation of a run to one device of the cluster.
+
+The rules, in order: a node keeps the device of an earlier run; nodes that must be together (colocation groups, a variable
+and the ops on its reference) are placed as one; a group goes to the first device, by type and then by name, that satisfies
+every pin in it and for which every node in it has a kernel; a node without inputs and with one consumer, and a node that only
+looks at its input's shape, follow that neighbour. The result depends on the graph and the device list alone, so every session
+of a cluster places alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from weft.errors import InvalidArgumentError
+from weft.framework import device_spec
+from weft.framework.dtypes import resource
+from weft.framework.func_graph import input_arguments
+from weft.framework.operation import Operation
+
+# The best type first; a type that is not listed comes between the accelerators and the CPU.
+_TYPE_PRIORITY: Final = {"TPU": 0, "GPU": 1, "CPU": 9}
+
+
+class Placer:
+    """Places operations on the devices given; remembers placements, so a session keeps one for its life.
+
+    Args:
+        devices: full device names of every task.
+        allow_soft_placement: fall back to the CPU of the same task where a pin cannot be satisfied.
+        default_job_task: unused fields of a pin are free; nothing prefers the local task.
+    """
+
+    def __init__(self, devices: Sequence[str], allow_soft_placement: bool = False) -> None:
+        self._devices = sorted(devices, key=_preference)
+        self._soft = allow_soft_placement
+        self.placement: dict[Operation, str] = {}
+
+    @property
+    def devices(self) -> list[str]:
+        """The devices in order of preference."""
+        return list(self._devices)
+
+    def place(self, ops: Iterable[Operation]) -> Mapping[Operation, str]:
+        """Place what is not placed yet and return the whole placement.
+
+        Raises:
+            InvalidArgumentError: a pin names a device that is not there, pins in a group contradict each other, or a node has
+                no kernel for the device that it is pinned to.
+        """
+        ops = [op for op in ops if op not in self.placement]
+        groups = _groups(ops)
+        followers: list[Operation] = []
+        for members in groups:
+            if len(members) == 1 and _may_follow(members[0]):
+                followers.append(members[0])
+                continue
+            self._assign(members)
+        for op in followers:
+            neighbour = self._neighbour(op)
+            if neighbour is not None and _has_kernel(op, neighbour):
+                self.placement[op] = neighbour
+            else:
+                self._assign([op])
+        for op in ops:
+            if op.op_def.bodies:
+                self._check_bodies(op)
+        return self.placement
+
+    def _check_bodies(self, op: Operation) -> None:
+        """Refuse a node whose bodies update variables of several tasks: a body runs in one."""
+        places = {other: self.placement[other] for other in _tied(op) if other in self.placement}
+        if len({device_spec.task_name(device) for device in (*places.values(), self.placement[op])}) > 1:
+            listed = ", ".join(f"{other.name!r} on {device}" for other, device in places.items())
+            raise InvalidArgumentError(
+                None,
+                op,
+                f"Node {op.name!r} ({op.type}) has bodies that use variables of several tasks: {listed}. A body "
+                f"runs where its node is ({self.placement[op]}), so the variables that it updates, and all resource variables "
+                "that it uses, must be there. Read the others outside of it, for example with tf.identity(variable), and use "
+                "the value inside",
+            )
+
+    def _neighbour(self, op: Operation) -> str | None:
+        if op.op_def.shape_only:
+            return self.placement.get(op.inputs[0].op)
+        consumers = op.outputs[0].consumers()
+        return self.placement.get(consumers[0])
+
+    def _assign(self, members: Sequence[Operation]) -> None:
+        device = self._settled(members) or self._choose(members)
+        for op in members:
+            # A member that an earlier run placed stays where it is.
+            self.placement.setdefault(op, device)
+
+    def _settled(self, members: Sequence[Operation]) -> str | None:
+        # Members of a group that an earlier run placed carry their device over.
+        for op in members:
+            for other in _tied(op):
+                if other in self.placement:
+                    return self.placement[other]
+        return None
+
+    def _choose(self, members: Sequence[Operation]) -> str:
+        pin = self._merged_pin(members)
+        matching = [device for device in self._devices if device_spec.is_prefix(pin, device)]
+        for device in matching:
+            if all(_has_kernel(op, device) for op in members):
+                return device
+        if self._soft:
+            for device in self._soft_candidates(pin):
+                if all(_has_kernel(op, device) for op in members):
+                    return device
+        raise self._unplaceable(members, pin, bool(matching))
+
+    def _merged_pin(self, members: Sequence[Operation]) -> str:
+        pin = ""
+        for op in members:
+            if not op.device:
+                continue
+            if pin and not _agree(pin, op.device):
+                if any(tensor.dtype is resource for tensor in op.inputs):
+                    # What uses a queue or a variable behind a handle goes where that is: TensorFlow forgets its own pin, too.
+                    continue
+                if self._soft and _agree(_without_device(pin), _without_device(op.device)):
+                    pin = device_spec.merge_names(_without_device(pin), _without_device(op.device))
+                    continue
+                others = ", ".join(f"{m.name} ({m.device or 'no device'})" for m in members)
+                raise InvalidArgumentError(
+                    None,
+                    op,
+                    f"Cannot colocate nodes {members[0].name!r} and {op.name!r} because no device type supports both of them "
+                    f"and the other nodes they must be with, or their devices contradict each other: {others}",
+                )
+            pin = device_spec.merge_names(pin, op.device)
+        return pin
+
+    def _soft_candidates(self, pin: str) -> list[str]:
+        spec = device_spec.DeviceSpec.from_string(pin)
+        task = device_spec.DeviceSpec(spec.job, spec.replica, spec.task).to_string()
+        candidates = [d for d in self._devices if device_spec.is_prefix(task, d)]
+        same_type = [d for d in candidates if device_spec.device_type(d) == spec.device_type]
+        return same_type + [d for d in candidates if device_spec.device_type(d) == "CPU"]
+
+    def _unplaceable(self, members: Sequence[Operation], pin: str, exists: bool) -> Exception:
+        op = next((m for m in members if m.device), members[0])
+        if exists:
+            kind = device_spec.device_type(pin) or "the matching"
+            lacking = next(m for m in members if not _has_kernel(m, pin))
+            reason = (
+                f"Could not satisfy explicit device specification '{pin}' because no supported kernel for {kind} devices is "
+                f"available for {lacking.name!r} ({lacking.type}, {_types_of(lacking)}); pin it to a CPU or set "
+                "allow_soft_placement"
+            )
+        else:
+            reason = (
+                f"Operation was explicitly assigned to {op.device or pin} but available devices are "
+                f"[ {', '.join(sorted(self._devices))} ]. Make sure the device specification refers to a valid device."
+            )
+        return InvalidArgumentError(None, op, f"Cannot assign a device for operation {op.name}: {reason}")
+
+
+def _preference(device: str) -> tuple[int, str, int]:
+    spec = device_spec.DeviceSpec.from_string(device)
+    task = f"{spec.job}/{spec.task or 0:09d}"
+    return _TYPE_PRIORITY.get(spec.device_type or "", 5), task, spec.device_index or 0
+
+
+def _without_device(pin: str) -> str:
+    spec = device_spec.DeviceSpec.from_string(pin)
+    return device_spec.DeviceSpec(spec.job, spec.replica, spec.task).to_string()
+
+
+def _agree(a: str, b: str) -> bool:
+    one, two = device_spec.DeviceSpec.from_string(a)._fields(), device_spec.DeviceSpec.from_string(b)._fields()
+    return all(x is None or y is None or x == y for x, y in zip(one, two, strict=True))
+
+
+def _has_kernel(op: Operation, device: str) -> bool:
+    kind = device_spec.device_type(device)
+    if kind in (None, "CPU"):
+        return True
+    if op.op_def.is_host:
+        return False
+    if op.op_def.device_types and kind not in op.op_def.device_types:
+        return False
+    # Accelerators keep int32 in host memory; a variable of it has no kernel there (guide 3).
+    return op.type not in ("VariableV2", "Variable", "VarHandleOp") or not _is_host_type(op)
+
+
+def _is_host_type(op: Operation) -> bool:
+    dtype = op.attrs["dtype"]
+    return dtype.name in ("int32", "string", "bool", "int16", "uint16", "int8", "uint8")
+
+
+def _types_of(op: Operation) -> str:
+    return ", ".join(tensor.dtype.base_dtype.name for tensor in op.outputs) or "no outputs"
+
+
+def _tied(op: Operation) -> Iterable[Operation]:
+    """The operations that must be on the same device as `op`."""
+    for group in op.attrs.get("_class", ()):
+        if group.startswith("loc:@"):
+            other = op.graph._operations.get(group[5:])
+            if other is not None:
+                yield other
+    if op.op_def.bodies:
+        # The bodies run where their node is, which is where the variables are that they update.
+        for tensor, wanted in zip(op.inputs, input_arguments(op), strict=True):
+            if wanted.dtype._is_ref_dtype or tensor.dtype is resource:
+                yield tensor.op
+        return
+    for tensor, arg in zip(op.inputs, _input_args(op), strict=True):
+        if (arg.is_ref and tensor.dtype._is_ref_dtype) or tensor.dtype is resource:
+            yield tensor.op
+
+
+def _input_args(op: Operation) -> list[Any]:
+    if not any(t.dtype._is_ref_dtype for t in op.inputs):
+        return [_NOT_REF] * len(op.inputs)
+    from_def: list[Any] = []
+    for arg in op.op_def.inputs:
+        count = op.attrs[arg.number_attr] if arg.number_attr else len(op.attrs[arg.type_list_attr]) if arg.type_list_attr else 1
+        from_def.extend([arg] * count)
+    return from_def
+
+
+class _NotRef:
+    is_ref = False
+
+
+_NOT_REF: Final = _NotRef()
+
+
+def _groups(ops: Sequence[Operation]) -> list[list[Operation]]:
+    """Join operations that are tied to each other, in the order of their first members."""
+    parent: dict[Operation, Operation] = {}
+
+    def find(op: Operation) -> Operation:
+        while parent.setdefault(op, op) is not op:
+            parent[op] = op = parent[parent[op]]
+        return op
+
+    for op in ops:
+        for other in _tied(op):
+            parent[find(op)] = find(other)
+    members: dict[Operation, list[Operation]] = {}
+    for op in ops:
+        members.setdefault(find(op), []).append(op)
+    # A tie to a node outside this run still counts: its pin is part of the group.
+    for root, group in members.items():
+        if root not in group and (root.device or len(group) == 1):
+            group.append(root)
+    return list(members.values())
+
+
+def _may_follow(op: Operation) -> bool:
+    if op.device or "_class" in op.attrs:
+        return False
+    if op.op_def.shape_only:
+        return True
+    if op.inputs or op.control_inputs or len(op.outputs) != 1 or op.op_def.stateful:
+        return False
+    return len(op.outputs[0]._consumers) == 1 and op.outputs[0]._consumers[0].op_def is not None

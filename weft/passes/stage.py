@@ -1,0 +1,136 @@
+"""Stage: number the nodes so that those of one device, kind and number can run together as one unit.
+
+A node's number is the most boundaries on any path that leads to it; a boundary is a change of device, or between compiled and
+host ops. Edges lead only to equal or higher numbers, so stages never wait for each other in a circle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from enum import Enum
+
+from weft.framework import dtypes
+from weft.framework.operation import Operation, Tensor
+from weft.passes.bodies import needed_static_inputs, static_inputs
+
+
+class Kind(Enum):
+    """What executes a node."""
+
+    FREE = "free"
+    """A constant or a variable's binding: nothing runs, it belongs to whatever stage uses it."""
+    COMPILED = "compiled"
+    """XLA, together with its stage."""
+    HOST = "host"
+    """A Python kernel on NumPy values."""
+
+
+_HOST_TYPES = frozenset((dtypes.string, dtypes.variant))
+
+_READS = frozenset(("Identity", "ReadVariableOp"))
+
+FREE_OPS = frozenset(("Const", "VariableV2", "Variable", "VarHandleOp"))
+
+
+class Staging:
+    """The kinds and numbers of a run's nodes.
+
+    `static_feeds` are the fed tensors whose values must be known when a stage is compiled.
+    """
+
+    def __init__(self, ops: Sequence[Operation], placement: Mapping[Operation, str], feeds: Iterable[Tensor]) -> None:
+        self._placement = placement
+        self._feeds = frozenset(feeds)
+        self._static: dict[tuple[Tensor, str], bool] = {}
+        self.static_feeds: set[Tensor] = set()
+        self.kinds: dict[Operation, Kind] = {op: self._kind(op) for op in ops}
+        self.levels: dict[Operation, int] = {}
+        for op in ops:
+            self.levels[op] = self._level(op)
+        self._sink(ops)
+
+    def _kind(self, op: Operation) -> Kind:
+        if op.type in FREE_OPS and not op.control_inputs:
+            return Kind.FREE
+        if op.op_def.is_host or _has_host_types(op):
+            return Kind.HOST
+        if op.op_def.static or op.op_def.bodies:
+            device = self._placement[op]
+            wanted = static_inputs(op)
+            if wanted is None:
+                return Kind.HOST
+            if not all(self._is_static(tensor, device) for tensor in wanted):
+                needed = needed_static_inputs(op)
+                if needed is None or not all(self._is_static(tensor, device) for tensor in needed):
+                    return Kind.HOST
+                wanted = needed
+            for tensor in wanted:
+                self._note_static_feeds(tensor)
+        return Kind.COMPILED
+
+    def _is_static(self, tensor: Tensor, device: str) -> bool:
+        """Whether a value follows from constants, shapes and feeds on this device, so that it is known when compiling."""
+        known = self._static.get((tensor, device))
+        if known is None:
+            op = tensor.op
+            if tensor in self._feeds or op.type == "Const":
+                known = True
+            elif self._placement.get(op) != device:
+                known = False
+            elif op.op_def.shape_only:
+                known = True
+            elif op.op_def.stateful or op.op_def.is_host or op.op_def.compiled_only or op.op_def.bodies or not op.inputs:
+                known = False
+            else:
+                known = all(self._is_static(t, device) for t in op.inputs)
+            self._static[tensor, device] = known
+        return known
+
+    def _note_static_feeds(self, tensor: Tensor) -> None:
+        if tensor in self._feeds:
+            self.static_feeds.add(tensor)
+        elif not tensor.op.op_def.shape_only:
+            for other in tensor.op.inputs:
+                self._note_static_feeds(other)
+
+    def _level(self, op: Operation) -> int:
+        level = 0
+        for producer in _producers(op, self._feeds):
+            if producer in self.levels:
+                level = max(level, self.levels[producer] + self._is_boundary(producer, op))
+        return level
+
+    def _is_boundary(self, producer: Operation, consumer: Operation) -> bool:
+        if self._placement[producer] != self._placement[consumer]:
+            return True
+        kinds = self.kinds[producer], self.kinds[consumer]
+        return kinds[0] is not kinds[1] and Kind.FREE not in kinds
+
+    def _sink(self, ops: Sequence[Operation]) -> None:
+        """Move pure nodes up to the first stage that uses them, so that a step makes as few calls as it can.
+
+        So are reads of variables: a stage that reads a variable itself holds it only while it runs. A step that held a view of
+        it from an earlier stage on would make every update copy the whole variable.
+        """
+        for op in reversed(ops):
+            if self.kinds[op] is not Kind.COMPILED or not (op.type in _READS or _is_pure(op)):
+                continue
+            consumers = {c for t in op.outputs for c in t._consumers if c in self.levels} | {
+                c for c in op.control_consumers if c in self.levels
+            }
+            if consumers and not any(self._is_boundary(op, c) or self.kinds[c] is Kind.FREE for c in consumers):
+                self.levels[op] = max(self.levels[op], min(self.levels[c] for c in consumers))
+
+
+def _producers(op: Operation, feeds: frozenset[Tensor]) -> Iterable[Operation]:
+    yield from (t.op for t in op.inputs if t not in feeds)
+    yield from op.control_inputs
+
+
+def _is_pure(op: Operation) -> bool:
+    return not op.op_def.stateful and not any(tensor.dtype._is_ref_dtype for tensor in op.inputs)
+
+
+def _has_host_types(op: Operation) -> bool:
+    """Whether values go through the op that XLA has no type for: packing strings is work for the host, whatever the kernel."""
+    return any(tensor.dtype.base_dtype in _HOST_TYPES for tensor in (*op.inputs, *op.outputs))

@@ -1,0 +1,37 @@
+"""The program's entry point, `run`: parse the flags, call main, exit with what it returns.
+
+`flags` is here too, because programs reach the flags as `app.flags`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+from absl import app as _absl_app
+
+from weft.platform import flags
+
+__all__ = ["flags", "run"]
+
+
+def run(main: Callable[[list[str]], Any] | None = None, argv: Sequence[str] | None = None) -> NoReturn:
+    """Parse the flags in `argv`, then exit with the result of `main`.
+
+    Args:
+        main: called with the program's name and the arguments that no flag claimed; default: the program's `main`.
+        argv: the program's name and arguments; default `sys.argv`.
+
+    Raises:
+        SystemExit: always; None and 0 mean success, as for `sys.exit`.
+    """
+    arguments = None if argv is None else list(argv)
+    _absl_app.run(main or _main_of_program(), argv=arguments, flags_parser=flags.FLAGS.parse)
+
+
+def _main_of_program() -> Callable[[list[str]], Any]:
+    main: Callable[[list[str]], Any] | None = getattr(sys.modules["__main__"], "main", None)
+    if main is None:
+        raise AttributeError("run() found no function 'main' in the program's file; define one or pass run(main=...)")
+    return main

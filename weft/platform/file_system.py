@@ -1,0 +1,197 @@
+"""Where files live: the local disk through `os`, anything with a URL (`gs://`, `s3://`, `memory://`) through fsspec.
+
+`file_system(path)` returns the file system and the path on it. Both kinds raise weft's errors: NotFoundError for what
+is missing, FailedPreconditionError for a directory where a file is expected and the other way round, and so on.
+"""
+
+from __future__ import annotations
+
+import errno
+import glob
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import IO, Any, Final, Protocol, cast
+
+import fsspec
+
+from weft import errors
+
+_CODES: Final[dict[int, int]] = {
+    errno.ENOENT: errors.NOT_FOUND,
+    errno.EEXIST: errors.ALREADY_EXISTS,
+    errno.EACCES: errors.PERMISSION_DENIED,
+    errno.EPERM: errors.PERMISSION_DENIED,
+    errno.EROFS: errors.PERMISSION_DENIED,
+    errno.EISDIR: errors.FAILED_PRECONDITION,
+    errno.ENOTDIR: errors.FAILED_PRECONDITION,
+    errno.ENOTEMPTY: errors.FAILED_PRECONDITION,
+    errno.ENOSPC: errors.RESOURCE_EXHAUSTED,
+    errno.EDQUOT: errors.RESOURCE_EXHAUSTED,
+    errno.EMFILE: errors.RESOURCE_EXHAUSTED,
+    errno.EINVAL: errors.INVALID_ARGUMENT,
+    errno.ENAMETOOLONG: errors.INVALID_ARGUMENT,
+}
+
+
+@dataclass(frozen=True)
+class FileStatistics:
+    """A file's size in bytes, its last change in nanoseconds since 1970, and whether it is a directory."""
+
+    length: int
+    mtime_nsec: int
+    is_directory: bool
+
+
+class FileSystem(Protocol):
+    """The operations on paths that `gfile` is made of; all block, and raise weft's errors. Equal ones are one store."""
+
+    def open(self, path: str, mode: str) -> IO[bytes]: ...
+    def stat(self, path: str) -> FileStatistics: ...
+    def children(self, path: str) -> list[str]: ...
+    def glob(self, pattern: str) -> list[str]: ...
+    def make_directory(self, path: str) -> None: ...
+    def make_directories(self, path: str) -> None: ...
+    def remove(self, path: str) -> None: ...
+    def remove_recursively(self, path: str) -> None: ...
+    def copy(self, source: str, target: str) -> None: ...
+    def rename(self, source: str, target: str) -> None: ...
+
+
+@contextmanager
+def _errors_of(path: str) -> Iterator[None]:
+    """Raise an OSError from the body as the error of weft that fits, naming the path."""
+    try:
+        yield
+    except OSError as error:
+        # fsspec raises FileNotFoundError(path) and the like, without an errno.
+        code = error.errno or _ERRNO_OF_CLASS.get(type(error), 0)
+        reason = os.strerror(code) if code else str(error)
+        raise errors.from_status(_CODES.get(code, errors.UNKNOWN), f"{path}; {reason}") from error
+
+
+_ERRNO_OF_CLASS: Final[dict[type[OSError], int]] = {
+    FileNotFoundError: errno.ENOENT,
+    FileExistsError: errno.EEXIST,
+    PermissionError: errno.EACCES,
+    IsADirectoryError: errno.EISDIR,
+    NotADirectoryError: errno.ENOTDIR,
+}
+
+
+@dataclass(frozen=True)
+class LocalFileSystem:
+    """The disks of this machine."""
+
+    def open(self, path: str, mode: str) -> IO[bytes]:
+        with _errors_of(path):
+            return cast("IO[bytes]", open(path, mode))
+
+    def stat(self, path: str) -> FileStatistics:
+        with _errors_of(path):
+            status = os.stat(path)
+        return FileStatistics(status.st_size, status.st_mtime_ns, os.path.isdir(path))
+
+    def children(self, path: str) -> list[str]:
+        with _errors_of(path):
+            return os.listdir(path)
+
+    def glob(self, pattern: str) -> list[str]:
+        return glob.glob(pattern, include_hidden=True)
+
+    def make_directory(self, path: str) -> None:
+        with _errors_of(path):
+            os.mkdir(path)
+
+    def make_directories(self, path: str) -> None:
+        with _errors_of(path):
+            os.makedirs(path, exist_ok=True)
+
+    def remove(self, path: str) -> None:
+        with _errors_of(path):
+            os.unlink(path)
+
+    def remove_recursively(self, path: str) -> None:
+        with _errors_of(path):
+            if os.path.isdir(path) and not os.path.islink(path):
+                shutil.rmtree(path)
+            else:
+                os.unlink(path)
+
+    def copy(self, source: str, target: str) -> None:
+        with _errors_of(source):
+            shutil.copyfile(source, target)
+
+    def rename(self, source: str, target: str) -> None:
+        with _errors_of(source):
+            os.replace(source, target)
+
+
+@dataclass(frozen=True)
+class RemoteFileSystem:
+    """A store that fsspec reaches, such as a bucket; directories may exist only as prefixes of names."""
+
+    _store: Any
+
+    def open(self, path: str, mode: str) -> IO[bytes]:
+        with _errors_of(path):
+            return cast("IO[bytes]", self._store.open(path, mode))
+
+    def stat(self, path: str) -> FileStatistics:
+        with _errors_of(path):
+            info = self._store.info(path)
+        changed = info.get("mtime") or info.get("created") or 0
+        changed_s = changed.timestamp() if hasattr(changed, "timestamp") else float(changed)
+        return FileStatistics(int(info["size"] or 0), int(changed_s * 1e9), info["type"] == "directory")
+
+    def children(self, path: str) -> list[str]:
+        with _errors_of(path):
+            return [os.path.basename(name.rstrip("/")) for name in self._store.ls(path, detail=False)]
+
+    def glob(self, pattern: str) -> list[str]:
+        with _errors_of(pattern):
+            return [self._store.unstrip_protocol(name) for name in self._store.glob(pattern)]
+
+    def make_directory(self, path: str) -> None:
+        with _errors_of(path):
+            self._store.mkdir(path, create_parents=False)
+
+    def make_directories(self, path: str) -> None:
+        with _errors_of(path):
+            self._store.makedirs(path, exist_ok=True)
+
+    def remove(self, path: str) -> None:
+        with _errors_of(path):
+            self._store.rm_file(path)
+
+    def remove_recursively(self, path: str) -> None:
+        with _errors_of(path):
+            self._store.rm(path, recursive=True)
+
+    def copy(self, source: str, target: str) -> None:
+        with _errors_of(source):
+            self._store.cp_file(source, target)
+
+    def rename(self, source: str, target: str) -> None:
+        with _errors_of(source):
+            self._store.mv(source, target, recursive=self._store.isdir(source))
+
+
+_LOCAL: Final = LocalFileSystem()
+
+
+def file_system(path: str) -> tuple[FileSystem, str]:
+    """Return the file system that a path or URL names, and the path on it."""
+    if path.startswith("file://"):
+        return _LOCAL, path.removeprefix("file://")
+    if "://" not in path:
+        return _LOCAL, path
+    try:
+        store, stripped = fsspec.core.url_to_fs(path)
+    except (ValueError, ImportError) as error:
+        scheme = path.partition("://")[0]
+        message = f"{path}: no file system for {scheme}:// is installed ({error})"
+        raise errors.UnimplementedError(None, None, message) from error
+    return RemoteFileSystem(store), stripped

@@ -1,0 +1,303 @@
+"""Files and directories by path or URL, under TensorFlow 1.x's names.
+
+Paths are local, or URLs such as `gs://bucket/name` of any store that fsspec knows. Errors are weft's: NotFoundError for
+what is not there, AlreadyExistsError for what is in the way, PermissionDeniedError, FailedPreconditionError.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from typing import IO, Any, Self
+
+from weft import errors
+from weft.platform.file_system import FileStatistics, FileSystem, file_system
+
+__all__ = [
+    "Copy",
+    "DeleteRecursively",
+    "Exists",
+    "FastGFile",
+    "FileStatistics",
+    "GFile",
+    "Glob",
+    "IsDirectory",
+    "ListDirectory",
+    "MakeDirs",
+    "MkDir",
+    "Open",
+    "Remove",
+    "Rename",
+    "Stat",
+    "Walk",
+]
+
+Path = str | bytes | os.PathLike[str] | os.PathLike[bytes]
+
+_MODES = ("r", "w", "a", "r+", "w+", "a+")
+
+
+class GFile:
+    """A file that is opened by its first read or write, and then like a built-in file object.
+
+    Offsets and counts are bytes in every mode; without `b` in the mode, what is read is decoded from UTF-8. Reading and
+    writing have a position each; reads see writes after `flush`. Not for several threads at once.
+    """
+
+    def __init__(self, name: Path, mode: str = "r") -> None:
+        self._name = name
+        self._mode = mode
+        self._binary = "b" in mode
+        self._plain_mode = mode.replace("b", "")
+        if self._plain_mode not in _MODES:
+            raise errors.InvalidArgumentError(None, None, f"mode is not {' or '.join(map(repr, _MODES))}: {mode!r}")
+        self._files, self._path = _resolve(name)
+        self._reader: IO[bytes] | None = None
+        self._writer: IO[bytes] | None = None
+
+    @property
+    def name(self) -> Path:
+        """The path that the file was made with."""
+        return self._name
+
+    @property
+    def mode(self) -> str:
+        """The mode that the file was made with."""
+        return self._mode
+
+    def size(self) -> int:
+        """Return the file's size in bytes."""
+        return self._files.stat(self._path).length
+
+    def _readable(self) -> IO[bytes]:
+        if self._reader is None:
+            if self._plain_mode in ("w", "a"):
+                raise errors.PermissionDeniedError(None, None, "File isn't open for reading")
+            if self._files.stat(self._path).is_directory:
+                raise errors.FailedPreconditionError(None, None, f"{self._path}; Is a directory")
+            self._reader = self._files.open(self._path, "rb")
+        return self._reader
+
+    def _writable(self) -> IO[bytes]:
+        if self._writer is None:
+            if self._plain_mode == "r":
+                raise errors.PermissionDeniedError(None, None, "File isn't open for writing")
+            mode = {"r+": "r+b", "w+": "wb", "a+": "ab"}.get(self._plain_mode, self._plain_mode + "b")
+            self._writer = self._files.open(self._path, mode)
+        return self._writer
+
+    def _decoded(self, data: bytes) -> Any:
+        return data if self._binary else data.decode()
+
+    def write(self, file_content: str | bytes) -> None:
+        """Write text, as UTF-8, or bytes."""
+        if not isinstance(file_content, str | bytes):
+            raise TypeError(f"Expected binary or unicode string, got {file_content!r}")
+        self._writable().write(file_content.encode() if isinstance(file_content, str) else file_content)
+
+    def read(self, n: int = -1) -> Any:
+        """Read n bytes, or all that is left."""
+        return self._decoded(self._readable().read(n))
+
+    def readline(self) -> Any:
+        """Read up to the next newline and with it; empty at the end of the file."""
+        return self._decoded(self._readable().readline())
+
+    def readlines(self) -> list[Any]:
+        """Read the lines that are left."""
+        return list(self)
+
+    def seek(self, offset: int | None = None, whence: int = 0, position: int | None = None) -> None:
+        """Move the read position by `offset` from the start (0), the position (1) or the end (2)."""
+        if offset is not None and position is not None:
+            raise TypeError("seek(): offset and position may not be set simultaneously.")
+        offset = position if offset is None else offset
+        if offset is None:
+            raise TypeError("seek(): offset argument required")
+        if whence not in (0, 1, 2):
+            message = f"Invalid whence argument: {whence}. Valid values are 0, 1, or 2."
+            raise errors.InvalidArgumentError(None, None, message)
+        self._readable().seek(offset, whence)
+
+    def tell(self) -> int:
+        """Return the read position, or the write position of a file that is only written."""
+        return (self._writable() if self._plain_mode in ("w", "a") else self._readable()).tell()
+
+    def seekable(self) -> bool:
+        """Return True."""
+        return True
+
+    def flush(self) -> None:
+        """Hand what was written to the operating system."""
+        if self._writer is not None:
+            self._writer.flush()
+
+    def close(self) -> None:
+        """Flush and close; a later read or write opens the file again."""
+        for file in (self._reader, self._writer):
+            if file is not None:
+                file.close()
+        self._reader = self._writer = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self.close()
+
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __next__(self) -> Any:
+        line = self.readline()
+        if not line:
+            raise StopIteration
+        return line
+
+    def __del__(self) -> None:
+        # Programs write `GFile(name).read()` and leave closing to the garbage collector.
+        if hasattr(self, "_writer"):
+            self.close()
+
+
+FastGFile = GFile
+Open = GFile
+
+
+def _resolve(path: Path) -> tuple[FileSystem, str]:
+    return file_system(os.fsdecode(path))
+
+
+def Exists(filename: Path) -> bool:
+    """Whether a file or directory is there."""
+    try:
+        Stat(filename)
+    except (errors.NotFoundError, errors.FailedPreconditionError):
+        return False
+    return True
+
+
+def IsDirectory(dirname: Path) -> bool:
+    """Whether the path is a directory; False if it is not there."""
+    try:
+        return Stat(dirname).is_directory
+    except errors.OpError:
+        return False
+
+
+def Stat(filename: Path) -> FileStatistics:
+    """Return size, time of change and kind."""
+    files, path = _resolve(filename)
+    return files.stat(path)
+
+
+def MkDir(dirname: Path) -> None:
+    """Make a directory whose parent exists; one that is there already is fine."""
+    files, path = _resolve(dirname)
+    if not _is_made(dirname):
+        files.make_directory(path)
+
+
+def MakeDirs(dirname: Path) -> None:
+    """Make a directory and its parents; one that is there already is fine."""
+    files, path = _resolve(dirname)
+    if not _is_made(dirname):
+        files.make_directories(path)
+
+
+def _is_made(dirname: Path) -> bool:
+    if IsDirectory(dirname):
+        return True
+    if Exists(dirname):
+        raise errors.FailedPreconditionError(None, None, f"{os.fsdecode(dirname)} is not a directory")
+    return False
+
+
+def ListDirectory(dirname: Path) -> list[str]:
+    """Return the names in a directory, in no particular order, without `.` and `..`."""
+    files, path = _resolve(dirname)
+    if not IsDirectory(dirname):
+        raise errors.NotFoundError(None, None, f"Could not find directory {os.fsdecode(dirname)}")
+    return files.children(path)
+
+
+def Glob(filename: Path | list[str] | tuple[str, ...]) -> list[str]:
+    """Return the paths that match a pattern, or any of several; `*` matches within one directory, hidden names too."""
+    patterns = filename if isinstance(filename, list | tuple) else [filename]
+    found: list[str] = []
+    for pattern in patterns:
+        files, path = _resolve(pattern)
+        found += files.glob(path)
+    return found
+
+
+def Walk(top: Path, in_order: bool = True) -> Iterator[tuple[str, list[str], list[str]]]:
+    """Yield (directory, names of directories in it, names of files in it), for `top` and all below it.
+
+    Directories that cannot be listed are left out. With `in_order` a directory comes before what is in it, else after.
+    """
+    here = os.fsdecode(top)
+    try:
+        names = ListDirectory(here)
+    except errors.NotFoundError:
+        return
+    directories = [name for name in names if IsDirectory(os.path.join(here, name))]
+    entry = (here, directories, [name for name in names if name not in directories])
+    if in_order:
+        yield entry
+    for name in directories:
+        yield from Walk(os.path.join(here, name), in_order)
+    if not in_order:
+        yield entry
+
+
+def Remove(filename: Path) -> None:
+    """Delete a file."""
+    files, path = _resolve(filename)
+    if IsDirectory(filename):
+        raise errors.FailedPreconditionError(None, None, f"{path}; Is a directory")
+    files.remove(path)
+
+
+def DeleteRecursively(dirname: Path) -> None:
+    """Delete a directory and all that is in it."""
+    files, path = _resolve(dirname)
+    files.remove_recursively(path)
+
+
+def Copy(oldpath: Path, newpath: Path, overwrite: bool = False) -> None:
+    """Copy a file's content; both may live on different file systems.
+
+    Raises:
+        AlreadyExistsError: the target is there and `overwrite` is false.
+    """
+    _check_free(newpath, overwrite)
+    files, path = _resolve(oldpath)
+    target_files, target = _resolve(newpath)
+    if files == target_files:
+        files.copy(path, target)
+        return
+    with files.open(path, "rb") as source, target_files.open(target, "wb") as sink:
+        shutil.copyfileobj(source, sink, 1 << 24)
+
+
+def Rename(oldname: Path, newname: Path, overwrite: bool = False) -> None:
+    """Move a file or directory within its file system.
+
+    Raises:
+        AlreadyExistsError: the target is there and `overwrite` is false.
+        UnimplementedError: the target is on another file system.
+    """
+    _check_free(newname, overwrite)
+    files, path = _resolve(oldname)
+    target_files, target = _resolve(newname)
+    if files != target_files:
+        message = f"{path} and {target} are on different file systems; use Copy and Remove"
+        raise errors.UnimplementedError(None, None, message)
+    files.rename(path, target)
+
+
+def _check_free(path: Path, overwrite: bool) -> None:
+    if not overwrite and Exists(path):
+        raise errors.AlreadyExistsError(None, None, f"file already exists: {os.fsdecode(path)}")

@@ -1,0 +1,324 @@
+"""The tensor channel's wire format: messages to buffers and bytes back to messages, without any I/O.
+
+A frame is
+
+    prefix   16 bytes: magic, kind, flags (0), header's size (32 bits), payload's size (64 bits), little-endian
+    header   a MessagePack array: the message's fields in order, tensors left out, then the list of tensor descriptors
+    payload  the tensors' own bytes, each padded to 64 bytes
+
+Sending copies no large tensor: `encode` hands out the arrays' own memory. Receiving copies none either: a large payload
+is received straight into aligned memory, of which the arrays are views. So one kept tensor keeps its whole message's
+payload.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import struct
+from collections.abc import Callable
+from operator import attrgetter
+from typing import Any, Final
+
+import msgpack
+import numpy as np
+import numpy.typing as npt
+
+from weft.protocol import messages
+from weft.protocol.messages import Message
+from weft.protocol.protocol_error import LocalProtocolError, RemoteProtocolError
+from weft.protocol.tensor_blob import ALIGNMENT, COPIED_BYTES, Buffer, describe, padding, payload_bytes, restore
+
+MAX_HEADER_BYTES: Final = 64 << 20
+"""The largest header that is sent or, by default, accepted. Traces travel in headers, so it is generous."""
+
+RECEIVE_BYTES: Final = 256 << 10
+"""The size of a decoder's own buffer: as many small frames as fit are received with one call."""
+
+_DIRECT_BYTES: Final = 32 << 10  # Payloads beyond this get memory of their own; below, one copy is cheaper.
+_MAGIC: Final = 0xF7E3
+_PREFIX: Final = struct.Struct("<HBBIQ")
+_PREFIX_BYTES: Final = _PREFIX.size
+_PADS: Final = tuple(bytes(size) for size in range(ALIGNMENT))
+_NOTHING: Final = bytearray()
+
+_WIRE_TYPES: Final[dict[str, type]] = {"int": int, "str": str, "bytes": bytes, "tuple[int, ...]": tuple}
+_TENSORS: Final = "tuple[Array, ...]"
+
+# The position in this table is the kind's number on the wire: append only.
+_CLASSES: Final[tuple[type[Any], ...]] = (
+    messages.Hello, messages.Welcome, messages.Reject, messages.Goodbye, messages.Ping, messages.Pong,
+    messages.RunGraph, messages.Push, messages.StepDone, messages.StepFailed, messages.Abort,
+    messages.RunCallable, messages.CallDone, messages.CallFailed, messages.CancelCall,
+)  # fmt: skip
+
+
+class _Kind:
+    """What the codec knows of one message class, worked out once at import."""
+
+    __slots__ = ("int_tuples", "message_class", "number", "tensors", "tensors_at", "types", "values")
+
+    def __init__(self, number: int, message_class: type[Any]) -> None:
+        fields = dataclasses.fields(message_class)
+        plain = [field for field in fields if field.type != _TENSORS]
+        self.number = number
+        self.message_class = message_class
+        self.values = _reader([field.name for field in plain])
+        self.types: tuple[type, ...] = tuple(_WIRE_TYPES[str(field.type)] for field in plain)
+        self.int_tuples = [i for i, field in enumerate(plain) if field.type == "tuple[int, ...]"]
+        self.tensors: Callable[[Any], tuple[messages.Array, ...]] | None = None
+        self.tensors_at = 0
+        for position, field in enumerate(fields):
+            if field.type == _TENSORS:
+                self.tensors, self.tensors_at = attrgetter(field.name), position
+                self.types += (tuple,)
+
+
+def _reader(names: list[str]) -> Callable[[Any], tuple[Any, ...]]:
+    if len(names) > 1:
+        return attrgetter(*names)
+    only = attrgetter(names[0])
+    return lambda message: (only(message),)
+
+
+_KINDS: Final = tuple(_Kind(number, message_class) for number, message_class in enumerate(_CLASSES))
+_KIND_OF_CLASS: Final = {kind.message_class: kind for kind in _KINDS}
+
+
+def encode(message: Message) -> list[Buffer]:
+    """Return the buffers that, one after the other, are the message's frame.
+
+    Large tensors are returned as views of the arrays themselves: the caller keeps the arrays unchanged until the
+    buffers are written. Small ones are copied, so a message without a large tensor is one `bytes`.
+
+    Raises:
+        LocalProtocolError: the message holds something that the channel cannot carry.
+    """
+    kind = _KIND_OF_CLASS[type(message)]
+    values = kind.values(message)
+    try:
+        if kind.tensors is None:
+            header = msgpack.packb(values)
+            return [_PREFIX.pack(_MAGIC, kind.number, 0, _checked(header), 0) + header]
+        arrays = kind.tensors(message)
+        if not arrays:
+            header = msgpack.packb((*values, ()))
+            return [_PREFIX.pack(_MAGIC, kind.number, 0, _checked(header), 0) + header]
+        described = [describe(array) for array in arrays]
+        header = msgpack.packb((*values, [descriptor for descriptor, _ in described]))
+    except (TypeError, ValueError, OverflowError, AttributeError) as error:
+        raise LocalProtocolError(f"{kind.message_class.__name__} cannot be sent: {error}") from error
+    return _gather(kind.number, header, [blob for _, blob in described])
+
+
+def _checked(header: bytes) -> int:
+    size = len(header)
+    if size > MAX_HEADER_BYTES:
+        raise LocalProtocolError(f"a header has {size} bytes, at most {MAX_HEADER_BYTES} can be sent")
+    return size
+
+
+def _gather(number: int, header: bytes, blobs: list[Buffer]) -> list[Buffer]:
+    """Join what is small, keep what is large."""
+    total = sum(len(blob) + padding(len(blob)) for blob in blobs)
+    out: list[Buffer] = []
+    small: list[Buffer] = [_PREFIX.pack(_MAGIC, number, 0, _checked(header), total), header]
+    for blob in blobs:
+        if len(blob) <= COPIED_BYTES:
+            small.append(blob)
+        else:
+            out += (b"".join(small), blob) if small else (blob,)
+            small = []
+        pad = padding(len(blob))
+        if pad:
+            small.append(_PADS[pad])
+    if small:
+        out.append(b"".join(small))
+    return out
+
+
+class FrameDecoder:
+    """Turns received bytes into messages. For one reader at a time.
+
+        buffer = decoder.get_buffer()
+        count = sock.recv_into(buffer)
+        for message in decoder.buffer_received(count): ...
+
+    The memory of `get_buffer` belongs to the decoder, except that a large payload's memory goes to its message's
+    arrays. After the peer's first violation, and the messages before it, every call raises the same
+    RemoteProtocolError.
+    `max_header_bytes` and `max_payload_bytes` (None: no limit) may be changed between two calls.
+    """
+
+    __slots__ = (
+        "_bytes", "_end", "_error", "_fields", "_filled", "_kind", "_payload", "_start", "_view",
+        "max_header_bytes", "max_payload_bytes",
+    )  # fmt: skip
+
+    def __init__(self, *, max_header_bytes: int = MAX_HEADER_BYTES, max_payload_bytes: int | None = None) -> None:
+        self.max_header_bytes = max_header_bytes
+        self.max_payload_bytes = max_payload_bytes
+        self._bytes = bytearray(RECEIVE_BYTES)
+        self._view = memoryview(self._bytes)
+        self._start = self._end = 0
+        # The frame whose large payload is being received, if any.
+        self._payload: npt.NDArray[np.uint8] | None = None
+        self._filled = 0
+        self._kind = _KINDS[0]
+        self._fields: tuple[Any, ...] = ()
+        self._error: RemoteProtocolError | None = None
+
+    @property
+    def missing_payload_bytes(self) -> int:
+        """How much of a large payload is still to come: a receiver may wait for all of it at once."""
+        return 0 if self._payload is None else self._payload.size - self._filled
+
+    def get_buffer(self) -> memoryview:
+        """Return memory, at least one byte, to receive into."""
+        if self._error is not None:
+            raise self._error
+        if self._payload is not None:
+            return self._payload.data[self._filled :]
+        return self._view[self._end :]
+
+    def buffer_received(self, count: int) -> list[Message]:
+        """Take note of `count` bytes written to `get_buffer()`'s start; return the messages that are now complete."""
+        if self._error is not None:
+            raise self._error
+        out: list[Message] = []
+        try:
+            if self._payload is not None:
+                self._fill(self._payload, count, out)
+            else:
+                self._end += count
+                self._parse(out)
+        except RemoteProtocolError as error:
+            self._error = error
+            if not out:
+                raise
+        return out
+
+    def end_of_stream(self) -> None:
+        """Take note that no byte will follow.
+
+        Raises:
+            RemoteProtocolError: the stream ends within a frame, or was broken before.
+        """
+        if self._error is None and (self._payload is not None or self._start != self._end):
+            self._error = RemoteProtocolError("the connection ended in the middle of a message")
+        if self._error is not None:
+            raise self._error
+
+    def _fill(self, payload: npt.NDArray[np.uint8], count: int, out: list[Message]) -> None:
+        self._filled += count
+        if self._filled == payload.size:
+            kind, fields = self._kind, self._fields
+            self._payload, self._fields = None, ()
+            out.append(_message(kind, fields, payload))
+
+    def _parse(self, out: list[Message]) -> None:
+        """Take every complete frame out of the buffer, then make room for the one that is not."""
+        needed = _PREFIX_BYTES
+        start, end, view = self._start, self._end, self._view
+        while end - start >= _PREFIX_BYTES:
+            kind, header_bytes, size = self._prefix(start)
+            body = start + _PREFIX_BYTES
+            payload_at = body + header_bytes
+            needed = _PREFIX_BYTES + header_bytes
+            if payload_at > end:
+                break
+            if size <= _DIRECT_BYTES:
+                needed += size
+                if payload_at + size > end:
+                    break
+                fields = _fields(kind, view[body:payload_at], size)
+                start = self._start = payload_at + size
+                out.append(_message(kind, fields, bytearray(view[payload_at:start]) if size else _NOTHING))
+            else:
+                fields = _fields(kind, view[body:payload_at], size)
+                start = self._start = self._begin_payload(kind, fields, size, payload_at, out)
+            needed = _PREFIX_BYTES
+        self._make_room(needed)
+
+    def _prefix(self, start: int) -> tuple[_Kind, int, int]:
+        magic, number, flags, header_bytes, size = _PREFIX.unpack_from(self._bytes, start)
+        if magic != _MAGIC or flags:
+            found = bytes(self._view[start : start + 4]).hex()
+            raise RemoteProtocolError(f"a frame starts with the bytes {found}, which no frame does")
+        if number >= len(_KINDS):
+            raise RemoteProtocolError(f"a frame is of the unknown kind {number}")
+        if header_bytes > self.max_header_bytes:
+            raise RemoteProtocolError(f"a header of {header_bytes} bytes, at most {self.max_header_bytes} are accepted")
+        if self.max_payload_bytes is not None and size > self.max_payload_bytes:
+            raise RemoteProtocolError(f"a payload of {size} bytes, at most {self.max_payload_bytes} are accepted")
+        return _KINDS[number], header_bytes, size
+
+    def _begin_payload(self, kind: _Kind, fields: tuple[Any, ...], size: int, at: int, out: list[Message]) -> int:
+        """Move what has come of a large payload to memory of its own; return where the buffer's rest starts."""
+        payload = _aligned(size)
+        present = min(size, self._end - at)
+        payload.data[:present] = self._view[at : at + present]
+        if present == size:
+            out.append(_message(kind, fields, payload))
+        else:
+            self._kind, self._fields, self._payload, self._filled = kind, fields, payload, present
+        return at + present
+
+    def _make_room(self, needed: int) -> None:
+        start, end = self._start, self._end
+        if start == end:
+            self._start = self._end = 0
+            if len(self._bytes) > RECEIVE_BYTES:
+                self._replace(RECEIVE_BYTES, b"")
+        elif start + needed > len(self._bytes):
+            # The rest is copied out first: source and destination may overlap.
+            rest = bytes(self._view[start:end])
+            if needed > len(self._bytes):
+                self._replace(needed, rest)
+            else:
+                self._view[: len(rest)] = rest
+            self._start, self._end = 0, len(rest)
+
+    def _replace(self, size: int, content: bytes) -> None:
+        self._bytes = bytearray(size)
+        self._view = memoryview(self._bytes)
+        self._view[: len(content)] = content
+
+
+def _fields(kind: _Kind, header: memoryview, payload_size: int) -> tuple[Any, ...]:
+    """Unpack and check a header, before any memory is spent on its payload."""
+    try:
+        fields = msgpack.unpackb(header, use_list=False)
+    except (ValueError, TypeError, OverflowError, msgpack.UnpackException) as error:
+        raise RemoteProtocolError(f"the header of a {kind.message_class.__name__} is damaged: {error}") from error
+    if type(fields) is not tuple or tuple(map(type, fields)) != kind.types:
+        raise RemoteProtocolError(f"a {kind.message_class.__name__} has other fields than {kind.types}")
+    for i in kind.int_tuples:
+        if fields[i] and set(map(type, fields[i])) != {int}:
+            raise RemoteProtocolError(f"a {kind.message_class.__name__} has something else in a list of numbers")
+    promised = payload_bytes(fields[-1]) if kind.tensors is not None and fields[-1] else 0
+    if promised != payload_size:
+        raise RemoteProtocolError(f"a payload of {payload_size} bytes, its tensors take {promised}")
+    return fields
+
+
+def _message(kind: _Kind, fields: tuple[Any, ...], payload: bytearray | npt.NDArray[np.uint8]) -> Message:
+    try:
+        message: Message
+        if kind.tensors is None:
+            message = kind.message_class(*fields)
+        else:
+            at, descriptors = kind.tensors_at, fields[-1]
+            tensors = restore(descriptors, payload) if descriptors else ()
+            message = kind.message_class(*fields[:at], tensors, *fields[at:-1])
+    except ValueError as error:
+        raise RemoteProtocolError(f"a {kind.message_class.__name__} contradicts itself: {error}") from error
+    return message
+
+
+def _aligned(size: int) -> npt.NDArray[np.uint8]:
+    try:
+        memory = np.empty(size + ALIGNMENT, np.uint8)
+    except (MemoryError, ValueError) as error:
+        raise RemoteProtocolError(f"there is no memory for a payload of {size} bytes") from error
+    skip = padding(memory.__array_interface__["data"][0])
+    return memory[skip : skip + size]

@@ -1,0 +1,11 @@
+"""tensorflow.python.training.monitored_session, for programs that import by this path. This module only re-exports."""
+
+from __future__ import annotations
+
+from weft.train.monitored_session import MonitoredSession as MonitoredSession
+from weft.train.monitored_session import MonitoredTrainingSession as MonitoredTrainingSession
+from weft.train.monitored_session import SingularMonitoredSession as SingularMonitoredSession
+from weft.train.scaffold import Scaffold as Scaffold
+from weft.train.session_creator import ChiefSessionCreator as ChiefSessionCreator
+from weft.train.session_creator import SessionCreator as SessionCreator
+from weft.train.session_creator import WorkerSessionCreator as WorkerSessionCreator

@@ -1,0 +1,8 @@
+"""tensorflow.python.util.nest, for programs that import by this path. This module only re-exports."""
+
+from __future__ import annotations
+
+from weft.framework.nest import assert_same_structure as assert_same_structure
+from weft.framework.nest import flatten as flatten
+from weft.framework.nest import map_structure as map_structure
+from weft.framework.nest import pack_sequence_as as pack_sequence_as

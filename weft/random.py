@@ -1,0 +1,25 @@
+"""tf.random: random tensors and their seeds."""
+
+from __future__ import annotations
+
+from weft.ops.random import categorical as categorical
+from weft.ops.random import multinomial as multinomial
+from weft.ops.random import random_gamma as gamma
+from weft.ops.random import random_normal as normal
+from weft.ops.random import random_poisson as poisson
+from weft.ops.random import random_shuffle as shuffle
+from weft.ops.random import random_uniform as uniform
+from weft.ops.random import stateless_categorical as stateless_categorical
+from weft.ops.random import stateless_multinomial as stateless_multinomial
+from weft.ops.random import stateless_random_normal as stateless_normal
+from weft.ops.random import stateless_random_uniform as stateless_uniform
+from weft.ops.random import stateless_truncated_normal as stateless_truncated_normal
+from weft.ops.random import truncated_normal as truncated_normal
+from weft.ops.random_seed import get_seed as get_seed
+from weft.ops.random_seed import set_random_seed as set_random_seed
+
+__all__ = [
+    "categorical", "gamma", "get_seed", "multinomial", "normal", "poisson", "set_random_seed", "shuffle",
+    "stateless_categorical", "stateless_multinomial", "stateless_normal", "stateless_truncated_normal",
+    "stateless_uniform", "truncated_normal", "uniform",
+]  # fmt: skip

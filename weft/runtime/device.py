@@ -1,0 +1,52 @@
+"""The devices of this process, under the names that placement uses."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from collections.abc import Mapping
+from typing import Any, Final
+
+import jax
+
+from weft.framework.device_spec import DeviceSpec
+from weft.runtime import engine
+
+# Packages whose presence means that there may be an accelerator. Without them the question is settled without starting XLA.
+_PLUGINS: Final = ("jax_cuda12_plugin", "jax_cuda13_plugin", "jax_rocm60_plugin", "jax_rocm7_plugin", "libtpu")
+
+
+def local_device_names(job: str, task: int, device_count: Mapping[str, int] | None = None) -> list[str]:
+    """Full names of this process's devices as those of a task: the CPUs, then the accelerators.
+
+    `device_count` is ConfigProto's: CPU devices to make (default 1), and a limit for other types. Starts the engine only when
+    an accelerator plugin is installed and the platforms are not limited to the CPU.
+    """
+    counts = {kind.upper(): number for kind, number in (device_count or {}).items()}
+    names = [_name(job, task, "CPU", index) for index in range(max(counts.get("CPU", 1), 1))]
+    for kind, devices in accelerators().items():
+        names += [_name(job, task, kind, index) for index in range(min(len(devices), counts.get(kind, len(devices))))]
+    return names
+
+
+def accelerators() -> dict[str, list[Any]]:
+    """The JAX devices that are not CPUs, by type in upper case."""
+    if not _may_have_accelerators():
+        return {}
+    engine.start()
+    found: dict[str, list[Any]] = {}
+    for device in jax.devices():
+        if device.platform != "cpu":
+            found.setdefault(device.platform.upper().replace("CUDA", "GPU").replace("ROCM", "GPU"), []).append(device)
+    return found
+
+
+def _may_have_accelerators() -> bool:
+    platforms = os.environ.get("JAX_PLATFORMS", "")
+    if platforms and all(platform.strip() == "cpu" for platform in platforms.split(",")):
+        return False
+    return any(importlib.util.find_spec(plugin) is not None for plugin in _PLUGINS)
+
+
+def _name(job: str, task: int, kind: str, index: int) -> str:
+    return DeviceSpec(job, 0, task, kind, index).to_string()

@@ -1,0 +1,156 @@
+"""The engine: everything that touches JAX at run time. It starts with the first stage that is compiled, not before.
+
+Until then the process has no JAX threads and may fork. A child forked after that cannot use the engine, and says so at once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from weft.runtime.allocation import keep_freed_memory
+from weft.runtime.program import Program, TracedState, set_lone_namespace
+from weft.runtime.xla_process import check, note_start
+
+
+def start() -> None:
+    """Use JAX from now on.
+
+    Raises:
+        ForkedProcessError: a parent of this process used JAX before it forked; its threads did not survive the fork.
+    """
+    if note_start():
+        keep_freed_memory()
+        # A program's own verbosity is not meant for JAX, which would tell about every platform that is not there.
+        logging.getLogger("jax").setLevel(logging.WARNING)
+
+
+class CompiledStage:
+    """A program as one XLA function.
+
+    It is compiled at the first call for each combination of input shapes, and of the values of `static_inputs`. The values of
+    written variables are donated: the arrays passed for them must not be used afterwards.
+    """
+
+    def __init__(self, program: Program, static_inputs: Sequence[int] = (), device: Any = None) -> None:
+        start()
+        self._program = program
+        self._static = tuple(static_inputs)
+        self._dynamic = [i for i in range(len(program.inputs)) if i not in set(static_inputs)]
+        self.written = sorted(program.written_slots)
+        self.read_only = sorted(program.read_slots - program.written_slots)
+        # A variable that is overwritten before it is read has no value to pass in.
+        self.updated = [number for number in self.written if number in program.read_slots]
+        self._device = device
+        self._functions: dict[Any, Callable[..., Any]] = {}
+        # The sizes for which there is code. It grows when JAX traces, which it does once for each of them.
+        self._ready: set[Any] = set()
+
+    @property
+    def compilations(self) -> int:
+        """For how many combinations of input shapes and static values there is code."""
+        return len(self._ready)
+
+    def signature(self, inputs: Sequence[Any]) -> tuple[Any, Any]:
+        """What decides whether inputs need code of their own: the values of the static ones, the shapes of the others."""
+        return _static_key([np.asarray(inputs[i]) for i in self._static]), tuple(inputs[i].shape for i in self._dynamic)
+
+    def is_ready(self, signature: tuple[Any, Any]) -> bool:
+        """Whether there is code for inputs of this signature."""
+        return signature in self._ready
+
+    def __call__(
+        self, inputs: Sequence[Any], reads: Sequence[Any], updates: Sequence[Any], run_indices: Sequence[Any]
+    ) -> tuple[Sequence[Any], Sequence[Any]]:
+        """Dispatch; returns the outputs and the new values of the written variables, which may still be being computed."""
+        check()
+        with jax.enable_x64(True):
+            if not self._static:
+                function = self._functions.get(()) or self._make((), ())
+                return function(inputs, reads, updates, run_indices)  # type: ignore[no-any-return]
+            static = [np.asarray(inputs[i]) for i in self._static]
+            key = _static_key(static)
+            function = self._functions.get(key) or self._make(key, static)
+            return function([inputs[i] for i in self._dynamic], reads, updates, run_indices)  # type: ignore[no-any-return]
+
+    def _make(self, key: Any, static: Sequence[Any]) -> Callable[..., Any]:
+        if len(self._functions) >= 64:
+            # A feed that decides a shape and never repeats: forget old code rather than keep all of it.
+            oldest = next(iter(self._functions))
+            self._functions.pop(oldest)
+            self._ready = {signature for signature in self._ready.copy() if signature[0] != oldest}
+        program = self._program
+
+        def stage(inputs: Any, reads: Any, updates: Any, run_indices: Any) -> Any:
+            self._ready.add((key, tuple(value.shape for value in inputs)))
+            if static:
+                merged: list[Any] = [None] * len(program.inputs)
+                for position, value in zip(self._static, static, strict=True):
+                    merged[position] = value
+                for position, value in zip(self._dynamic, inputs, strict=True):
+                    merged[position] = value
+                inputs = merged
+            values: list[Any] = [None] * len(program.slots)
+            for number, value in zip(self.read_only, reads, strict=True):
+                values[number] = value
+            for number, value in zip(self.updated, updates, strict=True):
+                values[number] = value
+            state = TracedState(values)
+            outputs = program.run(jnp, inputs, state, run_indices)
+            return [jnp.asarray(o) for o in outputs], [jnp.asarray(state.values[n]) for n in self.written]
+
+        compiled = jax.jit(stage, donate_argnums=(2,))
+        self._functions[key] = _quiet_first_call(compiled, self._functions, key)
+        return self._functions[key]
+
+
+def _static_key(static: Sequence[Any]) -> tuple[Any, ...]:
+    return tuple((value.shape, value.dtype.str, value.tobytes()) for value in static)
+
+
+def _quiet_first_call(compiled: Callable[..., Any], functions: dict[Any, Any], key: Any) -> Callable[..., Any]:
+    """JAX warns when a donated array cannot be reused, as when a variable changes its shape; that is no news here."""
+
+    def first(*arguments: Any) -> Any:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="Some donated buffers were not usable")
+            result = compiled(*arguments)
+        functions[key] = compiled
+        return result
+
+    return first
+
+
+def is_stale(error: Exception) -> bool:
+    """Whether a dispatch failed only because another step had just donated an array that this one wanted to read."""
+    text = str(error)
+    return "deleted" in text or "donated" in text
+
+
+def wait_until_ready(values: Sequence[Any]) -> None:
+    """Block until the execution that makes these values is over; what one makes is ready at once."""
+    for value in values:
+        if not isinstance(value, np.ndarray):
+            value.block_until_ready()
+            return
+
+
+@contextlib.contextmanager
+def namespace_for(instruction: Any) -> Iterator[Any]:
+    """The namespace for running one instruction by itself: NumPy, unless its kernel needs JAX."""
+    if not instruction.op.op_def.compiled_only:
+        yield np
+        return
+    start()
+    with jax.enable_x64(True):
+        yield jnp
+
+
+set_lone_namespace(namespace_for)

@@ -1,0 +1,222 @@
+"""Executor: runs one task's partition, stage by stage, as values and messages arrive.
+
+A step's stages run on whatever thread makes them ready: the thread that started the step, or the one that received a message.
+Only a stage that may block goes to the inter-op pool, unless the step has a thread of its own and nothing else to do.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any, Final, Protocol
+
+import numpy as np
+
+from weft.errors import InternalError, OpError
+from weft.framework.operation import Operation
+from weft.passes.partition import Partition
+from weft.runtime import engine
+from weft.runtime.cancellation import Cancellation
+from weft.runtime.host_context import HostContext
+from weft.runtime.inter_op_pool import InterOpPool
+from weft.runtime.session_state import SessionState
+from weft.runtime.stage import Stage
+from weft.runtime.stage_builder import build_stages
+from weft.runtime.step_trace import StepTrace
+from weft.runtime.xla_process import as_numpy
+
+# What travels along an edge that carries no value: that the node ran.
+CONTROL: Final = np.zeros((), np.float32)
+
+
+class Outlet(Protocol):
+    """Where a step's values leave the task."""
+
+    def push(self, peer: str, step_id: int, edges: Sequence[int], tensors: Sequence[Any]) -> None:
+        """Send values to a peer task; does not block for long and does not change the arrays."""
+        ...
+
+
+class Executor:
+    """The stages of one partition, ready to run any number of steps at a time.
+
+    Args:
+        partition: what to run; bound to the session's resources here.
+        session: the session that the partition belongs to.
+        outlet: where values for other tasks go.
+        pool: threads for stages that may block.
+    """
+
+    def __init__(self, partition: Partition, session: SessionState, outlet: Outlet | None, pool: InterOpPool) -> None:
+        plan = build_stages(partition, session.resources)
+        self.task = partition.task
+        self.stages = plan.stages
+        self.devices = sorted(set(partition.devices.values()))
+        self.feed_numbers = plan.feed_numbers
+        self.fetch_numbers = plan.fetch_numbers
+        self.recvs = plan.recvs
+        self.value_count = plan.value_count
+        self.session = session
+        self.outlet = outlet
+        self.pool = pool
+        self.initial_pending = [stage.pending for stage in self.stages]
+        self.sources = [stage for stage in self.stages if stage.pending == 0]
+        only = self.stages[0] if len(self.stages) == 1 else None
+        # The commonest step is one stage and no messages: it needs none of a step's bookkeeping.
+        self.single = only if only is not None and not only.sends and not self.recvs and not only.may_block else None
+        self._single_feeds: list[int] = []
+        self._single_fetches: list[tuple[bool, int]] = []
+        if self.single is not None:
+            feeds = {number: place for place, number in enumerate(self.feed_numbers)}
+            made = {number: place for place, number in enumerate(self.single.outputs)}
+            self._single_feeds = [feeds[number] for number in self.single.inputs]
+            self._single_fetches = [(n in made, made[n] if n in made else feeds[n]) for n in self.fetch_numbers]
+
+    def run_single(self, feeds: Sequence[Any]) -> list[Any]:
+        """Run a partition of one stage on this thread; returns the fetches, perhaps still being computed."""
+        stage = self.single
+        assert stage is not None
+        inputs = [feeds[place] for place in self._single_feeds]
+        outputs = stage.run(inputs, self.session, self._single_context, None)
+        return [outputs[place] if made else feeds[place] for made, place in self._single_fetches]
+
+    def _single_context(self, op: Operation) -> HostContext:
+        assert self.single is not None
+        return HostContext(op, self.single.device, 0, self.session, Cancellation())
+
+
+class Step:
+    """One run of an executor's partition.
+
+    Args:
+        executor: the stages to run.
+        step_id: the step's number, the same in all tasks.
+        feeds: the values of the partition's feeds.
+        on_done: called once, with this step, when it is finished or has failed; on the thread where that happens.
+        trace: where to note times per node; None for a step that is not traced.
+    """
+
+    __slots__ = ("_cancellation", "_executor", "_lock", "_on_done", "_pending", "_unfinished", "_values", "is_done", "step_id",
+                 "trace")  # fmt: skip
+
+    def __init__(
+        self,
+        executor: Executor,
+        step_id: int,
+        feeds: Sequence[Any],
+        on_done: Callable[[Step], None],
+        trace: StepTrace | None = None,
+    ) -> None:
+        self._executor = executor
+        self.step_id = step_id
+        self.trace = trace
+        self.is_done = False
+        self._on_done = on_done
+        self._cancellation = Cancellation()
+        self._lock = threading.Lock()
+        self._values: list[Any] = [None] * executor.value_count
+        self._pending = list(executor.initial_pending)
+        self._unfinished = len(executor.stages)
+        # A value that a peer pushes may make a stage ready before `start` is called, so the feeds are there from the beginning.
+        for number, value in zip(executor.feed_numbers, feeds, strict=True):
+            self._values[number] = value
+        if trace is not None:
+            trace.begin(executor.devices)
+
+    @property
+    def error(self) -> OpError | None:
+        """Why the step failed, or None."""
+        return self._cancellation.error
+
+    @property
+    def fetches(self) -> list[Any]:
+        """The values of the partition's fetches; valid when the step is done without an error."""
+        return [self._values[number] for number in self._executor.fetch_numbers]
+
+    def start(self) -> None:
+        """Run every stage that waits for nothing."""
+        if self._unfinished == 0:
+            self._finish()
+            return
+        self._run(list(self._executor.sources))
+
+    def receive(self, edges: Sequence[int], tensors: Sequence[Any]) -> None:
+        """Take values from another task and run every stage that they make ready."""
+        ready: list[Stage] = []
+        with self._lock:
+            for edge, tensor in zip(edges, tensors, strict=True):
+                number, waiting = self._executor.recvs[edge]
+                if number >= 0:
+                    self._values[number] = tensor
+                for stage in waiting:
+                    self._pending[stage.number] -= 1
+                    if self._pending[stage.number] == 0:
+                        ready.append(stage)
+        self._run(ready)
+
+    def abort(self, error: OpError) -> None:
+        """End the step with this error, unless it is over; blocked kernels are woken."""
+        if not self.is_done and self._cancellation.cancel(error):
+            self._finish()
+
+    def _run(self, ready: list[Stage]) -> None:
+        while ready:
+            stage = ready.pop()
+            if stage.may_block:
+                self._executor.pool.submit(lambda stage=stage: self._run_and_continue(stage))  # type: ignore[misc]
+            else:
+                ready.extend(self._run_stage(stage))
+
+    def _run_and_continue(self, stage: Stage) -> None:
+        self._run(self._run_stage(stage))
+
+    def _run_stage(self, stage: Stage) -> list[Stage]:
+        if self._cancellation.error is not None:
+            return []
+        values = self._values
+        try:
+            inputs = [values[number] for number in stage.inputs]
+            sink = None if self.trace is None else self.trace.add
+            outputs = stage.run(inputs, self._executor.session, lambda op: self._context(op, stage), sink)
+            for number, value in zip(stage.outputs, outputs, strict=True):
+                values[number] = value
+            for peer, edges, numbers in stage.sends:
+                self._send(peer, edges, numbers)
+        except OpError as error:
+            self.abort(error)
+            return []
+        except Exception as error:
+            failure = InternalError(None, None, f"Stage {stage.number} on {stage.device}: {type(error).__name__}: {error}")
+            failure.__cause__ = error
+            self.abort(failure)
+            return []
+        return self._after(stage)
+
+    def _after(self, stage: Stage) -> list[Stage]:
+        ready: list[Stage] = []
+        with self._lock:
+            for follower in stage.then:
+                self._pending[follower.number] -= 1
+                if self._pending[follower.number] == 0:
+                    ready.append(follower)
+            self._unfinished -= 1
+            is_last = self._unfinished == 0
+        if is_last:
+            self._finish()
+        return ready
+
+    def _send(self, peer: str, edges: tuple[int, ...], numbers: tuple[int, ...]) -> None:
+        outlet = self._executor.outlet
+        assert outlet is not None
+        tensors = [CONTROL if number < 0 else as_numpy(self._values[number]) for number in numbers]
+        outlet.push(peer, self.step_id, edges, tensors)
+
+    def _context(self, op: Operation, stage: Stage) -> HostContext:
+        return HostContext(op, stage.device, self.step_id, self._executor.session, self._cancellation)
+
+    def _finish(self) -> None:
+        with self._lock:
+            if self.is_done:
+                return
+            self.is_done = True
+        self._on_done(self)

@@ -1,0 +1,76 @@
+"""HostContext: the OpContext that host kernels get in this runtime."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from weft.framework.node_types import group
+from weft.framework.operation import Operation
+from weft.runtime.binder import Binder
+from weft.runtime.cancellation import Cancellation
+from weft.runtime.session_state import SessionState
+from weft.runtime.variable_slot import VariableSlot
+
+T = TypeVar("T")
+
+
+class HostContext:
+    """One node's view of its step, session and task; see `weft.framework.op_context.OpContext`."""
+
+    __slots__ = ("_cancellation", "_op", "_session", "device", "step_id")
+
+    def __init__(self, op: Operation, device: str, step_id: int, session: SessionState, cancellation: Cancellation) -> None:
+        self._op = op
+        self._session = session
+        self._cancellation = cancellation
+        self.device = device
+        self.step_id = step_id
+
+    @property
+    def node_name(self) -> str:
+        """The node's name."""
+        return self._op.name
+
+    @property
+    def attrs(self) -> Mapping[str, Any]:
+        """The node's attributes."""
+        return self._op.attrs
+
+    def _place(self) -> tuple[str, str]:
+        attrs = self._op.attrs
+        return attrs.get("container", ""), attrs.get("shared_name") or self._op.name
+
+    def find_or_create(self, kind: type[T], make: Callable[[], T]) -> T:
+        """The resource of this class under the node's container and name; made when missing."""
+        container, name = self._place()
+        return self._session.resources.find_or_create(container, kind, name, make)
+
+    def handle_for(self, kind: type[Any]) -> Any:
+        """The handle of the node's own resource: container, class and name, as text."""
+        container, name = self._place()
+        return f"{container}\0{kind.__name__}\0{name}".encode()
+
+    def find(self, kind: type[T], handle: Any) -> T:
+        """The resource that a handle names."""
+        text = handle.item() if hasattr(handle, "item") else handle
+        container, _, name = bytes(text).decode().split("\0")
+        return self._session.resources.find(container, kind, name)
+
+    def slot(self, argument: str) -> VariableSlot:
+        """The variable slot behind a Ref or resource input."""
+        bind = Binder(self._session.resources)
+        for arg, members in group(self._op.op_def.inputs, self._op.attrs, self._op.inputs):
+            if arg.name == argument:
+                slot = bind(members)
+                if slot is not None:
+                    return slot
+        raise KeyError(f"{self._op.type} {self._op.name!r} has no variable input {argument!r}")
+
+    def on_cancel(self, callback: Callable[[], None]) -> Callable[[], None]:
+        """Have `callback` called once when the step is cancelled; returns a function that withdraws it."""
+        return self._cancellation.on_cancel(callback)
+
+    def raise_if_cancelled(self) -> None:
+        """Raise the step's error when it has one."""
+        self._cancellation.raise_if_cancelled()

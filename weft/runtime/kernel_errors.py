@@ -1,0 +1,29 @@
+"""What a program sees when a kernel fails: the class and the text that belong to the exception out of NumPy or JAX."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from weft.errors import InternalError, InvalidArgumentError, OpError, ResourceExhaustedError
+from weft.framework.operation import Operation
+
+# How NumPy and JAX each say that shapes do not broadcast.
+_MISFIT: Final = re.compile(r"operands could not be broadcast together|incompatible shapes for broadcasting")
+_SHAPE: Final = re.compile(r"\(([\d, ]*)\)")
+
+
+def kernel_error(op: Operation, error: Exception) -> OpError:
+    """The OpError for an exception out of a kernel: a ValueError or TypeError is the input's fault, others are ours."""
+    if isinstance(error, ValueError | TypeError | IndexError | ZeroDivisionError | OverflowError):
+        return InvalidArgumentError(None, op, f"{_incompatible_shapes(str(error))}{op.type} {op.name!r}: {error}")
+    if isinstance(error, MemoryError):
+        return ResourceExhaustedError(None, op, f"{op.type} {op.name!r}: out of memory: {error}")
+    return InternalError(None, op, f"{op.type} {op.name!r}: {type(error).__name__}: {error}")
+
+
+def _incompatible_shapes(text: str) -> str:
+    if not _MISFIT.search(text):
+        return ""
+    shapes = [f"[{','.join(shape.replace(' ', '').strip(',').split(','))}]" for shape in _SHAPE.findall(text)]
+    return f"Incompatible shapes: {' vs. '.join(shapes)}. "

@@ -1,0 +1,44 @@
+"""SessionState: what a task keeps for one session beside the shared resources."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from tensorboard.compat.proto import config_pb2
+
+from weft.framework.operation import Operation
+from weft.runtime.resource_manager import ResourceManager
+
+
+class SessionState:
+    """A session's counters of random nodes, its way of compiling, and the resources it sees.
+
+    Args:
+        resources: the task's resources, or the session's own when it is isolated.
+        config: the session's ConfigProto; `graph_options.optimizer_options.global_jit_level` ON_1 or ON_2 compiles every
+            stage at its first run, OFF never.
+    """
+
+    def __init__(self, resources: ResourceManager, config: Any = None) -> None:
+        self.resources = resources
+        level = config.graph_options.optimizer_options.global_jit_level if config is not None else 0
+        options = config_pb2.OptimizerOptions
+        self.compile_at_once = level in (options.ON_1, options.ON_2)
+        self.never_compile = level == options.OFF
+        self._lock = threading.Lock()
+        self._run_counts: dict[str, int] = {}
+
+    def run_indices(self, nodes: Sequence[Operation]) -> list[Any]:
+        """For each random node how often it has run in this session, and count this run."""
+        if not nodes:
+            return []
+        indices = []
+        with self._lock:
+            for node in nodes:
+                count = self._run_counts.get(node.name, 0)
+                self._run_counts[node.name] = count + 1
+                indices.append(np.uint64(count))
+        return indices

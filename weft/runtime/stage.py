@@ -1,0 +1,229 @@
+"""Stage: one unit of a partition's execution, and the choice of how it runs.
+
+A stage that only passes values on is run as it is. One that computes is interpreted on NumPy while it is cold, which needs no
+JAX, and compiled to one XLA function when it has been run a few times, is large, or has an op that only XLA has. A host stage
+is one Python kernel.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from weft.errors import FailedPreconditionError, OpError
+from weft.framework import device_spec
+from weft.framework.operation import Operation
+from weft.passes.stage import Kind
+from weft.runtime import engine
+from weft.runtime.input_checks import InputChecks
+from weft.runtime.kernel_errors import kernel_error
+from weft.runtime.program import Program, SlotState, execute
+from weft.runtime.session_state import SessionState
+from weft.runtime.xla_process import as_numpy
+
+# A stage is interpreted for its first runs: compiling takes 25 ms at least, and starting XLA ends the time for forking.
+COLD_RUNS: Final = 5
+COLD_NODES: Final = 256
+COLD_UPDATE_BYTES: Final = 4 << 20
+# A stage compiles at once for this many sizes of its inputs. A further size is cold again until it has come often enough,
+# and there is never code for more than the limit.
+COMPILED_AT_ONCE: Final = 8
+COMPILED_LIMIT: Final = 64
+COUNTED_SIZES: Final = 1024
+
+TraceSink = Callable[[str, Operation, float, float], None]
+
+
+class Stage:
+    """One stage of a partition; shared by all steps that run it, from any thread.
+
+    `inputs` and `outputs` number the partition's values; `pending` is how many stages and messages it waits for; `then` are the
+    stages that wait for it; `takes_feeds` tells that an input is an array of the program's own; `sends` lists (peer task, edge
+    numbers, value numbers) to push when it is done.
+    """
+
+    def __init__(self, number: int, device: str, kind: Kind, program: Program, static_inputs: Sequence[int]) -> None:
+        self.number = number
+        self.device = device
+        self.kind = kind
+        self.program = program
+        self.inputs: tuple[int, ...] = ()
+        self.outputs: tuple[int, ...] = ()
+        self.pending = 0
+        self.then: list[Stage] = []
+        self.sends: list[tuple[str, tuple[int, ...], tuple[int, ...]]] = []
+        self.takes_feeds = False
+        self.may_block = kind is Kind.HOST and any(op.op_def.stateful for op in program.nodes)
+        # On an accelerator an assignment stays there, so it is compiled.
+        on_host = device_spec.device_type(device) == "CPU"
+        self._is_alias = kind is not Kind.HOST and program.is_alias and (on_host or not program.written_slots)
+        self._checks = InputChecks(program)
+        self._state = SlotState(program.slots)
+        self._static_inputs = static_inputs
+        self._runs = 0
+        self._may_compile = True
+        self._compiled: engine.CompiledStage | None = None
+        self._rare: dict[Any, int] = {}
+        self._needs_xla = any(op.op_def.compiled_only for op in program.nodes)
+        self._read_slots = [program.slots[n] for n in sorted(program.read_slots - program.written_slots)]
+        self._written_slots: list[Any] = []
+        self._updated_slots: list[Any] = []
+        self._locks: list[Any] = []
+
+    def run(self, inputs: Sequence[Any], session: SessionState, context: Any, trace: TraceSink | None) -> Sequence[Any]:
+        """Run the stage on the values of its inputs and return those of its outputs, perhaps still being computed.
+
+        Raises:
+            OpError: a node failed; the error carries it.
+        """
+        if trace is not None:
+            return self._run_traced(inputs, session, context, trace)
+        compiled = self._compiled
+        if compiled is not None:
+            if compiled.compilations >= COMPILED_AT_ONCE and self._is_rare(compiled, inputs, session):
+                return self._interpret([as_numpy(value) for value in inputs], session, context)
+            return self._run_compiled(compiled, inputs, session)
+        if self._is_alias:
+            return self._pass_on(inputs)
+        if self.kind is Kind.HOST:
+            return self._interpret([as_numpy(value) for value in inputs], session, context)
+        self._runs += 1
+        if self._should_compile(session):
+            return self._run_first(inputs, session, context)
+        return self._interpret([as_numpy(value) for value in inputs], session, context)
+
+    def _should_compile(self, session: SessionState) -> bool:
+        if not self._may_compile or self._has_new_variables():
+            return False
+        if self._needs_xla or session.compile_at_once:
+            return True
+        if session.never_compile:
+            return False
+        return self._runs > COLD_RUNS or len(self.program.nodes) > COLD_NODES or self._updates_much()
+
+    def _is_rare(self, compiled: engine.CompiledStage, inputs: Sequence[Any], session: SessionState) -> bool:
+        """Whether inputs of a size that there is no code for are better interpreted: sizes that keep changing may not recur."""
+        signature = compiled.signature(inputs)
+        if compiled.is_ready(signature) or self._needs_xla or session.compile_at_once or self._updates_much():
+            return False
+        if compiled.compilations >= COMPILED_LIMIT:
+            return True
+        if len(self._rare) >= COUNTED_SIZES:
+            self._rare.clear()
+        count = self._rare[signature] = self._rare.get(signature, 0) + 1
+        return count <= COLD_RUNS
+
+    def _has_new_variables(self) -> bool:
+        """Whether a variable has no value that a branch may yet give it: compiled branches need one to leave as it is."""
+        program = self.program
+        return any(program.slots[number].value is None for number in program.conditional_slots & program.read_slots)
+
+    def _run_first(self, inputs: Sequence[Any], session: SessionState, context: Any) -> Sequence[Any]:
+        """Compile and run; a stage with loops or branches whose shapes XLA cannot have is interpreted from then on."""
+        try:
+            return self._run_compiled(self._compile(), inputs, session)
+        except OpError:
+            if not self.program.has_bodies:
+                raise
+            self._compiled, self._may_compile = None, False
+            return self._interpret([as_numpy(value) for value in inputs], session, context)
+
+    def _updates_much(self) -> bool:
+        # NumPy kernels make a new array where a compiled update works in place.
+        slots = self.program.slots
+        values = [slots[number].value for number in self.program.written_slots & self.program.read_slots]
+        size_bytes: int = sum(value.nbytes for value in values if value is not None)
+        return size_bytes > COLD_UPDATE_BYTES
+
+    def _compile(self) -> engine.CompiledStage:
+        compiled = engine.CompiledStage(self.program, self._static_inputs)
+        slots = self.program.slots
+        self._written_slots = [slots[number] for number in compiled.written]
+        self._updated_slots = [slots[number] for number in compiled.updated]
+        self._locks = _locks_of([*self._written_slots, *self._read_slots])
+        self._compiled = compiled
+        return compiled
+
+    def _owned(self, inputs: Sequence[Any]) -> Sequence[Any]:
+        """The inputs, copied where a variable might keep an array that the program fed and may change later."""
+        if self.takes_feeds and self.program.written_slots:
+            return [np.array(value) for value in inputs]
+        return inputs
+
+    def _interpret(self, inputs: Sequence[Any], session: SessionState, context: Any) -> Sequence[Any]:
+        inputs = self._owned(inputs)
+        indices = session.run_indices(self.program.random_nodes)
+        return self.program.run(np, inputs, self._state, indices, context)
+
+    def _pass_on(self, inputs: Sequence[Any]) -> Sequence[Any]:
+        outputs = self.program.run(np, self._owned(inputs), self._state, ())
+        return [as_numpy(value) for value in outputs]
+
+    def _run_compiled(self, compiled: engine.CompiledStage, inputs: Sequence[Any], session: SessionState) -> Sequence[Any]:
+        if self._checks:
+            self._checks.run(inputs)
+        indices = session.run_indices(self.program.random_nodes) if self.program.random_nodes else ()
+        # Every variable of the stage is locked around the dispatch, also one that is only read: an update that runs meanwhile
+        # would donate its array, and a dispatch that fails for that reason takes the arrays that it updates with it.
+        taken = 0
+        try:
+            for lock in self._locks:
+                lock.acquire()
+                taken += 1
+            outputs, values = self._dispatch(compiled, inputs, indices)
+            for slot, value in zip(self._written_slots, values, strict=True):
+                slot.value = value
+        finally:
+            # An interrupt may end the wait for a lock: those before it must not stay taken.
+            for lock in self._locks[:taken]:
+                lock.release()
+        if self.takes_feeds:
+            # XLA reads a fed array where it lies; the program may change it as soon as the run returns.
+            engine.wait_until_ready(outputs or values)
+        return outputs
+
+    def _dispatch(
+        self, compiled: engine.CompiledStage, inputs: Sequence[Any], indices: Sequence[Any]
+    ) -> tuple[Sequence[Any], Sequence[Any]]:
+        reads = [slot.value for slot in self._read_slots]
+        updates = [slot.value for slot in self._updated_slots]
+        try:
+            return compiled(inputs, reads, updates, indices)
+        except OpError:
+            raise
+        except Exception as error:
+            if any(value is None for value in (*reads, *updates)):
+                raise self._uninitialized() from None
+            raise kernel_error(self.program.nodes[-1], error) from error
+
+    def _uninitialized(self) -> OpError:
+        slot = next(slot for slot in [*self._read_slots, *self._updated_slots] if slot.value is None)
+        op = next((op for op in self.program.nodes if op.name == slot.name), None)
+        return FailedPreconditionError(None, op, f"Attempting to use uninitialized value {slot.name}")
+
+    def _run_traced(self, inputs: Sequence[Any], session: SessionState, context: Any, trace: TraceSink) -> Sequence[Any]:
+        program = self.program
+        values: list[Any] = [None] * program.size
+        values[: len(inputs)] = [as_numpy(value) for value in inputs]
+        indices = session.run_indices(program.random_nodes)
+        for instruction in program.instructions:
+            begin = time.time()
+            try:
+                with engine.namespace_for(instruction) as xp:
+                    execute(instruction, xp, values, self._state, indices, context)
+            except OpError as error:
+                if error.op is None:
+                    error._op = instruction.op
+                raise
+            except Exception as error:
+                raise kernel_error(instruction.op, error) from error
+            trace(self.device, instruction.op, begin, time.time())
+        return [values[number] for number in program.output_numbers]
+
+
+def _locks_of(slots: Sequence[Any]) -> list[Any]:
+    """The locks of the slots, each once, in the one order in which every stage takes them."""
+    return [slot.lock for slot in sorted(set(slots), key=lambda slot: (slot.name, id(slot)))]

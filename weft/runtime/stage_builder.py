@@ -1,0 +1,189 @@
+"""From a partition to stages: grouping nodes, binding variables, wiring values, messages and order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from weft.framework.dtypes import resource
+from weft.framework.operation import Operation, Tensor
+from weft.passes.bodies import needed_static_inputs
+from weft.passes.partition import Edge, Partition
+from weft.passes.stage import Kind
+from weft.runtime.binder import BINDINGS, Binder
+from weft.runtime.program import Program
+from weft.runtime.resource_manager import ResourceManager
+from weft.runtime.stage import Stage
+from weft.runtime.variable_slot import VariableSlot
+
+_GroupKey = tuple[int, str, str, int]
+
+
+@dataclass
+class StagePlan:
+    """The stages of a partition and the numbering of its values.
+
+    `recvs` maps an edge to the number of its value (-1 for none) and the stages that wait for it.
+    """
+
+    stages: list[Stage] = field(default_factory=list)
+    feed_numbers: list[int] = field(default_factory=list)
+    fetch_numbers: list[int] = field(default_factory=list)
+    recvs: dict[int, tuple[int, list[Stage]]] = field(default_factory=dict)
+    value_count: int = 0
+
+
+def build_stages(partition: Partition, resources: ResourceManager) -> StagePlan:
+    """Make the stages of a partition, bound to a task's resources.
+
+    Raises:
+        InvalidArgumentError: a variable is held with another dtype than this graph declares.
+    """
+    # A reference that is fed, or comes from another task, is the value and not the variable.
+    values = [*partition.feeds, *(source for source in partition.recvs if isinstance(source, Tensor))]
+    return _Builder(partition, Binder(resources, values)).build()
+
+
+class _Builder:
+    def __init__(self, partition: Partition, bind: Binder) -> None:
+        self._partition = partition
+        self._bind = bind
+        self._feeds = set(partition.feeds)
+        self._stage_of: dict[Operation, _GroupKey] = {}
+        self._groups: dict[_GroupKey, list[Operation]] = {}
+        self._numbers: dict[Tensor, int] = {}
+        self._plan = StagePlan()
+
+    def build(self) -> StagePlan:
+        partition, plan = self._partition, self._plan
+        self._group_nodes()
+        plan.feed_numbers = [self._number(tensor) for tensor in partition.feeds]
+        for edge in partition.recvs.values():
+            plan.recvs[edge.number] = (-1 if edge.is_control else self._number(_tensor(edge)), [])
+        wanted = self._wanted_outputs()
+        stages: dict[_GroupKey, Stage] = {}
+        for key in sorted(self._groups, key=lambda key: (key[0], key[3])):
+            stages[key] = self._make_stage(len(stages), key, wanted)
+        plan.stages = list(stages.values())
+        for key, stage in stages.items():
+            self._connect(key, stage, stages)
+        self._add_sends(stages)
+        plan.fetch_numbers = [self._number(tensor) for tensor in partition.fetches]
+        plan.value_count = len(self._numbers)
+        return plan
+
+    def _number(self, tensor: Tensor) -> int:
+        return self._numbers.setdefault(tensor, len(self._numbers))
+
+    def _group_nodes(self) -> None:
+        """A host op is a stage by itself; other nodes of one device and level are one, with the free nodes that they use."""
+        partition = self._partition
+        leaving = {t.op for t in partition.fetches} | {_producer(edge) for edge in partition.sends}
+        consumed = {t.op for op in partition.nodes for t in op.inputs} | {
+            c for op in partition.nodes for c in op.control_inputs
+        }
+        for position, op in enumerate(partition.nodes):
+            kind = partition.kinds[op]
+            if kind is Kind.FREE and op not in leaving and op in consumed:
+                continue
+            level, device = partition.levels[op], partition.devices[op]
+            key = (level, device, "host", position) if kind is Kind.HOST else (level, device, "compiled", -1)
+            self._stage_of[op] = key
+            self._groups.setdefault(key, []).append(op)
+        for key, nodes in self._groups.items():
+            self._groups[key] = self._with_free_nodes(nodes)
+
+    def _with_free_nodes(self, nodes: list[Operation]) -> list[Operation]:
+        """Add constants and bindings that the nodes use, and what their static inputs need to be known."""
+        inside = set(nodes)
+        extra: dict[Operation, None] = {}
+        for op in nodes:
+            for tensor in op.inputs:
+                if tensor not in self._feeds and self._is_free(tensor.op) and tensor.op not in inside:
+                    extra[tensor.op] = None
+            if self._partition.kinds[op] is Kind.COMPILED:
+                for tensor in needed_static_inputs(op) or ():
+                    self._add_static(tensor, inside, extra)
+        return [*sorted(extra, key=lambda op: (op.type in BINDINGS, op._id)), *nodes]
+
+    def _is_free(self, op: Operation) -> bool:
+        return self._partition.kinds.get(op) is Kind.FREE
+
+    def _add_static(self, tensor: Tensor, inside: set[Operation], extra: dict[Operation, None]) -> None:
+        op = tensor.op
+        if tensor in self._feeds or op in inside or op in extra or op not in self._partition.kinds:
+            return
+        extra[op] = None
+        if not op.op_def.shape_only:
+            for other in op.inputs:
+                self._add_static(other, inside, extra)
+
+    def _wanted_outputs(self) -> set[Tensor]:
+        """Tensors that leave the stage in which they are made."""
+        partition = self._partition
+        wanted = set(partition.fetches) | {_tensor(edge) for edge in partition.sends if not edge.is_control}
+        for nodes in self._groups.values():
+            inside = set(nodes)
+            wanted.update(t for op in nodes for t in op.inputs if t.op not in inside)
+        return wanted
+
+    def _make_stage(self, number: int, key: _GroupKey, wanted: set[Tensor]) -> Stage:
+        nodes = self._groups[key]
+        inside = set(nodes)
+        inputs: dict[Tensor, None] = {}
+        for op in nodes:
+            for tensor in op.inputs:
+                if (tensor in self._feeds or tensor.op not in inside) and self._slot_of(tensor) is None:
+                    inputs[tensor] = None
+        own = [op for op in nodes if self._stage_of.get(op) == key]
+        outputs = [t for op in own for t in op.outputs if t in wanted and t not in self._feeds]
+        program = Program(nodes, list(inputs), outputs, self._bind)
+        static = [place for place, tensor in enumerate(inputs) if tensor in self._partition.static_feeds]
+        kind = Kind.HOST if key[2] == "host" else Kind.COMPILED
+        stage = Stage(number, key[1], kind, program, static)
+        stage.takes_feeds = any(tensor in self._feeds for tensor in inputs)
+        stage.inputs = tuple(self._number(tensor) for tensor in inputs)
+        stage.outputs = tuple(self._number(tensor) for tensor in outputs)
+        return stage
+
+    def _slot_of(self, tensor: Tensor) -> VariableSlot | None:
+        if not (tensor.dtype._is_ref_dtype or tensor.dtype is resource):
+            return None
+        return self._bind(tensor)
+
+    def _connect(self, key: _GroupKey, stage: Stage, stages: dict[_GroupKey, Stage]) -> None:
+        before: dict[_GroupKey, None] = {}
+        edges: dict[int, None] = {}
+        recvs = self._partition.recvs
+        for op in self._groups[key]:
+            sources: Iterable[Tensor | Operation] = [*(t for t in op.inputs if t not in self._feeds), *op.control_inputs]
+            for source in sources:
+                if source in recvs:
+                    edges[recvs[source].number] = None
+                    continue
+                producer = source if isinstance(source, Operation) else source.op
+                other = self._stage_of.get(producer)
+                if other is not None and other != key:
+                    before[other] = None
+        for other in before:
+            stages[other].then.append(stage)
+        for edge in edges:
+            self._plan.recvs[edge][1].append(stage)
+        stage.pending = len(before) + len(edges)
+
+    def _add_sends(self, stages: dict[_GroupKey, Stage]) -> None:
+        bundles: dict[tuple[_GroupKey, str], list[Edge]] = {}
+        for edge in self._partition.sends:
+            bundles.setdefault((self._stage_of[_producer(edge)], edge.receiver), []).append(edge)
+        for (key, peer), edges in bundles.items():
+            numbers = tuple(-1 if edge.is_control else self._number(_tensor(edge)) for edge in edges)
+            stages[key].sends.append((peer, tuple(edge.number for edge in edges), numbers))
+
+
+def _producer(edge: Edge) -> Operation:
+    return edge.source if isinstance(edge.source, Operation) else edge.source.op
+
+
+def _tensor(edge: Edge) -> Tensor:
+    assert isinstance(edge.source, Tensor)
+    return edge.source

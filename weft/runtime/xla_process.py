@@ -1,0 +1,67 @@
+"""Whether this process may use XLA, and the one way to look at an array that XLA made.
+
+XLA's threads do not survive a fork. A process that has not compiled anything may fork and both go on; a child that is forked
+after that is told so as soon as it would compute, or look at a value that may never be ready.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+
+_started_in: list[int] = []
+_lost_in: list[int] = []
+
+
+class ForkedProcessError(RuntimeError):
+    """XLA was started in this process's parent, before the fork."""
+
+
+def _note_fork() -> None:
+    _lost_in[:] = _started_in
+
+
+os.register_at_fork(after_in_child=_note_fork)
+
+
+def is_started() -> bool:
+    """Whether this process has compiled code, and therefore must not be forked any more."""
+    return bool(_started_in) and not _lost_in
+
+
+def note_start() -> bool:
+    """Note that this process uses XLA from now on; True at the first time.
+
+    Raises:
+        ForkedProcessError: a parent of this process used it before it forked.
+    """
+    check()
+    if _started_in:
+        return False
+    _started_in.append(os.getpid())
+    return True
+
+
+def check() -> None:
+    """Raise ForkedProcessError when this process has lost XLA by a fork."""
+    if _lost_in:
+        raise ForkedProcessError(
+            f"Process {os.getpid()} was forked from process {_lost_in[0]}, which had compiled code running: XLA's threads do "
+            "not survive a fork, so this process cannot compute. Start it with multiprocessing.get_context('spawn'), use "
+            "weft.LocalCluster, or fork before the first compiled step."
+        )
+
+
+def as_numpy(value: Any) -> Any:
+    """The value as an array in host memory; blocks until it is computed, copies nothing on the CPU.
+
+    Raises:
+        RuntimeError: the array was donated meanwhile, or ForkedProcessError.
+    """
+    if isinstance(value, np.ndarray):
+        return value
+    if _lost_in:
+        check()
+    return np.asarray(value)

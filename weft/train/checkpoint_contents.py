@@ -1,0 +1,40 @@
+"""What is in a checkpoint, given its path or its directory."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from weft.checkpoint.checkpoint_reader import CheckpointReader
+from weft.checkpoint.checkpoint_state import latest_checkpoint
+from weft.platform import gfile
+
+
+def checkpoint_path(ckpt_dir_or_file: Any) -> str:
+    """The path of the checkpoint given, or of the latest one in the directory given.
+
+    Raises:
+        ValueError: the directory has none.
+    """
+    given = os.fsdecode(ckpt_dir_or_file)
+    if not gfile.IsDirectory(given):
+        return given
+    found = latest_checkpoint(given)
+    if found is None:
+        raise ValueError(f"Couldn't find 'checkpoint' file or checkpoints in given directory {given}")
+    return found
+
+
+def load_checkpoint(ckpt_dir_or_file: Any) -> CheckpointReader:
+    """A reader of a checkpoint, or of the latest one in a directory; ValueError when the directory has none."""
+    return CheckpointReader(checkpoint_path(ckpt_dir_or_file))
+
+
+def load_variable(ckpt_dir_or_file: Any, name: str) -> Any:
+    """The value of one variable, whose name may end in `:0`."""
+    return load_checkpoint(ckpt_dir_or_file).get_tensor(name.removesuffix(":0"))
+
+
+def list_variables(ckpt_dir_or_file: Any) -> list[tuple[str, list[int]]]:
+    """The names and shapes of all variables, in order of name."""
+    return sorted(load_checkpoint(ckpt_dir_or_file).get_variable_to_shape_map().items())

@@ -1,0 +1,60 @@
+"""Waiting for the checkpoints that another process writes, as an evaluator does."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from weft.checkpoint.checkpoint_state import latest_checkpoint
+from weft.platform import tf_logging
+
+
+def wait_for_new_checkpoint(
+    checkpoint_dir: Any, last_checkpoint: str | None = None, seconds_to_sleep: float = 1, timeout: float | None = None
+) -> str | None:
+    """Block until the latest checkpoint of a directory is another than `last_checkpoint`, and return its path.
+
+    Args:
+        checkpoint_dir: the directory; it need not exist yet.
+        last_checkpoint: the checkpoint that is known.
+        seconds_to_sleep: how long to wait between two looks.
+        timeout: after how many seconds to give up and return None.
+    """
+    tf_logging.info("Waiting for new checkpoint at %s", checkpoint_dir)
+    end = None if timeout is None else time.monotonic() + timeout
+    while True:
+        found = latest_checkpoint(checkpoint_dir)
+        if found is not None and found != last_checkpoint:
+            tf_logging.info("Found new checkpoint at %s", found)
+            return found
+        if end is not None and time.monotonic() + seconds_to_sleep > end:
+            return None
+        time.sleep(seconds_to_sleep)
+
+
+def checkpoints_iterator(
+    checkpoint_dir: Any,
+    min_interval_secs: float = 0,
+    timeout: float | None = None,
+    timeout_fn: Callable[[], bool] | None = None,
+) -> Iterator[str]:
+    """Yield each new checkpoint of a directory; some are passed over when they come faster than they are taken.
+
+    Args:
+        checkpoint_dir: the directory; it need not exist yet.
+        min_interval_secs: how long to wait at least between two.
+        timeout: after how many seconds without a new one to stop; never when None.
+        timeout_fn: asked at a timeout whether to stop; without it a timeout stops.
+    """
+    known: str | None = None
+    while True:
+        found = wait_for_new_checkpoint(checkpoint_dir, known, timeout=timeout)
+        if found is None:
+            if timeout_fn is None or timeout_fn():
+                return
+            continue
+        start = time.monotonic()
+        known = found
+        yield found
+        time.sleep(max(0.0, start + min_interval_secs - time.monotonic()))

@@ -1,0 +1,109 @@
+"""What a training session does about lost tasks: which errors are worth another attempt, how long to wait, when to give up."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from weft.errors import AbortedError, FailedPreconditionError, OpError, UnavailableError, from_status
+from weft.framework.collections import GraphKeys
+from weft.platform import tf_logging
+
+# A task was restarted or cannot be reached: with a new session the same run may succeed.
+RETRYABLE: Final = (AbortedError, UnavailableError)
+
+
+_NO_VALUE: Final = re.compile(r"uninitialized value (\S+)")
+
+
+class ValueLostError(AbortedError):
+    """Raised when a variable of a model that was ready has no value any more: its task was restarted meanwhile."""
+
+
+def value_lost(error: FailedPreconditionError, graph: Any) -> ValueLostError | None:
+    """The error to raise in place of one that tells of a shared variable without a value; None for any other."""
+    found = _NO_VALUE.search(error.message)
+    shared = {variable.op.name: variable for variable in graph.get_collection(GraphKeys.GLOBAL_VARIABLES)}
+    variable = shared.get(found[1].rstrip(".")) if found else None
+    if variable is None:
+        return None
+    where = f" on {variable.device}" if variable.device else ""
+    return ValueLostError(
+        error.node_def,
+        error.op,
+        f"Variable {variable.op.name!r}{where} had a value when the session began and has none now: its task was restarted",
+    )
+
+
+@dataclass(frozen=True)
+class RetryPolicy:
+    """How often to try again, and how long to wait before: from `first_wait_s`, doubled each time up to `longest_wait_s`.
+
+    The defaults go on for about an hour.
+    """
+
+    attempts: int = 130
+    first_wait_s: float = 0.1
+    longest_wait_s: float = 30.0
+
+
+@dataclass
+class _Attempt:
+    clock: str
+    what: str
+    error: OpError
+    times: int = 1
+
+    def __str__(self) -> str:
+        first_line = self.error.message.partition("\n")[0]
+        again = f" ({self.times} times)" if self.times > 1 else ""
+        return f"{self.clock} {self.what}: {type(self.error).__name__}: {first_line}{again}"
+
+
+@dataclass
+class RetryBudget:
+    """Counts the failures since the last success; used by one thread at a time."""
+
+    policy: RetryPolicy = field(default_factory=RetryPolicy)
+    sleep: Callable[[float], None] = time.sleep
+    _attempts: list[_Attempt] = field(default_factory=list)
+    _failures: int = 0
+
+    def succeeded(self) -> None:
+        """A run has succeeded: start counting anew."""
+        if self._failures:
+            self._failures = 0
+            self._attempts.clear()
+
+    def failed(self, what: str, error: OpError) -> None:
+        """Note a failure and wait before the next attempt; blocks up to `longest_wait_s`.
+
+        Args:
+            what: what was tried.
+            error: how it failed.
+
+        Raises:
+            OpError: there were too many failures: an error of the same class, whose message lists them.
+        """
+        self._note(what, error)
+        if self._failures >= self.policy.attempts:
+            told = "\n  ".join(map(str, self._attempts))
+            message = f"{error.message}\nGave up after {self._failures} attempts without a step that succeeded:\n  {told}"
+            raise from_status(error.error_code, message, error.node_def, error.op) from error
+        wait_s = min(self.policy.first_wait_s * 2 ** (self._failures - 1), self.policy.longest_wait_s)
+        tf_logging.info(
+            "A task was lost while %s: a new session will be made in %.1f s (attempt %d of %d). This is usually another "
+            "task's restart. Error: %s", what, wait_s, self._failures, self.policy.attempts, error.message,
+        )  # fmt: skip
+        self.sleep(wait_s)
+
+    def _note(self, what: str, error: OpError) -> None:
+        self._failures += 1
+        last = self._attempts[-1] if self._attempts else None
+        if last is not None and (last.what, type(last.error), last.error.message) == (what, type(error), error.message):
+            last.times += 1
+        else:
+            self._attempts.append(_Attempt(time.strftime("%H:%M:%S"), what, error))

@@ -1,0 +1,85 @@
+"""SessionRunHook: what a training session calls around its life and around each run, and what it passes."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+
+class SessionRunHook:
+    """Extends a MonitoredSession. Every method does nothing unless a subclass says otherwise.
+
+    Called in this order, each in the order of the hooks: `begin`, then (again after each recovery) `after_create_session`,
+    then `before_run` and `after_run` around each run, at last `end`, which is left out when the block ends with an error.
+    """
+
+    def begin(self) -> None:
+        """Called once, before the session is made: the last chance to add to the graph."""
+
+    def after_create_session(self, session: Any, coord: Any) -> None:
+        """Called when a session has been made or made again; the graph is closed and the variables have values.
+
+        Args:
+            session: the plain Session.
+            coord: the Coordinator of the session's threads.
+        """
+
+    def before_run(self, run_context: SessionRunContext) -> SessionRunArgs | None:
+        """Called before each run; returns what to fetch and feed besides, or None."""
+        return None
+
+    def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
+        """Called after each run that succeeded, with the values of what `before_run` asked for."""
+
+    def end(self, session: Any) -> None:
+        """Called at the end of a session that ends without an error; `session` still runs."""
+
+
+class SessionRunArgs(NamedTuple("_Args", [("fetches", Any), ("feed_dict", Any), ("options", Any)])):
+    """What to run: fetches in any structure, a feed_dict, RunOptions."""
+
+    __slots__ = ()
+
+    def __new__(cls, fetches: Any, feed_dict: Any = None, options: Any = None) -> SessionRunArgs:
+        """Make the record; only the fetches are needed."""
+        return super().__new__(cls, fetches, feed_dict, options)
+
+
+class SessionRunValues(NamedTuple):
+    """What a hook's request gave: `results` in the structure of its fetches (None when it asked for nothing)."""
+
+    results: Any
+    options: Any
+    run_metadata: Any
+
+
+class SessionRunContext:
+    """One run, as hooks see it.
+
+    Args:
+        original_args: the SessionRunArgs that the program asked for.
+        session: the Session that runs.
+    """
+
+    def __init__(self, original_args: SessionRunArgs, session: Any) -> None:
+        self._original_args = original_args
+        self._session = session
+        self._stop_requested = False
+
+    @property
+    def original_args(self) -> SessionRunArgs:
+        """What the program asked for."""
+        return self._original_args
+
+    @property
+    def session(self) -> Any:
+        """The Session that runs."""
+        return self._session
+
+    @property
+    def stop_requested(self) -> bool:
+        """Whether a hook asked to stop after this run."""
+        return self._stop_requested
+
+    def request_stop(self) -> None:
+        """Make `should_stop` true after this run."""
+        self._stop_requested = True

@@ -1,0 +1,80 @@
+"""The global step: the variable that counts updates, found or made in a graph's GLOBAL_STEP collection."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.framework import dtypes
+from weft.framework.collections import GraphKeys
+from weft.framework.graph import Graph, get_default_graph
+from weft.framework.operation import Tensor
+from weft.ops.initializers import Zeros
+from weft.ops.variable import Variable, VariableAggregation
+from weft.ops.variable_scope import get_variable
+from weft.platform import tf_logging
+
+
+def global_step(sess: Any, global_step_tensor: Any) -> int:
+    """The value of the global step (a tensor, variable or name) in a session."""
+    return int(sess.run(global_step_tensor))
+
+
+def get_global_step(graph: Graph | None = None) -> Any:
+    """The global step of a graph: what the GLOBAL_STEP collection holds, or the tensor `global_step:0`.
+
+    Returns:
+        None when there is none, or the collection holds several.
+
+    Raises:
+        TypeError: it is no integer scalar variable or tensor.
+    """
+    graph = graph or get_default_graph()
+    found = graph.get_collection(GraphKeys.GLOBAL_STEP)
+    if len(found) > 1:
+        tf_logging.error("Multiple tensors in global_step collection.")
+        return None
+    if found:
+        step = found[0]
+    else:
+        try:
+            step = graph.get_tensor_by_name("global_step:0")
+        except KeyError:
+            return None
+    assert_global_step(step)
+    return step
+
+
+def create_global_step(graph: Graph | None = None) -> Any:
+    """Make the global step, an int64 variable that starts at zero; ValueError when the graph has one."""
+    graph = graph or get_default_graph()
+    if get_global_step(graph) is not None:
+        raise ValueError('"global_step" already exists.')
+    with graph.as_default(), graph.name_scope(None):
+        return get_variable(
+            GraphKeys.GLOBAL_STEP,
+            shape=[],
+            dtype=dtypes.int64,
+            initializer=Zeros(),
+            trainable=False,
+            aggregation=VariableAggregation.ONLY_FIRST_REPLICA,
+            collections=[GraphKeys.GLOBAL_VARIABLES, GraphKeys.GLOBAL_STEP],
+        )
+
+
+def get_or_create_global_step(graph: Graph | None = None) -> Any:
+    """The global step of a graph, made when it has none."""
+    graph = graph or get_default_graph()
+    step = get_global_step(graph)
+    return create_global_step(graph) if step is None else step
+
+
+def assert_global_step(global_step_tensor: Any) -> None:
+    """Raise TypeError unless this is a scalar variable or tensor of an integer type."""
+    if not isinstance(global_step_tensor, Variable | Tensor):
+        raise TypeError(f'Existing "global_step" must be a Variable or Tensor: {global_step_tensor}.')
+    dtype: Any = getattr(global_step_tensor, "dtype", None)
+    if not dtype.base_dtype.is_integer:
+        raise TypeError(f'Existing "global_step" does not have integer type: {dtype}')
+    shape = global_step_tensor.get_shape()
+    if shape.ndims != 0 and shape.is_fully_defined():
+        raise TypeError(f'Existing "global_step" is not scalar: {shape}')
