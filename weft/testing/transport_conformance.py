@@ -137,7 +137,7 @@ def check_tensors_arrive_equal(open_pair: OpenPair) -> None:
     """Every kind of array, small, empty and large in one message."""
     right = Endpoint()
     a, b = open_pair(Endpoint(), right, _BOUND_BYTES)
-    tensors = (
+    tensors: tuple[np.ndarray, ...] = (
         np.array(3.5, np.float32),
         np.zeros((0, 4), np.int64),
         np.arange(3_000_000, dtype=np.int32).reshape(3, 1000, 1000),
