@@ -37,9 +37,12 @@ def test_four_command_lines_train_and_a_second_run_resumes(start_program: StartP
         return results
 
     first = run(last_step=400, tasks=2)
-    assert max(last for _, last, _ in first) in (400, 401)
+    # What a run fetches may be the step before its own update, or one that the other worker has made meanwhile.
+    assert all(396 <= last <= 404 for _, last, _ in first)
     assert all(loss < 0.05 for _, _, loss in first)
-    assert tf.train.latest_checkpoint(str(tmp_path)) is not None
+    saved = tf.train.latest_checkpoint(str(tmp_path))
+    assert saved is not None
+    assert 400 <= tf.train.load_variable(saved, "global_step") <= 404
 
     # The checkpoint fits a smaller cluster too.
     second = run(last_step=500, tasks=1)
