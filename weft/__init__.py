@@ -31,6 +31,7 @@ from weft import debugging as debugging
 from weft import errors as errors
 from weft import examples as examples
 from weft import graph_util as graph_util
+from weft import image as image
 from weft import initializers as initializers
 from weft import io as io
 from weft import layers as layers

@@ -15,6 +15,14 @@ from weft.ops.example_features import VarLenFeature as VarLenFeature
 from weft.ops.file_io import matching_files as matching_files
 from weft.ops.file_io import read_file as read_file
 from weft.ops.file_io import write_file as write_file
+from weft.ops.image_codecs import decode_bmp as decode_bmp
+from weft.ops.image_codecs import decode_gif as decode_gif
+from weft.ops.image_codecs import decode_image as decode_image
+from weft.ops.image_codecs import decode_jpeg as decode_jpeg
+from weft.ops.image_codecs import decode_png as decode_png
+from weft.ops.image_codecs import encode_jpeg as encode_jpeg
+from weft.ops.image_codecs import encode_png as encode_png
+from weft.ops.image_codecs import extract_jpeg_shape as extract_jpeg_shape
 from weft.ops.parse_example import parse_example as parse_example
 from weft.ops.parse_example import parse_single_example as parse_single_example
 from weft.ops.strings import decode_base64 as decode_base64

@@ -1,0 +1,80 @@
+"""Images changed, against NumPy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import weft as tf
+
+RANDOM = np.random.RandomState(0)
+IMAGE = RANDOM.randint(0, 256, (6, 5, 3)).astype(np.uint8)
+BATCH = RANDOM.randint(0, 256, (2, 4, 4, 3)).astype(np.uint8)
+
+
+@pytest.fixture(autouse=True)
+def _fresh_graph() -> Iterator[None]:
+    tf.reset_default_graph()
+    yield
+    tf.reset_default_graph()
+
+
+def run(fetch: Any) -> Any:
+    with tf.Session() as session:
+        return session.run(fetch)
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        (tf.image.flip_left_right, lambda image: image[:, ::-1]),
+        (tf.image.flip_up_down, lambda image: image[::-1]),
+        (tf.image.transpose_image, lambda image: image.transpose(1, 0, 2)),
+        (tf.image.rot90, np.rot90),
+        (lambda image: tf.image.rot90(image, k=2), lambda image: np.rot90(image, 2)),
+        (lambda image: tf.image.rot90(image, k=-1), lambda image: np.rot90(image, -1)),
+        (lambda image: tf.image.rot90(image, k=4), lambda image: image),
+        (lambda image: tf.image.central_crop(image, 0.5), lambda image: image[1:-1, 1:-1]),
+        (lambda image: tf.image.crop_to_bounding_box(image, 1, 0, 2, 3), lambda image: image[1:3, :3]),
+    ],
+)
+def test_pixels_move_in_images_and_in_batches(change: Callable[..., Any], expected: Callable[..., Any]) -> None:
+    assert np.array_equal(run(change(IMAGE)), expected(IMAGE))
+    assert np.array_equal(run(change(BATCH)), np.stack([expected(image) for image in BATCH]))
+
+
+def test_dtypes_are_converted_with_their_scale() -> None:
+    levels = np.array([0, 1, 128, 255], np.uint8)
+    floats = run(tf.image.convert_image_dtype(levels, tf.float32))
+    assert floats == pytest.approx(levels / 255.0)
+    assert run(tf.image.convert_image_dtype(floats, tf.uint8)).tolist() == levels.tolist()
+    assert run(tf.image.convert_image_dtype([-0.5, 0.0, 1.0, 1.5], tf.uint8, saturate=True)).tolist() == [0, 0, 255, 255]
+    assert run(tf.image.convert_image_dtype(levels, tf.uint16)).tolist() == [0, 256, 32768, 65280]
+    assert run(tf.image.convert_image_dtype(levels, tf.int16)).tolist() == [0, 128, 16384, 32640]
+
+
+def test_grey_is_the_weighed_sum_of_the_colours_and_back() -> None:
+    grey = run(tf.image.rgb_to_grayscale(IMAGE))
+    assert grey.shape == (6, 5, 1)
+    assert grey.dtype == np.uint8
+    assert np.abs(grey[..., 0] - IMAGE @ np.array([0.2989, 0.587, 0.114])).max() <= 1
+    assert np.array_equal(run(tf.image.grayscale_to_rgb(grey)), np.repeat(grey, 3, axis=-1))
+
+
+def test_brightness_and_contrast_saturate() -> None:
+    assert run(tf.image.adjust_brightness(np.array([[[10, 250]]], np.uint8), 0.1)).tolist() == [[[35, 255]]]
+    assert run(tf.image.adjust_brightness([[[0.25]]], -0.5)).tolist() == [[[-0.25]]]
+    contrast = run(tf.image.adjust_contrast(np.array([[[10], [110]]], np.uint8), 2.0))
+    assert contrast.tolist() == [[[0], [160]]]
+
+
+def test_what_is_no_image_or_does_not_fit_is_told_when_the_graph_is_built() -> None:
+    with pytest.raises(ValueError, match="either 3 or 4 dimensions"):
+        tf.image.flip_left_right([[1, 2]])
+    with pytest.raises(ValueError, match="width must be >= target"):
+        tf.image.crop_to_bounding_box(IMAGE, 0, 3, 2, 3)
+    with pytest.raises(ValueError, match="central_fraction must be within"):
+        tf.image.central_crop(IMAGE, 0.0)

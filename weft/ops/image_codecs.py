@@ -1,0 +1,321 @@
+"""Images as files hold them: PNG, JPEG, GIF and BMP to pixels and back, on the host of the task that the node is placed on.
+
+The formats are Pillow's, an optional dependency; a task that has to read or write an image without it says how to get it.
+JPEG is decoded with the accurate inverse transform whatever `dct_method` says: TensorFlow's default, a fast one, differs by a
+few levels.
+"""
+
+from __future__ import annotations
+
+import importlib
+import io
+from typing import Any, Final
+
+import numpy as np
+
+from weft.errors import InvalidArgumentError, UnimplementedError
+from weft.framework import dtypes
+from weft.framework.dtypes import DType
+from weft.framework.operation import Operation
+from weft.framework.tensor_shape import Dims
+from weft.ops.declaration import op, scalar_shape
+
+_PIXELS: Final = (dtypes.uint8, dtypes.uint16)
+_SIGNATURES: Final = ((b"\xff\xd8\xff", "JPEG"), (b"\x89PNG\r\n\x1a\n", "PNG"), (b"GIF8", "GIF"), (b"BM", "BMP"))
+_MODES: Final = {1: "L", 2: "LA", 3: "RGB", 4: "RGBA"}
+# Of 2**15 parts, those of red, green and blue in a grey as PNG decoders make it.
+_GREY: Final = np.array([9798, 19235, 3735])
+
+
+def _pillow(what: str) -> Any:
+    """Pillow's Image module; loaded by its first use, since most programs have no images."""
+    try:
+        return importlib.import_module("PIL.Image")
+    except ImportError as error:
+        raise UnimplementedError(
+            None, None, f"{what} needs Pillow, which this task cannot import ({error}): pip install 'weft[images]'"
+        ) from error
+
+
+def _invalid(message: str) -> InvalidArgumentError:
+    return InvalidArgumentError(None, None, message)
+
+
+def _format_of(data: bytes) -> str:
+    for signature, kind in _SIGNATURES:
+        if data.startswith(signature):
+            return kind
+    raise _invalid("Unknown image file format. One of JPEG, PNG, GIF, BMP required.")
+
+
+def _opened(data: bytes) -> tuple[Any, str]:
+    """The decoded image, its pixels loaded, and its format."""
+    kind = _format_of(data)
+    module = _pillow("Decoding an image")
+    try:
+        image = module.open(io.BytesIO(data), formats=[kind])
+        image.load()
+    except (OSError, SyntaxError, ValueError, EOFError, module.DecompressionBombError) as error:
+        raise _invalid(f"Invalid {kind} data, size {len(data)}: {error}") from error
+    return image, kind
+
+
+def _own_mode(image: Any) -> Any:
+    """The image with its palette applied: grey, grey and alpha, RGB or RGBA (or 16-bit grey)."""
+    if image.mode.startswith("I;16") or image.mode in _MODES.values():
+        return image
+    if image.mode == "1":
+        return image.convert("L")
+    if image.mode == "P":
+        return image.convert("RGBA" if "transparency" in image.info else "RGB")
+    return image.convert("RGB")
+
+
+def _pixels(data: bytes, channels: int, wide: bool) -> np.ndarray:
+    """[height, width, channels] pixels, uint16 when `wide`; `channels` 0 for as many as the file has."""
+    if channels not in (0, 1, 3, 4):
+        raise _invalid(f"`channels` must be 0, 1, 3 or 4 but got {channels}")
+    image, kind = _opened(data)
+    if kind == "JPEG" and channels == 4:
+        raise _invalid("JPEG does not support 4 channels")
+    if kind == "PNG" and wide and data[24:26] > b"\x10\x00":
+        raise UnimplementedError(None, None, "A PNG with 16 bits for each of several channels cannot be decoded as uint16")
+    if kind == "JPEG":
+        pixels = np.asarray(image.convert("L") if channels == 1 else _own_mode(image))
+    else:
+        pixels = np.asarray(_own_mode(image))
+    if pixels.dtype != np.uint8:
+        pixels = pixels.astype(np.uint16) if wide else (pixels >> 8).astype(np.uint8)
+    elif wide:
+        pixels = pixels.astype(np.uint16) * 257
+    pixels = pixels.reshape(*pixels.shape[:2], -1)
+    return pixels if channels in (0, pixels.shape[2]) else _as_channels(pixels, channels)
+
+
+def _as_channels(pixels: np.ndarray, channels: int) -> np.ndarray:
+    """Pixels of 1 to 4 channels as 1, 3 or 4."""
+    has_alpha = pixels.shape[2] in (2, 4)
+    colours, alpha = (pixels[..., :-1], pixels[..., -1:]) if has_alpha else (pixels, None)
+    if channels == 1:
+        if colours.shape[2] == 1:
+            return colours
+        return ((colours @ _GREY) >> 15).astype(pixels.dtype)[..., None]
+    if colours.shape[2] == 1:
+        colours = np.repeat(colours, 3, axis=2)
+    if channels == 3:
+        return colours
+    opaque = np.full((*pixels.shape[:2], 1), np.iinfo(pixels.dtype).max, pixels.dtype)
+    return np.concatenate([colours, opaque if alpha is None else alpha], axis=2)
+
+
+def _frames(data: bytes) -> np.ndarray:
+    """[frames, height, width, 3] uint8 pixels of a GIF."""
+    image, _ = _opened(data)
+    frames = []
+    for number in range(getattr(image, "n_frames", 1)):
+        image.seek(number)
+        frames.append(np.asarray(image.convert("RGB")))
+    return np.stack(frames)
+
+
+def _single_frame(data: bytes) -> bytes:
+    """The data, which must not hold an animation."""
+    if _format_of(data) == "GIF" and len(frames := _frames(data)) > 1:
+        raise _invalid(
+            f"Got {len(frames)} frames, but animated gifs can only be decoded by tf.io.decode_gif or tf.io.decode_image"
+        )
+    return data
+
+
+def _contents(node: Operation) -> None:
+    dims = node.inputs[0]._dims
+    if dims:
+        raise ValueError(f"Shape must be rank 0 but is rank {len(dims)}")
+
+
+def _image_shape(node: Operation) -> list[Dims]:
+    _contents(node)
+    return [(None, None, node.attrs["channels"] or None)]
+
+
+def _gif_shape(node: Operation) -> list[Dims]:
+    _contents(node)
+    return [(None, None, None, 3)]
+
+
+def _any_image_shape(node: Operation) -> list[Dims]:
+    _contents(node)
+    return [None if node.attrs["expand_animations"] else (None, None, node.attrs["channels"] or None)]
+
+
+@op("DecodePng", "contents: string -> image: dtype", infer=_image_shape, gradient=None, types={"dtype": _PIXELS})
+def decode_png(ctx, contents, *, channels: int = 0, dtype: DType = dtypes.uint8):
+    """[height, width, channels] pixels of a PNG, JPEG or BMP file, or of a GIF with one frame.
+
+    `channels` is 1 for grey, 3 for RGB, 4 for RGBA, 0 for what the file has; `dtype` is uint8 or uint16.
+    """
+    return _pixels(_single_frame(contents.item()), channels, dtype is dtypes.uint16)
+
+
+@op("DecodeJpeg", "contents: string -> image: uint8", infer=_image_shape, gradient=None)
+def decode_jpeg(ctx, contents, *, channels: int = 0, ratio: int = 1, fancy_upscaling: bool = True,
+                try_recover_truncated: bool = False, acceptable_fraction: float = 1.0, dct_method: str = ""):  # fmt: skip
+    """[height, width, channels] uint8 pixels of a JPEG, PNG or BMP file.
+
+    `channels` is 1 for grey, 3 for RGB, 0 for what the file has; `ratio`, 1, 2, 4 or 8, makes the image so much smaller.
+    """
+    if ratio not in (1, 2, 4, 8):
+        raise _invalid(f"ratio must be 1, 2, 4, or 8, got {ratio}")
+    pixels = _pixels(_single_frame(contents.item()), channels, False)
+    if ratio == 1:
+        return pixels
+    size = -(-pixels.shape[1] // ratio), -(-pixels.shape[0] // ratio)
+    module = _pillow("Decoding an image")
+    shrunk = module.fromarray(pixels.squeeze(2) if pixels.shape[2] == 1 else pixels).resize(size, module.Resampling.BOX)
+    return np.asarray(shrunk).reshape(size[1], size[0], -1)
+
+
+@op("DecodeBmp", "contents: string -> image: uint8", infer=_image_shape, gradient=None)
+def decode_bmp(ctx, contents, *, channels: int = 0):
+    """[height, width, channels] uint8 pixels of a BMP file."""
+    data = contents.item()
+    if _format_of(data) != "BMP":
+        raise _invalid("Trying to decode BMP format using a wrong op. Use `decode_image` or the op of the file's own format")
+    return _pixels(data, channels, False)
+
+
+@op("DecodeGif", "contents: string -> image: uint8", infer=_gif_shape, gradient=None)
+def decode_gif(ctx, contents):
+    """[frames, height, width, 3] uint8 pixels of a GIF file."""
+    data = contents.item()
+    return _frames(data) if _format_of(data) == "GIF" else _pixels(data, 3, False)[None]
+
+
+@op("DecodeImage", "contents: string -> image: dtype", infer=_any_image_shape, gradient=None,
+    types={"dtype": (*_PIXELS, dtypes.float32)})  # fmt: skip
+def decode_image_node(ctx, contents, *, channels: int = 0, dtype: DType = dtypes.uint8, expand_animations: bool = True):
+    """Pixels of any file that the other ops decode: four dimensions for a GIF, three for the rest."""
+    data = contents.item()
+    if _format_of(data) == "GIF" and channels in (0, 3):
+        frames = _frames(data)
+        pixels = frames if expand_animations else frames[0]
+        pixels = pixels.astype(np.uint16) * 257 if dtype is dtypes.uint16 else pixels
+    else:
+        pixels = _pixels(data, channels, dtype is dtypes.uint16)
+    return pixels.astype(np.float32) / np.float32(255) if dtype is dtypes.float32 else pixels
+
+
+def decode_image(
+    contents: Any,
+    channels: int | None = None,
+    dtype: Any = dtypes.uint8,
+    name: str | None = None,
+    expand_animations: bool = True,
+) -> Any:
+    """Decode a PNG, JPEG, BMP or GIF file.
+
+    Args:
+        contents: scalar string, the file's bytes.
+        channels: 1 for grey, 3 for RGB, 4 for RGBA (not for JPEG); as the file has them for None.
+        dtype: uint8, uint16, or float32 from 0 to 1.
+        name: the node's name.
+        expand_animations: whether a GIF gives all its frames, in a dimension before the others.
+
+    Returns:
+        [height, width, channels], or [frames, height, width, 3] for a GIF.
+    """
+    return decode_image_node(
+        contents, channels=channels or 0, dtype=dtypes.as_dtype(dtype), expand_animations=expand_animations, name=name
+    )
+
+
+def _at_least_an_image(node: Operation) -> list[Dims]:
+    dims = node.inputs[0]._dims
+    if dims is None:
+        return [None]
+    if len(dims) < 3:
+        raise ValueError(f"Shape must be at least rank 3 but is rank {len(dims)}")
+    return [dims[:-3]]
+
+
+def _one_image(node: Operation) -> list[Dims]:
+    dims = node.inputs[0]._dims
+    if dims is not None and len(dims) != 3:
+        raise ValueError(f"Shape must be rank 3 but is rank {len(dims)}")
+    return [()]
+
+
+@op("EncodePng", "image: T -> contents: string", infer=_at_least_an_image, gradient=None, types={"T": _PIXELS},
+    defaults={"T": dtypes.uint8})  # fmt: skip
+def encode_png(ctx, image, *, compression: int = -1):
+    """Each [height, width, channels] image, uint8 or uint16 with 1 to 4 channels, as the bytes of a PNG file.
+
+    `compression` is from 0, none, to 9; -1 for the default.
+    """
+    if not -1 <= compression <= 9:
+        raise _invalid(f"compression should be in [-1,9], got {compression}")
+    channels = image.shape[-1]
+    if channels not in _MODES:
+        raise _invalid(f"image must have 1, 2, 3, or 4 channels, got {channels}")
+    if image.dtype == np.uint16 and channels > 1:
+        raise UnimplementedError(
+            None, None, f"A PNG of {channels} channels of uint16 cannot be encoded: use one channel or uint8"
+        )
+    options = {} if compression < 0 else {"compress_level": compression}
+    encoded = np.empty(image.shape[:-3], np.object_)
+    for place in np.ndindex(encoded.shape):
+        encoded[place] = _encoded(image[place], "PNG", **options)
+    return encoded
+
+
+@op("EncodeJpeg", "image: uint8 -> contents: string", infer=_one_image, gradient=None)
+def encode_jpeg(ctx, image, *, format: str = "", quality: int = 95, progressive: bool = False, optimize_size: bool = False,
+                chroma_downsampling: bool = True, density_unit: str = "in", x_density: int = 300, y_density: int = 300,
+                xmp_metadata: str = ""):  # fmt: skip
+    """A [height, width, channels] uint8 image with 1 or 3 channels as the bytes of a JPEG file.
+
+    `format` is 'grayscale' or 'rgb'; '' for what the channels say. `quality` is from 0 to 100.
+    """
+    if not 0 <= quality <= 100:
+        raise _invalid(f"quality must be in [0,100], got {quality}")
+    wanted = {"": (1, 3), "grayscale": (1,), "rgb": (3,)}.get(format)
+    if wanted is None:
+        raise _invalid(f"format must be '', 'grayscale' or 'rgb', got {format!r}")
+    if image.shape[2] not in wanted:
+        kinds = " or ".join(map(str, wanted))
+        raise _invalid(f"image must have {kinds} channels, got [{','.join(map(str, image.shape))}]")
+    scale = 1.0 if density_unit == "in" else 2.54
+    options: dict[str, Any] = {"xmp": xmp_metadata.encode()} if xmp_metadata else {}
+    data = np.empty((), np.object_)
+    data[()] = _encoded(
+        image, "JPEG", quality=quality, progressive=progressive, optimize=optimize_size,
+        subsampling=2 if chroma_downsampling else 0, dpi=(round(x_density * scale), round(y_density * scale)), **options,
+    )  # fmt: skip
+    return data
+
+
+def _encoded(pixels: np.ndarray, kind: str, **options: Any) -> bytes:
+    module = _pillow(f"Encoding a {kind}")
+    buffer = io.BytesIO()
+    single = pixels.shape[2] == 1
+    try:
+        module.fromarray(np.ascontiguousarray(pixels[..., 0] if single else pixels)).save(buffer, kind, **options)
+    except (OSError, ValueError, SystemError) as error:
+        raise _invalid(f"A {list(pixels.shape)} image cannot be encoded as {kind}: {error}") from error
+    return buffer.getvalue()
+
+
+def _three(node: Operation) -> list[Dims]:
+    _contents(node)
+    return [(3,)]
+
+
+@op("ExtractJpegShape", "contents: string -> image_shape: output_type", infer=_three, gradient=None,
+    types={"output_type": (dtypes.int32, dtypes.int64)})  # fmt: skip
+def extract_jpeg_shape(ctx, contents, *, output_type: DType = dtypes.int32):
+    """[height, width, channels] of a JPEG file, without decoding it."""
+    data = contents.item()
+    if _format_of(data) != "JPEG":
+        raise _invalid(f"Invalid JPEG data, size {len(data)}: it has another format")
+    image = _pillow("Reading a JPEG").open(io.BytesIO(data), formats=["JPEG"])
+    return np.array([image.height, image.width, len(image.getbands())], output_type.as_numpy_dtype)
