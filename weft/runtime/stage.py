@@ -41,7 +41,7 @@ class Stage:
     """One stage of a partition; shared by all steps that run it, from any thread.
 
     `inputs` and `outputs` number the partition's values; `pending` is how many stages and messages it waits for; `then` are the
-    stages that wait for it; `takes_feeds` tells that an input is an array of the program's own; `sends` lists (peer task, edge
+    stages that wait for it; `fed` are the places of inputs that are arrays of the program's own; `sends` lists (peer task, edge
     numbers, value numbers) to push when it is done.
     """
 
@@ -55,10 +55,11 @@ class Stage:
         self.pending = 0
         self.then: list[Stage] = []
         self.sends: list[tuple[str, tuple[int, ...], tuple[int, ...]]] = []
-        self.takes_feeds = False
+        self.fed: tuple[int, ...] = ()
         self.may_block = kind is Kind.HOST and any(op.op_def.stateful for op in program.nodes)
         # On an accelerator an assignment stays there, so it is compiled.
         on_host = device_spec.device_type(device) == "CPU"
+        self._keeps_inputs = bool(program.written_slots) or self.may_block
         self._is_alias = kind is not Kind.HOST and program.is_alias and (on_host or not program.written_slots)
         self._checks = InputChecks(program)
         self._state = SlotState(program.slots)
@@ -148,19 +149,27 @@ class Stage:
         return compiled
 
     def _owned(self, inputs: Sequence[Any]) -> Sequence[Any]:
-        """The inputs, copied where a variable might keep an array that the program fed and may change later."""
-        if self.takes_feeds and self.program.written_slots:
-            return [np.array(value) for value in inputs]
-        return inputs
+        """The inputs, copied where a variable or a queue might keep an array that the program fed and may change later."""
+        if not self.fed or not self._keeps_inputs:
+            return inputs
+        return [np.array(value) if place in self.fed else value for place, value in enumerate(inputs)]
+
+    def _apart(self, outputs: Sequence[Any], inputs: Sequence[Any]) -> Sequence[Any]:
+        """The outputs, copied where they are views of an array that the program fed."""
+        if not self.fed or self._keeps_inputs:
+            return outputs
+        fed = [inputs[place] for place in self.fed]
+        return [np.array(value) if _is_view(value, fed) else value for value in outputs]
 
     def _interpret(self, inputs: Sequence[Any], session: SessionState, context: Any) -> Sequence[Any]:
         inputs = self._owned(inputs)
         indices = session.run_indices(self.program.random_nodes)
-        return self.program.run(np, inputs, self._state, indices, context)
+        return self._apart(self.program.run(np, inputs, self._state, indices, context), inputs)
 
     def _pass_on(self, inputs: Sequence[Any]) -> Sequence[Any]:
-        outputs = self.program.run(np, self._owned(inputs), self._state, ())
-        return [as_numpy(value) for value in outputs]
+        inputs = self._owned(inputs)
+        outputs = self.program.run(np, inputs, self._state, ())
+        return [as_numpy(value) for value in self._apart(outputs, inputs)]
 
     def _run_compiled(self, compiled: engine.CompiledStage, inputs: Sequence[Any], session: SessionState) -> Sequence[Any]:
         if self._checks:
@@ -180,7 +189,7 @@ class Stage:
             # An interrupt may end the wait for a lock: those before it must not stay taken.
             for lock in self._locks[:taken]:
                 lock.release()
-        if self.takes_feeds:
+        if self.fed:
             # XLA reads a fed array where it lies; the program may change it as soon as the run returns.
             engine.wait_until_ready(outputs or values)
         return outputs
@@ -207,7 +216,8 @@ class Stage:
     def _run_traced(self, inputs: Sequence[Any], session: SessionState, context: Any, trace: TraceSink) -> Sequence[Any]:
         program = self.program
         values: list[Any] = [None] * program.size
-        values[: len(inputs)] = [as_numpy(value) for value in inputs]
+        inputs = self._owned([as_numpy(value) for value in inputs])
+        values[: len(inputs)] = inputs
         indices = session.run_indices(program.random_nodes)
         for instruction in program.instructions:
             begin = time.time()
@@ -221,7 +231,11 @@ class Stage:
             except Exception as error:
                 raise kernel_error(instruction.op, error) from error
             trace(self.device, instruction.op, begin, time.time())
-        return [values[number] for number in program.output_numbers]
+        return self._apart([values[number] for number in program.output_numbers], inputs)
+
+
+def _is_view(value: Any, arrays: Sequence[Any]) -> bool:
+    return isinstance(value, np.ndarray) and any(np.may_share_memory(value, array) for array in arrays)
 
 
 def _locks_of(slots: Sequence[Any]) -> list[Any]:

@@ -141,7 +141,7 @@ class _Builder:
         static = [place for place, tensor in enumerate(inputs) if tensor in self._partition.static_feeds]
         kind = Kind.HOST if key[2] == "host" else Kind.COMPILED
         stage = Stage(number, key[1], kind, program, static)
-        stage.takes_feeds = any(tensor in self._feeds for tensor in inputs)
+        stage.fed = tuple(place for place, tensor in enumerate(inputs) if tensor in self._feeds)
         stage.inputs = tuple(self._number(tensor) for tensor in inputs)
         stage.outputs = tuple(self._number(tensor) for tensor in outputs)
         return stage
