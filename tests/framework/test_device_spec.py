@@ -37,7 +37,7 @@ def test_a_name_in_any_form_has_one_canonical_form(text: str, canonical: str) ->
 
 
 @pytest.mark.parametrize(
-    "text", ["/foo:1", "/job:a:b", "/gpu:0/cpu:0", "/task:x", "/job", "/cpu:a", "/cpu:0:1", "nonsense", "/device"]
+    "text", ["/foo:1", "/job:a:b", "/task:x", "/job", "/cpu:a", "/cpu:0:1", "nonsense", "/device"]
 )
 def test_what_is_no_device_name_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="Unknown attribute"):
@@ -83,3 +83,22 @@ def test_a_partial_name_fits_every_device_with_its_fields() -> None:
     assert not any(device_spec.is_prefix(p, full) for p in ("/job:worker", "/task:0", "/gpu:0", "/cpu:1"))
     assert device_spec.task_name(full) == "/job:ps/replica:0/task:1"
     assert device_spec.device_type(full) == "CPU"
+
+
+def test_replace_makes_another_spec() -> None:
+    spec = DeviceSpec(job="ps", task=1)
+    assert spec.replace(task=2, device_type="gpu").to_string() == "/job:ps/task:2/device:GPU:*"
+    assert spec.to_string() == "/job:ps/task:1"
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("/foo:bar", "Unknown attribute: 'foo' in '/foo:bar'"),
+        ("/task:x", "Unknown attribute: 'task' in '/task:x'"),
+        ("/cpu:0/gpu:0", "Cannot specify multiple device types: /cpu:0/gpu:0"),
+    ],
+)
+def test_what_names_no_device_is_refused(name: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        DeviceSpec.from_string(name)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 from tensorboard.compat.proto import tensor_pb2, types_pb2
 
-from weft.framework.tensor_util import make_ndarray
+from weft.framework import dtypes
+from weft.framework.tensor_shape import Dimension, TensorShape
+from weft.framework.tensor_util import as_array, make_ndarray
 
 
 def string_proto(dims: list[int], content: bytes) -> tensor_pb2.TensorProto:
@@ -31,3 +33,13 @@ def test_a_content_that_does_not_fit_its_strings_is_refused(content: bytes) -> N
 def test_a_shape_that_lies_about_the_number_of_strings_is_refused_at_once() -> None:
     with pytest.raises(ValueError, match="does not fit"):
         make_ndarray(string_proto([2**40], b"\x01a"))
+
+
+def test_dimensions_among_numbers_are_their_sizes() -> None:
+    assert as_array([-1, Dimension(3)]).tolist() == [-1, 3]
+    assert as_array([[Dimension(2)], [3]], dtypes.int64).tolist() == [[2], [3]]
+    assert as_array(TensorShape([4, 5])).tolist() == [4, 5]
+    with pytest.raises(TypeError, match="unknown Dimension"):
+        as_array([1, Dimension(None)])
+    with pytest.raises(TypeError, match="Expected float32"):
+        as_array([Dimension(3)], dtypes.float32)

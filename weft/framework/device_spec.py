@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
+
+_FIELDS: Final = ("job", "replica", "task", "device_type", "device_index")
+_SHORT_TYPES: Final = ("cpu", "gpu", "tpu", "rocm", "cuda")
 
 
 class DeviceSpec:
@@ -93,6 +96,10 @@ class DeviceSpec:
         """A new DeviceSpec in which the fields that `dev` sets win."""
         return DeviceSpec(*_merge_fields(self._fields(), dev._fields()))
 
+    def replace(self, **fields: Any) -> DeviceSpec:
+        """A new DeviceSpec with other values in the fields given by name."""
+        return DeviceSpec(**{**dict(zip(_FIELDS, self._fields(), strict=True)), **fields})
+
     def to_string(self) -> str:
         """The canonical name of the fields that are set."""
         return _format(*self._fields())
@@ -130,6 +137,8 @@ def _parse(spec: str) -> tuple[str | None, int | None, int | None, str | None, i
             continue
         words = part.split(":")
         key, values = words[0].lower(), words[1:]
+        if kind is not None and (key == "device" or key in _SHORT_TYPES):
+            raise ValueError(f"Cannot specify multiple device types: {spec}")
         try:
             if key == "job" and len(values) == 1:
                 job = values[0]
@@ -137,14 +146,14 @@ def _parse(spec: str) -> tuple[str | None, int | None, int | None, str | None, i
                 replica = int(values[0])
             elif key == "task" and len(values) == 1:
                 task = int(values[0])
-            elif key == "device" and values and kind is None:
+            elif key == "device" and values:
                 kind, index = values[0].upper(), _index(values[1:])
-            elif key in ("cpu", "gpu", "tpu", "rocm", "cuda") and kind is None:
+            elif key in _SHORT_TYPES:
                 kind, index = key.upper(), _index(values)
             else:
                 raise ValueError
         except (ValueError, IndexError):
-            raise ValueError(f"Unknown attribute: {part!r} in {spec!r}") from None
+            raise ValueError(f"Unknown attribute: '{words[0]}' in '{spec}': {part!r} names no part of a device") from None
     return job, replica, task, kind, index
 
 

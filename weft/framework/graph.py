@@ -114,10 +114,6 @@ class Graph(Collections):
         """
         return graph_def.find_element(self, obj, allow_tensor, allow_operation)
 
-    def _as_graph_element(self, obj: Any) -> Any:
-        convert = getattr(obj, "_as_graph_element", None)
-        return convert() if convert is not None else None
-
     def prevent_feeding(self, tensor: Tensor) -> None:
         """Mark a tensor as not feedable."""
         self._unfeedable.add(tensor)

@@ -87,9 +87,9 @@ def find_element(graph: Graph, obj: Any, allow_tensor: bool, allow_operation: bo
         wanted = "Tensor" if allow_tensor else "Operation"
     else:
         raise ValueError("allow_tensor and allow_operation can't both be False.")
-    stand_in = graph._as_graph_element(obj)
-    if stand_in is not None:
-        obj = stand_in
+    convert = getattr(obj, "_as_graph_element", None)
+    if convert is not None:
+        obj = convert()
     if isinstance(obj, bytes):
         obj = obj.decode()
     if isinstance(obj, str):

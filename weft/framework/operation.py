@@ -246,6 +246,10 @@ class Operation:
         """Run the graph up to this op in the session given or the default one."""
         _session_for(self.graph, session, "execute operation", "Operation.run()").run(self, feed_dict)
 
+    @property
+    def _control_outputs(self) -> list[Operation]:
+        return list(self.control_consumers)
+
     def _add_control_input(self, op: Operation) -> None:
         self._add_control_inputs([op])
 

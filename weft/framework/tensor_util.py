@@ -9,7 +9,7 @@ from tensorboard.compat.proto import tensor_pb2
 
 from weft.framework import dtypes
 from weft.framework.dtypes import DType
-from weft.framework.tensor_shape import Dims, TensorShape, as_dims, dims_compatible
+from weft.framework.tensor_shape import Dimension, Dims, TensorShape, as_dims, dims_compatible
 
 # Which repeated field of TensorProto holds a type's values when `tensor_content` is not used.
 _VALUE_FIELD: Final = {
@@ -153,6 +153,19 @@ def as_array(value: Any, dtype: DType | None = None) -> Any:
     return _convert_nested(value, base)
 
 
+def _with_sizes(value: Any) -> Any:
+    """A nested list with the sizes of the Dimensions in it, such as `[-1, x.shape[1]]`."""
+    if isinstance(value, Dimension):
+        if value.value is None:
+            raise TypeError("Cannot convert an unknown Dimension to a number: its size is not known while the graph is built")
+        return value.value
+    return [_with_sizes(item) for item in value] if isinstance(value, list | tuple | TensorShape) else value
+
+
+def _holds_size(array: Any) -> bool:
+    return any(isinstance(item, Dimension) for item in array.ravel().tolist())
+
+
 def _convert_scalar(value: Any, base: DType) -> Any:
     accepted = (
         base.is_complex
@@ -204,6 +217,8 @@ def _convert_nested(value: Any, base: DType | None) -> Any:
         array = _object_array(value)
     except ValueError as error:
         raise ValueError(f"Can't convert non-rectangular Python sequence to Tensor: {error}") from error
+    if array.dtype.kind == "O" and (base is None or base.is_integer) and _holds_size(array):
+        return as_array(_with_sizes(value), base)
     if array.dtype.kind in "SUO":
         return _convert_array(_object_array(value), base, value)
     if base is None:
