@@ -425,10 +425,29 @@ def test_a_callable_checks_what_it_is_given() -> None:
             function(1, 2)
         with pytest.raises(ValueError, match=r"Cannot feed value of shape \(1,\)"):
             function([1])
+        with pytest.raises(tf.errors.InvalidArgumentError, match="You must feed a value"):
+            function()
         with pytest.raises(TypeError, match="accept_options"):
-            function(1, options=tf.RunOptions())
+            session.make_callable(tf.constant(1))(options=tf.RunOptions())
         with pytest.raises(TypeError, match="`feed_list` must be a list or tuple"):
             session.make_callable(x, x)
+
+
+def test_a_callable_may_be_given_fewer_values_than_feeds() -> None:
+    x, y = tf.placeholder(tf.float32, []), tf.placeholder_with_default(2.0, [])
+    with tf.Session() as session:
+        function = session.make_callable(x + y, [x, y])
+        assert (function(1, 5), function(1)) == (6, 3)
+        sparse = tf.sparse_placeholder(tf.float32, [2])
+        assert session.make_callable(tf.sparse_reduce_sum(sparse), [sparse])(([[1]], [3.0], [2])) == 3
+
+
+def test_options_of_a_callable_without_feeds_may_come_by_position() -> None:
+    metadata = tf.RunMetadata()
+    with tf.Session() as session:
+        function = session.make_callable(tf.constant(3), accept_options=True)
+        assert function(tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE), metadata) == 3
+    assert metadata.step_stats.dev_stats
 
 
 def test_a_callable_that_accepts_options_is_traced() -> None:

@@ -39,9 +39,8 @@ def tensors_of(graph: Graph, feed_list: Any) -> list[Tensor]:
 
 def _expand(graph: Graph, key: Any, value: Any) -> Iterator[tuple[Tensor, Any]]:
     if isinstance(key, SparseTensor | IndexedSlices):
-        parts = parts_of(key)
-        # A value of slices has None for a shape that its key has not.
-        yield from zip(parts, value, strict=isinstance(key, SparseTensor))
+        # A value may leave out the shape of a sparse key that has a constant one, or have None for one that its key has not.
+        yield from zip(parts_of(key), value, strict=False)
     elif isinstance(key, list | tuple):
         if not isinstance(value, list | tuple | np.ndarray) or len(key) != len(value):
             raise ValueError(f"feed_dict: the key has {len(key)} tensors, so its value must have as many parts; got {value!r}")

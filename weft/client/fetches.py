@@ -108,6 +108,9 @@ class _EmptyStrings(np.ndarray):
     def __bool__(self) -> bool:
         return self.size > 0
 
+    def __repr__(self) -> str:
+        return repr(self.view(np.ndarray))
+
 
 def _with_truth(value: Any) -> Any:
     return value.view(_EmptyStrings) if isinstance(value, np.ndarray) and value.size == 0 else value

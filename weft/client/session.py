@@ -11,11 +11,12 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 from tensorboard.compat.proto import config_pb2
 
 from weft.client import feeds, targets
 from weft.client.backend import Backend, PreparedStep
-from weft.client.fetches import FetchPlan, Rebuild, as_result
+from weft.client.fetches import FetchPlan, as_result
 from weft.client.partial_runs import PartialRuns
 from weft.errors import OpError
 from weft.framework import dtypes
@@ -28,16 +29,25 @@ _MAX_PLANS = 1024
 
 
 class _Plan:
-    """A prepared step with the conversions of its feeds and fetches."""
+    """A prepared step with the conversions of its feeds and fetches.
 
-    __slots__ = ("feeds", "fetched", "rebuild", "single", "step")
+    `echoes` are the fetches that are fed as well: (place among the fetches, place among the feeds).
+    """
 
-    def __init__(self, step: PreparedStep, fed: list[Tensor], rebuild: Rebuild, fetched: int, single: bool) -> None:
+    __slots__ = ("echoes", "rebuild", "single", "step")
+
+    def __init__(self, step: PreparedStep, fed: list[Tensor], wanted: FetchPlan, single: bool) -> None:
         self.step = step
-        self.feeds = fed
-        self.rebuild = rebuild
-        self.fetched = fetched
+        self.echoes = [(place, fed.index(tensor)) for place, tensor in enumerate(wanted.tensors) if tensor in fed]
+        self.rebuild = wanted.rebuild
         self.single = single
+
+    def results(self, fetched: Sequence[Any], fed: Sequence[Any]) -> Any:
+        """What the program gets. A fetch that is fed as well is the array that was fed."""
+        results = [as_result(value) for value in fetched]
+        for place, source in self.echoes:
+            results[place] = np.asarray(fed[source])
+        return results[0] if self.single else self.rebuild(results)
 
 
 class BaseSession:
@@ -72,9 +82,9 @@ class BaseSession:
         return self._graph.as_graph_def()
 
     @property
-    def sess_str(self) -> str:
-        """The target."""
-        return self._target
+    def sess_str(self) -> bytes:
+        """The target, in bytes."""
+        return self._target.encode()
 
     def run(self, fetches: Any, feed_dict: Any = None, options: Any = None, run_metadata: Any = None) -> Any:
         """Run the part of the graph that the fetches need, and return their values in the structure of `fetches`.
@@ -94,19 +104,16 @@ class BaseSession:
         """
         if self._closed:
             raise RuntimeError("Attempted to use a closed Session.")
-        if options is None and run_metadata is None:
-            plan, values = self._look_up(fetches, feed_dict)
-            fetched = self._call(plan, values, None)[0]
-        else:
-            plan, values = self._look_up(fetches, feed_dict)
-            options = _checked_options(options)
-            fetched, metadata = self._call(plan, values, options)
-            if run_metadata is not None:
-                run_metadata.Clear()
-                if metadata is not None:
-                    run_metadata.CopyFrom(metadata)
-        results = [as_result(value) for value in fetched]
-        return results[0] if plan.single else plan.rebuild(results)
+        plan, values = self._look_up(fetches, feed_dict)
+        return self._run_plan(plan, values, options, run_metadata)
+
+    def _run_plan(self, plan: _Plan, values: Sequence[Any], options: Any, run_metadata: Any) -> Any:
+        fetched, metadata = self._call(plan, values, _checked_options(options))
+        if run_metadata is not None:
+            run_metadata.Clear()
+            if metadata is not None:
+                run_metadata.CopyFrom(metadata)
+        return plan.results(fetched, values)
 
     def _look_up(self, fetches: Any, feed_dict: Any) -> tuple[_Plan, list[Any]]:
         if feed_dict:
@@ -140,7 +147,7 @@ class BaseSession:
         # The value of a single tensor is the result as it is, except for strings: see `FetchPlan`.
         single = isinstance(fetches, Tensor | str | bytes) and len(wanted.tensors) == 1
         single = single and wanted.tensors[0].dtype.base_dtype != dtypes.string
-        return _Plan(step, fed, wanted.rebuild, len(wanted.tensors), single)
+        return _Plan(step, fed, wanted, single)
 
     def _call(self, plan: _Plan, values: Sequence[Any], options: Any) -> tuple[list[Any], Any]:
         try:
@@ -162,25 +169,35 @@ class BaseSession:
         return error
 
     def make_callable(self, fetches: Any, feed_list: Any = None, accept_options: bool = False) -> Callable[..., Any]:
-        """A function of the values of `feed_list` that runs `fetches`; cheaper than `run` for a step that is repeated."""
+        """A function of the values of `feed_list` that runs `fetches`; cheaper than `run` for a step that is repeated.
+
+        Args:
+            fetches: as for `run`.
+            feed_list: the tensors whose values the function takes, in this order. It may be given fewer: the others are not fed
+                then, which a placeholder with a default allows.
+            accept_options: whether the function takes `options` and `run_metadata` as well, by name, or by place where there
+                is no feed list.
+        """
         if feed_list is not None and not isinstance(feed_list, list | tuple):
             raise TypeError("`feed_list` must be a list or tuple.")
-        fed = [self._graph.as_graph_element(f, allow_operation=False) for f in feed_list or []]
+        fed = feeds.tensors_of(self._graph, feed_list)
+        count = len(feed_list or ())
         plan = self._make_plan(fetches, fed)
 
         def call(*args: Any, options: Any = None, run_metadata: Any = None) -> Any:
+            if not count and accept_options and len(args) <= 2:
+                options, run_metadata = (*args, options, run_metadata)[:2]
+                args = ()
             if self._closed:
                 raise RuntimeError("Attempted to use a closed Session.")
-            if len(args) != len(fed):
-                raise ValueError(f"Must pass {len(fed)} feed values to this callable, got {len(args)}")
-            if (options is not None or run_metadata is not None) and not accept_options:
+            if len(args) > count:
+                raise ValueError(f"Must pass {count} feed values to this callable, got {len(args)}")
+            if (options is not None or run_metadata is not None) and not (accept_options or count):
                 raise TypeError("This callable was made without accept_options=True, so it takes no options")
+            if len(args) < len(fed):
+                return self.run(fetches, dict(zip(feed_list or (), args, strict=False)), options, run_metadata)
             values = [feeds.as_feed(tensor, value) for tensor, value in zip(fed, args, strict=True)]
-            fetched, metadata = self._call(plan, values, _checked_options(options))
-            if run_metadata is not None and metadata is not None:
-                run_metadata.CopyFrom(metadata)
-            results = [as_result(value) for value in fetched]
-            return results[0] if plan.single else plan.rebuild(results)
+            return self._run_plan(plan, values, options, run_metadata)
 
         return call
 
