@@ -36,9 +36,7 @@ def test_a_name_in_any_form_has_one_canonical_form(text: str, canonical: str) ->
     assert device_spec.canonical_name(text) == canonical
 
 
-@pytest.mark.parametrize(
-    "text", ["/foo:1", "/job:a:b", "/task:x", "/job", "/cpu:a", "/cpu:0:1", "nonsense", "/device"]
-)
+@pytest.mark.parametrize("text", ["/foo:1", "/job:a:b", "/task:x", "/job", "/cpu:a", "/cpu:0:1", "nonsense", "/device"])
 def test_what_is_no_device_name_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="Unknown attribute"):
         DeviceSpec.from_string(text)
