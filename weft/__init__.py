@@ -166,6 +166,7 @@ from weft.ops.blocks import space_to_batch as space_to_batch
 from weft.ops.blocks import space_to_batch_nd as space_to_batch_nd
 from weft.ops.blocks import space_to_depth as space_to_depth
 from weft.ops.case import case as case
+from weft.ops.case import switch_case as switch_case
 from weft.ops.casting import bitcast as bitcast
 from weft.ops.casting import cast as cast
 from weft.ops.casting import saturate_cast as saturate_cast

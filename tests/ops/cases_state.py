@@ -17,8 +17,7 @@ CASES = [
 OWN_OPS = {
     "UninitializedNames": "what report_uninitialized_variables says, in one node instead of thirty",
     "ReadyToRead": "assert_variables_initialized: a read that nothing folds away",
-    "InitializedValue": "the value of a variable or, before it has one, its initial value",
-    "InitializedResourceValue": "the value of a resource variable or, before it has one, its initial value",
+    "VariableValue": "the value of a variable that a branch reads",
     "IdentityMatrix": "the identity initializer, without a constant of that size in the graph",
     "OrthogonalBasis": "the orthogonal initializer, whose signs make it evenly distributed",
 }

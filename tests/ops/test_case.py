@@ -7,7 +7,7 @@ import collections
 import pytest
 
 import weft as tf
-from tests.ops.both_ways import own_graph, session
+from tests.ops.both_ways import each_way, own_graph, session
 
 _ = own_graph
 
@@ -42,7 +42,7 @@ def test_fails_where_exclusive_predicates_are_true_together():
 def test_fails_without_a_default_where_none_is_true():
     p, q = _predicates()
     y = tf.case([(p, lambda: tf.constant(1)), (q, lambda: tf.constant(2))])
-    with session("interpreted") as sess, pytest.raises(tf.errors.InvalidArgumentError, match="None of the conditions"):
+    with session("interpreted") as sess, pytest.raises(tf.errors.InvalidArgumentError, match="None of conditions"):
         sess.run(y, {p: False, q: False})
 
 
@@ -63,3 +63,23 @@ def test_refuses_what_are_no_pairs():
         tf.case([(p, 1)])
     with pytest.raises(TypeError, match="must be callable"):
         tf.case([(p, lambda: 1)], default=3)
+
+
+@each_way
+def test_switch_case_runs_the_function_of_the_number(way):
+    index = tf.placeholder(tf.int32, [])
+    functions = [lambda: tf.constant(10), lambda: tf.constant(20), lambda: tf.constant(30)]
+    y = tf.switch_case(index, functions)
+    z = tf.switch_case(index, {1: functions[1], 0: functions[0]}, default=functions[2])
+    with session(way) as sess:
+        assert [sess.run(y, {index: i}).tolist() for i in (-1, 0, 1, 2, 7)] == [30, 10, 20, 30, 30]
+        assert [sess.run(z, {index: i}).tolist() for i in (-1, 0, 1, 2)] == [30, 10, 20, 30]
+
+
+def test_switch_case_refuses_gaps_and_other_types():
+    with pytest.raises(ValueError, match="must form contiguous range"):
+        tf.switch_case(tf.constant(1), {1: lambda: tf.constant(1), 3: lambda: tf.constant(2)})
+    with pytest.raises(TypeError, match="int32"):
+        tf.switch_case(tf.constant(1.0), [lambda: tf.constant(1)])
+    with pytest.raises(TypeError, match="callable"):
+        tf.switch_case(tf.constant(1), [(0, 1)])

@@ -226,3 +226,18 @@ def test_reads_in_one_branch_what_the_other_updates(way):
     y = tf.cond(p, lambda: tf.identity(v.assign_add(1.0)), lambda: v.read_value() * 10)
     with session(way) as sess:
         assert [sess.run(y, {p: taken}) for taken in (False, True, False)] == [10, 2, 20]
+
+
+def test_an_operation_that_a_branch_returns_stands_for_the_predicate():
+    predicate = tf.placeholder(tf.bool, [])
+    ran = tf.cond(predicate, tf.no_op, tf.no_op)
+    with session("interpreted") as sess:
+        assert [bool(sess.run(ran, {predicate: value})) for value in (True, False)] == [True, False]
+
+
+def test_a_variable_made_in_a_branch_has_the_name_of_its_variable_scope():
+    predicate = tf.placeholder(tf.bool, [])
+    y = tf.cond(predicate, lambda: tf.get_variable("v", [2], initializer=tf.ones_initializer()) * 2, lambda: tf.zeros([2]))
+    assert [variable.name for variable in tf.global_variables()] == ["v:0"]
+    with session("interpreted") as sess:
+        assert sess.run(y, {predicate: True}).tolist() == [2, 2]

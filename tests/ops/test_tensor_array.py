@@ -46,7 +46,7 @@ def test_grows_in_a_loop(way):
 @each_way
 def test_gradient_through_a_loop_that_reads_and_writes(way):
     x = tf.placeholder(tf.float64, [4, 2])
-    source = tf.TensorArray(tf.float64, 4).unstack(x)
+    source = tf.TensorArray(tf.float64, 4, clear_after_read=False).unstack(x)
 
     def body(i, out):
         return i + 1, out.write(i, tf.sin(source.read(i)) * source.read(0))
@@ -74,3 +74,56 @@ def test_refuses_other_shapes_and_types():
         array.write(1, tf.constant([1, 2]))
     with pytest.raises(ValueError, match="`size` must be provided"):
         tf.TensorArray(tf.float32)
+
+
+def _refused(value, text):
+    with session("interpreted") as sess, pytest.raises(tf.errors.InvalidArgumentError, match=text):
+        sess.run(value)
+
+
+def test_takes_an_element_once():
+    array = tf.TensorArray(tf.float32, 2, tensor_array_name="mine").write(0, 1.0)
+    _refused(
+        array.write(0, 2.0).flow, "TensorArray mine: Could not write to TensorArray index 0 because it has already been written"
+    )
+    _refused(
+        tf.TensorArray(tf.float32, 2).unstack([1.0, 2.0]).write(1, 3.0).flow, "index 1 because it has already been written"
+    )
+
+
+def test_gives_an_element_once_unless_told_to_keep_it():
+    def read_twice(**options):
+        array = tf.TensorArray(tf.float32, 2, **options).write(0, 1.0)
+        first = array.read(0)
+        with tf.control_dependencies([first]):
+            return array.read(0)
+
+    _refused(read_twice(), "Could not read index 0 twice because it was cleared after a previous read")
+    with session("interpreted") as sess:
+        assert sess.run(read_twice(clear_after_read=False)) == 1
+
+
+def test_gives_zeros_for_what_was_never_written_if_the_shape_is_known():
+    _refused(tf.TensorArray(tf.float32, 2).read(1), "the element shape is not fully defined")
+    with session("interpreted") as sess:
+        assert sess.run(tf.TensorArray(tf.float32, 2, element_shape=[2]).read(1)).tolist() == [0, 0]
+
+
+def test_stacks_only_elements_of_one_shape():
+    array = tf.TensorArray(tf.float32, 2, infer_shape=False).write(0, [1.0]).write(1, [1.0, 2.0])
+    _refused(array.stack(), r"inconsistent shapes. Index 0 has shape: \[1\] but index 1 has shape: \[2\]")
+    with session("interpreted") as sess:
+        with pytest.raises(tf.errors.UnimplementedError, match="size zero"):
+            sess.run(tf.TensorArray(tf.float32, 0).stack())
+        assert sess.run(tf.TensorArray(tf.float32, 0, element_shape=[2]).stack()).shape == (0, 2)
+
+
+def test_split_parts_fit_the_array():
+    _refused(tf.TensorArray(tf.float32, 2).split([1.0, 2.0, 3.0], [1, 2]).flow, "inferred element shape")
+    _refused(tf.TensorArray(tf.float32, 2).split([1.0, 2.0, 3.0], [1, 1, 1]).flow, r"size of lengths \(2 vs. 3\)")
+
+
+@each_way
+def test_holds_strings(way):
+    with session(way) as sess:
+        assert sess.run(tf.TensorArray(tf.string, 2).write(0, "a").write(1, "b").stack()).tolist() == [b"a", b"b"]

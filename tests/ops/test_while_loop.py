@@ -315,3 +315,35 @@ def test_a_value_of_a_loop_is_no_value_outside():
         tf.while_loop(lambda i: i < 3, lambda i: i + inside[0], [tf.constant(0)])
     with pytest.raises(ValueError, match="while/"):
         tf.add(inside[0], tf.constant(1))
+
+
+def test_returns_the_structure_that_the_body_returns():
+    zero, one = tf.constant(0), tf.constant(1.0)
+    condition = lambda i, *_: i < 3  # noqa: E731
+    made = tf.while_loop(condition, lambda i, j: (i + 1, j), [zero, one])
+    assert isinstance(made, tuple)
+    made = tf.while_loop(condition, lambda i, j: [i + 1, j], (zero, one))
+    assert isinstance(made, list)
+    assert isinstance(tf.while_loop(condition, lambda i: (i + 1,), [zero]), tf.Tensor)
+    assert isinstance(tf.while_loop(condition, lambda i: i + 1, (zero,), return_same_structure=True), list)
+
+
+def test_a_plan_that_was_made_before_a_gradient_still_runs():
+    x = tf.placeholder(tf.float32, [])
+    _, y = tf.while_loop(lambda i, v: i < 3, lambda i, v: (i + 1, v * x), [tf.constant(0), tf.constant(2.0)])
+    for way in ("interpreted", "compiled"):
+        with session(way) as sess:
+            assert sess.run(y, {x: 3.0}) == 54
+            gradient = tf.gradients(y, x)[0]
+            assert sess.run([gradient, y], {x: 3.0}) == [54, 54]
+            assert sess.run(y, {x: 2.0}) == 16
+
+
+def test_an_error_in_a_body_names_the_node_there():
+    _, y = tf.while_loop(
+        lambda i, v: i < 6, lambda i, v: (i + 1, tf.gather([1, 2, 3], i, name="row")), [tf.constant(0), tf.constant(0)]
+    )
+    with session("interpreted") as sess, pytest.raises(tf.errors.InvalidArgumentError) as caught:
+        sess.run(y)
+    assert (caught.value.op.name, caught.value.op.type) == ("while/row", "GatherV2")
+    assert caught.value.node_def.name == "while/row"

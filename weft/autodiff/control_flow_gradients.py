@@ -4,7 +4,7 @@ The gradient bodies use values that the forward bodies computed, rather than com
 functions returned stay the same, and no side effect happens twice. So asking for a gradient makes the forward node return these
 values too. An If gets further outputs; a While becomes a RecordingWhile, which returns them stacked over its iterations. That
 is compiled to a scan when the number of iterations follows from constants, shapes and static inputs; otherwise the loop runs
-on the host. A session of a remote master that has run the node before does not see the change: ask for gradients first.
+on the host. Sessions that have run the node before go on without these outputs; a remote master is sent the node again.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def _grow(node: Operation, tensor: Tensor, dims: Any) -> Tensor:
     shapes = node.attrs["output_shapes"] or [None] * len(node.outputs)
     node.attrs["output_shapes"] = [*shapes, dims]
     node.outputs.append(output)
-    node.graph.note_change()
+    node.graph.note_growth(node.name)
     return output
 
 

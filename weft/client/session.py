@@ -161,9 +161,9 @@ class BaseSession:
         """The error with the client's own operation, found by name when it comes from another task's copy of the graph."""
         op = error.op
         if op is not None and op.graph is not self._graph:
-            error._op = self._graph._operations.get(op.name)
+            error._op = self._graph.find_operation(op.name)
         elif op is None and error.node_def is not None:
-            error._op = self._graph._operations.get(error.node_def.name)
+            error._op = self._graph.find_operation(error.node_def.name)
         if error._op is not None and error._node_def is None:
             error._node_def = error._op.node_def
         return error

@@ -23,6 +23,7 @@ from weft.distributed.worker_service import as_admission
 from weft.errors import CancelledError, DeadlineExceededError, OpError, UnavailableError
 from weft.framework import tensor_util
 from weft.framework.device_attributes import DeviceAttributes
+from weft.framework.function_def import grown_operations
 from weft.framework.graph import Graph
 from weft.framework.graph_def import to_graph_def
 from weft.framework.operation import Operation, Tensor
@@ -60,6 +61,7 @@ class RemoteSession:
         self._lock = threading.Lock()
         self._handle = ""
         self._sent = 0
+        self._sent_version = 0
         self._version = 0
         self._connection: Connection | None = None
         self._calls: dict[int, _Call] = {}
@@ -108,10 +110,11 @@ class RemoteSession:
     def _synchronise(self) -> None:
         with self._lock:
             self._raise_if_closed()
-            if self._handle and self._sent == self._graph._last_id:
+            if self._handle and self._sent_version == self._graph.version:
                 return
-            last = self._graph._last_id
-            graph_def = to_graph_def(self._graph, self._sent)
+            last, version = self._graph._last_id, self._graph.version
+            grown = grown_operations(self._graph, self._sent_version) if self._handle else ()
+            graph_def = to_graph_def(self._graph, self._sent, also=frozenset(grown))
             if not self._handle:
                 self._open(graph_def)
             else:
@@ -119,7 +122,7 @@ class RemoteSession:
                     session_handle=self._handle, graph_def=graph_def, current_graph_version=self._version
                 )
                 self._version = self._rpc.call("ExtendSession", request, self._timeout_s).new_graph_version
-            self._sent = last
+            self._sent, self._sent_version = last, version
 
     def _open(self, graph_def: Any) -> None:
         request = master_pb2.CreateSessionRequest(graph_def=graph_def, config=self._config, target=self._target)

@@ -190,6 +190,12 @@ class FuncGraph(Graph):
         dtype = inner.dtype.base_dtype
         return graph_def.create_op_from_parts(self, "Identity", [inner], [dtype], "output", {"T": dtype}).outputs[0]
 
+    def note_growth(self, name: str) -> None:
+        """Tell the graph around it that the nodes which run this body have changed."""
+        super().note_growth(name)
+        if self._outer_graph is not None:
+            self._outer_graph.note_growth(self.name)
+
     def to_function_def(self) -> Any:
         """The serial form."""
         return function_def.to_function_def(self)

@@ -85,6 +85,32 @@ def functions_of(ops: Iterable[Operation], library: Mapping[str, Any]) -> list[A
     return [found[name] for name in sorted(found)]
 
 
+def functions_run_by(nodes: Iterable[Any], library: Any) -> set[str]:
+    """The names of the functions that nodes of a GraphDef run, and those that nodes in these run."""
+    functions = {function.signature.name: function for function in library.function}
+    found: set[str] = set()
+    waiting = list(nodes)
+    while waiting:
+        node = waiting.pop()
+        names = {attr.func.name for attr in node.attr.values() if attr.HasField("func")} & functions.keys()
+        for name in names - found:
+            waiting.extend(functions[name].node_def)
+        found |= names
+    return found
+
+
+def grown_operations(graph: Any, version: int) -> list[Operation]:
+    """The nodes of a graph that have got further outputs since that version, or run functions with such nodes."""
+    grown = {name for name, when in graph._grown.items() if when > version}
+    if not grown:
+        return []
+    nodes = [op for op in graph.get_operations() if op.op_def.bodies]
+    return [
+        op for op in nodes
+        if op.name in grown or any(function.name in grown for function in functions_of([op], graph._functions))
+    ]  # fmt: skip
+
+
 def body_graph_def(proto: function_pb2.FunctionDef) -> graph_pb2.GraphDef:
     """The nodes of a function as a graph's; its arguments are nodes that are not among them."""
     arguments = {arg.name for arg in proto.signature.input_arg}

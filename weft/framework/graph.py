@@ -42,6 +42,8 @@ class Graph(Collections):
         self._unfeedable: set[Tensor] = set()
         self._unfetchable: set[Operation] = set()
         self._functions: dict[str, Any] = {}
+        # The version in which a node of that name, or of a function of that name, last got further outputs.
+        self._grown: dict[str, int] = {}
 
     # What is in it.
 
@@ -89,9 +91,20 @@ class Graph(Collections):
         """Give the graph a new version after an edge was added or replaced."""
         self._version = next(self._changes)
 
+    def note_growth(self, name: str) -> None:
+        """Give the graph a new version after the node of that name got further outputs."""
+        self.note_change()
+        self._grown[name] = self._version
+
     def get_operations(self) -> list[Operation]:
         """All operations in the order in which they were made."""
         return list(self._operations.values())
+
+    def find_operation(self, name: str) -> Operation | None:
+        """The node of that name, which may be one of a function's, or None."""
+        found = self._operations.get(name)
+        bodies = (function._operations.get(name) for function in self._functions.values())
+        return found or next((op for op in bodies if op is not None), None)
 
     def get_operation_by_name(self, name: str) -> Operation:
         """The operation of that name; KeyError when there is none."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from tensorboard.compat.proto import graph_pb2, op_def_pb2, versions_pb2
@@ -11,7 +11,7 @@ from tensorboard.compat.proto import graph_pb2, op_def_pb2, versions_pb2
 from weft.framework import attr_value, op_def, scopes
 from weft.framework.attr_value import FunctionName
 from weft.framework.func_graph import FuncGraph
-from weft.framework.function_def import add_arguments, add_results, body_graph_def
+from weft.framework.function_def import add_arguments, add_results, body_graph_def, functions_run_by
 from weft.framework.graph import GRAPH_DEF_VERSION, Graph, get_default_graph
 from weft.framework.graph_def import complete_attrs
 from weft.framework.node_types import output_types, types_of
@@ -124,16 +124,42 @@ class _Importer:
         names = {node.name for node in proto.node}
         if len(names) != len(proto.node):
             raise ValueError("Graph is invalid, contains two nodes of one name.")
-        self._add_functions(proto.library)
+        grown = [] if self._uniquify else [node for node in proto.node if self._is_grown(node)]
+        self._add_functions(proto.library, functions_run_by(grown, proto.library))
+        for node in grown:
+            self._grow(node)
+        again = {node.name for node in grown}
         for node in _in_order(proto, names):
-            self._add_node(node, names)
+            if node.name not in again:
+                self._add_node(node, names)
 
-    def _add_functions(self, library: Any) -> None:
+    def _is_grown(self, node: Any) -> bool:
+        """Whether the graph has the node already: one that runs functions may come again with more of them to return."""
+        found = self._graph._operations.get(node.name)
+        return found is not None and bool(found.op_def.bodies) and op_def.is_registered(node.op)
+
+    def _grow(self, node: Any) -> None:
+        """Let a node that the graph has return what its functions return by now."""
+        op = self._graph._operations[node.name]
+        attrs = {key: attr_value.decode(value) for key, value in node.attr.items()}
+        definition = op_def.lookup(node.op)
+        complete_attrs(definition, attrs)
+        op.op_def, op.type = definition, node.op
+        op.attrs.update(attrs)
+        for dtype in output_types(definition, attrs)[len(op.outputs) :]:
+            op.outputs.append(Tensor(op, len(op.outputs), dtype))
+        for tensor, dims in zip(op.outputs, definition.infer(op), strict=True):
+            tensor._dims = dims
+        self._graph.note_growth(op.name)
+
+    def _add_functions(self, library: Any, renewed: Collection[str]) -> None:
         """Take over the library. An import gets functions of its own: what one import does to them is not seen by another."""
         wanted = []
         for function in library.function:
             name = function.signature.name
-            if name in self._graph._functions:
+            if name in renewed:
+                self._graph._functions.pop(name, None)
+            elif name in self._graph._functions:
                 if not self._uniquify:
                     continue
                 self._functions[name] = self._unused_function(name)

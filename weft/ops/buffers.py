@@ -1,7 +1,7 @@
 """Buffers: the values behind TensorArrays, `[size, ...element]` tensors that are written element by element.
 
 A buffer whose elements' shape is not known yet is `[size, 0]`; the first write gives it its shape. On the host a buffer of
-elements that differ in shape is a vector of arrays.
+elements that differ in shape is a vector of arrays, and marks tell which elements were written and read.
 """
 
 from __future__ import annotations
@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from weft.errors import InvalidArgumentError
+from weft.errors import InvalidArgumentError, UnimplementedError
 from weft.framework import dtypes
 from weft.framework.constant_value import constant_value
 from weft.framework.dtypes import DType
 from weft.framework.operation import Operation
-from weft.framework.tensor_shape import Dims
-from weft.ops.declaration import op, unknown
+from weft.framework.tensor_shape import Dims, TensorShape
+from weft.ops.buffer_marks import marked, marks_of, new_marks, note_read, note_written, unmarked
+from weft.ops.declaration import op, same_as_input, unknown
 from weft.ops.filling import zeros_like
 from weft.ops.shape_ops import reshape, shape
 
@@ -38,42 +39,56 @@ def _new_shape(node: Operation) -> list[Dims]:
     return [(None if size is None else int(size), *element)]
 
 
-@op("TensorBuffer", "size: int32 -> flow: dtype", infer=_new_shape, gradient=None, static=("size",))
-def new_buffer(xp, size, *, dtype: DType, element_shape: Dims = None):
+@op("TensorBuffer", "size: int32 -> flow: dtype", infer=_new_shape, gradient=None, stateful=True, static=("size",))
+def new_buffer(
+    xp, size, *, dtype: DType, element_shape: Dims = None, clear_after_read: bool = True, tensor_array_name: str = ""
+):
     """A buffer of zeros."""
-    element = (0,) if element_shape is None or None in element_shape else element_shape
+    element: Any = (0,) if element_shape is None or None in element_shape else element_shape
     if dtype is dtypes.string:
-        return np.full((int(size), *element), b"", object)
-    return xp.zeros((int(size), *element), dtype.as_numpy_dtype)
+        flow: Any = np.full((int(size), *element), b"", np.object_)
+    else:
+        flow = xp.zeros((int(size), *element), dtype.as_numpy_dtype)
+    return marked(flow, new_marks(tensor_array_name, int(size), clear_after_read)) if xp is np else flow
+
+
+@op("BufferUnstack", "value: T -> flow: T", infer=same_as_input, gradient=lambda node, grad: [grad], stateful=True)
+def buffer_unstack(xp, value, *, clear_after_read: bool = True, tensor_array_name: str = ""):
+    """A buffer of the parts of `value`, all of them written."""
+    if xp is not np:
+        return value
+    return marked(value, new_marks(tensor_array_name, value.shape[0], clear_after_read, is_written=True))
 
 
 def _check_index(index: int, size: int, verb: str) -> None:
-    if not 0 <= index < size:
-        resizable = "" if verb == "read" else "array is not resizeable and "
-        what = (
-            f"Tried to read from index {index} but array size is: {size}"
-            if verb == "read"
-            else (f"Tried to write to index {index} but {resizable}size is: {size}")
-        )
-        raise InvalidArgumentError(None, None, f"TensorArray: {what}")
+    if 0 <= index < size:
+        return
+    if verb == "read":
+        raise InvalidArgumentError(None, None, f"TensorArray: Tried to read from index {index} but array size is: {size}")
+    raise InvalidArgumentError(
+        None, None, f"TensorArray: Tried to write to index {index} but array is not resizeable and size is: {size}"
+    )
 
 
 def _written(flow: Any, index: int, value: Any) -> Any:
     """A copy of the buffer with one element replaced."""
-    value = np.asarray(value)
+    return note_written(flow, _with_element(unmarked(flow), index, np.asarray(value)), (index,))
+
+
+def _with_element(flow: Any, index: int, value: Any) -> Any:
     if _is_ragged(flow, value.dtype):
         result = flow.copy()
         result[index] = value
-    elif is_unshaped(flow) and value.shape != (0,):
-        result = np.zeros((flow.shape[0], *value.shape), value.dtype)
-        result[index] = value
-    elif flow.shape[1:] == value.shape:
+        return result
+    if is_unshaped(flow) and value.shape != (0,):
+        flow = np.full((flow.shape[0], *value.shape), b"" if value.dtype == object else 0, value.dtype)
+    if flow.shape[1:] == value.shape:
         result = flow.copy()
-        result[index] = value
-    else:
-        result = np.empty(flow.shape[0], object)
-        result[:] = list(flow)
-        result[index] = value
+        result[index] = value[()]
+        return result
+    result = np.empty(flow.shape[0], object)
+    result[:] = list(flow)
+    result[index] = value
     return result
 
 
@@ -109,8 +124,13 @@ def growing_buffer_write(ctx, flow, index, value):
     """The buffer with one element replaced; it grows to hold the index."""
     missing = int(index) + 1 - flow.shape[0]
     if missing > 0:
-        more = np.empty(missing, object) if _is_ragged(flow, value.dtype) else np.zeros((missing, *flow.shape[1:]), flow.dtype)
-        flow = np.concatenate([flow, more])
+        marks = marks_of(flow)
+        if _is_ragged(flow, value.dtype):
+            more = np.empty(missing, object)
+        else:
+            more = np.full((missing, *flow.shape[1:]), b"" if flow.dtype == object else 0, flow.dtype)
+        flow = np.concatenate([unmarked(flow), more])
+        flow = flow if marks is None else marked(flow, marks.copy(flow.shape[0]))
     _check_index(int(index), flow.shape[0], "write")
     return _written(flow, int(index), value)
 
@@ -131,9 +151,52 @@ def buffer_read(xp, flow, index):
     if xp is not np:
         return xp.asarray(flow)[index]
     _check_index(int(index), flow.shape[0], "read")
-    if is_unshaped(flow):
-        raise InvalidArgumentError(None, None, f"TensorArray: Could not read index {int(index)}: nothing has been written")
-    return flow[int(index)]
+    note_read(flow, (int(index),), _has_shape(flow))
+    return unmarked(flow)[int(index)]
+
+
+def _has_shape(flow: Any) -> bool:
+    """Whether an element that was never written is zeros of a known shape."""
+    return not is_unshaped(flow) and flow.dtype != object
+
+
+def _stacked(node: Operation) -> list[Dims]:
+    dims, element = node.inputs[0]._dims, node.attrs["element_shape"]
+    return [dims if element is None else (None if dims is None else dims[0], *element)]
+
+
+@op("BufferStack", "flow: T -> value: T", infer=_stacked, gradient=lambda node, grad: [grad])
+def buffer_stack(xp, flow, *, element_shape: Dims = None):
+    """All elements, of one shape, along a new first dimension."""
+    if xp is not np:
+        return flow
+    note_read(flow, range(flow.shape[0]), _has_shape(flow))
+    flow = unmarked(flow)
+    if flow.shape[0] == 0 and is_unshaped(flow):
+        return np.zeros((0, *_known_element(element_shape)), flow.dtype)
+    if flow.dtype == object:
+        _check_alike(flow)
+    return flow
+
+
+def _known_element(dims: Dims) -> tuple[int, ...]:
+    known = [size for size in dims or () if size is not None]
+    if dims is None or len(known) != len(dims):
+        raise UnimplementedError(
+            None, None, f"TensorArray has size zero, but element shape {TensorShape(dims)} is not fully defined. Currently "
+            "only static shapes are supported when packing zero-size TensorArrays."
+        )  # fmt: skip
+    return tuple(known)
+
+
+def _check_alike(flow: Any) -> None:
+    shapes = [np.shape(each) for each in flow]
+    other = next((number for number, shape in enumerate(shapes) if shape != shapes[0]), None)
+    if other is not None:
+        raise InvalidArgumentError(
+            None, None, f"TensorArray has inconsistent shapes. Index 0 has shape: {list(shapes[0])} but index {other} has "
+            f"shape: {list(shapes[other])}"
+        )  # fmt: skip
 
 
 def _scatter_gradient(node: Operation, grad: Any) -> list[Any]:
@@ -145,15 +208,16 @@ def _scatter_gradient(node: Operation, grad: Any) -> list[Any]:
     gradient=_scatter_gradient)  # fmt: skip
 def buffer_scatter(xp, flow, indices, value):
     """The buffer with the elements at `indices` replaced by those of `value`."""
+    old = flow
     if is_unshaped(flow) and value.shape[1:] != (0,):
         flow = xp.zeros((flow.shape[0], *value.shape[1:]), value.dtype)
     if xp is not np:
         return xp.asarray(flow).at[indices].set(value)
     for index in indices:
         _check_index(int(index), flow.shape[0], "write")
-    result = flow.copy()
+    result = unmarked(flow).copy()
     result[indices] = value
-    return result
+    return note_written(old, result, indices.tolist())
 
 
 def _gathered(node: Operation) -> list[Dims]:
@@ -168,6 +232,8 @@ def buffer_gather(xp, flow, indices):
     if xp is np:
         for index in indices:
             _check_index(int(index), flow.shape[0], "read")
+        note_read(flow, indices.tolist(), _has_shape(flow))
+        flow = unmarked(flow)
     return flow[indices]
 
 
@@ -183,7 +249,10 @@ def _concat_shape(node: Operation) -> list[Dims]:
     gradient=lambda node, grad: [reshape(grad, shape(node.inputs[0]))])  # fmt: skip
 def buffer_concat(xp, flow):
     """The elements one after the other along their first dimension."""
-    if isinstance(flow, np.ndarray) and flow.dtype == object and flow.ndim == 1 and flow.size:
+    if isinstance(flow, np.ndarray):
+        note_read(flow, range(flow.shape[0]), _has_shape(flow))
+        flow = unmarked(flow)
+    if isinstance(flow, np.ndarray) and flow.dtype == object and flow.ndim == 1 and flow.size and np.ndim(flow[0]):
         return np.concatenate([np.asarray(each) for each in flow])
     if len(flow.shape) < 2:
         raise InvalidArgumentError(None, None, "TensorArray: Concat saw a scalar shape; its elements must be vectors at least")
@@ -195,16 +264,28 @@ def _split_gradient(node: Operation, grad: Any) -> list[Any]:
 
 
 @op("BufferSplit", "value: T, lengths: int32 -> flow: T", infer=unknown, gradient=_split_gradient, static=("lengths",))
-def buffer_split(xp, value, lengths):
-    """A buffer of the parts of `value`, which are that long."""
+def buffer_split(xp, value, lengths, *, size: int = -1, infer_shape: bool = False):
+    """A buffer of the parts of `value`, which are that long; of `size` parts, of one shape if it is to be inferred."""
     sizes = [int(length) for length in np.ravel(lengths)]
     if sum(sizes) != value.shape[0]:
         raise InvalidArgumentError(
             None, None, f"TensorArray: Expected sum of lengths to be equal to values.shape[0], but sum of lengths is "
             f"{sum(sizes)} and value's shape is: {list(value.shape)}"
         )  # fmt: skip
+    if size not in (-1, len(sizes)):
+        raise InvalidArgumentError(
+            None, None, f"TensorArray's size is not equal to the size of lengths ({size} vs. {len(sizes)}), and the "
+            "TensorArray is not marked as dynamically resizeable"
+        )  # fmt: skip
     if len(set(sizes)) <= 1:
         return xp.reshape(value, (len(sizes), sizes[0] if sizes else 0, *value.shape[1:]))
+    if infer_shape:
+        other = next(number for number, length in enumerate(sizes) if length != sizes[0])
+        raise InvalidArgumentError(
+            None, None, f"TensorArray: Could not write to TensorArray index {other} because the value shape is "
+            f"{[sizes[other], *value.shape[1:]]} which is incompatible with the TensorArray's inferred element shape: "
+            f"{[sizes[0], *value.shape[1:]]} (consider setting infer_shape=False)."
+        )  # fmt: skip
     result = np.empty(len(sizes), object)
     result[:] = np.split(np.asarray(value), np.cumsum(sizes)[:-1])
     return result

@@ -1,4 +1,4 @@
-"""tf.case: the first of several functions whose predicate is true."""
+"""tf.case and tf.switch_case: one of several functions, the first whose predicate is true or the one of a number."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from typing import Any
 from weft.framework import dtypes
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.assertion import assert_that
 from weft.ops.casting import cast
-from weft.ops.comparison import less_equal
+from weft.ops.comparison import equal, less_equal
 from weft.ops.cond import cond
 from weft.ops.joining import stack
 from weft.ops.reduce_functions import reduce_sum
@@ -96,7 +97,7 @@ def _at_most_one(pairs: Sequence[_Branch]) -> Any:
 
 def _without_default(pairs: Sequence[_Branch]) -> Callable[[], Any]:
     pred, function = pairs[-1]
-    message = f"None of the conditions evaluated as True. Conditions: ({_names(pairs)}), Values:"
+    message = "Input error: None of conditions evaluated as True:"
 
     def last() -> Any:
         values = stack([pred for pred, _ in pairs], name="preds_c")
@@ -104,3 +105,49 @@ def _without_default(pairs: Sequence[_Branch]) -> Callable[[], Any]:
             return function()
 
     return last
+
+
+def switch_case(branch_index: Any, branch_fns: Any, default: Callable[[], Any] | None = None, name: str = "switch_case") -> Any:
+    """What the function returns whose number is `branch_index`, or `default` when there is none of that number.
+
+    Args:
+        branch_index: a scalar int32 tensor.
+        branch_fns: functions without arguments, pairs of an integer and such a function, or a dict of them; their numbers are
+            0, 1, 2 and so on.
+        default: the function for all other numbers; the last one when None.
+        name: the name scope.
+
+    Raises:
+        TypeError: the index is no int32, or the functions are not as above.
+        ValueError: the numbers do not begin at 0 or are not consecutive, or there are no functions.
+    """
+    functions = _checked_functions(branch_fns)
+    with get_default_graph().name_scope(name or "switch_case"):
+        index = convert_to_tensor(branch_index, name="branch_index")
+        if index.dtype.base_dtype is not dtypes.int32:
+            raise TypeError(f"branch_index must a Tensor(int32), got {index}")
+        last, rest = (functions[-1], functions[:-1]) if default is None else (default, functions)
+        pairs = [(equal(index, number), function) for number, function in enumerate(rest)]
+        return functools.reduce(lambda other, pair: _choice(pair, other, False), reversed(pairs), last)()
+
+
+def _checked_functions(branch_fns: Any) -> list[Callable[[], Any]]:
+    if not isinstance(branch_fns, list | tuple | Mapping):
+        raise TypeError(f"'branch_fns' must be a list, tuple, or dict. Received {branch_fns} with type {type(branch_fns)}")
+    pairs: list[Any] = list(branch_fns.items() if isinstance(branch_fns, Mapping) else branch_fns)
+    if not pairs:
+        raise ValueError("'branch_fns' must have at least one function.")
+    if all(callable(each) for each in pairs):
+        pairs = list(enumerate(pairs))
+    for pair in pairs:
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise TypeError(f"Each entry in 'branch_fns' must be a 2-tuple. Received {pair}.")
+        if not isinstance(pair[0], int):
+            raise TypeError(f"key must be a Python `int`, got {type(pair[0])}")
+        if not callable(pair[1]):
+            raise TypeError(f"fn for key {pair[0]} must be callable.")
+    keys = [key for key, _ in pairs]
+    if sorted(keys) != list(range(len(keys))):
+        found = ",".join(map(str, sorted(keys)))
+        raise ValueError(f"branch indices (keys) must form contiguous range of [0 to {len(keys)}) but found {{{found}}}")
+    return [function for _, function in sorted(pairs, key=lambda pair: pair[0])]

@@ -90,7 +90,7 @@ def _branch(graph: Graph, scope: str, role: str, function: Callable[[], Any], st
         result = function()
         if result is None:
             raise ValueError(f"'{role}' must have a return value.")
-        leaves = [_returned(body, leaf) for leaf in nest.flatten(result)]
+        leaves = [_returned(body, leaf, role == "true_fn") for leaf in nest.flatten(result)]
         result = nest.pack_sequence_as(result, leaves)
         result = packed(result, [body.output(tensor) for tensor in flat_tensors(result)])
     if not strict and isinstance(result, list | tuple) and len(result) == 1 and not hasattr(result, "_fields"):
@@ -98,11 +98,11 @@ def _branch(graph: Graph, scope: str, role: str, function: Callable[[], Any], st
     return body, result
 
 
-def _returned(body: FuncGraph, leaf: Any) -> Any:
-    """A leaf of what a branch returns; an operation stands for the news that it ran."""
+def _returned(body: FuncGraph, leaf: Any, chosen: bool) -> Any:
+    """A leaf of what a branch returns; an operation stands for the predicate that let it run."""
     if isinstance(leaf, Operation):
         with body.control_dependencies([leaf]):
-            return identity_node(constant(True), name="ran")
+            return identity_node(constant(chosen), name="ran")
     return as_leaf(leaf)
 
 

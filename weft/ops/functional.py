@@ -185,7 +185,8 @@ def _fold(
             return step + 1, _converted(made)
 
         done = constant(1 if initializer is None else 0, dtypes.int32)
-        return while_loop(lambda step, _: step < elements.count, body, (done, state), **options)[1]
+        limit = elements.count
+        return while_loop(lambda step, _: step < limit, body, (done, state), maximum_iterations=limit, **options)[1]
 
 
 def foldl(

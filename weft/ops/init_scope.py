@@ -12,7 +12,13 @@ from weft.framework.graph import Graph, get_default_graph
 def init_scope() -> Iterator[None]:
     """Build in the outermost graph and without control dependencies for the block; name and device scopes stay."""
     graph: Graph = get_default_graph()
+    if not graph.building_function:
+        with graph.control_dependencies(None):
+            yield
+        return
+    scope = graph.get_name_scope()
     while graph.building_function:
         graph = graph.outer_graph  # type: ignore[attr-defined]
-    with graph.as_default(), graph.control_dependencies(None):
+    # A body may have left the name scope in which it is built, as it does for a variable.
+    with graph.as_default(), graph.control_dependencies(None), graph.name_scope(f"{scope}/" if scope else None):
         yield

@@ -2,39 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from weft.framework.collections import GraphKeys
 from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_shape import Dims
-from weft.ops.declaration import op
+from weft.ops.cond import cond
+from weft.ops.declaration import op, same_as_input
 
 _LEFT_ALONE = (
     "IsVariableInitialized",
     "VarIsInitializedOp",
     "ReadVariableOp",
-    "InitializedValue",
-    "InitializedResourceValue",
+    "VariableValue",
     "If",
     "StatelessIf",
 )
 _VARIABLE_OPS = ("Variable", "VariableV2", "VarHandleOp")
 
 
-def _initial_shape(node: Operation) -> list[Dims]:
-    return [node.inputs[1]._dims]
+@op("VariableValue", "ref: Ref(T) -> value: T", infer=same_as_input, gradient=lambda node, grad: [grad], stateful=True)
+def variable_value(xp, ref):
+    """The value of a variable, which a branch reads only when it is chosen."""
+    return ref
 
 
-@op("InitializedValue", "ref: Ref(T), initial_value: T -> value: T", infer=_initial_shape, gradient=None, stateful=True,
-    allows_uninitialized=True)  # fmt: skip
-def initialized_value(ctx, ref, initial_value):
-    """The variable's value, or the initial value while it has none."""
-    return initial_value if ref is None else ref
-
-
-@op("InitializedResourceValue", "resource: resource, initial_value: T -> value: T", infer=_initial_shape, gradient=None,
-    stateful=True, reads=("resource",), allows_uninitialized=True)  # fmt: skip
-def initialized_resource_value(ctx, resource, initial_value):
-    """The variable's value, or the initial value while it has none."""
-    return initial_value if resource is None else resource
+def initialized_value(is_initialized: Tensor, read: Callable[[], Tensor], initial_value: Any) -> Tensor:
+    """What `read` gives when the variable is initialized, else its initial value."""
+    value: Tensor = cond(is_initialized, read, lambda: initial_value)
+    return value
 
 
 def guarded_initial_value(name: str, initial_value: Tensor) -> Tensor:

@@ -20,7 +20,7 @@ from weft.ops import scatter_update as scatter
 from weft.ops import state
 from weft.ops.identity import identity_node
 from weft.ops.init_scope import init_scope
-from weft.ops.initialized_value import guarded_initial_value, initialized_value
+from weft.ops.initialized_value import guarded_initial_value, initialized_value, variable_value
 from weft.ops.variable import (
     Variable,
     VariableAggregation,
@@ -165,7 +165,8 @@ class RefVariable(Variable, use_resource=False):
     def initialized_value(self) -> Tensor:
         """The value, or the initial value while it has none."""
         with init_scope():
-            return initialized_value(self._variable, self._initial_value)
+            known = state.is_variable_initialized(self._variable)
+            return initialized_value(known, lambda: variable_value(self._variable), self._initial_value)
 
     def eval(self, session: Any = None) -> Any:
         """The value in the session given or the default one."""

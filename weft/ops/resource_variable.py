@@ -16,7 +16,7 @@ from weft.ops import resource_state as state
 from weft.ops import scatter_update as scatter
 from weft.ops.identity import identity_node
 from weft.ops.init_scope import init_scope
-from weft.ops.initialized_value import guarded_initial_value, initialized_resource_value
+from weft.ops.initialized_value import guarded_initial_value, initialized_value
 from weft.ops.variable import (
     Variable,
     VariableAggregation,
@@ -213,7 +213,7 @@ class ResourceVariable(Variable, use_resource=True):
     def initialized_value(self) -> Tensor:
         """The value, or the initial value while it has none."""
         with init_scope():
-            return initialized_resource_value(self._handle, self._initial_value)
+            return initialized_value(self.is_initialized(), self.read_value, self._initial_value)
 
     def sparse_read(self, indices: Any, name: str | None = None) -> Tensor:
         """The rows that `indices` name, without the rest."""

@@ -23,14 +23,16 @@ from weft.ops.shape_ops import shape
 class TensorArray:
     """An array of tensors of one type.
 
-    Methods that write return a new TensorArray, to be used from then on; this one keeps its elements.
+    Methods that write return a new TensorArray, to be used from then on; this one keeps its elements. An element is written
+    once and, with `clear_after_read`, read once: a run that does more fails with InvalidArgumentError where it notices, which
+    is while the program is interpreted. Compiled code does not check.
 
     Args:
         dtype: the type of the elements.
         size: how many there are.
         dynamic_size: whether a write past the end makes the array grow. Such an array lives on the host.
-        clear_after_read: accepted; memory is freed when nothing needs it any more.
-        tensor_array_name: accepted.
+        clear_after_read: whether an element may be read only once. Memory is freed when nothing needs it any more, either way.
+        tensor_array_name: the name that errors tell.
         handle: not supported; there is no resource behind the array.
         flow: a tensor with the elements, in place of `size`.
         infer_shape: whether all elements have one shape, which the first write tells.
@@ -63,12 +65,16 @@ class TensorArray:
         # One record for all arrays made from this one: a write in a loop's body tells the shape to what follows the loop.
         self._element: list[Dims] = [as_dims(element_shape)]
         self._size = None if size is None else constant_value(convert_to_tensor(size, dtypes.int32))
+        self._options = {
+            "clear_after_read": clear_after_read is None or bool(clear_after_read),
+            "tensor_array_name": tensor_array_name or name or "TensorArray",
+        }
         if flow is not None:
             self._flow = flow
         else:
             self._flow = buffers.new_buffer(
                 cast(convert_to_tensor(size), dtypes.int32), dtype=self._dtype, element_shape=self._element[0],
-                name=name or "TensorArray",
+                name=name or "TensorArray", **self._options,
             )  # fmt: skip
 
     def _with_flow(self, flow: Tensor) -> TensorArray:
@@ -145,7 +151,7 @@ class TensorArray:
     def stack(self, name: str | None = None) -> Tensor:
         """All elements, along a new first dimension."""
         with get_default_graph().name_scope(name or "TensorArrayStack"):
-            stacked = identity_node(self._flow, name="TensorArrayGatherV3")
+            stacked = buffers.buffer_stack(self._flow, element_shape=self._element[0], name="TensorArrayGatherV3")
             size = None if self._dynamic_size or self._size is None else int(self._size)
             return self._shaped(stacked, size)
 
@@ -170,7 +176,7 @@ class TensorArray:
             if tensor._dims is not None:
                 self._check_element(tensor._dims[1:])
                 self._size = tensor._dims[0] if self._dynamic_size or self._size is None else self._size
-            return self._with_flow(identity_node(tensor, name="TensorArrayScatterV3"))
+            return self._with_flow(buffers.buffer_unstack(tensor, name="TensorArrayScatterV3", **self._options))
 
     def scatter(self, indices: Any, value: Any, name: str | None = None) -> TensorArray:
         """The array with the parts of `value` along its first dimension at `indices`."""
@@ -189,7 +195,9 @@ class TensorArray:
             known = constant_value(sizes)
             if self._infer_shape and known is not None and len(set(known.tolist())) == 1 and tensor._dims is not None:
                 self._check_element((int(known[0]), *tensor._dims[1:]))
-            return self._with_flow(buffers.buffer_split(tensor, sizes, name="TensorArraySplitV3"))
+            count = -1 if self._dynamic_size or self._size is None else int(self._size)
+            made = buffers.buffer_split(tensor, sizes, size=count, infer_shape=self._infer_shape, name="TensorArraySplitV3")
+            return self._with_flow(made)
 
     def size(self, name: str | None = None) -> Tensor:
         """How many elements there are."""

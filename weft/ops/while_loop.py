@@ -32,9 +32,11 @@ def while_loop(
 ) -> Any:
     """The values of `loop_vars` after `body` has made new ones as long as `cond` of them is true.
 
+    They come in the structure that `body` returns: a tuple of a body that returns a tuple, a list of one that returns a list.
+
     Args:
         cond: a function of the loop variables that returns a scalar bool tensor.
-        body: a function of the loop variables that returns new ones, in the same structure.
+        body: a function of the loop variables that returns new ones, in the same structure but for lists and tuples outside.
         loop_vars: a (nested) tuple, list or dict of tensors, TensorArrays, SparseTensors and IndexedSlices.
         shape_invariants: the shapes that the variables keep, in the structure of `loop_vars`; their first shapes when None.
         parallel_iterations: kept with the node; XLA orders the work itself.
@@ -60,8 +62,8 @@ def while_loop(
             raise ValueError("'loop_vars' must be provided.")
         loop = _Loop(graph, scope, loop_vars, shape_invariants, _limit(maximum_iterations))
         loop.build(cond, body)
-        results = loop.finish(parallel_iterations, back_prop)
-    single = isinstance(loop_vars, list | tuple) and len(loop_vars) == 1 and not return_same_structure
+        results, count = loop.finish(parallel_iterations, back_prop)
+    single = count == 1 and isinstance(results, list | tuple) and not return_same_structure
     return results[0] if single else results
 
 
@@ -151,8 +153,7 @@ class _Loop:
             result = [result]
         expected = list(values) if isinstance(values, list | tuple) else values
         nest.assert_same_structure(expected, list(result) if isinstance(result, list | tuple) else result)
-        leaves = [_new_value(leaf) for leaf in nest.flatten(result)]
-        return nest.pack_sequence_as(self._vars, leaves)
+        return nest.pack_sequence_as(result, [_new_value(leaf) for leaf in nest.flatten(result)])
 
     def _check_outputs(self, outputs: Sequence[Tensor]) -> None:
         if len(outputs) != len(self._initial):
@@ -173,7 +174,8 @@ class _Loop:
                     "`shape_invariants` argument of tf.while_loop to specify a less-specific shape."
                 )
 
-    def finish(self, parallel_iterations: int, back_prop: bool) -> Any:
+    def finish(self, parallel_iterations: int, back_prop: bool) -> tuple[Any, int]:
+        """Add the node; returns its results in the body's structure, and how many tensors they have."""
         captured = share_captures([self._cond, self._body])
         count = len(self._initial)
         self._body.outputs = self._body.outputs[:count] + self._body.inputs[count:]
@@ -184,7 +186,8 @@ class _Loop:
         if not back_prop:
             node.attrs["_back_prop"] = False
         exits = [identity_node(output, name="Exit") for output in node.outputs[:count]]
-        return packed(self._result, exits[1:] if self._limit is not None else exits)
+        exits = exits[1:] if self._limit is not None else exits
+        return packed(self._result, exits), len(exits)
 
 
 def _called(function: Callable[..., Any], values: Any) -> Any:
@@ -213,6 +216,6 @@ def _flat_shapes(structure: Any, shapes: Any) -> list[Any]:
     if not nest.is_nested(structure):
         return [shapes]
     if not nest.is_nested(shapes) or len(structure) != len(shapes):
-        raise ValueError(f"'shape_invariants' must have the same structure as 'loop_vars': found {shapes!r} for {structure!r}")
+        nest.assert_same_structure(structure, shapes)
     pairs = zip(nest.children(structure), nest.children(shapes), strict=True)
     return [shape for part, each in pairs for shape in _flat_shapes(part, each)]

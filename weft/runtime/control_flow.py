@@ -160,6 +160,8 @@ class ControlFlow:
 
     def __init__(self, op: Any, bodies: Sequence[Body], counter: Counter | None = None) -> None:
         self.op = op
+        # A gradient that is asked for later makes the node return more, which this program does not know of.
+        self._outputs = tuple(op.outputs)
         self.counter = counter
         self.bodies = tuple(bodies)
         self._is_loop = len(op.op_def.inputs) == 1
@@ -199,7 +201,7 @@ class ControlFlow:
         return list(outputs)
 
     def _typed(self, outputs: Sequence[Any]) -> list[Any]:
-        return [_array(value, t.dtype.as_numpy_dtype) for value, t in zip(outputs, self.op.outputs, strict=False)]
+        return [_array(value, t.dtype.as_numpy_dtype) for value, t in zip(outputs, self._outputs, strict=False)]
 
     # While.
 
@@ -207,7 +209,7 @@ class ControlFlow:
         condition, body = self.bodies
         values = list(arguments)
         count = len(values)
-        records: list[list[Any]] = [[] for _ in self.op.outputs[count:]]
+        records: list[list[Any]] = [[] for _ in self._outputs[count:]]
         iteration = 0
         while is_true(condition.run(xp, values, state, mixed(run_indices, iteration), context)[0]):
             results = body.run(xp, values, state, mixed(run_indices, iteration), context)
@@ -217,12 +219,12 @@ class ControlFlow:
             for record, result in zip(records, results[count:], strict=True):
                 record.append(result)
             iteration += 1
-        return values + [_stacked(record, tensor) for record, tensor in zip(records, self.op.outputs[count:], strict=True)]
+        return values + [_stacked(record, tensor) for record, tensor in zip(records, self._outputs[count:], strict=True)]
 
     def _traced_loop(self, xp: Any, arguments: list[Any], state: Any, run_indices: Sequence[Any], context: Any) -> list[Any]:
         condition, body = self.bodies
         written = self._written
-        count, outputs = len(arguments), self.op.outputs
+        count, outputs = len(arguments), self._outputs
         varying = [place for place in range(count) if place not in body.invariant]
 
         def merged(values: Sequence[Any]) -> list[Any]:
@@ -259,7 +261,7 @@ class ControlFlow:
         return merged(final) + list(records)
 
     def _typed_at(self, places: Sequence[int], values: Sequence[Any]) -> list[Any]:
-        outputs = self.op.outputs
+        outputs = self._outputs
         return [_array(values[place], outputs[place].dtype.as_numpy_dtype) for place in places]
 
 

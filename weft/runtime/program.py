@@ -242,7 +242,7 @@ class Program:
             # A body that is not run leaves the old value, so writing a variable needs it as much as reading does.
             self._note_read(numbers[number])
         self.written_slots.update(numbers[number] for number in program.written_slots)
-        self.conditional_slots.update(numbers[number] for number in program.written_slots)
+        self.conditional_slots.update(numbers[number] for number in program.read_slots | program.written_slots)
         randoms = slice(len(self.random_nodes), len(self.random_nodes) + len(program.random_nodes))
         self.random_nodes.extend(program.random_nodes)
         count = len(function.inputs) if op.type in LOOPS and function.outputs[1:] else 0

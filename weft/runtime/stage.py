@@ -118,7 +118,7 @@ class Stage:
         return count <= COLD_RUNS
 
     def _has_new_variables(self) -> bool:
-        """Whether a variable has no value that a branch may yet give it: compiled branches need one to leave as it is."""
+        """Whether a variable of a branch has no value yet: compiled branches need one to read, or to leave as it is."""
         program = self.program
         return any(program.slots[number].value is None for number in program.conditional_slots & program.read_slots)
 

@@ -1,0 +1,104 @@
+"""Marks: which elements of a TensorArray's buffer have been written or taken, kept with the buffer while it is on the host.
+
+A TensorArray takes each element once and gives it once, unless it was told to keep it. The marks travel with the array that a
+kernel hands on; what NumPy makes of such an array, and what comes out of compiled code, has none and is not checked.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from weft.errors import InvalidArgumentError
+
+
+@dataclasses.dataclass
+class Marks:
+    """What has happened to each element: written, and taken by a read that clears. `name` is the TensorArray's."""
+
+    name: str
+    clears: bool
+    written: NDArray[np.bool_]
+    taken: NDArray[np.bool_]
+
+    def copy(self, size: int) -> Marks:
+        """The marks for a newer buffer of that size."""
+        longer = [np.resize(marks, size) if marks.size else np.zeros(size, bool) for marks in (self.written, self.taken)]
+        for new, old in zip(longer, (self.written, self.taken), strict=True):
+            new[old.size :] = False
+        return Marks(self.name, self.clears, *longer)
+
+
+class MarkedBuffer(np.ndarray[Any, Any]):
+    """A buffer with marks."""
+
+    marks: Marks | None = None
+
+    def __array_finalize__(self, other: Any) -> None:
+        """Give what is made of a marked buffer no marks: its elements are others."""
+        self.marks = None
+
+
+def marked(flow: Any, marks: Marks) -> Any:
+    """The same elements, with marks."""
+    result = flow.view(MarkedBuffer)
+    result.marks = marks
+    return result
+
+
+def unmarked(flow: Any) -> Any:
+    """The same elements as a plain array."""
+    return flow.view(np.ndarray) if isinstance(flow, MarkedBuffer) else flow
+
+
+def new_marks(name: str, size: int, clears: bool, is_written: bool = False) -> Marks:
+    """Marks for elements of which none has been taken."""
+    return Marks(name, clears, np.full(size, is_written), np.zeros(size, bool))
+
+
+def marks_of(flow: Any) -> Marks | None:
+    """The marks, None when the array has none."""
+    return flow.marks if isinstance(flow, MarkedBuffer) else None
+
+
+def note_written(old: Any, new: Any, indices: Iterable[int]) -> Any:
+    """The buffer `new`, made of `old` by writing elements; InvalidArgumentError when one of them was written before."""
+    before = marks_of(old)
+    if before is None:
+        return unmarked(new)
+    marks = before.copy(new.shape[0])
+    for index in indices:
+        if marks.taken[index] or marks.written[index]:
+            done = "read" if marks.taken[index] else "written to"
+            raise _refused(marks, f"Could not write to TensorArray index {index} because it has already been {done}.")
+        marks.written[index] = True
+    return marked(unmarked(new), marks)
+
+
+def note_read(flow: Any, indices: Iterable[int], has_shape: bool) -> None:
+    """Mark elements as taken; InvalidArgumentError when one is gone, or was never written and has no shape."""
+    marks = marks_of(flow)
+    if marks is None:
+        return
+    for index in indices:
+        if marks.taken[index]:
+            raise _refused(
+                marks, f"Could not read index {index} twice because it was cleared after a previous read (perhaps try setting "
+                "clear_after_read = false?)."
+            )  # fmt: skip
+        if not has_shape and not marks.written[index]:
+            raise _refused(
+                marks, f"Could not read from TensorArray index {index}. Furthermore, the element shape is not fully defined. "
+                "It is possible you are working with a resizeable TensorArray and stop_gradients is not allowing the gradients "
+                "to be written. If you set the full element_shape property on the forward TensorArray, the proper all zeros "
+                "tensor will be returned instead of incurring this error."
+            )  # fmt: skip
+        marks.taken[index] = marks.clears
+
+
+def _refused(marks: Marks, text: str) -> InvalidArgumentError:
+    return InvalidArgumentError(None, None, f"TensorArray {marks.name}: {text}")
