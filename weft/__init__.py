@@ -158,6 +158,8 @@ from weft.ops.assign import assign_add as assign_add
 from weft.ops.assign import assign_sub as assign_sub
 from weft.ops.assign import count_up_to as count_up_to
 from weft.ops.assign import is_variable_initialized as is_variable_initialized
+from weft.ops.batch_gather import batch_gather as batch_gather
+from weft.ops.batch_gather import gather_nd as gather_nd
 from weft.ops.blocks import batch_to_space as batch_to_space
 from weft.ops.blocks import batch_to_space_nd as batch_to_space_nd
 from weft.ops.blocks import depth_to_space as depth_to_space
@@ -298,9 +300,7 @@ from weft.ops.functional import foldl as foldl
 from weft.ops.functional import foldr as foldr
 from weft.ops.functional import map_fn as map_fn
 from weft.ops.functional import scan as scan
-from weft.ops.gather_scatter import batch_gather as batch_gather
 from weft.ops.gather_scatter import gather as gather
-from weft.ops.gather_scatter import gather_nd as gather_nd
 from weft.ops.gather_scatter import scatter_nd as scatter_nd
 from weft.ops.gather_scatter import tensor_scatter_add as tensor_scatter_add
 from weft.ops.gather_scatter import tensor_scatter_sub as tensor_scatter_sub

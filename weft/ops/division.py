@@ -44,9 +44,18 @@ _TRUE_DIVISION: Final[dict[DType, DType]] = {
 
 
 def _check_divisor(y: Any) -> None:
-    # A compiled program cannot raise; there XLA's result for a division by zero (-1) stands.
+    # Compiled code cannot raise; there XLA's result (-1) stands for divisors that it computes itself.
     if _is_known(y) and y.dtype.kind in "iu" and not np.all(y):
         raise InvalidArgumentError(None, None, "Integer division by zero")
+
+
+def _check_division(node: Operation, x: Any, y: Any) -> None:
+    _check_divisor(y)
+
+
+def _check_exponent(node: Operation, x: Any, y: Any) -> None:
+    if _is_known(y) and y.dtype.kind == "i" and np.any(y < 0):
+        raise InvalidArgumentError(None, None, "Integers to negative integer powers are not allowed")
 
 
 def _is_known(value: Any) -> bool:
@@ -62,7 +71,7 @@ def _quotient_gradient(node: Operation, grad: Any) -> list[Any]:
     ]
 
 
-@op("Div", "x: T, y: T -> z: T", infer=broadcast, gradient=_quotient_gradient, types={"T": NUMBERS})
+@op("Div", "x: T, y: T -> z: T", infer=broadcast, check=_check_division, gradient=_quotient_gradient, types={"T": NUMBERS})
 def div_node(xp, x, y):
     """`x / y`, of integers the part before the point."""
     if x.dtype.kind not in "iu":
@@ -71,7 +80,7 @@ def div_node(xp, x, y):
     return truncated_quotient(x, y)
 
 
-@op("TruncateDiv", "x: T, y: T -> z: T", infer=broadcast, gradient=lambda node, grad: [None, None],
+@op("TruncateDiv", "x: T, y: T -> z: T", infer=broadcast, check=_check_division, gradient=lambda node, grad: [None, None],
     types={"T": NUMBERS})  # fmt: skip
 def truncate_div(xp, x, y):
     """`x / y` rounded towards zero, for integers."""
@@ -81,7 +90,14 @@ def truncate_div(xp, x, y):
     return truncated_quotient(x, y)
 
 
-@op("FloorDiv", "x: T, y: T -> z: T", infer=broadcast, gradient=lambda node, grad: [None, None], types={"T": NUMBERS})
+@op(
+    "FloorDiv",
+    "x: T, y: T -> z: T",
+    infer=broadcast,
+    check=_check_division,
+    gradient=lambda node, grad: [None, None],
+    types={"T": NUMBERS},
+)
 def floor_div(xp, x, y):
     """`x / y` rounded down."""
     if x.dtype.kind not in "iu":
@@ -95,7 +111,7 @@ def _floor_mod_gradient(node: Operation, grad: Any) -> list[Any]:
     return [unbroadcast(grad, x, y), unbroadcast(mul(grad, neg(floor_div(x, y))), y, x)]
 
 
-@op("FloorMod", "x: T, y: T -> z: T", infer=broadcast, gradient=_floor_mod_gradient, types={"T": REAL})
+@op("FloorMod", "x: T, y: T -> z: T", infer=broadcast, check=_check_division, gradient=_floor_mod_gradient, types={"T": REAL})
 def floor_mod(xp, x, y):
     """What floor division leaves; it has the sign of `y`."""
     _check_divisor(y)
@@ -107,7 +123,7 @@ def _truncate_mod_gradient(node: Operation, grad: Any) -> list[Any]:
     return [unbroadcast(grad, x, y), unbroadcast(mul(grad, neg(truncate_div(x, y))), y, x)]
 
 
-@op("TruncateMod", "x: T, y: T -> z: T", infer=broadcast, gradient=_truncate_mod_gradient,
+@op("TruncateMod", "x: T, y: T -> z: T", infer=broadcast, check=_check_division, gradient=_truncate_mod_gradient,
     types={"T": (dtypes.int32, dtypes.int64, *FLOATS)})  # fmt: skip
 def truncate_mod(xp, x, y):
     """What division rounded towards zero leaves; it has the sign of `x`."""
@@ -115,7 +131,7 @@ def truncate_mod(xp, x, y):
     return xp.fmod(x, y)
 
 
-@op("Mod", "x: T, y: T -> z: T", infer=broadcast, gradient=_truncate_mod_gradient,
+@op("Mod", "x: T, y: T -> z: T", infer=broadcast, check=_check_division, gradient=_truncate_mod_gradient,
     types={"T": (dtypes.int32, dtypes.int64, *FLOATS)})  # fmt: skip
 def mod_node(xp, x, y):
     """As TruncateMod, in older graphs."""
@@ -185,11 +201,11 @@ def _pow_gradient(node: Operation, grad: Any) -> list[Any]:
     return [unbroadcast(of_x, x, y), unbroadcast(of_y, y, x)]
 
 
-@op("Pow", "x: T, y: T -> z: T", infer=broadcast, gradient=_pow_gradient,
+@op("Pow", "x: T, y: T -> z: T", infer=broadcast, check=_check_exponent, gradient=_pow_gradient,
     types={"T": (*FLOATS, dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64, *COMPLEX)})  # fmt: skip
 def pow_node(xp, x, y):
     """`x ** y`."""
-    if y.dtype.kind in "iu" and _is_known(y) and np.any(y < 0):
+    if xp is np and y.dtype.kind == "i" and np.any(y < 0):
         raise InvalidArgumentError(None, None, "Integers to negative integer powers are not allowed")
     return x**y
 

@@ -1,7 +1,8 @@
 """Gathering rows by index and scattering them back.
 
-An index outside the dimension is InvalidArgumentError when the op runs on NumPy; compiled code cannot raise, so there,
-as in TensorFlow on accelerators, such a gather gives zeros and such a scatter nothing.
+An index outside the dimension is InvalidArgumentError when the op runs on NumPy, and when indices come into a compiled
+stage from outside (`check=`). Those that compiled code computes itself it cannot refuse: there, as in TensorFlow on
+accelerators, such a gather gives zeros and such a scatter nothing.
 """
 
 from __future__ import annotations
@@ -58,11 +59,27 @@ def _gather_v2_shape(node: Operation) -> list[Dims]:
 
 def check_indices(indices: Any, limit: int, what: str = "indices") -> None:
     """Raise InvalidArgumentError for the first index that is not in [0, limit)."""
+    if not indices.size or (indices.min() >= 0 and indices.max() < limit):
+        return
     wrong = (indices < 0) | (indices >= limit)
     if wrong.any():
         place = tuple(np.argwhere(wrong)[0].tolist())
         where = f"{what}[{','.join(map(str, place))}]" if place else what
         raise InvalidArgumentError(None, None, f"{where} = {indices[place]} is not in [0, {limit})")
+
+
+def _shape_of(tensor: Tensor, value: Any) -> Dims:
+    """The shape of a value if it is there, else what the graph knows of the tensor."""
+    return tensor._dims if value is None else tuple(value.shape)
+
+
+def _check_gathered(node: Operation, params: Any, indices: Any, axis: Any = 0) -> None:
+    dims = _shape_of(node.inputs[0], params)
+    axis = constant_value(node.inputs[2]) if axis is None else axis
+    if indices is not None and dims is not None and axis is not None:
+        limit = dims[int(axis) % len(dims)]
+        if limit is not None:
+            check_indices(indices, limit)
 
 
 def _take(xp: Any, params: Any, indices: Any, axis: int) -> Any:
@@ -104,11 +121,12 @@ def slices_of(params: Any, indices: Any, grad: Any) -> IndexedSlices:
 
 
 @op("GatherV2", "params: Tparams, indices: Tindices, axis: Taxis -> output: Tparams", infer=_gather_v2_shape,
-    gradient=_gather_gradient, static=("axis",), types={"Tindices": INDEX16, "Taxis": INDEX})  # fmt: skip
+    gradient=_gather_gradient, static=("axis",), check=_check_gathered,
+    types={"Tindices": INDEX16, "Taxis": INDEX})  # fmt: skip
 def gather_v2_node(xp, params, indices, axis, *, batch_dims: int = 0):
     """The slices of `params` along `axis` at `indices`; the first `batch_dims` dimensions of both go together."""
     at = int(axis) % len(params.shape)
-    count = batch_dims % (len(indices.shape) + 1) if batch_dims < 0 else batch_dims
+    count = batch_dims + len(indices.shape) if batch_dims < 0 else batch_dims
     if not count:
         return _take(xp, params, indices, at)
     limit = params.shape[at]
@@ -128,7 +146,7 @@ def gather_v2_node(xp, params, indices, axis, *, batch_dims: int = 0):
 
 
 @op("Gather", "params: Tparams, indices: Tindices -> output: Tparams", gradient=_gather_gradient,
-    types={"Tindices": INDEX},
+    check=_check_gathered, types={"Tindices": INDEX},
     infer=lambda node: [_gathered(node.inputs[0]._dims, node.inputs[1]._dims, 0)])  # fmt: skip
 def gather_v1_node(xp, params, indices, *, validate_indices: bool = True):
     """The older form of GatherV2, along the first dimension."""
@@ -159,15 +177,6 @@ def gather(
     if sparse_read is not None and not batch_dims and isinstance(axis, int) and axis == 0:
         return sparse_read(indices, name=name)
     return gather_v2_node(params, indices, axis, batch_dims=batch_dims, name=name)
-
-
-def batch_gather(params: Any, indices: Any, name: str | None = None) -> Tensor:
-    """Gather along the last dimension of `indices`, all dimensions before it going together."""
-    positions = convert_to_tensor(indices, name="indices")
-    rank = rank_of(positions)
-    if rank is None:
-        raise ValueError("batch_gather does not allow indices with unknown shape.")
-    return gather(params, positions, batch_dims=rank - 1, axis=rank - 1, name=name)
 
 
 # GatherNd, ScatterNd and the tensor scatters.
@@ -201,7 +210,7 @@ def _positions(xp: Any, indices: Any, shape: tuple[int, ...], outer: str) -> tup
     return tuple(xp.where(part < 0, size, part) for part, size in zip(parts, shape, strict=False))
 
 
-def _check_nd(indices: Any, limits: tuple[int, ...], shape: tuple[int, ...], outer: str) -> None:
+def _check_nd(indices: Any, limits: tuple[int | None, ...], shape: tuple[int | None, ...], outer: str) -> None:
     wrong = ((indices < 0) | (indices >= np.array(limits, np.int64))).any(-1)
     if wrong.any():
         place = tuple(np.argwhere(wrong)[0].tolist())
@@ -210,8 +219,18 @@ def _check_nd(indices: Any, limits: tuple[int, ...], shape: tuple[int, ...], out
         raise InvalidArgumentError(None, None, f"{where} = [{found}] does not index into {outer} {brackets(shape)}")
 
 
+def _check_positions(tensor: Tensor, value: Any, indices: Any, outer: str) -> None:
+    dims = _shape_of(tensor, value)
+    if indices is not None and dims is not None and None not in dims:
+        _check_nd(indices, dims[: indices.shape[-1]], dims, outer)
+
+
+def _check_gathered_nd(node: Operation, params: Any, indices: Any) -> None:
+    _check_positions(node.inputs[0], params, indices, "param shape")
+
+
 @op("GatherNd", "params: Tparams, indices: Tindices -> output: Tparams", infer=_gather_nd_shape,
-    gradient=_gather_nd_gradient, types={"Tindices": INDEX16})  # fmt: skip
+    gradient=_gather_nd_gradient, check=_check_gathered_nd, types={"Tindices": INDEX16})  # fmt: skip
 def gather_nd_node(xp, params, indices, *, bad_indices_policy: str = ""):
     """The slices of `params` at the index vectors along the last dimension of `indices`."""
     index = _positions(xp, indices, tuple(params.shape), "param shape")
@@ -220,16 +239,6 @@ def gather_nd_node(xp, params, indices, *, bad_indices_policy: str = ""):
     if xp is np:
         return np.asarray(params[index])
     return params.at[index].get(mode="fill", fill_value=_nothing(params))
-
-
-def gather_nd(params: Any, indices: Any, name: str | None = None, batch_dims: int = 0) -> Tensor:
-    """Take the slices of `params` at the index vectors along the last dimension of `indices`."""
-    if batch_dims:
-        raise NotImplementedError("gather_nd with batch_dims is not supported: put the batch into the indices")
-    direct = getattr(params, "gather_nd", None)
-    if direct is not None and not isinstance(params, Tensor):
-        return direct(indices, name=name)
-    return gather_nd_node(params, indices, name=name)
 
 
 def _check_updates(indices: Dims, updates: Dims, shape: Dims) -> None:
@@ -272,8 +281,18 @@ def _scattered(xp: Any, target: Any, indices: Any, updates: Any, how: str) -> An
 _UFUNCS: Final = {"add": np.add, "max": np.maximum, "min": np.minimum}
 
 
+def _check_scattered_nd(node: Operation, indices: Any, updates: Any, shape: Any) -> None:
+    dims = constant_dims(node.inputs[2]) if shape is None else tuple(int(size) for size in np.ravel(shape))
+    if indices is not None and dims is not None and None not in dims:
+        _check_nd(indices, dims[: indices.shape[-1]], dims, "shape")
+
+
+def _check_tensor_scattered(node: Operation, tensor: Any, indices: Any, updates: Any) -> None:
+    _check_positions(node.inputs[0], tensor, indices, "shape")
+
+
 @op("ScatterNd", "indices: Tindices, updates: T, shape: Tindices -> output: T", infer=_scatter_nd_shape,
-    static=("shape",), types={"Tindices": INDEX16},
+    static=("shape",), check=_check_scattered_nd, types={"Tindices": INDEX16},
     gradient=lambda node, grad: [None, gather_nd_node(grad, node.inputs[0]), None])  # fmt: skip
 def scatter_nd_node(xp, indices, updates, shape, *, bad_indices_policy: str = ""):
     """Zeros of `shape` with the updates added at the index vectors."""
@@ -307,7 +326,7 @@ def _tensor_scatter(name: str, how: str, gradient: Callable[..., Any] | None) ->
     kernel.__name__, kernel.__doc__ = name, f"The tensor with the updates put in at the index vectors ({how})."
     declare = op(
         name, "tensor: T, indices: Tindices, updates: T -> output: T", infer=_tensor_scatter_shape, gradient=gradient,
-        types={"Tindices": INDEX16 if how == "set" else INDEX},
+        check=_check_tensor_scattered, types={"Tindices": INDEX16 if how == "set" else INDEX},
     )  # fmt: skip
     return declare(kernel)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from weft.ops.batch_gather import gather_nd as gather_nd
 from weft.ops.filling import fill as fill
 from weft.ops.filling import one_hot as one_hot
 from weft.ops.filling import ones as ones
@@ -9,7 +10,6 @@ from weft.ops.filling import ones_like as ones_like
 from weft.ops.filling import zeros as zeros
 from weft.ops.filling import zeros_like as zeros_like
 from weft.ops.gather_scatter import gather as gather
-from weft.ops.gather_scatter import gather_nd as gather_nd
 from weft.ops.identity import identity as identity
 from weft.ops.identity import stop_gradient as stop_gradient
 from weft.ops.joining import concat as concat

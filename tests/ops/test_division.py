@@ -1,0 +1,28 @@
+"""Integer division by zero and integers to negative powers, interpreted and compiled."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import weft as tf
+from tests.ops.both_ways import each_way, own_graph, session  # noqa: F401 - the fixture is used by its name
+
+
+@each_way
+@pytest.mark.parametrize("function", [tf.floordiv, tf.floormod, tf.truncatediv, tf.truncatemod, tf.div], ids=lambda f: f.__name__)
+def test_dividing_integers_by_zero_is_an_error(way: str, function: Any) -> None:
+    by = tf.placeholder(tf.int32, [None])
+    quotient = function(tf.constant([6, 7]), by)
+    with session(way) as sess:
+        assert sess.run(quotient, {by: [3, 7]}).tolist()[0] in (2, 0)
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Integer division by zero"):
+            sess.run(quotient, {by: [3, 0]})
+
+
+@each_way
+def test_integers_have_no_negative_powers(way: str) -> None:
+    exponent = tf.placeholder(tf.int32, [])
+    with session(way) as sess, pytest.raises(tf.errors.InvalidArgumentError, match="Integers to negative integer powers"):
+        sess.run(tf.pow(tf.constant([2, 3]), exponent), {exponent: -1})
