@@ -123,6 +123,17 @@ def test_ops_without_seeds_differ():
     assert len(set(values)) == 3
 
 
+def test_ops_without_seeds_differ_in_each_session_and_node_when_compiled():
+    drawn = [tf.random_uniform([4]), tf.random_uniform([4]), tf.random_normal([4])]
+    config = tf.ConfigProto()
+    config.graph_options.optimizer_options.global_jit_level = tf.OptimizerOptions.ON_1
+    values = []
+    for _ in range(2):
+        with tf.Session(config=config) as session:
+            values += [tuple(value.tolist()) for _ in range(2) for value in session.run(drawn)]
+    assert len(set(values)) == len(values)
+
+
 def test_the_nodes_are_those_of_tensorflow(graph):
     tf.random_normal([2, 3], stddev=2.0)
     tf.random_uniform([2], maxval=9, dtype=tf.int32, name="u")

@@ -1,11 +1,11 @@
 """Random ops as nodes. Each run of a node in a session draws the next numbers of the stream that its seeds choose.
 
-Seeds (0, 0) mean that nobody gave any: then the numbers differ from node to node and from process to process.
+Seeds (0, 0) mean that nobody gave any: then the session counts the runs of each node from a number of its own, and the numbers
+differ from node to node, from session to session and from process to process.
 """
 
 from __future__ import annotations
 
-import secrets
 from typing import Any, Final
 
 import jax
@@ -20,9 +20,8 @@ from weft.framework.tensor_shape import Dims
 from weft.ops import philox
 from weft.ops import random_rejection as rejection
 from weft.ops import random_sampling as sampling
-from weft.ops.declaration import broadcast, op, same_as_input
+from weft.ops.declaration import broadcast, not_differentiable, op, same_as_input
 from weft.ops.elementwise import FLOATS, REAL, mul, unbroadcast
-from weft.ops.philox import Stream
 from weft.ops.state import INDICES
 
 _DRAWN: Final = {"dtype": FLOATS, "T": INDICES}
@@ -36,46 +35,40 @@ def shape_from_input(node: Operation) -> list[Dims]:
     return [constant_dims(node.inputs[0])]
 
 
-def _stream_of(seed: int, seed2: int) -> Stream:
-    if seed == 0 and seed2 == 0:
-        return philox.stream_of_seeds(secrets.randbits(64), secrets.randbits(64))
-    return philox.stream_of_seeds(seed, seed2)
-
-
 def _start(xp: Any, run_index: Any, blocks_per_run: int) -> Any:
     if xp is np:
         return np.uint64(int(run_index) * blocks_per_run % _WORD)
     return xp.asarray(run_index, np.uint64) * np.uint64(blocks_per_run % _WORD)
 
 
-@op("RandomUniform", "shape: T -> output: dtype", infer=shape_from_input, gradient=None, stateful=True,
+@op("RandomUniform", "shape: T -> output: dtype", infer=shape_from_input, gradient=not_differentiable, stateful=True,
     static=("shape",), types=_DRAWN)  # fmt: skip
 def random_uniform_node(xp, shape, *, seed: int = 0, seed2: int = 0, dtype: DType, run_index: int = 0):
     """Uniform in [0, 1)."""
     size = sampling.element_count(shape)
     rule = sampling.UNIFORM[np.dtype(dtype.as_numpy_dtype)]
     start = _start(xp, run_index, size * _RESERVED)
-    return sampling.draw(xp, _stream_of(seed, seed2), start, size, rule).reshape(tuple(shape))
+    return sampling.draw(xp, philox.stream_of_seeds(seed, seed2), start, size, rule).reshape(tuple(shape))
 
 
-@op("RandomStandardNormal", "shape: T -> output: dtype", infer=shape_from_input, gradient=None, stateful=True,
+@op("RandomStandardNormal", "shape: T -> output: dtype", infer=shape_from_input, gradient=not_differentiable, stateful=True,
     static=("shape",), types=_DRAWN)  # fmt: skip
 def random_standard_normal(xp, shape, *, seed: int = 0, seed2: int = 0, dtype: DType, run_index: int = 0):
     """Normal with mean 0 and standard deviation 1."""
     size = sampling.element_count(shape)
     rule = sampling.NORMAL[np.dtype(dtype.as_numpy_dtype)]
     start = _start(xp, run_index, size * _RESERVED)
-    drawn = sampling.draw(xp, _stream_of(seed, seed2), start, size, rule)
+    drawn = sampling.draw(xp, philox.stream_of_seeds(seed, seed2), start, size, rule)
     return drawn.astype(dtype.as_numpy_dtype).reshape(tuple(shape))
 
 
-@op("TruncatedNormal", "shape: T -> output: dtype", infer=shape_from_input, gradient=None, stateful=True,
+@op("TruncatedNormal", "shape: T -> output: dtype", infer=shape_from_input, gradient=not_differentiable, stateful=True,
     static=("shape",), types=_DRAWN)  # fmt: skip
 def truncated_normal_node(xp, shape, *, seed: int = 0, seed2: int = 0, dtype: DType, run_index: int = 0):
     """Normal with mean 0 and standard deviation 1, never two or more from the mean."""
     size = sampling.element_count(shape)
     start = _start(xp, run_index, size * _RESERVED)
-    drawn = sampling.truncated_normal(xp, _stream_of(seed, seed2), start, size, dtype.as_numpy_dtype)
+    drawn = sampling.truncated_normal(xp, philox.stream_of_seeds(seed, seed2), start, size, dtype.as_numpy_dtype)
     return drawn.astype(dtype.as_numpy_dtype).reshape(tuple(shape))
 
 
@@ -93,17 +86,17 @@ def random_uniform_int(xp, shape, minval, maxval, *, seed: int = 0, seed2: int =
     if xp is np and size:
         check_range(minval, maxval)
     start = _start(xp, run_index, size * _RESERVED)
-    return sampling.integers(xp, _stream_of(seed, seed2), start, size, minval, maxval).reshape(tuple(shape))
+    return sampling.integers(xp, philox.stream_of_seeds(seed, seed2), start, size, minval, maxval).reshape(tuple(shape))
 
 
-@op("RandomShuffle", "value: T -> output: T", infer=same_as_input, gradient=None, stateful=True)
+@op("RandomShuffle", "value: T -> output: T", infer=same_as_input, gradient=not_differentiable, stateful=True)
 def random_shuffle(ctx, value, *, seed: int = 0, seed2: int = 0, run_index: int = 0):
     """The rows in another order."""
     if value.ndim == 0 or value.shape[0] < 2:
         return value
     words_needed = value.shape[0] - 1
     start = _start(np, run_index, -(-words_needed // 4))
-    words = sampling.draw(np, _stream_of(seed, seed2), start, words_needed, sampling.WORDS32)
+    words = sampling.draw(np, philox.stream_of_seeds(seed, seed2), start, words_needed, sampling.WORDS32)
     return value[sampling.shuffled_order(words, value.shape[0])]
 
 
@@ -118,7 +111,7 @@ def samples_by_row(node: Operation) -> list[Dims]:
     return [(None if logits is None else logits[0], None if samples is None else int(samples))]
 
 
-@op("Multinomial", "logits: T, num_samples: int32 -> output: output_dtype", infer=samples_by_row, gradient=None,
+@op("Multinomial", "logits: T, num_samples: int32 -> output: output_dtype", infer=samples_by_row, gradient=not_differentiable,
     stateful=True, static=("num_samples",), types={"T": REAL, "output_dtype": INDICES})  # fmt: skip
 def multinomial_node(
     xp, logits, num_samples, *, seed: int = 0, seed2: int = 0, output_dtype: DType = dtypes.int64, run_index: int = 0
@@ -128,7 +121,7 @@ def multinomial_node(
     # A sample takes a double, which is two words.
     outputs = -(-samples // 4) * 4 * 2 * logits.shape[0]
     start = _start(xp, run_index, outputs * _RESERVED)
-    drawn = sampling.categorical(xp, _stream_of(seed, seed2), start, logits, samples)
+    drawn = sampling.categorical(xp, philox.stream_of_seeds(seed, seed2), start, logits, samples)
     return drawn.astype(output_dtype.as_numpy_dtype)
 
 
@@ -157,7 +150,7 @@ def random_gamma_node(xp, shape, alpha, *, seed: int = 0, seed2: int = 0, run_in
     samples = sampling.element_count(shape)
     start = _start(xp, run_index, samples * sampling.element_count(alpha.shape) * _RESERVED)
     shapes = xp.asarray(alpha).astype(np.float64).reshape(-1)
-    drawn = rejection.gamma(xp, _stream_of(seed, seed2), start, samples, shapes)
+    drawn = rejection.gamma(xp, philox.stream_of_seeds(seed, seed2), start, samples, shapes)
     return drawn.astype(alpha.dtype).reshape((*(int(n) for n in shape), *alpha.shape))
 
 
@@ -172,5 +165,5 @@ def random_poisson_node(xp, shape, rate, *, seed: int = 0, seed2: int = 0, dtype
     samples = sampling.element_count(shape)
     start = _start(xp, run_index, samples * sampling.element_count(rate.shape) * _RESERVED)
     means = xp.asarray(rate).astype(np.float64).reshape(-1)
-    drawn = rejection.poisson(xp, _stream_of(seed, seed2), start, samples, means)
+    drawn = rejection.poisson(xp, philox.stream_of_seeds(seed, seed2), start, samples, means)
     return drawn.astype(dtype.as_numpy_dtype).reshape((*(int(n) for n in shape), *rate.shape))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import threading
 from collections.abc import Sequence
 from typing import Any
@@ -32,13 +33,23 @@ class SessionState:
         self._run_counts: dict[str, int] = {}
 
     def run_indices(self, nodes: Sequence[Operation]) -> list[Any]:
-        """For each random node how often it has run in this session, and count this run."""
+        """For each random node how often it has run in this session, and count this run.
+
+        A node without seeds begins anywhere, so that neither another session nor another process repeats its numbers.
+        """
         if not nodes:
             return []
         indices = []
         with self._lock:
             for node in nodes:
-                count = self._run_counts.get(node.name, 0)
-                self._run_counts[node.name] = count + 1
+                count = self._run_counts.get(node.name)
+                if count is None:
+                    count = secrets.randbits(64) if _is_unseeded(node) else 0
+                self._run_counts[node.name] = (count + 1) % 2**64
                 indices.append(np.uint64(count))
         return indices
+
+
+def _is_unseeded(node: Operation) -> bool:
+    """Whether nobody gave the node a seed: kernels take (0, 0) for that."""
+    return not node.attrs.get("seed") and not node.attrs.get("seed2")
