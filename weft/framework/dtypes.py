@@ -63,8 +63,8 @@ class DType:
 
     @property
     def is_numpy_compatible(self) -> builtins.bool:
-        """Whether NumPy has arrays of this type."""
-        return self._numpy is not None
+        """Whether NumPy has arrays of this type; handles and variants are none."""
+        return self._numpy is not None and self._base not in (resource, variant)
 
     @property
     def is_bool(self) -> builtins.bool:
