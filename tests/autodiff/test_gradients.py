@@ -337,3 +337,25 @@ def test_hessians_need_a_known_shape():
     x = tf.placeholder(tf.float32, [None])
     with pytest.raises(ValueError, match="must be known"):
         tf.hessians(tf.reduce_sum(x * x), x)
+
+
+@pytest.mark.parametrize("lacking", [lambda x: tf.unique(x)[0], lambda x: tf.bitcast(x, tf.float32)], ids=["unique", "bitcast"])
+def test_an_op_without_a_rule_says_so(lacking):
+    x = tf.constant([1.0, 2.0])
+    with pytest.raises(LookupError, match="No gradient defined for operation"):
+        tf.gradients(lacking(x), x)
+
+
+@pytest.mark.parametrize("constant", [tf.stop_gradient, tf.ones_like, tf.random_shuffle], ids=lambda f: f.__name__)
+def test_nothing_goes_back_through_what_does_not_depend_on_its_input(constant):
+    x = tf.constant([1.0, 2.0])
+    assert tf.gradients(constant(x), x) == [None]
+
+
+def test_a_kernels_derivative_can_be_differentiated_again():
+    x = tf.constant(np.eye(3) + 0.25 * np.arange(9.0).reshape(3, 3))
+    (first,) = tf.gradients(tf.svd(x, compute_uv=False) ** 2, x)
+    (second,) = tf.gradients(tf.reduce_sum(first), x)
+    with tf.Session() as session:
+        # The squares of the singular values sum up to those of the elements.
+        np.testing.assert_allclose(session.run(second), np.full((3, 3), 2.0), rtol=1e-6)

@@ -83,8 +83,9 @@ class OpDef:
     """The declaration of one op type; immutable and shared by all its nodes.
 
     `infer(op) -> sequence of Dims` gives the outputs' shapes; `gradient(op, *output_grads) -> list of input gradients` builds
-    the backward nodes, None where the op has none; `static` names inputs whose values must be known when a stage is traced
-    (shapes, axes, permutations); `shape_only` marks ops whose value depends on their inputs' shapes alone.
+    the backward nodes; it is `not_differentiable` where nothing ever goes back, None where asking for a gradient is an
+    error; `static` names inputs whose values must be known when a stage is traced (shapes, axes, permutations);
+    `shape_only` marks ops whose value depends on their inputs' shapes alone.
 
     State: an input that is a Ref, or a resource named in `updates` or `reads`, arrives in the kernel as the variable's value
     (None where `allows_uninitialized` and it has none). A kernel with `updates` returns the new values of those inputs, in
@@ -128,6 +129,11 @@ class OpDef:
         return not self.stateful
 
 
+def not_differentiable(op: Any, *output_grads: Any) -> list[None]:
+    """The gradient rule of an op whose outputs are constants to its inputs: counts, comparisons, shapes, fresh numbers."""
+    return [None] * len(op.inputs)
+
+
 _REGISTRY: Final[dict[str, OpDef]] = {}
 _GRADIENTS: Final[dict[str, Callable[..., Any] | None]] = {}
 
@@ -168,12 +174,12 @@ def register_gradient(name: str, function: Callable[..., Any] | None) -> None:
 def lookup_gradient(name: str) -> Callable[..., Any] | None:
     """The gradient function of an op type or of a name given to RegisterGradient.
 
-    None for an op that is declared to have none. LookupError when nothing is known.
+    None for an op type that was registered to have none. LookupError when nothing is known, or no rule was declared.
     """
     if name in _GRADIENTS:
         return _GRADIENTS[name]
     declared = _REGISTRY.get(name)
-    if declared is not None:
+    if declared is not None and declared.gradient is not None:
         return declared.gradient
     raise LookupError(f"gradient registry has no entry for: {name}")
 

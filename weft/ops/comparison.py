@@ -9,7 +9,7 @@ import numpy as np
 from weft.framework import dtypes
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_shape import Dims, broadcast_dims
-from weft.ops.declaration import broadcast, op, same_as_input
+from weft.ops.declaration import broadcast, not_differentiable, op, same_as_input
 from weft.ops.elementwise import NUMBERS, REAL, unbroadcast
 from weft.ops.filling import zeros_like
 from weft.ops.input_scope import input_scope
@@ -19,25 +19,25 @@ INTEGERS = (dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64, dtypes.uint8,
             dtypes.uint64)  # fmt: skip
 
 
-@op("Less", "x: T, y: T -> z: bool", infer=broadcast, gradient=None, types={"T": REAL})
+@op("Less", "x: T, y: T -> z: bool", infer=broadcast, gradient=not_differentiable, types={"T": REAL})
 def less(xp, x, y):
     """Whether `x < y`."""
     return x < y
 
 
-@op("LessEqual", "x: T, y: T -> z: bool", infer=broadcast, gradient=None, types={"T": REAL})
+@op("LessEqual", "x: T, y: T -> z: bool", infer=broadcast, gradient=not_differentiable, types={"T": REAL})
 def less_equal(xp, x, y):
     """Whether `x <= y`."""
     return x <= y
 
 
-@op("Greater", "x: T, y: T -> z: bool", infer=broadcast, gradient=None, types={"T": REAL})
+@op("Greater", "x: T, y: T -> z: bool", infer=broadcast, gradient=not_differentiable, types={"T": REAL})
 def greater(xp, x, y):
     """Whether `x > y`."""
     return x > y
 
 
-@op("GreaterEqual", "x: T, y: T -> z: bool", infer=broadcast, gradient=None, types={"T": REAL})
+@op("GreaterEqual", "x: T, y: T -> z: bool", infer=broadcast, gradient=not_differentiable, types={"T": REAL})
 def greater_equal(xp, x, y):
     """Whether `x >= y`."""
     return x >= y
@@ -62,19 +62,19 @@ def _fit(x: Any, y: Any) -> bool:
     return True
 
 
-@op("Equal", "x: T, y: T -> z: bool", infer=_compared, gradient=None)
+@op("Equal", "x: T, y: T -> z: bool", infer=_compared, gradient=not_differentiable)
 def equal(xp, x, y, *, incompatible_shape_error: bool = True):
     """Whether `x == y`; shapes that don't fit are unequal when they are no error."""
     return np.array(False) if not incompatible_shape_error and not _fit(x, y) else xp.asarray(x == y).astype(bool)
 
 
-@op("NotEqual", "x: T, y: T -> z: bool", infer=_compared, gradient=None)
+@op("NotEqual", "x: T, y: T -> z: bool", infer=_compared, gradient=not_differentiable)
 def not_equal(xp, x, y, *, incompatible_shape_error: bool = True):
     """Whether `x != y`; shapes that don't fit are unequal when they are no error."""
     return np.array(True) if not incompatible_shape_error and not _fit(x, y) else xp.asarray(x != y).astype(bool)
 
 
-@op("ApproximateEqual", "x: T, y: T -> z: bool", infer=broadcast, gradient=None, types={"T": NUMBERS})
+@op("ApproximateEqual", "x: T, y: T -> z: bool", infer=broadcast, gradient=not_differentiable, types={"T": NUMBERS})
 def approximate_equal(xp, x, y, *, tolerance: float = 1e-5):
     """Whether `|x - y| < tolerance`."""
     return xp.abs(x - y) < tolerance
@@ -110,19 +110,19 @@ def minimum(xp, x, y):
 # Logic.
 
 
-@op("LogicalAnd", "x: bool, y: bool -> z: bool", infer=broadcast, gradient=None)
+@op("LogicalAnd", "x: bool, y: bool -> z: bool", infer=broadcast, gradient=not_differentiable)
 def logical_and(xp, x, y):
     """Whether both hold."""
     return x & y
 
 
-@op("LogicalOr", "x: bool, y: bool -> z: bool", infer=broadcast, gradient=None)
+@op("LogicalOr", "x: bool, y: bool -> z: bool", infer=broadcast, gradient=not_differentiable)
 def logical_or(xp, x, y):
     """Whether one of the two holds, or both."""
     return x | y
 
 
-@op("LogicalNot", "x: bool -> y: bool", infer=same_as_input, gradient=None)
+@op("LogicalNot", "x: bool -> y: bool", infer=same_as_input, gradient=not_differentiable)
 def logical_not(xp, x):
     """Whether it does not hold."""
     return ~x
@@ -143,37 +143,37 @@ def scoped_xor(x: Any, y: Any, name: str = "xor") -> Tensor:
 # Logic on bits.
 
 
-@op("BitwiseAnd", "x: T, y: T -> z: T", infer=broadcast, gradient=None, types={"T": INTEGERS})
+@op("BitwiseAnd", "x: T, y: T -> z: T", infer=broadcast, gradient=not_differentiable, types={"T": INTEGERS})
 def bitwise_and(xp, x, y):
     """The bits that are set in both."""
     return x & y
 
 
-@op("BitwiseOr", "x: T, y: T -> z: T", infer=broadcast, gradient=None, types={"T": INTEGERS})
+@op("BitwiseOr", "x: T, y: T -> z: T", infer=broadcast, gradient=not_differentiable, types={"T": INTEGERS})
 def bitwise_or(xp, x, y):
     """The bits that are set in one of the two, or both."""
     return x | y
 
 
-@op("BitwiseXor", "x: T, y: T -> z: T", infer=broadcast, gradient=None, types={"T": INTEGERS})
+@op("BitwiseXor", "x: T, y: T -> z: T", infer=broadcast, gradient=not_differentiable, types={"T": INTEGERS})
 def bitwise_xor(xp, x, y):
     """The bits that differ."""
     return x ^ y
 
 
-@op("Invert", "x: T -> y: T", infer=same_as_input, gradient=None, types={"T": INTEGERS})
+@op("Invert", "x: T -> y: T", infer=same_as_input, gradient=not_differentiable, types={"T": INTEGERS})
 def invert(xp, x):
     """The bits that are not set."""
     return ~x
 
 
-@op("LeftShift", "x: T, y: T -> z: T", infer=broadcast, gradient=None, types={"T": INTEGERS})
+@op("LeftShift", "x: T, y: T -> z: T", infer=broadcast, gradient=not_differentiable, types={"T": INTEGERS})
 def left_shift(xp, x, y):
     """`x << y`, with `y` brought to the number of bits."""
     return x << _bit_count(xp, y)
 
 
-@op("RightShift", "x: T, y: T -> z: T", infer=broadcast, gradient=None, types={"T": INTEGERS})
+@op("RightShift", "x: T, y: T -> z: T", infer=broadcast, gradient=not_differentiable, types={"T": INTEGERS})
 def right_shift(xp, x, y):
     """`x >> y`, which keeps the sign, with `y` brought to the number of bits."""
     return x >> _bit_count(xp, y)
@@ -183,7 +183,7 @@ def _bit_count(xp: Any, y: Any) -> Any:
     return xp.clip(y, 0, 8 * y.dtype.itemsize - 1)
 
 
-@op("PopulationCount", "x: T -> y: uint8", infer=same_as_input, gradient=None, types={"T": INTEGERS})
+@op("PopulationCount", "x: T -> y: uint8", infer=same_as_input, gradient=not_differentiable, types={"T": INTEGERS})
 def population_count(xp, x):
     """The number of bits that are set."""
     return xp.bitwise_count(x.view(f"u{x.dtype.itemsize}"))

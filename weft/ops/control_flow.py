@@ -25,7 +25,7 @@ from weft.framework.op_builder import build
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_shape import Dims
 from weft.ops import sendrecv as sendrecv  # declares the arguments of functions
-from weft.ops.declaration import from_attr, op
+from weft.ops.declaration import from_attr, not_differentiable, op
 
 _NUMBERS: Final = itertools.count()
 
@@ -107,7 +107,7 @@ def unrecorded(xp, stack, index, grad):
     return result
 
 
-@op("NoValue", "-> output: dtype", infer=from_attr("shape"), gradient=None)
+@op("NoValue", "-> output: dtype", infer=from_attr("shape"), gradient=not_differentiable)
 def no_value(*, dtype: DType, shape: Dims):
     """What a branch returns in the place of a value that only the other branch has; nothing uses it."""
     return np.zeros((), dtype.as_numpy_dtype)

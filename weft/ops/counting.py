@@ -18,7 +18,7 @@ from weft.ops.checks import assert_less, assert_non_negative
 from weft.ops.comparison import greater, maximum, minimum
 from weft.ops.constant import constant
 from weft.ops.control import with_dependencies
-from weft.ops.declaration import op, same_as_input
+from weft.ops.declaration import not_differentiable, op, same_as_input
 from weft.ops.elementwise import add, mul
 from weft.ops.filling import ones_like
 from weft.ops.gather_scatter import scatter_nd
@@ -115,7 +115,7 @@ def histogram_fixed_width_bins(
         return _bin_numbers(values, value_range, nbins, dtype=dtype)
 
 
-@op("HistogramBins", "values: T, value_range: T, nbins: int32 -> out: dtype", infer=same_as_input, gradient=None,
+@op("HistogramBins", "values: T, value_range: T, nbins: int32 -> out: dtype", infer=same_as_input, gradient=not_differentiable,
     types={"T": _COUNTS, "dtype": (dtypes.int32, dtypes.int64)})  # fmt: skip
 def _bin_numbers(xp, values, value_range, nbins, *, dtype: DType = dtypes.int32):
     """The part of a range that each value is in."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -10,7 +11,8 @@ from weft.framework import op_def
 from weft.framework.dtypes import DType
 from weft.framework.node_types import group
 from weft.framework.op_builder import build
-from weft.framework.op_def import OpDef
+from weft.framework.op_def import REQUIRED, OpDef
+from weft.framework.op_def import not_differentiable as not_differentiable
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_shape import Dims, broadcast_dims
 
@@ -44,8 +46,9 @@ def op(
         name: the op type, TensorFlow's where it has one.
         signature: inputs and outputs with their types; see `weft.framework.op_def`.
         infer: the shape rule, `infer(op) -> one Dims per output`; ValueError when the inputs' shapes don't fit.
-        gradient: `gradient(op, *output_grads)` giving a gradient (or None) for each input; None when the op has none;
-            `vjp` (in `weft.ops.symbolic_gradient`) to take JAX's derivative of the kernel.
+        gradient: `gradient(op, *output_grads)` giving a gradient (or None) for each input; `not_differentiable` when
+            there is none to give, None when a program that wants one is to be told that the op has no rule; `vjp` (in
+            `weft.ops.symbolic_gradient`) to take JAX's derivative of the kernel.
         stateful: the op reads or changes state, so it is never folded, shared or dropped when asked for.
         compiled_only: the kernel needs JAX; a stage with it is never interpreted on NumPy.
         shape_only: the value depends on the inputs' shapes alone.
@@ -79,16 +82,22 @@ def _builder(definition: OpDef, kernel: Callable[..., Any]) -> Callable[..., Any
     names = [arg.name for arg in definition.inputs]
     # As in TensorFlow's generated functions, attributes and the name may follow the inputs by position.
     trailing = (*definition.kernel_attrs, "name")
+    known = frozenset((*names, *definition.attrs, "name"))
     plain_outputs = not any(arg.is_list for arg in definition.outputs)
     output_count = len(definition.outputs)
 
     @functools.wraps(kernel)
     def add(*inputs: Any, name: str | None = None, **attrs: Any) -> Any:
         if len(inputs) < count:
-            inputs = (*inputs, *(attrs.pop(key) for key in names[len(inputs) :]))
+            inputs = (*inputs, *_given_by_name(kernel, attrs, names[len(inputs) :]))
         elif len(inputs) > count:
-            attrs = {**dict(zip(trailing, inputs[count:], strict=False)), **attrs}
+            given = dict(zip(trailing, inputs[count:], strict=False))
+            _check_extra(kernel, inputs, count + len(trailing), given, attrs)
+            attrs = {**given, **attrs}
             inputs, name = inputs[:count], attrs.pop("name", name)
+        if not attrs.keys() <= known:
+            unknown = next(key for key in attrs if key not in known)
+            raise TypeError(f"{kernel.__name__}() got an unexpected keyword argument {unknown!r}")
         node = build(definition, inputs, attrs, name)
         if not plain_outputs:
             return unpack_outputs(node)
@@ -97,7 +106,40 @@ def _builder(definition: OpDef, kernel: Callable[..., Any]) -> Callable[..., Any
         return tuple(node.outputs) if output_count else node
 
     add.op_def = definition  # type: ignore[attr-defined]
+    add.__signature__ = _signature(definition)  # type: ignore[attr-defined]
     return add
+
+
+def _signature(definition: OpDef) -> inspect.Signature:
+    """What a builder takes: the inputs, the attributes in order of declaration, the node's name."""
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    inputs = [inspect.Parameter(arg.name, kind) for arg in definition.inputs]
+    attrs = [inspect.Parameter(key, kind, default=definition.attrs[key].default) for key in definition.kernel_attrs]
+    name = inspect.Parameter("name", kind, default=None)
+    required = [each for each in attrs if each.default is REQUIRED]
+    return inspect.Signature([*inputs, *required, *(each for each in attrs if each.default is not REQUIRED), name])
+
+
+def _given_by_name(kernel: Callable[..., Any], attrs: dict[str, Any], names: Sequence[str]) -> list[Any]:
+    """The inputs of these names, taken out of the keyword arguments; TypeError, as of any function, when some are missing."""
+    missing = [repr(key) for key in names if key not in attrs]
+    if missing:
+        raise TypeError(
+            f"{kernel.__name__}() missing {len(missing)} required positional argument{'s' if len(missing) > 1 else ''}: "
+            f"{' and '.join(missing)}"
+        )
+    return [attrs.pop(key) for key in names]
+
+
+def _check_extra(
+    kernel: Callable[..., Any], inputs: Sequence[Any], limit: int, given: Mapping[str, Any], attrs: Mapping[str, Any]
+) -> None:
+    """Raise TypeError when there are too many positional arguments, or one of them is also given by name."""
+    if len(inputs) > limit:
+        raise TypeError(f"{kernel.__name__}() takes at most {limit} positional arguments but {len(inputs)} were given")
+    for key in given:
+        if key in attrs:
+            raise TypeError(f"{kernel.__name__}() got multiple values for argument {key!r}")
 
 
 def unpack_outputs(node: Operation) -> Any:

@@ -17,7 +17,7 @@ from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import Dims, broadcast_dims, merge_dims
 from weft.ops.complex_numbers import conj, real
-from weft.ops.declaration import op
+from weft.ops.declaration import not_differentiable, op
 from weft.ops.elementwise import COMPLEX, add, mul, neg, unbroadcast
 from weft.ops.input_scope import input_scope
 from weft.ops.linalg import batch_mat_mul, check_inner, matmul
@@ -197,13 +197,13 @@ def _plus_adjoint(tensor: Any) -> Any:
     return add(tensor, conj(matrix_transpose(tensor)))
 
 
-@op("HalfDiagonal", "x: T -> y: T", infer=_square_shape, gradient=None)
+@op("HalfDiagonal", "x: T -> y: T", infer=_square_shape, gradient=not_differentiable)
 def half_diagonal(xp, x):
     """Ones in the shape of the matrices, with 0.5 on the diagonals."""
     return xp.broadcast_to(np.where(np.eye(x.shape[-1]) > 0, 0.5, 1.0).astype(x.dtype), x.shape)
 
 
-@op("EyeLike", "x: T -> y: T", infer=_square_shape, gradient=None)
+@op("EyeLike", "x: T -> y: T", infer=_square_shape, gradient=not_differentiable)
 def eye_like(xp, x):
     """Unit matrices in the shape of the input."""
     return xp.broadcast_to(np.eye(x.shape[-1], dtype=x.dtype), x.shape)
@@ -375,8 +375,14 @@ def _least_squares_shape(node: Operation) -> list[Dims]:
     return [None if batch is None else (*batch, matrix[-1], rhs[-1])]
 
 
+def _least_squares_gradient(node: Operation, grad: Any) -> list[Any]:
+    if not node.attrs["fast"]:
+        raise ValueError("Gradient not defined for fast=False")
+    return vjp(node, grad)
+
+
 @op("MatrixSolveLs", "matrix: T, rhs: T, l2_regularizer: float64 -> output: T", infer=_least_squares_shape,
-    gradient=None, types=_TYPES)  # fmt: skip
+    gradient=_least_squares_gradient, types=_TYPES)  # fmt: skip
 def matrix_solve_ls_node(xp, matrix, rhs, l2_regularizer, *, fast: bool = True):
     """The least squares solutions of least norm, with squares of the solution weighed by the regularizer."""
     wide = _wide(matrix)

@@ -15,7 +15,7 @@ from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import Dims, TensorShape, as_dims
 from weft.ops.constant import const, constant
-from weft.ops.declaration import op, rank_of, same_as_input
+from weft.ops.declaration import not_differentiable, op, rank_of, same_as_input
 from weft.ops.elementwise import NUMBERS, sum_to_like
 from weft.ops.shape_ops import INDEX, reshape, shape_internal
 
@@ -135,7 +135,8 @@ def _one_hot_shape(node: Operation) -> list[Dims]:
     return [(*dims[:at], None if depth is None else int(depth), *dims[at:])]
 
 
-@op("OneHot", "indices: TI, depth: int32, on_value: T, off_value: T -> output: T", infer=_one_hot_shape, gradient=None,
+@op("OneHot", "indices: TI, depth: int32, on_value: T, off_value: T -> output: T", infer=_one_hot_shape,
+    gradient=not_differentiable,
     static=("depth",), types={"TI": (dtypes.uint8, dtypes.int8, dtypes.int32, dtypes.int64)},
     defaults={"TI": dtypes.int64})  # fmt: skip
 def one_hot_node(xp, indices, depth, on_value, off_value, *, axis: int = -1):

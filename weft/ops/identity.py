@@ -9,7 +9,7 @@ from weft.framework.indexed_slices import IndexedSlices
 from weft.framework.operation import Operation
 from weft.framework.sparse_tensor import SparseTensor
 from weft.framework.tensor_shape import Dims
-from weft.ops.declaration import op, same_as_input
+from weft.ops.declaration import not_differentiable, op, same_as_input
 
 
 def _each_input(node: Operation) -> list[Dims]:
@@ -47,7 +47,7 @@ def identity_n(xp, input, *, T: list[DType]):
     return tuple(input)
 
 
-@op("StopGradient", "input: T -> output: T", infer=same_as_input, gradient=None)
+@op("StopGradient", "input: T -> output: T", infer=same_as_input, gradient=not_differentiable)
 def stop_gradient(xp, input):
     """The input, as a constant to gradients."""
     return input

@@ -17,7 +17,7 @@ from weft.framework.dtypes import DType
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_shape import Dims
 from weft.ops.constant import constant as constant_tensor
-from weft.ops.declaration import op, same_as_input
+from weft.ops.declaration import not_differentiable, op, same_as_input
 from weft.ops.elementwise import FLOATS
 from weft.ops.filling import ones, zeros
 from weft.ops.padding import slice_of
@@ -259,7 +259,7 @@ def he_uniform(seed: int | None = None) -> VarianceScaling:
     return VarianceScaling(scale=2.0, mode="fan_in", distribution="uniform", seed=seed)
 
 
-@op("OrthogonalBasis", "matrix: T -> basis: T", infer=same_as_input, gradient=None, types={"T": FLOATS})
+@op("OrthogonalBasis", "matrix: T -> basis: T", infer=same_as_input, gradient=not_differentiable, types={"T": FLOATS})
 def orthogonal_basis(xp, matrix):
     """Orthonormal columns that span those of `[n, m]`, `n >= m`; the signs make them evenly distributed."""
     single = matrix.astype(np.float32) if matrix.dtype.itemsize < 4 else matrix
@@ -319,7 +319,7 @@ def _matrix_shape(node: Operation) -> Sequence[Dims]:
     return [(node.attrs["rows"], node.attrs["columns"])]
 
 
-@op("IdentityMatrix", "-> output: dtype", infer=_matrix_shape, gradient=None)
+@op("IdentityMatrix", "-> output: dtype", infer=_matrix_shape, gradient=not_differentiable)
 def identity_matrix(xp, *, rows: int, columns: int, dtype: DType):
     """Ones on the diagonal of a matrix of zeros."""
     return xp.eye(rows, columns, dtype=dtype.as_numpy_dtype)

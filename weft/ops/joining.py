@@ -16,7 +16,7 @@ from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor, register_tensor_conversion_function
 from weft.framework.tensor_shape import Dimension, Dims, TensorShape, as_dims
 from weft.ops.constant import constant
-from weft.ops.declaration import op
+from weft.ops.declaration import not_differentiable, op
 from weft.ops.filling import zeros_like
 from weft.ops.identity import identity_node
 from weft.ops.padding import slice_node
@@ -123,7 +123,7 @@ def concat_v1(xp, concat_dim, values):
     return _joined(xp, values, concat_dim)
 
 
-@op("ConcatOffset", "concat_dim: int32, shape: N*shape_type -> offset: N*shape_type", gradient=None,
+@op("ConcatOffset", "concat_dim: int32, shape: N*shape_type -> offset: N*shape_type", gradient=not_differentiable,
     infer=lambda node: [tensor._dims for tensor in node.inputs[1:]], types={"shape_type": INDEX},
     static=("concat_dim", "shape"))  # fmt: skip
 def concat_offset(xp, concat_dim, shape, *, shape_type: DType = dtypes.int32):

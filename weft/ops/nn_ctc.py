@@ -15,7 +15,7 @@ from weft.framework.operation import Operation, Tensor
 from weft.framework.sparse_tensor import SparseTensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import Dims, merge_dims
-from weft.ops.declaration import op
+from weft.ops.declaration import not_differentiable, op
 from weft.ops.elementwise import mul
 from weft.ops.nn_window import check_rank
 from weft.ops.reduce_functions import either
@@ -213,7 +213,7 @@ def _greedy_shapes(node: Operation) -> list[Dims]:
 
 
 @op("CTCGreedyDecoder", "inputs: T, sequence_length: int32 -> decoded_indices: int64, decoded_values: int64, "
-    "decoded_shape: int64, log_probability: T", infer=_greedy_shapes, gradient=None, types=_TYPES,
+    "decoded_shape: int64, log_probability: T", infer=_greedy_shapes, gradient=not_differentiable, types=_TYPES,
     defaults=_DEFAULTS)  # fmt: skip
 def ctc_greedy_decoder_node(ctx, inputs, sequence_length, *, merge_repeated: bool = False, blank_index: int = -1):
     """The most probable class of each step, without blanks and, if asked for, without repetitions."""
@@ -268,7 +268,7 @@ def _beams(log_probabilities: Any, width: int) -> list[tuple[tuple[int, ...], fl
 
 @op("CTCBeamSearchDecoder", "inputs: T, sequence_length: int32 -> decoded_indices: top_paths*int64, "
     "decoded_values: top_paths*int64, decoded_shape: top_paths*int64, log_probability: T", infer=_beam_shapes,
-    gradient=None, types=_TYPES, defaults=_DEFAULTS)  # fmt: skip
+    gradient=not_differentiable, types=_TYPES, defaults=_DEFAULTS)  # fmt: skip
 def ctc_beam_search_decoder_node(ctx, inputs, sequence_length, *, beam_width: int, top_paths: int, merge_repeated: bool = True):
     """The most probable label sequences, searched with a beam, and the logarithms of their probabilities."""
     if top_paths > beam_width:

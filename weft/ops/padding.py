@@ -14,7 +14,7 @@ from weft.framework.constant_value import constant_dims, constant_value
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import Dims
-from weft.ops.declaration import op, rank_of
+from weft.ops.declaration import not_differentiable, op, rank_of
 from weft.ops.shape_ops import INDEX, brackets, reshape, shape_internal
 
 
@@ -71,7 +71,7 @@ def _slice_gradient(node: Operation, grad: Any) -> list[Any]:
     return [pad_node(grad, paddings if value is None else value), None, None]
 
 
-@op("SlicePaddings", "shape: Index, begin: Index, size: Index -> paddings: Index", gradient=None,
+@op("SlicePaddings", "shape: Index, begin: Index, size: Index -> paddings: Index", gradient=not_differentiable,
     infer=lambda node: [(known_rank(*node.inputs), 2)], types={"Index": INDEX},
     static=("shape", "begin", "size"))  # fmt: skip
 def slice_paddings(xp, shape, begin, size):

@@ -12,7 +12,7 @@ from weft.framework.operation import Operation
 from weft.framework.tensor_shape import Dims
 from weft.ops import philox
 from weft.ops import random_sampling as sampling
-from weft.ops.declaration import op
+from weft.ops.declaration import not_differentiable, op
 from weft.ops.elementwise import FLOATS, REAL
 from weft.ops.random_op import check_range, samples_by_row, shape_from_input
 from weft.ops.state import INDICES
@@ -48,7 +48,8 @@ def _declared(name: str, rules: Any) -> Any:
         return drawn.astype(dtype.as_numpy_dtype).reshape(tuple(shape))
 
     kernel.__doc__ = f"{name.removeprefix('Stateless')} of the seed alone."
-    return op(name, "shape: T, seed: Tseed -> output: dtype", infer=_checked_shape, gradient=None, static=("shape",),
+    return op(name, "shape: T, seed: Tseed -> output: dtype", infer=_checked_shape,
+              gradient=not_differentiable, static=("shape",),
               types=_DRAWN, defaults=_DEFAULTS)(kernel)  # fmt: skip
 
 
@@ -56,7 +57,7 @@ stateless_random_uniform_node = _declared("StatelessRandomUniform", sampling.UNI
 stateless_random_normal_node = _declared("StatelessRandomNormal", sampling.NORMAL)
 
 
-@op("StatelessTruncatedNormal", "shape: T, seed: Tseed -> output: dtype", infer=_checked_shape, gradient=None,
+@op("StatelessTruncatedNormal", "shape: T, seed: Tseed -> output: dtype", infer=_checked_shape, gradient=not_differentiable,
     static=("shape",), types=_DRAWN, defaults=_DEFAULTS)  # fmt: skip
 def stateless_truncated_normal_node(xp, shape, seed, *, dtype: DType = dtypes.float32):
     """TruncatedNormal of the seed alone."""
@@ -67,7 +68,7 @@ def stateless_truncated_normal_node(xp, shape, seed, *, dtype: DType = dtypes.fl
 
 
 @op("StatelessRandomUniformInt", "shape: T, seed: Tseed, minval: dtype, maxval: dtype -> output: dtype",
-    infer=_checked_shape, gradient=None, static=("shape",), types={**_DRAWN, "dtype": INDICES},
+    infer=_checked_shape, gradient=not_differentiable, static=("shape",), types={**_DRAWN, "dtype": INDICES},
     defaults={"Tseed": dtypes.int64})  # fmt: skip
 def stateless_random_uniform_int(xp, shape, seed, minval, maxval, *, dtype: DType):
     """Integers in [minval, maxval)."""
@@ -78,7 +79,8 @@ def stateless_random_uniform_int(xp, shape, seed, minval, maxval, *, dtype: DTyp
     return sampling.integers(xp, stream, _START, size, minval, maxval).reshape(tuple(shape))
 
 
-@op("StatelessRandomUniformFullInt", "shape: T, seed: Tseed -> output: dtype", infer=_checked_shape, gradient=None,
+@op("StatelessRandomUniformFullInt", "shape: T, seed: Tseed -> output: dtype", infer=_checked_shape,
+    gradient=not_differentiable,
     static=("shape",), types={**_DRAWN, "dtype": (*INDICES, dtypes.uint32, dtypes.uint64)},
     defaults={**_DEFAULTS, "dtype": dtypes.uint64})  # fmt: skip
 def stateless_random_uniform_full_int(xp, shape, seed, *, dtype: DType = dtypes.uint64):
@@ -91,7 +93,7 @@ def stateless_random_uniform_full_int(xp, shape, seed, *, dtype: DType = dtypes.
 
 
 @op("StatelessMultinomial", "logits: T, num_samples: int32, seed: Tseed -> output: output_dtype",
-    infer=_checked_samples, gradient=None, static=("num_samples",),
+    infer=_checked_samples, gradient=not_differentiable, static=("num_samples",),
     types={"T": REAL, "Tseed": INDICES, "output_dtype": INDICES}, defaults={"Tseed": dtypes.int64})  # fmt: skip
 def stateless_multinomial_node(xp, logits, num_samples, seed, *, output_dtype: DType = dtypes.int64):
     """Class numbers drawn by unnormalised log-probabilities."""

@@ -14,7 +14,7 @@ from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import Dims
 from weft.ops.casting import cast
-from weft.ops.declaration import op
+from weft.ops.declaration import not_differentiable, op
 from weft.ops.elementwise import FLOATS
 from weft.ops.input_scope import input_scope
 
@@ -54,7 +54,7 @@ def _range_shape(node: Operation) -> list[Dims]:
     return [(_length(start, limit, delta),)]
 
 
-@op("Range", "start: Tidx, limit: Tidx, delta: Tidx -> output: Tidx", infer=_range_shape, gradient=None,
+@op("Range", "start: Tidx, limit: Tidx, delta: Tidx -> output: Tidx", infer=_range_shape, gradient=not_differentiable,
     static=("start", "limit", "delta"), types={"Tidx": (*FLOATS, *_INTEGERS)},
     defaults={"Tidx": dtypes.int32})  # fmt: skip
 def range_node(xp, start, limit, delta):
@@ -96,7 +96,7 @@ def _line_shape(node: Operation) -> list[Dims]:
     return [(None if count is None else int(count),)]
 
 
-@op("LinSpace", "start: T, stop: T, num: Tidx -> output: T", infer=_line_shape, gradient=None, static=("num",),
+@op("LinSpace", "start: T, stop: T, num: Tidx -> output: T", infer=_line_shape, gradient=not_differentiable, static=("num",),
     types={"T": FLOATS, "Tidx": _INDEX}, defaults={"Tidx": dtypes.int32})  # fmt: skip
 def lin_space(xp, start, stop, num):
     """`num` numbers at equal distances from `start` to `stop`, both included."""

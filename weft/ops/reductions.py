@@ -18,7 +18,7 @@ from weft.framework.operation import Operation
 from weft.framework.tensor_shape import Dims
 from weft.ops.casting import cast
 from weft.ops.comparison import equal
-from weft.ops.declaration import op, same_as_input
+from weft.ops.declaration import not_differentiable, op, same_as_input
 from weft.ops.division import div_no_nan_node
 from weft.ops.elementwise import (
     NUMBERS,
@@ -78,7 +78,7 @@ def expand_reduced(xp, reduced, like, reduction_indices, *, keep_dims: bool = Fa
     return xp.broadcast_to(xp.reshape(reduced, kept), like.shape)
 
 
-@op("ReducedCount", "input: T, reduction_indices: Tidx -> count: dtype", gradient=None, infer=lambda node: [()],
+@op("ReducedCount", "input: T, reduction_indices: Tidx -> count: dtype", gradient=not_differentiable, infer=lambda node: [()],
     static=("reduction_indices",), types={"Tidx": INDEX})  # fmt: skip
 def reduced_count(xp, input, reduction_indices, *, dtype: DType):
     """How many elements a reduction puts into one."""
@@ -247,7 +247,7 @@ def _without_dimension(node: Operation) -> list[Dims]:
 _ARG_TYPES = {"T": (*ORDERED, dtypes.bool), "Tidx": (dtypes.int16, *INDEX)}
 
 
-@op("ArgMax", "input: T, dimension: Tidx -> output: output_type", infer=_without_dimension, gradient=None,
+@op("ArgMax", "input: T, dimension: Tidx -> output: output_type", infer=_without_dimension, gradient=not_differentiable,
     static=("dimension",), types={**_ARG_TYPES, "output_type": (dtypes.int16, dtypes.uint16, *INDEX)},
     defaults={"Tidx": dtypes.int32})  # fmt: skip
 def arg_max_node(xp, input, dimension, *, output_type: DType = dtypes.int64):
@@ -255,7 +255,7 @@ def arg_max_node(xp, input, dimension, *, output_type: DType = dtypes.int64):
     return xp.argmax(input, axis=int(dimension))
 
 
-@op("ArgMin", "input: T, dimension: Tidx -> output: output_type", infer=_without_dimension, gradient=None,
+@op("ArgMin", "input: T, dimension: Tidx -> output: output_type", infer=_without_dimension, gradient=not_differentiable,
     static=("dimension",), types={**_ARG_TYPES, "Tidx": INDEX, "output_type": INDEX},
     defaults={"Tidx": dtypes.int32})  # fmt: skip
 def arg_min_node(xp, input, dimension, *, output_type: DType = dtypes.int64):

@@ -14,9 +14,11 @@ from weft.framework.dtypes import DType
 from weft.framework.indexed_slices import IndexedSlices
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_shape import Dims
+from weft.ops.casting import cast
 from weft.ops.constant import constant
-from weft.ops.declaration import no_outputs, op, scalar_shape
+from weft.ops.declaration import no_outputs, not_differentiable, op, scalar_shape
 from weft.ops.elementwise import NUMBERS
+from weft.ops.gather_scatter import scatter_nd_node
 from weft.ops.joining import concat
 from weft.ops.scatter_update import check_position_inputs, check_positions, check_rows
 from weft.ops.shape_ops import expand_dims, reshape, size
@@ -69,7 +71,7 @@ def assign_sub_variable_op(resource, value, *, dtype: DType):
     return resource - value
 
 
-@op("VarIsInitializedOp", "resource: resource -> is_initialized: bool", infer=scalar_shape, gradient=None,
+@op("VarIsInitializedOp", "resource: resource -> is_initialized: bool", infer=scalar_shape, gradient=not_differentiable,
     stateful=True, reads=("resource",), allows_uninitialized=True)  # fmt: skip
 def var_is_initialized_op(ctx, resource):
     """Whether the variable has a value."""
@@ -81,7 +83,7 @@ def _rank_of_value(node: Operation) -> list[Dims]:
     return [(None,) if shape is None else (len(shape),)]
 
 
-@op("VariableShape", "input: resource -> output: out_type", infer=_rank_of_value, gradient=None, stateful=True,
+@op("VariableShape", "input: resource -> output: out_type", infer=_rank_of_value, gradient=not_differentiable, stateful=True,
     reads=("input",), types={"out_type": INDICES})  # fmt: skip
 def variable_shape_node(xp, input, *, out_type: DType = dtypes.int32):
     """The shape of the value."""
@@ -140,8 +142,16 @@ def _gathered_nd(node: Operation) -> list[Dims]:
     return [indices[:-1] + shape[indices[-1] :]]
 
 
+def _gather_nd_gradient(node: Operation, grad: Any) -> list[Any]:
+    handle, indices = node.inputs
+    shape: Any = variable_shape(handle)
+    if indices._dims is not None and len(indices._dims) == 2 and indices._dims[-1] == 1:
+        return [IndexedSlices(grad, reshape(indices, [-1]), shape), None]
+    return [scatter_nd_node(indices, grad, cast(shape, indices.dtype)), None]
+
+
 @op("ResourceGatherNd", "resource: resource, indices: Tindices -> output: dtype", infer=_gathered_nd, stateful=True,
-    gradient=None, reads=("resource",), check=check_position_inputs, types={"Tindices": INDICES})  # fmt: skip
+    gradient=_gather_nd_gradient, reads=("resource",), check=check_position_inputs, types={"Tindices": INDICES})  # fmt: skip
 def resource_gather_nd(xp, resource, indices, *, dtype: DType):
     """The parts of the variable that the rows of the indices name."""
     if xp is np:

@@ -19,7 +19,7 @@ from weft.framework.dtypes import DType
 from weft.framework.operation import Operation
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import Dims
-from weft.ops.declaration import no_outputs, op
+from weft.ops.declaration import no_outputs, not_differentiable, op
 from weft.ops.elementwise import NUMBERS
 from weft.ops.state import INDICES, merged_shape
 
@@ -144,12 +144,17 @@ _RESOURCE_ROWS: Final = "resource: resource, indices: Tindices, updates: dtype -
 _RESOURCE_POSITIONS: Final = "ref: resource, indices: Tindices, updates: T ->"
 
 
+def _gradient_of(rule: _Rule) -> Any:
+    """The gradient rule of an update of a Ref; as in TensorFlow, minima and maxima have none to offer."""
+    return None if rule in (_MIN, _MAX) else not_differentiable
+
+
 def _by_row(name: str, rule: _Rule) -> Any:
     def kernel(xp, ref, indices, updates, *, use_locking: bool = rule.use_locking):
         return _scatter(xp, rule, ref, indices, updates)
 
     kernel.__doc__ = f"The variable with the updates combined by {rule.method} into the rows that the indices name."
-    return op(name, _ROWS, infer=_same_ref(_check_row_shapes), gradient=None, stateful=True, updates=("ref",),
+    return op(name, _ROWS, infer=_same_ref(_check_row_shapes), gradient=_gradient_of(rule), stateful=True, updates=("ref",),
               check=check_row_inputs, types={"T": rule.types, "Tindices": INDICES})(kernel)  # fmt: skip
 
 
@@ -158,7 +163,8 @@ def _by_position(name: str, rule: _Rule) -> Any:
         return _scatter_nd(xp, rule, ref, indices, updates)
 
     kernel.__doc__ = f"The variable with the updates combined by {rule.method} at the positions that the indices name."
-    return op(name, _ROWS, infer=_same_ref(_check_position_shapes), gradient=None, stateful=True, updates=("ref",),
+    return op(name, _ROWS, infer=_same_ref(_check_position_shapes),
+              gradient=_gradient_of(rule), stateful=True, updates=("ref",),
               check=check_position_inputs, types={"T": rule.types, "Tindices": INDICES})(kernel)  # fmt: skip
 
 

@@ -28,7 +28,7 @@ from weft.framework.dtypes import DType
 from weft.framework.graph import Graph, get_default_graph
 from weft.framework.op_builder import build
 from weft.framework.op_def import lookup
-from weft.ops.declaration import op, unknown
+from weft.ops.declaration import not_differentiable, op, unknown
 
 
 class _Registered:
@@ -119,13 +119,13 @@ def _as_array(value: Any) -> Any:
     return texts.reshape(array.shape)
 
 
-@op("PyFunc", "input: [Tin] -> output: [Tout]", infer=unknown, gradient=None, stateful=True)
+@op("PyFunc", "input: [Tin] -> output: [Tout]", infer=unknown, gradient=not_differentiable, stateful=True)
 def py_func_node(ctx, input, *, token: str, Tout: list[DType]):
     """What the function of that token returns."""
     return _call(token, input, Tout)
 
 
-@op("PyFuncStateless", "input: [Tin] -> output: [Tout]", infer=unknown, gradient=None)
+@op("PyFuncStateless", "input: [Tin] -> output: [Tout]", infer=unknown, gradient=not_differentiable)
 def py_func_stateless(ctx, input, *, token: str, Tout: list[DType]):
     """What the function of that token returns; equal inputs give equal outputs."""
     return _call(token, input, Tout)

@@ -20,7 +20,7 @@ from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import Dims, dims_compatible, format_dims
 from weft.ops.casting import cast
 from weft.ops.comparison import equal, greater_equal, logical_and, maximum
-from weft.ops.declaration import op, rank_of
+from weft.ops.declaration import not_differentiable, op, rank_of
 from weft.ops.elementwise import NUMBERS, REAL, mul, real_div, truncated_quotient
 from weft.ops.filling import ones_like, zeros_like
 from weft.ops.gather_scatter import gather_v2_node
@@ -95,7 +95,7 @@ def _sizes_shape(node: Operation) -> list[Dims]:
     return [None if dims is None else (dims[0], *(1,) * (len(dims) - 1))]
 
 
-@op("SegmentSizes", "data: T, segment_ids: Tindices -> sizes: T", infer=_sizes_shape, gradient=None)
+@op("SegmentSizes", "data: T, segment_ids: Tindices -> sizes: T", infer=_sizes_shape, gradient=not_differentiable)
 def segment_sizes(ctx, data, segment_ids):
     """The number of rows of each segment, at least 1, in the rank of the data."""
     return _sizes(data, segment_ids, segment_count(segment_ids))
@@ -178,7 +178,7 @@ def _others(rows: Any) -> Any:
 
 
 @op("SegmentOthers", "data: T, segment_ids: Tindices -> output: T", infer=lambda node: [node.inputs[0]._dims],
-    gradient=None)  # fmt: skip
+    gradient=not_differentiable)  # fmt: skip
 def segment_others(ctx, data, segment_ids):
     """For each row the product of all the others of its segment; rows with an id below zero give 0."""
     ids = segment_ids.reshape(-1)

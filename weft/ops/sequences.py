@@ -18,7 +18,7 @@ from weft.framework.tensor_shape import Dims
 from weft.ops.casting import cast
 from weft.ops.comparison import less, maximum
 from weft.ops.constant import constant
-from weft.ops.declaration import op, rank_of
+from weft.ops.declaration import not_differentiable, op, rank_of
 from weft.ops.elementwise import mul, neg
 from weft.ops.filling import ones
 from weft.ops.gather_scatter import gather
@@ -254,7 +254,7 @@ def _distance_shape(node: Operation) -> list[Dims]:
 
 
 @op("EditDistance", "hypothesis_indices: int64, hypothesis_values: T, hypothesis_shape: int64, truth_indices: int64, "
-    "truth_values: T, truth_shape: int64 -> output: float32", infer=_distance_shape, gradient=None)  # fmt: skip
+    "truth_values: T, truth_shape: int64 -> output: float32", infer=_distance_shape, gradient=not_differentiable)  # fmt: skip
 def edit_distance_node(
     ctx, hypothesis_indices, hypothesis_values, hypothesis_shape, truth_indices, truth_values, truth_shape, *,
     normalize: bool = True,

@@ -19,7 +19,7 @@ from weft.framework.sparse_tensor import SparseTensor, SparseTensorValue
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import Dims, dims_compatible, format_dims
 from weft.ops.constant import constant
-from weft.ops.declaration import op, rank_of, scalar_shape
+from weft.ops.declaration import not_differentiable, op, rank_of, scalar_shape
 
 INDEX: Final = (dtypes.int32, dtypes.int64)
 
@@ -31,20 +31,27 @@ def _vectors(node: Operation) -> list[Dims]:
     return [(rank_of(tensor),) for tensor in node.inputs]
 
 
-@op("Shape", "input: T -> output: out_type", infer=_vectors, gradient=None, shape_only=True, types={"out_type": INDEX})
+@op(
+    "Shape",
+    "input: T -> output: out_type",
+    infer=_vectors,
+    gradient=not_differentiable,
+    shape_only=True,
+    types={"out_type": INDEX},
+)
 def shape_node(xp, input, *, out_type: DType = dtypes.int32):
     """The sizes of all dimensions."""
     return np.array(input.shape, out_type.as_numpy_dtype)
 
 
-@op("ShapeN", "input: N*T -> output: N*out_type", infer=_vectors, gradient=None, shape_only=True,
+@op("ShapeN", "input: N*T -> output: N*out_type", infer=_vectors, gradient=not_differentiable, shape_only=True,
     types={"out_type": INDEX})  # fmt: skip
 def shape_n(xp, input, *, out_type: DType = dtypes.int32):
     """The sizes of all dimensions of each input."""
     return tuple(np.array(each.shape, out_type.as_numpy_dtype) for each in input)
 
 
-@op("Rank", "input: T -> output: int32", infer=scalar_shape, gradient=None, shape_only=True)
+@op("Rank", "input: T -> output: int32", infer=scalar_shape, gradient=not_differentiable, shape_only=True)
 def rank_node(xp, input):
     """The number of dimensions."""
     return np.array(len(input.shape), np.int32)
@@ -54,7 +61,7 @@ def rank_node(xp, input):
     "Size",
     "input: T -> output: out_type",
     infer=scalar_shape,
-    gradient=None,
+    gradient=not_differentiable,
     shape_only=True,
     types={"out_type": INDEX},
 )
@@ -305,7 +312,7 @@ def conjugate_transpose(xp, x, perm):
     "ReversedAxes",
     "x: T -> perm: int32",
     infer=lambda node: [(rank_of(node.inputs[0]),)],
-    gradient=None,
+    gradient=not_differentiable,
     shape_only=True,
 )
 def reversed_axes(xp, x):
@@ -346,7 +353,8 @@ def _swap_last(xp, x, *, conjugate: bool = False):
     return xp.conj(swapped) if conjugate else swapped
 
 
-@op("InvertPermutation", "x: T -> y: T", infer=lambda node: [node.inputs[0]._dims], gradient=None, types={"T": INDEX},
+@op("InvertPermutation", "x: T -> y: T", infer=lambda node: [node.inputs[0]._dims],
+    gradient=not_differentiable, types={"T": INDEX},
     defaults={"T": dtypes.int32})  # fmt: skip
 def invert_permutation_node(xp, x):
     """The permutation y with `y[x[i]] = i`."""

@@ -19,7 +19,7 @@ from weft.framework.sparse_tensor import SparseTensor, SparseTensorValue
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import Dims, TensorShape, dims_compatible
 from weft.ops.casting import cast
-from weft.ops.declaration import op, rank_of
+from weft.ops.declaration import not_differentiable, op, rank_of
 from weft.ops.gather_scatter import gather
 from weft.ops.joining import filled_gradients
 from weft.ops.selection import where_node
@@ -384,7 +384,7 @@ def sparse_fill_empty_rows(sp_input: Any, default_value: Any, name: str | None =
 
 
 @op("SparseTightShape", "indices: int64, shape: int64 -> output: int64", infer=lambda node: [node.inputs[1]._dims],
-    gradient=None)  # fmt: skip
+    gradient=not_differentiable)  # fmt: skip
 def tight_shape(ctx, indices, shape):
     """The least shape that holds all positions."""
     return indices.max(0) + 1 if len(indices) else np.zeros_like(shape)

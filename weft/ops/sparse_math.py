@@ -14,7 +14,7 @@ from weft.framework.operation import Operation, Tensor
 from weft.framework.sparse_tensor import SparseTensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import Dims
-from weft.ops.declaration import op, rank_of
+from weft.ops.declaration import not_differentiable, op, rank_of
 from weft.ops.elementwise import FLOATS, NUMBERS, REAL
 from weft.ops.gather_scatter import gather_nd_node
 from weft.ops.shape_ops import INDEX, brackets, reshape
@@ -158,7 +158,7 @@ def _added_gradient(node: Operation, grad: Any) -> list[Any]:
 
 
 @op("SparseAddGrad", "backprop_val_grad: T, a_indices: int64, b_indices: int64, sum_indices: int64 -> a_val_grad: T, "
-    "b_val_grad: T", gradient=None, types={"T": NUMBERS},
+    "b_val_grad: T", gradient=not_differentiable, types={"T": NUMBERS},
     infer=lambda node: [None if t._dims is None else t._dims[:1] for t in node.inputs[1:3]])  # fmt: skip
 def sparse_add_grad(ctx, backprop_val_grad, a_indices, b_indices, sum_indices):
     """For each element of both inputs the gradient of the sum at its position, zero where that was left out."""

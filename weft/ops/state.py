@@ -13,7 +13,7 @@ from weft.framework import dtypes
 from weft.framework.dtypes import DType
 from weft.framework.operation import Operation
 from weft.framework.tensor_shape import Dims
-from weft.ops.declaration import from_attr, op, same_as_input, scalar_shape
+from weft.ops.declaration import from_attr, not_differentiable, op, same_as_input, scalar_shape
 from weft.ops.elementwise import NUMBERS
 
 INDICES = (dtypes.int32, dtypes.int64)
@@ -72,7 +72,7 @@ def _check_same_shape(ref: Any, value: Any) -> None:
         )
 
 
-@op("Assign", "ref: Ref(T), value: T -> output_ref: Ref(T)", infer=_assigned, gradient=None, stateful=True,
+@op("Assign", "ref: Ref(T), value: T -> output_ref: Ref(T)", infer=_assigned, gradient=not_differentiable, stateful=True,
     updates=("ref",), allows_uninitialized=True, check=_check_assigned)  # fmt: skip
 def assign(ref, value, *, validate_shape: bool = True, use_locking: bool = True):
     """The value."""
@@ -81,14 +81,14 @@ def assign(ref, value, *, validate_shape: bool = True, use_locking: bool = True)
     return value
 
 
-@op("AssignAdd", "ref: Ref(T), value: T -> output_ref: Ref(T)", infer=_updated, gradient=None, stateful=True,
+@op("AssignAdd", "ref: Ref(T), value: T -> output_ref: Ref(T)", infer=_updated, gradient=not_differentiable, stateful=True,
     updates=("ref",), types={"T": NUMBERS})  # fmt: skip
 def assign_add(ref, value, *, use_locking: bool = False):
     """`ref + value`."""
     return ref + value
 
 
-@op("AssignSub", "ref: Ref(T), value: T -> output_ref: Ref(T)", infer=_updated, gradient=None, stateful=True,
+@op("AssignSub", "ref: Ref(T), value: T -> output_ref: Ref(T)", infer=_updated, gradient=not_differentiable, stateful=True,
     updates=("ref",), types={"T": NUMBERS})  # fmt: skip
 def assign_sub(ref, value, *, use_locking: bool = False):
     """`ref - value`."""

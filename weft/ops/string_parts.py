@@ -13,7 +13,7 @@ from weft.framework.operation import Operation, Tensor
 from weft.framework.sparse_tensor import SparseTensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import Dims
-from weft.ops.declaration import op, rank_of, scalar_shape
+from weft.ops.declaration import not_differentiable, op, rank_of, scalar_shape
 from weft.ops.joining import merged
 from weft.ops.shape_ops import reshape
 from weft.ops.strings import invalid
@@ -41,7 +41,7 @@ def _split_at_any(text: bytes, delimiters: bytes, skip_empty: bool) -> list[byte
 
 
 @op("StringSplit", "input: string, delimiter: string -> indices: int64, values: string, shape: int64",
-    infer=_split_shapes, gradient=None)  # fmt: skip
+    infer=_split_shapes, gradient=not_differentiable)  # fmt: skip
 def string_split_node(ctx, input, delimiter, *, skip_empty: bool = True):
     """The parts of each string between any of the delimiter's characters, as a sparse matrix."""
     if input.ndim != 1:
@@ -98,7 +98,7 @@ def _joined_shape(node: Operation) -> list[Dims]:
     return [dims]
 
 
-@op("StringJoin", "inputs: N*string -> output: string", infer=_joined_shape, gradient=None)
+@op("StringJoin", "inputs: N*string -> output: string", infer=_joined_shape, gradient=not_differentiable)
 def string_join_node(ctx, inputs, *, N: int, separator: str = ""):
     """The strings at each position of all inputs, joined; scalars go with each."""
     if not inputs:
@@ -132,7 +132,12 @@ def _reduced_shape(node: Operation) -> list[Dims]:
     return [tuple(size for axis, size in enumerate(dims) if axis not in gone)]
 
 
-@op("ReduceJoin", "inputs: string, reduction_indices: int32 -> output: string", infer=_reduced_shape, gradient=None)
+@op(
+    "ReduceJoin",
+    "inputs: string, reduction_indices: int32 -> output: string",
+    infer=_reduced_shape,
+    gradient=not_differentiable,
+)
 def reduce_join_node(ctx, inputs, reduction_indices, *, keep_dims: bool = False, separator: str = ""):
     """The strings along some dimensions joined: first along the dimension listed first."""
     axes = [axis % max(inputs.ndim, 1) for axis in np.ravel(reduction_indices).tolist()]

@@ -19,7 +19,7 @@ from weft.framework import dtypes
 from weft.framework.dtypes import DType
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_shape import Dims, broadcast_dims
-from weft.ops.declaration import op, same_as_input
+from weft.ops.declaration import not_differentiable, op, same_as_input
 from weft.ops.elementwise import COMPLEX, FLOATS, NUMBERS
 from weft.ops.string_hash import farm_hash_64, murmur_hash_64, sip_hash
 
@@ -41,7 +41,7 @@ def invalid(message: str) -> InvalidArgumentError:
 # Numbers as text and back.
 
 
-@op("AsString", "input: T -> output: string", infer=same_as_input, gradient=None,
+@op("AsString", "input: T -> output: string", infer=same_as_input, gradient=not_differentiable,
     types={"T": (*NUMBERS, dtypes.bool, dtypes.string, dtypes.variant)})  # fmt: skip
 def as_string_node(
     ctx,
@@ -92,7 +92,7 @@ def as_string(
 _INTEGER: Final = re.compile(rb"\s*[+-]?\d+\s*\Z")
 
 
-@op("StringToNumber", "string_tensor: string -> output: out_type", infer=same_as_input, gradient=None,
+@op("StringToNumber", "string_tensor: string -> output: out_type", infer=same_as_input, gradient=not_differentiable,
     types={"out_type": (dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64, dtypes.uint32,
                         dtypes.uint64)})  # fmt: skip
 def string_to_number_node(ctx, string_tensor, *, out_type: DType = dtypes.float32):
@@ -142,7 +142,13 @@ def _decoded_shape(node: Operation) -> list[Dims]:
     return [None if dims is None else (*dims, None)]
 
 
-@op("DecodeRaw", "bytes: string -> output: out_type", infer=_decoded_shape, gradient=None, types={"out_type": _RAW})
+@op(
+    "DecodeRaw",
+    "bytes: string -> output: out_type",
+    infer=_decoded_shape,
+    gradient=not_differentiable,
+    types={"out_type": _RAW},
+)
 def decode_raw_node(ctx, bytes, *, out_type: DType, little_endian: bool = True):
     """The bytes of each string as numbers, along a new last dimension."""
     wanted = np.dtype(out_type.as_numpy_dtype)
@@ -267,7 +273,7 @@ def _replace(input: Any, pattern: bytes, rewrite: bytes, replace_global: bool) -
 
 
 @op("RegexReplace", "input: string, pattern: string, rewrite: string -> output: string", infer=same_as_input,
-    gradient=None)  # fmt: skip
+    gradient=not_differentiable)  # fmt: skip
 def regex_replace_node(ctx, input, pattern, rewrite, *, replace_global: bool = True):
     """Each string with what the pattern matches replaced."""
     return _replace(input, pattern.item(), rewrite.item(), replace_global)
@@ -307,7 +313,7 @@ def regex_full_match(input: Any, pattern: Any, name: str | None = None) -> Tenso
     return regex_full_match_node(input, pattern, name=name)
 
 
-@op("EncodeBase64", "input: string -> output: string", infer=same_as_input, gradient=None)
+@op("EncodeBase64", "input: string -> output: string", infer=same_as_input, gradient=not_differentiable)
 def encode_base64(ctx, input, *, pad: bool = False):
     """Each string in web-safe base64, without padding unless `pad`."""
     return each(input, lambda text: base64.urlsafe_b64encode(text).rstrip(b"" if pad else b"="))
@@ -326,7 +332,7 @@ def _from_base64(text: bytes) -> bytes:
         raise invalid(f"Invalid character found in base64: {error}") from None
 
 
-@op("DecodeBase64", "input: string -> output: string", infer=same_as_input, gradient=None)
+@op("DecodeBase64", "input: string -> output: string", infer=same_as_input, gradient=not_differentiable)
 def decode_base64(ctx, input):
     """What each string of web-safe base64, padded or not, encodes."""
     return each(input, _from_base64)
@@ -341,13 +347,13 @@ def _buckets(input: Any, count: int, function: Callable[[bytes], int]) -> Any:
     return each(input, lambda text: function(text) % count, np.int64)
 
 
-@op("StringToHashBucketFast", "input: string -> output: int64", infer=same_as_input, gradient=None)
+@op("StringToHashBucketFast", "input: string -> output: int64", infer=same_as_input, gradient=not_differentiable)
 def string_to_hash_bucket_fast_node(ctx, input, *, num_buckets: int):
     """The fingerprint of each string modulo the number of buckets."""
     return _buckets(input, num_buckets, farm_hash_64)
 
 
-@op("StringToHashBucketStrong", "input: string -> output: int64", infer=same_as_input, gradient=None)
+@op("StringToHashBucketStrong", "input: string -> output: int64", infer=same_as_input, gradient=not_differentiable)
 def string_to_hash_bucket_strong_node(ctx, input, *, num_buckets: int, key: list[int]):
     """The keyed hash of each string modulo the number of buckets."""
     if len(key) != 2:
@@ -356,7 +362,7 @@ def string_to_hash_bucket_strong_node(ctx, input, *, num_buckets: int, key: list
     return _buckets(input, num_buckets, lambda text: sip_hash(text, pair))
 
 
-@op("StringToHashBucket", "string_tensor: string -> output: int64", infer=same_as_input, gradient=None)
+@op("StringToHashBucket", "string_tensor: string -> output: int64", infer=same_as_input, gradient=not_differentiable)
 def string_to_hash_bucket_node(ctx, string_tensor, *, num_buckets: int):
     """An older hash of each string modulo the number of buckets."""
     return _buckets(string_tensor, num_buckets, murmur_hash_64)

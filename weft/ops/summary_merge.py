@@ -12,10 +12,10 @@ from tensorboard.compat.proto import summary_pb2
 from weft.errors import InvalidArgumentError
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
-from weft.ops.declaration import op, scalar_shape
+from weft.ops.declaration import not_differentiable, op, scalar_shape
 
 
-@op("MergeSummary", "inputs: N*string -> summary: string", infer=scalar_shape, gradient=None)
+@op("MergeSummary", "inputs: N*string -> summary: string", infer=scalar_shape, gradient=not_differentiable)
 def merge_summary(ctx, inputs):
     """The Summary with the values of all inputs; two values of one tag are an error."""
     merged = summary_pb2.Summary()

@@ -18,7 +18,7 @@ from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_util import make_tensor_proto
-from weft.ops.declaration import op, scalar_shape
+from weft.ops.declaration import not_differentiable, op, scalar_shape
 from weft.ops.elementwise import REAL
 from weft.ops.summary_histogram import histogram_of
 from weft.ops.summary_media import pixels_of, png_of, wav_of
@@ -37,7 +37,13 @@ def _serialized(*values: Any) -> Any:
     return as_string_scalar(summary_pb2.Summary(value=values).SerializeToString())
 
 
-@op("ScalarSummary", "tags: string, values: T -> summary: string", infer=scalar_shape, gradient=None, types={"T": REAL})
+@op(
+    "ScalarSummary",
+    "tags: string, values: T -> summary: string",
+    infer=scalar_shape,
+    gradient=not_differentiable,
+    types={"T": REAL},
+)
 def scalar_summary(ctx, tags, values):
     """One simple value for each tag."""
     if tags.shape != values.shape and not (tags.size == 1 and values.size == 1):
@@ -49,7 +55,8 @@ def scalar_summary(ctx, tags, values):
     return _serialized(*(summary_pb2.Summary.Value(tag=_text(tag), simple_value=value) for tag, value in pairs))
 
 
-@op("HistogramSummary", "tag: string, values: T -> summary: string", infer=scalar_shape, gradient=None, types={"T": REAL},
+@op("HistogramSummary", "tag: string, values: T -> summary: string", infer=scalar_shape,
+    gradient=not_differentiable, types={"T": REAL},
     defaults={"T": dtypes.float32})  # fmt: skip
 def histogram_summary(ctx, tag, values):
     """A histogram of the values."""
@@ -62,7 +69,7 @@ def histogram_summary(ctx, tag, values):
     return _serialized(summary_pb2.Summary.Value(tag=name, histo=histogram_of(numbers)))
 
 
-@op("ImageSummary", "tag: string, tensor: T -> summary: string", infer=scalar_shape, gradient=None,
+@op("ImageSummary", "tag: string, tensor: T -> summary: string", infer=scalar_shape, gradient=not_differentiable,
     types={"T": _IMAGE_TYPES}, defaults={"T": dtypes.float32})  # fmt: skip
 def image_summary(ctx, tag, tensor, *, max_images: int = 3, bad_color: np.ndarray = _RED):
     """The first images of a batch as PNGs."""
@@ -81,7 +88,7 @@ def image_summary(ctx, tag, tensor, *, max_images: int = 3, bad_color: np.ndarra
 
 
 @op("AudioSummaryV2", "tag: string, tensor: float32, sample_rate: float32 -> summary: string", infer=scalar_shape,
-    gradient=None)  # fmt: skip
+    gradient=not_differentiable)  # fmt: skip
 def audio_summary_v2(ctx, tag, tensor, sample_rate, *, max_outputs: int = 3):
     """The first sounds of a batch as WAVs."""
     name, rate = _text(_single(tag)), float(_single(sample_rate))
@@ -99,7 +106,7 @@ def audio_summary_v2(ctx, tag, tensor, sample_rate, *, max_outputs: int = 3):
 
 
 @op("TensorSummaryV2", "tag: string, tensor: T, serialized_summary_metadata: string -> summary: string", infer=scalar_shape,
-    gradient=None)  # fmt: skip
+    gradient=not_differentiable)  # fmt: skip
 def tensor_summary_v2(ctx, tag, tensor, serialized_summary_metadata, *, T: DType):
     """Any tensor, for a plugin of TensorBoard."""
     metadata = summary_pb2.SummaryMetadata.FromString(_single(serialized_summary_metadata))

@@ -24,8 +24,8 @@ def _input_shapes(node: Operation) -> list[Dims]:
     return [node.inputs[index]._dims for index in node.attrs["wanted"]]
 
 
-@op("KernelGradient", "inputs: [Tin], grads: [Tgrad] -> output: [Tout]", infer=_input_shapes, gradient=None,
-    compiled_only=True)  # fmt: skip
+@op("KernelGradient", "inputs: [Tin], grads: [Tgrad] -> output: [Tout]", infer=_input_shapes, compiled_only=True,
+    gradient=lambda node, *grads: vjp(node, *grads))  # fmt: skip
 def symbolic_gradient(xp, inputs, grads, *, Tout: list[DType], f: Function, wanted: list[int]):  # type: ignore[name-defined]  # noqa: F821
     """The gradients of op `f` (its type, with its attributes) for the inputs listed in `wanted`."""
     definition = op_def.lookup(f)

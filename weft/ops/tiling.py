@@ -14,7 +14,7 @@ from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import Dims, broadcast_dims
 from weft.ops.constant import constant
-from weft.ops.declaration import op, rank_of, same_as_input
+from weft.ops.declaration import not_differentiable, op, rank_of, same_as_input
 from weft.ops.elementwise import neg, sum_to_like
 from weft.ops.padding import check_rank, known_rank
 from weft.ops.shape_ops import INDEX, brackets
@@ -106,7 +106,7 @@ def _longest(node: Operation) -> Dims:
     return (None if None in lengths else max(lengths),)  # type: ignore[type-var]
 
 
-@op("BroadcastGradientArgs", "s0: T, s1: T -> r0: T, r1: T", gradient=None, types={"T": INDEX},
+@op("BroadcastGradientArgs", "s0: T, s1: T -> r0: T, r1: T", gradient=not_differentiable, types={"T": INDEX},
     defaults={"T": dtypes.int32}, infer=lambda node: [(None,), (None,)], static=("s0", "s1"))  # fmt: skip
 def broadcast_gradient_args(xp, s0, s1):
     """The dimensions over which each of two broadcast tensors' gradients is summed."""

@@ -14,7 +14,7 @@ from weft.framework.tensor_shape import Dims
 from weft.ops.assign import is_variable_initialized
 from weft.ops.constant import constant
 from weft.ops.control import group, no_op
-from weft.ops.declaration import op
+from weft.ops.declaration import not_differentiable, op
 
 _VARIABLE_OPS = ("Variable", "VariableV2", "AutoReloadVariable")
 
@@ -100,7 +100,7 @@ def _some(node: Operation) -> list[Dims]:
     return [(None,)]
 
 
-@op("UninitializedNames", "is_initialized: N*bool -> output: string", infer=_some, gradient=None)
+@op("UninitializedNames", "is_initialized: N*bool -> output: string", infer=_some, gradient=not_differentiable)
 def uninitialized_names(ctx, is_initialized, *, names: list[str]):
     """The names whose flag is not set."""
     left = [name.encode() for name, flag in zip(names, is_initialized, strict=True) if not flag]
@@ -127,7 +127,7 @@ def report_uninitialized_variables(
             return uninitialized_names(flags, names=names)
 
 
-@op("ReadyToRead", "ref: Ref(T) -> rank: int32", infer=lambda node: [()], gradient=None, stateful=True)
+@op("ReadyToRead", "ref: Ref(T) -> rank: int32", infer=lambda node: [()], gradient=not_differentiable, stateful=True)
 def ready_to_read(xp, ref):
     """The rank; reading a variable without a value is a FailedPreconditionError."""
     return np.asarray(ref.ndim, np.int32)

@@ -13,7 +13,7 @@ from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.assertion import assert_that
 from weft.ops.comparison import equal, logical_or
 from weft.ops.control import no_op
-from weft.ops.declaration import op, scalar_shape
+from weft.ops.declaration import not_differentiable, op, scalar_shape
 from weft.ops.elementwise import mul
 from weft.ops.filling import ones_like
 from weft.ops.input_scope import input_scope
@@ -23,7 +23,7 @@ from weft.ops.shape_ops import rank, shape
 _PREFIX: Final = "weights can not be broadcast to values."
 
 
-@op("WeightsFit", "weights_shape: int32, values_shape: int32 -> fits: bool", infer=scalar_shape, gradient=None)
+@op("WeightsFit", "weights_shape: int32, values_shape: int32 -> fits: bool", infer=scalar_shape, gradient=not_differentiable)
 def weights_fit(xp, weights_shape, values_shape):
     """Whether weights of a shape can be broadcast to values of another, for ranks that are not known before."""
     if weights_shape.shape[0] == 0:

@@ -337,7 +337,7 @@ def _with_type(case: Case, attr: str, dtype: DType) -> Case:
 def check_gradient(case: Case) -> None:
     """The gradient rule gives what finite differences of the kernel give, with shapes known and unknown."""
     definition = case.definition
-    if definition.gradient is None or not case.gradient:
+    if definition.gradient in (None, op_def.not_differentiable) or not case.gradient:
         return
     case = _widened(case)
     for dims_of in (np.shape, unknown_sizes, unknown_rank):
