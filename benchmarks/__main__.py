@@ -4,33 +4,46 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import signal
 import sys
 import tempfile
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
-from benchmarks import profile, sitting
-from benchmarks.catalogue import MEASURES, Measure, select
+from benchmarks import growth, growth_picture, picture, profile, readme, report, sitting
+from benchmarks.catalogue import MEASURES, select
 from benchmarks.contender import Contender
-from benchmarks.framework import TENSORFLOW, WEFT
+from benchmarks.curves import CURVES, select_curves
+from benchmarks.framework import ROOT, TENSORFLOW, WEFT
+from benchmarks.growth import Growth
 from benchmarks.peer import PYTHON_VARIABLE, peer_python
-from benchmarks.picture import draw
-from benchmarks.report import as_json, table
+from benchmarks.sitting import Sitting
+
+ROUNDS, GROWTH_ROUNDS = 5, 3
 
 
 def parser() -> argparse.ArgumentParser:
     options = argparse.ArgumentParser("python -m benchmarks", description="Measure weft and TensorFlow in alternation.")
+    mode = options.add_mutually_exclusive_group()
+    mode.add_argument("--growth", action="store_true", help="measure how cost grows instead")
+    mode.add_argument("--profile", action="store_true", help="say where weft's time goes instead of comparing")
+    mode.add_argument("--list", action="store_true", help="list the measures and curves, and leave")
     options.add_argument(
-        "--only", action="append", default=[], metavar="NAME", help="a measure or a family; may be repeated, * matches"
+        "--only", action="append", default=[], metavar="NAME", help="a measure, a family or a curve; may be repeated, * matches"
     )
-    options.add_argument("--rounds", type=int, default=5, help="how often each contender takes its turn (5)")
+    options.add_argument(
+        "--rounds", type=int, help=f"how often each contender takes its turn ({ROUNDS}; of growth {GROWTH_ROUNDS})"
+    )
     options.add_argument("--json", type=Path, metavar="FILE", help="write everything that was measured")
-    options.add_argument("--picture", type=Path, metavar="FILE", help="draw the ratios as SVG")
-    options.add_argument("--profile", action="store_true", help="say where weft's time goes instead of comparing")
+    options.add_argument("--picture", type=Path, metavar="FILE", help="draw it as SVG")
+    options.add_argument("--readme", type=Path, metavar="FILE", help="put the table into this Markdown file")
+    options.add_argument(
+        "--publish", action="store_true", help="write JSON, picture and table to where the project's documents show them"
+    )
+    options.add_argument("--redraw", type=Path, metavar="FILE", help="take the figures of a JSON file instead of measuring")
     options.add_argument("--framework", choices=(WEFT, TENSORFLOW), help="measure only this one")
     options.add_argument("--peer-python", metavar="PATH", help=f"an interpreter with TensorFlow (or {PYTHON_VARIABLE})")
-    options.add_argument("--list", action="store_true", help="list the measures and leave")
     return options
 
 
@@ -39,49 +52,96 @@ def main(arguments: list[str] | None = None) -> int:
     options = options_parser.parse_args(arguments)
     # Leaving by an exception lets every running program be killed on the way out.
     signal.signal(signal.SIGTERM, _leave)
+    if options.publish:
+        _publish(options)
     try:
-        measures = select(options.only)
+        if options.list:
+            return _list()
+        if options.growth:
+            return _grow(options)
+        return _profile(options) if options.profile else _compare(options)
     except ValueError as error:
         options_parser.error(str(error))
-    if options.list:
-        print("\n".join(f"{each.name:<20} {each.program.partition(':')[0]:<22} {each.title}" for each in MEASURES))
-        return 0
-    if options.profile:
-        return _profile(measures)
-    return _compare(options, measures)
 
 
 def _leave(*_: object) -> NoReturn:
     sys.exit(128 + signal.SIGTERM)
 
 
-def _compare(options: argparse.Namespace, measures: list[Measure]) -> int:
-    """Hold a sitting, print and write it; the status says whether every contender gave every figure."""
+def _publish(options: argparse.Namespace) -> None:
+    name = "growth" if options.growth else "benchmarks"
+    options.json = options.json or ROOT / "docs" / f"{name}.json"
+    options.picture = options.picture or ROOT / "docs" / f"{name}.svg"
+    if not options.growth:
+        options.readme = options.readme or ROOT / "README.md"
+
+
+def _list() -> int:
+    print("\n".join(f"{each.name:<20} {each.program.partition(':')[0]:<22} {each.title}" for each in MEASURES))
+    print("\n".join(f"{each.name:<20} {'--growth':<22} {each.panels[0].title}, against {each.along}" for each in CURVES))
+    return 0
+
+
+def _contenders(options: argparse.Namespace) -> list[Contender]:
     contenders = []
     if options.framework != TENSORFLOW:
         contenders.append(Contender(WEFT, sys.executable))
     if options.framework != WEFT:
         contenders.append(Contender(TENSORFLOW, peer_python(options.peer_python)))
-    held = sitting.hold(contenders, measures, rounds=options.rounds, tell=_tell)
-    print(table(held))
-    if options.json:
-        options.json.write_text(json.dumps(as_json(held), indent=1, ensure_ascii=False) + "\n")
-    if options.picture:
-        options.picture.write_text(draw(held))
-    failed = any(row.reason(contender.name) for row in held.rows for contender in contenders)
+    return contenders
+
+
+def _compare(options: argparse.Namespace) -> int:
+    """Hold a sitting, print and write it; the status says whether every contender gave every figure."""
+    held = _sitting(options)
+    print(report.table(held))
+    _write(options, report.as_json(held), picture.draw(held))
+    if options.readme:
+        link = os.path.relpath(options.picture, options.readme.parent) if options.picture else None
+        options.readme.write_text(readme.with_sitting(options.readme.read_text(), held, link))
+    failed = any(row.reason(contender.name) for row in held.rows for contender in held.contenders)
     return 1 if failed else 0
 
 
-def _profile(measures: list[Measure]) -> int:
+def _sitting(options: argparse.Namespace) -> Sitting:
+    if options.redraw:
+        return report.from_json(json.loads(options.redraw.read_text()))
+    measures = select(options.only)
+    return sitting.hold(_contenders(options), measures, rounds=options.rounds or ROUNDS, tell=_tell)
+
+
+def _grow(options: argparse.Namespace) -> int:
+    """Measure how cost grows, print and write it; the status says whether every point was found."""
+    grown = _growth(options)
+    print(growth.in_words(grown))
+    _write(options, growth.as_json(grown), growth_picture.draw(grown))
+    return 1 if any(curve.reasons for curve in grown.curves) else 0
+
+
+def _growth(options: argparse.Namespace) -> Growth:
+    if options.redraw:
+        return growth.from_json(json.loads(options.redraw.read_text()))
+    curves = select_curves(options.only)
+    return growth.hold(_contenders(options), curves, rounds=options.rounds or GROWTH_ROUNDS, tell=_tell)
+
+
+def _write(options: argparse.Namespace, document: dict[str, Any], drawn: str) -> None:
+    if options.json:
+        options.json.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n")
+    if options.picture:
+        options.picture.write_text(drawn)
+
+
+def _profile(options: argparse.Namespace) -> int:
     """Run each measure on weft under the profiler and print where its processes' time went."""
     contender = Contender(WEFT, sys.executable)
     failed = False
-    for measure in measures:
+    for measure in select(options.only):
         with tempfile.TemporaryDirectory() as directory:
             outcome = contender.run(measure, Path(directory))
             reports = profile.read_reports(Path(directory))
         print(f"{measure.title}{f': {outcome.reason}' if outcome.reason else ''}")
-        print("\n".join(line for report in reports for line in profile.lines(report)))
+        print("\n".join(line for report_ in reports for line in profile.lines(report_)))
         failed |= outcome.sample is None
     return 1 if failed else 0
 

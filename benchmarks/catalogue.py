@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from typing import Protocol, TypeVar
 
 from benchmarks.machine import Limits
 
@@ -17,6 +18,7 @@ class Unit(Enum):
     STEPS = "steps/s"
     RATE = "B/s"
     BYTES = "B"
+    SHARE = "share"
 
     @property
     def more_is_better(self) -> bool:
@@ -167,15 +169,33 @@ MEASURES = (
 
 def select(patterns: list[str]) -> list[Measure]:
     """Return the measures whose name or family matches a pattern (`null_*`, `sessions`); all, if none is given."""
+    return matching(MEASURES, patterns, lambda measure: (measure.name, measure.program.partition(":")[0]), "measure")
+
+
+class Named(Protocol):
+    """What can be chosen on the command line."""
+
+    @property
+    def name(self) -> str: ...
+
+
+N = TypeVar("N", bound=Named)
+
+
+def matching(items: Sequence[N], patterns: list[str], names_of: Callable[[N], tuple[str, ...]], kind: str) -> list[N]:
+    """Return the items one of whose names matches a pattern; all, if there are no patterns.
+
+    Raises:
+        ValueError: a pattern matches nothing.
+    """
     if not patterns:
-        return list(MEASURES)
-    unmatched = [pattern for pattern in patterns if not any(_matches(each, pattern) for each in MEASURES)]
+        return list(items)
+
+    def matches(item: N, pattern: str) -> bool:
+        return any(fnmatch.fnmatchcase(name, pattern) for name in names_of(item))
+
+    unmatched = [pattern for pattern in patterns if not any(matches(each, pattern) for each in items)]
     if unmatched:
-        names = ", ".join(each.name for each in MEASURES)
-        raise ValueError(f"no measure is called {', '.join(unmatched)}; there are {names}")
-    return [each for each in MEASURES if any(_matches(each, pattern) for pattern in patterns)]
-
-
-def _matches(measure: Measure, pattern: str) -> bool:
-    family = measure.program.partition(":")[0]
-    return fnmatch.fnmatchcase(measure.name, pattern) or fnmatch.fnmatchcase(family, pattern)
+        names = ", ".join(each.name for each in items)
+        raise ValueError(f"no {kind} is called {', '.join(unmatched)}; there are {names}")
+    return [each for each in items if any(matches(each, pattern) for pattern in patterns)]

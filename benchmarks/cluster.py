@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import socket
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,14 @@ def start_server(children: Children, cluster: Addresses, job: str, index: int = 
     child = children.start("benchmarks.cluster:serve", cluster=cluster, job=job, index=index)
     child.hear()
     return child
+
+
+def start_servers(children: Children, cluster: Addresses, job: str, indices: Iterable[int]) -> list[Child]:
+    """Start several tasks beside each other; return once all of them serve."""
+    started = [children.start("benchmarks.cluster:serve", cluster=cluster, job=job, index=index) for index in indices]
+    for child in started:
+        child.hear()
+    return started
 
 
 def resident_bytes(pid: int) -> int:

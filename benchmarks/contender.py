@@ -15,16 +15,22 @@ import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from benchmarks import profile
 from benchmarks.catalogue import Measure
-from benchmarks.framework import FRAMEWORK_VARIABLE, MODULES, ROOT, TENSORFLOW, WEFT
+from benchmarks.framework import FRAMEWORK_VARIABLE, ROOT, TENSORFLOW, WEFT
 from benchmarks.timing import Sample
 
 TITLES = {WEFT: "weft", TENSORFLOW: "TensorFlow"}
-# Log lines are noise in a reason, and no GPU is part of the comparison.
-_ENVIRONMENT = {"TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1", "JAX_PLATFORMS": "cpu"}
+# Log lines are noise in a reason.
+_QUIET = {"TF_CPP_MIN_LOG_LEVEL": "3"}
+_CPU_ONLY = {"CUDA_VISIBLE_DEVICES": "-1", "JAX_PLATFORMS": "cpu"}
+# What weft calls its version is that of the API which it has.
+_VERSION_SOURCES = {
+    WEFT: "import weft, importlib.metadata; print(importlib.metadata.version('weft'))",
+    TENSORFLOW: "import tensorflow; print(tensorflow.__version__)",
+}
 _REASON_CHARACTERS = 160
 _GROUP_END_S = 2.0
 
@@ -38,11 +44,21 @@ class Outcome:
 
 
 @dataclass(frozen=True)
+class Answer:
+    """What a program printed as its result, or the reason why there is nothing."""
+
+    message: dict[str, Any] | None
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
 class Contender:
     """A framework and the interpreter that can import it."""
 
     name: str
     python: str
+    sees_accelerators: bool = False
+    """Whether its processes may use more than the CPU; no GPU is part of the comparison."""
 
     @property
     def title(self) -> str:
@@ -50,8 +66,7 @@ class Contender:
 
     def version(self) -> str:
         """Return the framework's version, or the reason why it cannot be imported."""
-        module = MODULES[self.name]
-        source = f"import {module} as m; print(getattr(m, '__version__', 'unversioned'))"
+        source = _VERSION_SOURCES[self.name]
         done = subprocess.run(
             [self.python, "-c", source], cwd=ROOT, env=self._environment(None), capture_output=True, text=True
         )
@@ -59,7 +74,14 @@ class Contender:
 
     def run(self, measure: Measure, profile_directory: Path | None = None) -> Outcome:
         """Run one measure in a fresh process, blocking until all of its processes are gone."""
-        command = [self.python, "-m", "benchmarks.programs", measure.program]
+        answer = self.ask(measure.program, time_limit_s=measure.time_limit_s, profile_directory=profile_directory)
+        if answer.message is None:
+            return Outcome(None, answer.reason)
+        return Outcome(Sample(answer.message["value"], answer.message["best"], answer.message["count"]))
+
+    def ask(self, program: str, *sizes: int, time_limit_s: float, profile_directory: Path | None = None) -> Answer:
+        """Run a program, `family:function` and the sizes that it takes, as `run` does; return what it answers."""
+        command = [self.python, "-m", "benchmarks.programs", program, *map(str, sizes)]
         with tempfile.TemporaryFile("w+", errors="replace") as log:
             process = subprocess.Popen(
                 command,
@@ -72,26 +94,27 @@ class Contender:
                 start_new_session=True,
             )
             try:
-                output, _ = process.communicate(timeout=measure.time_limit_s)
+                output, _ = process.communicate(timeout=time_limit_s)
             except subprocess.TimeoutExpired:
-                return Outcome(None, f"exceeded {measure.time_limit_s:g} s")
+                return Answer(None, f"exceeded {time_limit_s:g} s")
             finally:
                 _kill_group(process)
-            return _outcome(process.returncode, output, log)
+            return _answer(process.returncode, output, log)
 
     def _environment(self, profile_directory: Path | None) -> dict[str, str]:
-        environment = {**os.environ, **_ENVIRONMENT, FRAMEWORK_VARIABLE: self.name}
+        environment = {**os.environ, **_QUIET, FRAMEWORK_VARIABLE: self.name}
+        if not self.sees_accelerators:
+            environment.update(_CPU_ONLY)
         if profile_directory is not None:
             environment[profile.DIRECTORY_VARIABLE] = str(profile_directory)
         return environment
 
 
-def _outcome(status: int, output: str, log: IO[str]) -> Outcome:
+def _answer(status: int, output: str, log: IO[str]) -> Answer:
     if status == 0 and output.strip():
-        message = json.loads(output)
-        return Outcome(Sample(message["value"], message["best"], message["count"]))
+        return Answer(json.loads(output))
     log.seek(0)
-    return Outcome(None, _reason(log.read()) or f"ended with status {status}")
+    return Answer(None, _reason(log.read()) or f"ended with status {status}")
 
 
 def _reason(log: str) -> str:

@@ -6,6 +6,8 @@ until one byte acknowledges it. Copying 100 MB in memory. Multiplying matrices.
 
 from __future__ import annotations
 
+import os
+import platform
 import socket
 import statistics
 import tempfile
@@ -14,6 +16,7 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -34,6 +37,11 @@ class Limits:
     unix_rate: float
     copy_rate: float
     matmul_rate: float
+
+
+def describe() -> dict[str, Any]:
+    """Say what machine this is, for the record."""
+    return {"cores": os.cpu_count(), "architecture": platform.machine(), "system": platform.platform()}
 
 
 def measure() -> Limits:

@@ -1,21 +1,33 @@
-"""The picture of a sitting: how many times faster, or smaller, weft is than TensorFlow, one bar a measure.
+"""The picture of a sitting: how many times better weft is than TensorFlow, one bar a measure.
 
 Bars are on a logarithmic scale and start at equal: to the right weft is better, to the left TensorFlow is. The whisker
-spans the rounds. The colours hold on light and dark pages.
+spans the rounds; the small mark is the goal.
 """
 
 from __future__ import annotations
 
-import math
-from html import escape
-
+from benchmarks.catalogue import Measure
+from benchmarks.drawing import Drawing, Scale
 from benchmarks.framework import TENSORFLOW, WEFT
 from benchmarks.report import quantity
 from benchmarks.sitting import Row, Sitting, Spread
 
-WIDTH, LABELS, FIGURES, ROW, TOP, BOTTOM = 980, 340, 240, 24, 58, 34
-BETTER, WORSE, INK, FAINT = "#2a9d63", "#d1603d", "#7a7f87", "#7a7f8755"
-_TICKS = (0.1, 0.25, 0.5, 1, 2, 3, 5, 10, 20, 50)
+WIDTH, LABELS, FIGURES, ROW, GROUP, TOP, BOTTOM = 980, 336, 250, 25, 30, 96, 46
+_TICKS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)
+_GROUPS = {
+    "start_up": "Starting and building",
+    "graph_building": "Starting and building",
+    "local_runs": "Runs in one process",
+    "training_steps": "Training in one process",
+    "sessions": "Sessions on a server",
+    "remote_variables": "Variables of another process",
+    "asynchronous_training": "Asynchronous training",
+}
+
+
+def times_better(measure: Measure, ratio: float) -> float:
+    """Turn a ratio of weft to TensorFlow into a factor above one where weft is better."""
+    return ratio if measure.unit.more_is_better else 1 / ratio
 
 
 def advantage(row: Row) -> Spread | None:
@@ -23,71 +35,103 @@ def advantage(row: Row) -> Spread | None:
     ratio = row.ratio()
     if ratio is None:
         return None
-    if row.measure.unit.more_is_better:
-        return ratio
-    return Spread(1 / ratio.median, 1 / ratio.high, 1 / ratio.low)
+    low, high = sorted(times_better(row.measure, value) for value in (ratio.low, ratio.high))
+    return Spread(times_better(row.measure, ratio.median), low, high)
 
 
 def draw(sitting: Sitting) -> str:
     """Return the SVG; rows that lack either figure are left out."""
-    bars = [(row, times) for row in sitting.rows if (times := advantage(row))]
-    axis = _Axis([times for _, times in bars])
-    height = TOP + ROW * len(bars) + BOTTOM
+    groups = _grouped(sitting)
+    bars = [bar for group in groups.values() for bar in group]
+    height = TOP + ROW * len(bars) + GROUP * len(groups) + BOTTOM
+    picture = Drawing(WIDTH, height, "How many times better weft is than TensorFlow", _described(bars))
+    axis = _axis(bars)
+    _head(picture, sitting)
+    _grid(picture, axis, height)
+    y = TOP
+    for title, group in groups.items():
+        picture.text(20, y + GROUP - 9, title, "muted", bold=True)
+        y += GROUP
+        for row, times in group:
+            _bar(picture, axis, y, row, times)
+            y += ROW
+    _foot(picture, sitting, height)
+    return str(picture)
+
+
+def _grouped(sitting: Sitting) -> dict[str, list[tuple[Row, Spread]]]:
+    groups: dict[str, list[tuple[Row, Spread]]] = {}
+    for row in sitting.rows:
+        if times := advantage(row):
+            family = row.measure.program.partition(":")[0]
+            groups.setdefault(_GROUPS.get(family, family), []).append((row, times))
+    return groups
+
+
+def _described(bars: list[tuple[Row, Spread]]) -> str:
+    return "; ".join(f"{row.measure.title}: {times.median:.1f} times" for row, times in bars)
+
+
+def _axis(bars: list[tuple[Row, Spread]]) -> Scale:
+    shown = [value for row, times in bars for value in (times.low, times.high, times_better(row.measure, row.measure.goal))]
+    low, high = min([0.9, *shown]), max([2.0, *shown]) * 1.08
+    return Scale(low, high, LABELS, WIDTH - FIGURES, is_logarithmic=True)
+
+
+def _head(picture: Drawing, sitting: Sitting) -> None:
     versions = " and ".join(f"{contender.title} {sitting.versions[contender.name]}" for contender in sitting.contenders)
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" '
-        f'font-family="system-ui, sans-serif" font-size="12" fill="{INK}" role="img">',
-        "<title>How many times better weft is than TensorFlow</title>",
-        f'<text x="0" y="18" font-size="16" font-weight="600">How many times better: {escape(versions)}</text>',
-        *_ticks(axis, height),
-        *(part for index, bar in enumerate(bars) for part in _bar(axis, TOP + ROW * index, *bar)),
-        f'<text x="0" y="{height - 8}" font-size="11">Median of {len(sitting.limits)} rounds in alternation; '
-        "whiskers span the rounds; logarithmic scale</text>",
-        "</svg>",
-    ]
-    return "\n".join(parts) + "\n"
+    picture.text(20, 32, f"How many times better: {versions}", size=17, bold=True)
+    x = 20.0
+    for kind, words, room in (("weft", "weft is better", 120), ("peer", "TensorFlow is better", 150)):
+        picture.box(x, 46, 12, 12, kind, radius=2)
+        picture.text(x + 18, 56, words, "muted")
+        x += room
+    picture.line(x, 52, x + 16, 52, "ink", width=1.5)
+    picture.text(x + 22, 56, "lowest to highest round", "muted")
+    _goal_mark(picture, x + 182, 52)
+    picture.text(x + 190, 56, "goal", "muted")
+    picture.text(WIDTH - FIGURES + 14, TOP - 14, "better", "muted", size=11.5)
+    picture.text(WIDTH - 20, TOP - 14, "weft / TensorFlow", "muted", size=11.5, anchor="end")
 
 
-class _Axis:
-    """Where a factor lies between the labels and the figures, in pixels."""
-
-    def __init__(self, values: list[Spread]) -> None:
-        self.low = min([0.8, *(each.low for each in values)])
-        self.high = max([2.0, *(each.high for each in values)]) * 1.1
-
-    def x(self, factor: float) -> float:
-        share = math.log(factor / self.low) / math.log(self.high / self.low)
-        return LABELS + share * (WIDTH - LABELS - FIGURES)
-
-    def ticks(self) -> list[float]:
-        return [tick for tick in _TICKS if self.low <= tick <= self.high]
+def _goal_mark(picture: Drawing, x: float, middle: float) -> None:
+    picture.line(x, middle - 8, x, middle + 8, "muted", width=2)
 
 
-def _ticks(axis: _Axis, height: int) -> list[str]:
-    parts = []
-    for tick in axis.ticks():
-        x, stroke = axis.x(tick), INK if tick == 1 else FAINT
-        parts.append(f'<line x1="{x:.1f}" y1="{TOP - 8}" x2="{x:.1f}" y2="{height - BOTTOM}" stroke="{stroke}"/>')
-        parts.append(f'<text x="{x:.1f}" y="{TOP - 14}" text-anchor="middle" font-size="11">{tick:g}x</text>')
-    return parts
+def _grid(picture: Drawing, axis: Scale, height: int) -> None:
+    for tick in _TICKS:
+        if axis.low <= tick <= axis.high:
+            x = axis(tick)
+            picture.line(x, TOP - 6, x, height - BOTTOM + 4, "axis" if tick == 1 else "grid")
+            picture.text(x, TOP - 14, f"{tick:g}×", "muted", anchor="middle", size=11.5)  # noqa: RUF001
 
 
-def _bar(axis: _Axis, y: float, row: Row, times: Spread) -> list[str]:
-    start, end = sorted((axis.x(1), axis.x(times.median)))
-    middle = y + ROW / 2
-    colour = BETTER if times.median >= 1 else WORSE
-    return [
-        f'<text x="{LABELS - 10}" y="{middle + 4:.1f}" text-anchor="end">{escape(row.measure.title)}</text>',
-        f'<rect x="{start:.1f}" y="{y + 4:.1f}" width="{max(end - start, 1):.1f}" height="{ROW - 8}" fill="{colour}"/>',
-        f'<line x1="{axis.x(times.low):.1f}" x2="{axis.x(times.high):.1f}" y1="{middle:.1f}" y2="{middle:.1f}" '
-        f'stroke="{INK}"/>',
-        f'<text x="{WIDTH - FIGURES + 10}" y="{middle + 4:.1f}"><tspan font-weight="600">{times.median:.1f}x</tspan> '
-        f"{escape(_figures(row))}</text>",
-    ]
+def _bar(picture: Drawing, axis: Scale, y: float, row: Row, times: Spread) -> None:
+    measure, middle = row.measure, y + ROW / 2
+    start, end = sorted((axis(1), axis(times.median)))
+    picture.text(LABELS - 12, middle + 4.5, measure.title, anchor="end")
+    picture.box(start, y + 5, max(end - start, 1), ROW - 10, "weft" if times.median >= 1 else "peer", radius=2)
+    _goal_mark(picture, axis(times_better(measure, measure.goal)), middle)
+    if times.high > times.low:
+        picture.line(axis(times.low), middle, axis(times.high), middle, "ink", width=1.5)
+        for x in (axis(times.low), axis(times.high)):
+            picture.line(x, middle - 3, x, middle + 3, "ink", width=1.5)
+    picture.text(WIDTH - FIGURES + 14, middle + 4.5, f"{times.median:.{0 if times.median >= 20 else 1}f}×", bold=True)  # noqa: RUF001
+    picture.text(WIDTH - 20, middle + 4.5, _figures(row), "muted", anchor="end")
 
 
 def _figures(row: Row) -> str:
     ours, theirs = row.figure(WEFT), row.figure(TENSORFLOW)
     if ours is None or theirs is None:
         return ""
-    return f"{quantity(ours.median, row.measure.unit)} / {quantity(theirs.median, row.measure.unit)}"
+    unit = row.measure.unit
+    first, second = quantity(ours.median, unit), quantity(theirs.median, unit)
+    same_suffix = first.partition(" ")[2] == second.partition(" ")[2]
+    return f"{first.partition(' ')[0] if same_suffix else first} / {second}"
+
+
+def _foot(picture: Drawing, sitting: Sitting, height: int) -> None:
+    rounds = len(sitting.limits)
+    how = f"median of {rounds} rounds in alternation" if rounds > 1 else "one round"
+    words = f"{sitting.machine['cores']} cores, {sitting.machine['architecture']}, CPU; {how}; logarithmic scale"
+    picture.text(20, height - 16, words[:1].upper() + words[1:], "muted", size=11.5)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import platform
 from dataclasses import asdict
 from typing import Any
 
-from benchmarks.catalogue import Limit, Measure, Unit
+from benchmarks.catalogue import MEASURES, Limit, Measure, Unit
+from benchmarks.contender import Contender, Outcome
 from benchmarks.framework import TENSORFLOW, WEFT
 from benchmarks.machine import Limits
 from benchmarks.sitting import Row, Sitting, Spread
+from benchmarks.timing import Sample
 
 _SCALES = {
     Unit.SECONDS: ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")),
@@ -24,6 +24,8 @@ def quantity(value: float, unit: Unit) -> str:
     """Print a figure with three digits and a fitting unit: `33.1 µs`, `3.10 GB/s`, `2,444 steps/s`."""
     if unit is Unit.STEPS:
         return f"{value:,.0f} steps/s"
+    if unit is Unit.SHARE:
+        return f"{value:.2f}"
     factor, suffix = next((each for each in _SCALES[unit] if value >= each[0]), _SCALES[unit][-1])
     scaled = value / factor
     digits = 0 if scaled >= 100 else 1 if scaled >= 10 else 2
@@ -100,7 +102,8 @@ def _reasons(sitting: Sitting) -> list[str]:
 def _context(sitting: Sitting, limits: Limits) -> list[str]:
     versions = ", ".join(f"{contender.title} {sitting.versions[contender.name]}" for contender in sitting.contenders)
     return [
-        f"{versions}; medians over {len(sitting.limits)} round(s); {os.cpu_count()} cores, {platform.machine()}",
+        f"{versions}; medians over {len(sitting.limits)} round(s); "
+        f"{sitting.machine['cores']} cores, {sitting.machine['architecture']}",
         f"round trip: TCP {quantity(limits.tcp_round_trip_s, Unit.SECONDS)}, Unix "
         f"{quantity(limits.unix_round_trip_s, Unit.SECONDS)}; rate: TCP {quantity(limits.tcp_rate, Unit.RATE)}, Unix "
         f"{quantity(limits.unix_rate, Unit.RATE)}, memcpy {quantity(limits.copy_rate, Unit.RATE)}; "
@@ -109,14 +112,30 @@ def _context(sitting: Sitting, limits: Limits) -> list[str]:
 
 
 def as_json(sitting: Sitting) -> dict[str, Any]:
-    """Return everything that was measured, in seconds, bytes and steps per second, round by round."""
+    """Return everything that was measured, in seconds, bytes and steps per second, round by round, for `from_json` to read."""
     limits = sitting.typical_limits()
     return {
         "versions": sitting.versions,
-        "machine": {"cores": os.cpu_count(), "architecture": platform.machine(), "system": platform.platform()},
+        "machine": sitting.machine,
         "limits": {"median": asdict(limits), "rounds": [asdict(each) for each in sitting.limits]},
         "measures": {row.measure.name: _row_as_json(row, limits) for row in sitting.rows},
     }
+
+
+def from_json(document: dict[str, Any]) -> Sitting:
+    """Return the sitting that `as_json` wrote; measures that no longer exist are left out."""
+    rows = [
+        Row(measure, {name: [_outcome(each) for each in outcomes] for name, outcomes in written["rounds"].items()})
+        for measure in MEASURES
+        if (written := document["measures"].get(measure.name))
+    ]
+    contenders = [Contender(name, "") for name in document["versions"]]
+    limits = [Limits(**each) for each in document["limits"]["rounds"]]
+    return Sitting(contenders, document["versions"], rows, limits, document["machine"])
+
+
+def _outcome(written: dict[str, Any]) -> Outcome:
+    return Outcome(None, written["reason"]) if "reason" in written else Outcome(Sample(**written))
 
 
 def _row_as_json(row: Row, limits: Limits) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields
+from typing import Any
 
 from benchmarks import machine
 from benchmarks.catalogue import Measure
@@ -65,6 +66,7 @@ class Sitting:
     versions: dict[str, str]
     rows: list[Row]
     limits: list[Limits] = field(default_factory=list)
+    machine: dict[str, Any] = field(default_factory=machine.describe)
 
     def typical_limits(self) -> Limits:
         """Return the median of each limit over the rounds."""

@@ -23,6 +23,21 @@ class Sample:
     count: int
 
 
+@dataclass(frozen=True)
+class Point:
+    """What was found at one size: figures by name, in seconds, bytes or shares."""
+
+    size: int
+    figures: dict[str, float]
+
+
+@dataclass(frozen=True)
+class Points:
+    """The points that one process gives, in order of size."""
+
+    points: list[Point]
+
+
 def once(value: float) -> Sample:
     """Wrap a figure that a process can give only once."""
     return Sample(value, value, 1)

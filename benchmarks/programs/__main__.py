@@ -1,4 +1,7 @@
-"""Run one measure here and print its figure as one JSON line: `python -m benchmarks.programs local_runs:feed`."""
+"""Run one program here and print its result as one JSON line: `python -m benchmarks.programs local_runs:feed`.
+
+A program that takes a size gets it as a further argument: `python -m benchmarks.programs growth_of_steps:nodes 1000`.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +15,13 @@ from benchmarks.channel import claim_standard_streams
 from benchmarks.framework import framework_name
 
 
-def main(measure: str) -> None:
+def main(program: str, *sizes: str) -> None:
     channel = claim_standard_streams()
-    module, _, function = measure.partition(":")
+    module, _, function = program.partition(":")
     status = 0
     try:
-        sample = getattr(importlib.import_module(f"benchmarks.programs.{module}"), function)()
-        channel.send(framework=framework_name(), measure=measure, **asdict(sample))
+        result = getattr(importlib.import_module(f"benchmarks.programs.{module}"), function)(*map(int, sizes))
+        channel.send(framework=framework_name(), program=program, **asdict(result))
     except Exception:
         traceback.print_exc()
         status = 1
@@ -27,4 +30,4 @@ def main(measure: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

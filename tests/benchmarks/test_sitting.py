@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 from xml.etree import ElementTree
 
@@ -12,7 +13,7 @@ from benchmarks.contender import Contender, Outcome
 from benchmarks.framework import TENSORFLOW, WEFT
 from benchmarks.machine import Limits
 from benchmarks.picture import draw
-from benchmarks.report import as_json, quantity, table
+from benchmarks.report import as_json, from_json, quantity, table
 from benchmarks.sitting import FAILURES_ALLOWED, Row, Sitting, Spread, hold
 from benchmarks.timing import once
 
@@ -96,7 +97,23 @@ def test_the_picture_draws_a_bar_for_each_ratio_and_none_without() -> None:
         )
     )
     root = ElementTree.fromstring(svg)
-    assert len(root.findall("{http://www.w3.org/2000/svg}rect")) == 2
+    titles = [each.text for each in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert titles.count("A run") == 1
+    assert titles.count("A rate") == 1
+    assert {"4.0×", "0.2×"} <= set(titles)  # noqa: RUF001
+    bars = [each.get("class") for each in root.iter("{http://www.w3.org/2000/svg}rect") if each.get("rx") == "2"]
+    assert bars == ["weft", "peer", "weft", "peer"]  # the legend's two, then one for each ratio
+
+
+def test_json_is_read_back_as_it_was_written() -> None:
+    held = sitting_of(
+        Row(MEASURES[0], {WEFT: outcomes(1.0, "crashed"), TENSORFLOW: outcomes(4.0, 3.0)}),
+        Row(MEASURES[1], {WEFT: outcomes(1.0, 2.0), TENSORFLOW: outcomes("exceeded 1 s", "no")}),
+    )
+    again = from_json(json.loads(json.dumps(as_json(held))))
+    assert as_json(again) == as_json(held)
+    assert table(again) == table(held)
+    assert draw(again) == draw(held)
 
 
 def test_measures_are_chosen_by_name_family_and_pattern() -> None:
