@@ -364,6 +364,12 @@ from weft.ops.random_seed import set_random_seed as set_random_seed
 from weft.ops.ranges import linspace as lin_space
 from weft.ops.ranges import linspace as linspace
 from weft.ops.ranges import range_of as range
+from weft.ops.readers import FixedLengthRecordReader as FixedLengthRecordReader
+from weft.ops.readers import IdentityReader as IdentityReader
+from weft.ops.readers import ReaderBase as ReaderBase
+from weft.ops.readers import TextLineReader as TextLineReader
+from weft.ops.readers import TFRecordReader as TFRecordReader
+from weft.ops.readers import WholeFileReader as WholeFileReader
 from weft.ops.reduce_functions import arg_max as arg_max
 from weft.ops.reduce_functions import arg_min as arg_min
 from weft.ops.reduce_functions import argmax as argmax

@@ -49,7 +49,8 @@ class QueueBase:
             )
         self._names = None if names is None else list(names)
         self._queue_ref = queue_ref
-        self._name = queue_ref.op.name
+        # What stands in front of the names of the queue's other nodes, which are in the scope of whoever makes them.
+        self._name = queue_ref.op.name.split("/")[-1]
 
     @staticmethod
     def from_list(index: Any, queues: Sequence[QueueBase]) -> QueueBase:
@@ -78,7 +79,7 @@ class QueueBase:
     @property
     def name(self) -> str:
         """The name of the node that makes the queue."""
-        return self._name
+        return self._queue_ref.op.name
 
     @property
     def dtypes(self) -> list[DType]:
@@ -110,7 +111,7 @@ class QueueBase:
         elif not isinstance(vals, list | tuple):
             vals = [vals]
         if len(vals) != len(self._dtypes):
-            raise ValueError(f"Queue {self._name!r} has {len(self._dtypes)} components, got {len(vals)} to enqueue")
+            raise ValueError(f"Queue {self.name!r} has {len(self._dtypes)} components, got {len(vals)} to enqueue")
         return [
             convert_to_tensor(value, dtype=dtype, name=f"component_{number}")
             for number, (value, dtype) in enumerate(zip(vals, self._dtypes, strict=True))

@@ -34,6 +34,14 @@ from weft.train.adadelta import AdadeltaOptimizer as AdadeltaOptimizer
 from weft.train.adagrad import AdagradOptimizer as AdagradOptimizer
 from weft.train.adagrad_da import AdagradDAOptimizer as AdagradDAOptimizer
 from weft.train.adam import AdamOptimizer as AdamOptimizer
+from weft.train.batching import batch as batch
+from weft.train.batching import batch_join as batch_join
+from weft.train.batching import maybe_batch as maybe_batch
+from weft.train.batching import maybe_batch_join as maybe_batch_join
+from weft.train.batching import maybe_shuffle_batch as maybe_shuffle_batch
+from weft.train.batching import maybe_shuffle_batch_join as maybe_shuffle_batch_join
+from weft.train.batching import shuffle_batch as shuffle_batch
+from weft.train.batching import shuffle_batch_join as shuffle_batch_join
 from weft.train.checkpoint_contents import list_variables as list_variables
 from weft.train.checkpoint_contents import load_checkpoint as load_checkpoint
 from weft.train.checkpoint_contents import load_variable as load_variable
@@ -50,6 +58,12 @@ from weft.train.feed_hooks import GlobalStepWaiterHook as GlobalStepWaiterHook
 from weft.train.ftrl import FtrlOptimizer as FtrlOptimizer
 from weft.train.gradient_descent import GradientDescentOptimizer as GradientDescentOptimizer
 from weft.train.hook_timer import SecondOrStepTimer as SecondOrStepTimer
+from weft.train.input_producers import input_producer as input_producer
+from weft.train.input_producers import limit_epochs as limit_epochs
+from weft.train.input_producers import match_filenames_once as match_filenames_once
+from weft.train.input_producers import range_input_producer as range_input_producer
+from weft.train.input_producers import slice_input_producer as slice_input_producer
+from weft.train.input_producers import string_input_producer as string_input_producer
 from weft.train.learning_rate_decay import cosine_decay as cosine_decay
 from weft.train.learning_rate_decay import cosine_decay_restarts as cosine_decay_restarts
 from weft.train.learning_rate_decay import exponential_decay as exponential_decay
