@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 
-from weft.framework.dtypes import int32
-from weft.runtime.variable_slot import VariableSlot
+from weft.framework.dtypes import float32, int32
+from weft.runtime.variable_slot import VariableSlot, locks_of
 
 
 def test_a_slot_is_empty_until_it_is_updated() -> None:
@@ -30,3 +30,11 @@ def test_no_update_is_lost() -> None:
     for thread in threads:
         thread.join()
     assert slot.value == 4000
+
+
+def test_locks_have_one_order_whoever_asks() -> None:
+    slots = [VariableSlot(name, float32) for name in ("b", "a", "b")]
+    locks = locks_of([*slots, slots[0]])
+    assert len(locks) == 3
+    assert locks[0] is slots[1].lock
+    assert locks == locks_of(reversed(slots))

@@ -22,7 +22,7 @@ from weft.passes.prune import prune
 from weft.runtime.binder import BINDINGS, Binder
 from weft.runtime.control_flow import Body, ControlFlow, Counter
 from weft.runtime.kernel_errors import kernel_error
-from weft.runtime.variable_slot import VariableSlot
+from weft.runtime.variable_slot import VariableSlot, locks_of
 from weft.runtime.xla_process import as_numpy
 
 # Trace-time folding makes literals of the compiled code, so only small values are worth it.
@@ -66,11 +66,11 @@ class SlotState:
                 return as_numpy(slot.value)
 
     def update(self, indices: Sequence[int], function: Callable[[list[Any]], Sequence[Any]]) -> None:
-        """Update the slots under their locks, taken in order of name."""
+        """Update the slots under their locks, taken in the one order that there is."""
         slots = [self._slots[index] for index in indices]
         with ExitStack() as stack:
-            for slot in sorted(set(slots), key=lambda slot: slot.name):
-                stack.enter_context(slot.lock)
+            for lock in locks_of(slots):
+                stack.enter_context(lock)
             for slot, value in zip(slots, function([slot.value for slot in slots]), strict=True):
                 if isinstance(value, np.ndarray):
                     # A fetch may hand the same array to the program, which then gets a copy.
@@ -516,8 +516,8 @@ def uninitialized(op: Operation, number: int, state: State) -> OpError:
                 return FailedPreconditionError(
                     None,
                     op,
-                    f"Error while reading resource variable {name} from Container: it has not been initialized. Attempting to "
-                    f"use uninitialized value {name}",
+                    f"Error while reading resource variable {name} from Container: localhost. This could mean that the "
+                    f"variable was uninitialized. Attempting to use uninitialized value {name}",
                 )
             return FailedPreconditionError(None, op, f"Attempting to use uninitialized value {name}")
     return FailedPreconditionError(None, op, f"Attempting to use uninitialized value {op.name}")

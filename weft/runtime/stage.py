@@ -22,6 +22,7 @@ from weft.runtime.input_checks import InputChecks
 from weft.runtime.kernel_errors import kernel_error
 from weft.runtime.program import Program, SlotState, execute
 from weft.runtime.session_state import SessionState
+from weft.runtime.variable_slot import locks_of
 from weft.runtime.xla_process import as_numpy
 
 # A stage is interpreted for its first runs: compiling takes 25 ms at least, and starting XLA ends the time for forking.
@@ -144,7 +145,7 @@ class Stage:
         slots = self.program.slots
         self._written_slots = [slots[number] for number in compiled.written]
         self._updated_slots = [slots[number] for number in compiled.updated]
-        self._locks = _locks_of([*self._written_slots, *self._read_slots])
+        self._locks = locks_of([*self._written_slots, *self._read_slots])
         self._compiled = compiled
         return compiled
 
@@ -236,8 +237,3 @@ class Stage:
 
 def _is_view(value: Any, arrays: Sequence[Any]) -> bool:
     return isinstance(value, np.ndarray) and any(np.may_share_memory(value, array) for array in arrays)
-
-
-def _locks_of(slots: Sequence[Any]) -> list[Any]:
-    """The locks of the slots, each once, in the one order in which every stage takes them."""
-    return [slot.lock for slot in sorted(set(slots), key=lambda slot: (slot.name, id(slot)))]

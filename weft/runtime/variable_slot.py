@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from weft.framework.dtypes import DType
@@ -33,3 +33,8 @@ class VariableSlot:
         with self.lock:
             self.value = function(self.value)
             return self.value
+
+
+def locks_of(slots: Iterable[VariableSlot]) -> list[threading.Lock]:
+    """The locks of the slots, each once, in the one order in which whoever needs several takes them."""
+    return [slot.lock for slot in sorted(set(slots), key=lambda slot: (slot.name, id(slot)))]
