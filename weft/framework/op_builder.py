@@ -153,7 +153,16 @@ def _converted(definition: OpDef, graph: Graph, name: str, arg: ArgDef, value: A
     with graph.as_default(), graph.name_scope(name + "/"):
         try:
             return convert_to_tensor(value, wanted, arg.name, preferred_dtype=default, as_ref=arg.is_ref)
+        except TypeError as error:
+            if wanted is None:
+                raise
+            raise TypeError(
+                f"Expected {wanted.name} passed to parameter {arg.name!r} of op {definition.name!r}, got {value!r} of type "
+                f"{type(value).__name__!r} instead. Error: {error}"
+            ) from error
         except ValueError as error:
+            if value is None:
+                raise ValueError(f"Tried to convert {arg.name!r} to a tensor and failed. Error: {error}") from error
             if wanted is None or not hasattr(value, "dtype"):
                 raise
             found = as_dtype(value.dtype).base_dtype

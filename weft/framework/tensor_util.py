@@ -194,7 +194,8 @@ def _convert_array(array: Any, base: DType | None, value: Any) -> Any:
 
 def _strings(array: Any, base: DType | None, value: Any) -> Any:
     if base is not None and base is not dtypes.string:
-        raise TypeError(f"Expected {base.name}, got {value!r} of type {type(value).__name__!r} instead.")
+        leaf = next((item for item in array.ravel().tolist() if isinstance(item, str | bytes)), value)
+        raise TypeError(f"Expected {base.name}, got {leaf!r} of type {type(leaf).__name__!r} instead.")
     flat = [_as_bytes(item) for item in array.ravel().tolist()]
     out = np.empty(len(flat), np.object_)
     out[:] = flat
