@@ -160,6 +160,7 @@ from weft.ops.assign import count_up_to as count_up_to
 from weft.ops.assign import is_variable_initialized as is_variable_initialized
 from weft.ops.batch_gather import batch_gather as batch_gather
 from weft.ops.batch_gather import gather_nd as gather_nd
+from weft.ops.batch_scatter import batch_scatter_update as batch_scatter_update
 from weft.ops.blocks import batch_to_space as batch_to_space
 from weft.ops.blocks import batch_to_space_nd as batch_to_space_nd
 from weft.ops.blocks import depth_to_space as depth_to_space
@@ -536,8 +537,6 @@ from weft.ops.unary import sigmoid as sigmoid
 from weft.ops.unary import sqrt as sqrt
 from weft.ops.unary import tanh as tanh
 from weft.ops.variable import Variable as Variable
-from weft.ops.variable import VariableAggregation as VariableAggregation
-from weft.ops.variable import VariableSynchronization as VariableSynchronization
 from weft.ops.variable import variable_creator_scope as variable_creator_scope
 from weft.ops.variable_collections import all_variables as all_variables
 from weft.ops.variable_collections import assert_variables_initialized as assert_variables_initialized
@@ -553,6 +552,8 @@ from weft.ops.variable_collections import moving_average_variables as moving_ave
 from weft.ops.variable_collections import report_uninitialized_variables as report_uninitialized_variables
 from weft.ops.variable_collections import trainable_variables as trainable_variables
 from weft.ops.variable_collections import variables_initializer as variables_initializer
+from weft.ops.variable_options import VariableAggregation as VariableAggregation
+from weft.ops.variable_options import VariableSynchronization as VariableSynchronization
 from weft.ops.variable_scope import VariableScope as VariableScope
 from weft.ops.variable_scope import create_partitioned_variables as create_partitioned_variables
 from weft.ops.variable_scope import get_local_variable as get_local_variable

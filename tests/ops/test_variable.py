@@ -325,3 +325,43 @@ def test_waiting_for_an_update_of_a_resource_variable_does_not_read_it(graph):
     with graph.control_dependencies([variable.assign(4.0)]):
         after = tf.no_op()
     assert [op.type for op in after.control_inputs] == ["AssignVariableOp"]
+
+
+def test_creators_are_told_every_argument():
+    told = {}
+
+    def creator(next_creator, **kwargs):
+        told.update(kwargs)
+        return next_creator(**kwargs)
+
+    with tf.variable_creator_scope(creator):
+        tf.Variable(1.0)
+    assert told["initial_value"] == 1.0
+    assert (told["shape"], told["use_resource"], told["validate_shape"]) == (None, None, True)
+    assert told["aggregation"] is tf.VariableAggregation.NONE
+
+
+def test_a_resource_variable_may_have_an_unknown_shape():
+    assert tf.Variable(tf.placeholder(tf.float32), use_resource=True).shape.ndims is None
+
+
+def test_a_resource_variable_refuses_an_initial_value_of_another_shape_than_said():
+    with pytest.raises(ValueError, match=r"initial value's shape \(\(2,\)\) is not compatible with the explicitly supplied"):
+        tf.Variable([1.0, 2.0], shape=[3], use_resource=True)
+
+
+def test_a_resource_variable_is_no_condition():
+    with pytest.raises(TypeError, match=r"as a Python `bool` is not allowed"):
+        bool(tf.Variable(True, use_resource=True))
+
+
+@pytest.mark.parametrize("use_resource", [False, True])
+def test_variables_of_both_kinds_can_be_asserted_to_be_initialized(use_resource):
+    tf.Variable([[1.0]], use_resource=use_resource)
+    tf.Variable(1.0, use_resource=use_resource)
+    check = tf.assert_variables_initialized()
+    with tf.Session() as session:
+        with pytest.raises(tf.errors.FailedPreconditionError, match="Attempting to use uninitialized value Variable"):
+            session.run(check)
+        session.run(tf.global_variables_initializer())
+        assert session.run(check).tolist() == [2, 0]

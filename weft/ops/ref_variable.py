@@ -21,59 +21,11 @@ from weft.ops import state
 from weft.ops.identity import identity_node
 from weft.ops.init_scope import init_scope
 from weft.ops.initialized_value import guarded_initial_value, initialized_value, variable_value
-from weft.ops.variable import (
-    Variable,
-    VariableAggregation,
-    VariableDef,
-    VariableSynchronization,
-    checked_trainable,
-    with_trainable_collection,
-)
+from weft.ops.variable import Variable
 
 
 class RefVariable(Variable, use_resource=False):
     """A variable made of four nodes: the initial value, `name` (VariableV2), `name/Assign` and `name/read`."""
-
-    def __init__(
-        self,
-        initial_value: Any = None,
-        trainable: bool | None = None,
-        collections: Any = None,
-        validate_shape: bool = True,
-        caching_device: Any = None,
-        name: str | None = None,
-        variable_def: Any = None,
-        dtype: Any = None,
-        expected_shape: Any = None,
-        import_scope: str | None = None,
-        constraint: Any = None,
-        synchronization: VariableSynchronization = VariableSynchronization.AUTO,
-        aggregation: VariableAggregation = VariableAggregation.NONE,
-        shape: Any = None,
-    ) -> None:
-        if variable_def is not None:
-            if initial_value is not None:
-                raise ValueError("variable_def and initial_value are mutually exclusive.")
-            self._restore(variable_def, import_scope)
-            return
-        if initial_value is None:
-            raise ValueError("initial_value must be specified.")
-        self._trainable = checked_trainable(trainable, synchronization, name)
-        collections = with_trainable_collection(
-            collections, self._trainable, GraphKeys.GLOBAL_VARIABLES, GraphKeys.TRAINABLE_VARIABLES
-        )
-        if constraint is not None and not callable(constraint):
-            raise ValueError("The `constraint` argument must be a callable.")
-        self._constraint = constraint
-        self._synchronization, self._aggregation = synchronization, aggregation
-        self._caching_device = caching_device
-        self._save_slice_info = None
-        self._validate_shape = validate_shape
-        with init_scope():
-            graph = get_default_graph() if callable(initial_value) else graph_of([initial_value])
-            with graph.as_default(), graph.name_scope("Variable" if name is None else name) as scope:
-                self._build(graph, scope, initial_value, dtype, shape)
-            graph.add_to_collections(collections, self)
 
     def _build(self, graph: Graph, scope: str, initial_value: Any, dtype: Any, shape: Any) -> None:
         known = None if shape is None else as_dims(shape)
@@ -109,18 +61,6 @@ class RefVariable(Variable, use_resource=False):
             return graph.device(self._caching_device)
         return graph.colocate_with(self._variable.op)
 
-    def _restore(self, variable_def: Any, import_scope: str | None) -> None:
-        graph = get_default_graph()
-
-        def element(name: str) -> Any:
-            return graph.as_graph_element(prepend_name_scope(name, import_scope))
-
-        self._variable = element(variable_def.variable_name)
-        self._initializer_op = element(variable_def.initializer_name)
-        self._initial_value = element(variable_def.initial_value_name) if variable_def.initial_value_name else None
-        self._snapshot = element(variable_def.snapshot_name)
-        self._restore_common(variable_def, import_scope)
-
     @property
     def dtype(self) -> DType:
         """The type, in its ref form."""
@@ -131,13 +71,6 @@ class RefVariable(Variable, use_resource=False):
 
     def _ref(self) -> Tensor:
         return self._variable
-
-    def _to_tensor(self, dtype: DType | None, name: str | None, as_ref: bool) -> Tensor:
-        if dtype is not None and not dtype.is_compatible_with(self.dtype):
-            raise ValueError(
-                f"Incompatible type conversion requested to type '{dtype.name}' for variable of type '{self.dtype.name}'"
-            )
-        return self._ref() if as_ref else self.value()
 
     def value(self) -> Tensor:
         """The tensor with the value that users of this variable read: `name/read`.
@@ -172,10 +105,6 @@ class RefVariable(Variable, use_resource=False):
         """The value in the session given or the default one."""
         return self._variable.eval(session=session)
 
-    def load(self, value: Any, session: Any = None) -> None:
-        """Give the variable a value in the session given or the default one, without adding nodes."""
-        self._initializer_op.run({self._initializer_op.inputs[1]: value}, session)
-
     def set_shape(self, shape: TensorShape) -> None:
         """Add what the program knows of the shape."""
         self._variable.set_shape(shape)
@@ -195,68 +124,3 @@ class RefVariable(Variable, use_resource=False):
         """Subtract from the value; the result is the variable after that, or the operation unless `read_value`."""
         assigned = state.assign_sub(self._variable, delta, use_locking=use_locking, name=name)
         return assigned if read_value else assigned.op
-
-    def scatter_sub(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Tensor:
-        """Subtract IndexedSlices; the result is the variable after that."""
-        return self._scattered(scatter.scatter_sub_node, sparse_delta, use_locking, name)
-
-    def scatter_add(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Tensor:
-        """Add IndexedSlices; the result is the variable after that."""
-        return self._scattered(scatter.scatter_add_node, sparse_delta, use_locking, name)
-
-    def scatter_max(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Tensor:
-        """Take the maximum with IndexedSlices; the result is the variable after that."""
-        return self._scattered(scatter.scatter_max_node, sparse_delta, use_locking, name)
-
-    def scatter_min(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Tensor:
-        """Take the minimum with IndexedSlices; the result is the variable after that."""
-        return self._scattered(scatter.scatter_min_node, sparse_delta, use_locking, name)
-
-    def scatter_mul(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Tensor:
-        """Multiply by IndexedSlices; the result is the variable after that."""
-        return self._scattered(scatter.scatter_mul_node, sparse_delta, use_locking, name)
-
-    def scatter_div(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Tensor:
-        """Divide by IndexedSlices; the result is the variable after that."""
-        return self._scattered(scatter.scatter_div_node, sparse_delta, use_locking, name)
-
-    def scatter_update(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Tensor:
-        """Replace the slices that IndexedSlices name; the result is the variable after that."""
-        return self._scattered(scatter.scatter_update_node, sparse_delta, use_locking, name)
-
-    def _scattered(self, node: Any, sparse_delta: Any, use_locking: bool, name: str | None) -> Tensor:
-        if not hasattr(sparse_delta, "indices") or not hasattr(sparse_delta, "values"):
-            raise TypeError(f"sparse_delta is not IndexedSlices: {sparse_delta}")
-        return node(self._variable, sparse_delta.indices, sparse_delta.values, use_locking=use_locking, name=name)
-
-    def scatter_nd_sub(self, indices: Any, updates: Any, name: str | None = None) -> Tensor:
-        """Subtract `updates` at the positions that the rows of `indices` name."""
-        return scatter.scatter_nd_sub_node(self._variable, indices, updates, use_locking=True, name=name)
-
-    def scatter_nd_add(self, indices: Any, updates: Any, name: str | None = None) -> Tensor:
-        """Add `updates` at the positions that the rows of `indices` name."""
-        return scatter.scatter_nd_add_node(self._variable, indices, updates, use_locking=True, name=name)
-
-    def scatter_nd_update(self, indices: Any, updates: Any, name: str | None = None) -> Tensor:
-        """Replace what the rows of `indices` name by `updates`."""
-        return scatter.scatter_nd_update_node(self._variable, indices, updates, use_locking=True, name=name)
-
-    def to_proto(self, export_scope: str | None = None) -> Any:
-        """The VariableDef; None when the variable is outside `export_scope`."""
-        if export_scope is not None and not self._variable.name.startswith(export_scope):
-            return None
-        variable_def = VariableDef(
-            variable_name=strip_name_scope(self._variable.name, export_scope),
-            trainable=self._trainable,
-            synchronization=self._synchronization.value,
-            aggregation=self._aggregation.value,
-            initializer_name=strip_name_scope(self._initializer_op.name, export_scope),
-            snapshot_name=strip_name_scope(self._snapshot.name, export_scope),
-        )
-        if self._initial_value is not None:
-            variable_def.initial_value_name = strip_name_scope(self._initial_value.name, export_scope)
-        self._save_slice_info_to(variable_def, export_scope)
-        return variable_def
-
-    def __repr__(self) -> str:
-        return f"<tf.Variable '{self.name}' shape={self.get_shape()} dtype={self.dtype.name}>"

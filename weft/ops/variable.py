@@ -8,45 +8,40 @@ made on demand.
 from __future__ import annotations
 
 import contextlib
-import enum
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from typing import Any, ClassVar, Final
 
 from tensorboard.compat.proto import variable_pb2
 
+from weft.framework.collections import GraphKeys
+from weft.framework.dtypes import DType
 from weft.framework.graph import Graph, get_default_graph
+from weft.framework.name_prefix import prepend_name_scope, strip_name_scope
+from weft.framework.op_builder import graph_of
 from weft.framework.operation import OVERLOADABLE_OPERATORS, Operation, Tensor
 from weft.framework.tensor_conversion import register_tensor_conversion_function
 from weft.framework.tensor_shape import TensorShape
 from weft.ops import assign as assign_functions
 from weft.ops import save_slice_info as slice_info
+from weft.ops.init_scope import init_scope
 from weft.ops.slice_assign import sliced
+from weft.ops.variable_options import (
+    VariableAggregation,
+    VariableSynchronization,
+    checked_aggregation,
+    checked_trainable,
+    with_trainable_collection,
+)
+from weft.ops.variable_updates import VariableUpdates
 
-
-class VariableSynchronization(enum.Enum):
-    """When the copies of a distributed variable are brought together."""
-
-    AUTO = 0
-    NONE = 1
-    ON_WRITE = 2
-    ON_READ = 3
-
-
-class VariableAggregation(enum.Enum):
-    """How the copies of a distributed variable are brought together."""
-
-    NONE = 0
-    SUM = 1
-    MEAN = 2
-    ONLY_FIRST_REPLICA = 3
-    ONLY_FIRST_TOWER = 3
-
-
-_ARGUMENTS: Final = (
-    "initial_value", "trainable", "collections", "validate_shape", "caching_device", "name", "variable_def", "dtype",
-    "expected_shape", "import_scope", "constraint", "use_resource", "synchronization", "aggregation", "shape",
-)  # fmt: skip
+# What creators are told when the program does not say.
+_DEFAULTS: Final[dict[str, Any]] = {
+    "initial_value": None, "trainable": None, "collections": None, "validate_shape": True, "caching_device": None,
+    "name": None, "variable_def": None, "dtype": None, "expected_shape": None, "import_scope": None, "constraint": None,
+    "use_resource": None, "synchronization": VariableSynchronization.AUTO, "aggregation": VariableAggregation.NONE,
+    "shape": None,
+}  # fmt: skip
 _CREATORS: Final[ContextVar[tuple[tuple[Graph, Callable[..., Any]], ...]]] = ContextVar("weft_variable_creators", default=())
 _default_use_resource: list[Callable[[], bool | None]] = []
 
@@ -72,13 +67,13 @@ class _VariableMeta(type):
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         if cls is not Variable:
             return super().__call__(*args, **kwargs)
-        if len(args) > len(_ARGUMENTS):
-            raise TypeError(f"Variable takes at most {len(_ARGUMENTS)} arguments, got {len(args)}")
-        given = dict(zip(_ARGUMENTS, args, strict=False))
+        if len(args) > len(_DEFAULTS):
+            raise TypeError(f"Variable takes at most {len(_DEFAULTS)} arguments, got {len(args)}")
+        given = dict(zip(_DEFAULTS, args, strict=False))
         for key in kwargs:
             if key in given:
                 raise TypeError(f"Variable got multiple values for argument {key!r}")
-            if key not in _ARGUMENTS:
+            if key not in _DEFAULTS:
                 raise TypeError(f"Variable got an unexpected keyword argument {key!r}")
         given.update(kwargs)
         creator: Callable[..., Any] = _create
@@ -86,7 +81,7 @@ class _VariableMeta(type):
         for scope_graph, function in _CREATORS.get():
             if scope_graph is graph:
                 creator = _chained(function, creator)
-        return creator(**given)
+        return creator(**{**_DEFAULTS, **given})
 
 
 def _chained(function: Callable[..., Any], next_creator: Callable[..., Any]) -> Callable[..., Any]:
@@ -99,7 +94,7 @@ def _create(use_resource: bool | None = None, **kwargs: Any) -> Any:
     return Variable._kinds[bool(use_resource)](**kwargs)
 
 
-class Variable(metaclass=_VariableMeta):
+class Variable(VariableUpdates, metaclass=_VariableMeta):
     """A value that lives on a task between runs, shared by name.
 
     Calling this class makes a RefVariable, or a ResourceVariable where `use_resource` says so.
@@ -128,7 +123,12 @@ class Variable(metaclass=_VariableMeta):
     # NumPy leaves `array * variable` to Variable.__rmul__.
     __array_priority__ = 100
 
+    _is_resource_variable = False
+
+    # The tensor of the state op, a mutable one or a handle, and the tensor that users of the value read unless they ask for
+    # a later one.
     _variable: Tensor
+    _snapshot: Tensor
     _initializer_op: Operation
     _initial_value: Tensor | None
     _constraint: Callable[[Any], Any] | None
@@ -143,6 +143,51 @@ class Variable(metaclass=_VariableMeta):
         super().__init_subclass__()
         if use_resource is not None:
             Variable._kinds[use_resource] = cls
+
+    def __init__(
+        self,
+        initial_value: Any = None,
+        trainable: bool | None = None,
+        collections: Any = None,
+        validate_shape: bool = True,
+        caching_device: Any = None,
+        name: str | None = None,
+        variable_def: Any = None,
+        dtype: Any = None,
+        expected_shape: Any = None,
+        import_scope: str | None = None,
+        constraint: Any = None,
+        synchronization: VariableSynchronization = VariableSynchronization.AUTO,
+        aggregation: VariableAggregation | None = VariableAggregation.NONE,
+        shape: Any = None,
+    ) -> None:
+        if variable_def is not None:
+            if initial_value is not None:
+                raise ValueError("variable_def and initial_value are mutually exclusive.")
+            self._restore(variable_def, import_scope)
+            return
+        if initial_value is None:
+            raise ValueError("initial_value must be specified.")
+        self._trainable = checked_trainable(trainable, synchronization, name)
+        collections = with_trainable_collection(
+            collections, self._trainable, GraphKeys.GLOBAL_VARIABLES, GraphKeys.TRAINABLE_VARIABLES
+        )
+        if constraint is not None and not callable(constraint):
+            raise ValueError("The `constraint` argument must be a callable.")
+        self._constraint = constraint
+        self._synchronization, self._aggregation = synchronization, checked_aggregation(aggregation, name)
+        self._caching_device = caching_device
+        self._save_slice_info = None
+        self._validate_shape = validate_shape
+        with init_scope():
+            graph = get_default_graph() if callable(initial_value) else graph_of([initial_value])
+            with graph.as_default(), graph.name_scope("Variable" if name is None else name) as scope:
+                self._build(graph, scope, initial_value, dtype, shape)
+            graph.add_to_collections(collections, self)
+
+    def _build(self, graph: Graph, scope: str, initial_value: Any, dtype: Any, shape: Any) -> None:
+        """Add the nodes, in the name scope `scope`."""
+        raise NotImplementedError
 
     # What it is.
 
@@ -164,6 +209,11 @@ class Variable(metaclass=_VariableMeta):
     def graph(self) -> Graph:
         """The graph that this variable belongs to."""
         return self._variable.graph
+
+    @property
+    def dtype(self) -> DType:
+        """The type; its ref form where the state op gives a mutable tensor."""
+        raise NotImplementedError
 
     @property
     def device(self) -> str:
@@ -246,11 +296,41 @@ class Variable(metaclass=_VariableMeta):
     def __eq__(self, other: object) -> bool:
         return self is other
 
+    def load(self, value: Any, session: Any = None) -> None:
+        """Give the variable a value in the session given or the default one, without adding nodes."""
+        self._initializer_op.run({self._initializer_op.inputs[1]: value}, session)
+
+    def _to_tensor(self, dtype: DType | None, name: str | None, as_ref: bool) -> Tensor:
+        check_conversion(self.dtype, dtype)
+        return self._ref() if as_ref else self.value()
+
+    def _ref(self) -> Tensor:
+        """What an op gets that asks for a mutable tensor."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return f"<tf.Variable '{self.name}' shape={self.get_shape()} dtype={self.dtype.name}>"
+
     # Its serial form.
 
     def to_proto(self, export_scope: str | None = None) -> Any:
         """The VariableDef; None when the variable is outside `export_scope`."""
-        raise NotImplementedError
+        if export_scope is not None and not self._variable.name.startswith(export_scope):
+            return None
+        variable_def = VariableDef(
+            variable_name=strip_name_scope(self._variable.name, export_scope),
+            trainable=self._trainable,
+            synchronization=self._synchronization.value,
+            aggregation=self._aggregation.value,
+            initializer_name=strip_name_scope(self._initializer_op.name, export_scope),
+            snapshot_name=strip_name_scope(self._snapshot.name, export_scope),
+            is_resource=self._is_resource_variable,
+        )
+        if self._initial_value is not None:
+            variable_def.initial_value_name = strip_name_scope(self._initial_value.name, export_scope)
+        if self._save_slice_info:
+            variable_def.save_slice_info_def.MergeFrom(self._save_slice_info.to_proto(export_scope=export_scope))
+        return variable_def
 
     @staticmethod
     def from_proto(variable_def: Any, import_scope: str | None = None) -> Any:
@@ -258,12 +338,17 @@ class Variable(metaclass=_VariableMeta):
         kind = Variable._kinds[variable_def.is_resource]
         return kind(variable_def=variable_def, import_scope=import_scope)
 
-    def _save_slice_info_to(self, variable_def: Any, export_scope: str | None) -> None:
-        if self._save_slice_info:
-            variable_def.save_slice_info_def.MergeFrom(self._save_slice_info.to_proto(export_scope=export_scope))
+    def _restore(self, variable_def: Any, import_scope: str | None) -> None:
+        """Find the nodes that a VariableDef names, and take what else it says."""
+        graph = get_default_graph()
 
-    def _restore_common(self, variable_def: Any, import_scope: str | None) -> None:
-        """Take what a VariableDef says of both kinds of variable."""
+        def element(name: str) -> Any:
+            return graph.as_graph_element(prepend_name_scope(name, import_scope))
+
+        self._variable = element(variable_def.variable_name)
+        self._initializer_op = element(variable_def.initializer_name)
+        self._initial_value = element(variable_def.initial_value_name) if variable_def.initial_value_name else None
+        self._snapshot = element(variable_def.snapshot_name)
         self._trainable = variable_def.trainable
         self._synchronization = VariableSynchronization(variable_def.synchronization)
         self._aggregation = VariableAggregation(variable_def.aggregation)
@@ -279,32 +364,10 @@ class Variable(metaclass=_VariableMeta):
 VariableDef = variable_pb2.VariableDef
 
 
-def checked_trainable(trainable: bool | None, synchronization: VariableSynchronization, name: str | None) -> bool:
-    """Whether a variable is trainable; ValueError when it may not be."""
-    if not isinstance(synchronization, VariableSynchronization):
-        raise ValueError(f"Invalid variable synchronization mode: {synchronization} for variable: {name}")
-    if synchronization is VariableSynchronization.ON_READ:
-        if trainable:
-            raise ValueError(
-                "Synchronization value can be set to VariableSynchronization.ON_READ only for non-trainable variables. "
-                "You have specified trainable=True and synchronization=VariableSynchronization.ON_READ."
-            )
-        return False
-    return True if trainable is None else trainable
-
-
-def with_trainable_collection(collections: Any, trainable: bool, default: str, trainable_key: str) -> Any:
-    """The collections that a new variable goes to; ValueError unless they are a list, tuple or set."""
-    if collections is None:
-        collections = [default]
-    if not isinstance(collections, list | tuple | set):
-        raise ValueError(
-            f"collections argument to Variable constructor must be a list, tuple, or set. Got {collections} of type "
-            f"{type(collections)}"
-        )
-    if trainable and trainable_key not in collections:
-        collections = [*collections, trainable_key]
-    return collections
+def check_conversion(own: DType, asked: DType | None) -> None:
+    """Raise ValueError unless a variable of type `own` can stand where a tensor of the type asked for is wanted."""
+    if asked is not None and not asked.is_compatible_with(own):
+        raise ValueError(f"Incompatible type conversion requested to type '{asked.name}' for variable of type '{own.name}'")
 
 
 def _delegating(operator: str) -> Callable[..., Any]:

@@ -15,6 +15,7 @@ from weft.ops.assign import is_variable_initialized
 from weft.ops.constant import constant
 from weft.ops.control import group, no_op
 from weft.ops.declaration import not_differentiable, op
+from weft.ops.joining import stack
 
 _VARIABLE_OPS = ("Variable", "VariableV2", "AutoReloadVariable")
 
@@ -127,15 +128,17 @@ def report_uninitialized_variables(
             return uninitialized_names(flags, names=names)
 
 
-@op("ReadyToRead", "ref: Ref(T) -> rank: int32", infer=lambda node: [()], gradient=not_differentiable, stateful=True)
-def ready_to_read(xp, ref):
+@op("ReadyToRead", "value: T -> rank: int32", infer=lambda node: [()], gradient=not_differentiable, stateful=True)
+def ready_to_read(xp, value):
     """The rank; reading a variable without a value is a FailedPreconditionError."""
-    return np.asarray(ref.ndim, np.int32)
+    return np.asarray(value.ndim, np.int32)
 
 
 def assert_variables_initialized(var_list: Sequence[Any] | None = None) -> Any:
-    """An operation that raises FailedPreconditionError while a variable has no value; None when there are none."""
+    """A tensor whose run raises FailedPreconditionError while a variable has no value; None when there are no variables."""
     variables = _variables_or_all(var_list)
-    if not variables:
-        return None
-    return group(*[ready_to_read(variable, name="Rank") for variable in variables], name="assert_variables_initialized")
+    ranks = []
+    for variable in variables:
+        with get_default_graph().colocate_with(variable.op):
+            ranks.append(ready_to_read(variable, name="Rank"))
+    return ranks[0] if len(ranks) == 1 else stack(ranks) if ranks else None

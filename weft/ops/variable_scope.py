@@ -17,7 +17,8 @@ from weft.framework.collections import GraphKeys
 from weft.framework.graph import Graph, get_default_graph
 from weft.framework.op_builder import graph_of
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.ops.variable import VariableAggregation, VariableSynchronization, set_default_use_resource
+from weft.ops.variable import set_default_use_resource
+from weft.ops.variable_options import VariableAggregation, VariableSynchronization
 from weft.ops.variable_store import AUTO_REUSE, VariableStore
 from weft.platform import tf_logging
 

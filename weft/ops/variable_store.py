@@ -22,16 +22,17 @@ from weft.ops.padding import slice_of
 from weft.ops.partition_info import PartitionInfo, partitions_of, parts_of
 from weft.ops.partitioned_variable import PartitionedVariable
 from weft.ops.save_slice_info import SaveSliceInfo
-from weft.ops.variable import Variable, VariableAggregation, VariableSynchronization, checked_trainable
+from weft.ops.variable import Variable
+from weft.ops.variable_options import VariableAggregation, VariableSynchronization, checked_trainable
 
 
-class ReuseMode(enum.Enum):
+class _ReuseMode(enum.Enum):
     """How get_variable treats names that exist, besides True (must exist) and False (must not)."""
 
     AUTO_REUSE = 1
 
 
-AUTO_REUSE: Final = ReuseMode.AUTO_REUSE
+AUTO_REUSE: Final = _ReuseMode.AUTO_REUSE
 _SHOWN_FRAMES: Final = 5
 
 

@@ -1,0 +1,62 @@
+"""What may be said of a new variable beside its value: its checks, and the enums for copies of it."""
+
+from __future__ import annotations
+
+import enum
+from typing import Any
+
+
+class VariableSynchronization(enum.Enum):
+    """When the copies of a distributed variable are brought together."""
+
+    AUTO = 0
+    NONE = 1
+    ON_WRITE = 2
+    ON_READ = 3
+
+
+class VariableAggregation(enum.Enum):
+    """How the copies of a distributed variable are brought together."""
+
+    NONE = 0
+    SUM = 1
+    MEAN = 2
+    ONLY_FIRST_REPLICA = 3
+    ONLY_FIRST_TOWER = 3
+
+
+def checked_trainable(trainable: bool | None, synchronization: VariableSynchronization, name: str | None) -> bool:
+    """Whether a variable is trainable; ValueError when it may not be."""
+    if not isinstance(synchronization, VariableSynchronization):
+        raise ValueError(f"Invalid variable synchronization mode: {synchronization} for variable: {name}")
+    if synchronization is VariableSynchronization.ON_READ:
+        if trainable:
+            raise ValueError(
+                "Synchronization value can be set to VariableSynchronization.ON_READ only for non-trainable variables. "
+                "You have specified trainable=True and synchronization=VariableSynchronization.ON_READ."
+            )
+        return False
+    return True if trainable is None else trainable
+
+
+def checked_aggregation(aggregation: VariableAggregation | None, name: str | None) -> VariableAggregation:
+    """How copies are brought together; ValueError when it is none of the ways there are."""
+    if aggregation is None:
+        return VariableAggregation.NONE
+    if not isinstance(aggregation, VariableAggregation):
+        raise ValueError(f"Invalid variable aggregation mode: {aggregation} for variable: {name}")
+    return aggregation
+
+
+def with_trainable_collection(collections: Any, trainable: bool, default: str, trainable_key: str) -> Any:
+    """The collections that a new variable goes to; ValueError unless they are a list, tuple or set."""
+    if collections is None:
+        collections = [default]
+    if not isinstance(collections, list | tuple | set):
+        raise ValueError(
+            f"collections argument to Variable constructor must be a list, tuple, or set. Got {collections} of type "
+            f"{type(collections)}"
+        )
+    if trainable and trainable_key not in collections:
+        collections = [*collections, trainable_key]
+    return collections
