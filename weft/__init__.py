@@ -424,6 +424,9 @@ from weft.ops.sequences import searchsorted as searchsorted
 from weft.ops.sequences import sequence_mask as sequence_mask
 from weft.ops.sequences import sort as sort
 from weft.ops.sequences import unravel_index as unravel_index
+from weft.ops.session_tensor import delete_session_tensor as delete_session_tensor
+from weft.ops.session_tensor import get_session_handle as get_session_handle
+from weft.ops.session_tensor import get_session_tensor as get_session_tensor
 from weft.ops.sets import setdiff1d as setdiff1d
 from weft.ops.sets import unique as unique
 from weft.ops.sets import unique_with_counts as unique_with_counts

@@ -18,6 +18,7 @@ from weft.client import feeds, targets
 from weft.client.backend import Backend, PreparedStep
 from weft.client.fetches import FetchPlan, as_result
 from weft.client.partial_runs import PartialRuns
+from weft.client.tensor_handle import KeptTensors, TensorHandle, handle_dtype
 from weft.errors import OpError
 from weft.framework import dtypes
 from weft.framework.default_stack import default_graphs, default_sessions
@@ -31,22 +32,27 @@ _MAX_PLANS = 1024
 class _Plan:
     """A prepared step with the conversions of its feeds and fetches.
 
-    `echoes` are the fetches that are fed as well: (place among the fetches, place among the feeds).
+    `echoes` are the fetches that are fed as well: (place among the fetches, place among the feeds); `handles` those that are
+    handles of tensors that stay in the session: (place, dtype).
     """
 
-    __slots__ = ("echoes", "rebuild", "single", "step")
+    __slots__ = ("echoes", "handles", "rebuild", "single", "step")
 
     def __init__(self, step: PreparedStep, fed: list[Tensor], wanted: FetchPlan, single: bool) -> None:
         self.step = step
         self.echoes = [(place, fed.index(tensor)) for place, tensor in enumerate(wanted.tensors) if tensor in fed]
+        dtypes_of_kept = [(place, handle_dtype(tensor)) for place, tensor in enumerate(wanted.tensors)]
+        self.handles = [(place, dtype) for place, dtype in dtypes_of_kept if dtype is not None]
         self.rebuild = wanted.rebuild
         self.single = single
 
-    def results(self, fetched: Sequence[Any], fed: Sequence[Any]) -> Any:
+    def results(self, fetched: Sequence[Any], fed: Sequence[Any], session: BaseSession) -> Any:
         """What the program gets. A fetch that is fed as well is the array that was fed."""
         results = [as_result(value) for value in fetched]
         for place, source in self.echoes:
             results[place] = np.asarray(fed[source])
+        for place, dtype in self.handles:
+            results[place] = TensorHandle(results[place].decode(), dtype, session, session._kept_tensors)
         return results[0] if self.single else self.rebuild(results)
 
 
@@ -69,6 +75,7 @@ class BaseSession:
         self._plans: dict[Any, _Plan] = {}
         self._lock = threading.Lock()
         self._partial_runs = PartialRuns(self._graph)
+        self._kept_tensors = KeptTensors(self._graph)
         self._backend: Backend | None = targets.open_backend(self._target, self._graph, config)
 
     @property
@@ -104,6 +111,8 @@ class BaseSession:
         """
         if self._closed:
             raise RuntimeError("Attempted to use a closed Session.")
+        if self._kept_tensors.has_dropped:
+            self._kept_tensors.delete_dropped(self)
         plan, values = self._look_up(fetches, feed_dict)
         return self._run_plan(plan, values, options, run_metadata)
 
@@ -113,11 +122,13 @@ class BaseSession:
             run_metadata.Clear()
             if metadata is not None:
                 run_metadata.CopyFrom(metadata)
-        return plan.results(fetched, values)
+        return plan.results(fetched, values, self)
 
     def _look_up(self, fetches: Any, feed_dict: Any) -> tuple[_Plan, list[Any]]:
         if feed_dict:
             pairs = feeds.resolve(self._graph, feed_dict)
+            if any(type(value) is TensorHandle for value in pairs.values()):
+                pairs = dict(KeptTensors.fed(t, v) if type(v) is TensorHandle else (t, v) for t, v in pairs.items())
             fed = list(pairs)
             values = [feeds.as_feed(tensor, value) for tensor, value in pairs.items()]
         else:

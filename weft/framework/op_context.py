@@ -8,6 +8,22 @@ from typing import Any, Protocol, TypeVar
 T = TypeVar("T")
 
 
+class KeptTensors(Protocol):
+    """The values that a session keeps on a task between its runs, by handle."""
+
+    def keep(self, value: Any, node_name: str, device: str) -> str:
+        """Keep an array, which nobody changes from now on; returns its handle."""
+        ...
+
+    def find(self, handle: str) -> Any:
+        """The value of a handle; InvalidArgumentError when there is none."""
+        ...
+
+    def drop(self, handle: str) -> None:
+        """Forget a value; InvalidArgumentError when there is none."""
+        ...
+
+
 class OpContext(Protocol):
     """The step and the task in which a host kernel runs. Made anew for each node and step; not to be kept."""
 
@@ -19,6 +35,11 @@ class OpContext(Protocol):
     """The full name of the device that the node is on."""
     step_id: int
     """The step's number."""
+
+    @property
+    def session_tensors(self) -> KeptTensors:
+        """The tensors that the session keeps on this task between its runs."""
+        ...
 
     def find_or_create(self, kind: type[T], make: Callable[[], T]) -> T:
         """The task's resource of this class under the node's (container, shared_name or node name); made when missing.

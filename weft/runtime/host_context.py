@@ -10,6 +10,7 @@ from weft.framework.operation import Operation
 from weft.runtime.binder import Binder
 from weft.runtime.cancellation import Cancellation
 from weft.runtime.session_state import SessionState
+from weft.runtime.session_tensors import SessionTensors
 from weft.runtime.variable_slot import VariableSlot
 
 T = TypeVar("T")
@@ -36,6 +37,11 @@ class HostContext:
     def attrs(self) -> Mapping[str, Any]:
         """The node's attributes."""
         return self._op.attrs
+
+    @property
+    def session_tensors(self) -> SessionTensors:
+        """The tensors that the session keeps here between its runs."""
+        return self._session.tensors
 
     def _place(self) -> tuple[str, str]:
         attrs = self._op.attrs

@@ -12,10 +12,11 @@ from tensorboard.compat.proto import config_pb2
 
 from weft.framework.operation import Operation
 from weft.runtime.resource_manager import ResourceManager
+from weft.runtime.session_tensors import SessionTensors
 
 
 class SessionState:
-    """A session's counters of random nodes, its way of compiling, and the resources it sees.
+    """A session's counters of random nodes, its way of compiling, the tensors it keeps, and the resources it sees.
 
     Args:
         resources: the task's resources, or the session's own when it is isolated.
@@ -25,6 +26,7 @@ class SessionState:
 
     def __init__(self, resources: ResourceManager, config: Any = None) -> None:
         self.resources = resources
+        self.tensors = SessionTensors()
         level = config.graph_options.optimizer_options.global_jit_level if config is not None else 0
         options = config_pb2.OptimizerOptions
         self.compile_at_once = level in (options.ON_1, options.ON_2)
