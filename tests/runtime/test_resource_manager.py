@@ -67,6 +67,18 @@ def test_a_variable_keeps_its_dtype() -> None:
         manager.variable("", "v", int32)
 
 
+def test_asking_for_a_variable_declares_nothing() -> None:
+    manager = ResourceManager()
+    asked = manager.variable("", "v", float32, (4,), declares=False)
+    assert manager.variable("", "v", int32, (3,), declares=False) is asked
+    declared = manager.variable("", "v", int32, (2,))
+    assert declared is asked
+    assert (declared.dtype, declared.dims) == (int32, (2,))
+    for declares in (True, False):
+        with pytest.raises(InvalidArgumentError, match="held as int32 of shape"):
+            manager.variable("", "v", float32, (4,), declares=declares)
+
+
 def test_what_is_dropped_is_closed() -> None:
     manager = ResourceManager()
     things = [manager.find_or_create(container, Thing, "x", Thing) for container in "abc"]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Final
 
 from weft.framework.dtypes import resource
 from weft.framework.node_types import group
-from weft.framework.operation import Tensor
+from weft.framework.operation import Operation, Tensor
 from weft.runtime.resource_manager import ResourceManager
 from weft.runtime.variable_slot import VariableSlot
 
@@ -20,10 +20,14 @@ class Binder:
     Args:
         resources: the task's state.
         values: tensors that are plain values, although their type may be that of a reference.
+        only_asked: the variables that are only asked whether they have a value.
     """
 
-    def __init__(self, resources: ResourceManager, values: Iterable[Tensor] = ()) -> None:
+    def __init__(
+        self, resources: ResourceManager, values: Iterable[Tensor] = (), only_asked: Collection[Operation] = ()
+    ) -> None:
         self._resources = resources
+        self._only_asked = only_asked
         self._slots: dict[Tensor, VariableSlot | None] = dict.fromkeys(values)
 
     def inside(self, arguments: Mapping[Tensor, VariableSlot | None]) -> Binder:
@@ -44,7 +48,8 @@ class Binder:
             name = op.attrs.get("shared_name") or op.name
             # The old op's scalar shape stands for an unknown one.
             dims = None if op.type == "Variable" else op.attrs["shape"]
-            return self._resources.variable(op.attrs.get("container", ""), name, op.attrs["dtype"], dims)
+            container, dtype = op.attrs.get("container", ""), op.attrs["dtype"]
+            return self._resources.variable(container, name, dtype, dims, declares=op not in self._only_asked)
         if tensor.dtype._is_ref_dtype:
             wanted = op.op_def.updates[:1]
             for arg, members in group(op.op_def.inputs, op.attrs, op.inputs):

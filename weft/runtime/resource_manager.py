@@ -45,10 +45,23 @@ class ResourceManager:
             raise NotFoundError(None, None, f"Resource {container}/{name}/{kind.__name__} does not exist.")
         return found  # type: ignore[no-any-return]
 
-    def variable(self, container: str, name: str, dtype: DType, dims: Dims = None) -> VariableSlot:
-        """The slot of a variable; InvalidArgumentError when another program declared it with another dtype or shape."""
-        slot = self.find_or_create(container, VariableSlot, name, lambda: VariableSlot(name, dtype, dims))
-        if slot.dtype is not dtype or not _may_be_same(slot.dims, dims):
+    def variable(self, container: str, name: str, dtype: DType, dims: Dims = None, declares: bool = True) -> VariableSlot:
+        """The slot of a variable.
+
+        Args:
+            container: its container.
+            name: its name there.
+            dtype: what the program declares it as.
+            dims: the dimensions declared.
+            declares: whether the program reads or assigns it, rather than just asking whether it has a value.
+
+        Raises:
+            InvalidArgumentError: another program declared it with another dtype or shape.
+        """
+        slot = self.find_or_create(container, VariableSlot, name, lambda: VariableSlot(name, dtype, dims, declares))
+        if declares:
+            slot.declare(dtype, dims)
+        if slot.is_declared and (slot.dtype is not dtype or not _may_be_same(slot.dims, dims)):
             raise InvalidArgumentError(
                 None,
                 None,

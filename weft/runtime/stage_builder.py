@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Final
 
 from weft.framework.dtypes import resource
 from weft.framework.operation import Operation, Tensor
@@ -15,6 +16,9 @@ from weft.runtime.program import Program
 from weft.runtime.resource_manager import ResourceManager
 from weft.runtime.stage import Stage
 from weft.runtime.variable_slot import VariableSlot
+
+# A replica asks so until the chief has initialized the model; what its own graph declares must not get in the chief's way.
+_ASKING: Final = frozenset(("IsVariableInitialized", "VarIsInitializedOp"))
 
 _GroupKey = tuple[int, str, str, int]
 
@@ -41,7 +45,15 @@ def build_stages(partition: Partition, resources: ResourceManager) -> StagePlan:
     """
     # A reference that is fed, or comes from another task, is the value and not the variable.
     values = [*partition.feeds, *(source for source in partition.recvs if isinstance(source, Tensor))]
-    return _Builder(partition, Binder(resources, values)).build()
+    return _Builder(partition, Binder(resources, values, _only_asked(partition))).build()
+
+
+def _only_asked(partition: Partition) -> set[Operation]:
+    """The variables that the partition only asks whether they have a value."""
+    asked = {tensor.op for op in partition.nodes if op.type in _ASKING for tensor in op.inputs}
+    used = {tensor.op for op in partition.nodes if op.type not in _ASKING for tensor in op.inputs}
+    leaving = {tensor.op for tensor in partition.fetches} | {_producer(edge) for edge in partition.sends}
+    return asked - used - leaving
 
 
 class _Builder:

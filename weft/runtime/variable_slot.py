@@ -18,15 +18,23 @@ class VariableSlot:
     again.
     """
 
-    __slots__ = ("dims", "dtype", "lock", "name", "value")
+    __slots__ = ("dims", "dtype", "is_declared", "lock", "name", "value")
 
-    def __init__(self, name: str, dtype: DType, dims: Dims = None) -> None:
+    def __init__(self, name: str, dtype: DType, dims: Dims = None, is_declared: bool = True) -> None:
         self.name = name
         self.dtype = dtype
         # What the first program declared; the value may have another shape, where an assignment did not validate it.
         self.dims = dims
+        # Asking whether a variable has a value makes a slot, and declares nothing.
+        self.is_declared = is_declared
         self.value: Any = None
         self.lock = threading.Lock()
+
+    def declare(self, dtype: DType, dims: Dims) -> None:
+        """Take the declaration of the first program that reads or assigns the variable."""
+        with self.lock:
+            if not self.is_declared:
+                self.dtype, self.dims, self.is_declared = dtype, dims, True
 
     def update(self, function: Callable[[Any], Any]) -> Any:
         """Replace the value by `function(value)` under the lock, and return the new one."""
