@@ -35,6 +35,7 @@ class Program:
         environment["PYTHONPATH"] = str(ROOT)
         self._process = subprocess.Popen(
             [sys.executable, "-c", _RUN, str(PROGRAMS / path), *map(str, arguments)],
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -79,6 +80,12 @@ class Program:
     def _find(self, text: str) -> str | None:
         return next((line for line in self._lines if text in line), None)
 
+    def send_line(self) -> None:
+        """Give the program a line to read."""
+        assert self._process.stdin is not None
+        self._process.stdin.write("\n")
+        self._process.stdin.flush()
+
     def wait(self, timeout_s: float = 60.0) -> list[str]:
         """Block until the program ends by itself, with success; return what it printed."""
         code = self._process.wait(timeout_s)
@@ -99,5 +106,6 @@ class Program:
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
         self._reader.join(10.0)
-        if self._process.stdout is not None:
-            self._process.stdout.close()
+        for stream in (self._process.stdin, self._process.stdout):
+            if stream is not None:
+                stream.close()

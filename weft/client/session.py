@@ -72,6 +72,7 @@ class BaseSession:
         self._graph = get_default_graph() if graph is None else graph
         self._config = config
         self._closed = False
+        self._when_closed: list[Callable[[], None]] = []
         self._plans: dict[Any, _Plan] = {}
         self._lock = threading.Lock()
         self._partial_runs = PartialRuns(self._graph)
@@ -260,6 +261,18 @@ class BaseSession:
         if backend is not None:
             backend.close()
         self._plans.clear()
+        callbacks, self._when_closed = self._when_closed, []
+        for callback in callbacks:
+            callback()
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether `close` was called."""
+        return self._closed
+
+    def when_closed(self, callback: Callable[[], None]) -> None:
+        """Have a function called at the end of `close`."""
+        self._when_closed.append(callback)
 
     def as_default(self) -> Any:
         """Make this the default session for the block, for `eval` and `Operation.run`."""

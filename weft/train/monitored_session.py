@@ -14,6 +14,7 @@ from weft import errors
 from weft.framework.graph import get_default_graph
 from weft.train.checkpoint_hooks import CheckpointSaverHook
 from weft.train.coordinated_session import CoordinatedSession, CoordinatedSessionCreator, StepContext
+from weft.train.presence import LONGEST_DRAIN_S, drain
 from weft.train.recoverable_session import RecoverableSession
 from weft.train.scaffold import Scaffold
 from weft.train.session_creator import ChiefSessionCreator, SessionCreator, WorkerSessionCreator
@@ -42,6 +43,7 @@ class _MonitoredSession:
         self._hooks = list(hooks or ())
         for hook in self._hooks:
             hook.begin()
+        self._drain_s = min(stop_grace_period_secs, LONGEST_DRAIN_S)
         self._creator = CoordinatedSessionCreator(session_creator or ChiefSessionCreator(), self._hooks, stop_grace_period_secs)
         self._sess: CoordinatedSession | RecoverableSession | None = None
         try:
@@ -89,7 +91,10 @@ class _MonitoredSession:
         return self._sess is None or self._sess.should_stop()
 
     def close(self) -> None:
-        """Call the hooks' `end`, stop the threads and close the session."""
+        """Call the hooks' `end`, stop the threads and close the session.
+
+        A chief first waits, up to 15 seconds, until the replicas that train in other processes have ended.
+        """
         self._close(None)
 
     def __enter__(self) -> Any:
@@ -118,8 +123,15 @@ class _MonitoredSession:
 
     def _call_end(self) -> None:
         session = self._tf_sess()
-        if session is not None:
-            for hook in self._hooks:
+        if session is None:
+            return
+        # Replicas that wait for this one go on; then what they still do is over before the hooks save the model.
+        for hook in self._hooks:
+            if _releases_replicas(hook):
+                hook.end(session)
+        drain(session, self._drain_s)
+        for hook in self._hooks:
+            if not _releases_replicas(hook):
                 hook.end(session)
 
     def _open_graph_again(self) -> None:
@@ -260,6 +272,11 @@ def MonitoredTrainingSession(
     all_hooks.extend(hooks or ())
     chief = ChiefSessionCreator(scaffold, master, config, checkpoint_dir)
     return MonitoredSession(chief, all_hooks, stop_grace_period_secs)
+
+
+def _releases_replicas(hook: Any) -> bool:
+    """Whether replicas may wait for what the hook does at the end; a hook need not be a SessionRunHook."""
+    return bool(getattr(hook, "releases_replicas", False))
 
 
 def _frequency(steps: Any, secs: Any, default_steps: int | None, default_secs: int | None) -> tuple[Any, Any]:

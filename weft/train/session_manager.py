@@ -6,19 +6,19 @@ import time
 from collections.abc import Callable
 from typing import Any, Final
 
-import numpy as np
-
 from weft import errors
 from weft.checkpoint.checkpoint_state import get_checkpoint_state
 from weft.client.session import Session
-from weft.framework.collections import GraphKeys
 from weft.framework.graph import Graph, get_default_graph
 from weft.platform import tf_logging
+from weft.train.model_readiness import ChiefWatch, Missing, what_is_missing
+from weft.train.presence import announce, presence_of
 
 _FIRST_POLL_S: Final = 0.02
 _LONGEST_POLL_S: Final = 0.5
 _LOG_EVERY_S: Final = 10.0
-_NAMES_SHOWN: Final = 8
+# For so long what the chief says of its model may be on its way.
+_NOTE_S: Final = 1.0
 
 
 class SessionManager:
@@ -100,6 +100,7 @@ class SessionManager:
         except BaseException:
             _close(session)
             raise
+        _set_state(session, "ready")
         return session
 
     def _initialize(self, session: Session, init_op: Any, init_feed_dict: Any, init_fn: Any) -> None:
@@ -158,12 +159,14 @@ class SessionManager:
             tf_logging.info("Restoring model from %s did not make model ready%s: %s", restored_from, what, missing)
             return session, False
         tf_logging.info("Restored model from %s", restored_from)
+        _set_state(session, "ready")
         return session, True
 
     def wait_for_session(self, master: str, config: Any = None, max_wait_secs: float | None = float("inf")) -> Session:
         """Make a session, and wait until another task has initialized or restored the model.
 
-        Looks several times a second, in one session, and logs every 10 seconds what is missing.
+        Looks several times a second, in one session, and logs every 10 seconds what is missing. A chief that this module made
+        ready tells the others about its variables; so a graph that differs from the chief's ends the wait at once.
 
         Args:
             master: the session's target.
@@ -172,31 +175,42 @@ class SessionManager:
 
         Raises:
             DeadlineExceededError: the model was not ready in time; tells what is missing.
+            InvalidArgumentError: the chief has other variables; tells which.
         """
         limit_s = float("inf") if max_wait_secs is None else max_wait_secs
         session = Session(master, graph=self._graph, config=config)
         try:
+            announce(session, False, config, "waiting")
             self._wait_until_ready(session, limit_s)
         except BaseException:
             _close(session)
             raise
+        _set_state(session, "training")
         return session
 
     def _wait_until_ready(self, session: Session, limit_s: float) -> None:
         deadline = time.monotonic() + limit_s
         log_due = time.monotonic()
         poll_s = _FIRST_POLL_S
+        presence = presence_of(session)
+        watch = None if presence is None else ChiefWatch(presence)
         while True:
-            missing = self._try_local_init(session) or what_is_missing(session, self._ready_op)
+            try:
+                missing = self._try_local_init(session) or what_is_missing(session, self._ready_op)
+            except errors.InvalidArgumentError:
+                if watch is not None:
+                    watch.wait_for_conflict(_NOTE_S)
+                raise
+            about_chief = "" if watch is None else f". {watch.look(missing.names if missing else ())}"
             if not missing:
                 return
             now = time.monotonic()
             if now + poll_s > deadline:
                 raise errors.DeadlineExceededError(
-                    None, None, f"Session was not ready after waiting {limit_s:g} secs. {missing}"
+                    None, None, f"Session was not ready after waiting {limit_s:g} secs. {missing}{about_chief}"
                 )
             if now >= log_due:
-                tf_logging.info("Waiting for model to be ready. %s", missing)
+                tf_logging.info("Waiting for model to be ready. %s%s", missing, about_chief)
                 log_due = now + _LOG_EVERY_S
             time.sleep(poll_s)
             poll_s = min(2 * poll_s, _LONGEST_POLL_S, max(self._recovery_wait_secs, _FIRST_POLL_S))
@@ -215,6 +229,7 @@ class SessionManager:
             raise ValueError("Can not provide both checkpoint_dir and checkpoint_filename_with_path.")
         session = Session(master, graph=self._graph, config=config)
         try:
+            announce(session, True, config, "initializing")
             if not saver or not (checkpoint_dir or checkpoint):
                 return session, False
             if checkpoint:
@@ -245,7 +260,7 @@ class SessionManager:
                 is_logged = True
             time.sleep(poll_s)
 
-    def _try_local_init(self, session: Session) -> str | None:
+    def _try_local_init(self, session: Session) -> Missing | None:
         """Run the local init op if the model is ready for it; what is missing otherwise."""
         if self._local_init_op is None:
             return None
@@ -256,37 +271,10 @@ class SessionManager:
         return None
 
 
-def what_is_missing(session: Any, ready_op: Any) -> str | None:
-    """What a ready op says is missing in a session; None when nothing is."""
-    if ready_op is None:
-        return None
-    try:
-        value = session.run(ready_op)
-    except errors.FailedPreconditionError as error:
-        if "uninitialized" not in str(error):
-            raise
-        return str(error)
-    # Old programs used `assert_variables_initialized` and int32 ranks here.
-    if value is None or value.dtype == np.int32 or value.size == 0:
-        return None
-    return _explain([name.decode() for name in np.ravel(value).tolist()], session.graph)
-
-
-def _explain(missing: list[str], graph: Graph) -> str:
-    shown = ", ".join(missing[:_NAMES_SHOWN])
-    if len(missing) > _NAMES_SHOWN:
-        shown += f" and {len(missing) - _NAMES_SHOWN} more"
-    shared = {variable.op.name for variable in graph.get_collection(GraphKeys.GLOBAL_VARIABLES)}
-    told = f"Variables not initialized: {shown}"
-    if not shared & set(missing):
-        return told
-    if shared <= set(missing):
-        return f"{told}. The chief has not initialized the model yet: none of its variables has a value"
-    return (
-        f"{told}. The other {len(shared - set(missing))} variables have values: if this does not change, these are not in the "
-        "chief's graph, or have other names or devices there (a name with a task's index or a time in it, variables that "
-        "only this task makes)"
-    )
+def _set_state(session: Session, state: str) -> None:
+    presence = presence_of(session)
+    if presence is not None:
+        presence.set_state(state)
 
 
 def _close(session: Session) -> None:

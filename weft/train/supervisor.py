@@ -20,6 +20,7 @@ from weft.platform import tf_logging
 from weft.summary.file_writer import FileWriter
 from weft.train.coordinator import Coordinator, LooperThread
 from weft.train.meta_graph import export_meta_graph
+from weft.train.presence import LONGEST_DRAIN_S, drain
 from weft.train.queue_runner import QueueRunner
 from weft.train.saver import Saver
 from weft.train.scaffold import Scaffold
@@ -392,6 +393,10 @@ class Supervisor:
             _close_quietly(sess)
             raise
         try:
+            if self._coord.requested_exception is None:
+                # The queues that replicas wait at are closed by this.
+                self.request_stop()
+                drain(sess, min(self._stop_grace_secs, LONGEST_DRAIN_S))
             self.stop(close_summary_writer=close_summary_writer)
         finally:
             # This ends enqueues and dequeues that still wait.

@@ -26,9 +26,9 @@ from weft.ops.queues import queue_reopen
 from weft.ops.variable import Variable
 from weft.ops.variable_collections import global_variables, report_uninitialized_variables
 from weft.platform import tf_logging
+from weft.train.model_readiness import what_is_missing
 from weft.train.optimizer import Optimizer
 from weft.train.queue_runner import QueueRunner
-from weft.train.session_manager import what_is_missing
 from weft.train.session_run_hook import SessionRunHook
 
 
@@ -257,6 +257,8 @@ class SyncReplicasOptimizer(Optimizer):
 
 class _SyncReplicasOptimizerHook(SessionRunHook):
     """Sets the local step; on the chief, also makes the tokens and the updates."""
+
+    releases_replicas = True
 
     def __init__(self, optimizer: SyncReplicasOptimizer, is_chief: bool, num_tokens: int) -> None:
         self._optimizer = optimizer

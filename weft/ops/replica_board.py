@@ -1,0 +1,78 @@
+"""The replica board: where the replicas of a training job leave notes for each other, on a task that all of them reach.
+
+A member posts a note under its own name and posts again to say that it is still there. Readers get every note with its age by
+the clock of the board's task, so clocks of several hosts are never compared.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any, Final
+
+import numpy as np
+
+from weft.framework.operation import Operation
+from weft.framework.tensor_shape import Dims
+from weft.ops.declaration import no_outputs, op, scalar_shape
+
+# Who has been silent for so long is forgotten; readers decide themselves whom they count as gone before.
+_FORGOTTEN_S: Final = 600.0
+
+
+class ReplicaBoard:
+    """The notes by member. Safe from any thread; never blocks."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._notes: dict[bytes, tuple[bytes, float]] = {}
+
+    def post(self, member: bytes, note: bytes, now: float) -> bool:
+        """Put up a member's note; an empty one keeps the note that is there. Tells whether there is a note now."""
+        with self._lock:
+            kept = note or self._notes.get(member, (b"", now))[0]
+            if kept:
+                self._notes[member] = kept, now
+            return bool(kept)
+
+    def leave(self, member: bytes) -> None:
+        """Take a member's note away."""
+        with self._lock:
+            self._notes.pop(member, None)
+
+    def read(self, now: float) -> list[tuple[bytes, bytes, float]]:
+        """Member, note and the seconds since the last post, of every member."""
+        with self._lock:
+            self._notes = {member: note for member, note in self._notes.items() if now - note[1] < _FORGOTTEN_S}
+            return [(member, note, now - posted) for member, (note, posted) in self._notes.items()]
+
+
+def _board(ctx: Any) -> ReplicaBoard:
+    return ctx.find_or_create(ReplicaBoard, ReplicaBoard)
+
+
+@op("ReplicaBoardPost", "member: string, note: string -> has_note: bool", infer=scalar_shape, gradient=None, stateful=True)
+def replica_board_post(ctx, member, note, *, container: str = "", shared_name: str = ""):
+    """Put up a member's note, or with an empty one say that it is still there; false when the board knows no note of it."""
+    return np.asarray(_board(ctx).post(member.item(), note.item(), time.monotonic()))
+
+
+@op("ReplicaBoardLeave", "member: string ->", infer=no_outputs, gradient=None, stateful=True)
+def replica_board_leave(ctx, member, *, container: str = "", shared_name: str = ""):
+    """Take a member's note away."""
+    _board(ctx).leave(member.item())
+    return ()
+
+
+def _vectors(node: Operation) -> list[Dims]:
+    return [(None,), (None,), (None,)]
+
+
+@op("ReplicaBoardRead", "-> members: string, notes: string, ages: float", infer=_vectors, gradient=None, stateful=True)
+def replica_board_read(ctx, *, container: str = "", shared_name: str = ""):
+    """Members, their notes, and the seconds since each posted last."""
+    found = _board(ctx).read(time.monotonic())
+    members, notes = np.empty(len(found), np.object_), np.empty(len(found), np.object_)
+    members[:] = [member for member, _, _ in found]
+    notes[:] = [note for _, note, _ in found]
+    return members, notes, np.array([age for _, _, age in found], np.float32)
