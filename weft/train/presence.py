@@ -162,7 +162,8 @@ class Presence:
         self._session = weakref.ref(session)
         self._signature = signature_of(session.graph)
         self._is_chief = is_chief
-        self._address = session.sess_str.removeprefix("grpc://")
+        target = session.sess_str.decode()
+        self._address = target.removeprefix("grpc://")
         self._member = f"{this_process()}:{id(self):x}"
         self._state = state
         self._is_changed = True
@@ -170,7 +171,7 @@ class Presence:
         self._lock = threading.Lock()
         self._wake = threading.Event()
         self._is_over = False
-        self._board = Board(session.sess_str, config, _board_tasks(self._signature))
+        self._board = Board(target, config, _board_tasks(self._signature))
         self._thread = threading.Thread(target=self._stay, name="weft-presence", daemon=True)
 
     @property
