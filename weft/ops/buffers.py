@@ -20,6 +20,7 @@ from weft.ops.buffer_marks import marked, marks_of, new_marks, note_read, note_w
 from weft.ops.declaration import op, same_as_input, unknown
 from weft.ops.filling import zeros_like
 from weft.ops.shape_ops import reshape, shape
+from weft.ops.traced_checks import note_wrong
 
 
 def is_unshaped(flow: Any) -> bool:
@@ -103,6 +104,7 @@ def buffer_write(xp, flow, index, value):
     if xp is np:
         _check_index(int(index), flow.shape[0], "write")
         return _written(flow, int(index), value)
+    note_wrong((index < 0) | (index >= flow.shape[0]))
     if is_unshaped(flow) and value.shape != (0,):
         flow = xp.zeros((flow.shape[0], *value.shape), value.dtype)
     return xp.asarray(flow).at[index].set(value)
@@ -149,6 +151,7 @@ def _read_gradient(node: Operation, grad: Any) -> list[Any]:
 def buffer_read(xp, flow, index):
     """One element of the buffer."""
     if xp is not np:
+        note_wrong((index < 0) | (index >= flow.shape[0]))
         return xp.asarray(flow)[index]
     _check_index(int(index), flow.shape[0], "read")
     note_read(flow, (int(index),), _has_shape(flow))
@@ -212,6 +215,7 @@ def buffer_scatter(xp, flow, indices, value):
     if is_unshaped(flow) and value.shape[1:] != (0,):
         flow = xp.zeros((flow.shape[0], *value.shape[1:]), value.dtype)
     if xp is not np:
+        note_wrong((indices < 0) | (indices >= flow.shape[0]))
         return xp.asarray(flow).at[indices].set(value)
     for index in indices:
         _check_index(int(index), flow.shape[0], "write")
@@ -234,6 +238,8 @@ def buffer_gather(xp, flow, indices):
             _check_index(int(index), flow.shape[0], "read")
         note_read(flow, indices.tolist(), _has_shape(flow))
         flow = unmarked(flow)
+    else:
+        note_wrong((indices < 0) | (indices >= flow.shape[0]))
     return flow[indices]
 
 

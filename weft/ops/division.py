@@ -33,6 +33,7 @@ from weft.ops.elementwise import (
 from weft.ops.filling import ones_like, zeros_like
 from weft.ops.input_scope import input_scope
 from weft.ops.selection import select_node
+from weft.ops.traced_checks import note_wrong
 from weft.ops.unary import log
 
 # What true division makes of two tensors of one type.
@@ -47,6 +48,8 @@ def _check_divisor(y: Any) -> None:
     # Compiled code cannot raise; there XLA's result (-1) stands for divisors that it computes itself.
     if _is_known(y) and y.dtype.kind in "iu" and not np.all(y):
         raise InvalidArgumentError(None, None, "Integer division by zero")
+    if not _is_known(y) and y.dtype.kind in "iu":
+        note_wrong(y == 0)
 
 
 def _check_division(node: Operation, x: Any, y: Any) -> None:

@@ -27,6 +27,7 @@ from weft.ops.joining import concat_v2
 from weft.ops.padding import slice_node
 from weft.ops.shape_ops import INDEX, brackets, reshape, shape_internal, size_internal
 from weft.ops.symbolic_gradient import vjp
+from weft.ops.traced_checks import note_wrong
 
 INDEX16: Final = (dtypes.int16, *INDEX)
 
@@ -87,6 +88,7 @@ def _take(xp: Any, params: Any, indices: Any, axis: int) -> Any:
     if xp is np:
         check_indices(indices, limit)
         return np.take(params, indices, axis)
+    note_wrong((indices < 0) | (indices >= limit))
     # Negative indices count from the end for JAX; here they are outside.
     return xp.take(params, xp.where(indices < 0, limit, indices), axis, mode="fill", fill_value=_nothing(params))
 
@@ -132,6 +134,8 @@ def gather_v2_node(xp, params, indices, axis, *, batch_dims: int = 0):
     limit = params.shape[at]
     if xp is np:
         check_indices(indices, limit)
+    else:
+        note_wrong((indices < 0) | (indices >= limit))
     batch = params.shape[:count]
     moved = xp.moveaxis(params, at, count)
     flat = xp.reshape(moved, (-1, *moved.shape[count:]))
@@ -207,6 +211,7 @@ def _positions(xp: Any, indices: Any, shape: tuple[int, ...], outer: str) -> tup
     if xp is np:
         _check_nd(indices, shape[:depth], shape, outer)
         return tuple(parts)
+    note_wrong((indices < 0) | (indices >= np.array(shape[:depth], np.int64)))
     return tuple(xp.where(part < 0, size, part) for part, size in zip(parts, shape, strict=False))
 
 

@@ -18,6 +18,7 @@ from weft.framework.node_types import group
 from weft.framework.operation import Operation
 from weft.framework.tensor_shape import Dims
 from weft.ops.declaration import op
+from weft.ops.traced_checks import unchecked
 
 
 def _input_shapes(node: Operation) -> list[Dims]:
@@ -42,7 +43,8 @@ def symbolic_gradient(xp, inputs, grads, *, Tout: list[DType], f: Function, want
         outs = tuple(out) if isinstance(out, tuple | list) else (out,)
         return tuple(o for o in outs if jnp.issubdtype(o.dtype, jnp.inexact))
 
-    primals, pullback = jax.vjp(forward, *(jnp.asarray(inputs[index]) for index in wanted))
+    with unchecked():
+        primals, pullback = jax.vjp(forward, *(jnp.asarray(inputs[index]) for index in wanted))
     cotangents = tuple(jnp.broadcast_to(jnp.asarray(g, p.dtype), p.shape) for g, p in zip(grads, primals, strict=True))
     # TensorFlow's gradient of a complex tensor is the conjugate of JAX's.
     return tuple(jnp.conj(each) for each in pullback(tuple(jnp.conj(each) for each in cotangents)))

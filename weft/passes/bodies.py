@@ -73,6 +73,28 @@ def _numbers_wanted(op: Operation) -> set[int] | None:
     return {head + index for index in wanted}
 
 
+def loop_constants(op: Operation) -> set[int] | None:
+    """The inputs of a loop whose values must be known to compile it once it runs; None when it cannot be compiled."""
+    condition, body = bodies_of(op)
+    wanted: set[int] = set()
+    for function in (condition, body):
+        indices = _arguments_wanted(function)
+        if indices is None or _is_checked_before(function):
+            return None
+        wanted |= indices
+    if _changes_shapes(op, body) or not all(is_invariant(body, index) for index in wanted):
+        return None
+    return wanted
+
+
+def _is_checked_before(function: FuncGraph) -> bool:
+    """Whether a node in the function is one whose inputs are looked at before it runs compiled, which is not done in a loop."""
+    return any(
+        op.op_def.check is not None or any(_is_checked_before(body) for body in bodies_of(op) if op.op_def.bodies)
+        for op in body_nodes(function)
+    )
+
+
 def _changes_shapes(op: Operation, body: FuncGraph) -> bool:
     """Whether a loop was told that a variable will not keep its first shape, which compiled loops must."""
     return any(

@@ -1,105 +1,25 @@
 """If and While nodes at run time: their bodies are programs of their own, run by the program that has the node.
 
-Interpreted, a body is called as often as the node says. In a compiled stage an If is a `lax.cond` and a While a
-`lax.while_loop` (a `lax.scan` when it records), whose carried values are what changes: the loop variables and the variables
-that a body writes. Everything else, such as captured weights, is closed over, so what is known while tracing stays known.
+Interpreted, a body is called as often as the node says; a long loop goes on compiled. In a compiled stage an If is a
+`lax.cond` and a While a `lax.while_loop` (a `lax.scan` when it records), whose carried values are what changes: the loop
+variables and the variables that a body writes. Everything else, such as captured weights, is closed over, so what is known
+while tracing stays known.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final, Protocol
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-_GOLDEN: Final = 0x9E3779B97F4A7C15
-
-
-class BodyProgram(Protocol):
-    """What a body's Program offers here."""
-
-    written_slots: set[int]
-    slots: list[Any]
-    size: int
-
-    def run(self, xp: Any, inputs: Sequence[Any], state: Any, run_indices: Sequence[Any], context: Any = None) -> list[Any]:
-        """Run the body once."""
-        ...
-
-
-class Body:
-    """One function of a node, bound to the program that the node is part of.
-
-    `inputs` are the places of the arguments that are plain values, `outputs` those of the results that are. `slots` are the
-    outer program's numbers of the body's variables, `randoms` those of its random nodes. `invariant` are the arguments that a
-    loop's body never changes, `absent` the results for which only the other branch has a value.
-    """
-
-    def __init__(
-        self,
-        program: BodyProgram,
-        inputs: Sequence[int],
-        outputs: Sequence[int],
-        slots: Sequence[int],
-        randoms: slice,
-        invariant: frozenset[int],
-        absent: frozenset[int] = frozenset(),
-    ) -> None:
-        self.program = program
-        self.inputs = tuple(inputs)
-        self.outputs = tuple(outputs)
-        self.slots = tuple(slots)
-        self.randoms = randoms
-        self.invariant = invariant
-        self.absent = absent
-        self.written = sorted(slots[number] for number in program.written_slots)
-
-    def run(self, xp: Any, arguments: Sequence[Any], state: Any, run_indices: Sequence[Any], context: Any) -> list[Any]:
-        """Run the body on the node's arguments and the outer program's state."""
-        values = [arguments[place] for place in self.inputs]
-        made = self.program.run(xp, values, _Window(state, self.slots), run_indices[self.randoms], context)
-        if len(self.outputs) == (self.outputs[-1] + 1 if self.outputs else 0):
-            return made
-        results: list[Any] = [None] * (self.outputs[-1] + 1)
-        for place, value in zip(self.outputs, made, strict=True):
-            results[place] = value
-        return results
-
-
-class _Window:
-    """The variables of a body, seen in the state of the program around it."""
-
-    def __init__(self, state: Any, slots: Sequence[int]) -> None:
-        self._state = state
-        self._slots = slots
-
-    def read(self, index: int) -> Any:
-        """The current value, None when there is none."""
-        return self._state.read(self._slots[index])
-
-    def update(self, indices: Sequence[int], function: Callable[[list[Any]], Sequence[Any]]) -> None:
-        """Replace values of the state around."""
-        self._state.update([self._slots[index] for index in indices], function)
-
-
-class _Carried:
-    """The state inside a traced branch or loop: the variables that it writes are its own, others those around it."""
-
-    def __init__(self, outer: Any, values: dict[int, Any]) -> None:
-        self._outer = outer
-        self.values = values
-
-    def read(self, index: int) -> Any:
-        """The traced value."""
-        return self.values[index] if index in self.values else self._outer.read(index)
-
-    def update(self, indices: Sequence[int], function: Callable[[list[Any]], Sequence[Any]]) -> None:
-        """Replace the traced values."""
-        for index, value in zip(indices, function([self.read(index) for index in indices]), strict=True):
-            self.values[index] = value
+from weft.ops.traced_checks import in_inner_trace
+from weft.runtime.bodies import Body, BodyProgram, CarriedState, as_array, is_traced, is_true, mixed, truth
+from weft.runtime.hot_loop import HOT_ITERATIONS, Finished, HotLoop
+from weft.runtime.traced_loop import TracedLoop
 
 
 class Counter:
@@ -155,6 +75,19 @@ def _stacked(values: list[Any], tensor: Any) -> Any:
     return result
 
 
+def _joined(stack: Any, pieces: list[Any]) -> Any:
+    """A stack of recorded values and further pieces of it."""
+    pieces = [piece for piece in pieces if len(piece)]
+    if not pieces:
+        return stack
+    if stack.dtype == object:
+        values = [*stack, *(value for piece in pieces for value in piece)]
+        result = np.empty(len(values), object)
+        result[:] = values
+        return result
+    return np.concatenate([stack, *pieces] if len(stack) else pieces)
+
+
 class ControlFlow:
     """How one If or While node runs."""
 
@@ -166,13 +99,15 @@ class ControlFlow:
         self.bodies = tuple(bodies)
         self._is_loop = len(op.op_def.inputs) == 1
         self._written = sorted({slot for body in bodies for slot in body.written})
+        self._types = [tensor.dtype.as_numpy_dtype for tensor in self._outputs]
+        self._hot: HotLoop | None = None
 
     def run(self, xp: Any, arguments: list[Any], state: Any, run_indices: Sequence[Any], context: Any) -> list[Any]:
         """The values of the node's outputs."""
         if self._is_loop:
             run = self._loop if xp is np else self._traced_loop
         else:
-            run = self._branch if xp is np or not _is_traced(arguments[0]) else self._traced_branch
+            run = self._branch if xp is np or not is_traced(arguments[0]) else self._traced_branch
         return run(xp, arguments, state, run_indices, context)
 
     # If.
@@ -186,22 +121,23 @@ class ControlFlow:
 
         def call(body: Body) -> Callable[[list[Any]], Any]:
             def branch(values: list[Any]) -> Any:
-                inner = _Carried(state, dict(zip(written, values, strict=True)))
+                inner = CarriedState(state, dict(zip(written, values, strict=True)))
                 outputs = body.run(xp, arguments[1:], inner, run_indices, context)
-                return self._typed(outputs), [_array(inner.values[slot]) for slot in written]
+                return self._typed(outputs), [as_array(inner.values[slot]) for slot in written]
 
             return branch
 
-        before = [_array(state.read(slot)) for slot in written]
+        before = [as_array(state.read(slot)) for slot in written]
         branches = [call(body) for body in self.bodies]
         if any(body.absent for body in self.bodies):
             branches = _completed(branches, self.bodies, before)
-        outputs, after = lax.cond(_truth(arguments[0]), branches[0], branches[1], before)
+        with in_inner_trace():
+            outputs, after = lax.cond(truth(arguments[0]), branches[0], branches[1], before)
         state.update(written, lambda _: after)
         return list(outputs)
 
     def _typed(self, outputs: Sequence[Any]) -> list[Any]:
-        return [_array(value, t.dtype.as_numpy_dtype) for value, t in zip(outputs, self._outputs, strict=False)]
+        return [as_array(value, t.dtype.as_numpy_dtype) for value, t in zip(outputs, self._outputs, strict=False)]
 
     # While.
 
@@ -210,8 +146,17 @@ class ControlFlow:
         values = list(arguments)
         count = len(values)
         records: list[list[Any]] = [[] for _ in self._outputs[count:]]
+        rest: list[list[Any]] = [[] for _ in records]
         iteration = 0
-        while is_true(condition.run(xp, values, state, mixed(run_indices, iteration), context)[0]):
+        may_compile = getattr(state, "compiles_loops", False) and not self._written
+        while True:
+            if may_compile and (iteration == HOT_ITERATIONS or (self._hot is not None and not iteration)):
+                finished = self._finished(values, state, run_indices, iteration)
+                if finished is not None:
+                    values, rest = finished
+                    break
+            if not is_true(condition.run(xp, values, state, mixed(run_indices, iteration), context)[0]):
+                break
             results = body.run(xp, values, state, mixed(run_indices, iteration), context)
             for place, result in enumerate(results[:count]):
                 if place not in body.invariant:
@@ -219,97 +164,28 @@ class ControlFlow:
             for record, result in zip(records, results[count:], strict=True):
                 record.append(result)
             iteration += 1
-        return values + [_stacked(record, tensor) for record, tensor in zip(records, self._outputs[count:], strict=True)]
+        pieces = zip(records, rest, self._outputs[count:], strict=True)
+        return values + [_joined(_stacked(record, tensor), more) for record, more, tensor in pieces]
+
+    def _finished(self, values: list[Any], state: Any, run_indices: Sequence[Any], iteration: int) -> Finished | None:
+        """The end of a loop that is long, or of which there is compiled code from an earlier run; None to interpret it."""
+        hot = self._hot
+        if hot is None:
+            hot = self._hot = HotLoop(self.op, self.bodies, self._types)
+        if not iteration and not hot.is_ready(values):
+            return None
+        return hot.finish(values, state, run_indices, iteration)
 
     def _traced_loop(self, xp: Any, arguments: list[Any], state: Any, run_indices: Sequence[Any], context: Any) -> list[Any]:
-        condition, body = self.bodies
-        written = self._written
-        count, outputs = len(arguments), self._outputs
-        varying = [place for place in range(count) if place not in body.invariant]
-
-        def merged(values: Sequence[Any]) -> list[Any]:
-            result = list(arguments)
-            for place, value in zip(varying, values, strict=True):
-                result[place] = value
-            return result
-
-        def test(carry: Any) -> Any:
-            values, slots, iteration = carry
-            inner = _Carried(state, dict(zip(written, slots, strict=True)))
-            return _truth(condition.run(xp, merged(values), inner, mixed(run_indices, iteration), context)[0])
-
-        def step(carry: Any) -> Any:
-            values, slots, iteration = carry
-            inner = _Carried(state, dict(zip(written, slots, strict=True)))
-            results = body.run(xp, merged(values), inner, mixed(run_indices, iteration), context)
-            new = self._typed_at(varying, results)
-            made = [_array(value, t.dtype.as_numpy_dtype) for value, t in zip(results[count:], outputs[count:], strict=True)]
-            return (new, [_array(inner.values[slot]) for slot in written], iteration + np.uint64(1)), made
-
-        start = self._typed_at(varying, arguments)
-        slots = [_array(state.read(slot)) for slot in written]
-        start, slots = settled(lambda carry: step(carry)[0], start, slots)
-        carry = (start, slots, jnp.uint64(0))
+        loop = TracedLoop(self.bodies, self._types, self._written, arguments, state, run_indices, context)
+        carry = loop.start(jnp.uint64(0))
         records: list[Any] = []
-        if len(outputs) == count:
-            final, after, _ = lax.while_loop(test, lambda carry: step(carry)[0], carry)
-        else:
-            assert self.counter is not None
-            trips = self.counter.trips(arguments)
-            (final, after, _), records = lax.scan(lambda carry, _: step(carry), carry, None, length=trips)
-        state.update(written, lambda _: after)
-        return merged(final) + list(records)
-
-    def _typed_at(self, places: Sequence[int], values: Sequence[Any]) -> list[Any]:
-        outputs = self._outputs
-        return [_array(values[place], outputs[place].dtype.as_numpy_dtype) for place in places]
-
-
-def settled(step: Callable[[Any], Any], start: list[Any], slots: list[Any]) -> tuple[list[Any], list[Any]]:
-    """The carried values at the start, those of arrays that have no element shape yet brought to the shape they get.
-
-    An unwritten TensorArray is `[size, 0]` until the first write tells the shape of its elements.
-    """
-    if not any(_is_unshaped(value) for value in start):
-        return start, slots
-    made, _, _ = jax.eval_shape(step, (start, slots, jnp.uint64(0)))
-    return [
-        jnp.zeros(to.shape, to.dtype) if _is_unshaped(value) and to.shape != value.shape else value
-        for value, to in zip(start, made, strict=True)
-    ], slots
-
-
-def _is_unshaped(value: Any) -> bool:
-    return bool(value.ndim == 2 and value.shape[1] == 0)
-
-
-def mixed(run_indices: Sequence[Any], iteration: Any) -> Sequence[Any]:
-    """Indices for the random nodes of one iteration: others than those of any other iteration or run."""
-    if not run_indices:
-        return run_indices
-    with np.errstate(all="ignore"):
-        step = iteration + 1 if isinstance(iteration, int) else iteration + np.uint64(1)
-        step = np.uint64(step) if isinstance(step, int) else step
-        return [index * np.uint64(_GOLDEN) + step for index in run_indices]
-
-
-def is_true(value: Any) -> bool:
-    """A predicate's value; as in TensorFlow, a number is true unless it is zero, anything else when it is not empty."""
-    array = np.asarray(value)
-    if array.ndim:
-        return array.size > 0
-    return bool(array)
-
-
-def _truth(value: Any) -> Any:
-    if not _is_traced(value):
-        return is_true(value)
-    return jnp.asarray(value.size > 0) if value.ndim else value != 0 if value.dtype != np.bool_ else value
-
-
-def _is_traced(value: Any) -> bool:
-    return isinstance(value, jax.core.Tracer)
-
-
-def _array(value: Any, dtype: Any = None) -> Any:
-    return jnp.asarray(value, value.dtype if dtype is None else dtype)
+        with in_inner_trace():
+            if len(self._outputs) == len(arguments):
+                final, after, _ = lax.while_loop(loop.test, lambda carry: loop.step(carry)[0], carry)
+            else:
+                assert self.counter is not None
+                trips = self.counter.trips(arguments)
+                (final, after, _), records = lax.scan(lambda carry, _: loop.step(carry), carry, None, length=trips)
+        state.update(self._written, lambda _: after)
+        return loop.merged(final) + list(records)

@@ -10,7 +10,7 @@ from typing import Any, Final
 import jax
 
 from weft.framework.device_spec import DeviceSpec
-from weft.runtime import engine
+from weft.runtime.xla_process import start
 
 # Packages whose presence means that there may be an accelerator. Without them the question is settled without starting XLA.
 _PLUGINS: Final = ("jax_cuda12_plugin", "jax_cuda13_plugin", "jax_rocm60_plugin", "jax_rocm7_plugin", "libtpu")
@@ -33,7 +33,7 @@ def accelerators() -> dict[str, list[Any]]:
     """The JAX devices that are not CPUs, by type in upper case."""
     if not _may_have_accelerators():
         return {}
-    engine.start()
+    start()
     found: dict[str, list[Any]] = {}
     for device in jax.devices():
         if device.platform != "cpu":

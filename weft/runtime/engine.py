@@ -6,7 +6,6 @@ Until then the process has no JAX threads and may fork. A child forked after tha
 from __future__ import annotations
 
 import contextlib
-import logging
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -15,21 +14,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from weft.runtime.allocation import keep_freed_memory
 from weft.runtime.program import Program, TracedState, set_lone_namespace
-from weft.runtime.xla_process import check, note_start
-
-
-def start() -> None:
-    """Use JAX from now on.
-
-    Raises:
-        ForkedProcessError: a parent of this process used JAX before it forked; its threads did not survive the fork.
-    """
-    if note_start():
-        keep_freed_memory()
-        # A program's own verbosity is not meant for JAX, which would tell about every platform that is not there.
-        logging.getLogger("jax").setLevel(logging.WARNING)
+from weft.runtime.xla_process import check, start
 
 
 class CompiledStage:

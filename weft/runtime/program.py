@@ -20,7 +20,8 @@ from weft.framework.operation import Operation, Tensor
 from weft.passes.bodies import LOOPS, body_nodes, counters
 from weft.passes.prune import prune
 from weft.runtime.binder import BINDINGS, Binder
-from weft.runtime.control_flow import Body, ControlFlow, Counter
+from weft.runtime.bodies import Body
+from weft.runtime.control_flow import ControlFlow, Counter
 from weft.runtime.kernel_errors import kernel_error
 from weft.runtime.variable_slot import VariableSlot, locks_of
 from weft.runtime.xla_process import as_numpy
@@ -51,6 +52,8 @@ class SlotState:
 
     def __init__(self, slots: Sequence[VariableSlot]) -> None:
         self._slots = slots
+        # Whether loops that are interpreted may go on compiled when they are long.
+        self.compiles_loops = False
 
     def read(self, index: int) -> Any:
         """The slot's value in host memory; a compiled stage may have left it as a JAX array."""

@@ -165,6 +165,7 @@ class Stage:
     def _interpret(self, inputs: Sequence[Any], session: SessionState, context: Any) -> Sequence[Any]:
         inputs = self._owned(inputs)
         indices = session.run_indices(self.program.random_nodes)
+        self._state.compiles_loops = not session.never_compile
         return self._apart(self.program.run(np, inputs, self._state, indices, context), inputs)
 
     def _pass_on(self, inputs: Sequence[Any]) -> Sequence[Any]:

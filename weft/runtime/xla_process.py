@@ -6,10 +6,13 @@ after that is told so as soon as it would compute, or look at a value that may n
 
 from __future__ import annotations
 
+import logging
 import os
 from typing import Any
 
 import numpy as np
+
+from weft.runtime.allocation import keep_freed_memory
 
 _started_in: list[int] = []
 _lost_in: list[int] = []
@@ -31,17 +34,19 @@ def is_started() -> bool:
     return bool(_started_in) and not _lost_in
 
 
-def note_start() -> bool:
-    """Note that this process uses XLA from now on; True at the first time.
+def start() -> None:
+    """Use XLA from now on.
 
     Raises:
-        ForkedProcessError: a parent of this process used it before it forked.
+        ForkedProcessError: a parent of this process used it before it forked; its threads did not survive the fork.
     """
     check()
     if _started_in:
-        return False
+        return
     _started_in.append(os.getpid())
-    return True
+    keep_freed_memory()
+    # A program's own verbosity is not meant for JAX, which would tell about every platform that is not there.
+    logging.getLogger("jax").setLevel(logging.WARNING)
 
 
 def check() -> None:
