@@ -36,6 +36,7 @@ from weft import initializers as initializers
 from weft import io as io
 from weft import layers as layers
 from weft import linalg as linalg
+from weft import lookup as lookup
 from weft import losses as losses
 from weft import math as math
 from weft import nn as nn
@@ -328,6 +329,8 @@ from weft.ops.joining import split as split
 from weft.ops.joining import stack as stack
 from weft.ops.joining import unstack as unstack
 from weft.ops.linalg import matmul as matmul
+from weft.ops.lookup_tables import initialize_all_tables as initialize_all_tables
+from weft.ops.lookup_tables import tables_initializer as tables_initializer
 from weft.ops.matrix_parts import eye as eye
 from weft.ops.matrix_parts import matrix_band_part as matrix_band_part
 from weft.ops.matrix_parts import matrix_diag as matrix_diag

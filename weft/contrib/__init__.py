@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from weft.contrib import framework as framework
+from weft.contrib import lookup as lookup
 from weft.contrib import rnn as rnn
 from weft.contrib import training as training

@@ -14,75 +14,13 @@ from weft.ops.identity import identity_node
 from weft.ops.partitioned_variable import PartitionedVariable
 from weft.ops.resource_state import assign_variable_op
 from weft.ops.resource_variable import ResourceVariable
+from weft.ops.saveable_object import SaveableObject as SaveableObject
+from weft.ops.saveable_object import SaveSpec as SaveSpec
 from weft.ops.shape_ops import reshape
 from weft.ops.variable import Variable
 
 _REF_VARIABLE_OPS: Final = frozenset(("Variable", "VariableV2", "AutoReloadVariable"))
 _VARIABLE_OPS: Final = _REF_VARIABLE_OPS | {"VarHandleOp", "ReadVariableOp"}
-
-
-class SaveSpec:
-    """One tensor of a savable object: what to write, under which name, as which slice of the tensor of that name.
-
-    Args:
-        tensor: the tensor, or a function that makes it where it is saved.
-        slice_spec: the shape and slice, such as `10 20 0,5:0,20`; empty for a whole tensor.
-        name: the key in checkpoints.
-        dtype: its type, needed with a function.
-        device: where it lives, needed with a function.
-    """
-
-    def __init__(
-        self, tensor: Tensor | Callable[[], Tensor], slice_spec: str, name: str, dtype: Any = None, device: Any = None
-    ) -> None:
-        self._tensor: Any = tensor
-        self.slice_spec = slice_spec
-        self.name = name
-        if callable(tensor):
-            if dtype is None or device is None:
-                raise AssertionError(
-                    f"SaveSpec {name!r}: with a callable `tensor`, an explicit dtype and device must be provided."
-                )
-            self.dtype: Any = dtype
-            self.device: Any = device
-        else:
-            self.dtype = tensor.dtype
-            self.device = tensor.device if device is None else device
-
-    @property
-    def tensor(self) -> Tensor:
-        """The tensor to write."""
-        return self._tensor() if callable(self._tensor) else self._tensor  # type: ignore[no-any-return]
-
-
-class SaveableObject:
-    """Something that can be saved; subclasses say how it is restored.
-
-    Args:
-        op: what this object saves, so that it is not saved twice.
-        specs: its tensors, all on one device.
-        name: what errors call it.
-    """
-
-    def __init__(self, op: Any, specs: Sequence[SaveSpec], name: str) -> None:
-        self.op = op
-        self.specs = specs
-        self.name = name
-
-    @property
-    def device(self) -> Any:
-        """Where its tensors live."""
-        return self.specs[0].device
-
-    def restore(self, restored_tensors: Sequence[Tensor], restored_shapes: Sequence[Any] | None) -> Any:
-        """Make the operation that restores the object.
-
-        Args:
-            restored_tensors: what was read, one tensor per spec.
-            restored_shapes: the shapes to give them, None to take them as they are.
-        """
-        kind = type(self).__name__
-        raise ValueError(f"Calling an abstract method: {kind} does not say how to restore {self.name!r}.")
 
 
 class ReferenceVariableSaveable(SaveableObject):

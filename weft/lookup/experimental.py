@@ -1,0 +1,6 @@
+"""tf.lookup.experimental: tables that steps change. This module only re-exports."""
+
+from __future__ import annotations
+
+from weft.ops.lookup_tables import MutableDenseHashTable as DenseHashTable
+from weft.ops.lookup_tables import MutableHashTable as MutableHashTable

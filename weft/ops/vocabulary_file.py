@@ -1,0 +1,68 @@
+"""Keys and values of a lookup table out of a text file: whole lines, line numbers, or columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from weft.errors import InvalidArgumentError
+from weft.framework import dtypes
+from weft.framework.dtypes import DType
+from weft.platform import gfile
+
+WHOLE_LINE: Final = -2
+LINE_NUMBER: Final = -1
+
+
+def read_table(
+    path: str, key_dtype: DType, key_index: int, value_dtype: DType, value_index: int, vocab_size: int, delimiter: str
+) -> tuple[Any, Any]:
+    """Keys [n] and values [n] of the lines of a file, of the first `vocab_size` where that is not negative.
+
+    Raises:
+        NotFoundError: there is no such file.
+        InvalidArgumentError: it has fewer lines than `vocab_size`, or a line too few columns or one that is no number.
+    """
+    keys: list[Any] = []
+    values: list[Any] = []
+    columns = max(key_index, value_index) + 1
+    separator = delimiter.encode()
+    with gfile.GFile(path, "rb") as file:
+        for number, raw in enumerate(file):
+            if number == vocab_size:
+                break
+            line = raw.rstrip(b"\n").rstrip(b"\r")
+            parts = line.split(separator) if columns else []
+            if len(parts) < columns:
+                raise InvalidArgumentError(
+                    None, None, f"Invalid number of columns in {path} line {number} ({line.decode(errors='replace')}) : "
+                    f"expected at least {columns} got {len(parts)}"
+                )  # fmt: skip
+            keys.append(_field(key_dtype, key_index, number, line, parts))
+            values.append(_field(value_dtype, value_index, number, line, parts))
+    if len(keys) < vocab_size:
+        raise InvalidArgumentError(None, None, f"Invalid vocab_size in {path}: expected {vocab_size} but got {len(keys)}")
+    return _array(keys, key_dtype), _array(values, value_dtype)
+
+
+def _field(dtype: DType, index: int, number: int, line: bytes, parts: list[bytes]) -> Any:
+    if index == LINE_NUMBER:
+        return number
+    text = line if index == WHOLE_LINE else parts[index]
+    if dtype is dtypes.string:
+        return text
+    parse: Callable[[bytes], Any] = int if dtype.is_integer else float
+    try:
+        return parse(text)
+    except ValueError:
+        raise InvalidArgumentError(
+            None, None, f"Field {text.decode(errors='replace')} in line {number} is not a valid {dtype.name}."
+        ) from None
+
+
+def _array(items: list[Any], dtype: DType) -> Any:
+    array = np.empty(len(items), dtype.as_numpy_dtype)
+    array[:] = items
+    return array
