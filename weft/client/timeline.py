@@ -11,11 +11,12 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
-_TRANSFER: Final = "RecvTensor"
+TRANSFER: Final = "RecvTensor"
+_EDGE: Final = re.compile(r"\bedge_\d+_")
 _LABEL: Final = re.compile(r"(?P<name>\S+) = (?P<type>\w+)\((?P<inputs>.*)\)")
 
 
-class _Event(NamedTuple):
+class Event(NamedTuple):
     """One node's run, with its place in the trace."""
 
     process: int
@@ -51,7 +52,7 @@ class Timeline:
             show_memory: whether to count the bytes of outputs and transfers over time.
         """
         devices = [stats.device for stats in self._step_stats.dev_stats]
-        events = list(_events(self._step_stats))
+        events = list(events_of(self._step_stats))
         trace = [_process_name(index, device) for index, device in enumerate(devices)]
         trace += [_complete(event) for event in events]
         if show_dataflow:
@@ -61,7 +62,8 @@ class Timeline:
         return json.dumps({"traceEvents": trace}, indent=4, separators=(",", ": "))
 
 
-def _events(step_stats: Any) -> Iterator[_Event]:
+def events_of(step_stats: Any) -> Iterator[Event]:
+    """What ran, device by device; a device's events are on as many threads as it ran nodes at a time."""
     for process, device in enumerate(step_stats.dev_stats):
         ends: list[int] = []
         for node in sorted(device.node_stats, key=lambda node: int(node.all_start_micros)):
@@ -70,13 +72,13 @@ def _events(step_stats: Any) -> Iterator[_Event]:
             thread = next((index for index, end in enumerate(ends) if end <= begin), len(ends))
             ends[thread : thread + 1] = [begin + duration]
             name, kind, inputs = _described(node)
-            yield _Event(process, thread, begin, duration, name, kind, inputs, node)
+            yield Event(process, thread, begin, duration, name, kind, inputs, node)
 
 
 def _described(node: Any) -> tuple[str, str, list[str]]:
     """The name of a node, its op type and the names of its inputs."""
-    if node.node_name == _TRANSFER:
-        return node.timeline_label, _TRANSFER, []
+    if node.node_name == TRANSFER:
+        return node.timeline_label, TRANSFER, []
     label = _LABEL.fullmatch(node.timeline_label)
     if label is None:
         return node.node_name, node.timeline_label or node.node_name, []
@@ -88,23 +90,23 @@ def _process_name(process: int, device: str) -> dict[str, Any]:
     return {"name": "process_name", "ph": "M", "pid": process, "args": {"name": f"{device} Compute"}}
 
 
-def _complete(event: _Event) -> dict[str, Any]:
+def _complete(event: Event) -> dict[str, Any]:
     inputs = {f"input{index}": name for index, name in enumerate(event.inputs)}
     return {
-        "ph": "X", "cat": "Transfer" if event.kind == _TRANSFER else "Op", "name": event.kind, "pid": event.process,
+        "ph": "X", "cat": "Transfer" if event.kind == TRANSFER else "Op", "name": event.kind, "pid": event.process,
         "tid": event.thread, "ts": event.begin_us, "dur": event.duration_us,
         "args": {"name": event.name, "op": event.kind, **inputs},
     }  # fmt: skip
 
 
-def _flows(events: list[_Event]) -> list[dict[str, Any]]:
+def _flows(events: list[Event]) -> list[dict[str, Any]]:
     """An arrow from each node to each use of it on the same device, and to each transfer of what it made."""
-    local = {(event.process, event.name): event for event in events if event.kind != _TRANSFER}
-    anywhere = {event.name: event for event in events if event.kind != _TRANSFER}
+    local = {(event.process, event.name): event for event in events if event.kind != TRANSFER}
+    anywhere = {event.name: event for event in events if event.kind != TRANSFER}
     flows: list[dict[str, Any]] = []
     for event in events:
-        if event.kind == _TRANSFER:
-            words = re.split(r"[\s;,:]+", event.name)
+        if event.kind == TRANSFER:
+            words = re.split(r"[\s;,:]+", _EDGE.sub("", event.name))
             sources = [anywhere[word] for word in words if word in anywhere][:1]
         else:
             sources = [local[event.process, name] for name in event.inputs if (event.process, name) in local]
@@ -116,11 +118,11 @@ def _flows(events: list[_Event]) -> list[dict[str, Any]]:
     return flows
 
 
-def _at(event: _Event, time_us: int) -> dict[str, int]:
+def _at(event: Event, time_us: int) -> dict[str, int]:
     return {"pid": event.process, "tid": event.thread, "ts": time_us}
 
 
-def _memory(events: list[_Event]) -> list[dict[str, Any]]:
+def _memory(events: list[Event]) -> list[dict[str, Any]]:
     """How many bytes each allocator of each device has given out since the start of the step."""
     totals: dict[tuple[int, str], int] = {}
     counters = []

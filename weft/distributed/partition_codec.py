@@ -17,7 +17,7 @@ from weft.framework.graph import Graph
 from weft.framework.graph_def import to_node_def
 from weft.framework.importer import add_nodes
 from weft.framework.operation import Operation, Tensor
-from weft.ops import sendrecv as sendrecv  # declares the nodes that stand for the borders
+from weft.ops.sendrecv import SOURCE_NAME
 from weft.passes.partition import Edge, Partition
 from weft.passes.stage import Kind
 
@@ -30,13 +30,18 @@ def encode(partition: Partition) -> graph_pb2.GraphDef:
     renamed: dict[str, str] = {}
     for index, tensor in enumerate(partition.feeds):
         node = graph.node.add(name=f"weft.arg_{index}", op="_Arg")
-        _set(node, T=tensor.dtype.base_dtype, index=index, **{_STATIC: tensor in partition.static_feeds})
+        _set(
+            node,
+            T=tensor.dtype.base_dtype,
+            index=index,
+            **{_STATIC: tensor in partition.static_feeds, SOURCE_NAME: tensor.name},
+        )
         node.attr[_SHAPE].CopyFrom(attr_value.encode("shape", tensor._dims))
         renamed[tensor._as_node_def_input()] = node.name
     for source, edge in partition.recvs.items():
         node = graph.node.add(name=f"weft.recv_{edge.number}", op="_Recv")
         dims = source._dims if isinstance(source, Tensor) else ()
-        _set(node, tensor_type=_dtype_of(source), **_endpoints(edge))
+        _set(node, tensor_type=_dtype_of(source), **_endpoints(edge), **{SOURCE_NAME: source.name})
         node.attr[_SHAPE].CopyFrom(attr_value.encode("shape", dims))
         renamed[source._as_node_def_input() if isinstance(source, Tensor) else f"^{source.name}"] = node.name
     for op in partition.nodes:

@@ -14,7 +14,7 @@ from weft.framework.operation import Tensor
 from weft.passes.partition import Partition
 from weft.protocol.master_step import AbortParts, MasterStep, StepState
 from weft.runtime.executor import Executor
-from weft.runtime.step_trace import StepTrace
+from weft.runtime.step_trace import StepTrace, trim_transfers
 from weft.runtime.worker import Inbox
 
 PartDone = Callable[[Any, OpError | None, Any], None]
@@ -258,5 +258,6 @@ def _metadata(home: str, stats: Mapping[str, Any]) -> Any:
         trace = StepTrace()
         trace.begin([home])
         devices += trace.as_proto().dev_stats
+    trim_transfers(devices)
     metadata.step_stats.dev_stats.extend(sorted(devices, key=lambda device: (device.device != home, device.device)))
     return metadata

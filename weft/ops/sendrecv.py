@@ -5,9 +5,14 @@ The executor never calls their kernels: it takes them as the names of edges and 
 
 from __future__ import annotations
 
+from typing import Final
+
 from weft.errors import InternalError
 from weft.framework.dtypes import DType
 from weft.ops.declaration import from_attr, no_outputs, op
+
+SOURCE_NAME: Final = "_weft_source"
+"""The attribute of an argument or a received value with the name of the tensor that it stands for, for traces and messages."""
 
 
 def _not_executed(what: str) -> InternalError:

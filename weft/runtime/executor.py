@@ -7,6 +7,7 @@ Only a stage that may block goes to the inter-op pool, unless the step has a thr
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Sequence
 from typing import Any, Final, Protocol
 
@@ -55,6 +56,7 @@ class Executor:
         self.feed_numbers = plan.feed_numbers
         self.fetch_numbers = plan.fetch_numbers
         self.recvs = plan.recvs
+        self._edges = {edge.number: edge for edge in partition.recvs.values()}
         self.value_count = plan.value_count
         self.session = session
         self.outlet = outlet
@@ -71,6 +73,15 @@ class Executor:
             made = {number: place for place, number in enumerate(self.single.outputs)}
             self._single_feeds = [feeds[number] for number in self.single.inputs]
             self._single_fetches = [(n in made, made[n] if n in made else feeds[n]) for n in self.fetch_numbers]
+
+    def note_transfers(self, trace: StepTrace, begin_s: float, edges: Sequence[int], tensors: Sequence[Any]) -> None:
+        """Note the values that came from another task, each at the device that waits for it."""
+        now = time.time()
+        for number, tensor in zip(edges, tensors, strict=True):
+            value, waiting = self.recvs[number]
+            if value >= 0:
+                device = waiting[0].device if waiting else self.devices[0]
+                trace.add_transfer(device, self._edges[number], begin_s, now, getattr(tensor, "nbytes", 0))
 
     def run_single(self, feeds: Sequence[Any]) -> list[Any]:
         """Run a partition of one stage on this thread; returns the fetches, perhaps still being computed."""
@@ -96,8 +107,8 @@ class Step:
         trace: where to note times per node; None for a step that is not traced.
     """
 
-    __slots__ = ("_cancellation", "_executor", "_lock", "_on_done", "_pending", "_unfinished", "_values", "is_done", "step_id",
-                 "trace")  # fmt: skip
+    __slots__ = ("_begin_s", "_cancellation", "_executor", "_lock", "_on_done", "_pending", "_unfinished", "_values", "is_done",
+                 "step_id", "trace")  # fmt: skip
 
     def __init__(
         self,
@@ -121,6 +132,7 @@ class Step:
         for number, value in zip(executor.feed_numbers, feeds, strict=True):
             self._values[number] = value
         if trace is not None:
+            self._begin_s = time.time()
             trace.begin(executor.devices)
 
     @property
@@ -142,6 +154,8 @@ class Step:
 
     def receive(self, edges: Sequence[int], tensors: Sequence[Any]) -> None:
         """Take values from another task and run every stage that they make ready."""
+        if self.trace is not None:
+            self._executor.note_transfers(self.trace, self._begin_s, edges, tensors)
         ready: list[Stage] = []
         with self._lock:
             for edge, tensor in zip(edges, tensors, strict=True):
