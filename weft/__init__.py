@@ -61,6 +61,8 @@ from weft.autodiff.registration import RegisterGradient as RegisterGradient
 from weft.client.session import InteractiveSession as InteractiveSession
 from weft.client.session import Session as Session
 from weft.client.session import get_default_session as get_default_session
+from weft.client.step_picture import draw_placement as draw_placement
+from weft.client.step_picture import draw_timeline as draw_timeline
 from weft.distributed.local_cluster import LocalCluster as LocalCluster
 from weft.errors import OpError as OpError
 from weft.framework.behavior import control_flow_v2_enabled as control_flow_v2_enabled

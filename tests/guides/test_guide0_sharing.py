@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import re
+
 import pytest
 
 import weft as tf
 from tests.guides.conftest import Cluster, StartServers
+from weft.python.client import timeline
 
 
 @pytest.fixture
@@ -78,6 +82,33 @@ def test_a_step_that_is_compiled_is_still_traced_by_node(local: list[tf.train.Se
             session.run(step)
         assert trace(session, step) == [(TASK1, ["_SOURCE"]), (TASK0, ["_SOURCE", "AssignAdd/value", "var", "AssignAdd"])]
         assert session.run(var) == 21.0
+
+
+def test_a_timeline_shows_all_tasks_and_what_went_between_them(local: list[tf.train.Server]) -> None:
+    with tf.device("/job:local/task:1"):
+        var = tf.Variable(tf.ones([8, 8]), name="var")
+        doubled = tf.multiply(var, 2.0, name="doubled")
+    with tf.device("/job:local/task:0"):
+        total = tf.reduce_sum(doubled, name="total")
+    with tf.Session(local[0].target) as session:
+        session.run(var.initializer)
+        metadata = tf.RunMetadata()
+        for level in (tf.RunOptions.NO_TRACE, tf.RunOptions.FULL_TRACE):
+            assert session.run(total, options=tf.RunOptions(trace_level=level), run_metadata=metadata) == 128.0
+    events = json.loads(timeline.Timeline(metadata.step_stats).generate_chrome_trace_format())["traceEvents"]
+    processes = {event["args"]["name"]: event["pid"] for event in events if event["name"] == "process_name"}
+    assert sorted(processes) == [f"{TASK0} Compute", f"{TASK1} Compute"]
+    ran = {(event["pid"], event["args"]["name"]): event for event in events if event["ph"] == "X"}
+    sent, received = processes[f"{TASK1} Compute"], processes[f"{TASK0} Compute"]
+    assert {(sent, "var"), (sent, "doubled"), (received, "total")} <= set(ran)
+    (transfer,) = (event for event in ran.values() if event["name"] == "RecvTensor")
+    assert transfer["pid"] == received
+    label = r"\[256B\] edge_\d+_doubled from /job:local/replica:0/task:1 to /job:local/replica:0/task:0"
+    assert re.fullmatch(label, transfer["args"]["name"])
+    assert ran[sent, "doubled"]["ts"] <= transfer["ts"] <= ran[received, "total"]["ts"]
+    # The arrow of the value ends at the transfer.
+    arrows = [event for event in events if event["ph"] in "st" and event["name"] == "doubled"]
+    assert [event["pid"] for event in arrows if event["ts"] == transfer["ts"] and event["ph"] == "t"] == [received]
 
 
 def test_each_session_has_its_own_graph_and_shares_values_once_both_name_the_variable(local: list[tf.train.Server]) -> None:
