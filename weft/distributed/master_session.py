@@ -88,7 +88,7 @@ class MasterSession:
             placement = self._placer.place(ops)
             if self._config.log_device_placement:
                 self._log_placement()
-            staging = Staging(ops, placement, feeds)
+            staging = Staging(ops, placement, feeds, fetches)
             partitions = partition(ops, placement, staging, feeds, fetches)
         parts = {task: Part(part, [list(feeds).index(tensor) for tensor in part.feeds]) for task, part in partitions.items()}
         for part in parts.values():

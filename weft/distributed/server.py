@@ -32,6 +32,7 @@ from weft.framework.device_attributes import DeviceAttributes
 from weft.framework.graph import Graph
 from weft.proto import master_pb2, tensorflow_server_pb2
 from weft.protocol.messages import Hello
+from weft.runtime.allocation import keep_some_freed_memory
 from weft.runtime.device import local_device_names
 from weft.runtime.inter_op_pool import InterOpPool
 from weft.runtime.resource_manager import ResourceManager
@@ -136,6 +137,7 @@ class Server:
             if self._is_started:
                 return
             self._is_started = True
+        keep_some_freed_memory()
         host, _ = split_address(self._address)
         self._listener = Listener(
             "", 0, receiver=self._task, incarnation=self._worker.incarnation, has_permission=self._has_permission,

@@ -33,6 +33,7 @@ def op(
     updates: Sequence[str] = (),
     reads: Sequence[str] = (),
     allows_uninitialized: bool = False,
+    by_row: bool = False,
     check: Callable[..., None] | None = None,
     types: Mapping[str, Sequence[DType]] | None = None,
     defaults: Mapping[str, Any] | None = None,
@@ -56,6 +57,8 @@ def op(
         updates: the Ref or resource inputs whose new values the kernel returns, before its other outputs.
         reads: the resource inputs that the kernel gets the values of.
         allows_uninitialized: whether a variable without a value may come in (as None).
+        by_row: whether it touches only rows of the variable that is its first input (or of all that it updates), and on NumPy
+            changes those in place where an array comes to it writable.
         check: `check(op, *inputs)` refuses values that a compiled kernel cannot refuse, such as indices out of range; it
             gets the inputs that are known before a compiled stage runs, None for the others.
         types: the dtypes that each type attribute may take.
@@ -69,8 +72,8 @@ def op(
         definition = op_def.declare(
             name, signature, kernel, infer=infer, gradient=gradient, stateful=stateful, compiled_only=compiled_only,
             shape_only=shape_only, static=static, updates=updates, reads=reads,
-            allows_uninitialized=allows_uninitialized, check=check, types=types, defaults=defaults, device_types=device_types,
-            bodies=bodies, dynamic=dynamic,
+            allows_uninitialized=allows_uninitialized, by_row=by_row, check=check, types=types, defaults=defaults,
+            device_types=device_types, bodies=bodies, dynamic=dynamic,
         )  # fmt: skip
         return _builder(definition, kernel)
 

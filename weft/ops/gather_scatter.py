@@ -123,7 +123,7 @@ def slices_of(params: Any, indices: Any, grad: Any) -> IndexedSlices:
 
 
 @op("GatherV2", "params: Tparams, indices: Tindices, axis: Taxis -> output: Tparams", infer=_gather_v2_shape,
-    gradient=_gather_gradient, static=("axis",), check=_check_gathered,
+    gradient=_gather_gradient, static=("axis",), by_row=True, check=_check_gathered,
     types={"Tindices": INDEX16, "Taxis": INDEX})  # fmt: skip
 def gather_v2_node(xp, params, indices, axis, *, batch_dims: int = 0):
     """The slices of `params` along `axis` at `indices`; the first `batch_dims` dimensions of both go together."""
@@ -150,7 +150,7 @@ def gather_v2_node(xp, params, indices, axis, *, batch_dims: int = 0):
 
 
 @op("Gather", "params: Tparams, indices: Tindices -> output: Tparams", gradient=_gather_gradient,
-    check=_check_gathered, types={"Tindices": INDEX},
+    by_row=True, check=_check_gathered, types={"Tindices": INDEX},
     infer=lambda node: [_gathered(node.inputs[0]._dims, node.inputs[1]._dims, 0)])  # fmt: skip
 def gather_v1_node(xp, params, indices, *, validate_indices: bool = True):
     """The older form of GatherV2, along the first dimension."""

@@ -120,7 +120,8 @@ def _check_gathered(node: Operation, variable: Any, indices: Any) -> None:
 
 
 @op("ResourceGather", "resource: resource, indices: Tindices -> output: dtype", infer=_gathered, stateful=True,
-    gradient=_gather_gradient, reads=("resource",), check=_check_gathered, types={"Tindices": INDICES})  # fmt: skip
+    gradient=_gather_gradient, reads=("resource",), by_row=True, check=_check_gathered,
+    types={"Tindices": INDICES})  # fmt: skip
 def resource_gather(
     xp, resource, indices, *, batch_dims: int = 0, validate_indices: bool = True, dtype: DType
 ):  # fmt: skip
@@ -151,7 +152,8 @@ def _gather_nd_gradient(node: Operation, grad: Any) -> list[Any]:
 
 
 @op("ResourceGatherNd", "resource: resource, indices: Tindices -> output: dtype", infer=_gathered_nd, stateful=True,
-    gradient=_gather_nd_gradient, reads=("resource",), check=check_position_inputs, types={"Tindices": INDICES})  # fmt: skip
+    gradient=_gather_nd_gradient, reads=("resource",), by_row=True, check=check_position_inputs,
+    types={"Tindices": INDICES})  # fmt: skip
 def resource_gather_nd(xp, resource, indices, *, dtype: DType):
     """The parts of the variable that the rows of the indices name."""
     if xp is np:

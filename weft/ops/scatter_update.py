@@ -21,6 +21,7 @@ from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import Dims
 from weft.ops.declaration import no_outputs, not_differentiable, op
 from weft.ops.elementwise import NUMBERS
+from weft.ops.row_order import sorted_rows
 from weft.ops.state import INDICES, merged_shape
 
 _ORDERED: Final = (dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64)
@@ -85,12 +86,24 @@ def _combine(xp: Any, rule: _Rule, ref: Any, key: Any, updates: Any) -> Any:
     if xp is not np:
         at = xp.asarray(ref).at[key]
         return getattr(at, rule.method)(updates, mode="drop", wrap_negative_indices=False)
-    result = ref.copy()
+    result = ref if ref.flags.writeable else ref.copy()
     if rule.ufunc is None:
         result[key] = updates
-    else:
+    elif type(key) is tuple or key.ndim != 1 or not np.ndim(updates):
         rule.ufunc.at(result, key, updates)
+    else:
+        _accumulate(rule.ufunc, result, key, updates)
     return result
+
+
+def _accumulate(ufunc: Any, table: Any, indices: Any, updates: Any) -> None:
+    """`ufunc.at` for rows: nearly all of them come once, and those at once are many times faster than one by one."""
+    order, ordered, is_first = sorted_rows(indices)
+    places, rows = order[is_first], ordered[is_first]
+    table[rows] = ufunc(np.take(table, rows, axis=0), updates[places])
+    again = ~is_first
+    if again.any():
+        ufunc.at(table, ordered[again], updates[order[again]])
 
 
 def _truncated_quotient(xp: Any, x: Any, y: Any) -> Any:
@@ -155,7 +168,7 @@ def _by_row(name: str, rule: _Rule) -> Any:
 
     kernel.__doc__ = f"The variable with the updates combined by {rule.method} into the rows that the indices name."
     return op(name, _ROWS, infer=_same_ref(_check_row_shapes), gradient=_gradient_of(rule), stateful=True, updates=("ref",),
-              check=check_row_inputs, types={"T": rule.types, "Tindices": INDICES})(kernel)  # fmt: skip
+              by_row=True, check=check_row_inputs, types={"T": rule.types, "Tindices": INDICES})(kernel)  # fmt: skip
 
 
 def _by_position(name: str, rule: _Rule) -> Any:
@@ -165,7 +178,7 @@ def _by_position(name: str, rule: _Rule) -> Any:
     kernel.__doc__ = f"The variable with the updates combined by {rule.method} at the positions that the indices name."
     return op(name, _ROWS, infer=_same_ref(_check_position_shapes),
               gradient=_gradient_of(rule), stateful=True, updates=("ref",),
-              check=check_position_inputs, types={"T": rule.types, "Tindices": INDICES})(kernel)  # fmt: skip
+              by_row=True, check=check_position_inputs, types={"T": rule.types, "Tindices": INDICES})(kernel)  # fmt: skip
 
 
 def _resource_by_row(name: str, rule: _Rule) -> Any:
@@ -174,7 +187,7 @@ def _resource_by_row(name: str, rule: _Rule) -> Any:
 
     kernel.__doc__ = f"Combine the updates by {rule.method} into the rows that the indices name."
     return op(name, _RESOURCE_ROWS, infer=no_outputs, gradient=None, stateful=True, updates=("resource",),
-              check=check_row_inputs, types={"dtype": rule.types, "Tindices": INDICES})(kernel)  # fmt: skip
+              by_row=True, check=check_row_inputs, types={"dtype": rule.types, "Tindices": INDICES})(kernel)  # fmt: skip
 
 
 def _resource_by_position(name: str, rule: _Rule) -> Any:
@@ -183,7 +196,7 @@ def _resource_by_position(name: str, rule: _Rule) -> Any:
 
     kernel.__doc__ = f"Combine the updates by {rule.method} at the positions that the indices name."
     return op(name, _RESOURCE_POSITIONS, infer=no_outputs, gradient=None, stateful=True, updates=("ref",),
-              check=check_position_inputs, types={"T": rule.types, "Tindices": INDICES})(kernel)  # fmt: skip
+              by_row=True, check=check_position_inputs, types={"T": rule.types, "Tindices": INDICES})(kernel)  # fmt: skip
 
 
 scatter_update_node = _by_row("ScatterUpdate", _UPDATE)

@@ -22,6 +22,7 @@ from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_shape import Dims
 from weft.ops.declaration import op
 from weft.ops.elementwise import NUMBERS
+from weft.ops.row_order import sorted_rows
 from weft.ops.shape_ops import INDEX
 from weft.ops.state import merged_shape
 
@@ -47,10 +48,7 @@ def sum_repeated(xp: Any, indices: Any, values: Any, row_count: int) -> tuple[An
     """
     if xp is np:
         _check_rows(indices, row_count)
-        rows, places = np.unique(indices, return_inverse=True)
-        summed = np.zeros((len(rows), *values.shape[1:]), values.dtype)
-        np.add.at(summed, places.reshape(-1), values)
-        return rows, summed
+        return _sum_repeated_here(indices, values)
     indices, values = xp.asarray(indices), xp.asarray(values)
     count = indices.shape[0]
     beyond = row_count + xp.arange(count, dtype=indices.dtype)
@@ -66,6 +64,20 @@ def sum_repeated(xp: Any, indices: Any, values: Any, row_count: int) -> tuple[An
     return xp.where(rows == row_count, beyond, rows), summed
 
 
+def _sum_repeated_here(indices: Any, values: Any) -> tuple[Any, Any]:
+    order, ordered, is_first = sorted_rows(indices)
+    starts, count = np.flatnonzero(is_first), len(indices)
+    if len(starts) == count:
+        return indices, values
+    if len(starts) < count // 2:
+        return ordered[starts], np.add.reduceat(values[order], starts, axis=0, dtype=values.dtype)
+    # Few rows come twice: these alone are added, in the order in which they came.
+    summed = values[order[starts]]
+    more = np.flatnonzero(~is_first)
+    np.add.at(summed, np.cumsum(is_first)[more] - 1, values[order[more]])
+    return ordered[starts], summed
+
+
 def _check_rows(indices: Any, row_count: int) -> None:
     wrong = np.flatnonzero((indices < 0) | (indices >= row_count))
     if len(wrong):
@@ -76,13 +88,13 @@ def _check_rows(indices: Any, row_count: int) -> None:
 
 
 def _take(xp: Any, table: Any, rows: Any) -> Any:
-    return table[rows] if xp is np else xp.asarray(table).at[rows].get(mode="clip")
+    return np.take(table, rows, axis=0) if xp is np else xp.asarray(table).at[rows].get(mode="clip")
 
 
 def _put(xp: Any, table: Any, rows: Any, values: Any) -> Any:
-    values = values.astype(table.dtype)
+    values = values.astype(table.dtype) if values.dtype != table.dtype else values
     if xp is np:
-        changed = table.copy()
+        changed = table if table.flags.writeable else table.copy()
         changed[rows] = values
         return changed
     return xp.asarray(table).at[rows].set(values, mode="drop", unique_indices=True)
@@ -147,6 +159,7 @@ class _Form:
         declared = op(
             name, f"{inputs} ->" if is_resource else f"{inputs} -> out: Ref(T)", infer=infer, gradient=None,
             stateful=True, updates=self._states, types=kinds,
+            by_row=self._sparse,
         )  # fmt: skip
         return declared(self._kernel(attrs))
 

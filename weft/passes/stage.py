@@ -12,22 +12,23 @@ from enum import Enum
 from weft.framework import dtypes
 from weft.framework.operation import Operation, Tensor
 from weft.passes.bodies import needed_static_inputs, static_inputs
+from weft.passes.row_wise import READS, row_wise_ops
 
 
 class Kind(Enum):
     """What executes a node."""
 
     FREE = "free"
-    """A constant or a variable's binding: nothing runs, it belongs to whatever stage uses it."""
+    """A constant, a variable's binding, or a read of one for its rows: nothing runs, it belongs to whatever stage uses it."""
     COMPILED = "compiled"
     """XLA, together with its stage."""
+    ROWS = "rows"
+    """NumPy, in place, on rows of variables; together with its stage."""
     HOST = "host"
     """A Python kernel on NumPy values."""
 
 
 _HOST_TYPES = frozenset((dtypes.string, dtypes.variant))
-
-_READS = frozenset(("Identity", "ReadVariableOp"))
 
 FREE_OPS = frozenset(("Const", "VariableV2", "Variable", "VarHandleOp"))
 
@@ -38,11 +39,18 @@ class Staging:
     `static_feeds` are the fed tensors whose values must be known when a stage is compiled.
     """
 
-    def __init__(self, ops: Sequence[Operation], placement: Mapping[Operation, str], feeds: Iterable[Tensor]) -> None:
+    def __init__(
+        self,
+        ops: Sequence[Operation],
+        placement: Mapping[Operation, str],
+        feeds: Iterable[Tensor],
+        fetches: Iterable[Tensor] = (),
+    ) -> None:
         self._placement = placement
         self._feeds = frozenset(feeds)
         self._static: dict[tuple[Tensor, str], bool] = {}
         self.static_feeds: set[Tensor] = set()
+        self._row_wise = row_wise_ops(ops, placement, self._feeds, fetches)
         self.kinds: dict[Operation, Kind] = {op: self._kind(op) for op in ops}
         self.levels: dict[Operation, int] = {}
         for op in ops:
@@ -52,6 +60,10 @@ class Staging:
     def _kind(self, op: Operation) -> Kind:
         if op.type in FREE_OPS and not op.control_inputs:
             return Kind.FREE
+        if op in self._row_wise:
+            # The gather reads the variable itself, when it runs.
+            is_read = op.type in READS and not op.control_inputs and not op.control_consumers
+            return Kind.FREE if is_read else Kind.ROWS
         if op.op_def.is_host or _has_host_types(op):
             return Kind.HOST
         if op.op_def.static or op.op_def.bodies:
@@ -113,7 +125,7 @@ class Staging:
         it from an earlier stage on would make every update copy the whole variable.
         """
         for op in reversed(ops):
-            if self.kinds[op] is not Kind.COMPILED or not (op.type in _READS or _is_pure(op)):
+            if self.kinds[op] is not Kind.COMPILED or not (op.type in READS or _is_pure(op)):
                 continue
             consumers = {c for t in op.outputs for c in t._consumers if c in self.levels} | {
                 c for c in op.control_consumers if c in self.levels

@@ -6,8 +6,9 @@ compiled function. What differs between the two is the array namespace and how s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
+from types import MappingProxyType
 from typing import Any, Final, Protocol
 
 import numpy as np
@@ -23,7 +24,7 @@ from weft.runtime.binder import BINDINGS, Binder
 from weft.runtime.bodies import Body
 from weft.runtime.control_flow import ControlFlow, Counter
 from weft.runtime.kernel_errors import kernel_error
-from weft.runtime.variable_slot import VariableSlot, locks_of
+from weft.runtime.variable_slot import TakenValue, VariableSlot, locks_of
 from weft.runtime.xla_process import as_numpy
 
 # Trace-time folding makes literals of the compiled code, so only small values are worth it.
@@ -75,10 +76,29 @@ class SlotState:
             for lock in locks_of(slots):
                 stack.enter_context(lock)
             for slot, value in zip(slots, function([slot.value for slot in slots]), strict=True):
-                if isinstance(value, np.ndarray):
-                    # A fetch may hand the same array to the program, which then gets a copy.
-                    value.flags.writeable = False
-                slot.value = value
+                slot.put(value)
+
+
+class LockedState:
+    """State in the slots of a stage that holds all their locks while it runs, and changes arrays in place where it can."""
+
+    def __init__(self, slots: Sequence[VariableSlot]) -> None:
+        self._slots = slots
+
+    def read(self, index: int) -> Any:
+        """The slot's value in host memory; while it is being updated, what stands for it."""
+        value = self._slots[index].value
+        return value if value is None or isinstance(value, np.ndarray | TakenValue) else as_numpy(value)
+
+    def update(self, indices: Sequence[int], function: Callable[[list[Any]], Sequence[Any]]) -> None:
+        """Update the slots; the function gets arrays that it may write to."""
+        slots = [self._slots[index] for index in indices]
+        try:
+            for slot, value in zip(slots, function([slot.take() for slot in slots]), strict=True):
+                slot.put(value)
+        finally:
+            for slot in slots:
+                slot.put_back()
 
 
 class TracedState:
@@ -150,6 +170,7 @@ class Program:
         inputs: tensors whose values come from outside, in the order in which `run` gets them.
         outputs: tensors whose values are wanted.
         bind: gives the slot of a tensor that stands for a variable, None for a plain value.
+        reads: values that are those of variables, at the time when an instruction takes them.
     """
 
     def __init__(
@@ -158,6 +179,7 @@ class Program:
         inputs: Sequence[Tensor],
         outputs: Sequence[Tensor],
         bind: Binder,
+        reads: Mapping[Tensor, Tensor] = MappingProxyType({}),
     ) -> None:
         self.nodes = list(nodes)
         self.inputs = list(inputs)
@@ -168,6 +190,7 @@ class Program:
         self.written_slots: set[int] = set()
         self.conditional_slots: set[int] = set()
         self._bind = bind
+        self._reads = reads
         self._numbers: dict[Tensor, int] = {}
         self._slot_numbers: dict[VariableSlot, int] = {}
         for tensor in self.inputs:
@@ -279,6 +302,7 @@ class Program:
         return any(instruction.control_flow is not None for instruction in self.instructions)
 
     def _argument(self, op: Operation, tensor: Tensor, writes: bool = False) -> int:
+        tensor = self._reads.get(tensor, tensor)
         if tensor.dtype._is_ref_dtype or tensor.dtype is resource:
             slot = self._bind(tensor)
             if slot is not None:

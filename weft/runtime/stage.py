@@ -1,14 +1,15 @@
 """Stage: one unit of a partition's execution, and the choice of how it runs.
 
 A stage that only passes values on is run as it is. One that computes is interpreted on NumPy while it is cold, which needs no
-JAX, and compiled to one XLA function when it has been run a few times, is large, or has an op that only XLA has. A host stage
-is one Python kernel.
+JAX, and compiled to one XLA function when it has been run a few times, is large, or has an op that only XLA has. A stage of
+rows is always NumPy's, and changes variables in place. A host stage is one Python kernel.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from typing import Any, Final
 
 import numpy as np
@@ -20,7 +21,7 @@ from weft.passes.stage import Kind
 from weft.runtime import engine
 from weft.runtime.input_checks import InputChecks
 from weft.runtime.kernel_errors import kernel_error
-from weft.runtime.program import Program, SlotState, execute
+from weft.runtime.program import LockedState, Program, SlotState, execute
 from weft.runtime.session_state import SessionState
 from weft.runtime.variable_slot import locks_of
 from weft.runtime.xla_process import as_numpy
@@ -61,7 +62,7 @@ class Stage:
         # On an accelerator an assignment stays there, so it is compiled.
         on_host = device_spec.device_type(device) == "CPU"
         self._keeps_inputs = bool(program.written_slots) or self.may_block
-        self._is_alias = kind is not Kind.HOST and program.is_alias and (on_host or not program.written_slots)
+        self._is_alias = kind is Kind.COMPILED and program.is_alias and (on_host or not program.written_slots)
         self._checks = InputChecks(program)
         self._state = SlotState(program.slots)
         self._static_inputs = static_inputs
@@ -73,7 +74,7 @@ class Stage:
         self._read_slots = [program.slots[n] for n in sorted(program.read_slots - program.written_slots)]
         self._written_slots: list[Any] = []
         self._updated_slots: list[Any] = []
-        self._locks: list[Any] = []
+        self._locks: list[Any] = locks_of(program.slots) if kind is Kind.ROWS else []
 
     def run(self, inputs: Sequence[Any], session: SessionState, context: Any, trace: TraceSink | None) -> Sequence[Any]:
         """Run the stage on the values of its inputs and return those of its outputs, perhaps still being computed.
@@ -90,6 +91,8 @@ class Stage:
             return self._run_compiled(compiled, inputs, session)
         if self._is_alias:
             return self._pass_on(inputs)
+        if self.kind is Kind.ROWS:
+            return self._run_rows([as_numpy(value) for value in inputs], session)
         if self.kind is Kind.HOST:
             return self._interpret([as_numpy(value) for value in inputs], session, context)
         self._runs += 1
@@ -167,6 +170,13 @@ class Stage:
         indices = session.run_indices(self.program.random_nodes)
         self._state.compiles_loops = not session.never_compile
         return self._apart(self.program.run(np, inputs, self._state, indices, context), inputs)
+
+    def _run_rows(self, inputs: Sequence[Any], session: SessionState) -> Sequence[Any]:
+        # The locks are taken for reading too: an update finds nobody with a view of the array, and needs no copy of it.
+        with ExitStack() as stack:
+            for lock in self._locks:
+                stack.enter_context(lock)
+            return self.program.run(np, inputs, LockedState(self.program.slots), ())
 
     def _pass_on(self, inputs: Sequence[Any]) -> Sequence[Any]:
         inputs = self._owned(inputs)

@@ -61,6 +61,8 @@ class _Builder:
         self._partition = partition
         self._bind = bind
         self._feeds = set(partition.feeds)
+        # What reads a variable for its rows alone, and the variable.
+        self._reads = {op.outputs[0]: op.inputs[0] for op in partition.nodes if partition.kinds[op] is Kind.FREE and op.inputs}
         self._stage_of: dict[Operation, _GroupKey] = {}
         self._groups: dict[_GroupKey, list[Operation]] = {}
         self._numbers: dict[Tensor, int] = {}
@@ -99,7 +101,8 @@ class _Builder:
             if kind is Kind.FREE and op not in leaving and op in consumed:
                 continue
             level, device = partition.levels[op], partition.devices[op]
-            key = (level, device, "host", position) if kind is Kind.HOST else (level, device, "compiled", -1)
+            runs_as = Kind.COMPILED if kind is Kind.FREE else kind
+            key = (level, device, runs_as.value, position if kind is Kind.HOST else -1)
             self._stage_of[op] = key
             self._groups.setdefault(key, []).append(op)
         for key, nodes in self._groups.items():
@@ -111,8 +114,9 @@ class _Builder:
         extra: dict[Operation, None] = {}
         for op in nodes:
             for tensor in op.inputs:
-                if tensor not in self._feeds and self._is_free(tensor.op) and tensor.op not in inside:
-                    extra[tensor.op] = None
+                source = self._reads.get(tensor, tensor).op
+                if tensor not in self._feeds and self._is_free(source) and source not in inside:
+                    extra[source] = None
             if self._partition.kinds[op] is Kind.COMPILED:
                 for tensor in needed_static_inputs(op) or ():
                     self._add_static(tensor, inside, extra)
@@ -145,14 +149,14 @@ class _Builder:
         inputs: dict[Tensor, None] = {}
         for op in nodes:
             for tensor in op.inputs:
-                if (tensor in self._feeds or tensor.op not in inside) and self._slot_of(tensor) is None:
+                is_outside = tensor in self._feeds or tensor.op not in inside
+                if is_outside and tensor not in self._reads and self._slot_of(tensor) is None:
                     inputs[tensor] = None
         own = [op for op in nodes if self._stage_of.get(op) == key]
         outputs = [t for op in own for t in op.outputs if t in wanted and t not in self._feeds]
-        program = Program(nodes, list(inputs), outputs, self._bind)
+        program = Program(nodes, list(inputs), outputs, self._bind, self._reads)
         static = [place for place, tensor in enumerate(inputs) if tensor in self._partition.static_feeds]
-        kind = Kind.HOST if key[2] == "host" else Kind.COMPILED
-        stage = Stage(number, key[1], kind, program, static)
+        stage = Stage(number, key[1], Kind(key[2]), program, static)
         stage.fed = tuple(place for place, tensor in enumerate(inputs) if tensor in self._feeds)
         stage.inputs = tuple(self._number(tensor) for tensor in inputs)
         stage.outputs = tuple(self._number(tensor) for tensor in outputs)

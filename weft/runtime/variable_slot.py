@@ -2,12 +2,34 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, Final
+
+import numpy as np
 
 from weft.framework.dtypes import DType
 from weft.framework.tensor_shape import Dims
+from weft.runtime.xla_process import as_numpy
+
+_ALIGNMENT: Final = 64  # what XLA needs to use an array where it lies
+
+
+class TakenValue:
+    """What a slot holds while its array is changed in place. Whoever needs the value waits for the slot's lock."""
+
+    __slots__ = ("dtype", "nbytes", "shape", "value")
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+        self.shape = value.shape
+        self.dtype = value.dtype
+        self.nbytes = value.nbytes
+
+    def __array__(self, *_: Any) -> Any:
+        """As with an array that was donated: RuntimeError."""
+        raise RuntimeError("the variable is being updated; read it under its lock")
 
 
 class VariableSlot:
@@ -15,7 +37,7 @@ class VariableSlot:
 
     Reading takes a reference and no lock. Who updates holds `lock` from reading the old value to setting the new one, so that
     no update is lost; a compiled stage donates the old array, which is then gone for readers that come too late: they read
-    again.
+    again. So it is with an update that takes the array to change it in place.
     """
 
     __slots__ = ("dims", "dtype", "is_declared", "lock", "name", "value")
@@ -39,8 +61,51 @@ class VariableSlot:
     def update(self, function: Callable[[Any], Any]) -> Any:
         """Replace the value by `function(value)` under the lock, and return the new one."""
         with self.lock:
-            self.value = function(self.value)
+            self.put(function(self.value))
             return self.value
+
+    def take(self) -> Any:
+        """For who holds the lock: the value as an array to change in place, None when there is none.
+
+        It is the slot's own array if nobody else can see it, else a copy. Nobody finds the value until one is `put` back.
+        """
+        value = self.value
+        if value is None:
+            return None
+        # From here on no reader finds the array; one that has it already is counted.
+        self.value = TakenValue(value)
+        if not isinstance(value, np.ndarray):
+            return aligned_copy(as_numpy(value))
+        base = value.base
+        # Counted are the name here, the argument, what now stands in the slot, and for a base the array that lies in it.
+        is_own = sys.getrefcount(value) == 3 and (
+            base is None or (type(base) is np.ndarray and base.base is None and sys.getrefcount(base) == 3)
+        )
+        if not is_own:
+            return aligned_copy(value)
+        value.flags.writeable = True
+        return value
+
+    def put(self, value: Any) -> None:
+        """For who holds the lock: set the value, which nobody changes any more."""
+        if isinstance(value, np.ndarray):
+            # A fetch may hand the same array to the program, which then gets a copy.
+            value.flags.writeable = False
+        self.value = value
+
+    def put_back(self) -> None:
+        """For who holds the lock: end a `take` without a new value."""
+        if isinstance(self.value, TakenValue):
+            self.put(self.value.value)
+
+
+def aligned_copy(array: Any) -> Any:
+    """A copy in memory that XLA can use without copying it again."""
+    memory = np.empty(array.nbytes + _ALIGNMENT, np.uint8)
+    start = -memory.ctypes.data % _ALIGNMENT
+    copy = memory[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
+    copy[...] = array
+    return copy
 
 
 def locks_of(slots: Iterable[VariableSlot]) -> list[threading.Lock]:
