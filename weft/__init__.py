@@ -39,6 +39,7 @@ from weft import linalg as linalg
 from weft import lookup as lookup
 from weft import losses as losses
 from weft import math as math
+from weft import metrics as metrics
 from weft import nn as nn
 from weft import python_io as python_io
 from weft import random as random
