@@ -34,8 +34,9 @@ def open_descriptors() -> set[str]:
 @pytest.fixture(autouse=True)
 def _nothing_is_left() -> Iterator[None]:
     before = open_descriptors()
+    running = set(threading.enumerate())
     yield
-    for thread in threading.enumerate():
+    for thread in set(threading.enumerate()) - running:
         if thread.name.startswith("weft-") or isinstance(thread, threading.Timer):
             thread.join(PATIENCE_S)
             assert not thread.is_alive()

@@ -21,6 +21,7 @@ from weft.framework.operation import Operation, Tensor
 from weft.passes.partition import partition
 from weft.passes.placer import Placer
 from weft.passes.prune import prune
+from weft.passes.settled_fetches import settled_fetches
 from weft.passes.stage import Staging
 
 _MAX_PIECES: Final = 256
@@ -37,7 +38,7 @@ class MasterSession:
         config: the session's ConfigProto.
         on_close: called once when the session is closed.
         device_attributes: gives the DeviceAttributes of all tasks.
-        home: the device that the master itself counts as, in traces.
+        home: the device that the master itself counts as; empty when there are no others.
     """
 
     def __init__(
@@ -90,6 +91,9 @@ class MasterSession:
                 self._log_placement()
             staging = Staging(ops, placement, feeds, fetches)
             partitions = partition(ops, placement, staging, feeds, fetches)
+            for cut in partitions.values():
+                if self._home.startswith(f"{cut.task}/") or not self._home:
+                    cut.settled = settled_fetches(cut)
         parts = {task: Part(part, [list(feeds).index(tensor) for tensor in part.feeds]) for task, part in partitions.items()}
         for part in parts.values():
             self._register(part)

@@ -30,6 +30,7 @@ class Partition:
     """What one task executes in a run.
 
     `feeds` and `fetches` are in the order in which their values travel; `sends` and `recvs` are keyed by what crosses.
+    `settled` has the fetches that are read when the nodes given with them have run.
     """
 
     task: str
@@ -42,6 +43,7 @@ class Partition:
     fetches: list[Tensor] = field(default_factory=list)
     recvs: dict[Tensor | Operation, Edge] = field(default_factory=dict)
     sends: list[Edge] = field(default_factory=list)
+    settled: dict[Tensor, list[Operation]] = field(default_factory=dict)
 
 
 def partition(

@@ -171,6 +171,7 @@ class Program:
         outputs: tensors whose values are wanted.
         bind: gives the slot of a tensor that stands for a variable, None for a plain value.
         reads: values that are those of variables, at the time when an instruction takes them.
+        settled: variables whose values when all nodes have run are wanted, after the outputs.
     """
 
     def __init__(
@@ -180,6 +181,7 @@ class Program:
         outputs: Sequence[Tensor],
         bind: Binder,
         reads: Mapping[Tensor, Tensor] = MappingProxyType({}),
+        settled: Sequence[VariableSlot] = (),
     ) -> None:
         self.nodes = list(nodes)
         self.inputs = list(inputs)
@@ -198,6 +200,9 @@ class Program:
         self._wanted = set(self.outputs)
         self.instructions = [self._instruction(op) for op in self.nodes]
         self.output_numbers = [self._numbers[tensor] for tensor in self.outputs]
+        self._settled = [self._slot_number(slot) for slot in settled]
+        for number in self._settled:
+            self._note_read(number)
         self.size = len(self._numbers)
 
     def _number(self, tensor: Tensor) -> int:
@@ -362,7 +367,16 @@ class Program:
                 raise
             except Exception as error:
                 raise kernel_error(instruction.op, error) from error
-        return [values[number] for number in self.output_numbers]
+        return self.results(values, state)
+
+    def results(self, values: Sequence[Any], state: State) -> list[Any]:
+        """What the program returns when all instructions have run: the outputs, then the settled variables."""
+        settled = [state.read(number) for number in self._settled]
+        for number, value in zip(self._settled, settled, strict=True):
+            if value is None:
+                name = self.slots[number].name
+                raise FailedPreconditionError(None, None, f"Attempting to use uninitialized value {name}")
+        return [*(values[number] for number in self.output_numbers), *settled]
 
 
 def execute(

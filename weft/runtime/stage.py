@@ -243,7 +243,7 @@ class Stage:
             except Exception as error:
                 raise kernel_error(instruction.op, error) from error
             trace(self.device, instruction.op, begin, time.time())
-        return self._apart([values[number] for number in program.output_numbers], inputs)
+        return self._apart(program.results(values, self._state), inputs)
 
 
 def _is_view(value: Any, arrays: Sequence[Any]) -> bool:

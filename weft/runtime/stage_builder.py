@@ -22,6 +22,9 @@ _ASKING: Final = frozenset(("IsVariableInitialized", "VarIsInitializedOp"))
 
 _GroupKey = tuple[int, str, str, int]
 
+# The level of groups behind all others, which read what several stages update.
+_LAST: Final = 1 << 30
+
 
 @dataclass
 class StagePlan:
@@ -65,12 +68,14 @@ class _Builder:
         self._reads = {op.outputs[0]: op.inputs[0] for op in partition.nodes if partition.kinds[op] is Kind.FREE and op.inputs}
         self._stage_of: dict[Operation, _GroupKey] = {}
         self._groups: dict[_GroupKey, list[Operation]] = {}
-        self._numbers: dict[Tensor, int] = {}
+        self._numbers: dict[Tensor | VariableSlot, int] = {}
+        self._settled: dict[_GroupKey, dict[VariableSlot, None]] = {}
         self._plan = StagePlan()
 
     def build(self) -> StagePlan:
         partition, plan = self._partition, self._plan
         self._group_nodes()
+        self._group_settled()
         plan.feed_numbers = [self._number(tensor) for tensor in partition.feeds]
         for edge in partition.recvs.values():
             plan.recvs[edge.number] = (-1 if edge.is_control else self._number(_tensor(edge)), [])
@@ -82,17 +87,22 @@ class _Builder:
         for key, stage in stages.items():
             self._connect(key, stage, stages)
         self._add_sends(stages)
-        plan.fetch_numbers = [self._number(tensor) for tensor in partition.fetches]
+        plan.fetch_numbers = [
+            self._number(self._slot_behind(tensor) if tensor in partition.settled else tensor) for tensor in partition.fetches
+        ]
         plan.value_count = len(self._numbers)
         return plan
 
-    def _number(self, tensor: Tensor) -> int:
-        return self._numbers.setdefault(tensor, len(self._numbers))
+    def _number(self, value: Tensor | VariableSlot) -> int:
+        """The number of a tensor's value, or of the value that a variable has when the nodes that update it have run."""
+        return self._numbers.setdefault(value, len(self._numbers))
 
     def _group_nodes(self) -> None:
         """A host op is a stage by itself; other nodes of one device and level are one, with the free nodes that they use."""
         partition = self._partition
-        leaving = {t.op for t in partition.fetches} | {_producer(edge) for edge in partition.sends}
+        leaving = {t.op for t in partition.fetches if t not in partition.settled} | {
+            _producer(edge) for edge in partition.sends
+        }
         consumed = {t.op for op in partition.nodes for t in op.inputs} | {
             c for op in partition.nodes for c in op.control_inputs
         }
@@ -107,6 +117,19 @@ class _Builder:
             self._groups.setdefault(key, []).append(op)
         for key, nodes in self._groups.items():
             self._groups[key] = self._with_free_nodes(nodes)
+
+    def _group_settled(self) -> None:
+        """A settled variable is read by the one stage that updates it, or by one that waits for all that do."""
+        for tensor, updates in self._partition.settled.items():
+            keys = {self._stage_of[op] for op in updates}
+            key = keys.pop() if len(keys) == 1 else (_LAST, self._partition.devices[tensor.op], Kind.COMPILED.value, -1)
+            self._groups.setdefault(key, [])
+            self._settled.setdefault(key, {})[self._slot_behind(tensor)] = None
+
+    def _slot_behind(self, tensor: Tensor) -> VariableSlot:
+        while (slot := self._slot_of(tensor)) is None:
+            tensor = tensor.op.inputs[0]
+        return slot
 
     def _with_free_nodes(self, nodes: list[Operation]) -> list[Operation]:
         """Add constants and bindings that the nodes use, and what their static inputs need to be known."""
@@ -137,7 +160,9 @@ class _Builder:
     def _wanted_outputs(self) -> set[Tensor]:
         """Tensors that leave the stage in which they are made."""
         partition = self._partition
-        wanted = set(partition.fetches) | {_tensor(edge) for edge in partition.sends if not edge.is_control}
+        wanted = set(partition.fetches) - set(partition.settled) | {
+            _tensor(edge) for edge in partition.sends if not edge.is_control
+        }
         for nodes in self._groups.values():
             inside = set(nodes)
             wanted.update(t for op in nodes for t in op.inputs if t.op not in inside)
@@ -154,12 +179,13 @@ class _Builder:
                     inputs[tensor] = None
         own = [op for op in nodes if self._stage_of.get(op) == key]
         outputs = [t for op in own for t in op.outputs if t in wanted and t not in self._feeds]
-        program = Program(nodes, list(inputs), outputs, self._bind, self._reads)
+        settled = list(self._settled.get(key, ()))
+        program = Program(nodes, list(inputs), outputs, self._bind, self._reads, settled)
         static = [place for place, tensor in enumerate(inputs) if tensor in self._partition.static_feeds]
         stage = Stage(number, key[1], Kind(key[2]), program, static)
         stage.fed = tuple(place for place, tensor in enumerate(inputs) if tensor in self._feeds)
         stage.inputs = tuple(self._number(tensor) for tensor in inputs)
-        stage.outputs = tuple(self._number(tensor) for tensor in outputs)
+        stage.outputs = (*(self._number(tensor) for tensor in outputs), *(self._number(slot) for slot in settled))
         return stage
 
     def _slot_of(self, tensor: Tensor) -> VariableSlot | None:
@@ -181,6 +207,10 @@ class _Builder:
                 other = self._stage_of.get(producer)
                 if other is not None and other != key:
                     before[other] = None
+        if key[0] == _LAST:
+            updates = self._partition.settled.items()
+            slots = self._settled[key]
+            before.update((self._stage_of[op], None) for t, ops in updates for op in ops if self._slot_behind(t) in slots)
         for other in before:
             stages[other].then.append(stage)
         for edge in edges:
