@@ -18,6 +18,7 @@ from weft.ops.initializers import he_normal as he_normal
 from weft.ops.initializers import he_uniform as he_uniform
 from weft.ops.initializers import lecun_normal as lecun_normal
 from weft.ops.initializers import lecun_uniform as lecun_uniform
+from weft.ops.lookup_tables import tables_initializer as tables_initializer
 from weft.ops.variable_collections import global_variables_initializer as global_variables
 from weft.ops.variable_collections import local_variables_initializer as local_variables
 from weft.ops.variable_collections import variables_initializer as variables
@@ -25,5 +26,5 @@ from weft.ops.variable_collections import variables_initializer as variables
 __all__ = [
     "constant", "global_variables", "glorot_normal", "glorot_uniform", "he_normal", "he_uniform", "identity",
     "lecun_normal", "lecun_uniform", "local_variables", "ones", "orthogonal", "random_normal", "random_uniform",
-    "truncated_normal", "uniform_unit_scaling", "variables", "variance_scaling", "zeros",
+    "tables_initializer", "truncated_normal", "uniform_unit_scaling", "variables", "variance_scaling", "zeros",
 ]  # fmt: skip

@@ -66,3 +66,13 @@ def test_keywords_are_refused():
 
     with pytest.raises(ValueError, match="keywords arguments only when eager"):
         same(x=tf.constant(1.0))
+
+
+def test_variables_made_inside_must_be_resource_variables():
+    @tf.custom_gradient
+    def scaled(x):
+        scale = tf.get_variable("scale", [])
+        return x * scale, lambda grad, variables=None: (grad, [grad])
+
+    with pytest.raises(TypeError, match=r"All variables used by 'scaled' .* it made scale:0"):
+        scaled(tf.constant(1.0))

@@ -212,5 +212,5 @@ def test_a_tensor_learns_its_shape() -> None:
     tensor = tf.placeholder(tf.float32, [None, 3])
     tensor.set_shape([2, None])
     assert tensor.shape == [2, 3]
-    with pytest.raises(ValueError, match="are not compatible"):
+    with pytest.raises(ValueError, match=r"in both shapes must be equal, but are 3 and 4. Shapes are \[2,3\] and \[2,4\]."):
         tensor.set_shape([2, 4])

@@ -46,7 +46,9 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Callable[..., Any]:
 
 def _call(f: Callable[..., Any], args: Sequence[Any]) -> Any:
     inputs = _map(convert_to_tensor, list(args))
+    before = _all_variables()
     result, grad_fn = f(*inputs)
+    _check_resources(f, _all_variables() - before)
     arguments, results = list(_flat(inputs)), [convert_to_tensor(each) for each in _flat(result)]
     variables = _resource_variables_between(arguments, results)
     _check_accepts_variables(grad_fn, variables)
@@ -61,6 +63,20 @@ def _call(f: Callable[..., Any], args: Sequence[Any]) -> Any:
         copies = identity_n([*results, *arguments, *(variable.handle for variable in variables)])
     left = iter(copies[: len(results)])
     return _map(lambda _: next(left), result)
+
+
+def _all_variables() -> set[Any]:
+    keys = (GraphKeys.GLOBAL_VARIABLES, GraphKeys.LOCAL_VARIABLES, GraphKeys.TRAINABLE_VARIABLES)
+    return {variable for key in keys for variable in get_default_graph().get_collection(key)}
+
+
+def _check_resources(f: Callable[..., Any], made: set[Any]) -> None:
+    wrong = sorted(variable.name for variable in made if _handle_op(variable) is None)
+    if wrong:
+        raise TypeError(
+            f"All variables used by {getattr(f, '__name__', f)!r} wrapped with @custom_gradient must be `ResourceVariable`s. "
+            f"Ensure that no `variable_scope` is created with `use_resource=False`; it made {', '.join(wrong)}."
+        )
 
 
 def _check_accepts_variables(grad_fn: Callable[..., Any], variables: Sequence[Any]) -> None:
@@ -92,9 +108,7 @@ def _resource_variables_between(arguments: Sequence[Tensor], results: Sequence[T
         if op not in seen and op not in ends:
             seen.add(op)
             stack.extend(tensor.op for tensor in op.inputs)
-    graph = get_default_graph()
-    keys = (GraphKeys.GLOBAL_VARIABLES, GraphKeys.LOCAL_VARIABLES, GraphKeys.TRAINABLE_VARIABLES)
-    found = {v for key in keys for v in graph.get_collection(key) if _handle_op(v) in seen}
+    found = {variable for variable in _all_variables() if _handle_op(variable) in seen}
     return sorted(found, key=lambda variable: variable.name)
 
 

@@ -80,14 +80,15 @@ def gradients(
     method = checked_method(aggregation_method)
     graph = graph_of([*ys, *xs])
     with graph.as_default(), graph.name_scope(name or "gradients"):
-        y_tensors = [convert_to_tensor(y, name="y") for y in ys]
-        x_tensors = [_tensor_of(x, "x") for x in xs]
+        y_tensors = [convert_to_tensor(y, name=f"y_{index}") for index, y in enumerate(ys)]
+        x_tensors = [_tensor_of(x, f"x_{index}") for index, x in enumerate(xs)]
         stop_ops = [_tensor_of(stop, "stop").op for stop in stops]
         starts = _start_gradients(y_tensors, grad_ys, graph, colocate_gradients_with_ops)
         walk = _Walk(graph, x_tensors, stop_ops, colocate_gradients_with_ops, gate_gradients, method)
         results = walk.run(y_tensors, starts)
-        if unconnected is UnconnectedGradients.ZERO:
-            results = [_zeros_of(x) if r is None else r for x, r in zip(xs, results, strict=True)]
+    if unconnected is UnconnectedGradients.ZERO:
+        with graph.as_default():
+            return [_zeros_of(x) if r is None else r for x, r in zip(xs, results, strict=True)]
     return results
 
 
@@ -117,7 +118,10 @@ def _zeros_of(x: Any) -> Any:
 def _start_gradients(ys: Sequence[Tensor], grad_ys: Sequence[Any], graph: Graph, colocate: bool) -> list[Any]:
     if len(grad_ys) != len(ys):
         raise ValueError(f"Length mismatch. Passed {len(grad_ys)} grad_ys for {len(ys)} ys")
-    given = [None if grad is None else convert_to_tensor_or_indexed_slices(grad, name="grad_y") for grad in grad_ys]
+    given = [
+        None if grad is None else convert_to_tensor_or_indexed_slices(grad, name=f"grad_y_{index}")
+        for index, grad in enumerate(grad_ys)
+    ]
     starts: list[Any] = []
     for index, (y, grad) in enumerate(zip(ys, given, strict=True)):
         with _beside(graph, y.op, colocate):

@@ -19,7 +19,7 @@ from weft.framework.dtypes import DType
 from weft.framework.op_def import OpDef
 from weft.framework.operation import Operation, Tensor, capture_stack
 from weft.framework.scopes import ControlFrame
-from weft.framework.tensor_shape import format_dims
+from weft.framework.tensor_shape import brackets, format_dims
 
 _VALID_OP_NAME: Final = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*$")
 _VALID_SCOPE_NAME: Final = re.compile(r"^[A-Za-z0-9_.\\/>-]*$")
@@ -217,7 +217,7 @@ class Graph(Collections):
         try:
             shapes = op.op_def.infer(op)
         except ValueError as error:
-            given = ", ".join(_bracketed(t._dims) for t in op.inputs)
+            given = ", ".join(brackets(t._dims) for t in op.inputs)
             raise ValueError(f"{error} for {op.name!r} (op: {op.type!r}) with input shapes: {given}.") from None
         for tensor, dims in zip(op.outputs, shapes, strict=True):
             tensor._dims = dims
@@ -430,12 +430,6 @@ def _operation_of(op: Any) -> Operation:
     if isinstance(found, Operation):
         return found
     raise TypeError(f"colocate_with: expected an Operation, Tensor or Variable, got {type(op).__name__}")
-
-
-def _bracketed(dims: Any) -> str:
-    if dims is None:
-        return "<unknown>"
-    return "[" + ",".join("?" if d is None else str(d) for d in dims) + "]"
 
 
 _global_graph: list[Graph] = []

@@ -260,7 +260,10 @@ class TensorShape:
 
     def merge_with(self, other: Any) -> TensorShape:
         """The shape with what either knows; ValueError when they contradict each other."""
-        return TensorShape(merge_dims(self._dims, as_dims(other)))
+        dims = as_dims(other)
+        if not dims_compatible(self._dims, dims):
+            raise ValueError(f"Shapes {self} and {format_dims(dims)} are not compatible")
+        return TensorShape(merge_dims(self._dims, dims))
 
     def most_specific_compatible_shape(self, other: Any) -> TensorShape:
         """The shape that knows what both agree on."""
@@ -389,14 +392,23 @@ def dims_compatible(a: Dims, b: Dims) -> bool:
 
 
 def merge_dims(a: Dims, b: Dims) -> Dims:
-    """What both plain shapes know together; ValueError when they contradict each other."""
-    if a is None:
-        return b
-    if b is None:
-        return a
-    if not dims_compatible(a, b):
-        raise ValueError(f"Shapes {format_dims(a)} and {format_dims(b)} are not compatible")
+    """What both plain shapes know together; ValueError, in the words of TensorFlow's shape rules, when they contradict."""
+    if a is None or b is None:
+        return b if a is None else a
+    if len(a) != len(b):
+        raise ValueError(f"Shapes must be equal rank, but are {len(a)} and {len(b)}")
+    for axis, (x, y) in enumerate(zip(a, b, strict=True)):
+        if x is not None and y is not None and x != y:
+            raise ValueError(
+                f"Dimension {axis} in both shapes must be equal, but are {x} and {y}. "
+                f"Shapes are {brackets(a)} and {brackets(b)}."
+            )
     return tuple(y if x is None else x for x, y in zip(a, b, strict=True))
+
+
+def brackets(dims: Sequence[int | None] | None) -> str:
+    """A plain shape as kernels and shape rules print it, such as `[?,3]`."""
+    return "<unknown>" if dims is None else "[" + ",".join("?" if size is None else str(size) for size in dims) + "]"
 
 
 def broadcast_dims(a: Dims, b: Dims) -> Dims:

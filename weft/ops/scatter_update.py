@@ -18,11 +18,11 @@ from weft.framework import dtypes
 from weft.framework.dtypes import DType
 from weft.framework.operation import Operation
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import Dims
+from weft.framework.tensor_shape import Dims, merge_dims
 from weft.ops.declaration import no_outputs, not_differentiable, op
 from weft.ops.elementwise import NUMBERS
 from weft.ops.row_order import sorted_rows
-from weft.ops.state import INDICES, merged_shape
+from weft.ops.state import INDICES
 
 _ORDERED: Final = (dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64)
 
@@ -128,7 +128,7 @@ def _check_row_shapes(ref: Dims, indices: Dims, updates: Dims) -> None:
         raise ValueError("Shape must be at least rank 1 but is rank 0")
     if ref is None or indices is None or updates is None or not updates:
         return
-    merged_shape(updates, indices + ref[1:])
+    merge_dims(updates, indices + ref[1:])
 
 
 def _check_position_shapes(ref: Dims, indices: Dims, updates: Dims) -> None:
@@ -140,7 +140,7 @@ def _check_position_shapes(ref: Dims, indices: Dims, updates: Dims) -> None:
         raise ValueError(
             f"The last dimension of indices must be at most the rank of the variable, {len(ref)}, but is {indices[-1]}"
         )
-    merged_shape(updates, indices[:-1] + ref[indices[-1] :])
+    merge_dims(updates, indices[:-1] + ref[indices[-1] :])
 
 
 def _same_ref(check: Callable[[Dims, Dims, Dims], None]) -> Callable[[Operation], list[Dims]]:

@@ -18,6 +18,7 @@ from weft.framework.operation import Operation, Tensor
 from weft.framework.sparse_tensor import SparseTensor, SparseTensorValue
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import Dims, dims_compatible, format_dims
+from weft.framework.tensor_shape import brackets as brackets
 from weft.ops.constant import constant
 from weft.ops.declaration import not_differentiable, op, rank_of, scalar_shape
 
@@ -150,11 +151,6 @@ def _reshaped(node: Operation) -> list[Dims]:
     if count % known:
         raise ValueError(f"Dimension size must be evenly divisible by {known} but is {count}")
     return [tuple(count // known if size is None else size for size in wanted)]
-
-
-def brackets(dims: Any) -> str:
-    """A shape as error messages of shape rules and kernels print it: `[2,?]`."""
-    return "[" + ",".join("?" if size is None else str(size) for size in dims) + "]"
 
 
 @op("Reshape", "tensor: T, shape: Tshape -> output: T", infer=_reshaped, static=("shape",), types={"Tshape": INDEX},

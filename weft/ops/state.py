@@ -12,7 +12,7 @@ from weft.errors import InvalidArgumentError, OutOfRangeError
 from weft.framework import dtypes
 from weft.framework.dtypes import DType
 from weft.framework.operation import Operation
-from weft.framework.tensor_shape import Dims
+from weft.framework.tensor_shape import Dims, brackets, merge_dims
 from weft.ops.declaration import from_attr, not_differentiable, op, same_as_input, scalar_shape
 from weft.ops.elementwise import NUMBERS
 
@@ -29,32 +29,13 @@ def variable_v1(*, shape: Dims, dtype: DType, container: str = "", shared_name: 
     """The older form of VariableV2, for graphs from elsewhere."""
 
 
-def merged_shape(first: Dims, second: Dims) -> Dims:
-    """What is known when both shapes hold; ValueError in TensorFlow's words when they cannot."""
-    if first is None or second is None:
-        return second if first is None else first
-    if len(first) != len(second):
-        raise ValueError(f"Shapes must be equal rank, but are {len(first)} and {len(second)}")
-    for axis, (a, b) in enumerate(zip(first, second, strict=True)):
-        if a is not None and b is not None and a != b:
-            raise ValueError(
-                f"Dimension {axis} in both shapes must be equal, but are {a} and {b}. "
-                f"Shapes are {_bracketed(first)} and {_bracketed(second)}."
-            )
-    return tuple(b if a is None else a for a, b in zip(first, second, strict=True))
-
-
-def _bracketed(dims: tuple[int | None, ...]) -> str:
-    return "[" + ",".join("?" if size is None else str(size) for size in dims) + "]"
-
-
 def _assigned(node: Operation) -> list[Dims]:
     ref, value = node.inputs[0]._dims, node.inputs[1]._dims
-    return [merged_shape(ref, value) if node.attrs["validate_shape"] else value]
+    return [merge_dims(ref, value) if node.attrs["validate_shape"] else value]
 
 
 def _updated(node: Operation) -> list[Dims]:
-    return [merged_shape(node.inputs[0]._dims, node.inputs[1]._dims)]
+    return [merge_dims(node.inputs[0]._dims, node.inputs[1]._dims)]
 
 
 def _check_assigned(node: Operation, ref: Any, value: Any) -> None:
@@ -68,7 +49,7 @@ def _check_same_shape(ref: Any, value: Any) -> None:
             None,
             None,
             "Assign requires shapes of both tensors to match. "
-            f"lhs shape= {_bracketed(ref.shape)} rhs shape= {_bracketed(value.shape)}",
+            f"lhs shape= {brackets(ref.shape)} rhs shape= {brackets(value.shape)}",
         )
 
 

@@ -19,12 +19,11 @@ import numpy as np
 
 from weft.errors import InvalidArgumentError
 from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_shape import Dims
+from weft.framework.tensor_shape import Dims, merge_dims
 from weft.ops.declaration import op
 from weft.ops.elementwise import NUMBERS
 from weft.ops.row_order import sorted_rows
 from weft.ops.shape_ops import INDEX
-from weft.ops.state import merged_shape
 
 Rule = Callable[..., Sequence[Any]]
 _FIXED_TYPES: Final = {"global_step": "int64", "indices": "Tindices"}
@@ -119,12 +118,12 @@ def _infer(states: int, gradient_at: int, is_sparse: bool, has_ref: bool) -> Cal
             return []
         dims = inputs[0]._dims
         for slot in inputs[1:states]:
-            dims = merged_shape(dims, slot._dims)
+            dims = merge_dims(dims, slot._dims)
         gradient = inputs[gradient_at]._dims
         if not is_sparse:
-            return [merged_shape(dims, gradient)]
+            return [merge_dims(dims, gradient)]
         if dims is not None and gradient is not None:
-            merged_shape(dims, (dims[0] if dims else None, *gradient[1:]))
+            merge_dims(dims, (dims[0] if dims else None, *gradient[1:]))
         return [dims]
 
     return infer
@@ -136,7 +135,7 @@ def _check_slices(gradient: Dims, indices: Dims) -> None:
     if gradient is not None and not gradient:
         raise ValueError("Shape must be at least rank 1 but is rank 0")
     if gradient is not None and indices is not None:
-        merged_shape(gradient[:1], indices)
+        merge_dims(gradient[:1], indices)
 
 
 class _Form:

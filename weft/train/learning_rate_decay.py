@@ -116,7 +116,7 @@ def natural_exp_decay(
     """`learning_rate * exp(-decay_rate * global_step / decay_steps)`; see `exponential_decay`."""
     _check_step("natural_exp_decay", global_step)
     base = math.exp(-decay_rate) if isinstance(decay_rate, int | float) else exp(-convert_to_tensor(decay_rate))
-    return exponential_decay(learning_rate, global_step, decay_steps, base, staircase=staircase, name=name or "NaturalExpDecay")
+    return exponential_decay(learning_rate, global_step, decay_steps, base, staircase=staircase, name=name)
 
 
 def inverse_time_decay(
@@ -138,10 +138,10 @@ def inverse_time_decay(
 def cosine_decay(learning_rate: Any, global_step: Any, decay_steps: Any, alpha: Any = 0.0, name: str | None = None) -> Tensor:
     """Half a cosine from `learning_rate` to `alpha * learning_rate` in `decay_steps` (Loshchilov and Hutter, 2016)."""
     _check_step("cosine_decay", global_step)
-    with input_scope(name, "CosineDecay", (learning_rate, global_step, decay_steps)) as scope:
+    with input_scope(name, "CosineDecay", (learning_rate, global_step, decay_steps)):
         rate, step, steps = _numbers(learning_rate, global_step, decay_steps)
         falling = _half_cosine(divide(minimum(step, steps), steps))
-        return mul(rate, (1 - alpha) * falling + alpha, name=scope)  # type: ignore[no-any-return]
+        return mul(rate, (1 - alpha) * falling + alpha)  # type: ignore[no-any-return]
 
 
 def cosine_decay_restarts(
@@ -192,9 +192,17 @@ def linear_cosine_decay(
     with input_scope(name, "LinearCosineDecay", (learning_rate, global_step, decay_steps)) as scope:
         rate, step, steps = _numbers(learning_rate, global_step, decay_steps)
         step = minimum(step, steps)
-        linear = divide(steps - step, steps)
-        waves = _half_cosine(2.0 * cast(num_periods, rate.dtype) * divide(step, steps))
-        return mul(rate, (cast(alpha, rate.dtype) + linear) * waves + cast(beta, rate.dtype), name=scope)  # type: ignore[no-any-return]
+        return _on_waves(scope, rate, step, steps, (num_periods, alpha, beta), noise=None)
+
+
+def _on_waves(scope: str, rate: Any, step: Any, steps: Any, shape: tuple[Any, Any, Any], noise: Any) -> Tensor:
+    """A linear fall, with the noise if there is any, times some waves; `shape` is their number, alpha and beta."""
+    num_periods, alpha, beta = (cast(value, rate.dtype) for value in shape)
+    linear = divide(steps - step, steps)
+    if noise is not None:
+        linear = linear + noise
+    waves = _half_cosine(2.0 * num_periods * divide(step, steps))
+    return mul(rate, (alpha + linear) * waves + beta, name=scope)  # type: ignore[no-any-return]
 
 
 def noisy_linear_cosine_decay(
@@ -215,9 +223,7 @@ def noisy_linear_cosine_decay(
         step = minimum(step, steps)
         variance = cast(initial_variance, rate.dtype) / (1 + step) ** cast(variance_decay, rate.dtype)
         noise = random_normal([], stddev=sqrt(variance), dtype=rate.dtype.base_dtype)
-        linear = divide(steps - step, steps) + noise
-        waves = _half_cosine(2.0 * cast(num_periods, rate.dtype) * divide(step, steps))
-        return mul(rate, (cast(alpha, rate.dtype) + linear) * waves + cast(beta, rate.dtype), name=scope)  # type: ignore[no-any-return]
+        return _on_waves(scope, rate, step, steps, (num_periods, alpha, beta), noise)
 
 
 def _check_step(function: str, global_step: Any) -> None:
@@ -227,7 +233,7 @@ def _check_step(function: str, global_step: Any) -> None:
 
 def _numbers(learning_rate: Any, global_step: Any, decay_steps: Any) -> tuple[Any, Any, Any]:
     """The rate as a tensor, and the step and the number of steps in its type."""
-    rate = convert_to_tensor(learning_rate, name="learning_rate")
+    rate = convert_to_tensor(learning_rate, name="initial_learning_rate")
     return rate, cast(global_step, rate.dtype), cast(decay_steps, rate.dtype)
 
 
