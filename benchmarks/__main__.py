@@ -8,11 +8,12 @@ import os
 import signal
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
-from benchmarks import growth, growth_picture, picture, profile, readme, report, sitting
-from benchmarks.catalogue import MEASURES, select
+from benchmarks import growth, growth_picture, overlap, picture, profile, readme, report, sitting
+from benchmarks.catalogue import MEASURES, UnknownNameError, select
 from benchmarks.contender import Contender
 from benchmarks.curves import CURVES, select_curves
 from benchmarks.framework import ROOT, TENSORFLOW, WEFT
@@ -27,13 +28,14 @@ def parser() -> argparse.ArgumentParser:
     options = argparse.ArgumentParser("python -m benchmarks", description="Measure weft and TensorFlow in alternation.")
     mode = options.add_mutually_exclusive_group()
     mode.add_argument("--growth", action="store_true", help="measure how cost grows instead")
+    mode.add_argument("--overlap", action="store_true", help="show what sending gradients while computing gains")
     mode.add_argument("--profile", action="store_true", help="say where weft's time goes instead of comparing")
     mode.add_argument("--list", action="store_true", help="list the measures and curves, and leave")
     options.add_argument(
         "--only", action="append", default=[], metavar="NAME", help="a measure, a family or a curve; may be repeated, * matches"
     )
     options.add_argument(
-        "--rounds", type=int, help=f"how often each contender takes its turn ({ROUNDS}; of growth {GROWTH_ROUNDS})"
+        "--rounds", type=int, help=f"how often each contender takes its turn ({ROUNDS}; in the other modes {GROWTH_ROUNDS})"
     )
     options.add_argument("--json", type=Path, metavar="FILE", help="write everything that was measured")
     options.add_argument("--picture", type=Path, metavar="FILE", help="draw it as SVG")
@@ -59,8 +61,10 @@ def main(arguments: list[str] | None = None) -> int:
             return _list()
         if options.growth:
             return _grow(options)
+        if options.overlap:
+            return _overlap(options)
         return _profile(options) if options.profile else _compare(options)
-    except ValueError as error:
+    except UnknownNameError as error:
         options_parser.error(str(error))
 
 
@@ -69,10 +73,10 @@ def _leave(*_: object) -> NoReturn:
 
 
 def _publish(options: argparse.Namespace) -> None:
-    name = "growth" if options.growth else "benchmarks"
+    name = "growth" if options.growth else "overlap" if options.overlap else "benchmarks"
     options.json = options.json or ROOT / "docs" / f"{name}.json"
     options.picture = options.picture or ROOT / "docs" / f"{name}.svg"
-    if not options.growth:
+    if name == "benchmarks":
         options.readme = options.readme or ROOT / "README.md"
 
 
@@ -95,7 +99,7 @@ def _compare(options: argparse.Namespace) -> int:
     """Hold a sitting, print and write it; the status says whether every contender gave every figure."""
     held = _sitting(options)
     print(report.table(held))
-    _write(options, report.as_json(held), picture.draw(held))
+    _write(options, report.as_json(held), lambda: picture.draw(held))
     if options.readme:
         link = os.path.relpath(options.picture, options.readme.parent) if options.picture else None
         options.readme.write_text(readme.with_sitting(options.readme.read_text(), held, link))
@@ -114,7 +118,7 @@ def _grow(options: argparse.Namespace) -> int:
     """Measure how cost grows, print and write it; the status says whether every point was found."""
     grown = _growth(options)
     print(growth.in_words(grown))
-    _write(options, growth.as_json(grown), growth_picture.draw(grown))
+    _write(options, growth.as_json(grown), lambda: growth_picture.draw(grown))
     return 1 if any(curve.reasons for curve in grown.curves) else 0
 
 
@@ -125,11 +129,19 @@ def _growth(options: argparse.Namespace) -> Growth:
     return growth.hold(_contenders(options), curves, rounds=options.rounds or GROWTH_ROUNDS, tell=_tell)
 
 
-def _write(options: argparse.Namespace, document: dict[str, Any], drawn: str) -> None:
+def _overlap(options: argparse.Namespace) -> int:
+    """Trace and time a backward pass whose gradients are sent; the status says whether every contender gave its figures."""
+    held = overlap.hold(_contenders(options), rounds=options.rounds or GROWTH_ROUNDS, tell=_tell)
+    print(overlap.in_words(held))
+    _write(options, overlap.as_json(held), lambda: overlap.draw(held))
+    return 1 if any(found.reasons for found in held.widths) else 0
+
+
+def _write(options: argparse.Namespace, document: dict[str, Any], draw: Callable[[], str]) -> None:
     if options.json:
         options.json.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n")
     if options.picture:
-        options.picture.write_text(drawn)
+        options.picture.write_text(draw())
 
 
 def _profile(options: argparse.Namespace) -> int:

@@ -172,6 +172,10 @@ def select(patterns: list[str]) -> list[Measure]:
     return matching(MEASURES, patterns, lambda measure: (measure.name, measure.program.partition(":")[0]), "measure")
 
 
+class UnknownNameError(ValueError):
+    """Nothing to measure has this name."""
+
+
 class Named(Protocol):
     """What can be chosen on the command line."""
 
@@ -186,7 +190,7 @@ def matching(items: Sequence[N], patterns: list[str], names_of: Callable[[N], tu
     """Return the items one of whose names matches a pattern; all, if there are no patterns.
 
     Raises:
-        ValueError: a pattern matches nothing.
+        UnknownNameError: a pattern matches nothing.
     """
     if not patterns:
         return list(items)
@@ -197,5 +201,5 @@ def matching(items: Sequence[N], patterns: list[str], names_of: Callable[[N], tu
     unmatched = [pattern for pattern in patterns if not any(matches(each, pattern) for each in items)]
     if unmatched:
         names = ", ".join(each.name for each in items)
-        raise ValueError(f"no {kind} is called {', '.join(unmatched)}; there are {names}")
+        raise UnknownNameError(f"no {kind} is called {', '.join(unmatched)}; there are {names}")
     return [each for each in items if any(matches(each, pattern) for pattern in patterns)]

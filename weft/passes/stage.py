@@ -1,7 +1,8 @@
 """Stage: number the nodes so that those of one device, kind and number can run together as one unit.
 
 A node's number is the most boundaries on any path that leads to it; a boundary is a change of device, or between compiled and
-host ops. Edges lead only to equal or higher numbers, so stages never wait for each other in a circle.
+host ops, or between the pieces of a call that is cut where large values leave (`early_sends`). Edges lead only to equal or
+higher numbers, so stages never wait for each other in a circle.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from enum import Enum
 from weft.framework import dtypes
 from weft.framework.operation import Operation, Tensor
 from weft.passes.bodies import needed_static_inputs, static_inputs
+from weft.passes.early_sends import cut
 from weft.passes.row_wise import READS, row_wise_ops
 
 
@@ -52,10 +54,26 @@ class Staging:
         self.static_feeds: set[Tensor] = set()
         self._row_wise = row_wise_ops(ops, placement, self._feeds, fetches)
         self.kinds: dict[Operation, Kind] = {op: self._kind(op) for op in ops}
+        self._pieces: dict[Operation, int] = {}
         self.levels: dict[Operation, int] = {}
+        self._number(ops)
+        self._pieces = cut(self._calls(ops), placement)
+        if self._pieces:
+            self._number(ops)
+
+    def _number(self, ops: Sequence[Operation]) -> None:
+        self.levels = {}
         for op in ops:
             self.levels[op] = self._level(op)
         self._sink(ops)
+
+    def _calls(self, ops: Sequence[Operation]) -> Iterable[Sequence[Operation]]:
+        """The nodes that run as one compiled call, in order."""
+        calls: dict[tuple[int, str], list[Operation]] = {}
+        for op in ops:
+            if self.kinds[op] is Kind.COMPILED:
+                calls.setdefault((self.levels[op], self._placement[op]), []).append(op)
+        return calls.values()
 
     def _kind(self, op: Operation) -> Kind:
         if op.type in FREE_OPS and not op.control_inputs:
@@ -115,6 +133,8 @@ class Staging:
     def _is_boundary(self, producer: Operation, consumer: Operation) -> bool:
         if self._placement[producer] != self._placement[consumer]:
             return True
+        if self._pieces and self._pieces.get(producer, 0) != self._pieces.get(consumer, 0):
+            return Kind.FREE not in (self.kinds[producer], self.kinds[consumer])
         kinds = self.kinds[producer], self.kinds[consumer]
         return kinds[0] is not kinds[1] and Kind.FREE not in kinds
 
