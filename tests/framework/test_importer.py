@@ -174,3 +174,8 @@ def test_a_graph_that_is_not_for_this_version_is_refused(versions: dict[str, Any
 def test_a_wrong_argument_is_told(call: Callable[[Any], Any], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         call(graph_def(CHAIN))
+
+
+def test_an_output_that_nothing_in_the_graph_def_takes_may_be_mapped() -> None:
+    (tensor,) = tf.import_graph_def(graph_def(CHAIN), {"C:0": 1.0, "C": 1.0}, ["C:0"])
+    assert tensor.name == "import/C:0"

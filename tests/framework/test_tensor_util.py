@@ -43,3 +43,16 @@ def test_dimensions_among_numbers_are_their_sizes() -> None:
         as_array([1, Dimension(None)])
     with pytest.raises(TypeError, match="Expected float32"):
         as_array([Dimension(3)], dtypes.float32)
+
+
+def test_truth_values_may_become_numbers_but_not_the_other_way() -> None:
+    assert as_array(True, dtypes.float32) == 1.0
+    assert as_array([[True], [2]], dtypes.int32).tolist() == [[1], [2]]
+    for value in (1, [1, True], 1.0):
+        with pytest.raises(TypeError, match="Expected bool, got 1"):
+            as_array(value, dtypes.bool)
+
+
+def test_an_error_names_the_number_that_does_not_fit() -> None:
+    with pytest.raises(TypeError, match=r"Expected int32, got 2\.5 of type 'float' instead"):
+        as_array([1, 2.5], dtypes.int32)

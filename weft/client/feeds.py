@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from weft.client.conversions import conversion_for
 from weft.framework import dtypes, tensor_util
 from weft.framework.graph import Graph
-from weft.framework.indexed_slices import IndexedSlices
 from weft.framework.operation import Tensor
-from weft.framework.sparse_tensor import SparseTensor
 from weft.framework.tensor_shape import dims_compatible, format_dims
 
 
@@ -34,13 +33,16 @@ def tensors_of(graph: Graph, feed_list: Any) -> list[Tensor]:
         TypeError: an element is no tensor. ValueError: it may not be fed.
     """
     items = [] if feed_list is None else feed_list if isinstance(feed_list, list | tuple) else [feed_list]
-    return [tensor for item in items for part in parts_of(item) for tensor in [_tensor_for(graph, part, "feed_list")]]
+    return [tensor for item in items for part in _parts_of(item) for tensor in [_tensor_for(graph, part, "feed_list")]]
 
 
 def _expand(graph: Graph, key: Any, value: Any) -> Iterator[tuple[Tensor, Any]]:
-    if isinstance(key, SparseTensor | IndexedSlices):
-        # A value may leave out the shape of a sparse key that has a constant one, or have None for one that its key has not.
-        yield from zip(parts_of(key), value, strict=False)
+    conversion = conversion_for(key)
+    if conversion is not None:
+        if conversion.feed is None:
+            raise TypeError(f"feed_dict: instances of {type(key).__name__} were registered without a function that feeds them")
+        for part, part_value in conversion.feed(key, value):
+            yield _tensor_for(graph, part), part_value
     elif isinstance(key, list | tuple):
         if not isinstance(value, list | tuple | np.ndarray) or len(key) != len(value):
             raise ValueError(f"feed_dict: the key has {len(key)} tensors, so its value must have as many parts; got {value!r}")
@@ -50,13 +52,13 @@ def _expand(graph: Graph, key: Any, value: Any) -> Iterator[tuple[Tensor, Any]]:
         yield _tensor_for(graph, key), value
 
 
-def parts_of(key: Any) -> tuple[Any, ...]:
-    """What stands for a feed in its tensors."""
-    if isinstance(key, SparseTensor):
-        return key.indices, key.values, key.dense_shape
-    if isinstance(key, IndexedSlices):
-        return (key.values, key.indices) if key.dense_shape is None else (key.values, key.indices, key.dense_shape)
-    return (key,)
+def _parts_of(key: Any) -> Sequence[Any]:
+    conversion = conversion_for(key)
+    if conversion is None:
+        return (key,)
+    if conversion.feed_for_partial_run is None:
+        raise ValueError(f"feed_list: instances of {type(key).__name__} were registered without a function for partial runs")
+    return conversion.feed_for_partial_run(key)
 
 
 def _tensor_for(graph: Graph, key: Any, where: str = "feed_dict") -> Tensor:

@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from weft.client.conversions import conversion_for
 from weft.framework import dtypes
 from weft.framework.graph import Graph
-from weft.framework.indexed_slices import IndexedSlices, IndexedSlicesValue
 from weft.framework.operation import Operation, Tensor
-from weft.framework.sparse_tensor import SparseTensor, SparseTensorValue
 
 Rebuild = Callable[[Sequence[Any]], Any]
 
@@ -43,14 +42,11 @@ class FetchPlan:
             names = [attribute.name for attribute in type(fetch).__attrs_attrs__]
             rebuild = self._visit_sequence([getattr(fetch, name) for name in names])
             return lambda values: type(fetch)(**dict(zip(names, rebuild(values), strict=True)))
-        if isinstance(fetch, SparseTensor):
-            parts = [self._element(part) for part in (fetch.indices, fetch.values, fetch.dense_shape)]
-            return lambda values: SparseTensorValue(*(part(values) for part in parts))
-        if isinstance(fetch, IndexedSlices):
-            given = [fetch.values, fetch.indices] + ([] if fetch.dense_shape is None else [fetch.dense_shape])
-            parts = [self._element(part) for part in given]
-            missing = () if fetch.dense_shape is not None else (None,)
-            return lambda values: IndexedSlicesValue(*(part(values) for part in parts), *missing)
+        conversion = conversion_for(fetch)
+        if conversion is not None:
+            elements, contract = conversion.fetch(fetch)
+            parts = [self._element(element) for element in elements]
+            return lambda values: contract([part(values) for part in parts])
         return self._element(fetch)
 
     def _visit_sequence(self, fetches: Any) -> Rebuild:

@@ -7,53 +7,22 @@ feeds, the step itself and the conversion of the fetches.
 from __future__ import annotations
 
 import sys
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
 from tensorboard.compat.proto import config_pb2
 
 from weft.client import feeds, targets
-from weft.client.backend import Backend, PreparedStep
-from weft.client.fetches import FetchPlan, as_result
+from weft.client.backend import Backend
 from weft.client.partial_runs import PartialRuns
-from weft.client.tensor_handle import KeptTensors, TensorHandle, handle_dtype
+from weft.client.plans import Plan, Plans
+from weft.client.tensor_handle import KeptTensors, TensorHandle
 from weft.errors import OpError
-from weft.framework import dtypes
 from weft.framework.default_stack import default_graphs, default_sessions
+from weft.framework.dtypes import DType
 from weft.framework.graph import Graph, get_default_graph
-from weft.framework.operation import Operation, Tensor
+from weft.framework.operation import Tensor
 from weft.runtime.xla_process import ForkedProcessError
-
-_MAX_PLANS = 1024
-
-
-class _Plan:
-    """A prepared step with the conversions of its feeds and fetches.
-
-    `echoes` are the fetches that are fed as well: (place among the fetches, place among the feeds); `handles` those that are
-    handles of tensors that stay in the session: (place, dtype).
-    """
-
-    __slots__ = ("echoes", "handles", "rebuild", "single", "step")
-
-    def __init__(self, step: PreparedStep, fed: list[Tensor], wanted: FetchPlan, single: bool) -> None:
-        self.step = step
-        self.echoes = [(place, fed.index(tensor)) for place, tensor in enumerate(wanted.tensors) if tensor in fed]
-        dtypes_of_kept = [(place, handle_dtype(tensor)) for place, tensor in enumerate(wanted.tensors)]
-        self.handles = [(place, dtype) for place, dtype in dtypes_of_kept if dtype is not None]
-        self.rebuild = wanted.rebuild
-        self.single = single
-
-    def results(self, fetched: Sequence[Any], fed: Sequence[Any], session: BaseSession) -> Any:
-        """What the program gets. A fetch that is fed as well is the array that was fed."""
-        results = [as_result(value) for value in fetched]
-        for place, source in self.echoes:
-            results[place] = np.asarray(fed[source])
-        for place, dtype in self.handles:
-            results[place] = TensorHandle(results[place].decode(), dtype, session, session._kept_tensors)
-        return results[0] if self.single else self.rebuild(results)
 
 
 class BaseSession:
@@ -73,8 +42,7 @@ class BaseSession:
         self._config = config
         self._closed = False
         self._when_closed: list[Callable[[], None]] = []
-        self._plans: dict[Any, _Plan] = {}
-        self._lock = threading.Lock()
+        self._plans = Plans(self._graph)
         self._partial_runs = PartialRuns(self._graph)
         self._kept_tensors = KeptTensors(self._graph)
         self._backend: Backend | None = targets.open_backend(self._target, self._graph, config)
@@ -117,15 +85,18 @@ class BaseSession:
         plan, values = self._look_up(fetches, feed_dict)
         return self._run_plan(plan, values, options, run_metadata)
 
-    def _run_plan(self, plan: _Plan, values: Sequence[Any], options: Any, run_metadata: Any) -> Any:
+    def _run_plan(self, plan: Plan, values: Sequence[Any], options: Any, run_metadata: Any) -> Any:
         fetched, metadata = self._call(plan, values, _checked_options(options))
         if run_metadata is not None:
             run_metadata.Clear()
             if metadata is not None:
                 run_metadata.CopyFrom(metadata)
-        return plan.results(fetched, values, self)
+        return plan.results(fetched, values, self._handle_of)
 
-    def _look_up(self, fetches: Any, feed_dict: Any) -> tuple[_Plan, list[Any]]:
+    def _handle_of(self, handle: bytes, dtype: DType) -> TensorHandle:
+        return TensorHandle(handle.decode(), dtype, self, self._kept_tensors)
+
+    def _look_up(self, fetches: Any, feed_dict: Any) -> tuple[Plan, list[Any]]:
         if feed_dict:
             pairs = feeds.resolve(self._graph, feed_dict)
             if any(type(value) is TensorHandle for value in pairs.values()):
@@ -134,34 +105,16 @@ class BaseSession:
             values = [feeds.as_feed(tensor, value) for tensor, value in pairs.items()]
         else:
             fed, values = [], []
-        key = _key_of(fetches, fed)
-        plan = self._plans.get(key) if key is not None else None
-        if plan is None:
-            plan = self._make_plan(fetches, fed)
-            if key is not None:
-                self._remember(key, plan)
-        return plan, values
+        return self._plans.find(fetches, fed) or self._make_plan(fetches, fed), values
 
-    def _remember(self, key: Any, plan: _Plan) -> None:
-        with self._lock:
-            if len(self._plans) >= _MAX_PLANS:
-                self._plans.pop(next(iter(self._plans)))
-            # The key holds identities: keep what they belong to alive as long as the plan.
-            self._plans[key] = plan
-
-    def _make_plan(self, fetches: Any, fed: list[Tensor]) -> _Plan:
+    def _make_plan(self, fetches: Any, fed: list[Tensor]) -> Plan:
         backend = self._open_backend()
-        wanted = FetchPlan(self._graph, fetches)
         try:
-            step = backend.prepare(fed, wanted.tensors, wanted.targets)
+            return self._plans.make(fetches, fed, backend.prepare)
         except OpError as error:
             raise self._located(error) from None
-        # The value of a single tensor is the result as it is, except for strings: see `FetchPlan`.
-        single = isinstance(fetches, Tensor | str | bytes) and len(wanted.tensors) == 1
-        single = single and wanted.tensors[0].dtype.base_dtype != dtypes.string
-        return _Plan(step, fed, wanted, single)
 
-    def _call(self, plan: _Plan, values: Sequence[Any], options: Any) -> tuple[list[Any], Any]:
+    def _call(self, plan: Plan, values: Sequence[Any], options: Any) -> tuple[list[Any], Any]:
         try:
             return plan.step.run(values, options)
         except OpError as error:
@@ -356,19 +309,3 @@ def _checked_options(options: Any) -> Any:
     if options is not None and not isinstance(options, config_pb2.RunOptions):
         raise TypeError(f"options must be a tf.RunOptions, but got {type(options)}")
     return options
-
-
-def _key_of(fetches: Any, fed: Sequence[Tensor]) -> Any:
-    """A hashable key for simple structures, None for others; tensors hash by identity."""
-    kind = type(fetches)
-    if kind is list or kind is tuple:
-        parts = [_key_of(item, ()) for item in fetches]
-        if None in parts:
-            return None
-        return kind, tuple(parts), tuple(fed)
-    if kind is dict:
-        parts = [_key_of(item, ()) for item in fetches.values()]
-        return None if None in parts else (kind, tuple(fetches), tuple(parts), tuple(fed))
-    if isinstance(fetches, Tensor | Operation | str | bytes) or hasattr(fetches, "_as_graph_element"):
-        return fetches, tuple(fed)
-    return None

@@ -6,3 +6,4 @@ from weft.contrib import framework as framework
 from weft.contrib import lookup as lookup
 from weft.contrib import rnn as rnn
 from weft.contrib import training as training
+from weft.contrib import util as util

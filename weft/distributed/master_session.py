@@ -10,11 +10,12 @@ import contextlib
 import itertools
 import secrets
 import threading
+from collections import deque
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, Final
 
 from weft.distributed.partial_run import PartialRun
-from weft.distributed.step_plan import Part, SessionLife, StepPlan, WorkerHandle
+from weft.distributed.step_plan import Part, StepPlan, WorkerHandle
 from weft.errors import CancelledError, InvalidArgumentError, OpError
 from weft.framework.graph import Graph
 from weft.framework.operation import Operation, Tensor
@@ -52,7 +53,9 @@ class MasterSession:
         device_attributes: Callable[[], list[Any]],
         home: str = "",
     ) -> None:
-        self._home = home
+        self.home = home
+        self.error: OpError | None = None
+        self.timeout_ms = config.operation_timeout_in_ms
         self._device_attributes = device_attributes
         self.handle = handle
         self.graph = graph
@@ -68,7 +71,8 @@ class MasterSession:
         # A random start keeps the step numbers of all masters of a cluster apart.
         self._step_ids = itertools.count(secrets.randbits(52) << 10)
         self._live: dict[int, Callable[[OpError], None]] = {}
-        self._life = SessionLife()
+        # What plans that are gone had registered. They go on any thread, perhaps while a lock is held, so nothing is sent then.
+        self._retired: deque[Part] = deque()
 
     def prepare(
         self,
@@ -84,6 +88,7 @@ class MasterSession:
             AbortedError, UnavailableError: a task that the plan needs is not there.
         """
         self.raise_if_closed()
+        self._deregister_retired()
         with self._plan_lock:
             ops = prune(fetches, feeds, targets, done)
             placement = self._placer.place(ops)
@@ -96,12 +101,25 @@ class MasterSession:
                     cut.settled = settled_fetches(cut)
         parts = {task: Part(part, [list(feeds).index(tensor) for tensor in part.feeds]) for task, part in partitions.items()}
         for part in parts.values():
-            self._register(part)
-        timeout_ms = self._config.operation_timeout_in_ms
-        return StepPlan(
-            parts, feeds, fetches, self._life, lambda: next(self._step_ids), self._register, self._note_start, self._note_end,
-            timeout_ms, self._home,
-        )  # fmt: skip
+            self.register(part)
+        return StepPlan(parts, feeds, fetches, self)
+
+    def next_step_id(self) -> int:
+        """A number that no other step of the cluster has."""
+        return next(self._step_ids)
+
+    def retire(self, parts: Sequence[Part]) -> None:
+        """Deregister these parts before the next plan is made; a session that is over has nothing registered."""
+        if self.error is None:
+            self._retired.extend(parts)
+
+    def _deregister_retired(self) -> None:
+        while self._retired:
+            part = self._retired.popleft()
+            # A task that is gone, or was restarted, has forgotten it.
+            with contextlib.suppress(OpError):
+                if part.worker.incarnation == part.incarnation:
+                    part.worker.deregister(part.graph_handle)
 
     def prepare_partial(self, feeds: Sequence[Tensor], fetches: Sequence[Tensor], targets: Sequence[Operation]) -> PartialRun:
         """Begin a step that is run in pieces with these feeds, fetches and targets together."""
@@ -122,15 +140,16 @@ class MasterSession:
             if plan is None:
                 plan = self.prepare(feeds, fetches, targets, done)
                 if len(self._pieces) >= _MAX_PIECES:
-                    self._pieces.pop(next(iter(self._pieces))).release()
+                    self._pieces.pop(next(iter(self._pieces)))
                 self._pieces[key] = plan
             return plan
 
     def raise_if_closed(self) -> None:
         """Raise what ended the session, if it was closed or its containers were reset."""
-        self._life.raise_if_over()
+        if self.error is not None:
+            raise self.error
 
-    def _register(self, part: Part) -> None:
+    def register(self, part: Part) -> None:
         """Register a part with its task, as it is now: at first, and again when the task was restarted."""
         worker = self._find_worker(part.partition.task)
         part.graph_handle = worker.register(self.handle, self._config, part.partition)
@@ -148,13 +167,20 @@ class MasterSession:
         for op in sorted(placed, key=lambda op: not op.inputs and not op.op_def.stateful):
             print(f"{op.name}: ({op.type}): {self._placer.placement[op]}")
 
-    def _note_start(self, step_id: int, cancel: Callable[[OpError], None]) -> None:
+    def note_start(self, step_id: int, cancel: Callable[[OpError], None]) -> None:
+        """A step is alive; it is cancelled when the session is closed, or was."""
         self._live[step_id] = cancel
-        if self._life.error is not None:
-            cancel(self._life.error)
+        if self.error is not None:
+            cancel(self.error)
 
-    def _note_end(self, step_id: int) -> None:
+    def note_end(self, step_id: int) -> None:
+        """A step is over."""
         self._live.pop(step_id, None)
+
+    @property
+    def live_steps(self) -> int:
+        """How many steps run now."""
+        return len(self._live)
 
     def placement_of(self, op: Operation) -> str | None:
         """Where a node was placed, or None."""
@@ -170,9 +196,9 @@ class MasterSession:
 
     def close(self, error: OpError | None = None) -> None:
         """Cancel the steps that run and end the session. A second call does nothing."""
-        if self._life.error is not None:
+        if self.error is not None:
             return
-        self._life.error = error or CancelledError(None, None, "Step was cancelled by an explicit call to `Session::Close()`.")
+        self.error = error or CancelledError(None, None, "Step was cancelled by an explicit call to `Session::Close()`.")
         for cancel in list(self._live.values()):
-            cancel(self._life.error)
+            cancel(self.error)
         self._on_close()

@@ -9,6 +9,7 @@ import contextlib
 import itertools
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
@@ -67,16 +68,27 @@ class RemoteSession:
         self._calls: dict[int, _Call] = {}
         self._call_ids = itertools.count(1)
         self._closed: OpError | None = None
+        self._retired: deque[int] = deque()
 
     def prepare(self, feeds: Sequence[Tensor], fetches: Sequence[Tensor], targets: Sequence[Operation]) -> RemoteStep:
         """Send new nodes and prepare the run; the first one opens the session, which waits for all tasks."""
         self._synchronise()
+        self._release_retired()
         options = config_pb2.CallableOptions(
             feed=[t.name for t in feeds], fetch=[t.name for t in fetches], target=[op.name for op in targets]
         )
         request = master_pb2.MakeCallableRequest(session_handle=self._handle, options=options)
         number = self._rpc.call("MakeCallable", request, self._timeout_s).handle
         return RemoteStep(self, number)
+
+    def retire(self, number: int) -> None:
+        """Let the server forget a prepared run when the next one is prepared; may be called from anywhere, at any time."""
+        self._retired.append(number)
+
+    def _release_retired(self) -> None:
+        while self._retired:
+            request = master_pb2.ReleaseCallableRequest(session_handle=self._handle, handle=self._retired.popleft())
+            self._rpc.call("ReleaseCallable", request, self._timeout_s)
 
     def prepare_partial(
         self, feeds: Sequence[Tensor], fetches: Sequence[Tensor], targets: Sequence[Operation]
@@ -224,11 +236,14 @@ class RemoteSession:
 
 
 class RemoteStep:
-    """A prepared run on a server."""
+    """A prepared run on a server, which forgets it when it is dropped here."""
 
     def __init__(self, session: RemoteSession, number: int) -> None:
         self._session = session
         self._number = number
+
+    def __del__(self) -> None:
+        self._session.retire(self._number)
 
     def run(self, feeds: Sequence[Any], options: Any = None) -> tuple[list[Any], Any]:
         """Run one step there; returns the fetches and the RunMetadata, or None."""

@@ -80,9 +80,7 @@ class ServedSession:
 
     def release_callable(self, number: int) -> None:
         """Forget a prepared run."""
-        plan = self._callables.pop(number, None)
-        if plan is not None:
-            plan.release()
+        self._callables.pop(number, None)
 
     def plan(self, feeds: Sequence[str], fetches: Sequence[str], targets: Sequence[str]) -> StepPlan:
         """The run with these names, prepared at its first use."""
@@ -91,7 +89,7 @@ class ServedSession:
         if found is None:
             found = self._prepare(feeds, fetches, targets)
             if len(self._plans) >= _MAX_PLANS:
-                self._plans.pop(next(iter(self._plans))).release()
+                self._plans.pop(next(iter(self._plans)))
             self._plans[key] = found
         return found
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from queue import Empty, SimpleQueue
@@ -12,6 +13,7 @@ from tensorboard.compat.proto import config_pb2
 from weft.errors import CancelledError, DeadlineExceededError, OpError
 from weft.framework.operation import Tensor
 from weft.passes.partition import Partition
+from weft.passes.partition_graphs import partition_graphs
 from weft.protocol.master_step import AbortParts, MasterStep, StepState
 from weft.runtime.executor import Executor
 from weft.runtime.step_trace import StepTrace, trim_transfers
@@ -76,64 +78,77 @@ class Part:
         self.incarnation = 0
 
 
-class SessionLife:
-    """Whether a session is over, and why; shared with its plans."""
+class PlanOwner(Protocol):
+    """The session that a plan belongs to."""
 
-    __slots__ = ("error",)
+    error: OpError | None
+    """Why the session is over; None while it is open."""
+    timeout_ms: int
+    """How long a step may take that does not say so itself; 0 for ever."""
+    home: str
+    """The device that the master itself counts as, in traces."""
 
-    def __init__(self) -> None:
-        self.error: OpError | None = None
+    def next_step_id(self) -> int:
+        """A number that no other step of the cluster has."""
+        ...
 
-    def raise_if_over(self) -> None:
-        """Raise the reason for the session's end, if it has ended."""
-        if self.error is not None:
-            raise self.error
+    def register(self, part: Part) -> None:
+        """Register a part with its task as it is now."""
+        ...
+
+    def retire(self, parts: Sequence[Part]) -> None:
+        """Parts that no run will use any more; deregisters them some time, not now."""
+        ...
+
+    def note_start(self, step_id: int, cancel: Callable[[OpError], None]) -> None:
+        """A step is alive, and this cancels it."""
+        ...
+
+    def note_end(self, step_id: int) -> None:
+        """A step is over."""
+        ...
 
 
 class StepPlan:
-    """Runs steps; made by MasterSession, used by any number of threads at a time.
+    """Runs steps; made by MasterSession, used by any number of threads at a time. What is registered for it goes with it.
 
     Args:
         parts: the registered parts by task.
         feeds, fetches: the tensors whose values `run` takes and returns, in order.
-        life: tells when the session is over.
-        next_step_id: gives a number that no other step of the cluster has.
-        register: registers a part anew, when its task was restarted.
-        home: the device that the master itself counts as, in traces.
-        on_start, on_end: tell the session which steps are alive, so that closing it can cancel them.
+        owner: the session.
     """
 
-    def __init__(
-        self,
-        parts: Mapping[str, Part],
-        feeds: Sequence[Tensor],
-        fetches: Sequence[Tensor],
-        life: SessionLife,
-        next_step_id: Callable[[], int],
-        register: Callable[[Part], None],
-        on_start: Callable[[int, Callable[[OpError], None]], None],
-        on_end: Callable[[int], None],
-        default_timeout_ms: int = 0,
-        home: str = "",
-    ) -> None:
-        self._home = home
+    def __init__(self, parts: Mapping[str, Part], feeds: Sequence[Tensor], fetches: Sequence[Tensor], owner: PlanOwner) -> None:
         self.parts = dict(parts)
-        self._life = life
-        self._next_step_id = next_step_id
-        self._register = register
-        self._on_start = on_start
-        self._on_end = on_end
-        self._default_timeout_ms = default_timeout_ms
+        self._owner = owner
+        self._renewal = threading.Lock()
         self._fetch_places = [self._place_of(tensor, feeds) for tensor in fetches]
-        self._single = self._find_single()
         self._single_places: list[tuple[bool, int]] = []
-        if self._single is not None:
-            self._single_places = [(task != "", place) for task, place in self._fetch_places]
-            (part,) = self.parts.values()
-            self._single_feeds = part.feed_places
-            self._is_plain = all(made for made, _ in self._single_places) and (
-                [place for _, place in self._single_places] == list(range(len(part.fetches)))
-            )
+        self._single_feeds: list[int] = []
+        self._is_plain = False
+        self._sole: Part | None = None
+        self._single: Executor | None = None
+        self._find_single()
+
+    def _find_single(self) -> None:
+        """The commonest plan is one stage of this process: find its executor."""
+        self._single = None
+        if len(self.parts) != 1:
+            return
+        (part,) = self.parts.values()
+        executor = part.worker.local_executor(part.graph_handle)
+        if executor is None or executor.single is None:
+            return
+        self._single_places = [(task != "", place) for task, place in self._fetch_places]
+        self._single_feeds = part.feed_places
+        self._is_plain = all(made for made, _ in self._single_places) and (
+            [place for _, place in self._single_places] == list(range(len(part.fetches)))
+        )
+        self._sole, self._single = part, executor
+
+    def __del__(self) -> None:
+        if hasattr(self, "_renewal"):
+            self._owner.retire(list(self.parts.values()))
 
     @property
     def runs_inline(self) -> bool:
@@ -148,13 +163,6 @@ class StepPlan:
                 return task, part.fetches.index(tensor)
         raise AssertionError(f"{tensor} is made by no part")
 
-    def _find_single(self) -> Executor | None:
-        if len(self.parts) != 1:
-            return None
-        (part,) = self.parts.values()
-        executor = part.worker.local_executor(part.graph_handle)
-        return executor if executor is not None and executor.single is not None else None
-
     def run(
         self, feeds: Sequence[Any], options: Any = None, on_start: Callable[[Callable[[OpError], None]], None] | None = None
     ) -> tuple[list[Any], Any]:
@@ -165,19 +173,31 @@ class StepPlan:
         Raises:
             OpError: a part failed, a task was lost, the time was up, or the session was closed.
         """
-        if self._life.error is not None:
-            raise self._life.error
-        traced = options is not None and options.trace_level >= config_pb2.RunOptions.SOFTWARE_TRACE
-        if self._single is not None and not traced:
-            values = self._single.run_single([feeds[place] for place in self._single_feeds])
-            if self._is_plain:
-                return values, None
-            return [values[place] if made else feeds[place] for made, place in self._single_places], None
-        return self._run_parts(feeds, options, traced, on_start)
+        if self._owner.error is not None:
+            raise self._owner.error
+        is_watched = options is not None and (_is_traced(options) or options.output_partition_graphs)
+        if self._single is not None and not is_watched:
+            part = self._sole
+            if part is not None and part.worker.incarnation == part.incarnation:
+                values = self._single.run_single([feeds[place] for place in self._single_feeds])
+                if self._is_plain:
+                    return values, None
+                return [values[place] if made else feeds[place] for made, place in self._single_places], None
+        return self._run_parts(feeds, options, on_start)
 
-    def _run_parts(self, feeds: Sequence[Any], options: Any, traced: bool, on_start: Any) -> tuple[list[Any], Any]:
+    def _renew(self) -> None:
+        """Register what was registered with a task that has been restarted since."""
+        with self._renewal:
+            lost = [part for part in self.parts.values() if part.worker.incarnation != part.incarnation]
+            for part in lost:
+                self._owner.register(part)
+            if lost:
+                self._find_single()
+
+    def _run_parts(self, feeds: Sequence[Any], options: Any, on_start: Any) -> tuple[list[Any], Any]:
         inbox: Inbox = SimpleQueue()
-        step = MasterStep(self._next_step_id(), self.parts)
+        traced = options is not None and _is_traced(options)
+        step = MasterStep(self._owner.next_step_id(), self.parts)
         stats: dict[str, Any] = {}
 
         def part_over(task: str) -> PartDone:
@@ -193,14 +213,12 @@ class StepPlan:
             else:
                 self._obey(step, step.part_failed(task, error))
 
-        for part in self.parts.values():
-            if part.worker.incarnation != part.incarnation:
-                self._register(part)
+        self._renew()
 
         def cancel(error: OpError) -> None:
             inbox.put(lambda: self._obey(step, step.cancel(error)))
 
-        self._on_start(step.step_id, cancel)
+        self._owner.note_start(step.step_id, cancel)
         if on_start is not None:
             on_start(cancel)
         try:
@@ -214,14 +232,25 @@ class StepPlan:
             self._obey(step, step.cancel(reason))
             raise
         finally:
-            self._on_end(step.step_id)
+            self._owner.note_end(step.step_id)
         if step.error is not None:
             raise step.error
         fetched = [feeds[place] if task == "" else step.fetches[task][place] for task, place in self._fetch_places]
-        return fetched, _metadata(self._home, stats) if traced else None
+        return fetched, self._metadata(options, stats)
+
+    def _metadata(self, options: Any, stats: Mapping[str, Any]) -> Any:
+        if options is None:
+            return None
+        metadata = config_pb2.RunMetadata()
+        if _is_traced(options):
+            metadata.step_stats.dev_stats.extend(_device_stats(self._owner.home, stats))
+        if options.output_partition_graphs:
+            for part in self.parts.values():
+                metadata.partition_graphs.extend(partition_graphs(part.partition))
+        return metadata
 
     def _deadline(self, options: Any) -> float | None:
-        timeout_ms = (options.timeout_in_ms if options is not None else 0) or self._default_timeout_ms
+        timeout_ms = (options.timeout_in_ms if options is not None else 0) or self._owner.timeout_ms
         return time.monotonic() + timeout_ms / 1000 if timeout_ms > 0 else None
 
     def _wait(self, step: MasterStep, inbox: Inbox, deadline: float | None) -> None:
@@ -240,24 +269,21 @@ class StepPlan:
             for task in instruction.tasks:
                 self.parts[task].worker.abort(step.step_id, instruction.error)
 
-    def release(self) -> None:
-        """Deregister the parts."""
-        for part in self.parts.values():
-            part.worker.deregister(part.graph_handle)
+
+def _is_traced(options: Any) -> bool:
+    return bool(options.trace_level >= config_pb2.RunOptions.SOFTWARE_TRACE)
 
 
 def _interrupted(error: BaseException) -> OpError:
     return CancelledError(None, None, f"Step was given up by its caller: {type(error).__name__}: {error}")
 
 
-def _metadata(home: str, stats: Mapping[str, Any]) -> Any:
-    """The RunMetadata of a traced step; the master's own device comes first, even when nothing else ran there."""
-    metadata = config_pb2.RunMetadata()
+def _device_stats(home: str, stats: Mapping[str, Any]) -> list[Any]:
+    """What a traced step did on each device; the master's own device comes first, even when nothing else ran there."""
     devices = [device for task in stats if stats[task] is not None for device in stats[task].dev_stats]
     if home and not any(device.device == home for device in devices):
         trace = StepTrace()
         trace.begin([home])
         devices += trace.as_proto().dev_stats
     trim_transfers(devices)
-    metadata.step_stats.dev_stats.extend(sorted(devices, key=lambda device: (device.device != home, device.device)))
-    return metadata
+    return sorted(devices, key=lambda device: (device.device != home, device.device))

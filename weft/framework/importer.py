@@ -55,7 +55,7 @@ def import_graph_def(
         replacements = {key: _replacement(graph, key, value) for key, value in mapped.items()}
         importer = _Importer(graph, prefix, replacements, uniquify=True)
     importer.add(proto)
-    unused = [key for key in mapped if key not in importer.used]
+    unused = [key for key in mapped if key not in importer.used and not importer.has(key)]
     if unused:
         raise ValueError(f"Attempted to map inputs that were not found in graph_def: [{', '.join(sorted(unused))}]")
     if return_elements is None:
@@ -251,6 +251,12 @@ class _Importer:
         if op is None:
             raise ValueError(f"Node {consumer!r}: Unknown input node {name!r}")
         return op
+
+    def has(self, key: str) -> bool:
+        """Whether the GraphDef has what a key of the input map names."""
+        op_name, _, index = key.lstrip("^").partition(":")
+        op = self._nodes.get(op_name)
+        return op is not None and (not index or (index.isdigit() and int(index) < len(op.outputs)))
 
     def find(self, element: str) -> Any:
         op_name, colon, index = element.partition(":")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Final
 
 import numpy as np
@@ -166,15 +167,19 @@ def _holds_size(array: Any) -> bool:
     return any(isinstance(item, Dimension) for item in array.ravel().tolist())
 
 
-def _convert_scalar(value: Any, base: DType) -> Any:
-    accepted = (
+def _accepts(base: DType, value: Any) -> bool:
+    """Whether a Python number may become one of this dtype without being cut."""
+    return bool(
         base.is_complex
-        or (base.is_floating and not isinstance(value, bool | complex))
-        or (base.is_integer and isinstance(value, int) and not isinstance(value, bool))
+        or (base.is_floating and not isinstance(value, complex))
+        or (base.is_integer and isinstance(value, int))
         or (base.is_bool and isinstance(value, bool))
         or (base.is_quantized and isinstance(value, int))
     )
-    if not accepted:
+
+
+def _convert_scalar(value: Any, base: DType) -> Any:
+    if not _accepts(base, value):
         raise TypeError(f"Expected {base.name}, got {value!r} of type {type(value).__name__!r} instead.")
     if base.is_integer and not base.min <= value <= base.max:
         raise ValueError(f"Tensor conversion requested dtype {base.name}, which cannot hold {value!r}.")
@@ -216,6 +221,8 @@ def _convert_nested(value: Any, base: DType | None) -> Any:
     except UnicodeDecodeError:
         # Text and bytes in one list: NumPy would make text of all.
         array = _object_array(value)
+    except NotImplementedError as error:
+        raise TypeError("List of Tensors when single Tensor expected") from error
     except ValueError as error:
         raise ValueError(f"Can't convert non-rectangular Python sequence to Tensor: {error}") from error
     if array.dtype.kind == "O" and (base is None or base.is_integer) and _holds_size(array):
@@ -253,20 +260,28 @@ def _has_numpy_leaf(value: Any) -> bool:
     return isinstance(value, np.ndarray | np.generic)
 
 
+def _leaves(value: Any) -> Iterator[Any]:
+    if isinstance(value, list | tuple):
+        for item in value:
+            yield from _leaves(item)
+    else:
+        yield from np.asarray(value).ravel().tolist()
+
+
 def _check_kind(array: Any, base: DType, value: Any) -> None:
     kind = array.dtype.kind
     accepted = (
         base.is_complex
-        or (base.is_floating and kind in "fiuV")
-        or (base.is_integer and kind in "iu")
+        or (base.is_floating and kind in "fiubV")
+        or (base.is_integer and kind in "iub")
         or (base.is_bool and kind == "b")
         or (base.is_quantized and kind in "iu")
         or (base.is_floating and _has_numpy_leaf(value))
     )
     if not accepted:
-        leaf = next((x for x in array.ravel().tolist()), value)
+        leaf = next((leaf for leaf in _leaves(value) if not _accepts(base, leaf)), value)
         raise TypeError(f"Expected {base.name}, got {leaf!r} of type {type(leaf).__name__!r} instead.")
-    if base.is_integer and (array.min() < base.min or array.max() > base.max):
+    if base.is_integer and kind != "b" and (array.min() < base.min or array.max() > base.max):
         raise ValueError(f"Tensor conversion requested dtype {base.name}, which cannot hold all of {value!r}.")
 
 

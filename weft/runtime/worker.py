@@ -189,6 +189,11 @@ class Worker:
         return self._stopped is not None
 
     @property
+    def registered_graphs(self) -> int:
+        """How many partitions are registered now."""
+        return len(self._executors)
+
+    @property
     def live_steps(self) -> int:
         """How many steps run now."""
         return len(self._steps)

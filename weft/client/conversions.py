@@ -1,0 +1,81 @@
+"""Conversions: what stands for several tensors in a fetch or a feed, by class; programs may register classes of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from weft.framework.indexed_slices import IndexedSlices, IndexedSlicesValue
+from weft.framework.sparse_tensor import SparseTensor, SparseTensorValue
+
+Fetch = Callable[[Any], tuple[Sequence[Any], Callable[[Sequence[Any]], Any]]]
+Feed = Callable[[Any, Any], Sequence[tuple[Any, Any]]]
+PartialFeed = Callable[[Any], Sequence[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """How instances of a class are fetched and fed."""
+
+    kind: type
+    fetch: Fetch
+    feed: Feed | None
+    feed_for_partial_run: PartialFeed | None
+
+
+_CONVERSIONS: Final[list[Conversion]] = []
+
+
+def register_session_run_conversion_functions(
+    tensor_type: type,
+    fetch_function: Fetch,
+    feed_function: Feed | None = None,
+    feed_function_for_partial_run: PartialFeed | None = None,
+) -> None:
+    """Let sessions fetch and feed instances of a class.
+
+    Args:
+        tensor_type: the class, with its subclasses.
+        fetch_function: from an instance to the graph elements that are fetched for it, and the function that makes the result
+            of their values.
+        feed_function: from an instance and the value that is fed for it to (tensor, value) pairs.
+        feed_function_for_partial_run: from an instance to the tensors that are fed for it.
+
+    Raises:
+        ValueError: the class, or one below it, is registered.
+    """
+    for conversion in _CONVERSIONS:
+        if issubclass(conversion.kind, tensor_type):
+            raise ValueError(f"{tensor_type} has already been registered so ignore it.")
+    _CONVERSIONS.insert(0, Conversion(tensor_type, fetch_function, feed_function, feed_function_for_partial_run))
+
+
+def conversion_for(item: Any) -> Conversion | None:
+    """The conversion for an item of a fetch or a feed; None when it stands for itself."""
+    return next((conversion for conversion in _CONVERSIONS if isinstance(item, conversion.kind)), None)
+
+
+def _sparse_parts(tensor: SparseTensor) -> list[Any]:
+    return [tensor.indices, tensor.values, tensor.dense_shape]
+
+
+def _slices_parts(slices: IndexedSlices) -> list[Any]:
+    return [slices.values, slices.indices] + ([] if slices.dense_shape is None else [slices.dense_shape])
+
+
+def _fetch_slices(slices: IndexedSlices) -> tuple[list[Any], Callable[[Sequence[Any]], Any]]:
+    missing = () if slices.dense_shape is not None else (None,)
+    return _slices_parts(slices), lambda values: IndexedSlicesValue(*values, *missing)
+
+
+# A value may leave out the shape of a sparse key that has a constant one, or have None for one that its key has not.
+register_session_run_conversion_functions(
+    SparseTensor,
+    lambda tensor: (_sparse_parts(tensor), lambda values: SparseTensorValue(*values)),
+    lambda tensor, value: list(zip(_sparse_parts(tensor), value, strict=False)),
+    _sparse_parts,
+)
+register_session_run_conversion_functions(
+    IndexedSlices, _fetch_slices, lambda slices, value: list(zip(_slices_parts(slices), value, strict=False)), _slices_parts
+)

@@ -1,0 +1,8 @@
+"""tf.contrib.util: tensors as protos, and values that are known before a run. This module only re-exports."""
+
+from __future__ import annotations
+
+from weft.framework.constant_value import constant_value as constant_value
+from weft.framework.constant_value import constant_value_as_shape as constant_value_as_shape
+from weft.framework.tensor_util import make_ndarray as make_ndarray
+from weft.framework.tensor_util import make_tensor_proto as make_tensor_proto
