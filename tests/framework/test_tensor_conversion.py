@@ -32,7 +32,7 @@ def test_the_dtype_follows_from_the_value(value: Any, dtype: tf.DType, shape: li
     ("value", "dtype"),
     [
         (1, tf.float32), (1, tf.int8), ([], tf.int32), (np.array([1, 2]), tf.float32), (np.array([1.5]), tf.int32),
-        (tf.TensorShape([1, 2]), tf.int64), (1, tf.complex64), ("a", tf.string), (True, tf.bool),
+        (tf.TensorShape([1, 2]), tf.int64), (1, tf.complex64), ("a", tf.string), (True, tf.bool), (True, tf.float32), ([True, 2], tf.int64),
     ],
 )  # fmt: skip
 def test_a_dtype_may_be_asked_for(value: Any, dtype: tf.DType) -> None:
@@ -45,7 +45,7 @@ def test_a_dtype_may_be_asked_for(value: Any, dtype: tf.DType) -> None:
         (None, None, ValueError), ([1, None], None, TypeError), ([1, "a"], None, TypeError), ([[1], [1, 2]], None, ValueError),
         (object(), None, TypeError), ({1: 2}, None, TypeError), (np.datetime64("2020-01-01"), None, TypeError),
         (1.5, tf.int32, TypeError), ("a", tf.float32, TypeError), (1, tf.string, TypeError),
-        (True, tf.int32, TypeError), (2**40, tf.int32, ValueError), (300, tf.uint8, ValueError), (-1, tf.uint8, ValueError),
+        (2**40, tf.int32, ValueError), (300, tf.uint8, ValueError), (-1, tf.uint8, ValueError),
         (tf.TensorShape([1, None]), None, ValueError), (tf.Dimension(None), None, ValueError), (tf.float32, None, TypeError),
     ],
 )  # fmt: skip
