@@ -32,7 +32,8 @@ def test_the_dtype_follows_from_the_value(value: Any, dtype: tf.DType, shape: li
     ("value", "dtype"),
     [
         (1, tf.float32), (1, tf.int8), ([], tf.int32), (np.array([1, 2]), tf.float32), (np.array([1.5]), tf.int32),
-        (tf.TensorShape([1, 2]), tf.int64), (1, tf.complex64), ("a", tf.string), (True, tf.bool), (True, tf.float32), ([True, 2], tf.int64),
+        (tf.TensorShape([1, 2]), tf.int64), (1, tf.complex64), ("a", tf.string), (True, tf.bool),
+        (True, tf.float32), ([True, 2], tf.int64),
     ],
 )  # fmt: skip
 def test_a_dtype_may_be_asked_for(value: Any, dtype: tf.DType) -> None:

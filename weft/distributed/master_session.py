@@ -97,7 +97,7 @@ class MasterSession:
             staging = Staging(ops, placement, feeds, fetches)
             partitions = partition(ops, placement, staging, feeds, fetches)
             for cut in partitions.values():
-                if self._home.startswith(f"{cut.task}/") or not self._home:
+                if self.home.startswith(f"{cut.task}/") or not self.home:
                     cut.settled = settled_fetches(cut)
         parts = {task: Part(part, [list(feeds).index(tensor) for tensor in part.feeds]) for task, part in partitions.items()}
         for part in parts.values():
