@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+
+import numpy as np
 import pytest
 
 import weft as tf
@@ -120,3 +123,74 @@ def test_several_cpus_can_be_named() -> None:
     with tf.Session(config=config) as session:
         assert session.run(a) == 2.0
         assert sum(device.device_type == "CPU" for device in session.list_devices()) == 4
+
+
+def on_each_cpu(count: int, function: object, stateful: bool) -> list[tf.Tensor]:
+    made = []
+    for number in range(count):
+        with tf.device(f"/cpu:{number}"):
+            made.append(tf.py_func(function, [np.float32(number)], tf.float32, stateful=stateful))
+    return made
+
+
+@pytest.mark.parametrize("stateful", [True, False])
+def test_several_cpus_run_at_the_same_time(stateful: bool) -> None:
+    together = threading.Barrier(4)
+
+    def meet(number: np.float32) -> np.float32:
+        together.wait(timeout=30)
+        return number
+
+    values = on_each_cpu(4, meet, stateful)
+    with tf.Session(config=tf.ConfigProto(device_count={"CPU": 4})) as session:
+        assert session.run(values) == [0.0, 1.0, 2.0, 3.0]
+
+
+class Crowd:
+    """Counts how many kernels run at the same time, and gives each a moment to be joined by another."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._joined = threading.Event()
+        self._now = 0
+        self.most = 0
+
+    def __call__(self, number: np.float32) -> np.float32:
+        with self._lock:
+            self._now += 1
+            self.most = max(self.most, self._now)
+            if self._now > 2:
+                self._joined.set()
+        self._joined.wait(timeout=0.2)
+        with self._lock:
+            self._now -= 1
+        return number
+
+
+@pytest.mark.parametrize(("threads", "most"), [(1, 1), (-1, 1), (2, 2)])
+def test_inter_op_parallelism_threads_bounds_the_kernels_that_run_at_the_same_time(threads: int, most: int) -> None:
+    crowd = Crowd()
+    values = on_each_cpu(3, crowd, stateful=True)
+    config = tf.ConfigProto(device_count={"CPU": 3}, inter_op_parallelism_threads=threads)
+    with tf.Session(config=config) as session:
+        assert session.run(values) == [0.0, 1.0, 2.0]
+    assert crowd.most == most
+
+
+def test_a_session_may_have_a_thread_pool_of_its_own() -> None:
+    crowd = Crowd()
+    values = on_each_cpu(3, crowd, stateful=True)
+    config = tf.ConfigProto(device_count={"CPU": 3}, use_per_session_threads=True)
+    config.session_inter_op_thread_pool.add(num_threads=1)
+    with tf.Session(config=config) as session:
+        assert session.run(values) == [0.0, 1.0, 2.0]
+    assert crowd.most == 1
+
+
+def test_a_kernel_that_waits_does_not_keep_the_one_that_would_wake_it_from_running() -> None:
+    queue = tf.FIFOQueue(1, tf.float32, shapes=[])
+    taken = queue.dequeue()
+    put = queue.enqueue(tf.py_func(lambda: np.float32(4.0), [], tf.float32))
+    with tf.Session(config=tf.ConfigProto(inter_op_parallelism_threads=1)) as session:
+        # One step that does both: the dequeue may be what runs first.
+        assert session.run([taken, put])[0] == 4.0

@@ -9,6 +9,7 @@ from weft.distributed.local_worker import LocalWorker
 from weft.distributed.master_session import MasterSession
 from weft.framework.device_attributes import DeviceAttributes
 from weft.framework.graph import Graph
+from weft.runtime import engine_options
 from weft.runtime.device import local_device_names
 from weft.runtime.resource_manager import ResourceManager
 from weft.runtime.worker import Worker
@@ -19,6 +20,7 @@ _JOB = "localhost"
 def open_direct_session(graph: Graph, config: Any) -> MasterSession:
     """Open a session whose state is its own and ends with it."""
     task = f"/job:{_JOB}/replica:0/task:0"
+    engine_options.request(config)
     devices = local_device_names(_JOB, 0, config.device_count)
     resources = ResourceManager(_JOB)
     worker = Worker(task, devices, secrets.randbits(62) | 1, resources)

@@ -13,12 +13,14 @@ from weft.distributed.step_plan import StepPlan
 from weft.errors import CancelledError, OpError
 from weft.framework.graph import Graph
 from weft.framework.operation import Operation, Tensor
+from weft.runtime import engine_options
 
 
 class InProcessSession:
     """A client's backend. The session is opened by the first run, which waits for the cluster's tasks."""
 
     def __init__(self, server: Server, graph: Graph, config: Any) -> None:
+        engine_options.request(config)
         self._server = server
         self._graph = graph
         self._config = config

@@ -32,6 +32,7 @@ from weft.framework.device_attributes import DeviceAttributes
 from weft.framework.graph import Graph
 from weft.proto import master_pb2, tensorflow_server_pb2
 from weft.protocol.messages import Hello
+from weft.runtime import engine_options
 from weft.runtime.allocation import keep_some_freed_memory
 from weft.runtime.device import local_device_names
 from weft.runtime.inter_op_pool import InterOpPool
@@ -83,6 +84,7 @@ class Server:
         self._stubs: dict[str, WorkerStub] = {}
         self._tokens: dict[bytes, float] = {}
         default_config = definition.default_session_config
+        engine_options.request(default_config)
         devices = local_device_names(definition.job_name, definition.task_index, default_config.device_count)
         resources = ResourceManager(definition.job_name)
         self._worker = Worker(self._task, devices, secrets.randbits(62) | 1, resources)

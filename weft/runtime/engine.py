@@ -23,6 +23,11 @@ class CompiledStage:
 
     It is compiled at the first call for each combination of input shapes, and of the values of `static_inputs`. The values of
     written variables are donated: the arrays passed for them must not be used afterwards.
+
+    Args:
+        program: what to compile.
+        static_inputs: the inputs whose values the code depends on.
+        device: the JAX device to run on; JAX's default when None.
     """
 
     def __init__(self, program: Program, static_inputs: Sequence[int] = (), device: Any = None) -> None:
@@ -57,7 +62,7 @@ class CompiledStage:
     ) -> tuple[Sequence[Any], Sequence[Any]]:
         """Dispatch; returns the outputs and the new values of the written variables, which may still be being computed."""
         check()
-        with jax.enable_x64(True):
+        with jax.enable_x64(True), contextlib.nullcontext() if self._device is None else jax.default_device(self._device):
             if not self._static:
                 function = self._functions.get(()) or self._make((), ())
                 return function(inputs, reads, updates, run_indices)  # type: ignore[no-any-return]

@@ -16,9 +16,11 @@ import numpy as np
 from weft.errors import InternalError, OpError
 from weft.framework.operation import Operation
 from weft.passes.partition import Partition
+from weft.passes.stage import Kind
 from weft.runtime import engine
 from weft.runtime.cancellation import Cancellation
 from weft.runtime.host_context import HostContext
+from weft.runtime.host_permits import Permit
 from weft.runtime.inter_op_pool import InterOpPool
 from weft.runtime.session_state import SessionState
 from weft.runtime.stage import Stage
@@ -88,8 +90,18 @@ class Executor:
         stage = self.single
         assert stage is not None
         inputs = [feeds[place] for place in self._single_feeds]
-        outputs = stage.run(inputs, self.session, self._single_context, None)
+        permit = self.permit_for(stage)
+        try:
+            outputs = stage.run(inputs, self.session, self._single_context, None)
+        finally:
+            if permit is not None:
+                permit.give_back()
         return [outputs[place] if made else feeds[place] for made, place in self._single_fetches]
+
+    def permit_for(self, stage: Stage) -> Permit | None:
+        """Leave to run a stage, perhaps after a wait; None for a stage that needs none."""
+        permits = self.session.host_permits
+        return permits.take() if permits is not None and stage.kind is Kind.HOST else None
 
     def _single_context(self, op: Operation) -> HostContext:
         assert self.single is not None
@@ -175,11 +187,23 @@ class Step:
 
     def _run(self, ready: list[Stage]) -> None:
         while ready:
+            if len(ready) > 1 and len(self._executor.devices) > 1:
+                ready = self._hand_out(ready)
             stage = ready.pop()
             if stage.may_block:
                 self._executor.pool.submit(lambda stage=stage: self._run_and_continue(stage))  # type: ignore[misc]
             else:
                 ready.extend(self._run_stage(stage))
+
+    def _hand_out(self, ready: list[Stage]) -> list[Stage]:
+        """Give the stages of all devices but one to other threads: devices compute at the same time. Returns that one's."""
+        by_device: dict[str, list[Stage]] = {}
+        for stage in ready:
+            by_device.setdefault(stage.device, []).append(stage)
+        kept, *others = by_device.values()
+        for stages in others:
+            self._executor.pool.submit(lambda stages=stages: self._run(stages))  # type: ignore[misc]
+        return kept
 
     def _run_and_continue(self, stage: Stage) -> None:
         self._run(self._run_stage(stage))
@@ -188,10 +212,14 @@ class Step:
         if self._cancellation.error is not None:
             return []
         values = self._values
+        permit = self._executor.permit_for(stage)
         try:
+            if permit is not None:
+                # The step may have ended while this stage waited for its turn.
+                self._cancellation.raise_if_cancelled()
             inputs = [values[number] for number in stage.inputs]
             sink = None if self.trace is None else self.trace.add
-            outputs = stage.run(inputs, self._executor.session, lambda op: self._context(op, stage), sink)
+            outputs = stage.run(inputs, self._executor.session, lambda op: self._context(op, stage, permit), sink)
             for number, value in zip(stage.outputs, outputs, strict=True):
                 values[number] = value
             for peer, edges, numbers in stage.sends:
@@ -204,6 +232,9 @@ class Step:
             failure.__cause__ = error
             self.abort(failure)
             return []
+        finally:
+            if permit is not None:
+                permit.give_back()
         return self._after(stage)
 
     def _after(self, stage: Stage) -> list[Stage]:
@@ -225,8 +256,8 @@ class Step:
         tensors = [CONTROL if number < 0 else as_numpy(self._values[number]) for number in numbers]
         outlet.push(peer, self.step_id, edges, tensors)
 
-    def _context(self, op: Operation, stage: Stage) -> HostContext:
-        return HostContext(op, stage.device, self.step_id, self._executor.session, self._cancellation)
+    def _context(self, op: Operation, stage: Stage, permit: Permit | None) -> HostContext:
+        return HostContext(op, stage.device, self.step_id, self._executor.session, self._cancellation, permit)
 
     def _finish(self) -> None:
         with self._lock:

@@ -9,6 +9,7 @@ from weft.framework.node_types import group
 from weft.framework.operation import Operation
 from weft.runtime.binder import Binder
 from weft.runtime.cancellation import Cancellation
+from weft.runtime.host_permits import Permit
 from weft.runtime.session_state import SessionState
 from weft.runtime.session_tensors import SessionTensors
 from weft.runtime.variable_slot import VariableSlot
@@ -19,12 +20,21 @@ T = TypeVar("T")
 class HostContext:
     """One node's view of its step, session and task; see `weft.framework.op_context.OpContext`."""
 
-    __slots__ = ("_cancellation", "_op", "_session", "device", "step_id")
+    __slots__ = ("_cancellation", "_op", "_permit", "_session", "device", "step_id")
 
-    def __init__(self, op: Operation, device: str, step_id: int, session: SessionState, cancellation: Cancellation) -> None:
+    def __init__(
+        self,
+        op: Operation,
+        device: str,
+        step_id: int,
+        session: SessionState,
+        cancellation: Cancellation,
+        permit: Permit | None = None,
+    ) -> None:
         self._op = op
         self._session = session
         self._cancellation = cancellation
+        self._permit = permit
         self.device = device
         self.step_id = step_id
 
@@ -74,7 +84,12 @@ class HostContext:
         raise KeyError(f"{self._op.type} {self._op.name!r} has no variable input {argument!r}")
 
     def on_cancel(self, callback: Callable[[], None]) -> Callable[[], None]:
-        """Have `callback` called once when the step is cancelled; returns a function that withdraws it."""
+        """Have `callback` called once when the step is cancelled; returns a function that withdraws it.
+
+        A kernel that asks for it is about to wait, so it no longer counts as one that runs.
+        """
+        if self._permit is not None:
+            self._permit.give_back()
         return self._cancellation.on_cancel(callback)
 
     def raise_if_cancelled(self) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from tensorboard.compat.proto import config_pb2
 
 from weft.framework.operation import Operation
+from weft.runtime.host_permits import permits_of
 from weft.runtime.resource_manager import ResourceManager
 from weft.runtime.session_tensors import SessionTensors
 
@@ -21,12 +22,13 @@ class SessionState:
     Args:
         resources: the task's resources, or the session's own when it is isolated.
         config: the session's ConfigProto; `graph_options.optimizer_options.global_jit_level` ON_1 or ON_2 compiles every
-            stage at its first run, OFF never.
+            stage at its first run, OFF never; `inter_op_parallelism_threads` bounds how many host kernels run at a time.
     """
 
     def __init__(self, resources: ResourceManager, config: Any = None) -> None:
         self.resources = resources
         self.tensors = SessionTensors()
+        self.host_permits = permits_of(config)
         level = config.graph_options.optimizer_options.global_jit_level if config is not None else 0
         options = config_pb2.OptimizerOptions
         self.compile_at_once = level in (options.ON_1, options.ON_2)

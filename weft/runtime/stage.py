@@ -19,6 +19,7 @@ from weft.framework import device_spec
 from weft.framework.operation import Operation
 from weft.passes.stage import Kind
 from weft.runtime import engine
+from weft.runtime.device import jax_device
 from weft.runtime.input_checks import InputChecks
 from weft.runtime.kernel_errors import kernel_error
 from weft.runtime.program import LockedState, Program, SlotState, execute
@@ -144,7 +145,7 @@ class Stage:
         return size_bytes > COLD_UPDATE_BYTES
 
     def _compile(self) -> engine.CompiledStage:
-        compiled = engine.CompiledStage(self.program, self._static_inputs)
+        compiled = engine.CompiledStage(self.program, self._static_inputs, jax_device(self.device))
         slots = self.program.slots
         self._written_slots = [slots[number] for number in compiled.written]
         self._updated_slots = [slots[number] for number in compiled.updated]

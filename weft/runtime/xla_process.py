@@ -10,8 +10,10 @@ import logging
 import os
 from typing import Any
 
+import jax
 import numpy as np
 
+from weft.runtime import engine_options
 from weft.runtime.allocation import keep_freed_memory
 
 _started_in: list[int] = []
@@ -34,8 +36,8 @@ def is_started() -> bool:
     return bool(_started_in) and not _lost_in
 
 
-def start() -> None:
-    """Use XLA from now on.
+def start(uses_accelerators: bool = False) -> None:
+    """Use XLA from now on; the first call decides whether accelerators are used.
 
     Raises:
         ForkedProcessError: a parent of this process used it before it forked; its threads did not survive the fork.
@@ -47,6 +49,7 @@ def start() -> None:
     keep_freed_memory()
     # A program's own verbosity is not meant for JAX, which would tell about every platform that is not there.
     logging.getLogger("jax").setLevel(logging.WARNING)
+    engine_options.start(uses_accelerators, jax.devices)
 
 
 def check() -> None:
