@@ -1,4 +1,4 @@
-"""The serial form of graphs, and the look-up of their elements by name."""
+"""The serial form of graphs."""
 
 from __future__ import annotations
 
@@ -80,54 +80,3 @@ def complete_attrs(definition: op_def.OpDef, values: dict[str, Any]) -> None:
             if attr.default is REQUIRED:
                 raise ValueError(f"NodeDef of op {definition.name!r} is missing attr {key!r} of kind {attr.kind}")
             values[key] = attr.default
-
-
-def find_element(graph: Graph, obj: Any, allow_tensor: bool, allow_operation: bool) -> Any:
-    """The Tensor or Operation of a graph that `obj` is, names, or stands for; see Graph.as_graph_element."""
-    if allow_tensor and allow_operation:
-        wanted = "Tensor or Operation"
-    elif allow_tensor or allow_operation:
-        wanted = "Tensor" if allow_tensor else "Operation"
-    else:
-        raise ValueError("allow_tensor and allow_operation can't both be False.")
-    convert = getattr(obj, "_as_graph_element", None)
-    if convert is not None:
-        obj = convert()
-    if isinstance(obj, bytes):
-        obj = obj.decode()
-    if isinstance(obj, str):
-        return _find_by_name(graph, obj, allow_tensor, allow_operation, wanted)
-    if (allow_tensor and isinstance(obj, Tensor)) or (allow_operation and isinstance(obj, Operation)):
-        if obj.graph is not graph:
-            kind = "Tensor" if isinstance(obj, Tensor) else "Operation"
-            raise ValueError(f"{kind} {obj} is not an element of this graph.")
-        return obj
-    raise TypeError(f"Can not convert a {type(obj).__name__} into a {wanted}.")
-
-
-def _find_by_name(graph: Graph, name: str, allow_tensor: bool, allow_operation: bool, wanted: str) -> Any:
-    if ":" in name:
-        if not allow_tensor:
-            raise ValueError(f"Name {name!r} appears to refer to a Tensor, not a {wanted}.")
-        op_name, _, index = name.partition(":")
-        if not index.isdigit():
-            raise ValueError(f"The name {name!r} looks a like a Tensor name, but is not a valid one. Tensor names must be "
-                             "of the form \"<op_name>:<output_index>\".")  # fmt: skip
-        op = graph._operations.get(op_name)
-        if op is None:
-            raise KeyError(f"The name {name!r} refers to a Tensor which does not exist. The operation, {op_name!r}, does "
-                           "not exist in the graph.")  # fmt: skip
-        if int(index) >= len(op.outputs):
-            raise KeyError(f"The name {name!r} refers to a Tensor which does not exist. The operation, {op_name!r}, exists "
-                           f"but only has {len(op.outputs)} outputs.")  # fmt: skip
-        return op.outputs[int(index)]
-    op = graph._operations.get(name)
-    if not allow_operation:
-        if op is not None:
-            raise ValueError(f"The name {name!r} refers to an Operation, not a {wanted}. Tensor names must be of the form "
-                             "\"<op_name>:<output_index>\".")  # fmt: skip
-        raise ValueError(f"The name {name!r} looks like an (invalid) Operation name, not a {wanted}. Tensor names must be "
-                         "of the form \"<op_name>:<output_index>\".")  # fmt: skip
-    if op is None:
-        raise KeyError(f"The name {name!r} refers to an Operation not in the graph.")
-    return op

@@ -10,10 +10,7 @@ import contextlib
 import dataclasses
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, Final
-
-if TYPE_CHECKING:
-    from weft.framework.graph import Graph
+from typing import Any, Final
 
 DeviceFunction = Callable[[Any], Any]
 
@@ -51,13 +48,13 @@ _STATES: Final[ContextVar[Mapping[int, ScopeState]]] = ContextVar("weft_scopes")
 _NONE: Final[Mapping[int, ScopeState]] = {}
 
 
-def current(graph: Graph) -> ScopeState:
+def current(graph: object) -> ScopeState:
     """What is open in this graph, on this thread."""
     return _STATES.get(_NONE).get(id(graph), EMPTY)
 
 
 @contextlib.contextmanager
-def entered(graph: Graph, **changes: Any) -> Iterator[ScopeState]:
+def entered(graph: object, **changes: Any) -> Iterator[ScopeState]:
     """Change the open scopes of a graph for the extent of the block."""
     before = current(graph)
     state = dataclasses.replace(before, **changes)
@@ -68,7 +65,7 @@ def entered(graph: Graph, **changes: Any) -> Iterator[ScopeState]:
         _restore(graph, before)
 
 
-def _restore(graph: Graph, before: ScopeState) -> None:
+def _restore(graph: object, before: ScopeState) -> None:
     states = dict(_STATES.get(_NONE))
     if before is EMPTY:
         states.pop(id(graph), None)

@@ -1,0 +1,133 @@
+"""The elements of a graph: its operations and tensors by name, and which of them a run may feed and fetch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.framework.operation import Operation, Tensor
+
+
+class Elements:
+    """The operations of a graph in the order in which they were made."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._operations: dict[str, Operation] = {}
+        self._unfeedable: set[Tensor] = set()
+        self._unfetchable: set[Operation] = set()
+        self._functions: dict[str, Any] = {}
+
+    def get_operations(self) -> list[Operation]:
+        """All operations in the order in which they were made."""
+        return list(self._operations.values())
+
+    def find_operation(self, name: str) -> Operation | None:
+        """The node of that name, which may be one of a function's, or None."""
+        found = self._operations.get(name)
+        bodies = (function._operations.get(name) for function in self._functions.values())
+        return found or next((op for op in bodies if op is not None), None)
+
+    def get_operation_by_name(self, name: str) -> Operation:
+        """The operation of that name; KeyError when there is none."""
+        if not isinstance(name, str):
+            raise TypeError(f"Operation names are strings (or similar), not {type(name).__name__}.")
+        return self.as_graph_element(name, allow_tensor=False, allow_operation=True)  # type: ignore[no-any-return]
+
+    def get_tensor_by_name(self, name: str) -> Tensor:
+        """The tensor of that name (`op:index`); KeyError or ValueError when there is none."""
+        if not isinstance(name, str):
+            raise TypeError(f"Tensor names are strings (or similar), not {type(name).__name__}.")
+        return self.as_graph_element(name, allow_tensor=True, allow_operation=False)  # type: ignore[no-any-return]
+
+    def as_graph_element(self, obj: Any, allow_tensor: bool = True, allow_operation: bool = True) -> Any:
+        """The Tensor or Operation that `obj` is, names or stands for.
+
+        Raises:
+            TypeError: `obj` stands for neither. ValueError: it is of another kind or another graph. KeyError: nothing here
+            has that name.
+        """
+        return _find_element(self, obj, allow_tensor, allow_operation)
+
+    def prevent_feeding(self, tensor: Tensor) -> None:
+        """Mark a tensor as not feedable."""
+        self._unfeedable.add(tensor)
+
+    def is_feedable(self, tensor: Tensor) -> bool:
+        """Whether a run may feed this tensor."""
+        return tensor not in self._unfeedable
+
+    def prevent_fetching(self, op: Operation) -> None:
+        """Mark an operation as not fetchable."""
+        self._unfetchable.add(op)
+
+    def is_fetchable(self, element: Any) -> bool:
+        """Whether a run may fetch this tensor or operation."""
+        return (element.op if isinstance(element, Tensor) else element) not in self._unfetchable
+
+    def add_function(self, name: str, function: Any) -> None:
+        """Put a function (a body graph) into the library, once per name."""
+        self._functions.setdefault(name, function)
+
+    def get_function(self, name: str) -> Any:
+        """The function of that name; KeyError when there is none."""
+        return self._functions[name]
+
+    def _control_operation(self, item: Any) -> Operation:
+        if hasattr(item, "indices") and hasattr(item, "values") and isinstance(item.values, Tensor):
+            return item.op  # type: ignore[no-any-return]
+        if getattr(item, "_is_resource_variable", False):
+            # Waiting for a variable, or for an update of it, is no reason to read it.
+            return item.op  # type: ignore[no-any-return]
+        element = self.as_graph_element(item)
+        return element.op if isinstance(element, Tensor) else element
+
+
+def _find_element(elements: Elements, obj: Any, allow_tensor: bool, allow_operation: bool) -> Any:
+    """The Tensor or Operation of a graph that `obj` is, names, or stands for; see Elements.as_graph_element."""
+    if allow_tensor and allow_operation:
+        wanted = "Tensor or Operation"
+    elif allow_tensor or allow_operation:
+        wanted = "Tensor" if allow_tensor else "Operation"
+    else:
+        raise ValueError("allow_tensor and allow_operation can't both be False.")
+    convert = getattr(obj, "_as_graph_element", None)
+    if convert is not None:
+        obj = convert()
+    if isinstance(obj, bytes):
+        obj = obj.decode()
+    if isinstance(obj, str):
+        return _find_by_name(elements, obj, allow_tensor, allow_operation, wanted)
+    if (allow_tensor and isinstance(obj, Tensor)) or (allow_operation and isinstance(obj, Operation)):
+        if obj.graph is not elements:
+            kind = "Tensor" if isinstance(obj, Tensor) else "Operation"
+            raise ValueError(f"{kind} {obj} is not an element of this graph.")
+        return obj
+    raise TypeError(f"Can not convert a {type(obj).__name__} into a {wanted}.")
+
+
+def _find_by_name(elements: Elements, name: str, allow_tensor: bool, allow_operation: bool, wanted: str) -> Any:
+    if ":" in name:
+        if not allow_tensor:
+            raise ValueError(f"Name {name!r} appears to refer to a Tensor, not a {wanted}.")
+        op_name, _, index = name.partition(":")
+        if not index.isdigit():
+            raise ValueError(f"The name {name!r} looks a like a Tensor name, but is not a valid one. Tensor names must be "
+                             "of the form \"<op_name>:<output_index>\".")  # fmt: skip
+        op = elements._operations.get(op_name)
+        if op is None:
+            raise KeyError(f"The name {name!r} refers to a Tensor which does not exist. The operation, {op_name!r}, does "
+                           "not exist in the graph.")  # fmt: skip
+        if int(index) >= len(op.outputs):
+            raise KeyError(f"The name {name!r} refers to a Tensor which does not exist. The operation, {op_name!r}, exists "
+                           f"but only has {len(op.outputs)} outputs.")  # fmt: skip
+        return op.outputs[int(index)]
+    op = elements._operations.get(name)
+    if not allow_operation:
+        if op is not None:
+            raise ValueError(f"The name {name!r} refers to an Operation, not a {wanted}. Tensor names must be of the form "
+                             "\"<op_name>:<output_index>\".")  # fmt: skip
+        raise ValueError(f"The name {name!r} looks like an (invalid) Operation name, not a {wanted}. Tensor names must be "
+                         "of the form \"<op_name>:<output_index>\".")  # fmt: skip
+    if op is None:
+        raise KeyError(f"The name {name!r} refers to an Operation not in the graph.")
+    return op

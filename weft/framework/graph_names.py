@@ -1,0 +1,77 @@
+"""The names of a graph: unique ones, legal ones, and the scopes that prefix them."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from weft.framework import scopes
+from weft.framework.operation import Operation
+
+_VALID_OP_NAME: Final = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*$")
+_VALID_SCOPE_NAME: Final = re.compile(r"^[A-Za-z0-9_.\\/>-]*$")
+
+
+class Names:
+    """What names a graph has given. Two threads never get the same one."""
+
+    _operations: dict[str, Operation]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._names: dict[str, object] = {}
+        self._suffixes: dict[str, int] = {}
+
+    def unique_name(self, name: str, mark_as_used: bool = True) -> str:
+        """`name` in the open name scope, with the first suffix `_1`, `_2` ... that makes it new. Case does not count."""
+        prefix = scopes.current(self).name
+        full = f"{prefix}/{name}" if prefix else name
+        token = object()
+        if not mark_as_used:
+            return next(n for n in self._candidates(full, 0) if n.lower() not in self._names)
+        start = self._suffixes.get(full.lower(), 0)
+        for candidate in self._candidates(full, start):
+            # setdefault is atomic: two threads cannot both win a name.
+            if self._names.setdefault(candidate.lower(), token) is token:
+                self._suffixes[full.lower()] = start + 1
+                return candidate
+            start += 1
+        raise AssertionError("unreachable: the candidates never end")
+
+    def _candidates(self, full: str, start: int) -> Iterator[str]:
+        for index in itertools.count(start):
+            yield full if index == 0 else f"{full}_{index}"
+
+    def settle_name(self, name: str) -> str:
+        """The full name of a node: unique, or as it is when it ends in '/'; ValueError when it is illegal."""
+        settled = name[:-1] if name.endswith("/") else self.unique_name(name)
+        if not _VALID_OP_NAME.match(settled):
+            raise ValueError(f"'{settled}' is not a valid node name")
+        if settled in self._operations:
+            raise ValueError(f"Duplicate node name in graph: {settled!r}; give the op another name")
+        if name.endswith("/"):
+            self._names.setdefault(settled.lower(), settled)
+        return settled
+
+    @contextlib.contextmanager
+    def name_scope(self, name: str | None) -> Iterator[str]:
+        """Prefix the names of nodes made in the block; None or '' goes to the root, 'x/' re-enters scope x."""
+        if name:
+            valid = _VALID_SCOPE_NAME if scopes.current(self).name else _VALID_OP_NAME
+            if not valid.match(name):
+                raise ValueError(f"'{name}' is not a valid scope name")
+        if not name:
+            new = ""
+        elif name.endswith("/"):
+            new = name[:-1]
+        else:
+            new = self.unique_name(name)
+        with scopes.entered(self, name=new):
+            yield f"{new}/" if new else ""
+
+    def get_name_scope(self) -> str:
+        """The open name scope, without a '/' at the end."""
+        return scopes.current(self).name

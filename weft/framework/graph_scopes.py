@@ -1,0 +1,150 @@
+"""The scopes that a program opens while it builds a graph: devices, colocation, order, containers, gradients."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from weft.framework import device_spec, scopes
+from weft.framework.operation import Operation, Tensor
+from weft.framework.scopes import ControlFrame
+
+
+class BuildingScopes:
+    """A graph's scopes other than name scopes. Each thread has its own."""
+
+    @contextlib.contextmanager
+    def device(self, device_name_or_function: Any) -> Iterator[None]:
+        """Put nodes made in the block on a device: a name, a DeviceSpec, a function of the op, or None to stop outer ones."""
+        state = scopes.current(self)
+        spec = device_name_or_function
+        if spec is None:
+            changes: dict[str, Any] = {"devices": (*state.devices, None), "device_name": ""}
+        elif callable(spec) and not isinstance(spec, type) and not hasattr(spec, "to_string"):
+            changes = {"devices": (*state.devices, spec), "device_name": None}
+        else:
+            function = device_spec.merge_device(spec)
+            inner = device_spec.canonical_name(device_spec.as_string(spec))
+            merged = None if state.device_name is None else device_spec.merge_names(state.device_name, inner)
+            changes = {"devices": (*state.devices, function), "device_name": merged}
+        with scopes.entered(self, **changes):
+            yield
+
+    @contextlib.contextmanager
+    def colocate_with(self, op: Any, ignore_existing: bool = False) -> Iterator[None]:
+        """Put nodes made in the block beside `op`; device scopes around don't count inside."""
+        if op is None and not ignore_existing:
+            raise ValueError("Trying to reset colocation (op is None) but ignore_existing is not True")
+        state = scopes.current(self)
+        stack = () if ignore_existing else state.colocation
+        if op is not None:
+            stack = (*stack, _operation_of(op))
+        keep_devices = op is None
+        with scopes.entered(
+            self,
+            colocation=stack,
+            devices=state.devices if keep_devices else (),
+            device_name=state.device_name if keep_devices else "",
+        ):
+            yield
+
+    @contextlib.contextmanager
+    def control_dependencies(self, control_inputs: Iterable[Any] | None) -> Iterator[None]:
+        """Make nodes of the block wait for the operations and tensors given; None forgets those of outer blocks."""
+        if control_inputs is None:
+            changes: dict[str, Any] = {"control": (), "control_flow": None}
+        else:
+            frame = ControlFrame(tuple(self._control_operation(c) for c in control_inputs))
+            changes = {"control": (*scopes.current(self).control, frame)}
+        with scopes.entered(self, **changes):
+            yield
+
+    def _control_operation(self, item: Any) -> Operation:
+        """The operation that an item of `control_dependencies` stands for; the graph knows."""
+        raise NotImplementedError
+
+    def _control_dependencies_for_inputs(self, inputs: Sequence[Tensor]) -> Sequence[Operation]:
+        return self._implied_control_inputs(scopes.current(self), inputs)
+
+    @contextlib.contextmanager
+    def container(self, container_name: str) -> Iterator[str]:
+        """Keep the state of variables, queues and tables made in the block in the resource container of that name."""
+        with scopes.entered(self, container=container_name):
+            yield container_name
+
+    @contextlib.contextmanager
+    def gradient_override_map(self, op_type_map: dict[str, str]) -> Iterator[None]:
+        """Use the gradients registered under other names for op types made in the block."""
+        if not isinstance(op_type_map, dict):
+            raise TypeError("op_type_map must be a dictionary mapping strings to strings")
+        for key, value in op_type_map.items():
+            if not isinstance(key, str) or not isinstance(value, str):
+                raise TypeError("op_type_map must be a dictionary mapping strings to strings")
+        overrides = {**scopes.current(self).gradient_overrides, **op_type_map}
+        with scopes.entered(self, gradient_overrides=overrides):
+            yield
+
+    @contextlib.contextmanager
+    def _attr_scope(self, attr_map: dict[str, Any]) -> Iterator[None]:
+        merged = {**scopes.current(self).attrs, **attr_map}
+        with scopes.entered(self, attrs={k: v for k, v in merged.items() if v is not None}):
+            yield
+
+    @contextlib.contextmanager
+    def _kernel_label_map(self, op_to_kernel_label_map: dict[str, str]) -> Iterator[None]:
+        yield
+
+    @contextlib.contextmanager
+    def _original_op(self, op: Operation) -> Iterator[None]:
+        with scopes.entered(self, original_op=op):
+            yield
+
+    def _get_control_flow_context(self) -> Any:
+        return scopes.current(self).control_flow
+
+    @contextlib.contextmanager
+    def control_flow_context(self, context: Any) -> Iterator[None]:
+        """Mark nodes of the block as belonging to a branch or loop."""
+        with scopes.entered(self, control_flow=context):
+            yield
+
+    def _implied_control_inputs(self, state: Any, inputs: Sequence[Tensor]) -> Sequence[Operation]:
+        return scopes.implied_control_inputs(state.control, {t.op for t in inputs}) if state.control else ()
+
+    def _apply_scopes(self, op: Operation, state: Any) -> None:
+        if state.device_name is None:
+            for function in reversed(state.devices):
+                if function is None:
+                    break
+                op._set_device(function(op))
+        elif state.device_name:
+            op._device = state.device_name
+        for key, value in state.attrs.items():
+            if key not in op.attrs:
+                op._set_attr(key, value(op) if callable(value) else value)
+        if state.colocation:
+            groups: set[str] = set()
+            for other in reversed(state.colocation):
+                groups.update(group.decode() for group in other.colocation_groups())
+                if other.device:
+                    op._device = other.device
+            op.attrs["_class"] = sorted(groups)
+        if state.container and op.op_def.stateful and op.attrs.get("container") == "":
+            op.attrs["container"] = state.container
+        override = state.gradient_overrides.get(op.type)
+        if override is not None:
+            op.attrs["_gradient_op_type"] = override
+        op._original_op = state.original_op
+        op._control_flow_context = state.control_flow
+
+
+def _operation_of(op: Any) -> Operation:
+    if isinstance(op, Operation):
+        return op
+    inner = getattr(op, "handle", None) if getattr(op, "_is_resource_variable", False) else None
+    element = inner if inner is not None else op
+    found = getattr(element, "op", None)
+    if isinstance(found, Operation):
+        return found
+    raise TypeError(f"colocate_with: expected an Operation, Tensor or Variable, got {type(op).__name__}")
