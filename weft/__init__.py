@@ -28,6 +28,7 @@ from weft import bitwise as bitwise
 from weft import compat as compat
 from weft import contrib as contrib
 from weft import debugging as debugging
+from weft import dtypes as dtypes
 from weft import errors as errors
 from weft import examples as examples
 from weft import graph_util as graph_util
@@ -38,11 +39,15 @@ from weft import layers as layers
 from weft import linalg as linalg
 from weft import lookup as lookup
 from weft import losses as losses
+from weft import manip as manip
 from weft import math as math
 from weft import metrics as metrics
 from weft import nn as nn
 from weft import python_io as python_io
+from weft import quantization as quantization
 from weft import random as random
+from weft import raw_ops as raw_ops
+from weft import sets as sets
 from weft import signal as signal
 from weft import signal as spectral
 from weft import sparse as sparse
@@ -82,6 +87,7 @@ from weft.framework.behavior import executing_eagerly as executing_eagerly
 from weft.framework.behavior import executing_eagerly_outside_functions as executing_eagerly_outside_functions
 from weft.framework.collections import GraphKeys as GraphKeys
 from weft.framework.device_spec import DeviceSpec as DeviceSpec
+from weft.framework.dtypes import QUANTIZED_DTYPES as QUANTIZED_DTYPES
 from weft.framework.dtypes import DType as DType
 from weft.framework.dtypes import as_dtype as as_dtype
 from weft.framework.dtypes import bfloat16 as bfloat16
@@ -286,6 +292,16 @@ from weft.ops.example_features import FixedLenFeature as FixedLenFeature
 from weft.ops.example_features import FixedLenSequenceFeature as FixedLenSequenceFeature
 from weft.ops.example_features import SparseFeature as SparseFeature
 from weft.ops.example_features import VarLenFeature as VarLenFeature
+from weft.ops.fake_quantization import fake_quant_with_min_max_args as fake_quant_with_min_max_args
+from weft.ops.fake_quantization import fake_quant_with_min_max_args_gradient as fake_quant_with_min_max_args_gradient
+from weft.ops.fake_quantization import fake_quant_with_min_max_vars as fake_quant_with_min_max_vars
+from weft.ops.fake_quantization import fake_quant_with_min_max_vars_gradient as fake_quant_with_min_max_vars_gradient
+from weft.ops.fake_quantization import (
+    fake_quant_with_min_max_vars_per_channel as fake_quant_with_min_max_vars_per_channel,
+)
+from weft.ops.fake_quantization import (
+    fake_quant_with_min_max_vars_per_channel_gradient as fake_quant_with_min_max_vars_per_channel_gradient,
+)
 from weft.ops.file_io import matching_files as matching_files
 from weft.ops.file_io import read_file as read_file
 from weft.ops.file_io import write_file as write_file
@@ -334,11 +350,11 @@ from weft.ops.joining import unstack as unstack
 from weft.ops.linalg import matmul as matmul
 from weft.ops.lookup_tables import initialize_all_tables as initialize_all_tables
 from weft.ops.lookup_tables import tables_initializer as tables_initializer
+from weft.ops.matrix_bands import matrix_diag as matrix_diag
+from weft.ops.matrix_bands import matrix_diag_part as matrix_diag_part
+from weft.ops.matrix_bands import matrix_set_diag as matrix_set_diag
 from weft.ops.matrix_parts import eye as eye
 from weft.ops.matrix_parts import matrix_band_part as matrix_band_part
-from weft.ops.matrix_parts import matrix_diag as matrix_diag
-from weft.ops.matrix_parts import matrix_diag_part as matrix_diag_part
-from weft.ops.matrix_parts import matrix_set_diag as matrix_set_diag
 from weft.ops.matrix_parts import tensor_diag as diag
 from weft.ops.matrix_parts import tensor_diag_part as diag_part
 from weft.ops.matrix_parts import trace as trace
@@ -358,6 +374,9 @@ from weft.ops.partitioning import dynamic_partition as dynamic_partition
 from weft.ops.partitioning import dynamic_stitch as dynamic_stitch
 from weft.ops.placeholder import placeholder as placeholder
 from weft.ops.placeholder import placeholder_with_default as placeholder_with_default
+from weft.ops.quantization import dequantize as dequantize
+from weft.ops.quantization import quantize as quantize
+from weft.ops.quantization import quantize_v2 as quantize_v2
 from weft.ops.random import multinomial as multinomial
 from weft.ops.random import random_crop as random_crop
 from weft.ops.random import random_gamma as random_gamma

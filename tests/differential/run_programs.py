@@ -1,6 +1,7 @@
 """Run the programs of a catalogue with weft or TensorFlow and print what each printed, as one JSON object by name.
 
-Programs find `tf`, `np`, `os`, `tempfile` and `E`, which calls a function and prints its result or the class of its error.
+Programs find `tf`, `np`, `os`, `tempfile`, `E`, which calls a function and prints its result or the class of its error, and
+`each`, which runs programs of one line.
 It is run as a script, by the interpreter of either: `run_programs.py weft|tensorflow CATALOGUE`.
 """
 
@@ -36,6 +37,79 @@ def attempt(function: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
         print(type(error).__name__)
 
 
+_GENERATOR = np.random.RandomState(0)
+_FLOATS = {
+    "f": (6,),
+    "m": (3, 4),
+    "n": (4, 5),
+    "b3": (2, 3, 4),
+    "p": (3, 4),
+    "u": (2, 3),
+    "e": (0, 4),
+    "sc": (),
+    "im": (2, 6, 6, 3),
+}
+VALUES: dict[str, Any] = {
+    "im": _GENERATOR.rand(2, 6, 6, 3).astype(np.float32),
+    **{name: np.asarray(_GENERATOR.randn(*shape), np.float32) for name, shape in _FLOATS.items()},
+    "sq": _GENERATOR.randn(3, 3) + 3 * np.eye(3),
+    "i": np.array([3, -1, 4, 1, -5, 9], np.int32),
+    "l": np.array([3, -1, 4, 1, -5, 9], np.int64),
+    "z": (_GENERATOR.randn(4) + 1j * _GENERATOR.randn(4)).astype(np.complex64),
+    "t": np.array([True, False, True]),
+    "h": _GENERATOR.randn(4).astype(np.float16),
+    "s": np.array([b"b", b"a", b"hello world", b""], object),
+}
+_STATIC_SHAPES: dict[str, Any] = {"u": None, "p": (None, 4)}
+
+
+def runner_of_lines(tf: Any) -> Callable[..., None]:
+    """`each(*lines)`: run programs of one line, each in a graph, and print type, shape and value, or the error's class.
+
+    They find the placeholders of VALUES (`u` of unknown shape, `p` of unknown length), `c` for tf.constant, `ph` for
+    tf.placeholder, `grads` for tf.gradients and `grad(y, x)`. `;;` separates statements before the expression.
+    """
+
+    def each(*lines: str) -> None:
+        for line in lines:
+            with tf.Graph().as_default():
+                names = {
+                    key: tf.placeholder(
+                        tf.string if value.dtype == object else value.dtype, _STATIC_SHAPES.get(key, value.shape)
+                    )
+                    for key, value in VALUES.items()
+                }
+                feeds = {names[key]: value for key, value in VALUES.items()}
+                names.update(tf=tf, np=np, c=tf.constant, ph=tf.placeholder, grads=tf.gradients)
+                names["grad"] = lambda y, x: tf.gradients(y, x)[0]
+                first, _, last = line.rpartition(" ;; ")
+                try:
+                    exec(first.replace(" ;; ", "\n"), names)
+                    made = eval(last, names)
+                    with tf.Session() as session:
+                        session.run(tf.global_variables_initializer())
+                        print(line, _kind(made), _shown(session.run(made, feeds)))
+                except Exception as error:
+                    print(line, type(error).__name__)
+
+    return each
+
+
+def _kind(made: Any) -> Any:
+    if isinstance(made, list | tuple):
+        return [_kind(item) for item in made]
+    return made.dtype.name, str(made.get_shape())
+
+
+def _shown(value: Any) -> Any:
+    if isinstance(value, tuple | list):
+        return [_shown(item) for item in value]
+    array = np.asarray(value)
+    if array.dtype.kind not in "fcV":
+        return array.tolist()
+    return np.round(array.astype(np.complex128 if array.dtype.kind == "c" else np.float64), 3).tolist()
+
+
 def _library(name: str) -> Any:
     if name == "tensorflow":
         os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
@@ -53,10 +127,10 @@ def _main() -> None:
     warnings.simplefilter("ignore")
     tf = _library(sys.argv[1])
     np.set_printoptions(precision=4, suppress=True)
-    printed = {}
+    printed, each = {}, runner_of_lines(tf)
     for name, source in load(Path(sys.argv[2])).items():
         tf.reset_default_graph()
-        names = {"tf": tf, "np": np, "os": os, "tempfile": tempfile, "E": attempt, "__name__": "program"}
+        names = {"tf": tf, "np": np, "os": os, "tempfile": tempfile, "E": attempt, "each": each, "__name__": "program"}
         with contextlib.redirect_stdout(io.StringIO()) as output:
             try:
                 exec(compile(source, name, "exec"), names)

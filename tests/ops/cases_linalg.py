@@ -196,10 +196,43 @@ FOURIER = [
     *[Case("IRFFT", [C34, [length]], expected=lambda x, n: np.fft.irfft(x, int(n[0])), tolerance=1e-4, sweep=False,
            variant=str(length), gradient=False) for length in (5, 6)],
     Case("RFFT2D", [B34, [3, 4]], expected=np.fft.rfft2, tolerance=1e-4, sweep=False),
+    Case("RFFT3D", [B34, [2, 3, 4]], expected=lambda x, n: np.fft.rfftn(x, n, (-3, -2, -1)), tolerance=1e-4, sweep=False),
+    Case("IRFFT3D", [CUBE, [2, 3, 6]], expected=lambda x, n: np.fft.irfftn(x, n, (-3, -2, -1)), tolerance=1e-4,
+         sweep=False, gradient=False),
     Case("IRFFT2D", [CUBE, [3, 6]], expected=np.fft.irfft2, tolerance=1e-4, sweep=False, gradient=False),
 ]  # fmt: skip
 
-CASES = [*FOURIER, *PRODUCTS, *EQUATIONS, *DIAGONALS, *DECOMPOSITIONS, *SEGMENTS, *NORMS_AND_COUNTS]
+B345 = np.random.default_rng(3).standard_normal((2, 3, 4)).astype(np.float32)
+
+
+def _triangles(x):
+    found = [linalg.lu_factor(each) for each in x]
+    orders = np.tile(np.arange(x.shape[-1]), (len(x), 1))
+    for order, (_, pivots) in zip(orders, found, strict=True):
+        for place, other in enumerate(pivots):
+            order[[place, other]] = order[[other, place]]
+    return np.stack([lu for lu, _ in found]), orders
+
+
+BAND = np.array([[0, 1, 2], [3, 4, 5], [6, 7, 0]], np.float32)
+BANDS = [
+    Case("MatrixDiagV3", [BAND, [-1, 1], -1, -1, np.float32(0)], expected=lambda d, k, r, c, p: [
+        [3, 1, 0], [6, 4, 2], [0, 7, 5]], constant_inputs=(4,)),
+    Case("MatrixDiagV3", [BAND[:2], [0, 1], 3, 4, np.float32(9)], {"align": "LEFT_LEFT"}, variant="padded",
+         expected=lambda d, k, r, c, p: [[3, 0, 9, 9], [9, 4, 1, 9], [9, 9, 5, 2]], constant_inputs=(4,)),
+    Case("MatrixDiagPartV3", [B345, [2], np.float32(0)], expected=lambda x, k, p: np.diagonal(x, 2, 1, 2), variant="one",
+         constant_inputs=(2,)),
+    Case("MatrixDiagPartV3", [B345, [-1, 1], np.float32(7)], constant_inputs=(2,), expected=lambda x, k, p: np.stack([
+        np.diagonal(x, 1, 1, 2), np.diagonal(x, 0, 1, 2), np.pad(np.diagonal(x, -1, 1, 2), [[0, 0], [0, 1]],
+                                                                  constant_values=7)], 1)),
+    Case("MatrixSetDiagV3", [B345[0], np.array([7, 8, 9], np.float32), [1]], expected=lambda x, d, k: np.where(
+        np.eye(3, 4, 1) > 0, [[0, 7, 0, 0], [0, 0, 8, 0], [0, 0, 0, 9]], x)),
+    Case("Lu", [REGULAR], expected=_triangles, tolerance=1e-5),
+    Case("TridiagonalSolve", [np.array([[1, 2, 0], [3, 4, 5], [0, 1, 1]], np.float64), np.eye(3)], sweep=False,
+         expected=lambda d, b: np.linalg.inv(np.diag(d[1]) + np.diag(d[0, :2], 1) + np.diag(d[2, 1:], -1)) @ b),
+]  # fmt: skip
+
+CASES = [*BANDS, *FOURIER, *PRODUCTS, *EQUATIONS, *DIAGONALS, *DECOMPOSITIONS, *SEGMENTS, *NORMS_AND_COUNTS]
 
 OWN_OPS = {
     "Contract": "tensordot of tensors without a rank; a composition in TensorFlow",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -114,6 +114,9 @@ def to_complex128(x: Any, name: str = "ToComplex128") -> Any:
     return cast(x, dtypes.complex128, name=name)
 
 
+_BITS: Final = (*NUMBERS, dtypes.qint8, dtypes.quint8, dtypes.qint16, dtypes.quint16, dtypes.qint32)
+
+
 def _bitcast_shape(node: Operation) -> list[Dims]:
     dims, source, target = node.inputs[0]._dims, node.inputs[0].dtype.size, node.outputs[0].dtype.size
     if dims is None or source == target:
@@ -126,7 +129,7 @@ def _bitcast_shape(node: Operation) -> list[Dims]:
     return [dims[:-1]]
 
 
-@op("Bitcast", "input: T -> output: type", infer=_bitcast_shape, gradient=None, types={"T": NUMBERS, "type": NUMBERS})
+@op("Bitcast", "input: T -> output: type", infer=_bitcast_shape, gradient=None, types={"T": _BITS, "type": _BITS})
 def bitcast(xp, input, *, type: DType):
     """The same bits taken for another type; a last dimension appears or goes when the sizes differ."""
     target = np.dtype(type.as_numpy_dtype)

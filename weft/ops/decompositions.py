@@ -21,7 +21,7 @@ from weft.ops.declaration import not_differentiable, op
 from weft.ops.elementwise import COMPLEX, add, mul, neg, unbroadcast
 from weft.ops.input_scope import input_scope
 from weft.ops.linalg import batch_mat_mul, check_inner, matmul
-from weft.ops.matrix_parts import matrix_band_part, matrix_diag_part
+from weft.ops.matrix_parts import matrix_band_part, matrix_diag_part_node
 from weft.ops.reduce_functions import reduce_sum
 from weft.ops.shape_ops import expand_dims, matrix_transpose
 from weft.ops.symbolic_gradient import vjp
@@ -71,7 +71,7 @@ def _or_invalid(function: Any, *arguments: Any) -> Any:
     try:
         return function(*arguments)
     except np.linalg.LinAlgError as error:
-        raise InvalidArgumentError(None, None, f"Input is not invertible: {error}") from error
+        raise InvalidArgumentError(None, None, "Input is not invertible.") from error
 
 
 # Inverse and determinants.
@@ -340,7 +340,7 @@ def matrix_logarithm(ctx, input):
 def logdet(matrix: Any, name: str | None = None) -> Tensor:
     """The logarithms of the determinants of positive definite matrices."""
     with input_scope(name, "logdet", (matrix,)):
-        diagonal = real(matrix_diag_part(cholesky(matrix)))
+        diagonal = real(matrix_diag_part_node(cholesky(matrix), name="diag_part"))
         return mul(reduce_sum(log(diagonal), [-1]), 2.0)
 
 

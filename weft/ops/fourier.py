@@ -13,10 +13,13 @@ from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import Dims
 from weft.ops.declaration import op
 from weft.ops.elementwise import COMPLEX
+from weft.ops.gather_scatter import gather
 from weft.ops.input_scope import input_scope
-from weft.ops.shape_ops import shape_internal
+from weft.ops.ranges import range_of
+from weft.ops.shape_ops import rank, shape_internal
 from weft.ops.slicing import strided_slice
 from weft.ops.symbolic_gradient import vjp
+from weft.ops.tiling import roll
 
 _REAL = (dtypes.float32, dtypes.float64)
 _TYPES = {"Treal": _REAL, "Tcomplex": COMPLEX}
@@ -119,6 +122,18 @@ def irfft2d_node(xp, input, fft_length):
     return xp.fft.irfft2(input, _sizes(fft_length))
 
 
+@op("RFFT3D", _FROM_REAL, infer=_of_length(3, True), gradient=vjp, static=("fft_length",), types=_TYPES, defaults=_DEFAULTS)
+def rfft3d_node(xp, input, fft_length):
+    """The half of the transform of real numbers over three dimensions, cut or padded to lengths."""
+    return xp.fft.rfftn(input, _sizes(fft_length), axes=(-3, -2, -1))
+
+
+@op("IRFFT3D", _TO_REAL, infer=_of_length(3, False), gradient=vjp, static=("fft_length",), types=_TYPES, defaults=_DEFAULTS)
+def irfft3d_node(xp, input, fft_length):
+    """The real numbers, in three dimensions, that a half transform belongs to."""
+    return xp.fft.irfftn(input, _sizes(fft_length), axes=(-3, -2, -1))
+
+
 def _lengths(tensor: Tensor, rank: int, doubles_last: bool) -> Any:
     """The lengths of a transform whose caller gave none."""
     dims = tensor._dims
@@ -152,3 +167,26 @@ rfft = _real_transform(rfft_node, "rfft", 1, False)
 irfft = _real_transform(irfft_node, "irfft", 1, True)
 rfft2d = _real_transform(rfft2d_node, "rfft2d", 2, False)
 irfft2d = _real_transform(irfft2d_node, "irfft2d", 2, True)
+rfft3d = _real_transform(rfft3d_node, "rfft3d", 3, False)
+irfft3d = _real_transform(irfft3d_node, "irfft3d", 3, True)
+
+
+def _shifted(x: Any, axes: Any, default: str, name: str | None, forth: bool) -> Tensor:
+    with input_scope(name, default, (x, axes)):
+        tensor = convert_to_tensor(x)
+        if axes is None:
+            axes = range_of(rank(tensor))
+            by = shape_internal(tensor)
+        else:
+            by = gather(shape_internal(tensor), axes)
+        return roll(tensor, by // 2 if forth else -(by // 2), axes)  # type: ignore[no-any-return]
+
+
+def fftshift(x: Any, axes: Any = None, name: str | None = None) -> Tensor:
+    """Move the zero frequency to the middle, along `axes` (all by default)."""
+    return _shifted(x, axes, "fftshift", name, True)
+
+
+def ifftshift(x: Any, axes: Any = None, name: str | None = None) -> Tensor:
+    """Undo `fftshift`."""
+    return _shifted(x, axes, "ifftshift", name, False)

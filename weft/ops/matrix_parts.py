@@ -151,25 +151,10 @@ def tensor_diag_part(xp, input):
 # The functions of the API.
 
 
-def matrix_diag(diagonal: Any, name: str = "diag") -> Tensor:
-    """Matrices that are zero but for the diagonals given."""
-    return matrix_diag_node(diagonal, name=name)
-
-
-def matrix_diag_part(input: Any, name: str = "diag_part") -> Tensor:
-    """The diagonals of the matrices."""
-    return matrix_diag_part_node(input, name=name)
-
-
-def matrix_set_diag(input: Any, diagonal: Any, name: str = "set_diag") -> Tensor:
-    """The matrices with other diagonals."""
-    return matrix_set_diag_node(input, diagonal, name=name)
-
-
 def trace(x: Any, name: str | None = None) -> Tensor:
     """The sums of the diagonals of the matrices."""
     with input_scope(name, "Trace", (x,)) as scope:
-        return reduce_sum(matrix_diag_part(convert_to_tensor(x, name="x")), [-1], name=scope)
+        return reduce_sum(matrix_diag_part_node(convert_to_tensor(x, name="x"), name="diag_part"), [-1], name=scope)
 
 
 def eye(

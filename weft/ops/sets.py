@@ -8,6 +8,7 @@ import numpy as np
 
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
+from weft.framework.constant_value import constant_value
 from weft.framework.dtypes import DType
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_shape import Dims
@@ -66,6 +67,45 @@ def unique_node(ctx, x, *, out_idx: DType = dtypes.int32):
 def unique_with_counts_node(ctx, x, *, out_idx: DType = dtypes.int32):
     """Unique, and how often each value occurs."""
     return _distinct(x)
+
+
+def _unique_slices_shape(node: Operation) -> list[Dims]:
+    dims, axis = node.inputs[0]._dims, constant_value(node.inputs[1])
+    if dims is None or axis is None:
+        return [None, *[(None,)] * (len(node.outputs) - 1)]
+    at = int(axis[0]) if axis.size else 0
+    if not -len(dims) <= at < len(dims):
+        raise ValueError(f"axis expected to be in the range [{-len(dims)}, {len(dims)}) but got {at}")
+    at %= len(dims)
+    shapes: list[Dims] = [(*dims[:at], None, *dims[at + 1 :]), (dims[at],), (None,)]
+    return shapes[: len(node.outputs)]
+
+
+def _distinct_slices(x: Any, axis: Any) -> tuple[Any, Any, Any]:
+    if not axis.size:
+        return _distinct(x)
+    at = int(axis.ravel()[0])
+    if not -x.ndim <= at < x.ndim:
+        raise InvalidArgumentError(None, None, f"axis has to be between {-x.ndim} and {x.ndim - 1}, it is {at}")
+    slices = np.moveaxis(x, at, 0)
+    places: dict[Any, int] = {}
+    index = np.array([places.setdefault(tuple(each.ravel().tolist()), len(places)) for each in slices], np.int64)
+    firsts = np.unique(index, return_index=True)[1]
+    return np.moveaxis(slices[firsts], 0, at), index, np.bincount(index, minlength=len(places))
+
+
+@op("UniqueV2", "x: T, axis: Taxis -> y: T, idx: out_idx", infer=_unique_slices_shape, gradient=None,
+    types={"Taxis": INDEX, "out_idx": INDEX}, defaults={"Taxis": dtypes.int64})  # fmt: skip
+def unique_v2(ctx, x, axis, *, out_idx: DType = dtypes.int32):
+    """The distinct slices along an axis (the values of a vector when it is empty), and which of them each slice is."""
+    return _distinct_slices(x, axis)[:2]
+
+
+@op("UniqueWithCountsV2", "x: T, axis: Taxis -> y: T, idx: out_idx, count: out_idx", infer=_unique_slices_shape,
+    gradient=None, types={"Taxis": INDEX, "out_idx": INDEX}, defaults={"Taxis": dtypes.int64})  # fmt: skip
+def unique_with_counts_v2(ctx, x, axis, *, out_idx: DType = dtypes.int32):
+    """UniqueV2, and how often each slice occurs."""
+    return _distinct_slices(x, axis)
 
 
 def unique(x: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> Unique:

@@ -1,0 +1,36 @@
+"""tf.dtypes: the types of tensors' elements, and casts."""
+
+from __future__ import annotations
+
+from weft.framework.dtypes import QUANTIZED_DTYPES as QUANTIZED_DTYPES
+from weft.framework.dtypes import DType as DType
+from weft.framework.dtypes import as_dtype as as_dtype
+from weft.framework.dtypes import bfloat16 as bfloat16
+from weft.framework.dtypes import bool as bool
+from weft.framework.dtypes import complex64 as complex64
+from weft.framework.dtypes import complex128 as complex128
+from weft.framework.dtypes import double as double
+from weft.framework.dtypes import float16 as float16
+from weft.framework.dtypes import float32 as float32
+from weft.framework.dtypes import float64 as float64
+from weft.framework.dtypes import half as half
+from weft.framework.dtypes import int8 as int8
+from weft.framework.dtypes import int16 as int16
+from weft.framework.dtypes import int32 as int32
+from weft.framework.dtypes import int64 as int64
+from weft.framework.dtypes import qint8 as qint8
+from weft.framework.dtypes import qint16 as qint16
+from weft.framework.dtypes import qint32 as qint32
+from weft.framework.dtypes import quint8 as quint8
+from weft.framework.dtypes import quint16 as quint16
+from weft.framework.dtypes import resource as resource
+from weft.framework.dtypes import string as string
+from weft.framework.dtypes import uint8 as uint8
+from weft.framework.dtypes import uint16 as uint16
+from weft.framework.dtypes import uint32 as uint32
+from weft.framework.dtypes import uint64 as uint64
+from weft.framework.dtypes import variant as variant
+from weft.ops.casting import cast as cast
+from weft.ops.casting import saturate_cast as saturate_cast
+from weft.ops.complex_numbers import complex_of as complex
+from weft.ops.strings import as_string as as_string
