@@ -87,7 +87,7 @@ def dct(
         if n is not None:
             tensor = _cut_or_padded(tensor, n)
         transform = {1: _first, 2: _second, 3: _third, 4: _fourth}[type]
-        return transform(tensor, norm)  # type: ignore[no-any-return]
+        return transform(tensor, norm)
 
 
 def idct(

@@ -74,7 +74,7 @@ def _split(xp: Any, gradients: Any, inputs: Any, low: Any, high: Any, num_bits: 
     nothing, unused = xp.zeros_like(gradients), (low == 0) & (high == 0)
     inside = unused | ((inputs >= least) & (inputs <= most))
     below, above = ~unused & (inputs < least), ~unused & (inputs > most)
-    return tuple(xp.where(part, gradients, nothing) for part in (inside, below, above))  # type: ignore[return-value]
+    return tuple(xp.where(part, gradients, nothing) for part in (inside, below, above))
 
 
 @op("FakeQuantWithMinMaxVarsGradient", "gradients: float32, inputs: float32, min: float32, max: float32 -> "

@@ -143,7 +143,7 @@ def _lengths(tensor: Tensor, rank: int, doubles_last: bool) -> Any:
             return sizes
         whole: Any = np.array([0] * (rank - 1) + [1], np.int32)
         return sizes + whole * (sizes - 2)
-    known = [int(size) for size in dims[-rank:]]  # type: ignore[arg-type]
+    known = [int(size) for size in dims[-rank:] if size is not None]
     if doubles_last:
         known[-1] = max(0, 2 * (known[-1] - 1))
     return np.array(known, np.int32)
@@ -179,7 +179,7 @@ def _shifted(x: Any, axes: Any, default: str, name: str | None, forth: bool) -> 
             by = shape_internal(tensor)
         else:
             by = gather(shape_internal(tensor), axes)
-        return roll(tensor, by // 2 if forth else -(by // 2), axes)  # type: ignore[no-any-return]
+        return roll(tensor, by // 2 if forth else -(by // 2), axes)
 
 
 def fftshift(x: Any, axes: Any = None, name: str | None = None) -> Tensor:

@@ -104,4 +104,4 @@ def overlap_and_add(signal: Any, frame_step: Any, name: str | None = None) -> Te
         result = reshape(summed, concat([shape_internal(tensor)[:-2], [samples]], 0))
         if tensor._dims is not None:
             result.set_shape([*tensor._dims[:-2], samples if isinstance(samples, int) else None])
-        return result  # type: ignore[no-any-return]
+        return result

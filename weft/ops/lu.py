@@ -74,7 +74,7 @@ def _permuted(x: Tensor, order: Tensor) -> Tensor:
 
 def _unit_lower(triangles: Tensor) -> Any:
     below = matrix_band_part(triangles, -1, 0)
-    return matrix_set_diag_node(below, ones_like(triangles[..., 0]))  # type: ignore[index]
+    return matrix_set_diag_node(below, ones_like(triangles[..., 0]))
 
 
 def lu_solve(lower_upper: Any, perm: Any, rhs: Any, validate_args: bool = False, name: str | None = None) -> Tensor:
@@ -98,7 +98,7 @@ def lu_matrix_inverse(lower_upper: Any, perm: Any, validate_args: bool = False, 
     """The inverses of the matrices that `lu` decomposed; arguments as of `lu_solve`."""
     with input_scope(name, "lu_matrix_inverse", (lower_upper, perm)):
         triangles = convert_to_tensor(lower_upper, name="lower_upper")
-        identity = matrix_set_diag_node(zeros_like(triangles), ones_like(triangles[..., 0]))  # type: ignore[index]
+        identity = matrix_set_diag_node(zeros_like(triangles), ones_like(triangles[..., 0]))
         return lu_solve(triangles, perm, identity)
 
 
@@ -119,8 +119,9 @@ def _precision(dtype: DType) -> float:
 
 
 def _larger_size(tensor: Tensor, kind: DType) -> Any:
-    if tensor._dims is not None and None not in tensor._dims[-2:]:
-        return float(max(tensor._dims[-2:]))  # type: ignore[type-var]
+    rows, columns = (None, None) if tensor._dims is None else tensor._dims[-2:]
+    if rows is not None and columns is not None:
+        return float(max(rows, columns))
     return cast(reduce_max(shape_internal(tensor)[-2:]), kind)
 
 

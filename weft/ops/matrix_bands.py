@@ -134,7 +134,8 @@ def _packed_gradient(node: Operation, grad: Any) -> list[Any]:
     gradient=_packed_gradient, static=("k",))  # fmt: skip
 def matrix_diag_part_v3(xp, input, k, padding_value, *, align: str = "RIGHT_LEFT"):
     """The diagonals of a band, packed."""
-    band = _Band(k, *input.shape[-2:], align)
+    rows, columns = input.shape[-2:]
+    band = _Band(k, rows, columns, align)
     inside, row, column = band.in_packed()
     packed = xp.where(inside, input[..., row, column], padding_value)
     return packed[..., 0, :] if band.lower == band.upper else packed
@@ -155,7 +156,8 @@ def _set_gradient(node: Operation, grad: Any) -> list[Any]:
     gradient=_set_gradient, static=("k",))  # fmt: skip
 def matrix_set_diag_v3(xp, input, diagonal, k, *, align: str = "RIGHT_LEFT"):
     """The matrices with other diagonals in a band."""
-    band = _Band(k, *input.shape[-2:], align)
+    rows, columns = input.shape[-2:]
+    band = _Band(k, rows, columns, align)
     packed = diagonal[..., None, :] if band.lower == band.upper else diagonal
     wanted = (*input.shape[:-2], band.upper - band.lower + 1, band.longest)
     if packed.shape != wanted:
@@ -191,8 +193,8 @@ def matrix_diag(
         align: where diagonals that are shorter than the longest stand; see the module.
     """
     if _is_main(k) and num_rows == num_cols == -1 and not isinstance(padding_value, Tensor) and not padding_value:
-        return matrix_diag_node(diagonal, name=name)  # type: ignore[no-any-return]
-    return matrix_diag_v3(diagonal, k, num_rows, num_cols, padding_value, align=align, name=name)  # type: ignore[no-any-return]
+        return matrix_diag_node(diagonal, name=name)
+    return matrix_diag_v3(diagonal, k, num_rows, num_cols, padding_value, align=align, name=name)
 
 
 def matrix_diag_part(
@@ -200,12 +202,12 @@ def matrix_diag_part(
 ) -> Tensor:
     """The diagonals `k` of the matrices, `[..., n]`, or packed `[..., diagonals, n]`; arguments as of `matrix_diag`."""
     if _is_main(k):
-        return matrix_diag_part_node(input, name=name)  # type: ignore[no-any-return]
-    return matrix_diag_part_v3(input, k, padding_value, align=align, name=name)  # type: ignore[no-any-return]
+        return matrix_diag_part_node(input, name=name)
+    return matrix_diag_part_v3(input, k, padding_value, align=align, name=name)
 
 
 def matrix_set_diag(input: Any, diagonal: Any, name: str = "set_diag", k: Any = 0, align: str = "RIGHT_LEFT") -> Tensor:
     """The matrices with other diagonals `k`; arguments as of `matrix_diag`."""
     if _is_main(k):
-        return matrix_set_diag_node(input, diagonal, name=name)  # type: ignore[no-any-return]
-    return matrix_set_diag_v3(input, diagonal, k, align=align, name=name)  # type: ignore[no-any-return]
+        return matrix_set_diag_node(input, diagonal, name=name)
+    return matrix_set_diag_v3(input, diagonal, k, align=align, name=name)

@@ -14,7 +14,7 @@ from weft.ops.division import div_no_nan
 from weft.ops.elementwise import add, mul, sub
 from weft.ops.filling import ones_like, zeros_like
 from weft.ops.identity import identity
-from weft.ops.matrix_parts import matrix_diag_part
+from weft.ops.matrix_bands import matrix_diag_part
 from weft.ops.metric_state import Metric, aligned, as_float, float_weights, metric_scope, metric_variable, published
 from weft.ops.reduce_functions import reduce_mean, reduce_sum
 from weft.ops.scatter_update import scatter_add

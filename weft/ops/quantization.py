@@ -170,7 +170,7 @@ def dequantize(
     dtype: Any = dtypes.float32,
 ) -> Tensor:
     """The floats of a quantized tensor; the range and `mode` are those that `quantize` was given."""
-    return dequantize_node(  # type: ignore[no-any-return]
+    return dequantize_node(
         input,
         min_range,
         max_range,

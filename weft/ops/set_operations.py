@@ -175,9 +175,7 @@ def set_size(a: Any, validate_indices: bool = True) -> Tensor:
     sparse = convert_to_tensor_or_sparse_tensor(a, name="a")
     if not isinstance(sparse, SparseTensor):
         raise TypeError(f"Expected `SparseTensor`, got {sparse}.")
-    return set_size_node(  # type: ignore[no-any-return]
-        sparse.indices, sparse.values, sparse.dense_shape, validate_indices=validate_indices
-    )
+    return set_size_node(sparse.indices, sparse.values, sparse.dense_shape, validate_indices=validate_indices)
 
 
 def set_intersection(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:

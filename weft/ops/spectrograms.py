@@ -101,7 +101,7 @@ def stft(
         frames = frame(tensor, length, step, pad_end=pad_end)
         if window_fn is not None:
             frames = frames * window_fn(length, dtype=frames.dtype)
-        return rfft(frames, [size])  # type: ignore[no-any-return]
+        return rfft(frames, [size])
 
 
 def inverse_stft(
@@ -147,7 +147,7 @@ def inverse_stft_window_fn(
             overlaps = -(-length // step)
             folded = reshape(pad(square(window), [[0, overlaps * step - length]]), [overlaps, step])
             total = tile(reduce_sum(folded, 0, keepdims=True), [overlaps, 1])
-            return window / reshape(total, [-1])[:length]  # type: ignore[no-any-return]
+            return window / reshape(total, [-1])[:length]
 
     return inverse
 
@@ -164,7 +164,7 @@ def mfccs_from_log_mel_spectrograms(log_mel_spectrograms: Any, name: str | None 
         if bins == 0:
             raise ValueError(f"num_mel_bins must be positive. Got: {tensor}")
         count = cast(shape_internal(tensor)[-1] if bins is None else bins, tensor.dtype)
-        return dct(tensor, type=2) * rsqrt(count * 2.0)  # type: ignore[no-any-return]
+        return dct(tensor, type=2) * rsqrt(count * 2.0)
 
 
 def _mel(hertz: Any) -> Any:

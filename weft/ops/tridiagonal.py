@@ -102,14 +102,15 @@ def _compact(diagonals: Any, diagonals_format: str) -> Any:
 
 
 def _padded(outer: Tensor, main: Tensor, before: int, after: int) -> Tensor:
-    if outer._dims is None or main._dims is None or None in (outer._dims[-1], main._dims[-1]):
+    have, wanted = (None if each._dims is None else each._dims[-1] for each in (outer, main))
+    if have is None or wanted is None:
         raise ValueError("The sizes of the diagonals in format 'sequence' must be known, they are not")
-    missing = main._dims[-1] - outer._dims[-1]  # type: ignore[operator]
+    missing = wanted - have
     if missing == 0:
         return outer
     if missing != 1:
-        raise ValueError(f"Expected {outer} to be of length {main._dims[-1]} or one less")
-    return pad(outer, [*[[0, 0]] * (len(outer._dims) - 1), [before, after]])
+        raise ValueError(f"Expected {outer} to be of length {wanted} or one less")
+    return pad(outer, [*[[0, 0]] * (len(outer._dims or ()) - 1), [before, after]])
 
 
 def tridiagonal_solve(
@@ -156,4 +157,4 @@ def tridiagonal_matmul(diagonals: Any, rhs: Any, diagonals_format: str = "compac
         compact = _compact(diagonals, diagonals_format)
         right: Any = convert_to_tensor(rhs, compact.dtype.base_dtype)
         upper, main, lower = (expand_dims(compact[..., row, :], -1) for row in range(3))
-        return upper * _moved_rows(right, -1) + main * right + lower * _moved_rows(right, 1)  # type: ignore[no-any-return]
+        return upper * _moved_rows(right, -1) + main * right + lower * _moved_rows(right, 1)
