@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help train test test-slow test-all check format proto bench clean
+.PHONY: help train test test-slow test-all check format proto bench notebooks clean
 
 help:
 	@echo "make train      two parameter servers and two workers train a classifier of handwritten digits"
@@ -15,6 +15,7 @@ help:
 	@echo "make check      lint, format, types and import contracts"
 	@echo "make format     rewrite the code as the linter and formatter want it"
 	@echo "make bench      the benchmarks; BENCH=... gives them arguments, such as BENCH=--help"
+	@echo "make notebooks  run the tutorial's notebooks and store what they show"
 	@echo "make proto      generate the protocol buffer modules again"
 	@echo "make clean      remove the environment and what the tools left"
 
@@ -57,6 +58,9 @@ format: $(VENV)/installed-dev
 
 bench: $(VENV)/installed-dev
 	$(BIN)/python -m benchmarks $(BENCH)
+
+notebooks: $(VENV)/installed-dev
+	$(BIN)/python tools/notebooks.py --write docs/notebooks/*.ipynb
 
 # In an environment of its own: modules that this protoc makes load with every protobuf that pyproject.toml admits, and
 # it comes with the oldest of them.
