@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
-from benchmarks import growth, growth_picture, overlap, picture, profile, readme, report, sitting
+from benchmarks import gpu, growth, growth_picture, overlap, picture, profile, readme, report, sitting
 from benchmarks.catalogue import MEASURES, UnknownNameError, select
 from benchmarks.contender import Contender
 from benchmarks.curves import CURVES, select_curves
@@ -29,6 +29,7 @@ def parser() -> argparse.ArgumentParser:
     mode = options.add_mutually_exclusive_group()
     mode.add_argument("--growth", action="store_true", help="measure how cost grows instead")
     mode.add_argument("--overlap", action="store_true", help="show what sending gradients while computing gains")
+    mode.add_argument("--gpu", action="store_true", help="measure training steps on a GPU against bare JAX")
     mode.add_argument("--profile", action="store_true", help="say where weft's time goes instead of comparing")
     mode.add_argument("--list", action="store_true", help="list the measures and curves, and leave")
     options.add_argument(
@@ -44,6 +45,7 @@ def parser() -> argparse.ArgumentParser:
         "--publish", action="store_true", help="write JSON, picture and table to where the project's documents show them"
     )
     options.add_argument("--redraw", type=Path, metavar="FILE", help="take the figures of a JSON file instead of measuring")
+    options.add_argument("--device", choices=("gpu", "cpu"), default="gpu", help="where --gpu computes; cpu only tries it")
     options.add_argument("--framework", choices=(WEFT, TENSORFLOW), help="measure only this one")
     options.add_argument("--peer-python", metavar="PATH", help=f"an interpreter with TensorFlow (or {PYTHON_VARIABLE})")
     return options
@@ -61,6 +63,8 @@ def main(arguments: list[str] | None = None) -> int:
             return _list()
         if options.growth:
             return _grow(options)
+        if options.gpu:
+            return _gpu(options)
         if options.overlap:
             return _overlap(options)
         return _profile(options) if options.profile else _compare(options)
@@ -73,7 +77,8 @@ def _leave(*_: object) -> NoReturn:
 
 
 def _publish(options: argparse.Namespace) -> None:
-    name = "growth" if options.growth else "overlap" if options.overlap else "benchmarks"
+    modes = {"growth": options.growth, "overlap": options.overlap, "gpu": options.gpu}
+    name = next((mode for mode, is_chosen in modes.items() if is_chosen), "benchmarks")
     options.json = options.json or ROOT / "docs" / f"{name}.json"
     options.picture = options.picture or ROOT / "docs" / f"{name}.svg"
     if name == "benchmarks":
@@ -137,10 +142,24 @@ def _overlap(options: argparse.Namespace) -> int:
     return 1 if any(found.reasons for found in held.widths) else 0
 
 
-def _write(options: argparse.Namespace, document: dict[str, Any], draw: Callable[[], str]) -> None:
+def _gpu(options: argparse.Namespace) -> int:
+    """Time weft and bare JAX on an accelerator; the status says whether there is one and every program gave its figures."""
+    contender = Contender(WEFT, sys.executable, sees_accelerators=options.device == "gpu")
+    networks = gpu.select(options.only)
+    try:
+        timed = gpu.hold(contender, networks, rounds=options.rounds or GROWTH_ROUNDS, tell=_tell)
+    except gpu.NoAcceleratorError as error:
+        print(error, file=sys.stderr)
+        return 1
+    print(gpu.in_words(timed))
+    _write(options, gpu.as_json(timed), None)
+    return 1 if any(each.reasons for each in timed) else 0
+
+
+def _write(options: argparse.Namespace, document: dict[str, Any], draw: Callable[[], str] | None) -> None:
     if options.json:
         options.json.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n")
-    if options.picture:
+    if options.picture and draw:
         options.picture.write_text(draw())
 
 
