@@ -26,3 +26,11 @@ def test_integers_have_no_negative_powers(way: str) -> None:
     exponent = tf.placeholder(tf.int32, [])
     with session(way) as sess, pytest.raises(tf.errors.InvalidArgumentError, match="Integers to negative integer powers"):
         sess.run(tf.pow(tf.constant([2, 3]), exponent), {exponent: -1})
+
+
+def test_a_divisor_that_the_stage_computes_is_divided_by() -> None:
+    ids = tf.placeholder(tf.int32, [None])
+    quotient = tf.floordiv(ids, tf.reduce_sum(ids) // tf.reduce_sum(ids) + 1)
+    with tf.Session() as session:
+        for _ in range(8):  # the last of them compiled
+            assert session.run(quotient, {ids: [4, 6]}).tolist() == [2, 3]

@@ -53,7 +53,8 @@ def _check_divisor(y: Any) -> None:
 
 
 def _check_division(node: Operation, x: Any, y: Any) -> None:
-    _check_divisor(y)
+    if y is not None:
+        _check_divisor(y)
 
 
 def _check_exponent(node: Operation, x: Any, y: Any) -> None:
