@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 import weft as tf
 from weft.passes.partition import Partition, partition
 from weft.passes.stage import Staging
@@ -44,8 +46,8 @@ def test_an_edge_that_crosses_is_sent_once_to_each_task(graph: tf.Graph) -> None
 def test_order_between_tasks_travels_without_a_value(graph: tf.Graph) -> None:
     first = tf.no_op(name="first")
     with tf.control_dependencies([first]):
-        tf.no_op(name="last")
-    parts = cut(graph, {"last": "b"})
+        tf.random_uniform([], name="last")
+    parts = cut(graph, {op.name: "b" for op in graph.get_operations() if op.name.startswith("last")})
     (edge,) = parts["a"].sends
     assert edge.is_control
     assert parts["b"].recvs == {first: edge}
@@ -76,3 +78,46 @@ def test_numbers_of_edges_are_the_same_at_both_ends(graph: tf.Graph) -> None:
     sent = {edge.number: edge.source for edge in parts["a"].sends}
     received = {edge.number: source for source, edge in parts["b"].recvs.items()}
     assert sent == received
+
+
+def test_a_node_that_only_ends_a_step_waits_for_no_other_task(graph: tf.Graph) -> None:
+    work, here = tf.random_uniform([], name="work"), tf.random_uniform([], name="here")
+    with tf.control_dependencies([work]):
+        inner = tf.no_op(name="inner")
+    with tf.control_dependencies([inner, here]):
+        tf.no_op(name="end")
+    parts = cut(graph, {"work": "b", "inner": "b", "end": "a"})
+    assert parts["b"].sends == []
+    assert parts["a"].recvs == {}
+
+
+def test_a_node_that_something_waits_for_does_wait(graph: tf.Graph) -> None:
+    work = tf.random_uniform([], name="work")
+    with tf.control_dependencies([work]):
+        barrier = tf.no_op(name="barrier")
+    with tf.control_dependencies([barrier]):
+        tf.random_uniform([], name="after")
+    parts = cut(graph, {"work": "b"})
+    assert list(parts["a"].recvs) == [work.op]
+
+
+def test_a_small_constant_is_in_every_part_that_uses_it(graph: tf.Graph) -> None:
+    rate = tf.constant(0.5, name="rate")
+    tf.negative(rate, name="a1")
+    tf.negative(rate, name="b1")
+    parts = cut(graph, {"b1": "b"})
+    assert all(rate.op in part.nodes and part.recvs == {} for part in parts.values())
+
+
+def test_a_constant_that_only_others_use_is_not_in_its_own_part(graph: tf.Graph) -> None:
+    rate = tf.constant(0.5, name="rate")
+    tf.negative(rate, name="b1")
+    assert list(cut(graph, {"b1": "b"})) == ["b"]
+
+
+def test_a_constant_that_is_large_or_fetched_is_sent(graph: tf.Graph) -> None:
+    large, seen = tf.constant(np.zeros(300_000, np.float32), name="large"), tf.constant(0.5, name="seen")
+    tf.negative(large, name="b1")
+    tf.negative(seen, name="b2")
+    parts = cut(graph, {"b1": "b", "b2": "b"}, fetches=[seen])
+    assert list(parts["b"].recvs) == [large, seen]

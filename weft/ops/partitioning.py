@@ -41,7 +41,8 @@ def dynamic_partition_node(ctx, data, partitions, *, num_partitions: int):
             f"partitions.shape = {brackets(partitions.shape)}"
         )  # fmt: skip
     check_indices(partitions, num_partitions, "partitions")
-    return [data[partitions == number] for number in range(num_partitions)]
+    flat = data.reshape(-1, *data.shape[partitions.ndim :])
+    return [np.compress(chosen, flat, axis=0) for chosen in (partitions.ravel() == n for n in range(num_partitions))]
 
 
 @op("DynamicPartitionGrad", "data: T, partitions: int32, grads: num_partitions*T -> output: T", gradient=None,
@@ -90,15 +91,13 @@ def _stitch(xp: Any, indices: Any, data: Any) -> Any:
         for number, index in enumerate(indices):
             if np.size(index) and np.min(index) < 0:
                 raise InvalidArgumentError(None, None, f"indices[{number}] is out of range: {int(np.min(index))}")
-        merged = np.zeros((rows, *rest), data[0].dtype)
-        for index, part in zip(indices, flat, strict=True):
-            merged[np.ravel(index)] = part
-        return merged
     # Of the rows with one index the last one counts, and XLA's scatter leaves open which that is.
     source = np.full(rows, -1, np.int64)
     flat_indices = np.concatenate([np.ravel(index) for index in indices])
     source[flat_indices] = np.arange(len(flat_indices))
     joined = xp.concatenate(flat, 0)
+    if xp is np and rows and source.min() >= 0:
+        return np.take(joined, source, axis=0)
     taken = xp.take(joined, np.maximum(source, 0), 0, mode="clip")
     return xp.where((source >= 0).reshape((-1,) + (1,) * len(rest)), taken, xp.zeros((), joined.dtype))
 

@@ -1,13 +1,20 @@
-"""Partition: cut a placed graph into one part per task; every edge that crosses becomes a numbered Send and Recv."""
+"""Partition: cut a placed graph into one part per task; every edge that crosses becomes a numbered Send and Recv.
+
+Two kinds of edges need no message. A small constant is part of every partition that uses it. And a NoOp for which nothing
+waits, such as the end of a training step, does not wait for other tasks: the step ends only when all parts have.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from weft.framework import device_spec
 from weft.framework.operation import Operation, Tensor
 from weft.passes.stage import Kind, Staging
+
+_COPIED_BYTES: Final = 1 << 20  # of a constant that several tasks get with their parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,18 +63,43 @@ def partition(
     """Cut a run's nodes into partitions by task name, in order of first use."""
     parts: dict[str, Partition] = {}
     tasks = {op: device_spec.task_name(placement[op]) for op in ops}
+    users = _using_tasks(ops, tasks, staging, {*feeds, *fetches})
     for op in ops:
-        part = parts.setdefault(tasks[op], Partition(tasks[op]))
-        part.nodes.append(op)
-        part.devices[op] = placement[op]
-        part.kinds[op] = staging.kinds[op]
-        part.levels[op] = staging.levels[op]
+        for task in users.get(op, (tasks[op],)):
+            part = parts.setdefault(task, Partition(task))
+            part.nodes.append(op)
+            part.devices[op] = placement[op]
+            part.kinds[op] = staging.kinds[op]
+            part.levels[op] = staging.levels[op]
     _add_feeds(parts, ops, tasks, staging, feeds)
-    _add_edges(parts, ops, tasks, set(feeds))
+    _add_edges(parts, [op for op in ops if op not in users], tasks, {*feeds, *(op.outputs[0] for op in users)})
     for tensor in fetches:
         if tensor.op in tasks and tensor not in parts[tasks[tensor.op]].fetches:
             parts[tasks[tensor.op]].fetches.append(tensor)
     return parts
+
+
+def _using_tasks(
+    ops: Sequence[Operation], tasks: Mapping[Operation, str], staging: Staging, visible: Collection[Tensor]
+) -> dict[Operation, list[str]]:
+    """The small constants, with the tasks that use them; not those that are fed or fetched."""
+    found: dict[Operation, list[str]] = {}
+    for op in ops:
+        if op.type != "Const" or staging.kinds[op] is not Kind.FREE or op.outputs[0] in visible:
+            continue
+        using = dict.fromkeys(tasks[user] for user in op.outputs[0]._consumers if user in tasks)
+        if using and op.attrs["value"].nbytes <= _COPIED_BYTES and not any(user in tasks for user in op.control_consumers):
+            found[op] = list(using)
+    return found
+
+
+def _ends(ops: Sequence[Operation], tasks: Mapping[Operation, str]) -> set[Operation]:
+    """The NoOps for which nothing waits but others of them."""
+    found: set[Operation] = set()
+    for op in reversed(ops):
+        if op.type == "NoOp" and all(user in found for user in op.control_consumers if user in tasks):
+            found.add(op)
+    return found
 
 
 def _add_feeds(
@@ -85,12 +117,16 @@ def _add_feeds(
         part.static_feeds = staging.static_feeds & set(part.feeds)
 
 
-def _add_edges(parts: dict[str, Partition], ops: Sequence[Operation], tasks: Mapping[Operation, str], fed: set[Tensor]) -> None:
+def _add_edges(
+    parts: dict[str, Partition], ops: Sequence[Operation], tasks: Mapping[Operation, str], here: set[Tensor]
+) -> None:
     number = 0
+    ends = _ends(ops, tasks)
     for op in ops:
         receiver = parts[tasks[op]]
-        crossing: list[Tensor | Operation] = [t for t in op.inputs if t not in fed and tasks[t.op] != receiver.task]
-        crossing += [c for c in op.control_inputs if c in tasks and tasks[c] != receiver.task]
+        crossing: list[Tensor | Operation] = [t for t in op.inputs if t not in here and tasks[t.op] != receiver.task]
+        if op not in ends:
+            crossing += [c for c in op.control_inputs if c in tasks and tasks[c] != receiver.task]
         for source in crossing:
             if source in receiver.recvs:
                 continue

@@ -53,7 +53,9 @@ class Staging:
         self._static: dict[tuple[Tensor, str], bool] = {}
         self.static_feeds: set[Tensor] = set()
         self._row_wise = row_wise_ops(ops, placement, self._feeds, fetches)
-        self.kinds: dict[Operation, Kind] = {op: self._kind(op) for op in ops}
+        self.kinds: dict[Operation, Kind] = {}
+        for op in ops:
+            self.kinds[op] = self._kind(op)
         self._pieces: dict[Operation, int] = {}
         self.levels: dict[Operation, int] = {}
         self._number(ops)
@@ -82,6 +84,8 @@ class Staging:
             # The gather reads the variable itself, when it runs.
             is_read = op.type in READS and not op.control_inputs and not op.control_consumers
             return Kind.FREE if is_read else Kind.ROWS
+        if op.type == "NoOp" and op.control_inputs and all(self._is_row_wise(c, op) for c in op.control_inputs):
+            return Kind.ROWS
         if op.op_def.is_host or _has_host_types(op):
             return Kind.HOST
         if op.op_def.static or op.op_def.bodies:
@@ -97,6 +101,9 @@ class Staging:
             for tensor in wanted:
                 self._note_static_feeds(tensor)
         return Kind.COMPILED
+
+    def _is_row_wise(self, op: Operation, beside: Operation) -> bool:
+        return self.kinds.get(op) is Kind.ROWS and self._placement[op] == self._placement[beside]
 
     def _is_static(self, tensor: Tensor, device: str) -> bool:
         """Whether a value follows from constants, shapes and feeds on this device, so that it is known when compiling."""
