@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import inspect
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any, Final, cast
@@ -25,6 +26,7 @@ from weft.platform import tf_logging
 _STORE_KEY: Final = ("__variable_store",)
 _SCOPES_KEY: Final = ("__varscope",)
 _INHERITED: Final = ("initializer", "regularizer", "caching_device", "partitioner", "dtype", "use_resource")
+_INHERITED_BY_VARIABLES: Final = (*_INHERITED, "reuse", "custom_getter", "constraint")
 
 
 class VariableScope:
@@ -120,50 +122,20 @@ class VariableScope:
         return self.get_collection(GraphKeys.LOCAL_VARIABLES)
 
     def get_variable(
-        self,
-        var_store: VariableStore,
-        name: str,
-        shape: Any = None,
-        dtype: Any = None,
-        initializer: Any = None,
-        regularizer: Any = None,
-        reuse: Any = None,
-        trainable: bool | None = None,
-        collections: Any = None,
-        caching_device: Any = None,
-        partitioner: Any = None,
-        validate_shape: bool = True,
-        use_resource: bool | None = None,
-        custom_getter: Any = None,
-        constraint: Any = None,
-        synchronization: VariableSynchronization = VariableSynchronization.AUTO,
-        aggregation: VariableAggregation = VariableAggregation.NONE,
-    ) -> Any:
-        """The variable of this name in this scope, found or made; see `tf.get_variable`."""
+        self, var_store: VariableStore, name: str, shape: Any = None, dtype: Any = None, initializer: Any = None,
+        **options: Any,
+    ) -> Any:  # fmt: skip
+        """The variable of this name in this scope, found or made; `options` are the further arguments of `tf.get_variable`."""
         # Names of variables don't depend on the name scopes that are open.
         with get_default_graph().name_scope(None):
             if dtype is not None and initializer is not None and not callable(initializer):
                 found = convert_to_tensor(initializer).dtype.base_dtype
                 if found != dtype:
                     raise ValueError(f"Initializer type '{found}' and explicit dtype '{dtype}' don't match.")
-            return var_store.get_variable(
-                f"{self._name}/{name}" if self._name else name,
-                shape=shape,
-                dtype=_first(dtype, self._dtype),
-                initializer=_first(initializer, self._initializer),
-                regularizer=_first(regularizer, self._regularizer),
-                reuse=_first(reuse, self._reuse),
-                trainable=trainable,
-                collections=collections,
-                caching_device=_first(caching_device, self._caching_device),
-                partitioner=_first(partitioner, self._partitioner),
-                validate_shape=validate_shape,
-                use_resource=_first(use_resource, self._use_resource),
-                custom_getter=_first(custom_getter, self._custom_getter),
-                constraint=_first(constraint, self._constraint),
-                synchronization=synchronization,
-                aggregation=aggregation,
-            )
+            given = {**options, "dtype": dtype, "initializer": initializer}
+            inherited = {key: _first(given.get(key), getattr(self, key)) for key in _INHERITED_BY_VARIABLES}
+            full_name = f"{self._name}/{name}" if self._name else name
+            return var_store.get_variable(full_name, shape, **{**given, **inherited})
 
 
 def _first(given: Any, default: Any) -> Any:
@@ -270,30 +242,17 @@ def get_variable(
     )  # fmt: skip
 
 
-def get_local_variable(
-    name: str,
-    shape: Any = None,
-    dtype: Any = None,
-    initializer: Any = None,
-    regularizer: Any = None,
-    trainable: bool = False,
-    collections: Any = None,
-    caching_device: Any = None,
-    partitioner: Any = None,
-    validate_shape: bool = True,
-    use_resource: bool | None = None,
-    custom_getter: Any = None,
-    constraint: Any = None,
-    synchronization: VariableSynchronization = VariableSynchronization.AUTO,
-    aggregation: VariableAggregation = VariableAggregation.NONE,
-) -> Any:
-    """`get_variable` for a variable that is local and not trainable."""
-    return get_variable(
-        name, shape=shape, dtype=dtype, initializer=initializer, regularizer=regularizer, trainable=False,
-        collections=[*(collections or ()), GraphKeys.LOCAL_VARIABLES], caching_device=caching_device,
-        partitioner=partitioner, validate_shape=validate_shape, use_resource=use_resource, custom_getter=custom_getter,
-        constraint=constraint, synchronization=synchronization, aggregation=aggregation,
-    )  # fmt: skip
+_SIGNATURE: Final = inspect.signature(get_variable)
+
+
+def get_local_variable(*args: Any, **kwargs: Any) -> Any:
+    """`get_variable`, with the same arguments, for a variable that is local and not trainable."""
+    given = _SIGNATURE.bind(*args, **kwargs).arguments
+    collections = [*(given.get("collections") or ()), GraphKeys.LOCAL_VARIABLES]
+    return get_variable(**{**given, "trainable": False, "collections": collections})
+
+
+get_local_variable.__signature__ = _SIGNATURE  # type: ignore[attr-defined]
 
 
 def create_partitioned_variables(
@@ -316,8 +275,8 @@ def create_partitioned_variables(
                 "consider instead using get_variable with a non-empty partitioner parameter instead."
             )
         made = _get_default_variable_store().get_variable(
-            scope.name, shape, dtype, initializer, scope.regularizer, reuse=scope.reuse, trainable=trainable,
-            collections=collections, caching_device=scope.caching_device, partitioner=lambda **unused: slicing,
+            scope.name, shape, dtype=dtype, initializer=initializer, regularizer=scope.regularizer, reuse=scope.reuse,
+            trainable=trainable, collections=collections, caching_device=scope.caching_device, partitioner=lambda **unused: slicing,
             use_resource=scope.use_resource, constraint=scope.constraint,
         )  # fmt: skip
         return list(made)
@@ -474,17 +433,11 @@ class variable_scope:
 
 @contextlib.contextmanager
 def variable_op_scope(
-    values: Any, name_or_scope: Any, default_name: str | None = None, initializer: Any = None, regularizer: Any = None,
-    caching_device: Any = None, partitioner: Any = None, custom_getter: Any = None, reuse: Any = None, dtype: Any =
-    None, use_resource: bool | None = None, constraint: Any = None,
-) -> Iterator[VariableScope]:  # fmt: skip
-    """The former form of `variable_scope`."""
+    values: Any, name_or_scope: Any, default_name: str | None = None, *settings: Any, **more_settings: Any
+) -> Iterator[VariableScope]:
+    """The former form of `variable_scope`, whose further arguments it takes from `initializer` on."""
     tf_logging.warn(
         "tf.variable_op_scope(values, name, default_name) is deprecated, use tf.variable_scope(name, default_name, values)"
     )
-    with variable_scope(
-        name_or_scope, default_name=default_name, values=values, initializer=initializer, regularizer=regularizer,
-        caching_device=caching_device, partitioner=partitioner, custom_getter=custom_getter, reuse=reuse, dtype=dtype,
-        use_resource=use_resource, constraint=constraint,
-    ) as scope:  # fmt: skip
+    with variable_scope(name_or_scope, default_name, values, *settings, **more_settings) as scope:
         yield scope

@@ -43,43 +43,23 @@ class VariableStore:
         self._vars: dict[str, Any] = {}
         self._partitioned_vars: dict[str, PartitionedVariable] = {}
 
-    def get_variable(
-        self,
-        name: str,
-        shape: Any = None,
-        dtype: Any = dtypes.float32,
-        initializer: Any = None,
-        regularizer: Any = None,
-        reuse: Any = None,
-        trainable: bool | None = None,
-        collections: Any = None,
-        caching_device: Any = None,
-        partitioner: Any = None,
-        validate_shape: bool = True,
-        use_resource: bool | None = None,
-        custom_getter: Any = None,
-        constraint: Any = None,
-        synchronization: VariableSynchronization = VariableSynchronization.AUTO,
-        aggregation: VariableAggregation = VariableAggregation.NONE,
-    ) -> Any:
+    def get_variable(self, name: str, shape: Any = None, *, custom_getter: Any = None, **options: Any) -> Any:
         """The variable of this full name, found or made, by `custom_getter(getter, **arguments)` if given.
+
+        `options` are the arguments of `_get`, which is what a getter gets to call.
 
         Raises:
             ValueError: `reuse` forbids what would have to be done, or what there is differs from what is asked for.
         """
         if custom_getter is not None and not callable(custom_getter):
             raise ValueError(f"Passed a custom_getter which is not callable: {custom_getter}")
-        arguments = {
-            "name": name, "shape": shape, "dtype": getattr(dtype, "base_dtype", dtype), "initializer": initializer,
-            "regularizer": regularizer, "reuse": reuse,
-            "trainable": checked_trainable(trainable, synchronization, name), "collections": collections,
-            "caching_device": caching_device, "partitioner": partitioner, "validate_shape": validate_shape,
-            "use_resource": use_resource, "synchronization": synchronization, "aggregation": aggregation,
-        }  # fmt: skip
+        arguments = {**_DEFAULTS, **options, "name": name, "shape": shape}
+        arguments["dtype"] = getattr(arguments["dtype"], "base_dtype", arguments["dtype"])
+        arguments["trainable"] = checked_trainable(arguments["trainable"], arguments["synchronization"], name)
         if custom_getter is None:
-            return self._get(**arguments, constraint=constraint)
-        if _accepts(custom_getter, "constraint"):
-            arguments["constraint"] = constraint
+            return self._get(**arguments)
+        if not _accepts(custom_getter, "constraint"):
+            arguments.pop("constraint")
         return custom_getter(getter=self._get, **arguments)
 
     def _get(
@@ -247,6 +227,14 @@ class VariableStore:
             raise ValueError(f"{prefix} {name}/part_{count - 1} was not.")
         if f"{name}/part_{count}" in self._vars:
             raise ValueError(f"{prefix} so was the extra shard {name}/part_{count}.")
+
+
+# What custom getters are told when nobody says.
+_DEFAULTS: Final = {
+    key: parameter.default
+    for key, parameter in inspect.signature(VariableStore._get).parameters.items()
+    if parameter.default is not parameter.empty
+}
 
 
 def default_initializer(name: str, dtype: DType) -> Any:
