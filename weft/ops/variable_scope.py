@@ -276,8 +276,8 @@ def create_partitioned_variables(
             )
         made = _get_default_variable_store().get_variable(
             scope.name, shape, dtype=dtype, initializer=initializer, regularizer=scope.regularizer, reuse=scope.reuse,
-            trainable=trainable, collections=collections, caching_device=scope.caching_device, partitioner=lambda **unused: slicing,
-            use_resource=scope.use_resource, constraint=scope.constraint,
+            trainable=trainable, collections=collections, caching_device=scope.caching_device,
+            partitioner=lambda **unused: slicing, use_resource=scope.use_resource, constraint=scope.constraint,
         )  # fmt: skip
         return list(made)
 
