@@ -53,6 +53,7 @@ from weft import signal as spectral
 from weft import sparse as sparse
 from weft import strings as strings
 from weft import summary as summary
+from weft import test as test
 from weft import train as train
 from weft import version as version
 from weft.autodiff import control_flow_gradients as _control_flow_gradients  # registers the gradients of If and While

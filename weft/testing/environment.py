@@ -1,0 +1,79 @@
+"""What tests ask of the machine and of each other: GPUs, clusters, equal graphs."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from weft.cli.ports import free_ports
+from weft.client.device_lib import list_local_devices
+from weft.distributed.server import Server
+
+
+def gpu_device_name() -> str:
+    """The name of a GPU of this process, '' when it has none. Starts the engine when there may be one."""
+    return next((device.name for device in list_local_devices() if device.device_type == "GPU"), "")
+
+
+def is_gpu_available(cuda_only: bool = False, min_cuda_compute_capability: Any = None) -> bool:
+    """Whether this process has a GPU; both arguments have no effect."""
+    return bool(gpu_device_name())
+
+
+def is_built_with_cuda() -> bool:
+    """Whether XLA can use NVIDIA GPUs here, as far as that is known without one: True when there is one."""
+    return is_gpu_available()
+
+
+def create_local_cluster(
+    num_workers: int, num_ps: int, protocol: str = "grpc", worker_config: Any = None, ps_config: Any = None
+) -> tuple[list[Server], list[Server]]:
+    """Start the servers of a cluster on free ports of this host, all in this process.
+
+    Returns:
+        The servers of job `worker`, and those of job `ps`.
+    """
+    jobs = {"worker": num_workers, "ps": num_ps}
+    cluster = {job: [f"localhost:{port}" for port in free_ports(count)] for job, count in jobs.items() if count}
+
+    def started(job: str, config: Any) -> list[Server]:
+        return [Server(cluster, job_name=job, task_index=i, protocol=protocol, config=config) for i in range(jobs[job])]
+
+    return started("worker", worker_config), started("ps", ps_config)
+
+
+def test_src_dir_path(relative_path: str) -> str:
+    """The path of a file from the current directory, where test data is looked for."""
+    return os.path.join(os.getcwd(), relative_path)
+
+
+test_src_dir_path.__test__ = False  # type: ignore[attr-defined]
+
+
+def assert_equal_graph_def(
+    actual: Any, expected: Any, checkpoint_v2: bool = False, hash_table_shared_name: bool = False
+) -> None:
+    """Raise AssertionError unless two GraphDefs have the same nodes, in whatever order; versions don't count.
+
+    With `checkpoint_v2` the random parts of checkpoint prefixes, with `hash_table_shared_name` those of tables' names, may
+    differ.
+    """
+    found, wanted = (
+        {node.name: _plain(node, checkpoint_v2, hash_table_shared_name) for node in graph.node} for graph in (actual, expected)
+    )
+    missing, extra = sorted(set(wanted) - set(found)), sorted(set(found) - set(wanted))
+    if missing or extra:
+        raise AssertionError(f"The GraphDefs differ: nodes missing: {missing}, unexpected: {extra}")
+    for name, node in wanted.items():
+        if found[name] != node:
+            raise AssertionError(f"The GraphDefs differ at node {name!r}:\n{found[name]}\nexpected:\n{node}")
+
+
+def _plain(node: Any, checkpoint_v2: bool, hash_table_shared_name: bool) -> Any:
+    copy = type(node)()
+    copy.CopyFrom(node)
+    if checkpoint_v2 and copy.op == "Const" and any(b"_temp_" in text for text in copy.attr["value"].tensor.string_val):
+        copy.attr["value"].tensor.ClearField("string_val")
+    if hash_table_shared_name and "shared_name" in copy.attr:
+        copy.attr["shared_name"].s = b""
+    return copy

@@ -1,0 +1,206 @@
+"""tf.test.TestCase: a test case with sessions, and comparisons of arrays, messages and errors.
+
+Each test gets a new default graph and the same random seeds, so that what it sees does not depend on the tests before it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import re
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from absl import flags
+from absl.testing import absltest
+from google.protobuf import text_format
+from tensorboard.compat.proto import config_pb2
+
+from weft.client.session import Session
+from weft.errors import OpError
+from weft.framework import nest
+from weft.framework.graph import Graph, reset_default_graph
+from weft.ops.random_seed import set_random_seed
+from weft.testing.array_assertions import ArrayAssertions
+
+_SEED = 87654321
+
+
+def get_temp_dir() -> str:
+    """A directory for the files of this process's tests: `--test_tmpdir` where flags are parsed, else a new one."""
+    parsed = flags.FLAGS.is_parsed() and "test_tmpdir" in flags.FLAGS
+    return str(flags.FLAGS["test_tmpdir"].value) if parsed else tempfile.mkdtemp()
+
+
+class CheckedThread:
+    """A thread whose `join` raises what its function has raised, as a failure of the test that started it."""
+
+    def __init__(self, case: TestCase, target: Callable[..., Any], args: Any, kwargs: Any) -> None:
+        self._case, self._call = case, (target, args or (), kwargs or {})
+        self._error: BaseException | None = None
+        self._thread = threading.Thread(target=self._run)
+
+    def _run(self) -> None:
+        target, args, kwargs = self._call
+        try:
+            target(*args, **kwargs)
+        except BaseException as error:
+            self._error = error
+
+    def start(self) -> None:
+        """Start the thread."""
+        self._thread.start()
+
+    def join(self) -> None:
+        """Wait for the thread; the test fails when its function has raised."""
+        self._thread.join()
+        if self._error is not None:
+            self._case.fail(f"Error in checkedThread: {self._error!r}")
+
+    def is_alive(self) -> bool:
+        """Whether the function is still running."""
+        return self._thread.is_alive()
+
+
+class TestCase(ArrayAssertions, absltest.TestCase):
+    """A test case for programs with graphs.
+
+    Example:
+
+        class SquareTest(tf.test.TestCase):
+            def test_square(self):
+                with self.session():
+                    self.assertAllEqual(tf.square([2, 3]).eval(), [4, 9])
+
+        if __name__ == "__main__":
+            tf.test.main()
+    """
+
+    def __init__(self, methodName: str = "runTest") -> None:
+        super().__init__(methodName)
+        self._cached_session: Session | None = None
+        self._cached_graph: Graph | None = None
+        self._temp_dir: str | None = None
+
+    def setUp(self) -> None:
+        """Begin with a new default graph, with the same seeds for every test."""
+        super().setUp()
+        random.seed(_SEED)
+        np.random.seed(_SEED)
+        reset_default_graph()
+        set_random_seed(_SEED)
+
+    def tearDown(self) -> None:
+        """Close the cached session."""
+        if self._cached_session is not None:
+            self._cached_session.close()
+            self._cached_session = self._cached_graph = None
+        super().tearDown()
+
+    # Sessions and directories.
+
+    @contextlib.contextmanager
+    def session(
+        self, graph: Graph | None = None, config: Any = None, use_gpu: bool = True, force_gpu: bool = False
+    ) -> Iterator[Session]:
+        """A context with a session as the default one; it is closed at the end. GPUs are hidden unless `use_gpu`."""
+        with Session(graph=graph, config=_configured(config, use_gpu, force_gpu)) as made:
+            yield made
+
+    @contextlib.contextmanager
+    def cached_session(
+        self, graph: Graph | None = None, config: Any = None, use_gpu: bool = True, force_gpu: bool = False
+    ) -> Iterator[Session]:
+        """A context with the session that the whole test shares; it is closed when the test ends."""
+        if self._cached_session is None:
+            self._cached_session = Session(graph=graph, config=_configured(config, use_gpu, force_gpu))
+            self._cached_graph = graph
+        elif graph is not self._cached_graph:
+            raise ValueError("The graph used to get the cached session is different than the one that was used to create it.")
+        session = self._cached_session
+        with session.graph.as_default(), session.as_default():
+            yield session
+
+    def test_session(
+        self, graph: Graph | None = None, config: Any = None, use_gpu: bool = True, force_gpu: bool = False
+    ) -> contextlib.AbstractContextManager[Session]:
+        """As `cached_session`, or as `session` when a graph is given; the older name."""
+        if self.id().endswith(".test_session"):
+            self.skipTest("Not a test.")
+        context = self.cached_session if graph is None else self.session
+        return context(graph, config, use_gpu, force_gpu)
+
+    def get_temp_dir(self) -> str:
+        """A directory of this test's own, empty when it is first asked for."""
+        if self._temp_dir is None:
+            self._temp_dir = tempfile.mkdtemp(dir=get_temp_dir())
+        return self._temp_dir
+
+    # Threads and errors.
+
+    def checkedThread(self, target: Callable[..., Any], args: Any = None, kwargs: Any = None) -> CheckedThread:
+        """A thread whose `join` lets the test fail when the function has raised."""
+        return CheckedThread(self, target, args, kwargs)
+
+    @contextlib.contextmanager
+    def assertRaisesWithPredicateMatch(  # type: ignore[override]
+        self, exception_type: Any, expected_err_re_or_predicate: Any
+    ) -> Iterator[None]:
+        """A context that must raise such an error; a regular expression must be found in its text, or a function accept it."""
+        try:
+            yield
+        except exception_type as error:
+            if callable(expected_err_re_or_predicate):
+                accepted = bool(expected_err_re_or_predicate(error))
+            else:
+                accepted = bool(re.search(expected_err_re_or_predicate, str(error)))
+            if not accepted:
+                raise AssertionError(f"Exception of type {type(error)}: {error}") from error
+        else:
+            self.fail(f"{exception_type} not raised")
+
+    def assertRaisesOpError(self, expected_err_re_or_predicate: Any) -> Any:
+        """As `assertRaisesWithPredicateMatch`, for errors of operations."""
+        return self.assertRaisesWithPredicateMatch(OpError, expected_err_re_or_predicate)
+
+    # Messages.
+
+    def assertProtoEquals(self, expected_message_maybe_ascii: Any, message: Any, msg: str | None = None) -> None:
+        """Fail unless two messages are equal; the first may be in text form."""
+        expected = expected_message_maybe_ascii
+        if isinstance(expected, str):
+            expected = text_format.Merge(expected, type(message)())
+        if type(expected) is not type(message):
+            self.fail(f"Can't compare protos of type {type(expected)} and {type(message)}. {msg or ''}")
+        if expected != message:
+            self.fail(f"The messages differ: expected\n{expected}\nfound\n{message}\n{msg or ''}")
+
+    def assertStartsWith(self, actual: str, expected_start: str, msg: str | None = None) -> None:
+        """Fail unless the text begins with another."""
+        if not actual.startswith(expected_start):
+            self.fail(f"{actual!r} does not start with {expected_start!r}. {msg or ''}")
+
+    # Values.
+
+    def evaluate(self, tensors: Any) -> Any:
+        """The values of tensors, nested as they are, in the default session (or in one that it makes for this)."""
+        return nest.pack_sequence_as(tensors, [self._get_ndarray_or_value(each) for each in nest.flatten(tensors)])
+
+
+def _configured(config: Any, use_gpu: bool, force_gpu: bool) -> Any:
+    made = config_pb2.ConfigProto()
+    if config is None:
+        made.allow_soft_placement = not force_gpu
+    else:
+        made.CopyFrom(config)
+    if not use_gpu:
+        made.device_count["GPU"] = 0
+    return made
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Run the tests of the program's main module, then exit."""
+    absltest.main(argv=argv)
