@@ -148,11 +148,15 @@ class QueueState:
                 self._changed.notify_all()
             return len(taken) == count
 
+        def give_back() -> None:
+            self._store.put_back(taken)
+            taken.clear()
+
         try:
-            self._wait_in(self._takers, ctx, advance, "Dequeue")
+            self._wait_in(self._takers, ctx, advance, "Dequeue", give_back)
         except BaseException:
             with self._changed:
-                self._store.put_back(taken)
+                give_back()
                 self._changed.notify_all()
             raise
         return taken
@@ -182,13 +186,23 @@ class QueueState:
                 self._closed = False
                 self._changed.notify_all()
 
-    def _wait_in(self, line: deque[_Waiter], ctx: OpContext, advance: Callable[[], bool], what: str) -> None:
-        """Stand in a line until it is one's turn and `advance` says that all is done."""
+    def _wait_in(
+        self,
+        line: deque[_Waiter],
+        ctx: OpContext,
+        advance: Callable[[], bool],
+        what: str,
+        undo: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Stand in a line until it is one's turn and `advance` says that all is done; `undo` is called if that never comes."""
         waiter = _Waiter()
 
         def cancel() -> None:
             with self._changed:
                 waiter.cancelled = True
+                if waiter in line:
+                    # At once, not when the waiting thread wakes: who cancelled the step may look at the queue next.
+                    undo()
                 self._changed.notify_all()
 
         with self._changed:
