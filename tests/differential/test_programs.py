@@ -26,7 +26,8 @@ _ORACLE = os.environ.get("WEFT_ORACLE_PYTHON", "")
 _UNLIKE_THE_ORACLE = frozenset(
     (
         "autopack", "clusterspec", "devices", "dtype_conv", "dtypes", "feeds", "gradients_basic", "gradients_sparse",
-        "make_callable", "operators", "opt_errors", "queues", "while_shapes",
+        "make_callable", "operators", "opt_errors", "queues",
+        "starting_from_another_vocabulary", "while_shapes",
     )
 )  # fmt: skip
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tensorboard.backend.event_processing.event_file_loader import EventFileLoader
 from tensorboard.compat.proto import event_pb2
 
 import weft as tf
@@ -42,7 +41,7 @@ class _Messages(list[str]):
 
 def events(directory: Path) -> list[Any]:
     tf.summary.FileWriterCache.clear()
-    return [event for path in sorted(directory.glob("events*")) for event in EventFileLoader(str(path)).Load()]
+    return [event for path in sorted(directory.glob("events*")) for event in tf.train.summary_iterator(str(path))]
 
 
 def train(runs: int, *hooks: Any) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from tensorboard.compat.proto import event_pb2, graph_pb2, meta_graph_pb2, summary_pb2
 
-from weft.framework.graph import Graph
+from weft.framework.graph import Graph, get_default_graph
 from weft.summary.event_file import EventFile
 
 
@@ -167,12 +167,12 @@ class FileWriterCache:
 
     @staticmethod
     def get(logdir: Any) -> FileWriter:
-        """The writer of a directory; made when there is none."""
+        """The writer of a directory; made when there is none, and then given the default graph to write."""
         key = os.fsdecode(logdir)
         with FileWriterCache._lock:
             writer = FileWriterCache._cache.get(key)
             if writer is None:
-                writer = FileWriterCache._cache[key] = FileWriter(key)
+                writer = FileWriterCache._cache[key] = FileWriter(key, graph=get_default_graph())
             return writer
 
     @staticmethod

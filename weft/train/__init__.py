@@ -30,10 +30,12 @@ from weft.proto.example_pb2 import SequenceExample as SequenceExample
 from weft.proto.tensorflow_server_pb2 import ServerDef as ServerDef
 from weft.summary.file_writer import FileWriter as SummaryWriter
 from weft.summary.file_writer import FileWriterCache as SummaryWriterCache
+from weft.summary.summary_iterator import summary_iterator as summary_iterator
 from weft.train.adadelta import AdadeltaOptimizer as AdadeltaOptimizer
 from weft.train.adagrad import AdagradOptimizer as AdagradOptimizer
 from weft.train.adagrad_da import AdagradDAOptimizer as AdagradDAOptimizer
 from weft.train.adam import AdamOptimizer as AdamOptimizer
+from weft.train.basic_loops import basic_train_loop as basic_train_loop
 from weft.train.batching import batch as batch
 from weft.train.batching import batch_join as batch_join
 from weft.train.batching import maybe_batch as maybe_batch
@@ -83,6 +85,7 @@ from weft.train.monitored_session import SingularMonitoredSession as SingularMon
 from weft.train.moving_averages import ExponentialMovingAverage as ExponentialMovingAverage
 from weft.train.optax_optimizer import OptaxOptimizer as OptaxOptimizer
 from weft.train.optimizer import Optimizer as Optimizer
+from weft.train.profiler_hook import ProfilerHook as ProfilerHook
 from weft.train.proximal import ProximalAdagradOptimizer as ProximalAdagradOptimizer
 from weft.train.proximal import ProximalGradientDescentOptimizer as ProximalGradientDescentOptimizer
 from weft.train.queue_runner import QueueRunner as QueueRunner
@@ -114,3 +117,5 @@ from weft.train.training_util import create_global_step as create_global_step
 from weft.train.training_util import get_global_step as get_global_step
 from weft.train.training_util import get_or_create_global_step as get_or_create_global_step
 from weft.train.training_util import global_step as global_step
+from weft.train.warm_start import VocabInfo as VocabInfo
+from weft.train.warm_start import warm_start as warm_start

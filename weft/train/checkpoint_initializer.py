@@ -51,7 +51,8 @@ def _find(target: Any) -> Any:
     if isinstance(target, list | tuple) and all(isinstance(item, Variable) for item in target):
         return list(target)
     known = _known_variables()
-    return known.get(target) or _parts(target, known)
+    found = known.get(target)
+    return _parts(target, known) if found is None else found
 
 
 def _known_variables() -> Mapping[str, Any]:
@@ -105,9 +106,16 @@ def _set_initializer(variable: Any, path: str, key: str, box: str) -> None:
         value = checkpoint_io.restore_v2(path, [key], [box], dtypes=[variable.dtype.base_dtype], name="checkpoint_initializer")[
             0
         ]
+    set_initial_value(variable, value)
+    tf_logging.debug("Initialize variable %s from checkpoint %s with %s", variable.name, path, key)
+
+
+def set_initial_value(variable: Any, value: Any) -> None:
+    """Replace a variable's initializer by one that assigns this tensor."""
+    graph = get_default_graph()
+    with graph.device(variable.device), graph.device("/cpu:0"):
         (saveable,) = saveables_of([variable])
     assigned = saveable.restore([value], None)
     value.set_shape(variable.shape)
     variable._initializer_op = getattr(assigned, "op", assigned)
     variable._initial_value = value
-    tf_logging.debug("Initialize variable %s from checkpoint %s with %s", variable.name, path, key)

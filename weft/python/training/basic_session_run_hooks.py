@@ -7,8 +7,12 @@ from weft.train.checkpoint_hooks import CheckpointSaverListener as CheckpointSav
 from weft.train.feed_hooks import FeedFnHook as FeedFnHook
 from weft.train.feed_hooks import FinalOpsHook as FinalOpsHook
 from weft.train.feed_hooks import GlobalStepWaiterHook as GlobalStepWaiterHook
+from weft.train.hook_timer import NeverTriggerTimer as NeverTriggerTimer
 from weft.train.hook_timer import SecondOrStepTimer as SecondOrStepTimer
 from weft.train.logging_hooks import LoggingTensorHook as LoggingTensorHook
+from weft.train.profiler_hook import ProfilerHook as ProfilerHook
+from weft.train.session_run_hook import SessionRunArgs as SessionRunArgs
+from weft.train.session_run_hook import SessionRunHook as SessionRunHook
 from weft.train.step_counter_hook import StepCounterHook as StepCounterHook
 from weft.train.stop_hooks import NanLossDuringTrainingError as NanLossDuringTrainingError
 from weft.train.stop_hooks import NanTensorHook as NanTensorHook
