@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from weft.framework import dtypes
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
@@ -128,7 +130,7 @@ def string_input_producer(
         ValueError: `string_tensor` is an empty list. An empty tensor is an InvalidArgumentError when the queue is filled.
     """
     message = "string_input_producer requires a non-null input tensor"
-    if not isinstance(string_tensor, Tensor) and not len(string_tensor):
+    if isinstance(string_tensor, Sequence | np.ndarray) and not len(string_tensor):
         raise ValueError(message)
     with input_scope(name, "input_producer", [string_tensor]) as scope:
         strings = convert_to_tensor(string_tensor, dtype=dtypes.string)
