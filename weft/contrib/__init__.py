@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from weft.contrib import framework as framework
+from weft.contrib import layers as layers
 from weft.contrib import lookup as lookup
 from weft.contrib import rnn as rnn
+from weft.contrib import slim as slim
 from weft.contrib import training as training
 from weft.contrib import util as util

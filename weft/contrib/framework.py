@@ -1,7 +1,27 @@
-"""tf.contrib.framework: the global step by its former names. This module only re-exports."""
+"""tf.contrib.framework: argument scopes, variables by collection, the global step, nest. This module only re-exports."""
 
 from __future__ import annotations
 
+from weft.framework import nest as nest
+from weft.ops.arg_scope import add_arg_scope as add_arg_scope
+from weft.ops.arg_scope import arg_scope as arg_scope
+from weft.ops.arg_scope import arg_scoped_arguments as arg_scoped_arguments
+from weft.ops.arg_scope import current_arg_scope as current_arg_scope
+from weft.ops.arg_scope import has_arg_scope as has_arg_scope
+from weft.ops.model_variables import add_model_variable as add_model_variable
+from weft.ops.model_variables import filter_variables as filter_variables
+from weft.ops.model_variables import get_local_variables as get_local_variables
+from weft.ops.model_variables import get_model_variables as get_model_variables
+from weft.ops.model_variables import get_trainable_variables as get_trainable_variables
+from weft.ops.model_variables import get_unique_variable as get_unique_variable
+from weft.ops.model_variables import get_variables as get_variables
+from weft.ops.model_variables import get_variables_by_name as get_variables_by_name
+from weft.ops.model_variables import get_variables_by_suffix as get_variables_by_suffix
+from weft.ops.model_variables import get_variables_to_restore as get_variables_to_restore
+from weft.ops.model_variables import global_variable as global_variable
+from weft.ops.model_variables import local_variable as local_variable
+from weft.ops.model_variables import model_variable as model_variable
+from weft.ops.model_variables import variable as variable
 from weft.train.training_util import assert_global_step as assert_global_step
 from weft.train.training_util import create_global_step as create_global_step
 from weft.train.training_util import get_global_step as get_global_step

@@ -169,7 +169,7 @@ def _full_shape(shape: Any, partition_info: Any) -> Any:
     return shape if partition_info is None else partition_info.full_shape
 
 
-def _fans(shape: Any) -> tuple[int, int]:
+def fans(shape: Any) -> tuple[int, int]:
     """How many inputs and outputs a unit of a layer with weights of this shape has."""
     sizes = [int(size) for size in shape]
     if len(sizes) < 2:
@@ -199,7 +199,7 @@ class VarianceScaling(Initializer):
     def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
         """Random numbers of this shape."""
         kind = dtype or self.dtype
-        fan_in, fan_out = _fans(_full_shape(shape, partition_info))
+        fan_in, fan_out = fans(_full_shape(shape, partition_info))
         size = {"fan_in": fan_in, "fan_out": fan_out, "fan_avg": (fan_in + fan_out) / 2.0}[self.mode]
         variance = self.scale / max(1.0, size)
         if self.distribution in ("normal", "truncated_normal"):
