@@ -37,6 +37,8 @@ _BY_NAME = (
     ("XLA", ("jaxlib", "PjitFunction", "xla_client", "ArrayImpl", "_jax.")),
 )
 _BY_PATH = (
+    # Its thread waits for calls in compiled code, which shows as its own time.
+    ("wait", ("/grpc/_server.py",)),
     ("client", ("/weft/client/", "/weft/train/")),
     ("plan", ("/weft/passes/", "/weft/framework/", "/weft/autodiff/")),
     # The border to JAX: a jitted function is no Python function, so its time shows as its caller's own.
@@ -117,14 +119,25 @@ def _write(process: str, profilers: list[cProfile.Profile], steps_taken: int | N
 
 def steps(call: Callable[[], object], *, count: int) -> None:
     """Profile `count` calls on this thread; nothing unless a profile was asked for."""
+    if is_on():
+        with whole(count):
+            for _ in range(count):
+                call()
+
+
+@contextmanager
+def whole(count: int = 1) -> Iterator[None]:
+    """Profile what this thread does inside, which is so many steps; nothing unless a profile was asked for."""
     if not is_on():
+        yield
         return
     profiler = cProfile.Profile()
     profiler.enable()
-    for _ in range(count):
-        call()
-    profiler.disable()
-    _write("program", [profiler], count)
+    try:
+        yield
+    finally:
+        profiler.disable()
+        _write("program", [profiler], count)
 
 
 @contextmanager
@@ -160,8 +173,14 @@ def lines(report: Report) -> list[str]:
     """Print a report: the categories' shares, then the functions with most own time."""
     total = sum(report.seconds.values()) or 1.0
     shares = [(name, report.seconds.get(name, 0.0)) for name in CATEGORIES]
-    per_step = f", {report.steps} steps of {total / report.steps * 1e6:.0f} µs under the profiler" if report.steps else ""
-    text = [f"  {report.process}{per_step}"]
+    text = [f"  {report.process}{_per_step(report.steps, total)}"]
     text.append("    " + "  ".join(f"{name} {own / total:.0%}" for name, own in shares if own / total >= 0.005))
     text += [f"      {own / total:6.1%}  {name}" for name, own in report.top]
     return text
+
+
+def _per_step(steps_taken: int | None, total_s: float) -> str:
+    if not steps_taken:
+        return ""
+    steps = f"{steps_taken} steps of " if steps_taken > 1 else ""
+    return f", {steps}{total_s / steps_taken * 1e6:,.0f} µs under the profiler"

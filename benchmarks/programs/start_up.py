@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import statistics
 import subprocess
 import sys
 import time
 
+from benchmarks import profile
 from benchmarks.framework import MODULES, framework, framework_name
 from benchmarks.timing import Sample, once
 
@@ -16,6 +18,10 @@ IMPORTS = 3
 def import_time() -> Sample:
     """Seconds of the import in a fresh interpreter; the first of four is not counted, it fills disk caches."""
     module = MODULES[framework_name()]
+    with profile.whole():
+        # Only a profile needs the import here: it is fresh in this process.
+        if profile.is_on():
+            importlib.import_module(module)
     source = f"import time; start = time.perf_counter(); import {module}; print(time.perf_counter() - start)"
     seconds = [_last_number([sys.executable, "-c", source]) for _ in range(1 + IMPORTS)][1:]
     return Sample(statistics.median(seconds), min(seconds), len(seconds))
@@ -30,10 +36,11 @@ def first_run() -> Sample:
     """Seconds from an empty graph to the first value, everything included but the import."""
     tf = framework()
     started = time.perf_counter()
-    total = tf.add(tf.constant(1.0), tf.constant(2.0))
-    with tf.Session() as session:
-        value = session.run(total)
-        seconds = time.perf_counter() - started
+    with profile.whole():
+        total = tf.add(tf.constant(1.0), tf.constant(2.0))
+        with tf.Session() as session:
+            value = session.run(total)
+            seconds = time.perf_counter() - started
     if value != 3.0:
         raise AssertionError(f"1 + 2 gave {value}")
     return once(seconds)
