@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,19 @@ class Outbox:
 
     def __init__(self) -> None:
         self.pushed: list[tuple[str, dict[int, Any]]] = []
+        self.is_full = False
+        self.waiting: list[Callable[[], None]] = []
+        self.gone_on: list[str] = []
+
+    def has_room(self, peer: str) -> bool:
+        return not self.is_full
+
+    def wait_for_room(self, peer: str, start: Callable[[], None]) -> bool:
+        self.waiting.append(start)
+        return True
+
+    def go_on(self, peer: str) -> None:
+        self.gone_on.append(peer)
 
     def push(self, peer: str, step_id: int, edges: Sequence[int], tensors: Sequence[Any]) -> None:
         self.pushed.append((peer, dict(zip(edges, tensors, strict=True))))
@@ -158,3 +171,38 @@ def test_feeds_must_be_as_many_as_the_partition_has(make_parts: MakeParts) -> No
     run = Run(make_parts([tf.square(x)], [x])["a"])
     with pytest.raises(ValueError, match="zip"):
         run.step(1, 2)
+
+
+def test_a_stage_waits_for_a_peer_that_is_behind(make_parts: MakeParts) -> None:
+    x = tf.placeholder(tf.float32)
+    sent = tf.square(x)
+    with tf.device("/job:b"):
+        used = tf.negative(sent)
+    run = Run(make_parts([used], [x])["a"])
+    run.outbox.is_full = True
+    step = run.step(3)
+    assert not step.is_done
+    assert run.outbox.pushed == []
+    (start,) = run.outbox.waiting
+    start()
+    assert run.is_over.wait(PATIENCE_S)
+    ((peer, values),) = run.outbox.pushed
+    assert [float(value) for value in values.values()] == [9.0]
+    assert step.error is None
+    assert run.outbox.gone_on == [peer]
+
+
+def test_a_step_that_was_given_up_meanwhile_sends_nothing(make_parts: MakeParts) -> None:
+    x = tf.placeholder(tf.float32)
+    sent = tf.square(x)
+    with tf.device("/job:b"):
+        used = tf.negative(sent)
+    run = Run(make_parts([used], [x])["a"])
+    run.outbox.is_full = True
+    step = run.step(3)
+    step.abort(CancelledError(None, None, "given up"))
+    gone_on = threading.Event()
+    run.outbox.go_on = lambda peer: gone_on.set()  # type: ignore[method-assign]
+    run.outbox.waiting[0]()
+    assert gone_on.wait(PATIENCE_S)
+    assert run.outbox.pushed == []

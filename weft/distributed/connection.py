@@ -150,6 +150,19 @@ class Connection:
             why = f": {self._cause}" if self._cause is not None else ""
             raise UnavailableError(None, None, f"the connection to {self.name} is closed{why}")
 
+    @property
+    def has_room(self) -> bool:
+        """Whether the peer reads what is sent to it, so that more may be made for it."""
+        return self._outbox.has_room
+
+    def wait_for_room(self, start: Callable[[], None]) -> bool:
+        """Whether a producer has to wait for the peer; `start` is called when it need not any more. See `Outbox`."""
+        return self._outbox.wait_for_room(start)
+
+    def go_on(self) -> None:
+        """Say that a producer that was started has sent what it had, or will not."""
+        self._outbox.go_on()
+
     def wait_for(self, is_done: Callable[[], bool], timeout_s: float | None = None) -> bool:
         """Wait until `is_done()`; return whether it is. Ends early when the connection does, after `on_closed`.
 

@@ -44,6 +44,31 @@ class Outbox:
         self._is_open = True  # takes messages
         self._is_stopped = False  # writes nothing any more
         self._writer: threading.Thread | None = None
+        self._waiting: deque[Callable[[], None]] = deque()  # what is to produce more, in order
+        self._is_started = False  # the first of them has been started and has not gone on yet
+
+    @property
+    def has_room(self) -> bool:
+        """Whether whoever produces values for the peer may go on; a look without the lock."""
+        return self._queued_bytes <= self._max_queued_bytes and not self._waiting
+
+    def wait_for_room(self, start: Callable[[], None]) -> bool:
+        """Whether a producer has to wait; then `start` is called once, when there is room or nothing is sent any more.
+
+        Those that wait are started one at a time, each when the one before has called `go_on`, so that what they make together
+        never exceeds the bound by more than one of them makes. `start` must not wait: it is called with the lock held.
+        """
+        with self._lock:
+            if self.has_room or not self._is_open:
+                return False
+            self._waiting.append(start)
+            return True
+
+    def go_on(self) -> None:
+        """Say that the producer that was started has sent what it had, or will not."""
+        with self._lock:
+            self._is_started = False
+            self._start_next()
 
     @property
     def queued_bytes(self) -> int:
@@ -71,6 +96,7 @@ class Outbox:
                 self._put(last)
                 self._is_open = False
                 self._room.notify_all()
+                self._start_all()
                 self._end_if_written()
 
     def stop(self) -> None:
@@ -144,7 +170,13 @@ class Outbox:
             sent -= len(first)
         if self._queued_bytes <= self._max_queued_bytes:
             self._room.notify_all()
+            self._start_next()
         self._end_if_written()
+
+    def _start_next(self) -> None:
+        if self._waiting and not self._is_started and self._queued_bytes <= self._max_queued_bytes:
+            self._is_started = True
+            self._waiting.popleft()()
 
     def _end_if_written(self) -> None:
         if not self._is_open and not self._queue and not self._is_stopped:
@@ -165,6 +197,12 @@ class Outbox:
         self._queued_bytes = 0
         self._queued.notify_all()
         self._room.notify_all()
+        self._start_all()
+
+    def _start_all(self) -> None:
+        """Let everybody go on who waits, and fail."""
+        while self._waiting:
+            self._waiting.popleft()()
 
 
 def _after(buffers: Sequence[Buffer], sent: int) -> Sequence[Buffer]:

@@ -39,6 +39,18 @@ class Outlet(Protocol):
         """Send values to a peer task; does not block for long and does not change the arrays."""
         ...
 
+    def has_room(self, peer: str) -> bool:
+        """Whether a peer keeps up with what is sent to it."""
+        ...
+
+    def wait_for_room(self, peer: str, start: Callable[[], None]) -> bool:
+        """Whether a producer has to wait for a peer; then `start` is called when it may produce. Does not block."""
+        ...
+
+    def go_on(self, peer: str) -> None:
+        """Say that a producer that was started has pushed what it had, or will not."""
+        ...
+
 
 class Executor:
     """The stages of one partition, ready to run any number of steps at a time.
@@ -190,6 +202,8 @@ class Step:
             if len(ready) > 1 and len(self._executor.devices) > 1:
                 ready = self._hand_out(ready)
             stage = ready.pop()
+            if stage.sends and self._has_to_wait(stage):
+                continue
             if stage.may_block:
                 self._executor.pool.submit(lambda stage=stage: self._run_and_continue(stage))  # type: ignore[misc]
             else:
@@ -204,6 +218,32 @@ class Step:
         for stages in others:
             self._executor.pool.submit(lambda stages=stages: self._run(stages))  # type: ignore[misc]
         return kept
+
+    def _has_to_wait(self, stage: Stage) -> bool:
+        """Whether a peer is behind with reading what it gets; the stage then runs on the pool when the peer has caught up.
+
+        So a task holds a bounded amount of what it has made for a peer, and a peer that is slow delays only its own steps.
+        """
+        outlet, pool = self._executor.outlet, self._executor.pool
+        assert outlet is not None
+        for peer, _, _ in stage.sends:
+            if not outlet.has_room(peer):
+
+                def start(peer: str = peer) -> None:
+                    pool.submit(lambda: self._run_for(stage, peer))
+
+                return outlet.wait_for_room(peer, start)
+        return False
+
+    def _run_for(self, stage: Stage, peer: str) -> None:
+        outlet = self._executor.outlet
+        assert outlet is not None
+        ready: list[Stage] = []
+        try:
+            ready = self._run_stage(stage)
+        finally:
+            outlet.go_on(peer)
+        self._run(ready)
 
     def _run_and_continue(self, stage: Stage) -> None:
         self._run(self._run_stage(stage))
