@@ -49,7 +49,8 @@ class Master:
         timeout_ms = config.operation_timeout_in_ms
         deadline = time.monotonic() + timeout_ms / 1000 if timeout_ms > 0 else None
         statuses = workers.wait_for(tasks, deadline, raise_if_cancelled)
-        handle = secrets.token_hex(8)
+        # Tasks name sessions in messages, and a reader wants to know where they belong.
+        handle = f"{self.task}#{secrets.token_hex(8)}"
         attributes = [device for task in tasks for device in statuses[task].devices]
 
         def close() -> None:

@@ -24,6 +24,20 @@ class KeptTensors(Protocol):
         ...
 
 
+class StepOwner(Protocol):
+    """The session that a step belongs to."""
+
+    @property
+    def name(self) -> str:
+        """The session's name in the cluster; it begins with the task of its master, up to a '#'."""
+        ...
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the session has ended."""
+        ...
+
+
 class OpContext(Protocol):
     """The step and the task in which a host kernel runs. Made anew for each node and step; not to be kept."""
 
@@ -35,6 +49,11 @@ class OpContext(Protocol):
     """The full name of the device that the node is on."""
     step_id: int
     """The step's number."""
+
+    @property
+    def session(self) -> StepOwner:
+        """Whose step it is."""
+        ...
 
     @property
     def session_tensors(self) -> KeptTensors:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import deque
 from typing import Any
 
@@ -12,6 +13,7 @@ from weft.errors import CancelledError, InvalidArgumentError
 from weft.framework.dtypes import DType
 from weft.framework.op_context import OpContext
 from weft.framework.tensor_shape import Dims, dims_compatible, format_dims
+from weft.ops.contributors import Contributors
 
 
 class AccumulatorState:
@@ -34,6 +36,7 @@ class AccumulatorState:
         self.reduction_type = reduction_type
         self._changed = threading.Condition()
         self._takers: deque[Any] = deque()
+        self._contributors = Contributors()
         self._step = 0
         self._count = 0
         self._dropped = 0
@@ -63,15 +66,23 @@ class AccumulatorState:
         with self._changed:
             return self._dropped
 
+    def report(self) -> dict[str, Any]:
+        """The step, how many gradients there are and are waited for (None when nobody waits), and who gave them."""
+        with self._changed:
+            needed = self._takers[0][1] if self._takers else None
+            replicas = self._contributors.report(time.monotonic())
+            return {"step": self._step, "count": self._count, "needed": needed, "replicas": replicas}
+
     def set_step(self, step: int) -> None:
         """Drop gradients of earlier steps from now on; going back is ignored."""
         with self._changed:
             self._step = max(self._step, step)
 
-    def apply(self, local_step: int, *gradient: Any) -> bool:
+    def apply(self, ctx: OpContext, local_step: int, *gradient: Any) -> bool:
         """Add a gradient that was computed at `local_step`; tells whether it was fresh."""
         self._check(*gradient)
         with self._changed:
+            self._contributors.note(ctx.session, time.monotonic(), local_step >= self._step)
             if local_step < self._step:
                 self._dropped += 1
                 return False
@@ -89,7 +100,7 @@ class AccumulatorState:
         """
         if num_required <= 0:
             raise InvalidArgumentError(None, None, f"Argument num_required must be positive, but got {num_required}")
-        waiter = [False]
+        waiter: list[Any] = [False, num_required]
 
         def cancel() -> None:
             with self._changed:
@@ -119,6 +130,7 @@ class AccumulatorState:
         taken = self._taken(self._count)
         self._count = 0
         self._step += 1
+        self._contributors.begin_again()
         return taken
 
     def close(self) -> None:

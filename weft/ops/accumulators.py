@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -52,7 +53,7 @@ def sparse_conditional_accumulator(ctx, *, dtype: DType, shape: Dims, container:
     gradient=None, stateful=True)  # fmt: skip
 def accumulator_apply_gradient(ctx, handle, local_step, gradient, *, dtype: DType):
     """Add a gradient unless it is stale."""
-    _find(ctx, handle).apply(int(local_step), gradient)
+    _find(ctx, handle).apply(ctx, int(local_step), gradient)
     return ()
 
 
@@ -61,6 +62,14 @@ def accumulator_apply_gradient(ctx, handle, local_step, gradient, *, dtype: DTyp
 def accumulator_num_accumulated(ctx, handle):
     """How many gradients there are."""
     return np.asarray(_find(ctx, handle).count, np.int32)
+
+
+@op("AccumulatorReport", "handle: Ref(string) -> report: string", infer=scalar_shape, gradient=None, stateful=True)
+def accumulator_report(ctx, handle):
+    """Who has given gradients for the next update, as JSON; see `AccumulatorState.report`."""
+    report = np.empty((), np.object_)
+    report[()] = json.dumps(_find(ctx, handle).report()).encode()
+    return report
 
 
 @op("AccumulatorSetGlobalStep", "handle: Ref(string), new_global_step: int64 ->", infer=no_outputs, gradient=None,
@@ -90,7 +99,7 @@ def sparse_accumulator_apply_gradient(ctx, handle, local_step, gradient_indices,
                                       dtype: DType, has_known_shape: bool):  # fmt: skip
     """Add a gradient of some rows unless it is stale."""
     shape = gradient_shape if has_known_shape else np.zeros(0, np.int64)
-    _find(ctx, handle).apply(int(local_step), gradient_indices, gradient_values, shape)
+    _find(ctx, handle).apply(ctx, int(local_step), gradient_indices, gradient_values, shape)
     return ()
 
 

@@ -52,6 +52,10 @@ class ConditionalAccumulatorBase:
         name = name or f"{self._name}_NumAccumulated"
         return accumulators.accumulator_num_accumulated(self._accumulator_ref, name=name)
 
+    def report(self, name: str | None = None) -> Tensor:
+        """Who has given gradients since the last update, as JSON: step, count, needed, and the sessions known."""
+        return accumulators.accumulator_report(self._accumulator_ref, name=name or f"{self._name}_Report")
+
     def set_global_step(self, new_global_step: Any, name: str | None = None) -> Operation:
         """An operation that drops gradients computed before this step from then on; a step back changes nothing."""
         return accumulators.accumulator_set_global_step(

@@ -53,6 +53,11 @@ class HostContext:
         """The tensors that the session keeps here between its runs."""
         return self._session.tensors
 
+    @property
+    def session(self) -> SessionState:
+        """Whose step it is."""
+        return self._session
+
     def _place(self) -> tuple[str, str]:
         attrs = self._op.attrs
         return attrs.get("container", ""), attrs.get("shared_name") or self._op.name

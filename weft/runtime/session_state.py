@@ -23,10 +23,13 @@ class SessionState:
         resources: the task's resources, or the session's own when it is isolated.
         config: the session's ConfigProto; `graph_options.optimizer_options.global_jit_level` ON_1 or ON_2 compiles every
             stage at its first run, OFF never; `inter_op_parallelism_threads` bounds how many host kernels run at a time.
+        name: the session's name in the cluster.
     """
 
-    def __init__(self, resources: ResourceManager, config: Any = None) -> None:
+    def __init__(self, resources: ResourceManager, config: Any = None, name: str = "") -> None:
         self.resources = resources
+        self.name = name
+        self.is_closed = False
         self.tensors = SessionTensors()
         self.host_permits = permits_of(config)
         level = config.graph_options.optimizer_options.global_jit_level if config is not None else 0

@@ -55,12 +55,14 @@ class Worker:
             return
         resources = ResourceManager(self.resources.default_container) if isolate else self.resources
         with self._lock:
-            self._sessions.setdefault(session_handle, SessionState(resources, config))
+            self._sessions.setdefault(session_handle, SessionState(resources, config, session_handle))
 
     def close_session(self, session_handle: str) -> None:
         """Cancel the session's steps and forget its graphs; shared state stays."""
         with self._lock:
-            self._sessions.pop(session_handle, None)
+            session = self._sessions.pop(session_handle, None)
+            if session is not None:
+                session.is_closed = True
             steps = [step for owner, step, _ in self._steps.values() if owner == session_handle]
             for handle in [h for h, (owner, _) in self._executors.items() if owner == session_handle]:
                 del self._executors[handle]

@@ -30,6 +30,7 @@ from weft.train.model_readiness import what_is_missing
 from weft.train.optimizer import Optimizer
 from weft.train.queue_runner import QueueRunner
 from weft.train.session_run_hook import SessionRunHook
+from weft.train.stall_watch import WatchedQueueRunner
 
 
 class SyncReplicasOptimizer(Optimizer):
@@ -38,6 +39,8 @@ class SyncReplicasOptimizer(Optimizer):
         opt = tf.train.SyncReplicasOptimizer(opt, replicas_to_aggregate=50, total_num_replicas=52)
         train_op = opt.minimize(loss, global_step=global_step)
         hooks = [opt.make_session_run_hook(is_chief)]
+
+    While an update waits for gradients, the chief logs every 10 seconds how many there are and whose are missing.
 
     The hook is all that a MonitoredTrainingSession needs. With a Supervisor, pass `local_init_op` (`chief_init_op` or
     `local_step_init_op`) and `ready_for_local_init_op`, and on the chief run `get_init_tokens_op()` and start
@@ -82,6 +85,7 @@ class SyncReplicasOptimizer(Optimizer):
         self._chief_queue_runner: QueueRunner | None = None
         self._release: Any = None
         self._accumulator_list: list[tuple[Any, str]] = []
+        self._reports: list[Tensor] = []
         self.local_step_init_op: Any = None
         self.chief_init_op: Any = None
         self.ready_for_local_init_op: Any = None
@@ -120,7 +124,8 @@ class SyncReplicasOptimizer(Optimizer):
                 self._sync_token_queue = queue
                 train_op = self._add_train_op(queue, pushes)
                 self._release = self._add_release(queue, update)
-                self._chief_queue_runner = QueueRunner(queue, [self._release])
+                self._reports = self._add_reports(graph)
+                self._chief_queue_runner = WatchedQueueRunner(self._reports, queue, [self._release])
             self.chief_init_op = self._add_chief_init(graph)
         return train_op
 
@@ -185,6 +190,15 @@ class SyncReplicasOptimizer(Optimizer):
         # Reading explicitly makes the value that of after the control dependencies.
         step = self._global_step
         return fill([count], step.read_value() if isinstance(step, Variable) else step)
+
+    def _add_reports(self, graph: Any) -> list[Tensor]:
+        """For each task, what its first accumulator says of the update that it waits for."""
+        first = {device: accumulator for accumulator, device in reversed(self._accumulator_list)}
+        reports = []
+        for device, accumulator in first.items():
+            with graph.device(device):
+                reports.append(accumulator.report())
+        return reports
 
     def _add_chief_init(self, graph: Any) -> Operation:
         steps = [self.local_step_init_op]
@@ -282,7 +296,9 @@ class _SyncReplicasOptimizerHook(SessionRunHook):
         self._end_op = queue.close()
         # The queue stays open when the chief only loses its session: the others then wait for it to come back.
         nothing = no_op()
-        self._queue_runner = QueueRunner(queue, [optimizer._release], close_op=nothing, cancel_op=nothing)
+        self._queue_runner = WatchedQueueRunner(
+            optimizer._reports, queue, [optimizer._release], close_op=nothing, cancel_op=nothing
+        )
 
     def after_create_session(self, session: Any, coord: Any) -> None:
         missing = what_is_missing(session, self._ready_op)
