@@ -529,6 +529,7 @@ from weft.ops.summary_merge import merge_all as merge_all_summaries
 from weft.ops.summary_names import histogram_summary as histogram_summary
 from weft.ops.summary_names import image_summary as image_summary
 from weft.ops.summary_names import scalar_summary as scalar_summary
+from weft.ops.template import make_template as make_template
 from weft.ops.tensor_array import TensorArray as TensorArray
 from weft.ops.tiling import broadcast_dynamic_shape as broadcast_dynamic_shape
 from weft.ops.tiling import broadcast_static_shape as broadcast_static_shape

@@ -84,6 +84,7 @@ from weft.ops.nn_topk import in_top_k as in_top_k
 from weft.ops.nn_topk import top_k as top_k
 from weft.ops.rnn import bidirectional_dynamic_rnn as bidirectional_dynamic_rnn
 from weft.ops.rnn import dynamic_rnn as dynamic_rnn
+from weft.ops.rnn_raw import raw_rnn as raw_rnn
 from weft.ops.rnn_static import static_bidirectional_rnn as static_bidirectional_rnn
 from weft.ops.rnn_static import static_rnn as static_rnn
 from weft.ops.rnn_static import static_state_saving_rnn as static_state_saving_rnn

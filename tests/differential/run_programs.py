@@ -1,7 +1,7 @@
 """Run the programs of a catalogue with weft or TensorFlow and print what each printed, as one JSON object by name.
 
-Programs find `tf`, `np`, `os`, `tempfile`, `E`, which calls a function and prints its result or the class of its error, and
-`each`, which runs programs of one line.
+Programs find `tf`, `np`, `os`, `tempfile`, `E`, which calls a function and prints its result or the class of its error,
+`each`, which runs programs of one line, and `rnn_cell`: tf.nn.rnn_cell, which later TensorFlows keep elsewhere.
 It is run as a script, by the interpreter of either: `run_programs.py weft|tensorflow CATALOGUE`.
 """
 
@@ -123,14 +123,23 @@ def _library(name: str) -> Any:
     return tf
 
 
+def _rnn_cells(name: str, tf: Any) -> Any:
+    if name == "tensorflow":
+        return importlib.import_module("tensorflow.python.keras.layers.legacy_rnn.rnn_cell_impl")
+    return tf.nn.rnn_cell
+
+
 def _main() -> None:
     warnings.simplefilter("ignore")
     tf = _library(sys.argv[1])
     np.set_printoptions(precision=4, suppress=True)
-    printed, each = {}, runner_of_lines(tf)
+    printed, each, cells = {}, runner_of_lines(tf), _rnn_cells(sys.argv[1], tf)
     for name, source in load(Path(sys.argv[2])).items():
         tf.reset_default_graph()
-        names = {"tf": tf, "np": np, "os": os, "tempfile": tempfile, "E": attempt, "each": each, "__name__": "program"}
+        names = {
+            "tf": tf, "np": np, "os": os, "tempfile": tempfile, "E": attempt, "each": each, "rnn_cell": cells,
+            "__name__": "program",
+        }  # fmt: skip
         with contextlib.redirect_stdout(io.StringIO()) as output:
             try:
                 exec(compile(source, name, "exec"), names)

@@ -52,7 +52,7 @@ def test_the_computed_value_is_that_of_a_dense_layer() -> None:
 
 def test_a_normalizer_stands_for_the_biases() -> None:
     layers.fully_connected(tf.ones([2, 3]), 4, normalizer_fn=layers.batch_norm, normalizer_params={"scale": True})
-    made = ["weights", "BatchNorm/gamma", "BatchNorm/beta", "BatchNorm/moving_mean", "BatchNorm/moving_variance"]
+    made = ["weights", "BatchNorm/beta", "BatchNorm/gamma", "BatchNorm/moving_mean", "BatchNorm/moving_variance"]
     assert names(tf.model_variables()) == [f"fully_connected/{name}" for name in made]
     assert len(tf.get_collection(tf.GraphKeys.UPDATE_OPS)) == 2
 

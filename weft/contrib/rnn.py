@@ -7,6 +7,7 @@ from weft.ops.rnn_cell import RNNCell as RNNCell
 from weft.ops.rnn_cells import BasicLSTMCell as BasicLSTMCell
 from weft.ops.rnn_cells import BasicRNNCell as BasicRNNCell
 from weft.ops.rnn_cells import GRUCell as GRUCell
+from weft.ops.rnn_cells import LSTMBlockCell as LSTMBlockCell
 from weft.ops.rnn_cells import LSTMCell as LSTMCell
 from weft.ops.rnn_cells import LSTMStateTuple as LSTMStateTuple
 from weft.ops.rnn_static import static_bidirectional_rnn as static_bidirectional_rnn

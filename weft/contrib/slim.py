@@ -1,21 +1,39 @@
-"""tf.contrib.slim: the layers, variables and argument scopes of tf.contrib. This module only re-exports."""
+"""tf.contrib.slim: the names under which programs use contrib's layers, losses and variables. This module only re-exports."""
 
 from __future__ import annotations
 
 from weft.contrib import layers as layers
-from weft.contrib.layers import avg_pool2d as avg_pool2d
-from weft.contrib.layers import batch_norm as batch_norm
-from weft.contrib.layers import conv2d as conv2d
-from weft.contrib.layers import dropout as dropout
-from weft.contrib.layers import flatten as flatten
-from weft.contrib.layers import fully_connected as fully_connected
-from weft.contrib.layers import l1_regularizer as l1_regularizer
-from weft.contrib.layers import l2_regularizer as l2_regularizer
-from weft.contrib.layers import max_pool2d as max_pool2d
-from weft.contrib.layers import variance_scaling_initializer as variance_scaling_initializer
-from weft.contrib.layers import xavier_initializer as xavier_initializer
+from weft.contrib import losses as losses
+from weft.contrib import metrics as metrics
+from weft.contrib.batch_norm import batch_norm as batch_norm
+from weft.contrib.batch_norm import layer_norm as layer_norm
+from weft.contrib.layer_functions import avg_pool2d as avg_pool2d
+from weft.contrib.layer_functions import bias_add as bias_add
+from weft.contrib.layer_functions import conv1d as conv1d
+from weft.contrib.layer_functions import conv2d as conv2d
+from weft.contrib.layer_functions import conv2d_transpose as conv2d_transpose
+from weft.contrib.layer_functions import conv3d as conv3d
+from weft.contrib.layer_functions import convolution as convolution
+from weft.contrib.layer_functions import convolution2d as convolution2d
+from weft.contrib.layer_functions import dropout as dropout
+from weft.contrib.layer_functions import flatten as flatten
+from weft.contrib.layer_functions import fully_connected as fully_connected
+from weft.contrib.layer_functions import linear as linear
+from weft.contrib.layer_functions import max_pool2d as max_pool2d
+from weft.contrib.layer_functions import one_hot_encoding as one_hot_encoding
+from weft.contrib.layer_functions import relu as relu
+from weft.contrib.layer_functions import repeat as repeat
+from weft.contrib.layer_functions import softmax as softmax
+from weft.contrib.layer_functions import stack as stack
+from weft.contrib.model_assignments import assign_from_checkpoint_fn as assign_from_checkpoint_fn
+from weft.contrib.model_assignments import assign_from_values as assign_from_values
+from weft.contrib.model_assignments import assign_from_values_fn as assign_from_values_fn
 from weft.ops.arg_scope import add_arg_scope as add_arg_scope
 from weft.ops.arg_scope import arg_scope as arg_scope
+from weft.ops.fan_initializers import variance_scaling_initializer as variance_scaling_initializer
+from weft.ops.fan_initializers import xavier_initializer as xavier_initializer
+from weft.ops.model_variables import add_model_variable as add_model_variable
+from weft.ops.model_variables import filter_variables as filter_variables
 from weft.ops.model_variables import get_local_variables as get_local_variables
 from weft.ops.model_variables import get_model_variables as get_model_variables
 from weft.ops.model_variables import get_trainable_variables as get_trainable_variables
@@ -27,6 +45,9 @@ from weft.ops.model_variables import get_variables_to_restore as get_variables_t
 from weft.ops.model_variables import local_variable as local_variable
 from weft.ops.model_variables import model_variable as model_variable
 from weft.ops.model_variables import variable as variable
+from weft.ops.regularizers import l1_l2_regularizer as l1_l2_regularizer
+from weft.ops.regularizers import l1_regularizer as l1_regularizer
+from weft.ops.regularizers import l2_regularizer as l2_regularizer
 from weft.train.training_util import create_global_step as create_global_step
 from weft.train.training_util import get_global_step as get_global_step
 from weft.train.training_util import get_or_create_global_step as get_or_create_global_step

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import inspect
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from typing import Any, Final, TypeVar
@@ -44,9 +45,8 @@ def arg_scoped_arguments(func: Any) -> tuple[str, ...]:
     """The names of the keyword arguments that scopes may set for a decorated function."""
     if not has_arg_scope(func):
         raise ValueError(f"{func} is not decorated with @add_arg_scope")
-    function = func.__wrapped__
-    count = function.__code__.co_argcount
-    return tuple(function.__code__.co_varnames[count - len(function.__defaults__ or ()) : count])
+    parameters = inspect.signature(func).parameters.values()
+    return tuple(each.name for each in parameters if each.default is not each.empty)
 
 
 @contextlib.contextmanager

@@ -161,6 +161,12 @@ class QueueState:
             raise
         return taken
 
+    def give_back(self, elements: Sequence[Element]) -> None:
+        """Undo a dequeue."""
+        with self._changed:
+            self._store.put_back(elements)
+            self._changed.notify_all()
+
     def close(self, ctx: OpContext | None = None, cancel_pending_enqueues: bool = False) -> None:
         """Refuse further elements; those there are can be taken. Waits for enqueues that wait, or cancels them."""
         if ctx is None or cancel_pending_enqueues:

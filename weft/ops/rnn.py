@@ -115,6 +115,7 @@ def _loop(
         loop_vars=(constant(0, dtypes.int32, name="time"), targets, state),
         parallel_iterations=parallel_iterations,
         swap_memory=swap_memory,
+        maximum_iterations=steps,
     )
     stacked = []
     for target, shape in zip(targets, shapes, strict=True):

@@ -290,6 +290,26 @@ class LSTMCell(RNNCell):
         return new_h, _lstm_state(new_c, new_h, self._state_is_tuple)
 
 
+class LSTMBlockCell(LSTMCell):
+    """The LSTM of `LSTMCell` without projection, by the name of TensorFlow's fused form; XLA fuses both alike.
+
+    Args:
+        num_units: the size of memory and output.
+        forget_bias: added to the forget gate.
+        cell_clip: limits the memory to plus or minus this; no limit when None.
+        use_peephole: whether the gates see the memory, each element its own.
+        dtype: the type of the variables; that of the inputs when None.
+        reuse: whether the variables exist already.
+        name: the name of the variable scope.
+    """
+
+    def __init__(
+        self, num_units: int, forget_bias: float = 1.0, cell_clip: float | None = None, use_peephole: bool = False,
+        dtype: Any = None, reuse: bool | None = None, name: str = "lstm_cell",
+    ) -> None:  # fmt: skip
+        super().__init__(num_units, use_peephole, cell_clip, forget_bias=forget_bias, reuse=reuse, name=name, dtype=dtype)
+
+
 def _clipped(tensor: Tensor, limit: float | None) -> Tensor:
     return tensor if limit is None else clip_by_value(tensor, -limit, limit)
 

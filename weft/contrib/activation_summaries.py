@@ -1,0 +1,58 @@
+"""Summaries of layers' outputs: their values, and how many of them are zero."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from weft.framework import dtypes
+from weft.framework.collections import GraphKeys
+from weft.framework.graph import get_default_graph
+from weft.ops.casting import cast
+from weft.ops.comparison import equal, less
+from weft.ops.reduce_functions import reduce_mean
+from weft.ops.summary_ops import histogram, scalar
+
+
+def _zero_fraction(tensor: Any) -> Any:
+    return reduce_mean(cast(equal(tensor, cast(0, tensor.dtype.base_dtype)), dtypes.float32))
+
+
+def summarize_tensor(tensor: Any, tag: str | None = None) -> Any:
+    """A scalar summary of a scalar, a histogram of anything else; None for strings and bools, which have none."""
+    kind = tensor.dtype.base_dtype
+    if not (kind.is_floating or kind.is_integer):
+        return None
+    name = tag or tensor.op.name
+    return scalar(name, tensor) if tensor.shape.ndims == 0 else histogram(name, tensor)
+
+
+def summarize_activation(op: Any) -> Any:
+    """Summaries of a layer's outputs: a histogram, and for Relu, Softplus, Relu6 and Sigmoid the shares at their ends."""
+    name = op.op.name
+    if op.op.type in ("Relu", "Softplus", "Relu6"):
+        scalar(f"{name}/zeros", _zero_fraction(op))
+    if op.op.type == "Relu6":
+        scalar(f"{name}/sixes", reduce_mean(cast(equal(op, cast(6, op.dtype.base_dtype)), dtypes.float32)))
+    if op.op.type == "Sigmoid":
+        scalar(f"{name}/saturated", reduce_mean(cast(less(op, cast(0.01, op.dtype.base_dtype)), dtypes.float32)))
+    return histogram(f"{name}/activation", op)
+
+
+def summarize_tensors(tensors: Any, summarizer: Any = summarize_tensor) -> list[Any]:
+    """The summaries of tensors."""
+    return [summarizer(tensor) for tensor in tensors]
+
+
+def summarize_collection(collection: str, name_filter: str | None = None, summarizer: Any = summarize_tensor) -> list[Any]:
+    """The summaries of a collection's tensors, of those whose names match when a pattern is given."""
+    found = []
+    for item in get_default_graph().get_collection(collection):
+        if name_filter is None or re.match(name_filter, item.op.name):
+            found.append(summarizer(item))
+    return found
+
+
+def summarize_activations(name_filter: str | None = None, summarizer: Any = summarize_activation) -> list[Any]:
+    """The summaries of the collection ACTIVATIONS."""
+    return summarize_collection(GraphKeys.ACTIVATIONS, name_filter, summarizer)

@@ -1,0 +1,45 @@
+"""Where contrib's layers put what they make: the collections of variables and of outputs."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from typing import Any, Final
+from weakref import WeakKeyDictionary
+
+from weft.framework.graph import get_default_graph
+from weft.framework.operation import Tensor
+
+_ALIASES: Final[WeakKeyDictionary[Tensor, list[str]]] = WeakKeyDictionary()
+
+
+def variable_collections(collections: Any, name: str) -> Any:
+    """The collections for a variable: those given, or those that a dict gives for its name."""
+    return collections.get(name) if isinstance(collections, Mapping) else collections
+
+
+def add_variable(variable: Any, collections: Any, name: str) -> None:
+    """Add a layer's variable to the collections for it."""
+    names = variable_collections(collections, name)
+    if variable is not None and names:
+        graph = get_default_graph()
+        for key in [names] if isinstance(names, str) else names:
+            if variable not in graph.get_collection(key):
+                graph.add_to_collection(key, variable)
+
+
+def collected(collections: Any, alias: str, outputs: Any) -> Any:
+    """The outputs, after they were added to the collections given, under an alias for `convert_collection_to_dict`."""
+    if collections:
+        _ALIASES.setdefault(outputs, []).append(alias)
+        get_default_graph().add_to_collections(collections, outputs)
+    return outputs
+
+
+def convert_collection_to_dict(collection: str, clear_collection: bool = False) -> OrderedDict[str, Any]:
+    """A collection of outputs by alias."""
+    items = get_default_graph().get_collection(collection)
+    found = OrderedDict((alias, item) for item in items for alias in _ALIASES.get(item, [item.name]))
+    if clear_collection:
+        get_default_graph().clear_collection(collection)
+    return found

@@ -1,0 +1,70 @@
+"""tf.contrib.seq2seq: the loss of sequences of classes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.ops.casting import cast
+from weft.ops.division import div_no_nan
+from weft.ops.elementwise import add, mul
+from weft.ops.input_scope import input_scope
+from weft.ops.nn_softmax import sparse_softmax_cross_entropy_with_logits
+from weft.ops.reduce_functions import count_nonzero, reduce_sum
+from weft.ops.shape_ops import reshape, shape, size
+
+_LITTLE = 1e-12
+
+
+def sequence_loss(
+    logits: Any, targets: Any, weights: Any, average_across_timesteps: bool = True, average_across_batch: bool = True,
+    sum_over_timesteps: bool = False, sum_over_batch: bool = False, softmax_loss_function: Any = None, name: str | None = None,
+) -> Any:  # fmt: skip
+    """The weighted cross-entropy of sequences of logits.
+
+    Args:
+        logits: `[batch, steps, classes]`.
+        targets: `[batch, steps]` class numbers.
+        weights: `[batch, steps]`, what each step counts.
+        average_across_timesteps, average_across_batch: whether to sum over steps, or sequences, and divide by the weights.
+        sum_over_timesteps, sum_over_batch: whether to sum over steps, or sequences, and divide by how many count.
+        softmax_loss_function: a function `(labels=, logits=)` in place of sparse softmax cross-entropy.
+        name: the name scope.
+
+    Returns:
+        A scalar, `[batch]`, `[steps]` or `[batch, steps]`, as is summed over.
+
+    Raises:
+        ValueError: a shape is of another rank, or both an average and a sum are asked for.
+    """
+    logits, targets, weights = (convert_to_tensor(each) for each in (logits, targets, weights))
+    for what, tensor, rank, text in (
+        ("Logits", logits, 3, "[batch_size x sequence_length x logits]"),
+        ("Targets", targets, 2, "[batch_size x sequence_length]"),
+        ("Weights", weights, 2, "[batch_size x sequence_length]"),
+    ):
+        if tensor.shape.ndims not in (None, rank):
+            raise ValueError(f"{what} must be a {rank}-D {text} tensor")
+    if average_across_timesteps and sum_over_timesteps:
+        raise ValueError("average_across_timesteps and sum_over_timesteps cannot be set to True at same time.")
+    if average_across_batch and sum_over_batch:
+        raise ValueError("average_across_batch and sum_over_batch cannot be set to True at same time.")
+    with input_scope(name, "sequence_loss", (logits, targets, weights)):
+        classes = shape(logits)[2]
+        flat_logits, flat_targets = reshape(logits, [-1, classes]), reshape(targets, [-1])
+        function = softmax_loss_function or sparse_softmax_cross_entropy_with_logits
+        losses = mul(function(labels=flat_targets, logits=flat_logits), reshape(weights, [-1]))
+        if average_across_timesteps and average_across_batch:
+            return div_no_nan(reduce_sum(losses), add(reduce_sum(weights), _LITTLE))
+        if sum_over_timesteps and sum_over_batch:
+            return div_no_nan(reduce_sum(losses), cast(count_nonzero(weights), losses.dtype.base_dtype))
+        losses = reshape(losses, shape(logits)[0:2])
+        if average_across_timesteps and not average_across_batch:
+            return div_no_nan(reduce_sum(losses, 1), add(reduce_sum(weights, 1), _LITTLE))
+        if average_across_batch and not average_across_timesteps:
+            return div_no_nan(reduce_sum(losses, 0), add(reduce_sum(weights, 0), _LITTLE))
+        if sum_over_timesteps:
+            return div_no_nan(reduce_sum(losses, 1), cast(size(weights[0]), losses.dtype.base_dtype))
+        if sum_over_batch:
+            return div_no_nan(reduce_sum(losses, 0), cast(size(weights[:, 0]), losses.dtype.base_dtype))
+        return losses
