@@ -12,7 +12,7 @@ from benchmarks.framework import TENSORFLOW, WEFT
 from benchmarks.report import quantity
 from benchmarks.sitting import Row, Sitting, Spread
 
-WIDTH, LABELS, FIGURES, ROW, GROUP, TOP, BOTTOM = 980, 336, 250, 25, 30, 96, 46
+WIDTH, LABELS, FIGURES, ROW, GROUP, TOP, BOTTOM = 1020, 384, 250, 25, 30, 96, 46
 _TICKS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)
 _GROUPS = {
     "start_up": "Starting and building",
@@ -79,23 +79,31 @@ def _axis(bars: list[tuple[Row, Spread]]) -> Scale:
 
 
 def _head(picture: Drawing, sitting: Sitting) -> None:
-    versions = " and ".join(f"{contender.title} {sitting.versions[contender.name]}" for contender in sitting.contenders)
-    picture.text(20, 32, f"How many times better: {versions}", size=17, bold=True)
+    versions = " against ".join(f"{contender.title} {sitting.versions[contender.name]}" for contender in sitting.contenders)
+    picture.text(20, 32, f"{versions}: how many times better", size=17, bold=True)
     x = 20.0
-    for kind, words, room in (("weft", "weft is better", 120), ("peer", "TensorFlow is better", 150)):
+    for kind, words, room in (("weft", "weft is better", 124), ("peer", "TensorFlow is better", 172)):
         picture.box(x, 46, 12, 12, kind, radius=2)
         picture.text(x + 18, 56, words, "muted")
         x += room
-    picture.line(x, 52, x + 16, 52, "ink", width=1.5)
-    picture.text(x + 22, 56, "lowest to highest round", "muted")
-    _goal_mark(picture, x + 182, 52)
-    picture.text(x + 190, 56, "goal", "muted")
+    _whisker(picture, x, x + 18, 52)
+    picture.text(x + 25, 56, "lowest to highest round", "muted")
+    _goal_mark(picture, x + 200, 52)
+    picture.text(x + 208, 56, "goal", "muted")
     picture.text(WIDTH - FIGURES + 14, TOP - 14, "better", "muted", size=11.5)
     picture.text(WIDTH - 20, TOP - 14, "weft / TensorFlow", "muted", size=11.5, anchor="end")
 
 
 def _goal_mark(picture: Drawing, x: float, middle: float) -> None:
-    picture.line(x, middle - 8, x, middle + 8, "muted", width=2)
+    picture.line(x, middle - 10, x, middle + 10, "card", width=5)
+    picture.line(x, middle - 10, x, middle + 10, "ink", width=2)
+
+
+def _whisker(picture: Drawing, low: float, high: float, middle: float) -> None:
+    for colour, width in (("card", 4.5), ("ink", 1.5)):
+        picture.line(low, middle, high, middle, colour, width=width)
+        for x in (low, high):
+            picture.line(x, middle - 3, x, middle + 3, colour, width=width)
 
 
 def _grid(picture: Drawing, axis: Scale, height: int) -> None:
@@ -113,9 +121,7 @@ def _bar(picture: Drawing, axis: Scale, y: float, row: Row, times: Spread) -> No
     picture.box(start, y + 5, max(end - start, 1), ROW - 10, "weft" if times.median >= 1 else "peer", radius=2)
     _goal_mark(picture, axis(times_better(measure, measure.goal)), middle)
     if times.high > times.low:
-        picture.line(axis(times.low), middle, axis(times.high), middle, "ink", width=1.5)
-        for x in (axis(times.low), axis(times.high)):
-            picture.line(x, middle - 3, x, middle + 3, "ink", width=1.5)
+        _whisker(picture, axis(times.low), axis(times.high), middle)
     picture.text(WIDTH - FIGURES + 14, middle + 4.5, f"{times.median:.{0 if times.median >= 20 else 1}f}×", bold=True)  # noqa: RUF001
     picture.text(WIDTH - 20, middle + 4.5, _figures(row), "muted", anchor="end")
 

@@ -7,6 +7,7 @@ disturbs meets both alike. A ratio is formed within a round; the median over rou
 from __future__ import annotations
 
 import statistics
+import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields
 from typing import Any
@@ -81,7 +82,7 @@ def spread(values: Iterable[float]) -> Spread | None:
 
 
 def hold(contenders: list[Contender], measures: list[Measure], *, rounds: int, tell: Callable[[str], None]) -> Sitting:
-    """Run all measures `rounds` times; `tell` is given a line of progress for each."""
+    """Run all measures `rounds` times; `tell` is given a line of progress for each, with how long its process took."""
     versions = {contender.name: contender.version() for contender in contenders}
     sitting = Sitting(contenders, versions, [Row(measure) for measure in measures])
     for round_ in range(rounds):
@@ -98,7 +99,8 @@ def _take_turn(row: Row, contender: Contender, tell: Callable[[str], None]) -> N
     if not row.may_run(contender.name):
         outcomes.append(outcomes[-1])
         return
+    started = time.monotonic()
     outcome = contender.run(row.measure)
     outcomes.append(outcome)
     result = f"{outcome.sample.value:.6g} {row.measure.unit.value}" if outcome.sample else outcome.reason
-    tell(f"  {row.measure.name:<20} {contender.title:<11} {result}")
+    tell(f"  {row.measure.name:<20} {contender.title:<11} {time.monotonic() - started:5.1f} s  {result}")

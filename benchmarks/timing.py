@@ -57,9 +57,9 @@ def warm_up(call: Callable[[], object], *, seconds: float, calls: int) -> float:
 def seconds_per_call(
     call: Callable[[], object],
     *,
-    warm_up_s: float = 1.0,
+    warm_up_s: float = 0.7,
     warm_up_calls: int = 10,
-    measure_s: float = 2.0,
+    measure_s: float = 1.5,
     batch_s: float = 0.05,
 ) -> Sample:
     """Time `call` in batches, at least five of them, for about `measure_s` seconds."""
