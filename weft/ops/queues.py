@@ -144,7 +144,9 @@ def queue_enqueue_many_v2(ctx, handle, components, *, Tcomponents: list[DType], 
         raise InvalidArgumentError(
             None, None, f"All input tensors must have the same size in the 0th dimension, they have {sorted(counts)}"
         )
-    queue.state.enqueue(ctx, [tuple(_slice(c, row) for c in components) for row in range(counts.pop())])
+    elements = [tuple(_slice(c, row) for c in components) for row in range(counts.pop())]
+    if elements:
+        queue.state.enqueue(ctx, elements)
     return ()
 
 
