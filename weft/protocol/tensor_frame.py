@@ -26,6 +26,7 @@ import numpy.typing as npt
 from weft.protocol import messages
 from weft.protocol.messages import Message
 from weft.protocol.protocol_error import LocalProtocolError, RemoteProtocolError
+from weft.protocol.receive_memory import ReceiveMemory
 from weft.protocol.tensor_blob import ALIGNMENT, COPIED_BYTES, Buffer, describe, padding, payload_bytes, restore
 
 MAX_HEADER_BYTES: Final = 64 << 20
@@ -35,6 +36,8 @@ RECEIVE_BYTES: Final = 256 << 10
 """The size of a decoder's own buffer: as many small frames as fit are received with one call."""
 
 _DIRECT_BYTES: Final = 32 << 10  # Payloads beyond this get memory of their own; below, one copy is cheaper.
+_PEEK_BYTES: Final = 16 << 10  # What is received at once after such a payload, until so many frames have been without:
+_FRAMES_BETWEEN: Final = 32
 _MAGIC: Final = 0xF7E3
 _PREFIX: Final = struct.Struct("<HBBIQ")
 _PREFIX_BYTES: Final = _PREFIX.size
@@ -150,7 +153,7 @@ class FrameDecoder:
     """
 
     __slots__ = (
-        "_bytes", "_end", "_error", "_fields", "_filled", "_kind", "_payload", "_start", "_view",
+        "_bytes", "_end", "_error", "_fields", "_filled", "_frames_since", "_kind", "_memory", "_payload", "_start", "_view",
         "max_header_bytes", "max_payload_bytes",
     )  # fmt: skip
 
@@ -160,6 +163,9 @@ class FrameDecoder:
         self._bytes = bytearray(RECEIVE_BYTES)
         self._view = memoryview(self._bytes)
         self._start = self._end = 0
+        # Frames since the last large payload. Where another is likely little is received at once: it shall come to its place.
+        self._frames_since = _FRAMES_BETWEEN
+        self._memory = ReceiveMemory()
         # The frame whose large payload is being received, if any.
         self._payload: npt.NDArray[np.uint8] | None = None
         self._filled = 0
@@ -178,6 +184,8 @@ class FrameDecoder:
             raise self._error
         if self._payload is not None:
             return self._payload.data[self._filled :]
+        if self._frames_since < _FRAMES_BETWEEN:
+            return self._view[self._end : self._end + _PEEK_BYTES]
         return self._view[self._end :]
 
     def buffer_received(self, count: int) -> list[Message]:
@@ -218,6 +226,7 @@ class FrameDecoder:
     def _parse(self, out: list[Message]) -> None:
         """Take every complete frame out of the buffer, then make room for the one that is not."""
         needed = _PREFIX_BYTES
+        self._memory.note_receipt()
         start, end, view = self._start, self._end, self._view
         while end - start >= _PREFIX_BYTES:
             kind, header_bytes, size = self._prefix(start)
@@ -232,6 +241,7 @@ class FrameDecoder:
                     break
                 fields = _fields(kind, view[body:payload_at], size)
                 start = self._start = payload_at + size
+                self._frames_since += 1
                 out.append(_message(kind, fields, bytearray(view[payload_at:start]) if size else _NOTHING))
             else:
                 fields = _fields(kind, view[body:payload_at], size)
@@ -254,7 +264,11 @@ class FrameDecoder:
 
     def _begin_payload(self, kind: _Kind, fields: tuple[Any, ...], size: int, at: int, out: list[Message]) -> int:
         """Move what has come of a large payload to memory of its own; return where the buffer's rest starts."""
-        payload = _aligned(size)
+        try:
+            payload = self._memory.take(size)
+        except (MemoryError, ValueError) as error:
+            raise RemoteProtocolError(f"there is no memory for a payload of {size} bytes") from error
+        self._frames_since = 0
         present = min(size, self._end - at)
         payload.data[:present] = self._view[at : at + present]
         if present == size:
@@ -313,12 +327,3 @@ def _message(kind: _Kind, fields: tuple[Any, ...], payload: bytearray | npt.NDAr
     except ValueError as error:
         raise RemoteProtocolError(f"a {kind.message_class.__name__} contradicts itself: {error}") from error
     return message
-
-
-def _aligned(size: int) -> npt.NDArray[np.uint8]:
-    try:
-        memory = np.empty(size + ALIGNMENT, np.uint8)
-    except (MemoryError, ValueError) as error:
-        raise RemoteProtocolError(f"there is no memory for a payload of {size} bytes") from error
-    skip = padding(memory.__array_interface__["data"][0])
-    return memory[skip : skip + size]
