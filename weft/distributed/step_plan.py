@@ -200,23 +200,36 @@ class StepPlan:
         step = MasterStep(self._owner.next_step_id(), self.parts)
         stats: dict[str, Any] = {}
 
+        settling = threading.Lock()
+
         def part_over(task: str) -> PartDone:
             def over(fetches: Any, error: OpError | None, step_stats: Any) -> None:
-                inbox.put(lambda: settle(task, fetches, error, step_stats))
+                stats[task] = step_stats
+                if error is not None:
+                    inbox.put(lambda: end(lambda: step.part_failed(task, error)))
+                    return
+                with settling:
+                    step.part_done(task, fetches)
+                # The thread that waits is woken for the last part only.
+                if step.state is not StepState.RUNNING:
+                    inbox.put(_nothing)
 
             return over
 
-        def settle(task: str, fetches: Any, error: OpError | None, step_stats: Any) -> None:
-            stats[task] = step_stats
-            if error is None:
-                step.part_done(task, fetches)
-            else:
-                self._obey(step, step.part_failed(task, error))
+        def end(event: Callable[[], AbortParts | None]) -> None:
+            with settling:
+                instruction = event()
+            if instruction is not None:
+                for task in instruction.tasks:
+                    self.parts[task].worker.abort(step.step_id, instruction.error)
+
+        def give_up(error: OpError) -> None:
+            end(lambda: step.cancel(error))
 
         self._renew()
 
         def cancel(error: OpError) -> None:
-            inbox.put(lambda: self._obey(step, step.cancel(error)))
+            inbox.put(lambda: give_up(error))
 
         self._owner.note_start(step.step_id, cancel)
         if on_start is not None:
@@ -225,11 +238,10 @@ class StepPlan:
             for task, part in self.parts.items():
                 values = [feeds[place] for place in part.feed_places]
                 part.worker.run_graph(step.step_id, part.graph_handle, values, traced, inbox, part_over(task))
-            self._wait(step, inbox, self._deadline(options))
+            self._wait(step, inbox, give_up, self._deadline(options))
         except BaseException as error:
             # An interrupt, or a task that could not even be asked: the others must not wait for ever.
-            reason = error if isinstance(error, OpError) else _interrupted(error)
-            self._obey(step, step.cancel(reason))
+            give_up(error if isinstance(error, OpError) else _interrupted(error))
             raise
         finally:
             self._owner.note_end(step.step_id)
@@ -253,25 +265,24 @@ class StepPlan:
         timeout_ms = (options.timeout_in_ms if options is not None else 0) or self._owner.timeout_ms
         return time.monotonic() + timeout_ms / 1000 if timeout_ms > 0 else None
 
-    def _wait(self, step: MasterStep, inbox: Inbox, deadline: float | None) -> None:
+    def _wait(self, step: MasterStep, inbox: Inbox, give_up: Callable[[OpError], None], deadline: float | None) -> None:
         while step.state is StepState.RUNNING:
             try:
                 action = inbox.get(timeout=None if deadline is None else max(deadline - time.monotonic(), 0))
             except Empty:
                 waiting = ", ".join(step.waiting_for)
                 error = DeadlineExceededError(None, None, f"Timed out waiting for step {step.step_id:x} on {waiting}")
-                self._obey(step, step.cancel(error))
+                give_up(error)
                 return
             action()
-
-    def _obey(self, step: MasterStep, instruction: AbortParts | None) -> None:
-        if instruction is not None:
-            for task in instruction.tasks:
-                self.parts[task].worker.abort(step.step_id, instruction.error)
 
 
 def _is_traced(options: Any) -> bool:
     return bool(options.trace_level >= config_pb2.RunOptions.SOFTWARE_TRACE)
+
+
+def _nothing() -> None:
+    """What wakes a thread that waits for a step."""
 
 
 def _interrupted(error: BaseException) -> OpError:

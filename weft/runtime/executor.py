@@ -174,10 +174,10 @@ class Step:
         if self._unfinished == 0:
             self._finish()
             return
-        self._run(list(self._executor.sources))
+        self.run(list(self._executor.sources))
 
-    def receive(self, edges: Sequence[int], tensors: Sequence[Any]) -> None:
-        """Take values from another task and run every stage that they make ready."""
+    def take(self, edges: Sequence[int], tensors: Sequence[Any]) -> list[Stage]:
+        """Take values from another task; returns the stages that they make ready, for `run`."""
         if self.trace is not None:
             self._executor.note_transfers(self.trace, self._begin_s, edges, tensors)
         ready: list[Stage] = []
@@ -190,14 +190,15 @@ class Step:
                     self._pending[stage.number] -= 1
                     if self._pending[stage.number] == 0:
                         ready.append(stage)
-        self._run(ready)
+        return ready
 
     def abort(self, error: OpError) -> None:
         """End the step with this error, unless it is over; blocked kernels are woken."""
         if not self.is_done and self._cancellation.cancel(error):
             self._finish()
 
-    def _run(self, ready: list[Stage]) -> None:
+    def run(self, ready: list[Stage]) -> None:
+        """Run these stages and what they make ready."""
         while ready:
             if len(ready) > 1 and len(self._executor.devices) > 1:
                 ready = self._hand_out(ready)
@@ -216,7 +217,7 @@ class Step:
             by_device.setdefault(stage.device, []).append(stage)
         kept, *others = by_device.values()
         for stages in others:
-            self._executor.pool.submit(lambda stages=stages: self._run(stages))  # type: ignore[misc]
+            self._executor.pool.submit(lambda stages=stages: self.run(stages))  # type: ignore[misc]
         return kept
 
     def _has_to_wait(self, stage: Stage) -> bool:
@@ -246,7 +247,7 @@ class Step:
         self._run(ready)
 
     def _run_and_continue(self, stage: Stage) -> None:
-        self._run(self._run_stage(stage))
+        self.run(self._run_stage(stage))
 
     def _run_stage(self, stage: Stage) -> list[Stage]:
         if self._cancellation.error is not None:

@@ -148,7 +148,7 @@ class Worker:
         step.start()
         for instruction in instructions:
             if isinstance(instruction, Deliver):
-                step.receive(instruction.push.edges, instruction.push.tensors)
+                step.run(step.take(instruction.push.edges, instruction.push.tensors))
         return step
 
     def receive(self, step_id: int, edges: Sequence[int], tensors: Sequence[Any]) -> None:
@@ -164,10 +164,11 @@ class Worker:
         if found is None:
             return
         _, step, inbox = found
+        ready = step.take(edges, tensors)
         if inbox is None:
-            step.receive(edges, tensors)
-        else:
-            inbox.put(lambda: step.receive(edges, tensors))
+            step.run(ready)
+        elif ready:
+            inbox.put(lambda: step.run(ready))
 
     def abort(self, step_id: int, error: OpError) -> None:
         """End a step here, if it runs."""
