@@ -208,3 +208,11 @@ def test_an_operation_may_be_made_of_its_parts(graph: tf.Graph) -> None:
         graph.create_op("Neg", [3], [tf.float32])
     with pytest.raises(LookupError, match="Op type not registered 'Nonesuch'"):
         graph.create_op("Nonesuch", [], [])
+
+
+def test_a_version_parts_the_nodes_before_it_from_those_after_it(graph: tf.Graph) -> None:
+    a, b = tf.constant(1, name="a"), tf.constant(2, name="b")
+    a.op._add_control_input(b.op)
+    version = graph.version
+    tf.constant(3, name="c")
+    assert [node.name for node in graph.as_graph_def(from_version=version).node] == ["c"]

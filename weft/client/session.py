@@ -14,6 +14,7 @@ from tensorboard.compat.proto import config_pb2
 
 from weft.client import feeds, targets
 from weft.client.backend import Backend
+from weft.client.growth_watch import GrowthWatch
 from weft.client.partial_runs import PartialRuns
 from weft.client.plans import Plan, Plans
 from weft.client.tensor_handle import KeptTensors, TensorHandle
@@ -45,6 +46,7 @@ class BaseSession:
         self._plans = Plans(self._graph)
         self._partial_runs = PartialRuns(self._graph)
         self._kept_tensors = KeptTensors(self._graph)
+        self._growth = GrowthWatch(self._graph)
         self._backend: Backend | None = targets.open_backend(self._target, self._graph, config)
 
     @property
@@ -109,6 +111,7 @@ class BaseSession:
 
     def _make_plan(self, fetches: Any, fed: list[Tensor]) -> Plan:
         backend = self._open_backend()
+        self._growth.look()
         try:
             return self._plans.make(fetches, fed, backend.prepare)
         except OpError as error:

@@ -22,6 +22,7 @@ from weft.errors import UnavailableError
 from weft.protocol.messages import Goodbye, Hello, Message, Ping, Pong, Reject, Welcome
 from weft.protocol.protocol_error import ProtocolError, RemoteProtocolError
 from weft.protocol.tensor_frame import FrameDecoder, encode
+from weft.runtime.interrupts import deferred_interrupts
 
 OnMessage: TypeAlias = Callable[["Connection", Message], None]
 OnClosed: TypeAlias = Callable[["Connection", Exception | None], None]
@@ -146,7 +147,11 @@ class Connection:
             LocalProtocolError: the message cannot be sent; the connection goes on.
         """
         self._check_owned()
-        if not self._outbox.send(encode(message), block=block and not _role.reads):
+        may_wait = block and not _role.reads
+        # Half a message would end the connection. A wait for the peer, on the other hand, is nothing to put signals off for.
+        with contextlib.nullcontext() if may_wait else deferred_interrupts():
+            is_sent = self._outbox.send(encode(message), block=may_wait)
+        if not is_sent:
             why = f": {self._cause}" if self._cause is not None else ""
             raise UnavailableError(None, None, f"the connection to {self.name} is closed{why}")
 

@@ -26,10 +26,11 @@ from weft.framework import tensor_util
 from weft.framework.device_attributes import DeviceAttributes
 from weft.framework.function_def import grown_operations
 from weft.framework.graph import Graph
-from weft.framework.graph_def import to_graph_def
+from weft.framework.graph_def import graph_def_of
 from weft.framework.operation import Operation, Tensor
 from weft.proto import master_pb2
 from weft.protocol import messages
+from weft.runtime.interrupts import WAIT_SLICE_S, deferred_interrupts, is_main_thread
 
 _DIAL_TIMEOUT_S: Final = 5.0
 
@@ -124,9 +125,11 @@ class RemoteSession:
             self._raise_if_closed()
             if self._handle and self._sent_version == self._graph.version:
                 return
-            last, version = self._graph._last_id, self._graph.version
-            grown = grown_operations(self._graph, self._sent_version) if self._handle else ()
-            graph_def = to_graph_def(self._graph, self._sent, also=frozenset(grown))
+            # Other threads may be building. A graph's operations keep their places, so what is new is what stands behind.
+            version, operations = self._graph.version, self._graph.get_operations()
+            grown = frozenset(grown_operations(self._graph, self._sent_version) if self._handle else ())
+            again = [op for op in operations[: self._sent] if op in grown]
+            graph_def = graph_def_of(self._graph, again + operations[self._sent :])
             if not self._handle:
                 self._open(graph_def)
             else:
@@ -134,7 +137,7 @@ class RemoteSession:
                     session_handle=self._handle, graph_def=graph_def, current_graph_version=self._version
                 )
                 self._version = self._rpc.call("ExtendSession", request, self._timeout_s).new_graph_version
-            self._sent, self._sent_version = last, version
+            self._sent, self._sent_version = len(operations), version
 
     def _open(self, graph_def: Any) -> None:
         request = master_pb2.CreateSessionRequest(graph_def=graph_def, config=self._config, target=self._target)
@@ -171,7 +174,7 @@ class RemoteSession:
         try:
             connection.send(messages.RunCallable(call_id, self._handle, number, tuple(feeds), data))
             # The master ends a step at its deadline; the client allows for the way there and back.
-            connection.wait_for(lambda: call.is_done, timeout_ms / 1000 + 5.0 if timeout_ms else None)
+            self._wait_for(connection, call, timeout_ms / 1000 + 5.0 if timeout_ms else None)
         except BaseException:
             connection_is_there = not connection.is_closed
             if connection_is_there and not call.is_done:
@@ -184,6 +187,19 @@ class RemoteSession:
         if call.error is not None:
             raise call.error
         return call
+
+    def _wait_for(self, connection: Connection, call: _Call, timeout_s: float | None) -> None:
+        """Wait for a call's end. The main thread reads what comes for all, so an interrupt must not cut that in half."""
+        if not is_main_thread():
+            connection.wait_for(lambda: call.is_done, timeout_s)
+            return
+        deadline = None if timeout_s is None else time.monotonic() + timeout_s
+        while not call.is_done and not connection.is_closed:
+            left_s = WAIT_SLICE_S if deadline is None else min(WAIT_SLICE_S, deadline - time.monotonic())
+            if left_s <= 0:
+                return
+            with deferred_interrupts():
+                connection.wait_for(lambda: call.is_done, left_s)
 
     def _on_message(self, connection: Connection, message: messages.Message) -> None:
         match message:

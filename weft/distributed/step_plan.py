@@ -16,6 +16,7 @@ from weft.passes.partition import Partition
 from weft.passes.partition_graphs import partition_graphs
 from weft.protocol.master_step import AbortParts, MasterStep, StepState
 from weft.runtime.executor import Executor
+from weft.runtime.interrupts import WAIT_SLICE_S, is_main_thread
 from weft.runtime.step_trace import StepTrace, trim_transfers
 from weft.runtime.worker import Inbox
 
@@ -266,10 +267,14 @@ class StepPlan:
         return time.monotonic() + timeout_ms / 1000 if timeout_ms > 0 else None
 
     def _wait(self, step: MasterStep, inbox: Inbox, give_up: Callable[[OpError], None], deadline: float | None) -> None:
+        slice_s = WAIT_SLICE_S if is_main_thread() else None
         while step.state is StepState.RUNNING:
+            left_s = None if deadline is None else max(deadline - time.monotonic(), 0)
             try:
-                action = inbox.get(timeout=None if deadline is None else max(deadline - time.monotonic(), 0))
+                action = inbox.get(timeout=slice_s if left_s is None else min(left_s, slice_s or left_s))
             except Empty:
+                if left_s is None or left_s > WAIT_SLICE_S:
+                    continue
                 waiting = ", ".join(step.waiting_for)
                 error = DeadlineExceededError(None, None, f"Timed out waiting for step {step.step_id:x} on {waiting}")
                 give_up(error)

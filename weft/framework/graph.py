@@ -30,7 +30,6 @@ class Graph(Elements, Names, BuildingScopes, Collections):
 
     def __init__(self) -> None:
         super().__init__()
-        self._ids = itertools.count(1)
         self._changes = itertools.count(1)
         self._version = 0
         self._finalized = False
@@ -156,9 +155,9 @@ class Graph(Elements, Names, BuildingScopes, Collections):
             tensor._consumers.append(op)
         for other in op.control_inputs:
             other.control_consumers.append(op)
-        op._id = next(self._ids)
+        op._id = next(self._changes)
         self._operations[op.name] = op
-        self._version = next(self._changes)
+        self._version = op._id
 
     @property
     def _last_id(self) -> int:

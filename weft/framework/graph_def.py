@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tensorboard.compat.proto import graph_pb2, node_def_pb2, versions_pb2
@@ -41,13 +41,15 @@ def to_node_def(op: Operation, add_shapes: bool = False) -> node_def_pb2.NodeDef
     return node
 
 
-def to_graph_def(
-    graph: Graph, from_version: int = 0, add_shapes: bool = False, also: Collection[Operation] = ()
-) -> graph_pb2.GraphDef:
-    """The GraphDef of the operations that were made after `from_version`, and of those in `also`, in order."""
+def to_graph_def(graph: Graph, from_version: int = 0, add_shapes: bool = False) -> graph_pb2.GraphDef:
+    """The GraphDef of the operations that were made after `from_version`, in order."""
+    return graph_def_of(graph, [op for op in graph.get_operations() if op._id > from_version], add_shapes)
+
+
+def graph_def_of(graph: Graph, operations: Iterable[Operation], add_shapes: bool = False) -> graph_pb2.GraphDef:
+    """The GraphDef of some operations of a graph, with all of its functions."""
     proto = graph_pb2.GraphDef(versions=graph.graph_def_versions)
-    chosen = (op for op in graph.get_operations() if op._id > from_version or op in also)
-    proto.node.extend(to_node_def(op, add_shapes) for op in chosen)
+    proto.node.extend(to_node_def(op, add_shapes) for op in operations)
     for name in sorted(graph._functions):
         proto.library.function.append(graph._functions[name].to_function_def())
     return proto

@@ -21,6 +21,7 @@ from weft.passes.stage import Kind
 from weft.runtime import engine
 from weft.runtime.device import jax_device
 from weft.runtime.input_checks import InputChecks
+from weft.runtime.interrupts import deferred_interrupts
 from weft.runtime.kernel_errors import kernel_error
 from weft.runtime.program import LockedState, Program, SlotState, execute
 from weft.runtime.session_state import SessionState
@@ -188,24 +189,34 @@ class Stage:
         if self._checks:
             self._checks.run(inputs)
         indices = session.run_indices(self.program.random_nodes) if self.program.random_nodes else ()
-        # Every variable of the stage is locked around the dispatch, also one that is only read: an update that runs meanwhile
-        # would donate its array, and a dispatch that fails for that reason takes the arrays that it updates with it.
-        taken = 0
-        try:
-            for lock in self._locks:
-                lock.acquire()
-                taken += 1
+        if self._locks:
+            outputs, values = self._update(compiled, inputs, indices)
+        else:
             outputs, values = self._dispatch(compiled, inputs, indices)
-            for slot, value in zip(self._written_slots, values, strict=True):
-                slot.value = value
-        finally:
-            # An interrupt may end the wait for a lock: those before it must not stay taken.
-            for lock in self._locks[:taken]:
-                lock.release()
         if self.fed:
             # XLA reads a fed array where it lies; the program may change it as soon as the run returns.
             engine.wait_until_ready(outputs or values)
         return outputs
+
+    def _update(
+        self, compiled: engine.CompiledStage, inputs: Sequence[Any], indices: Sequence[Any]
+    ) -> tuple[Sequence[Any], Sequence[Any]]:
+        """Dispatch and give the variables their new values, with every variable of the stage locked.
+
+        Also one that is only read: an update that runs meanwhile would donate its array, and a dispatch that fails for that
+        reason takes the arrays that it updates with it.
+        """
+        with deferred_interrupts():
+            for lock in self._locks:
+                lock.acquire()
+            try:
+                outputs, values = self._dispatch(compiled, inputs, indices)
+                for slot, value in zip(self._written_slots, values, strict=True):
+                    slot.value = value
+            finally:
+                for lock in self._locks:
+                    lock.release()
+        return outputs, values
 
     def _dispatch(
         self, compiled: engine.CompiledStage, inputs: Sequence[Any], indices: Sequence[Any]

@@ -1,0 +1,146 @@
+"""Steps that are given up, by a timeout or by Ctrl-C, end everywhere and leave nothing behind."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import weft as tf
+from tests.client.conftest import PATIENCE_S
+
+MANY = 200
+
+
+class Place:
+    """A session of one kind, and the worker that runs its steps."""
+
+    def __init__(self, session: tf.Session, worker: Any) -> None:
+        self.session = session
+        self.worker = worker
+
+    def wait_until_idle(self) -> None:
+        """Wait until the worker has ended the steps that its master has given up."""
+        deadline = time.monotonic() + PATIENCE_S
+        while self.worker.live_steps and time.monotonic() < deadline:
+            threading.Event().wait(0.01)
+        assert self.worker.live_steps == 0
+        assert not self.worker._rendezvous.running
+        assert self.worker._rendezvous.early_bytes == 0
+
+
+@pytest.fixture(params=["direct", "in process", "remote"])
+def place(request: pytest.FixtureRequest) -> Iterator[Place]:
+    with contextlib.ExitStack() as stack:
+        config = tf.ConfigProto()
+        if request.param == "direct":
+            session = stack.enter_context(tf.Session())
+            backend: Any = session._backend
+            yield Place(session, backend._find_worker("").worker)
+            return
+        server: Any = stack.enter_context(tf.train.Server.create_local_server())
+        config.rpc_options.use_rpc_for_inprocess_master = request.param == "remote"
+        yield Place(stack.enter_context(tf.Session(server.target, config=config)), server._worker)
+
+
+def test_many_timeouts_leave_no_steps_requests_or_threads(place: Place) -> None:
+    queue = tf.FIFOQueue(4, tf.int32)
+    dequeue, enqueue = queue.dequeue() + 1, queue.enqueue(6)
+    options = tf.RunOptions(timeout_in_ms=1)
+    threads = threading.active_count()
+    for _ in range(MANY):
+        with pytest.raises(tf.errors.DeadlineExceededError):
+            place.session.run(dequeue, options=options)
+    place.wait_until_idle()
+    # A step that was given up may still hold a thread for a moment; each step that leaked would hold one for ever.
+    assert threading.active_count() < threads + 30
+    backend: Any = place.session._backend
+    assert not getattr(backend, "_calls", None)
+    assert not getattr(backend, "_live", None)
+    # None of them takes an element that comes later, and the session is as good as new.
+    for _ in range(2):
+        place.session.run(enqueue)
+    assert [place.session.run(dequeue, options=tf.RunOptions(timeout_in_ms=20_000)) for _ in range(2)] == [7, 7]
+
+
+@contextlib.contextmanager
+def ctrl_c(pressed: threading.Event, delay_s: float = 0) -> Iterator[list[float]]:
+    """Interrupt the main thread once it is pressed, or a little later; gives when that was."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    times: list[float] = []
+
+    def press() -> None:
+        assert pressed.wait(PATIENCE_S)
+        threading.Event().wait(delay_s)
+        times.append(time.monotonic())
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+
+    thread = threading.Thread(target=press)
+    thread.start()
+    try:
+        yield times
+    finally:
+        thread.join()
+        signal.signal(signal.SIGINT, before)
+
+
+def test_ctrl_c_ends_a_blocked_run_at_once(place: Place) -> None:
+    queue = tf.FIFOQueue(4, tf.int32)
+    began = threading.Event()
+    with tf.control_dependencies([tf.py_func(began.set, [], [])]):
+        dequeue = queue.dequeue()
+    enqueue = queue.enqueue(6)
+    with ctrl_c(began) as times, pytest.raises(KeyboardInterrupt):
+        place.session.run(dequeue)
+    assert time.monotonic() - times[0] < 1
+    place.wait_until_idle()
+    place.session.run(enqueue)
+    assert place.session.run(dequeue) == 6
+
+
+def run_for_ever(session: tf.Session, fetch: Any, running: threading.Event) -> None:
+    running.set()
+    while True:
+        session.run(fetch)
+
+
+@pytest.mark.parametrize("size", [8, 200])
+def test_ctrl_c_in_a_loop_of_updates_loses_no_variable(size: int) -> None:
+    """Whenever it comes: also while the new values of donated arrays are on their way to the variables."""
+    variables = [tf.Variable(tf.zeros([size, size])) for _ in range(4)]
+    update = tf.group(*[tf.assign(v, tf.matmul(v, v) * 0.5 + 1.0) for v in variables])
+    delays = random.Random(7)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        for _ in range(10):
+            session.run(update)
+        for _ in range(30):
+            running = threading.Event()
+            with pytest.raises(KeyboardInterrupt), ctrl_c(running, delays.random() * 0.01):
+                run_for_ever(session, update, running)
+            assert all(value.shape == (size, size) for value in session.run(variables))
+            session.run(update, options=tf.RunOptions(timeout_in_ms=20_000))
+
+
+def test_a_deadline_covers_a_session_that_cannot_be_opened() -> None:
+    """Also on a server that is there and whose peers are not, and on one that is not there at all."""
+    graph = tf.get_default_graph()
+    value = tf.constant(1)
+    config = tf.ConfigProto(operation_timeout_in_ms=200)
+    with tf.train.Server.create_local_server() as gone:
+        address = gone.target[len("grpc://") :]
+    cluster = {"here": ["localhost:0"], "there": [address]}
+    with tf.train.Server(cluster, job_name="here", task_index=0) as server:
+        for target, rpc in ((server.target, False), (server.target, True), (gone.target, True)):
+            config.rpc_options.use_rpc_for_inprocess_master = rpc
+            with tf.Session(target, graph, config) as session:
+                begin = time.monotonic()
+                with pytest.raises(tf.errors.DeadlineExceededError):
+                    session.run(value)
+                assert time.monotonic() - begin < 5
