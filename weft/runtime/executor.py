@@ -244,7 +244,7 @@ class Step:
             ready = self._run_stage(stage)
         finally:
             outlet.go_on(peer)
-        self._run(ready)
+        self.run(ready)
 
     def _run_and_continue(self, stage: Stage) -> None:
         self.run(self._run_stage(stage))
