@@ -42,9 +42,11 @@ from weft import losses as losses
 from weft import manip as manip
 from weft import math as math
 from weft import metrics as metrics
+from weft import nest as nest
 from weft import nn as nn
 from weft import python_io as python_io
 from weft import quantization as quantization
+from weft import queue as queue
 from weft import random as random
 from weft import raw_ops as raw_ops
 from weft import sets as sets
@@ -64,6 +66,7 @@ from weft.autodiff.gradients import gradients as gradients
 from weft.autodiff.hessians import hessians as hessians
 from weft.autodiff.registration import NotDifferentiable as NoGradient
 from weft.autodiff.registration import NotDifferentiable as NotDifferentiable
+from weft.autodiff.registration import NotDifferentiable as no_gradient
 from weft.autodiff.registration import RegisterGradient as RegisterGradient
 from weft.client.session import InteractiveSession as InteractiveSession
 from weft.client.session import Session as Session
@@ -87,6 +90,7 @@ from weft.framework.behavior import enable_v2_tensorshape as enable_v2_tensorsha
 from weft.framework.behavior import executing_eagerly as executing_eagerly
 from weft.framework.behavior import executing_eagerly_outside_functions as executing_eagerly_outside_functions
 from weft.framework.collections import GraphKeys as GraphKeys
+from weft.framework.constant_value import constant_value as get_static_value
 from weft.framework.device_spec import DeviceSpec as DeviceSpec
 from weft.framework.dtypes import QUANTIZED_DTYPES as QUANTIZED_DTYPES
 from weft.framework.dtypes import DType as DType
@@ -140,6 +144,7 @@ from weft.framework.sparse_tensor import SparseTensor as SparseTensor
 from weft.framework.sparse_tensor import SparseTensorValue as SparseTensorValue
 from weft.framework.sparse_tensor import convert_to_tensor_or_sparse_tensor as convert_to_tensor_or_sparse_tensor
 from weft.framework.tensor_conversion import convert_to_tensor as convert_to_tensor
+from weft.framework.tensor_conversion import is_tensor as is_tensor
 from weft.framework.tensor_conversion import (
     register_tensor_conversion_function as register_tensor_conversion_function,
 )
@@ -217,6 +222,7 @@ from weft.ops.clip import clip_by_average_norm as clip_by_average_norm
 from weft.ops.clip import clip_by_global_norm as clip_by_global_norm
 from weft.ops.clip import clip_by_norm as clip_by_norm
 from weft.ops.clip import clip_by_value as clip_by_value
+from weft.ops.clock import timestamp as timestamp
 from weft.ops.comparison import equal as equal
 from weft.ops.comparison import greater as greater
 from weft.ops.comparison import greater_equal as greater_equal
@@ -325,7 +331,10 @@ from weft.ops.functional import scan as scan
 from weft.ops.gather_scatter import gather as gather
 from weft.ops.gather_scatter import scatter_nd as scatter_nd
 from weft.ops.gather_scatter import tensor_scatter_add as tensor_scatter_add
+from weft.ops.gather_scatter import tensor_scatter_add as tensor_scatter_nd_add
+from weft.ops.gather_scatter import tensor_scatter_sub as tensor_scatter_nd_sub
 from weft.ops.gather_scatter import tensor_scatter_sub as tensor_scatter_sub
+from weft.ops.gather_scatter import tensor_scatter_update as tensor_scatter_nd_update
 from weft.ops.gather_scatter import tensor_scatter_update as tensor_scatter_update
 from weft.ops.identity import guarantee_const as guarantee_const
 from weft.ops.identity import identity as identity
@@ -349,6 +358,7 @@ from weft.ops.joining import split as split
 from weft.ops.joining import stack as stack
 from weft.ops.joining import unstack as unstack
 from weft.ops.linalg import matmul as matmul
+from weft.ops.linalg import sparse_matmul as sparse_matmul
 from weft.ops.lookup_tables import initialize_all_tables as initialize_all_tables
 from weft.ops.lookup_tables import tables_initializer as tables_initializer
 from weft.ops.matrix_bands import matrix_diag as matrix_diag
@@ -359,6 +369,7 @@ from weft.ops.matrix_parts import matrix_band_part as matrix_band_part
 from weft.ops.matrix_parts import tensor_diag as diag
 from weft.ops.matrix_parts import tensor_diag_part as diag_part
 from weft.ops.matrix_parts import trace as trace
+from weft.ops.nn_activation import log_sigmoid as log_sigmoid
 from weft.ops.norms import cross as cross
 from weft.ops.norms import global_norm as global_norm
 from weft.ops.norms import norm as norm
@@ -368,6 +379,7 @@ from weft.ops.padding import pad as pad
 from weft.ops.padding import slice_of as slice
 from weft.ops.parse_example import parse_example as parse_example
 from weft.ops.parse_example import parse_single_example as parse_single_example
+from weft.ops.parse_sequence import parse_single_sequence_example as parse_single_sequence_example
 from weft.ops.partitioners import fixed_size_partitioner as fixed_size_partitioner
 from weft.ops.partitioners import min_max_variable_partitioner as min_max_variable_partitioner
 from weft.ops.partitioners import variable_axis_size_partitioner as variable_axis_size_partitioner
@@ -489,6 +501,7 @@ from weft.ops.sparse_math import sparse_add as sparse_add
 from weft.ops.sparse_math import sparse_maximum as sparse_maximum
 from weft.ops.sparse_math import sparse_minimum as sparse_minimum
 from weft.ops.sparse_math import sparse_reduce_max as sparse_reduce_max
+from weft.ops.sparse_math import sparse_reduce_max_sparse as sparse_reduce_max_sparse
 from weft.ops.sparse_math import sparse_reduce_sum as sparse_reduce_sum
 from weft.ops.sparse_math import sparse_reduce_sum_sparse as sparse_reduce_sum_sparse
 from weft.ops.sparse_math import sparse_softmax as sparse_softmax
@@ -531,6 +544,11 @@ from weft.ops.summary_names import image_summary as image_summary
 from weft.ops.summary_names import scalar_summary as scalar_summary
 from weft.ops.template import make_template as make_template
 from weft.ops.tensor_array import TensorArray as TensorArray
+from weft.ops.tensor_strings import decode_compressed as decode_compressed
+from weft.ops.tensor_strings import decode_json_example as decode_json_example
+from weft.ops.tensor_strings import fingerprint as fingerprint
+from weft.ops.tensor_strings import parse_tensor as parse_tensor
+from weft.ops.tensor_strings import serialize_tensor as serialize_tensor
 from weft.ops.tiling import broadcast_dynamic_shape as broadcast_dynamic_shape
 from weft.ops.tiling import broadcast_static_shape as broadcast_static_shape
 from weft.ops.tiling import broadcast_to as broadcast_to
@@ -598,4 +616,7 @@ from weft.platform import app as app
 from weft.platform import flags as flags
 from weft.platform import gfile as gfile
 from weft.platform import tf_logging as logging
+from weft.platform.op_library import load_file_system_library as load_file_system_library
+from weft.platform.op_library import load_library as load_library
+from weft.platform.op_library import load_op_library as load_op_library
 from weft.platform.tf_logging import get_logger as get_logger

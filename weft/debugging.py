@@ -27,6 +27,7 @@ from weft.ops.checks import assert_type as assert_type
 from weft.ops.checks import is_non_decreasing as is_non_decreasing
 from weft.ops.checks import is_numeric_tensor as is_numeric_tensor
 from weft.ops.checks import is_strictly_increasing as is_strictly_increasing
+from weft.ops.shape_checks import assert_shapes as assert_shapes
 from weft.ops.unary import is_finite as is_finite
 from weft.ops.unary import is_inf as is_inf
 from weft.ops.unary import is_nan as is_nan

@@ -8,6 +8,10 @@ from weft.checkpoint.record_files import TFRecordWriter as TFRecordWriter
 from weft.checkpoint.record_files import tf_record_iterator as tf_record_iterator
 from weft.framework.graph_file import write_graph as write_graph
 from weft.ops.csv_records import decode_csv as decode_csv
+from weft.ops.data_flow import PaddingFIFOQueue as PaddingFIFOQueue
+from weft.ops.data_flow import PriorityQueue as PriorityQueue
+from weft.ops.data_flow import QueueBase as QueueBase
+from weft.ops.data_flow import RandomShuffleQueue as RandomShuffleQueue
 from weft.ops.example_features import FixedLenFeature as FixedLenFeature
 from weft.ops.example_features import FixedLenSequenceFeature as FixedLenSequenceFeature
 from weft.ops.example_features import SparseFeature as SparseFeature
@@ -25,6 +29,15 @@ from weft.ops.image_codecs import encode_png as encode_png
 from weft.ops.image_codecs import extract_jpeg_shape as extract_jpeg_shape
 from weft.ops.parse_example import parse_example as parse_example
 from weft.ops.parse_example import parse_single_example as parse_single_example
+from weft.ops.parse_sequence import parse_single_sequence_example as parse_single_sequence_example
+from weft.ops.sparse_serialization import deserialize_many_sparse as deserialize_many_sparse
+from weft.ops.sparse_serialization import serialize_many_sparse as serialize_many_sparse
+from weft.ops.sparse_serialization import serialize_sparse as serialize_sparse
 from weft.ops.strings import decode_base64 as decode_base64
 from weft.ops.strings import decode_raw as decode_raw
 from weft.ops.strings import encode_base64 as encode_base64
+from weft.ops.tensor_strings import decode_compressed as decode_compressed
+from weft.ops.tensor_strings import decode_json_example as decode_json_example
+from weft.ops.tensor_strings import parse_tensor as parse_tensor
+from weft.ops.tensor_strings import serialize_tensor as serialize_tensor
+from weft.platform import gfile as gfile

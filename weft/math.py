@@ -45,8 +45,11 @@ from weft.ops.elementwise import reciprocal as reciprocal
 from weft.ops.elementwise import square as square
 from weft.ops.elementwise import squared_difference as squared_difference
 from weft.ops.elementwise import sub as subtract
+from weft.ops.nn_activation import log_sigmoid as log_sigmoid
 from weft.ops.nn_activation import softplus as softplus
 from weft.ops.nn_activation import softsign as softsign
+from weft.ops.nn_norm import l2_normalize as l2_normalize
+from weft.ops.nn_norm import zero_fraction as zero_fraction
 from weft.ops.nn_softmax import log_softmax as log_softmax
 from weft.ops.nn_softmax import softmax as softmax
 from weft.ops.nn_topk import in_top_k as in_top_k

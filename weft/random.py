@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from weft.ops.nn_sampler import all_candidate_sampler as all_candidate_sampler
+from weft.ops.nn_sampler import fixed_unigram_candidate_sampler as fixed_unigram_candidate_sampler
+from weft.ops.nn_sampler import log_uniform_candidate_sampler as log_uniform_candidate_sampler
+from weft.ops.nn_sampler import uniform_candidate_sampler as uniform_candidate_sampler
 from weft.ops.random import categorical as categorical
 from weft.ops.random import multinomial as multinomial
 from weft.ops.random import random_gamma as gamma
@@ -19,7 +23,23 @@ from weft.ops.random_seed import get_seed as get_seed
 from weft.ops.random_seed import set_random_seed as set_random_seed
 
 __all__ = [
-    "categorical", "gamma", "get_seed", "multinomial", "normal", "poisson", "set_random_seed", "shuffle",
-    "stateless_categorical", "stateless_multinomial", "stateless_normal", "stateless_truncated_normal",
-    "stateless_uniform", "truncated_normal", "uniform",
+    "all_candidate_sampler",
+    "categorical",
+    "fixed_unigram_candidate_sampler",
+    "gamma",
+    "get_seed",
+    "log_uniform_candidate_sampler",
+    "multinomial",
+    "normal",
+    "poisson",
+    "set_random_seed",
+    "shuffle",
+    "stateless_categorical",
+    "stateless_multinomial",
+    "stateless_normal",
+    "stateless_truncated_normal",
+    "stateless_uniform",
+    "truncated_normal",
+    "uniform",
+    "uniform_candidate_sampler",
 ]  # fmt: skip

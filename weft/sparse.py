@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from weft.framework.sparse_tensor import SparseTensor as SparseTensor
+from weft.ops.conditional_accumulator import SparseConditionalAccumulator as SparseConditionalAccumulator
 from weft.ops.sparse import sparse_mask as mask
 from weft.ops.sparse import sparse_merge as merge
 from weft.ops.sparse import sparse_placeholder as placeholder
@@ -17,12 +18,19 @@ from weft.ops.sparse_layout import sparse_retain as retain
 from weft.ops.sparse_layout import sparse_slice as slice
 from weft.ops.sparse_layout import sparse_split as split
 from weft.ops.sparse_layout import sparse_transpose as transpose
+from weft.ops.sparse_making import from_dense as from_dense
+from weft.ops.sparse_making import sparse_expand_dims as expand_dims
+from weft.ops.sparse_making import sparse_eye as eye
 from weft.ops.sparse_math import sparse_add as add
 from weft.ops.sparse_math import sparse_maximum as maximum
 from weft.ops.sparse_math import sparse_minimum as minimum
 from weft.ops.sparse_math import sparse_reduce_max as reduce_max
+from weft.ops.sparse_math import sparse_reduce_max_sparse as reduce_max_sparse
 from weft.ops.sparse_math import sparse_reduce_sum as reduce_sum
 from weft.ops.sparse_math import sparse_reduce_sum_sparse as reduce_sum_sparse
 from weft.ops.sparse_math import sparse_softmax as softmax
 from weft.ops.sparse_math import sparse_tensor_dense_matmul as matmul
 from weft.ops.sparse_math import sparse_tensor_dense_matmul as sparse_dense_matmul
+from weft.ops.sparse_segment import sparse_segment_mean as segment_mean
+from weft.ops.sparse_segment import sparse_segment_sqrt_n as segment_sqrt_n
+from weft.ops.sparse_segment import sparse_segment_sum as segment_sum

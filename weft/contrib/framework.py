@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from weft.contrib import nest as nest
 from weft.contrib.model_assignments import assign_from_checkpoint_fn as assign_from_checkpoint_fn
 from weft.contrib.model_assignments import assign_from_values as assign_from_values
 from weft.contrib.model_assignments import assign_from_values_fn as assign_from_values_fn
 from weft.contrib.model_assignments import get_variable_full_name as get_variable_full_name
-from weft.framework import nest as nest
 from weft.ops.arg_scope import add_arg_scope as add_arg_scope
 from weft.ops.arg_scope import arg_scope as arg_scope
 from weft.ops.arg_scope import arg_scoped_arguments as arg_scoped_arguments

@@ -21,16 +21,18 @@ def children(structure: Any) -> list[Any]:
     return list(structure)
 
 
-def flatten(structure: Any) -> list[Any]:
-    """The leaves, in order."""
+def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
+    """The leaves, in order; `expand_composites` has no effect, sparse tensors are leaves."""
     if not is_nested(structure):
         return [structure]
     return [leaf for child in children(structure) for leaf in flatten(child)]
 
 
-def pack_sequence_as(structure: Any, flat: Sequence[Any]) -> Any:
-    """The leaves `flat` in the structure of `structure`; ValueError when their number differs."""
-    left = list(flat)
+def pack_sequence_as(structure: Any, flat_sequence: Sequence[Any], expand_composites: bool = False) -> Any:
+    """The leaves `flat_sequence` in the structure of `structure`; ValueError when their number differs."""
+    if not is_nested(flat_sequence):
+        raise TypeError(f"flat_sequence must be a sequence, it is {type(flat_sequence).__name__}: {flat_sequence}")
+    flat, left = flat_sequence, list(flat_sequence)
     result = _pack(structure, left)
     if left:
         raise ValueError(
@@ -54,28 +56,37 @@ def _pack(structure: Any, left: list[Any]) -> Any:
     return made_list if isinstance(structure, list) else tuple(made_list)
 
 
-def map_structure(function: Callable[..., Any], *structures: Any) -> Any:
-    """The same nesting with `function` of the leaves that stand at each place."""
-    for other in structures[1:]:
-        assert_same_structure(structures[0], other)
-    leaves = zip(*(flatten(structure) for structure in structures), strict=True)
-    return pack_sequence_as(structures[0], [function(*each) for each in leaves])
+def map_structure(func: Callable[..., Any], *structure: Any, check_types: bool = True, expand_composites: bool = False) -> Any:
+    """The same nesting with `func` of the leaves that stand at each place.
+
+    Raises:
+        TypeError: `func` cannot be called, or kinds of sequences differ and `check_types` is true.
+        ValueError: the nesting differs, or there is no structure.
+    """
+    if not callable(func):
+        raise TypeError(f"func must be callable, got: {func}")
+    if not structure:
+        raise ValueError("Must provide at least one structure")
+    for other in structure[1:]:
+        assert_same_structure(structure[0], other, check_types)
+    leaves = zip(*(flatten(each) for each in structure), strict=True)
+    return pack_sequence_as(structure[0], [func(*each) for each in leaves])
 
 
-def assert_same_structure(first: Any, second: Any) -> None:
-    """Raise ValueError when the nesting differs, TypeError when the kinds of sequences do."""
-    problem = _difference(first, second)
+def assert_same_structure(nest1: Any, nest2: Any, check_types: bool = True, expand_composites: bool = False) -> None:
+    """Raise ValueError when the nesting differs, TypeError when the kinds of sequences do, unless `check_types` is False."""
+    problem = _difference(nest1, nest2, check_types)
     if problem is None:
         return
     error, text = problem
     raise error(
         "The two structures don't have the same nested structure.\n\n"
-        f"First structure: {_described(first)}\n\nSecond structure: {_described(second)}\n\n"
-        f"More specifically: {text}\nEntire first structure:\n{_dotted(first)}\nEntire second structure:\n{_dotted(second)}"
+        f"First structure: {_described(nest1)}\n\nSecond structure: {_described(nest2)}\n\n"
+        f"More specifically: {text}\nEntire first structure:\n{_dotted(nest1)}\nEntire second structure:\n{_dotted(nest2)}"
     )
 
 
-def _difference(a: Any, b: Any) -> tuple[type[Exception], str] | None:
+def _difference(a: Any, b: Any, check_types: bool) -> tuple[type[Exception], str] | None:
     if is_nested(a) != is_nested(b):
         nested, leaf = (a, b) if is_nested(a) else (b, a)
         return ValueError, f'Substructure "{_described(nested)}" is a sequence, while substructure "{_described(leaf)}" is not'
@@ -87,7 +98,7 @@ def _difference(a: Any, b: Any) -> tuple[type[Exception], str] | None:
                 "The two dictionaries don't have the same set of keys. First structure has keys "
                 f"{_described(list(a))}, while second structure has keys {_described(list(b))}"
             )
-    elif type(a) is not type(b) and not _same_fields(a, b):
+    elif check_types and type(a) is not type(b) and not _same_fields(a, b):
         return TypeError, (
             f"The two structures don't have the same sequence type. First structure {_described(a)} has type "
             f"{type(a).__name__}, while second structure {_described(b)} has type {type(b).__name__}"
@@ -98,7 +109,7 @@ def _difference(a: Any, b: Any) -> tuple[type[Exception], str] | None:
             f"{_described(a)}. Second structure: {_described(b)}"
         )
     for one, other in zip(children(a), children(b), strict=True):
-        found = _difference(one, other)
+        found = _difference(one, other, check_types)
         if found is not None:
             return found
     return None
@@ -119,3 +130,68 @@ def _dotted(structure: Any) -> str:
 class _Dot:
     def __repr__(self) -> str:
         return "."
+
+
+# Structures that reach deeper than another one.
+
+
+def assert_shallow_structure(shallow_tree: Any, input_tree: Any, check_types: bool = True) -> None:
+    """Raise unless `input_tree` has the nesting of `shallow_tree`, whose leaves may stand for whole structures.
+
+    Raises:
+        TypeError: the kinds of sequences differ, or the input has a leaf where the other is nested.
+        ValueError: lengths or keys differ.
+    """
+    if not is_nested(shallow_tree):
+        return
+    if not is_nested(input_tree):
+        raise TypeError(
+            f"If shallow structure is a sequence, input must also be a sequence. Input has type: {type(input_tree)}."
+        )
+    if check_types and type(shallow_tree) is not type(input_tree) and not _same_fields(shallow_tree, input_tree):
+        raise TypeError(
+            "The two structures don't have the same sequence type. Input structure has type "
+            f"{type(input_tree)}, while shallow structure has type {type(shallow_tree)}."
+        )
+    if len(input_tree) != len(shallow_tree):
+        raise ValueError(
+            "The two structures don't have the same sequence length. Input structure has length "
+            f"{len(input_tree)}, while shallow structure has length {len(shallow_tree)}."
+        )
+    if isinstance(shallow_tree, Mapping) and set(input_tree) != set(shallow_tree):
+        raise ValueError(f"The two structures don't have the same keys. Input structure has {list(input_tree)}")
+    for shallow, deep in zip(children(shallow_tree), children(input_tree), strict=True):
+        assert_shallow_structure(shallow, deep, check_types)
+
+
+def flatten_up_to(shallow_tree: Any, input_tree: Any, check_types: bool = True) -> list[Any]:
+    """The parts of `input_tree` that stand where `shallow_tree` has leaves."""
+    assert_shallow_structure(shallow_tree, input_tree, check_types)
+    return _flat_up_to(shallow_tree, input_tree)
+
+
+def _flat_up_to(shallow: Any, deep: Any) -> list[Any]:
+    if not is_nested(shallow):
+        return [deep]
+    pairs = zip(children(shallow), children(deep), strict=True)
+    return [part for one, other in pairs for part in _flat_up_to(one, other)]
+
+
+def map_structure_up_to(shallow_tree: Any, func: Callable[..., Any], *inputs: Any, check_types: bool = True) -> Any:
+    """`func` of the parts of all inputs that stand where `shallow_tree` has leaves, nested as that is."""
+    if not inputs:
+        raise ValueError("Cannot map over no sequences")
+    parts = zip(*(flatten_up_to(shallow_tree, each, check_types) for each in inputs), strict=True)
+    return pack_sequence_as(shallow_tree, [func(*each) for each in parts])
+
+
+def flatten_dict_items(dictionary: Mapping[Any, Any]) -> dict[Any, Any]:
+    """A dict whose keys and values may be nested in the same way, with a key for each leaf; ValueError when they are not."""
+    made: dict[Any, Any] = {}
+    for key, value in dictionary.items():
+        assert_same_structure(key, value)
+        for one, other in zip(flatten(key), flatten(value), strict=True):
+            if one in made:
+                raise ValueError(f"Could not flatten dictionary: key {one} is not unique.")
+            made[one] = other
+    return made

@@ -98,3 +98,8 @@ def _convert(value: Any, wanted: DType | None, name: str | None, as_ref: bool) -
 def convert_n_to_tensor(values: Sequence[Any], dtype: Any = None, name: str | None = None) -> list[Tensor]:
     """Convert each of a list; the i-th gets the name `name_i`."""
     return [convert_to_tensor(value, dtype, None if name is None else f"{name}_{index}") for index, value in enumerate(values)]
+
+
+def is_tensor(x: Any) -> bool:
+    """Whether this stands for tensors in a graph: a Tensor, SparseTensor, IndexedSlices or variable."""
+    return isinstance(x, Tensor) or hasattr(x, "_as_graph_element") or (hasattr(x, "dense_shape") and hasattr(x, "graph"))

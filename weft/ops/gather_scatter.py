@@ -243,7 +243,7 @@ def gather_nd_node(xp, params, indices, *, bad_indices_policy: str = ""):
         return xp.broadcast_to(params, (*indices.shape[:-1], *params.shape))
     if xp is np:
         return np.asarray(params[index])
-    return params.at[index].get(mode="fill", fill_value=_nothing(params))
+    return xp.asarray(params).at[index].get(mode="fill", fill_value=_nothing(params))
 
 
 def _check_updates(indices: Dims, updates: Dims, shape: Dims) -> None:
@@ -268,6 +268,7 @@ def _scattered(xp: Any, target: Any, indices: Any, updates: Any, how: str) -> An
     shape = tuple(target.shape)
     index = _positions(xp, indices, shape, "shape")
     if xp is not np:
+        target = xp.asarray(target)
         updates = xp.broadcast_to(updates, (*indices.shape[:-1], *shape[len(index) :]))
         if not index:
             index = (slice(None),)

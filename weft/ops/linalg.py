@@ -8,6 +8,7 @@ from weft.framework import dtypes
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import Dims, broadcast_dims
+from weft.ops.casting import cast
 from weft.ops.complex_numbers import conj
 from weft.ops.declaration import op
 from weft.ops.elementwise import COMPLEX, FLOATS, unbroadcast
@@ -158,6 +159,25 @@ def matmul(
     a, transpose_a = _as_transpose(a, transpose_a, adjoint_a)
     b, transpose_b = _as_transpose(b, transpose_b, adjoint_b)
     return mat_mul(a, b, transpose_a=transpose_a, transpose_b=transpose_b, name=name)
+
+
+def sparse_matmul(
+    a: Any,
+    b: Any,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    a_is_sparse: bool = False,
+    b_is_sparse: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The product of two matrices of which most elements may be zero, float32 or bfloat16; the hints change nothing."""
+    left, right = convert_to_tensor(a, name="a"), convert_to_tensor(b, name="b")
+    kinds = {left.dtype.base_dtype, right.dtype.base_dtype}
+    if not kinds <= {dtypes.float32, dtypes.bfloat16}:
+        raise TypeError(f"sparse_matmul takes float32 and bfloat16, a is {left.dtype!r} and b {right.dtype!r}")
+    return matmul(
+        cast(left, dtypes.float32), cast(right, dtypes.float32), transpose_a, transpose_b, name=name or "SparseMatMul"
+    )
 
 
 def _as_adjoint(tensor: Any, transpose: bool, adjoint: bool) -> tuple[Any, bool]:

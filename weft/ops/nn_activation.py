@@ -184,3 +184,10 @@ def swish(features: Any) -> Tensor:
     """`features * sigmoid(features)`."""
     features = convert_to_tensor(features, name="features")
     return features * sigmoid(features)
+
+
+def log_sigmoid(x: Any, name: str | None = None) -> Tensor:
+    """`log(1 / (1 + exp(-x)))`, without overflow."""
+    with input_scope(name, "LogSigmoid", (x,)) as scope:
+        tensor = convert_to_tensor(x, name="x")
+        return neg(softplus(neg(tensor)), name=scope)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -317,22 +317,40 @@ def sparse_reduce_max_node(xp, input_indices, input_values, input_shape, reducti
     return _reduced(xp, input_indices, input_values, input_shape, reduction_axes, keep_dims, "max")
 
 
-@op("SparseReduceSumSparse", _REDUCE + "output_indices: int64, output_values: T, output_shape: int64",
-    infer=lambda node: [(None, None), (None,), (None,)], gradient=None, types={"T": NUMBERS})  # fmt: skip
+def _reduced_sparse(ufunc: Any, start: Any, indices: Any, values: Any, shape: Any, axes: Any, keep_dims: bool) -> Any:
+    gone = _axes(axes, len(shape))
+    rest = [axis for axis in range(len(shape)) if axis not in gone]
+    kept = shape[rest]
+    unique, place = np.unique(flat_positions(indices[:, rest], kept), return_inverse=True)
+    found = np.full(len(unique), start, values.dtype)
+    ufunc.at(found, place, values)
+    table = np.stack(np.unravel_index(unique, tuple(kept)), 1) if rest else np.zeros((len(unique), 0), np.int64)
+    if keep_dims:
+        full = np.zeros((len(table), len(shape)), np.int64)
+        full[:, rest] = table
+        table, kept = full, np.array([1 if axis in gone else size for axis, size in enumerate(shape)], np.int64)
+    return table, found, kept
+
+
+def _some(node: Operation) -> list[Dims]:
+    return [(None, None), (None,), (None,)]
+
+
+_SPARSE: Final = _REDUCE + "output_indices: int64, output_values: T, output_shape: int64"
+
+
+@op("SparseReduceSumSparse", _SPARSE, infer=_some, gradient=None, types={"T": NUMBERS})
 def sparse_reduce_sum_sparse_node(ctx, input_indices, input_values, input_shape, reduction_axes, *, keep_dims: bool = False):
     """The sums along some dimensions, where there are elements."""
-    gone = _axes(reduction_axes, len(input_shape))
-    rest = [axis for axis in range(len(input_shape)) if axis not in gone]
-    shape = input_shape[rest]
-    unique, place = np.unique(flat_positions(input_indices[:, rest], shape), return_inverse=True)
-    sums = np.zeros(len(unique), input_values.dtype)
-    np.add.at(sums, place, input_values)
-    table = np.stack(np.unravel_index(unique, tuple(shape)), 1) if rest else np.zeros((len(unique), 0), np.int64)
-    if keep_dims:
-        full = np.zeros((len(table), len(input_shape)), np.int64)
-        full[:, rest] = table
-        table, shape = full, np.array([1 if axis in gone else size for axis, size in enumerate(input_shape)], np.int64)
-    return table, sums, shape
+    return _reduced_sparse(np.add, 0, input_indices, input_values, input_shape, reduction_axes, keep_dims)
+
+
+@op("SparseReduceMaxSparse", _SPARSE, infer=_some, gradient=None, types={"T": REAL})
+def sparse_reduce_max_sparse_node(ctx, input_indices, input_values, input_shape, reduction_axes, *, keep_dims: bool = False):
+    """The maxima along some dimensions, where there are elements."""
+    kind = input_values.dtype
+    least = np.iinfo(kind).min if kind.kind in "iu" else -np.inf
+    return _reduced_sparse(np.maximum, least, input_indices, input_values, input_shape, reduction_axes, keep_dims)
 
 
 def _reduction(node: Any, sp_input: Any, axis: Any, keepdims: Any, reduction_axes: Any, keep_dims: Any) -> Any:
@@ -379,6 +397,17 @@ def sparse_reduce_sum_sparse(
 ) -> SparseTensor:
     """The sums along `axis`, sparse."""
     return SparseTensor(*_reduction(sparse_reduce_sum_sparse_node, sp_input, axis, keepdims, reduction_axes, keep_dims))
+
+
+def sparse_reduce_max_sparse(
+    sp_input: Any,
+    axis: Any = None,
+    keepdims: bool | None = None,
+    reduction_axes: Any = None,
+    keep_dims: bool | None = None,
+) -> SparseTensor:
+    """The maxima of the elements that there are along `axis`, sparse."""
+    return SparseTensor(*_reduction(sparse_reduce_max_sparse_node, sp_input, axis, keepdims, reduction_axes, keep_dims))
 
 
 # Softmax.

@@ -1,0 +1,45 @@
+"""Nested structures: the forms that programs use by tf.nest and tf.contrib.framework.nest."""
+
+from __future__ import annotations
+
+import pytest
+
+import weft as tf
+from weft.contrib.framework import nest
+
+
+def test_a_function_is_mapped_over_leaves_of_all_structures() -> None:
+    assert tf.nest.map_structure(lambda x, y: x + y, [1, {"a": 2}], [3, {"a": 4}]) == [4, {"a": 6}]
+
+
+def test_kinds_of_sequences_may_differ_only_when_types_are_not_checked() -> None:
+    with pytest.raises(TypeError, match="same sequence type"):
+        tf.nest.map_structure(lambda x, y: x + y, [1, 2], (3, 4))
+    assert tf.nest.map_structure(lambda x, y: x + y, [1, 2], (3, 4), check_types=False) == [4, 6]
+
+
+def test_what_cannot_be_mapped_or_packed_is_refused() -> None:
+    with pytest.raises(TypeError, match="func must be callable"):
+        tf.nest.map_structure(3, [1])  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="at least one structure"):
+        tf.nest.map_structure(lambda x: x)
+    with pytest.raises(TypeError, match="must be a sequence"):
+        tf.nest.pack_sequence_as([1], 7)  # type: ignore[arg-type]
+
+
+def test_parts_are_taken_where_a_shallow_structure_ends() -> None:
+    assert nest.flatten_up_to([0, {"b": 0, "a": 0}], [[1, 2], {"b": 3, "a": (4, 5)}]) == [[1, 2], (4, 5), 3]
+    assert nest.map_structure_up_to([0, 0], len, [[1, 2], (3,)]) == [2, 1]
+
+
+def test_a_structure_that_is_too_shallow_is_refused() -> None:
+    with pytest.raises(TypeError, match="input must also be a sequence"):
+        nest.assert_shallow_structure([1, [2]], [1, 2])
+    with pytest.raises(ValueError, match="same sequence length"):
+        nest.assert_shallow_structure([1], [1, 2])
+
+
+def test_nested_keys_and_values_become_flat() -> None:
+    assert nest.flatten_dict_items({("a", "b"): (1, 2), "c": 3}) == {"a": 1, "b": 2, "c": 3}
+    with pytest.raises(ValueError, match="key a is not unique"):
+        nest.flatten_dict_items({("a", "b"): (1, 2), "a": 3})

@@ -1,0 +1,42 @@
+"""Cases of tensors as strings, packed strings, fingerprints, sparse maxima."""
+
+from __future__ import annotations
+
+import gzip
+
+import numpy as np
+from tensorboard.compat.proto import tensor_pb2
+
+from weft.framework import dtypes
+from weft.framework.tensor_util import make_tensor_proto
+from weft.proto import example_pb2
+from weft.testing.op_checks import Case
+
+X = np.array([[1.5, -2.0], [0.25, 3.0]], np.float32)
+TEXT = make_tensor_proto(X).SerializeToString()
+EXAMPLE = example_pb2.Example()
+EXAMPLE.features.feature["a"].int64_list.value.append(7)
+JSON = b'{"features": {"feature": {"a": {"int64List": {"value": ["7"]}}}}}'
+
+
+def _texts(*items):
+    array = np.empty(len(items), object)
+    array[:] = items
+    return array
+
+
+assert tensor_pb2.TensorProto.FromString(TEXT).tensor_shape.dim[0].size == 2
+
+CASES = [
+    Case("SerializeTensor", [X], expected=lambda x: np.array(TEXT, object), sweep=False),
+    Case("ParseTensor", [np.array(TEXT, object)], {"out_type": dtypes.float32}, expected=lambda t: X, sweep=False),
+    Case("DecodeCompressed", [_texts(gzip.compress(b"abc"))], {"compression_type": "GZIP"}, expected=lambda t: _texts(b"abc")),
+    Case("DecodeJSONExample", [_texts(JSON)], expected=lambda t: _texts(EXAMPLE.SerializeToString())),
+    # The fingerprint of b"abc" by FarmHash's own tests of its 64-bit form.
+    Case("Fingerprint", [_texts(b"abc"), np.array(b"farmhash64", object)], sweep=False,
+         expected=lambda data, method: np.frombuffer((0x24A5B3A074E7F369).to_bytes(8, "little"), np.uint8)[None]),
+    Case("SparseReduceMaxSparse", [np.array([[0, 1], [1, 0], [1, 2]], np.int64), np.array([1, 5, 3], np.float32),
+                                   np.array([2, 3], np.int64), np.array([1], np.int32)], sweep=False,
+         expected=lambda i, v, s, a: ([[0], [1]], [1, 5], [2])),
+]  # fmt: skip
+WITHOUT_CASE = {"ParseSingleSequenceExample": "its inputs are lists of keys; the differential programs have it"}

@@ -1,0 +1,13 @@
+"""The time as a tensor."""
+
+from __future__ import annotations
+
+import time
+
+from weft.ops.declaration import op, scalar_shape
+
+
+@op("Timestamp", "-> ts: float64", infer=scalar_shape, gradient=None, stateful=True)
+def timestamp(ctx):
+    """The seconds since 1970 at which the node runs."""
+    return time.time()

@@ -1,0 +1,39 @@
+"""Libraries of kernels in machine code, which weft cannot load: its ops are declared in Python and compiled by XLA."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, NoReturn
+
+from weft.errors import NotFoundError, UnimplementedError
+
+
+def _refuse(library: str, alternative: str) -> NoReturn:
+    if not os.path.exists(library):
+        raise NotFoundError(None, None, f"{library}: cannot open shared object file: No such file or directory")
+    raise UnimplementedError(None, None, f"{library}: weft loads no libraries built for TensorFlow. {alternative}")
+
+
+def load_op_library(library_filename: str) -> Any:
+    """Refuse a library of ops.
+
+    Raises:
+        NotFoundError: there is no such file.
+        UnimplementedError: always, for one that is there; it names what to do instead.
+    """
+    return _refuse(
+        library_filename,
+        "Write the op in Python: with existing ops and tf.custom_gradient, or with tf.py_func around a NumPy function.",
+    )
+
+
+def load_library(library_location: str) -> Any:
+    """Refuse a library of kernels; raises as `load_op_library`."""
+    return load_op_library(library_location)
+
+
+def load_file_system_library(library_filename: str) -> Any:
+    """Refuse a library of a file system; raises as `load_op_library`."""
+    return _refuse(
+        library_filename, "tf.gfile takes any URL that fsspec knows: install the fsspec package of that file system."
+    )
