@@ -5,9 +5,10 @@ from __future__ import annotations
 import grpc
 import pytest
 
+import weft as tf
 from weft.distributed.grpc_options import open_channel
 from weft.distributed.server import Server
-from weft.errors import UnknownError
+from weft.errors import AbortedError, DeadlineExceededError, FailedPreconditionError, UnavailableError, UnknownError
 from weft.proto.health_pb2 import HealthCheckRequest, HealthCheckResponse
 
 
@@ -46,3 +47,59 @@ def test_bytes_that_are_no_request_do_not_stop_a_server() -> None:
             channel.unary_unary("/tensorflow.MasterService/CreateSession")(b"\xff" * 100, timeout=20)
         assert caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT
         channel.unary_unary("/tensorflow.MasterService/ListDevices")(b"", timeout=20)
+
+
+def test_the_state_that_outlives_sessions_is_listed() -> None:
+    with Server.create_local_server() as server, tf.Graph().as_default(), tf.Session(server.target) as session:
+        v = tf.Variable([1.0, 2.0], name="v")
+        w = tf.Variable(3, name="w")
+        queue = tf.FIFOQueue(3, tf.int32, [], shared_name="jobs")
+        table = tf.lookup.experimental.MutableHashTable(tf.string, tf.int64, -1, shared_name="words")
+        with tf.container("mine"):
+            mine = tf.Variable(5, name="v")
+        session.run([v.initializer, queue.enqueue(1), table.insert(["a"], [1]), mine.initializer])
+        assert not session.run(tf.is_variable_initialized(w))
+        assert [tuple(each) for each in server.list_state() if each.name != "w"] == [
+            ("localhost", "LookupTable", "words", "1 held"),
+            ("localhost", "SharedQueue", "jobs", "1 held"),
+            ("localhost", "VariableSlot", "v", "float32 [2], 8 bytes"),
+            ("mine", "VariableSlot", "v_1", "int32 [], 4 bytes"),
+        ]
+        server.reset(["localhost"])
+        assert [each.container for each in server.list_state()] == ["mine"]
+
+
+def test_a_session_that_waits_in_vain_tells_of_each_task_why() -> None:
+    with Server.create_local_server() as other:
+        cluster = {"worker": ["localhost:0", other.target.removeprefix("grpc://"), "no-such-host.invalid:2222"]}
+        with Server(cluster, "worker", 0) as server, tf.Graph().as_default():
+            config = tf.ConfigProto(operation_timeout_in_ms=1500)
+            for through_rpc in (False, True):
+                config.rpc_options.use_rpc_for_inprocess_master = through_rpc
+                with tf.Session(server.target, config=config) as session, pytest.raises(DeadlineExceededError) as raised:
+                    session.run(tf.constant(1))
+                _, second, third = raised.value.message.splitlines()[:3]
+                assert second.startswith("  /job:worker/replica:0/task:1 at localhost:")
+                assert third.startswith("  /job:worker/replica:0/task:2 at no-such-host.invalid:2222: ")
+                assert "resolv" in third
+
+
+def test_a_restarted_task_is_told_of_with_both_incarnations(caplog: pytest.LogCaptureFixture) -> None:
+    with Server({"ps": ["localhost:0"]}) as free:
+        address = free.target.removeprefix("grpc://")
+    cluster = {"ps": [address], "worker": ["localhost:0"]}
+    first = Server(cluster, "ps", 0)
+    with Server(cluster, "worker", 0) as worker, tf.Graph().as_default(), tf.Session(worker.target) as session:
+        with tf.device("/job:ps/task:0"):
+            v = tf.Variable(1.0, name="v")
+        session.run(v.initializer)
+        first.stop()
+        with pytest.raises((UnavailableError, AbortedError)):
+            session.run(v)
+        with Server(cluster, "ps", 0) as second:
+            with pytest.raises(FailedPreconditionError, match="uninitialized value v"):
+                session.run(v)
+            session.run(v.initializer)
+            assert session.run(v) == 1.0
+            (told,) = [record.getMessage() for record in caplog.records if "was restarted" in record.getMessage()]
+    assert f"/job:ps/replica:0/task:0 was restarted (incarnation {second.incarnation}, before {first.incarnation})" in told

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import logging
 import secrets
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, Final
@@ -24,6 +26,8 @@ from weft.passes.placer import Placer
 from weft.passes.prune import prune
 from weft.passes.settled_fetches import settled_fetches
 from weft.passes.stage import Staging
+
+_LOG = logging.getLogger("weft")
 
 _MAX_PIECES: Final = 256
 
@@ -66,6 +70,8 @@ class MasterSession:
         self._placer = Placer(devices, config.allow_soft_placement)
         self._logged: set[Operation] = set()
         self._plan_lock = threading.Lock()
+        self._restart_lock = threading.Lock()
+        self._incarnations: dict[str, int] = {}
         self._piece_lock = threading.Lock()
         self._pieces: dict[Any, StepPlan] = {}
         # A random start keeps the step numbers of all masters of a cluster apart.
@@ -152,9 +158,22 @@ class MasterSession:
     def register(self, part: Part) -> None:
         """Register a part with its task, as it is now: at first, and again when the task was restarted."""
         worker = self._find_worker(part.partition.task)
+        before = part.incarnation
         part.graph_handle = worker.register(self.handle, self._config, part.partition)
         part.incarnation = worker.incarnation
         part.worker = worker
+        self._tell_of_restart(part.partition.task, before, part.incarnation)
+
+    def _tell_of_restart(self, task: str, before: int, now: int) -> None:
+        """Say once that a task is another run of itself: its graphs are there again, its variables have no values."""
+        with self._restart_lock:
+            if not before or before == now or self._incarnations.get(task) == now:
+                return
+            self._incarnations[task] = now
+        _LOG.warning(
+            "Task %s was restarted (incarnation %d, before %d), noticed at %s. Its graphs are registered again; its variables "
+            "have no values until they are restored or initialized.", task, now, before, time.strftime("%H:%M:%S"),
+        )  # fmt: skip
 
     def _log_placement(self) -> None:
         """Print where each operation of the graph was placed, once; those whose devices are not there wait for their run."""

@@ -33,6 +33,7 @@ from weft.protocol import messages
 from weft.runtime.interrupts import WAIT_SLICE_S, deferred_interrupts, is_main_thread
 
 _DIAL_TIMEOUT_S: Final = 5.0
+_ANSWER_S: Final = 2.0  # how long the master's own report of a timeout may take to come
 
 
 class _Call:
@@ -151,7 +152,10 @@ class RemoteSession:
         """Create the session; a server that is started later is waited for, as its cluster is."""
         begin = time.monotonic()
         self._rpc.wait_until_reachable(self._timeout_s, self._raise_if_closed)
-        left_s = None if self._timeout_s is None else max(self._timeout_s - (time.monotonic() - begin), 0.001)
+        if self._timeout_s is None:
+            return self._rpc.call("CreateSession", request, None)
+        # The master gives up by itself at the same time, and can say which tasks it has waited for.
+        left_s = max(self._timeout_s - (time.monotonic() - begin), 0.0) + _ANSWER_S
         return self._rpc.call("CreateSession", request, left_s)
 
     def _raise_if_closed(self) -> None:

@@ -36,7 +36,7 @@ from weft.runtime import engine_options
 from weft.runtime.allocation import keep_some_freed_memory
 from weft.runtime.device import local_device_names
 from weft.runtime.inter_op_pool import InterOpPool
-from weft.runtime.resource_manager import ResourceManager
+from weft.runtime.resource_manager import HeldResource, ResourceManager
 from weft.runtime.worker import Worker
 
 _LOG = logging.getLogger("weft")
@@ -193,6 +193,13 @@ class Server:
     def open_session(self, graph: Graph, config: Any, raise_if_cancelled: Callable[[], None]) -> MasterSession:
         """Open a session on this server's master for a client in this process."""
         return self._master.open_session(graph, config, raise_if_cancelled)
+
+    def list_state(self) -> list[HeldResource]:
+        """What this task keeps for later sessions: variables, queues, tables and others, sorted by container and name.
+
+        A program that finds the state of another one here can drop it with `tf.Session.reset(server.target, [container])`.
+        """
+        return self._worker.resources.held()
 
     def reset(self, containers: Sequence[str]) -> None:
         """Drop containers in the whole cluster."""

@@ -102,7 +102,7 @@ class WorkerCache:
                 try:
                     found[task] = self._registry.status(task, self.addresses[task], timeout_s=1.0)
                 except OpError as error:
-                    reasons[task] = error.message
+                    reasons[task] = error.message.removeprefix(f"Task {task} at {self.addresses[task]} is unavailable: ")
             missing = [task for task in tasks if task not in found]
             if not missing:
                 return found
@@ -110,15 +110,16 @@ class WorkerCache:
             now = time.monotonic()
             if deadline is not None and now >= deadline:
                 raise DeadlineExceededError(
-                    None, None, f"Tasks of the cluster have not answered in time: {self._why(missing, reasons)}"
+                    None, None, f"Tasks of the cluster have not answered in time:{self._why(missing, reasons)}"
                 )
             if now >= next_report:
                 next_report = now + _REPORT_EVERY_S
-                _LOG.warning("CreateSession still waiting for response from: %s", self._why(missing, reasons))
+                _LOG.warning("CreateSession still waiting for response from:%s", self._why(missing, reasons))
             time.sleep(_POLL_S)
 
     def _why(self, missing: Sequence[str], reasons: dict[str, str]) -> str:
-        return "; ".join(f"{task} at {self.addresses[task]} ({reasons.get(task, 'no answer')})" for task in missing)
+        """A line for each task that is missing, with the reason."""
+        return "".join(f"\n  {task} at {self.addresses[task]}: {reasons.get(task, 'no answer')}" for task in missing)
 
 
 def _matches(pattern: str, task: str) -> bool:

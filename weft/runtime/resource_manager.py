@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from weft.errors import InvalidArgumentError, NotFoundError
 from weft.framework.dtypes import DType
@@ -12,6 +12,15 @@ from weft.framework.tensor_shape import Dims
 from weft.runtime.variable_slot import VariableSlot
 
 T = TypeVar("T")
+
+
+class HeldResource(NamedTuple):
+    """Something that a task keeps beyond sessions: in which container, of which class, its name, and what it is."""
+
+    container: str
+    kind: str
+    name: str
+    description: str
 
 
 class ResourceManager:
@@ -87,6 +96,12 @@ class ResourceManager:
             for resource in resources.values():
                 _close(resource)
 
+    def held(self) -> list[HeldResource]:
+        """What there is, sorted by container, kind and name."""
+        with self._lock:
+            found = [(container, key, item) for container, items in self._containers.items() for key, item in items.items()]
+        return sorted(HeldResource(container, kind.__name__, name, _described(item)) for container, (kind, name), item in found)
+
     def contents(self) -> dict[str, list[tuple[str, str]]]:
         """What there is: container -> (class, name) pairs."""
         with self._lock:
@@ -104,6 +119,16 @@ def _may_be_same(a: Dims, b: Dims) -> bool:
 
 def _text(dims: Dims) -> str:
     return "unknown" if dims is None else str(list(dims))
+
+
+def _described(resource: Any) -> str:
+    """A variable's dtype, shape and size, or how many elements or keys something holds."""
+    if not isinstance(resource, VariableSlot):
+        size = getattr(resource, "size", getattr(getattr(resource, "state", None), "size", None))
+        return f"{size} held" if isinstance(size, int) else ""
+    value = resource.value
+    shape = _text(resource.dims if value is None else value.shape)
+    return f"{resource.dtype.name} {shape}, " + ("no value" if value is None else f"{value.nbytes} bytes")
 
 
 def _close(resource: Any) -> None:
