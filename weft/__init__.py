@@ -602,6 +602,9 @@ from weft.ops.variable_collections import trainable_variables as trainable_varia
 from weft.ops.variable_collections import variables_initializer as variables_initializer
 from weft.ops.variable_options import VariableAggregation as VariableAggregation
 from weft.ops.variable_options import VariableSynchronization as VariableSynchronization
+from weft.ops.variable_options import disable_resource_variables as disable_resource_variables
+from weft.ops.variable_options import enable_resource_variables as enable_resource_variables
+from weft.ops.variable_options import resource_variables_enabled as resource_variables_enabled
 from weft.ops.variable_scope import VariableScope as VariableScope
 from weft.ops.variable_scope import create_partitioned_variables as create_partitioned_variables
 from weft.ops.variable_scope import get_local_variable as get_local_variable

@@ -365,3 +365,23 @@ def test_variables_of_both_kinds_can_be_asserted_to_be_initialized(use_resource)
             session.run(check)
         session.run(tf.global_variables_initializer())
         assert session.run(check).tolist() == [2, 0]
+
+
+def test_resource_variables_can_be_the_default():
+    assert not tf.resource_variables_enabled()
+    tf.enable_resource_variables()
+    try:
+        made = [tf.Variable(1.0), tf.get_variable("v", []), tf.Variable(1.0, use_resource=False)]
+        with tf.variable_scope("ref", use_resource=False):
+            made.append(tf.get_variable("v", []))
+    finally:
+        tf.disable_resource_variables()
+    assert [variable.op.type for variable in made] == ["VarHandleOp", "VarHandleOp", "VariableV2", "VariableV2"]
+    assert tf.Variable(1.0).op.type == "VariableV2"
+
+
+def test_references_are_keys():
+    variable, tensor = tf.Variable(1.0), tf.constant(1.0)
+    assert {variable.experimental_ref(), tensor.experimental_ref()} == {tensor.experimental_ref(), variable.experimental_ref()}
+    assert variable.experimental_ref().deref() is variable
+    assert variable.experimental_ref() != variable

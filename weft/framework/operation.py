@@ -10,6 +10,7 @@ from weft.errors import InvalidArgumentError
 from weft.framework import attr_value, device_spec
 from weft.framework.default_stack import default_sessions
 from weft.framework.dtypes import DType
+from weft.framework.object_identity import Reference
 from weft.framework.op_def import OpDef
 from weft.framework.tensor_shape import Dims, TensorShape, as_dims, format_dims, merge_dims
 
@@ -135,6 +136,10 @@ class Tensor:
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         raise NotImplementedError(f"Cannot convert a symbolic Tensor ({self.name}) to a numpy array.")
+
+    def experimental_ref(self) -> Reference:
+        """A key for sets and dictionaries that stands for this tensor."""
+        return Reference(self)
 
     def __hash__(self) -> int:
         return id(self)

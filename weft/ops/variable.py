@@ -18,6 +18,7 @@ from weft.framework.collections import GraphKeys
 from weft.framework.dtypes import DType
 from weft.framework.graph import Graph, get_default_graph
 from weft.framework.name_prefix import prepend_name_scope, strip_name_scope
+from weft.framework.object_identity import Reference
 from weft.framework.op_builder import graph_of
 from weft.framework.operation import OVERLOADABLE_OPERATORS, Operation, Tensor
 from weft.framework.tensor_conversion import register_tensor_conversion_function
@@ -31,6 +32,7 @@ from weft.ops.variable_options import (
     VariableSynchronization,
     checked_aggregation,
     checked_trainable,
+    resource_variables_enabled,
     with_trainable_collection,
 )
 from weft.ops.variable_updates import VariableUpdates
@@ -91,6 +93,8 @@ def _chained(function: Callable[..., Any], next_creator: Callable[..., Any]) -> 
 def _create(use_resource: bool | None = None, **kwargs: Any) -> Any:
     if use_resource is None and _default_use_resource:
         use_resource = _default_use_resource[0]()
+    if use_resource is None:
+        use_resource = resource_variables_enabled()
     return Variable._kinds[bool(use_resource)](**kwargs)
 
 
@@ -289,6 +293,10 @@ class Variable(VariableUpdates, metaclass=_VariableMeta):
 
     def __iter__(self) -> Iterator[Any]:
         raise TypeError("'Variable' object is not iterable.")
+
+    def experimental_ref(self) -> Reference:
+        """A key for sets and dictionaries that stands for this variable."""
+        return Reference(self)
 
     def __hash__(self) -> int:
         return id(self)

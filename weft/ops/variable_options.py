@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from typing import Any
+from typing import Any, Final
 
 
 class VariableSynchronization(enum.Enum):
@@ -60,3 +60,22 @@ def with_trainable_collection(collections: Any, trainable: bool, default: str, t
     if trainable and trainable_key not in collections:
         collections = [*collections, trainable_key]
     return collections
+
+
+# Whether variables are resource variables where neither the program nor its variable scopes say.
+_RESOURCES_BY_DEFAULT: Final = [False]
+
+
+def enable_resource_variables() -> None:
+    """Make resource variables from here on, unless `use_resource` says otherwise."""
+    _RESOURCES_BY_DEFAULT[0] = True
+
+
+def disable_resource_variables() -> None:
+    """Make variables of TensorFlow 1.x's usual kind from here on, unless `use_resource` says otherwise."""
+    _RESOURCES_BY_DEFAULT[0] = False
+
+
+def resource_variables_enabled() -> bool:
+    """Whether variables are resource variables unless `use_resource` says otherwise."""
+    return _RESOURCES_BY_DEFAULT[0]

@@ -23,7 +23,12 @@ from weft.ops.partition_info import PartitionInfo, partitions_of, parts_of
 from weft.ops.partitioned_variable import PartitionedVariable
 from weft.ops.save_slice_info import SaveSliceInfo
 from weft.ops.variable import Variable
-from weft.ops.variable_options import VariableAggregation, VariableSynchronization, checked_trainable
+from weft.ops.variable_options import (
+    VariableAggregation,
+    VariableSynchronization,
+    checked_trainable,
+    resource_variables_enabled,
+)
 
 
 class _ReuseMode(enum.Enum):
@@ -128,7 +133,8 @@ class VariableStore:
                 )
         value, value_type = _initial_value(initializer, wanted, kind, partition_info)
         rest = {key: item for key, item in options.items() if key not in ("regularizer", "reuse")}
-        rest["use_resource"] = bool(rest["use_resource"])
+        if rest["use_resource"] is None:
+            rest["use_resource"] = resource_variables_enabled()
         make: Any = Variable  # its metaclass chooses the kind and takes the arguments
         variable = make(initial_value=value, name=name, dtype=value_type, shape=wanted, **rest)
         self._vars[name] = variable

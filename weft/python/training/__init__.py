@@ -16,4 +16,5 @@ from weft.python.training import session_run_hook as session_run_hook
 from weft.python.training import slot_creator as slot_creator
 from weft.python.training import supervisor as supervisor
 from weft.python.training import training as training
+from weft.python.training import training_ops as training_ops
 from weft.python.training import training_util as training_util
