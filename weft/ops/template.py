@@ -78,12 +78,15 @@ class Template:
 
     @property
     def variable_scope_name(self) -> str | None:
-        """The name of the variable scope."""
-        return None if self._variable_scope is None else self._variable_scope.name
+        """The name of the variable scope, ending in '/', with which all its variables' names begin."""
+        if self._variable_scope is None:
+            return None
+        name: str = self._variable_scope.name
+        return name if not name or name.endswith("/") else f"{name}/"
 
     def _collected(self, key: str) -> list[Any]:
         name = self.variable_scope_name
-        return [] if name is None else get_default_graph().get_collection(key, f"{name}/")
+        return [] if name is None else get_default_graph().get_collection(key, name)
 
     @property
     def variables(self) -> list[Any]:
