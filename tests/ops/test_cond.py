@@ -241,3 +241,35 @@ def test_a_variable_made_in_a_branch_has_the_name_of_its_variable_scope():
     assert [variable.name for variable in tf.global_variables()] == ["v:0"]
     with session("interpreted") as sess:
         assert sess.run(y, {predicate: True}).tolist() == [2, 2]
+
+
+def test_a_tensor_that_left_its_branch_is_told_where_it_belongs():
+    left = []
+    tf.cond(tf.constant(True), lambda: left.append(tf.constant(1.0) * 2) or left[0], lambda: tf.constant(1.0))
+    with pytest.raises(ValueError, match=r"inside of this branch or loop body is used"):
+        left[0] + 1
+
+
+def test_nodes_of_a_branch_carry_the_devices_around_them():
+    devices = []
+
+    def branch():
+        devices.append(tf.negative(1.0).device)
+        with tf.device("/cpu:1"):
+            devices.append(tf.negative(1.0).device)
+        return tf.constant(1.0)
+
+    with tf.device("/job:worker/task:1"):
+        tf.cond(tf.constant(True), branch, lambda: tf.constant(1.0))
+    assert devices == ["/job:worker/task:1", "/job:worker/task:1/device:CPU:1"]
+
+
+@each_way
+def test_a_branch_that_is_not_chosen_reads_no_resource_variable(way):
+    variable = tf.get_variable("v", [], initializer=tf.ones_initializer(), use_resource=True)
+    chosen = tf.placeholder(tf.bool, [])
+    y = tf.cond(chosen, lambda: variable * 2.0, lambda: tf.constant(0.0))
+    with tf.Session() as sess:
+        assert sess.run(y, {chosen: False}) == 0
+    with session(way) as sess:
+        assert sess.run(y, {chosen: True}) == 2

@@ -137,3 +137,36 @@ def test_a_placement_is_kept_when_the_graph_grows(graph: tf.Graph) -> None:
     before = placer.placement[variable.op]
     placer.place(graph.get_operations())
     assert placer.placement[variable.op] == placer.placement[update.op] == before
+
+
+def test_a_branch_goes_where_all_its_nodes_ask_to_be(graph: tf.Graph) -> None:
+    predicate = tf.placeholder(tf.bool, [])
+
+    def pinned() -> tf.Tensor:
+        with tf.device("/job:worker/task:1"):
+            return tf.negative(tf.exp(1.0))
+
+    def elsewhere() -> tf.Tensor:
+        with tf.device("/job:worker/task:0"):
+            return tf.negative(1.0)
+
+    tf.cond(predicate, pinned, pinned, name="together")
+    tf.cond(predicate, pinned, lambda: tf.negative(2.0), name="partly")
+    tf.cond(predicate, pinned, elsewhere, name="apart")
+    places = place(graph)
+    assert [places[f"{name}/If"] for name in ("together", "partly", "apart")] == ["worker/1", "ps/0", "ps/0"]
+
+
+def test_a_loop_may_read_resource_variables_of_several_tasks(graph: tf.Graph) -> None:
+    variables = []
+    for task in (0, 1):
+        with tf.device(f"/job:ps/task:{task}"):
+            variables.append(tf.get_variable(f"v{task}", [], use_resource=True))
+    with tf.device("/job:worker"):
+        tf.while_loop(
+            lambda i, a: i < 3, lambda i, a: (i + 1, a * variables[0] + variables[1]), [tf.constant(0), tf.constant(1.0)]
+        )
+        tf.cond(tf.placeholder(tf.bool, []), lambda: variables[0] * variables[1], lambda: variables[0] + 1.0)
+    places = place(graph)
+    assert (places["while/While"], places["cond/If"]) == ("worker/0", "worker/0")
+    assert (places["v0"], places["v1"]) == ("ps/0", "ps/1")

@@ -74,9 +74,9 @@ class FuncGraph(Graph):
 
     @contextlib.contextmanager
     def building(self) -> Iterator[FuncGraph]:
-        """Build in this graph for the block, under the name scope that is open in the graph around it."""
+        """Build in this graph for the block, under the name and device scopes that are open in the graph around it."""
         state = scopes.current(self.outer_graph)
-        inherited = {"name": state.name, "attrs": state.attrs, "gradient_overrides": state.gradient_overrides}
+        inherited = {key: getattr(state, key) for key in ("name", "attrs", "gradient_overrides", "devices", "device_name")}
         with self.as_default(), scopes.entered(self, control_flow=self, **inherited):
             yield self
 
@@ -189,6 +189,13 @@ class FuncGraph(Graph):
             return inner
         dtype = inner.dtype.base_dtype
         return graph_def.create_op_from_parts(self, "Identity", [inner], [dtype], "output", {"T": dtype}).outputs[0]
+
+    def _check_not_finalized(self) -> None:
+        if self._finalized:
+            raise ValueError(
+                f"Cannot add a node to {self.name!r}: a tensor that was made inside of this branch or loop body is used "
+                "outside of it. Return the tensor from the branch or loop to use its value outside."
+            )
 
     def note_growth(self, name: str) -> None:
         """Tell the graph around it that the nodes which run this body have changed."""

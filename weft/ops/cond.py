@@ -15,6 +15,7 @@ from weft.ops.composites import as_leaf, flat_tensors, packed
 from weft.ops.constant import constant
 from weft.ops.control_flow import build_node, function_name, share_captures
 from weft.ops.identity import identity_node
+from weft.ops.read_outside import read_outside
 
 
 def cond(
@@ -53,9 +54,10 @@ def cond(
         then_graph.outputs, else_graph.outputs = flat_tensors(then_result), flat_tensors(else_result)
         _check_types(then_graph, else_graph)
         shapes = [_common(a._dims, b._dims) for a, b in zip(then_graph.outputs, else_graph.outputs, strict=True)]
-        captured = share_captures([then_graph, else_graph])
+        bodies = [then_graph, else_graph]
+        captured = read_outside(bodies, share_captures(bodies), only_if_apart=True)
         types = [tensor.dtype.base_dtype for tensor in then_graph.outputs]
-        node = build_node(graph, "If", [then_graph, else_graph], [predicate, captured],
+        node = build_node(graph, "If", bodies, [predicate, captured],
                           {"Tout": types, "output_shapes": shapes}, "If")  # fmt: skip
         merged = [identity_node(output, name="Merge") for output in node.outputs]
         return packed(then_result, merged)

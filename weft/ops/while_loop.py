@@ -16,6 +16,7 @@ from weft.ops.composites import as_leaf, flat_tensors, has_free_shape, packed, t
 from weft.ops.control_flow import build_node, function_name, share_captures
 from weft.ops.elementwise import add
 from weft.ops.identity import identity_node
+from weft.ops.read_outside import read_outside
 
 
 def while_loop(
@@ -176,7 +177,7 @@ class _Loop:
 
     def finish(self, parallel_iterations: int, back_prop: bool) -> tuple[Any, int]:
         """Add the node; returns its results in the body's structure, and how many tensors they have."""
-        captured = share_captures([self._cond, self._body])
+        captured = read_outside([self._cond, self._body], share_captures([self._cond, self._body]))
         count = len(self._initial)
         self._body.outputs = self._body.outputs[:count] + self._body.inputs[count:]
         shapes = [*self._dims, *(tensor._dims for tensor in captured)]

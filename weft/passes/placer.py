@@ -15,11 +15,14 @@ from typing import Any, Final
 from weft.errors import InvalidArgumentError
 from weft.framework import device_spec
 from weft.framework.dtypes import resource
-from weft.framework.func_graph import input_arguments
+from weft.framework.func_graph import bodies_of, input_arguments
 from weft.framework.operation import Operation
 
 # The best type first; a type that is not listed comes between the accelerators and the CPU.
 _TYPE_PRIORITY: Final = {"TPU": 0, "GPU": 1, "CPU": 9}
+
+# Nodes of a function that do nothing which a device could matter for.
+_ANYWHERE: Final = frozenset(("_Arg", "Const", "Identity", "NoOp", "NoValue"))
 
 
 class Placer:
@@ -116,14 +119,15 @@ class Placer:
     def _merged_pin(self, members: Sequence[Operation]) -> str:
         pin = ""
         for op in members:
-            if not op.device:
+            wanted = _pin_of(op)
+            if not wanted:
                 continue
-            if pin and not _agree(pin, op.device):
+            if pin and not _agree(pin, wanted):
                 if any(tensor.dtype is resource for tensor in op.inputs):
                     # What uses a queue or a variable behind a handle goes where that is: TensorFlow forgets its own pin, too.
                     continue
-                if self._soft and _agree(_without_device(pin), _without_device(op.device)):
-                    pin = device_spec.merge_names(_without_device(pin), _without_device(op.device))
+                if self._soft and _agree(_without_device(pin), _without_device(wanted)):
+                    pin = device_spec.merge_names(_without_device(pin), _without_device(wanted))
                     continue
                 others = ", ".join(f"{m.name} ({m.device or 'no device'})" for m in members)
                 raise InvalidArgumentError(
@@ -132,7 +136,7 @@ class Placer:
                     f"Cannot colocate nodes {members[0].name!r} and {op.name!r} because no device type supports both of them "
                     f"and the other nodes they must be with, or their devices contradict each other: {others}",
                 )
-            pin = device_spec.merge_names(pin, op.device)
+            pin = device_spec.merge_names(pin, wanted)
         return pin
 
     def _soft_candidates(self, pin: str) -> list[str]:
@@ -169,6 +173,20 @@ def _preference(device: str) -> tuple[int, str, int]:
 def _without_device(pin: str) -> str:
     spec = device_spec.DeviceSpec.from_string(pin)
     return device_spec.DeviceSpec(spec.job, spec.replica, spec.task).to_string()
+
+
+def _pin_of(op: Operation) -> str:
+    """The device that a node asks for; one that runs functions asks for what all nodes in these agree on."""
+    pin = op.device
+    if not op.op_def.bodies:
+        return pin
+    within = [each for body in bodies_of(op) for each in body.get_operations() if each.type not in _ANYWHERE]
+    for each in within:
+        wanted = _pin_of(each)
+        if not wanted or not _agree(pin, wanted):
+            return op.device
+        pin = device_spec.merge_names(pin, wanted)
+    return pin
 
 
 def _agree(a: str, b: str) -> bool:
