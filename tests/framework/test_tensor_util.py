@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from tensorboard.compat.proto import tensor_pb2, types_pb2
 
 from weft.framework import dtypes
 from weft.framework.tensor_shape import Dimension, TensorShape
-from weft.framework.tensor_util import as_array, make_ndarray
+from weft.framework.tensor_util import as_array, make_ndarray, make_tensor_proto
 
 
 def string_proto(dims: list[int], content: bytes) -> tensor_pb2.TensorProto:
@@ -56,3 +57,24 @@ def test_truth_values_may_become_numbers_but_not_the_other_way() -> None:
 def test_an_error_names_the_number_that_does_not_fit() -> None:
     with pytest.raises(TypeError, match=r"Expected int32, got 2\.5 of type 'float' instead"):
         as_array([1, 2.5], dtypes.int32)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16", "int64", "bool", "complex64", "uint8"])
+def test_many_equal_elements_are_one_value_and_a_shape(dtype: str) -> None:
+    kind = dtypes.as_dtype(dtype)
+    array = np.full((100, 1000), 3, kind.as_numpy_dtype)
+    proto = make_tensor_proto(array)
+    assert proto.ByteSize() < 40
+    back = make_ndarray(proto)
+    assert back.dtype == array.dtype
+    assert np.array_equal(back, array)
+    array[99, 999] = 0
+    other = make_tensor_proto(array)
+    assert len(other.tensor_content) == array.nbytes
+    assert np.array_equal(make_ndarray(other), array)
+
+
+def test_zeros_of_both_signs_are_not_equal() -> None:
+    array = np.zeros(100, np.float32)
+    array[50:] = -0.0
+    assert np.signbit(make_ndarray(make_tensor_proto(array))).sum() == 50

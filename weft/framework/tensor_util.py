@@ -22,6 +22,11 @@ _VALUE_FIELD: Final = {
 }  # fmt: skip
 
 
+# Up to so many elements are written out whether or not they are equal.
+_SMALL: Final = 64
+_PIECE: Final = 1 << 18
+
+
 def make_tensor_proto(values: Any, dtype: Any = None, shape: Any = None, verify_shape: bool = False) -> Any:
     """Make a TensorProto of a Python value or array.
 
@@ -45,14 +50,26 @@ def make_tensor_proto(values: Any, dtype: Any = None, shape: Any = None, verify_
         proto.string_val.extend(array.ravel().tolist())
     elif array.size <= 1 and kind in _VALUE_FIELD and kind not in (dtypes.float16, dtypes.bfloat16):
         _set_values(proto, kind, array.ravel())
+    elif array.size > _SMALL and kind in _VALUE_FIELD and _is_uniform(array):
+        # Readers repeat the last value. An optimizer's slots for a large table are such constants, which have to travel.
+        _set_values(proto, kind, array.ravel()[:1])
     else:
         proto.tensor_content = np.ascontiguousarray(array).tobytes()
     return proto
 
 
+def _is_uniform(array: Any) -> bool:
+    """Whether all elements have the same bits."""
+    flat = np.ascontiguousarray(array).reshape(-1)
+    bits = flat.view(np.uint8).reshape(flat.size, flat.itemsize)
+    return all((bits[low : low + _PIECE] == bits[0]).all() for low in range(0, flat.size, _PIECE))
+
+
 def _set_values(proto: Any, kind: DType, flat: Any) -> None:
     field = getattr(proto, _VALUE_FIELD[kind])
-    if kind.is_complex:
+    if kind in (dtypes.float16, dtypes.bfloat16):
+        field.extend(flat.view(np.uint16).tolist())
+    elif kind.is_complex:
         field.extend(flat.view(kind.real_dtype.as_numpy_dtype).tolist())
     else:
         field.extend(flat.tolist())
