@@ -59,7 +59,7 @@ def test_unknown_jobs_and_tasks_are_told() -> None:
 
 
 @pytest.mark.parametrize(
-    "content", ["a string", 3, {"a": "h:1"}, {"a": [1]}, {"a": {"0": "h:1"}}, {"a": {0: 1}}, {"a": {True: "h:1"}}]
+    "content", ["a string", 3, {"a": "h:1"}, {"a": [1]}, {1: ["h:1"]}, {"a": {0: 1}}, {"a": {True: "h:1"}}]
 )
 def test_what_is_no_cluster_is_refused(content: Any) -> None:
     with pytest.raises(TypeError):
@@ -75,3 +75,10 @@ def test_addresses_are_split(address: str, parts: tuple[str, int]) -> None:
 def test_an_address_without_a_port_is_refused(address: str) -> None:
     with pytest.raises(InvalidArgumentError, match="port"):
         split_address(address)
+
+
+def test_indices_may_be_the_texts_that_json_has() -> None:
+    assert ClusterSpec({"a": {"1": "h:1"}}) == ClusterSpec({"a": {1: "h:1"}})
+    assert ClusterSpec({b"a": [b"h:1"]}).as_dict() == {"a": ["h:1"]}
+    with pytest.raises(ValueError, match="Task indices of job 'a' must be integers; got 'q'"):
+        ClusterSpec({"a": {"q": "h:1"}})

@@ -32,13 +32,9 @@ class BaseSession:
     def __init__(self, target: Any = "", graph: Graph | None = None, config: Any = None) -> None:
         if graph is not None and not isinstance(graph, Graph):
             raise TypeError(f"graph must be a tf.Graph, but got {type(graph)}")
-        if isinstance(target, bytes):
-            target = target.decode()
-        if target is not None and not isinstance(target, str):
-            raise TypeError(f"target must be a string, but got {type(target)}")
         if config is not None and not isinstance(config, config_pb2.ConfigProto):
             raise TypeError(f"config must be a tf.ConfigProto, but got {type(config)}")
-        self._target = target or ""
+        self._target = _checked_target(target)
         self._graph = get_default_graph() if graph is None else graph
         self._config = config
         self._closed = False
@@ -273,15 +269,16 @@ class Session(BaseSession):
         self.close()
 
     @staticmethod
-    def reset(target: str, containers: Sequence[str] | None = None, config: Any = None) -> None:
+    def reset(target: Any, containers: Sequence[str] | None = None, config: Any = None) -> None:
         """Drop the resources in the containers given, or in all, on the server `target` and its cluster.
 
-        Sessions that are open there get AbortedError afterwards.
+        Sessions that are open there get AbortedError afterwards. Without a target, the sessions of this process that use no
+        server are closed: each has resources of its own.
 
         Raises:
             NotFoundError: `target` is no server's address. DeadlineExceededError: it cannot be reached in time.
         """
-        targets.reset(target, list(containers or ()), config)
+        targets.reset(_checked_target(target), list(containers or ()), config)
 
 
 class InteractiveSession(BaseSession):
@@ -306,6 +303,14 @@ class InteractiveSession(BaseSession):
 def get_default_session() -> Any:
     """The innermost default session of this thread, or None."""
     return default_sessions.get_default()
+
+
+def _checked_target(target: Any) -> str:
+    if isinstance(target, bytes):
+        return target.decode()
+    if target is not None and not isinstance(target, str):
+        raise TypeError(f"target must be a string, but got {type(target)}")
+    return target or ""
 
 
 def _checked_options(options: Any) -> Any:

@@ -9,7 +9,7 @@ from tensorboard.compat.proto import config_pb2
 
 from weft.client.backend import Backend
 from weft.distributed import local_servers
-from weft.distributed.direct import open_direct_session
+from weft.distributed.direct import close_direct_sessions, open_direct_session
 from weft.distributed.in_process_session import InProcessSession
 from weft.distributed.remote_session import RemoteSession, reset_containers
 from weft.errors import NotFoundError
@@ -34,6 +34,9 @@ def open_backend(target: str, graph: Graph, config: Any) -> Backend:
 
 def reset(target: str, containers: Sequence[str], config: Any) -> None:
     """Drop containers on the server `target` and its cluster; errors as `Session.reset` says."""
+    if not target:
+        close_direct_sessions()
+        return
     address = _address_of(target)
     server = local_servers.find(address)
     if server is not None:

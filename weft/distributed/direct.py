@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import secrets
-from typing import Any
+import weakref
+from typing import Any, Final
 
 from weft.distributed.local_worker import LocalWorker
 from weft.distributed.master_session import MasterSession
+from weft.errors import CancelledError
 from weft.framework.device_attributes import DeviceAttributes
 from weft.framework.graph import Graph
 from weft.runtime import engine_options
@@ -15,6 +17,7 @@ from weft.runtime.resource_manager import ResourceManager
 from weft.runtime.worker import Worker
 
 _JOB = "localhost"
+_OPEN: Final[weakref.WeakSet[MasterSession]] = weakref.WeakSet()
 
 
 def open_direct_session(graph: Graph, config: Any) -> MasterSession:
@@ -32,4 +35,12 @@ def open_direct_session(graph: Graph, config: Any) -> MasterSession:
         resources.clear()
 
     attributes = [DeviceAttributes(name, 0, worker.incarnation) for name in devices]
-    return MasterSession(handle, graph, lambda task: local, devices, config, close, lambda: attributes)
+    session = MasterSession(handle, graph, lambda task: local, devices, config, close, lambda: attributes)
+    _OPEN.add(session)
+    return session
+
+
+def close_direct_sessions() -> None:
+    """End every session without a server: what it keeps is its own, so none of it is left to begin anew with."""
+    for session in list(_OPEN):
+        session.close(CancelledError(None, None, "Session has been closed."))

@@ -16,12 +16,12 @@ class ClusterSpec:
         cluster: a dict of job name to a list of addresses or to a dict {index: address}, a ClusterDef, or a ClusterSpec.
 
     Raises:
-        TypeError: an address is not a string, or `cluster` is none of those.
+        TypeError: an address is not a string, or `cluster` is none of those. ValueError: an index is a text but no number.
     """
 
     def __init__(self, cluster: Any) -> None:
         if isinstance(cluster, dict):
-            self._jobs = {str(job): _tasks_of(job, tasks) for job, tasks in cluster.items()}
+            self._jobs = {_job_name(job): _tasks_of(job, tasks) for job, tasks in cluster.items()}
         elif isinstance(cluster, cluster_pb2.ClusterDef):
             self._jobs = {job.name: dict(job.tasks) for job in cluster.job}
         elif isinstance(cluster, ClusterSpec):
@@ -93,13 +93,27 @@ class ClusterSpec:
         return self._jobs[job_name]
 
 
+def _job_name(job: Any) -> str:
+    if not isinstance(job, str | bytes):
+        raise TypeError(f"Job name {job!r} must be bytes or unicode")
+    return job if isinstance(job, str) else job.decode()
+
+
+def _task_index(job: Any, index: Any) -> int:
+    """The index, also of a text such as a JSON key; ValueError for a text that is no number, TypeError for what is neither."""
+    if isinstance(index, bool) or not isinstance(index, int | str):
+        raise TypeError(f"Task indices of job {job!r} must be integers; got {index!r}")
+    try:
+        return int(index)
+    except ValueError:
+        raise ValueError(f"Task indices of job {job!r} must be integers; got {index!r}") from None
+
+
 def _tasks_of(job: str, tasks: Any) -> dict[int, str]:
     if isinstance(tasks, dict):
         indexed = {}
         for index, address in tasks.items():
-            if isinstance(index, bool) or not isinstance(index, int):
-                raise TypeError(f"Task indices of job {job!r} must be integers; got {index!r}")
-            indexed[index] = address
+            indexed[_task_index(job, index)] = address
     elif isinstance(tasks, list | tuple):
         indexed = dict(enumerate(tasks))
     else:

@@ -49,6 +49,7 @@ def import_graph_def(
     if return_elements is not None and not all(isinstance(e, str | bytes) for e in return_elements):
         raise TypeError("return_elements must be a list of strings.")
     graph = get_default_graph()
+    graph._check_not_finalized()
     with graph.name_scope("import" if name is None else name) as prefix:
         if prefix == "" and name:
             prefix = name

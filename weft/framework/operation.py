@@ -114,7 +114,7 @@ class Tensor:
 
     def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
         """Run the graph up to this tensor in the session given or the default one, and return its value."""
-        return _session_for(self.graph, session, "evaluate tensor", "Tensor.eval()").run(self, feed_dict)
+        return _session_for(self.graph, session, "evaluate tensor", "eval").run(self, feed_dict)
 
     def _as_node_def_input(self) -> str:
         return self.op.name if self.value_index == 0 else f"{self.op.name}:{self.value_index}"
@@ -249,7 +249,7 @@ class Operation:
 
     def run(self, feed_dict: Any = None, session: Any = None) -> None:
         """Run the graph up to this op in the session given or the default one."""
-        _session_for(self.graph, session, "execute operation", "Operation.run()").run(self, feed_dict)
+        _session_for(self.graph, session, "execute operation", "run").run(self, feed_dict)
 
     @property
     def _control_outputs(self) -> list[Operation]:
@@ -301,23 +301,21 @@ def _as_bytes(value: Any) -> Any:
 
 
 def _session_for(graph: Graph, session: Any, what: str, method: str) -> Any:
-    if session is None:
-        session = default_sessions.get_default()
-        if session is None:
-            raise ValueError(
-                f"Cannot {what} using `{method.split('.')[1][:-2]}()`: No default session is registered. Use `with "
-                f"sess.as_default()` or pass an explicit session to `{method[:-1]}session=sess)`"
-            )
-        if session.graph is not graph:
-            raise ValueError(
-                f"Cannot use the default session to {what}: the {what.split()[1]}'s graph is different from the session's "
-                "graph. Pass an explicit session."
-            )
-    elif session.graph is not graph:
+    default = default_sessions.get_default() if session is None else session
+    if default is None:
         raise ValueError(
-            f"Cannot use the given session to {what}: the {what.split()[1]}'s graph is different from the session's graph."
+            f"Cannot {what} using `{method}()`: No default session is registered. Use `with sess.as_default()` or pass an "
+            f"explicit session to `{method}(session=sess)`"
         )
-    return session
+    if default.graph is not graph:
+        which, remedy = ("given", "") if session is not None else (
+            "default", f" Pass an explicit session to `{method}(session=sess)`."
+        )  # fmt: skip
+        raise ValueError(
+            f"Cannot use the {which} session to {what}: the {what.split()[1]}'s graph is different from the session's graph."
+            f"{remedy}"
+        )
+    return default
 
 
 def capture_stack() -> tuple[tuple[Any, int], ...]:
