@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,7 +10,8 @@ import numpy as np
 import pytest
 
 import weft as tf
-from tests.guides.conftest import StartServers
+from tests.guides.conftest import StartProgram, StartServers
+from tests.guides.running import ROOT
 from weft.distributed.local_cluster import LocalCluster
 
 
@@ -85,11 +84,45 @@ def test_each_parameter_server_writes_its_own_shard(start_servers: StartServers,
         assert [float(np.mean(value)) for value in sess.run(variables)] == [0.0, 1.0, 2.0]
 
 
-def test_a_local_cluster_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    jobs = {"ps": ["ps0.example.com:2222"], "worker": ["worker0.example.com:2222"]}
-    monkeypatch.setenv("TF_CONFIG", json.dumps({"cluster": jobs, "task": {"type": "worker", "index": 0}}))
-    spec = tf.train.ClusterSpec(json.loads(os.environ["TF_CONFIG"])["cluster"])
-    assert spec.as_dict() == jobs
+def test_a_cluster_comes_from_the_environment(start_program: StartProgram) -> None:
+    program = Path(__file__).parent / "programs" / "from_environment.py"
+    launcher = start_program(ROOT / "weft" / "cli" / "__main__.py", "launch", "--no-flags", "--ps", 1, "--worker", 2, program)
+    output = "\n".join(launcher.wait(60))
+    for index in range(2):
+        assert f"worker {index} of 2 ended" in output
+
+
+@pytest.mark.slow
+def test_an_embedding_of_ten_million_rows_trains_by_its_rows_alone() -> None:
+    with LocalCluster(ps=3, worker=1) as cluster:
+        with tf.device(tf.train.replica_device_setter(cluster=cluster.spec)):
+            embedding = tf.get_variable(
+                "embedding",
+                [10_000_000, 20],
+                initializer=tf.zeros_initializer(),
+                partitioner=tf.fixed_size_partitioner(3),
+            )
+            ids = tf.placeholder(tf.int64, [None])
+            rows = tf.nn.embedding_lookup(embedding, ids)
+            train_op = tf.train.GradientDescentOptimizer(0.5).minimize(tf.reduce_sum(tf.square(rows - 1.0)) / 2)
+        assert tasks_of(embedding) == [f"/job:ps/task:{i}" for i in range(3)]
+        metadata = tf.RunMetadata()
+        options = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE)
+        with tf.Session(cluster.target("worker", 0)) as sess:
+            sess.run(tf.global_variables_initializer())
+            chosen = np.random.RandomState(0).randint(0, 10_000_000, 300)
+            sess.run(train_op, {ids: chosen})
+            sess.run(train_op, {ids: chosen}, options=options, run_metadata=metadata)
+            assert sess.run(rows, {ids: chosen}).tolist() == np.full((300, 20), 0.75).tolist()
+            assert not sess.run(rows, {ids: [int(np.max(chosen)) + 1]}).any()
+    sent = [
+        sum(memory.total_bytes for memory in node.memory)
+        for stats in metadata.step_stats.dev_stats
+        for node in stats.node_stats
+        if node.node_name == "RecvTensor"
+    ]
+    # The table has 800 MB; the rows that are looked up have 24 kB, there and back.
+    assert 2 * 24_000 <= sum(sent) < 100_000
 
 
 def count_up(index: int) -> tuple[Any, Any]:

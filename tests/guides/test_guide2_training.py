@@ -83,3 +83,24 @@ def test_synchronous_replicas_apply_the_average_of_their_gradients_together(star
         value, step = session.run([v, global_step])
     assert step >= 5
     assert step <= value <= 3 * step
+
+
+@pytest.mark.parametrize("idiom", ["hook", "queue_runner", "scaffold"])
+def test_replicas_train_in_step_in_each_idiom(start_program: StartProgram, idiom: str) -> None:
+    addresses = free_addresses(3)
+    server, *workers = [
+        start_program("sync_trainer.py", idiom, job, index, *addresses)
+        for job, index in (("ps", 0), ("worker", 0), ("worker", 1))
+    ]
+    for worker in workers:
+        assert worker.wait(60)[-1] == "ended"
+    assert server.is_running
+    with tf.device("/job:ps/task:0"):
+        value = tf.get_variable("value", [])
+        global_step = tf.train.get_or_create_global_step()
+    config = tf.ConfigProto(device_filters=["/job:ps"])
+    with tf.Session(f"grpc://{addresses[0]}", config=config) as session:
+        reached, step = session.run([value, global_step])
+    # One update a step, of the mean of the gradients: more or fewer would give another power.
+    assert step >= 8
+    assert reached == pytest.approx(0.8**step, rel=1e-5)
