@@ -12,6 +12,7 @@ from weft.client.session import Session
 from weft.framework.graph import Graph, get_default_graph
 from weft.platform import tf_logging
 from weft.train.model_readiness import ChiefWatch, Missing, what_is_missing
+from weft.train.needed_tasks import filtered_config
 from weft.train.presence import announce, presence_of
 
 _FIRST_POLL_S: Final = 0.02
@@ -178,7 +179,7 @@ class SessionManager:
             InvalidArgumentError: the chief has other variables; tells which.
         """
         limit_s = float("inf") if max_wait_secs is None else max_wait_secs
-        session = Session(master, graph=self._graph, config=config)
+        session = Session(master, graph=self._graph, config=filtered_config(master, self._graph, config))
         try:
             announce(session, False, config, "waiting")
             self._wait_until_ready(session, limit_s)
@@ -227,7 +228,7 @@ class SessionManager:
     ) -> tuple[Session, bool]:
         if checkpoint_dir and checkpoint:
             raise ValueError("Can not provide both checkpoint_dir and checkpoint_filename_with_path.")
-        session = Session(master, graph=self._graph, config=config)
+        session = Session(master, graph=self._graph, config=filtered_config(master, self._graph, config))
         try:
             announce(session, True, config, "initializing")
             if not saver or not (checkpoint_dir or checkpoint):
