@@ -7,10 +7,12 @@ from weft.ops.layer_conv import Conv1D as Conv1D
 from weft.ops.layer_conv import Conv2D as Conv2D
 from weft.ops.layer_conv import Conv2DTranspose as Conv2DTranspose
 from weft.ops.layer_conv import Conv3D as Conv3D
+from weft.ops.layer_conv import Conv3DTranspose as Conv3DTranspose
 from weft.ops.layer_conv import conv1d as conv1d
 from weft.ops.layer_conv import conv2d as conv2d
 from weft.ops.layer_conv import conv2d_transpose as conv2d_transpose
 from weft.ops.layer_conv import conv3d as conv3d
+from weft.ops.layer_conv import conv3d_transpose as conv3d_transpose
 from weft.ops.layer_core import Dense as Dense
 from weft.ops.layer_core import Dropout as Dropout
 from weft.ops.layer_core import Flatten as Flatten
@@ -31,3 +33,7 @@ from weft.ops.layer_pool import average_pooling3d as average_pooling3d
 from weft.ops.layer_pool import max_pooling1d as max_pooling1d
 from weft.ops.layer_pool import max_pooling2d as max_pooling2d
 from weft.ops.layer_pool import max_pooling3d as max_pooling3d
+from weft.ops.layer_separable import SeparableConv1D as SeparableConv1D
+from weft.ops.layer_separable import SeparableConv2D as SeparableConv2D
+from weft.ops.layer_separable import separable_conv1d as separable_conv1d
+from weft.ops.layer_separable import separable_conv2d as separable_conv2d

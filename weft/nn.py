@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from weft import rnn_cell as rnn_cell
+from weft.ops.blocks import depth_to_space as depth_to_space
+from weft.ops.blocks import space_to_batch as space_to_batch
+from weft.ops.blocks import space_to_depth as space_to_depth
 from weft.ops.nn_activation import crelu as crelu
 from weft.ops.nn_activation import elu as elu
 from weft.ops.nn_activation import leaky_relu as leaky_relu
@@ -25,6 +28,7 @@ from weft.ops.nn_conv import conv2d_gradient_of_input as conv2d_backprop_input
 from weft.ops.nn_conv import conv2d_transpose as conv2d_transpose
 from weft.ops.nn_conv import conv3d as conv3d
 from weft.ops.nn_conv import conv3d_transpose as conv3d_transpose
+from weft.ops.nn_conv import conv_transpose as conv_transpose
 from weft.ops.nn_conv import convolution as convolution
 from weft.ops.nn_conv import depthwise_conv2d as depthwise_conv2d
 from weft.ops.nn_conv import depthwise_conv2d_native as depthwise_conv2d_native
@@ -62,10 +66,12 @@ from weft.ops.nn_pool import avg_pool as avg_pool
 from weft.ops.nn_pool import avg_pool as avg_pool2d
 from weft.ops.nn_pool import avg_pool1d as avg_pool1d
 from weft.ops.nn_pool import avg_pool3d as avg_pool3d
+from weft.ops.nn_pool import avg_pool_v2 as avg_pool_v2
 from weft.ops.nn_pool import max_pool as max_pool
 from weft.ops.nn_pool import max_pool1d as max_pool1d
 from weft.ops.nn_pool import max_pool2d as max_pool2d
 from weft.ops.nn_pool import max_pool3d as max_pool3d
+from weft.ops.nn_pool import max_pool_v2 as max_pool_v2
 from weft.ops.nn_pool import max_pool_with_argmax as max_pool_with_argmax
 from weft.ops.nn_pool import pool as pool
 from weft.ops.nn_sampled_loss import nce_loss as nce_loss

@@ -70,3 +70,21 @@ def test_regularizers_make_losses_and_the_width_of_inputs_must_be_known() -> Non
     assert len(tf.losses.get_regularization_losses()) == 1
     with pytest.raises(ValueError, match="The last dimension of the inputs to `Dense` should be defined"):
         tf.layers.dense(tf.placeholder(tf.float32, [3, None]), 2)
+
+
+def test_separable_and_transposed_layers_agree_with_plain_ones():
+    images = np.random.RandomState(0).randn(2, 6, 7, 3).astype(np.float32)
+    x = tf.constant(images)
+    layer = tf.layers.SeparableConv2D(4, (3, 2), strides=1, padding="same", depth_multiplier=2, name="s")
+    y = layer(x)
+    whole = tf.einsum("hwim,imo->hwio", layer.depthwise_kernel, tf.reshape(layer.pointwise_kernel, [3, 2, 4]))
+    plain = tf.nn.conv2d(x, whole, [1, 1, 1, 1], "SAME")
+    row = tf.layers.separable_conv1d(x[:, 0], 5, 3, dilation_rate=2)
+    volume = tf.layers.conv3d_transpose(tf.ones([1, 2, 2, 2, 3]), 4, 3, strides=2)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        made, expected = session.run([y, plain])
+        np.testing.assert_allclose(made, expected, rtol=1e-4, atol=1e-4)
+        assert session.run(row).shape == tuple(row.shape.as_list()) == (2, 3, 5)
+        assert session.run(volume).shape == tuple(volume.shape.as_list()) == (1, 5, 5, 5, 4)
+    assert [v.name for v in layer.variables] == ["s/depthwise_kernel:0", "s/pointwise_kernel:0", "s/bias:0"]

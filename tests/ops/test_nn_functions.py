@@ -169,3 +169,29 @@ def test_samplers_draw_different_classes_and_repeat_with_their_seed() -> None:
     assert len(set(first.tolist())) == 20
     assert first.tolist() != second.tolist()
     assert _run(drawn.sampled_candidates).tolist() == first.tolist()
+
+
+@pytest.mark.parametrize(("kind", "best"), [("MAX", np.max), ("AVG", np.mean)])
+def test_pooling_windows_may_have_gaps(kind, best):
+    x = np.random.RandomState(0).randn(1, 7, 6, 2).astype(np.float32)
+    with tf.Graph().as_default(), tf.Session() as session:
+        made = session.run(tf.nn.pool(x, [2, 2], kind, "VALID", dilation_rate=[2, 3]))
+        first = session.run(tf.nn.pool(np.moveaxis(x, -1, 1), [2, 2], kind, "VALID", dilation_rate=[2, 3], data_format="NCHW"))
+        assert session.run(tf.nn.pool(x, [2, 2], kind, "SAME", dilation_rate=[2, 2])).shape == x.shape
+        with pytest.raises(ValueError, match="not supported in conjunction"):
+            tf.nn.pool(x, [2, 2], kind, "SAME", dilation_rate=[2, 2], strides=[2, 2])
+    expected = [[best(x[0, i : i + 3 : 2, j : j + 4 : 3], (0, 1)) for j in range(3)] for i in range(5)]
+    np.testing.assert_allclose(made[0], expected, rtol=1e-5)
+    np.testing.assert_allclose(np.moveaxis(first, 1, -1), made, rtol=1e-5)
+
+
+def test_pooling_and_transposed_convolutions_follow_the_rank():
+    with tf.Graph().as_default(), tf.Session() as session:
+        for spatial in ([8], [8, 8], [8, 8, 8]):
+            x = tf.ones([2, *spatial, 3])
+            half = [2, *(4 for _ in spatial), 3]
+            assert session.run(tf.nn.max_pool_v2(x, 2, 2, "SAME")).shape == tuple(half)
+            assert session.run(tf.nn.avg_pool_v2(x, 2, 2, "SAME")).shape == tuple(half)
+            filters = tf.ones([*(3 for _ in spatial), 5, 3])
+            wide = [2, *(16 for _ in spatial), 5]
+            assert session.run(tf.nn.conv_transpose(x, filters, wide, 2)).shape == tuple(wide)

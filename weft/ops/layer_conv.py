@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from weft.framework.tensor_shape import Dims
@@ -13,6 +14,7 @@ from weft.ops.nn_conv import conv1d as nn_conv1d
 from weft.ops.nn_conv import conv2d as nn_conv2d
 from weft.ops.nn_conv import conv2d_transpose as nn_conv2d_transpose
 from weft.ops.nn_conv import conv3d as nn_conv3d
+from weft.ops.nn_conv import conv3d_transpose as nn_conv3d_transpose
 from weft.ops.shape_ops import shape_internal
 from weft.ops.slicing import slice_helper
 
@@ -142,11 +144,13 @@ class Conv3D(_Convolution):
         ))  # fmt: skip
 
 
-class Conv2DTranspose(_Convolution):
-    """The transpose of a convolution, which makes images larger; arguments as of Conv2D, without dilations."""
+class _Transpose(_Convolution):
+    """What the transposes of convolutions share."""
+
+    function: Callable[..., Any]
 
     def __init__(
-        self, filters: int, kernel_size: Any, strides: Any = (1, 1), padding: str = "valid",
+        self, filters: int, kernel_size: Any, strides: Any = 1, padding: str = "valid",
         data_format: str = "channels_last", activation: Any = None, use_bias: bool = True,
         kernel_initializer: Any = None, bias_initializer: Any = ZEROS, kernel_regularizer: Any = None,
         bias_regularizer: Any = None, activity_regularizer: Any = None, kernel_constraint: Any = None,
@@ -166,7 +170,7 @@ class Conv2DTranspose(_Convolution):
         """The activated transpose."""
         sizes: list[Any] = []
         lengths = iter(zip(self.kernel_size, self.strides, strict=True))
-        known = [None] * 4 if inputs._dims is None else inputs._dims
+        known = [None] * (self.rank + 2) if inputs._dims is None else inputs._dims
         actual = shape_internal(inputs)
         for axis, letter in enumerate(self.layout):
             size: Any = slice_helper(actual, axis) if known[axis] is None else known[axis]
@@ -177,7 +181,20 @@ class Conv2DTranspose(_Convolution):
                 size = size * stride + (max(length - stride, 0) if self.padding == "VALID" else 0)
             sizes.append(size)
         whole = sizes if all(isinstance(size, int) for size in sizes) else stack(sizes)
-        return self._finished(nn_conv2d_transpose(inputs, self.kernel, whole, list(self.strides), self.padding, self.layout))
+        function = type(self).function
+        return self._finished(function(inputs, self.kernel, whole, list(self.strides), self.padding, self.layout))
+
+
+class Conv2DTranspose(_Transpose):
+    """The transpose of a convolution, which makes images larger; arguments as of Conv2D, without dilations."""
+
+    function = staticmethod(nn_conv2d_transpose)
+
+
+class Conv3DTranspose(_Transpose):
+    """The transpose of a convolution, which makes volumes larger; arguments as of Conv3D, without dilations."""
+
+    rank, function = 3, staticmethod(nn_conv3d_transpose)
 
 
 def conv1d(
@@ -234,6 +251,21 @@ def conv2d_transpose(
 ) -> Any:  # fmt: skip
     """A Conv2DTranspose layer of `inputs`; see Conv2DTranspose."""
     return Conv2DTranspose(
+        filters, kernel_size, strides, padding, data_format, activation, use_bias, kernel_initializer,
+        bias_initializer, kernel_regularizer, bias_regularizer, activity_regularizer, kernel_constraint,
+        bias_constraint, trainable, name, _scope=name, _reuse=reuse,
+    )(inputs)  # fmt: skip
+
+
+def conv3d_transpose(
+    inputs: Any, filters: int, kernel_size: Any, strides: Any = (1, 1, 1), padding: str = "valid",
+    data_format: str = "channels_last", activation: Any = None, use_bias: bool = True, kernel_initializer: Any = None,
+    bias_initializer: Any = ZEROS, kernel_regularizer: Any = None, bias_regularizer: Any = None,
+    activity_regularizer: Any = None, kernel_constraint: Any = None, bias_constraint: Any = None,
+    trainable: bool = True, name: str | None = None, reuse: Any = None,
+) -> Any:  # fmt: skip
+    """A Conv3DTranspose layer of `inputs`; see Conv3DTranspose."""
+    return Conv3DTranspose(
         filters, kernel_size, strides, padding, data_format, activation, use_bias, kernel_initializer,
         bias_initializer, kernel_regularizer, bias_regularizer, activity_regularizer, kernel_constraint,
         bias_constraint, trainable, name, _scope=name, _reuse=reuse,

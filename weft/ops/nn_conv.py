@@ -336,3 +336,24 @@ def convolution(
         if count == 2:
             return conv2d(input, filter, steps, padding, data_format=data_format, dilations=rates, name=scope)
         return conv3d(input, filter, steps, padding, data_format or "NDHWC", rates, scope)
+
+
+def conv_transpose(
+    input: Any, filters: Any, output_shape: Any, strides: Any, padding: Any = "SAME", data_format: str | None = None,
+    dilations: Any = None, name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """The transpose (gradient) of a convolution of sequences, images or volumes, as the rank says, to a given shape.
+
+    Raises:
+        ValueError: there are not 1, 2 or 3 spatial dimensions.
+    """
+    input = convert_to_tensor(input)
+    count = (input.get_shape().ndims or 0) - 2
+    functions: dict[int, Any] = {1: conv1d_transpose, 2: conv2d_transpose, 3: conv3d_transpose}
+    if count not in functions:
+        raise ValueError(f"Input must have 1, 2 or 3 spatial dimensions, its shape is {input.get_shape()}")
+    layout = data_format or ("NWC", "NHWC", "NDHWC")[count - 1]
+    made: Tensor = functions[count](
+        input, filters, output_shape, strides, padding, data_format=layout, dilations=dilations, name=name or "conv_transpose"
+    )
+    return made

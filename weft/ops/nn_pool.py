@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from weft.errors import UnimplementedError
 from weft.framework import dtypes
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
+from weft.ops.blocks import batch_to_space_nd, space_to_batch_nd
 from weft.ops.input_scope import input_scope
 from weft.ops.nn_conv import per_dimension
 from weft.ops.nn_pool_op import (
@@ -19,7 +19,7 @@ from weft.ops.nn_pool_op import (
     max_pool_with_argmax_node,
 )
 from weft.ops.reduce_functions import either
-from weft.ops.shape_ops import expand_dims, squeeze
+from weft.ops.shape_ops import expand_dims, shape, squeeze, transpose
 
 
 def _pooled(
@@ -136,12 +136,10 @@ def pool(
     """The greatest element ("MAX") or mean ("AVG") of each window of one, two or three dimensions.
 
     Raises:
-        ValueError: the window has no such number of dimensions, or the type is neither of the two.
-        UnimplementedError: elements of a window are to be apart.
+        ValueError: the window has no such number of dimensions, the type is neither of the two, or there are gaps as well as
+            strides.
     """
     rates = either("dilations", dilations, "dilation_rate", dilation_rate)
-    if rates is not None and max(rates) > 1:
-        raise UnimplementedError(None, None, f"pool: dilation_rate is {list(rates)}, but pooling windows have no gaps here")
     functions: dict[tuple[str, int], Callable[..., Tensor]] = {
         ("MAX", 1): max_pool1d, ("MAX", 2): max_pool, ("MAX", 3): max_pool3d,
         ("AVG", 1): avg_pool1d, ("AVG", 2): avg_pool, ("AVG", 3): avg_pool3d,
@@ -154,4 +152,59 @@ def pool(
     with input_scope(name, f"{pooling_type.lower()}_pool", (input,)) as scope:
         steps = list(strides) if strides is not None else [1] * count
         layout = data_format or ("NWC", "NHWC", "NDHWC")[count - 1]
-        return functions[pooling_type, count](input, list(window_shape), steps, padding, data_format=layout, name=scope)
+        function = functions[pooling_type, count]
+        if rates is not None and max(rates) > 1:
+            if max(steps) > 1:
+                raise ValueError("strides > 1 not supported in conjunction with dilation_rate > 1")
+            return _with_gaps(function, input, list(window_shape), list(rates), padding, layout)
+        return function(input, list(window_shape), steps, padding, data_format=layout, name=scope)
+
+
+def _with_gaps(function: Any, input: Any, window: list[int], rates: list[int], padding: str, layout: str) -> Tensor:
+    """Windows whose elements are apart: what lies so far apart is brought together in the batch, and back afterwards."""
+    count = len(window)
+    is_last = layout.endswith("C")
+    input = convert_to_tensor(input)
+    plain = input if is_last else transpose(input, [0, *range(2, count + 2), 1])
+    sizes = shape(plain)
+    known = plain.get_shape().as_list()
+    pads, crops = [], []
+    for axis, (width, rate) in enumerate(zip(window, rates, strict=True)):
+        margin = (width - 1) * rate if padding == "SAME" else 0
+        before, after = margin // 2, margin - margin // 2
+        size: Any = sizes[axis + 1] if known[axis + 1] is None else known[axis + 1]
+        more = (rate - (size + margin) % rate) % rate
+        pads.append([before, after + more])
+        crops.append([0, more])
+    dealt = space_to_batch_nd(plain, rates, pads)
+    made = function(dealt, window, [1] * count, "VALID", data_format=("NWC", "NHWC", "NDHWC")[count - 1])
+    result = batch_to_space_nd(made, rates, crops)
+    return result if is_last else transpose(result, [0, count + 1, *range(1, count + 1)])
+
+
+def _by_rank(
+    functions: tuple[Any, Any, Any], input: Any, ksize: Any, strides: Any, padding: Any, data_format: Any, name: Any
+) -> Tensor:
+    layouts = ("NWC", "NHWC", "NDHWC")
+    input = convert_to_tensor(input)
+    count = len(data_format) - 2 if data_format else (input.get_shape().ndims or 0) - 2
+    if count not in (1, 2, 3):
+        raise ValueError(f"Input must have 1, 2 or 3 spatial dimensions, its shape is {input.get_shape()}")
+    made: Tensor = functions[count - 1](
+        input, ksize, strides, padding, data_format=data_format or layouts[count - 1], name=name
+    )
+    return made
+
+
+def max_pool_v2(
+    input: Any, ksize: Any, strides: Any, padding: Any, data_format: str | None = None, name: str | None = None
+) -> Tensor:
+    """The greatest element of each window of sequences, images or volumes, as the rank says; arguments as of `max_pool`."""
+    return _by_rank((max_pool1d, max_pool, max_pool3d), input, ksize, strides, padding, data_format, name)
+
+
+def avg_pool_v2(
+    input: Any, ksize: Any, strides: Any, padding: Any, data_format: str | None = None, name: str | None = None
+) -> Tensor:
+    """The mean of each window of sequences, images or volumes, as the rank says; arguments as of `avg_pool`."""
+    return _by_rank((avg_pool1d, avg_pool, avg_pool3d), input, ksize, strides, padding, data_format, name)
