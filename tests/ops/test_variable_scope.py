@@ -252,3 +252,11 @@ def test_the_former_name_of_variable_scope_works(caplog):
     with tf.variable_op_scope([tf.constant(1.0)], None, "layer") as scope:
         assert tf.get_variable("v", [1]).name == "layer/v:0"
     assert scope.name == "layer"
+
+
+def test_a_scope_that_is_opened_again_keeps_its_original_name_scope():
+    reopened = tf.variable_scope("again")
+    for name in ("again/Const", "again_1/Const"):
+        with reopened as scope:
+            assert scope.original_name_scope == "again/"
+            assert tf.constant(1.0).op.name == name

@@ -352,6 +352,7 @@ class variable_scope:
         self._custom_getter = custom_getter
         self._constraint = constraint
         self._auxiliary_name_scope = auxiliary_name_scope
+        self._original: str | None = None
         self._entered: list[contextlib.ExitStack] = []
 
     def __enter__(self) -> VariableScope:
@@ -418,7 +419,9 @@ class variable_scope:
     ) -> VariableScope:
         if isinstance(given, str):
             name = f"{before.name}/{given}" if before.name else given
-            original = given if name_scope is None else name_scope
+            # Opening it again makes another name scope, but the original one stays the first.
+            self._original = self._original or (given if name_scope is None else name_scope)
+            original = self._original
         else:
             name, original = given.name, given.original_name_scope
         settings = {key: _first(self._settings[key], getattr(base, key)) for key in _INHERITED}
