@@ -58,6 +58,6 @@ def test_a_replica_trains_though_another_was_never_started(tmp_path: Path) -> No
         config = tf.ConfigProto(operation_timeout_in_ms=20_000)
         with tf.train.MonitoredTrainingSession(worker.target, True, str(tmp_path), config=config) as session:
             assert session.run(train) == 1
-        with tf.Session(worker.target, config=tf.ConfigProto(operation_timeout_in_ms=500)) as session:
-            with pytest.raises(tf.errors.DeadlineExceededError, match="no-such-host"):
-                session.run(step)
+        plain = tf.Session(worker.target, config=tf.ConfigProto(operation_timeout_in_ms=500))
+        with plain, pytest.raises(tf.errors.DeadlineExceededError, match="no-such-host"):
+            plain.run(step)
