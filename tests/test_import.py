@@ -1,20 +1,35 @@
-"""What `import weft` leaves behind in a process."""
+"""What `import weft` loads, and what it leaves behind in a process."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
 
-PROGRAM = """
+COLLECTIONS = """
 import gc
 import weft
 weft.no_op()
 print(gc.get_freeze_count(), len(gc.get_objects()))
 """
 
+NOT_LOADED = ("scipy", "optax", "PIL", "tensorflow")
+MODULES = f"""
+import sys
+import weft
+print([name for name in {NOT_LOADED!r} if name in sys.modules])
+"""
+
+
+def _printed(program: str) -> str:
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=100, check=True)
+    return ran.stdout.strip()
+
 
 def test_a_full_collection_need_not_look_at_what_importing_made() -> None:
-    printed = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=100, check=True).stdout
-    frozen, others = map(int, printed.split())
+    frozen, others = map(int, _printed(COLLECTIONS).split())
     assert frozen > 50_000
     assert others < frozen / 10
+
+
+def test_importing_loads_nothing_heavy_that_few_programs_need() -> None:
+    assert _printed(MODULES) == "[]"
