@@ -47,6 +47,10 @@ class LocalWorker:
 
         self.worker.run_graph(step_id, graph_handle, feeds, done, step_trace, inbox)
 
+    def waits_at(self, step_id: int) -> list[str]:
+        """The nodes at which a step is blocked."""
+        return self.worker.waits_at(step_id)
+
     def abort(self, step_id: int, error: OpError) -> None:
         """End a step here."""
         self.worker.abort(step_id, error)

@@ -55,6 +55,10 @@ class RemoteWorker:
         """Ask for a part of a step."""
         self._network.run_graph(self.task, step_id, graph_handle, feeds, trace, on_done)
 
+    def waits_at(self, step_id: int) -> list[str]:
+        """Not known here."""
+        return []
+
     def abort(self, step_id: int, error: OpError) -> None:
         """Tell the task to give a step up."""
         self._network.abort(self.task, step_id, error)

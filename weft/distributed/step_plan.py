@@ -47,6 +47,10 @@ class WorkerHandle(Protocol):
         """Start a part of a step; `on_done(fetches, error, step_stats)` is called once when it is over."""
         ...
 
+    def waits_at(self, step_id: int) -> list[str]:
+        """The nodes at which a step is blocked in the task, as far as that is known without asking it."""
+        ...
+
     def abort(self, step_id: int, error: OpError) -> None:
         """Tell the task to give a step up."""
         ...
@@ -266,6 +270,10 @@ class StepPlan:
         timeout_ms = (options.timeout_in_ms if options is not None else 0) or self._owner.timeout_ms
         return time.monotonic() + timeout_ms / 1000 if timeout_ms > 0 else None
 
+    def _waits_in(self, task: str, step_id: int) -> str:
+        nodes = self.parts[task].worker.waits_at(step_id)
+        return f"{task}, blocked at {', '.join(nodes)}" if nodes else task
+
     def _wait(self, step: MasterStep, inbox: Inbox, give_up: Callable[[OpError], None], deadline: float | None) -> None:
         slice_s = WAIT_SLICE_S if is_main_thread() else None
         while step.state is StepState.RUNNING:
@@ -275,9 +283,8 @@ class StepPlan:
             except Empty:
                 if left_s is None or left_s > WAIT_SLICE_S:
                     continue
-                waiting = ", ".join(step.waiting_for)
-                error = DeadlineExceededError(None, None, f"Timed out waiting for step {step.step_id:x} on {waiting}")
-                give_up(error)
+                where = "; ".join(self._waits_in(task, step.step_id) for task in step.waiting_for)
+                give_up(DeadlineExceededError(None, None, f"Timed out waiting for step {step.step_id:x} on {where}"))
                 return
             action()
 

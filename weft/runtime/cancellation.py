@@ -17,7 +17,7 @@ class Cancellation:
     def __init__(self) -> None:
         self.error: OpError | None = None
         self._lock = threading.Lock()
-        self._callbacks: dict[int, Callable[[], None]] = {}
+        self._callbacks: dict[int, tuple[Callable[[], None], str]] = {}
         self._next = 0
 
     def cancel(self, error: OpError) -> bool:
@@ -27,17 +27,26 @@ class Cancellation:
                 return False
             self.error = error
             callbacks, self._callbacks = self._callbacks, {}
-        for callback in callbacks.values():
+        for callback, _ in callbacks.values():
             callback()
         return True
 
-    def on_cancel(self, callback: Callable[[], None]) -> Callable[[], None]:
-        """Call back once at cancellation, at once when it has happened. Returns a function that withdraws the callback."""
+    @property
+    def waiting(self) -> list[str]:
+        """Who is registered: what the step waits for, by name."""
+        with self._lock:
+            return [name for _, name in self._callbacks.values() if name]
+
+    def on_cancel(self, callback: Callable[[], None], name: str = "") -> Callable[[], None]:
+        """Call back once at cancellation, at once when it has happened. Returns a function that withdraws the callback.
+
+        `name` tells who asks.
+        """
         with self._lock:
             if self.error is None:
                 key = self._next
                 self._next += 1
-                self._callbacks[key] = callback
+                self._callbacks[key] = callback, name
                 return lambda: self._withdraw(key)
         callback()
         return _nothing

@@ -165,6 +165,11 @@ class Step:
         return self._cancellation.error
 
     @property
+    def waits_at(self) -> list[str]:
+        """The nodes that are blocked now."""
+        return self._cancellation.waiting
+
+    @property
     def fetches(self) -> list[Any]:
         """The values of the partition's fetches; valid when the step is done without an error."""
         return [self._values[number] for number in self._executor.fetch_numbers]

@@ -95,7 +95,7 @@ class HostContext:
         """
         if self._permit is not None:
             self._permit.give_back()
-        return self._cancellation.on_cancel(callback)
+        return self._cancellation.on_cancel(callback, f"{self._op.name} ({self._op.type})")
 
     def raise_if_cancelled(self) -> None:
         """Raise the step's error when it has one."""

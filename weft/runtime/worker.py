@@ -170,6 +170,12 @@ class Worker:
         elif ready:
             inbox.put(lambda: step.run(ready))
 
+    def waits_at(self, step_id: int) -> list[str]:
+        """The nodes at which a step is blocked here now."""
+        with self._lock:
+            found = self._steps.get(step_id)
+        return [] if found is None else found[1].waits_at
+
     def abort(self, step_id: int, error: OpError) -> None:
         """End a step here, if it runs."""
         with self._lock:
