@@ -117,16 +117,16 @@ def _write(process: str, profilers: list[cProfile.Profile], steps_taken: int | N
     (Path(os.environ[DIRECTORY_VARIABLE]) / name).write_text(json.dumps(report))
 
 
-def steps(call: Callable[[], object], *, count: int) -> None:
+def steps(call: Callable[[], object], *, count: int, process: str = "program") -> None:
     """Profile `count` calls on this thread; nothing unless a profile was asked for."""
     if is_on():
-        with whole(count):
+        with whole(count, process):
             for _ in range(count):
                 call()
 
 
 @contextmanager
-def whole(count: int = 1) -> Iterator[None]:
+def whole(count: int = 1, process: str = "program") -> Iterator[None]:
     """Profile what this thread does inside, which is so many steps; nothing unless a profile was asked for."""
     if not is_on():
         yield
@@ -137,7 +137,7 @@ def whole(count: int = 1) -> Iterator[None]:
         yield
     finally:
         profiler.disable()
-        _write("program", [profiler], count)
+        _write(process, [profiler], count)
 
 
 @contextmanager
@@ -170,12 +170,18 @@ def read_reports(directory: Path) -> list[Report]:
 
 
 def lines(report: Report) -> list[str]:
-    """Print a report: the categories' shares, then the functions with most own time."""
-    total = sum(report.seconds.values()) or 1.0
-    shares = [(name, report.seconds.get(name, 0.0)) for name in CATEGORIES]
-    text = [f"  {report.process}{_per_step(report.steps, total)}"]
+    """Print a report: the categories' shares, then the functions with most own time.
+
+    A thread that takes steps waits for their results, which belongs to a step. The threads of a server mostly wait for work, so
+    there the shares are those of the time in which they were busy.
+    """
+    waited_s = 0.0 if report.steps else report.seconds.get("wait", 0.0)
+    total = sum(report.seconds.values()) - waited_s or 1.0
+    shares = [(name, report.seconds.get(name, 0.0)) for name in CATEGORIES if report.steps or name != "wait"]
+    about = _per_step(report.steps, total) or f", busy for {total:.2f} s; all its threads together waited {waited_s:.0f} s"
+    text = [f"  {report.process}{about}"]
     text.append("    " + "  ".join(f"{name} {own / total:.0%}" for name, own in shares if own / total >= 0.005))
-    text += [f"      {own / total:6.1%}  {name}" for name, own in report.top]
+    text += [f"      {own / total:6.1%}  {name}" for name, own in report.top if own <= total]
     return text
 
 

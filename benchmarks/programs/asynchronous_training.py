@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from benchmarks import profile
 from benchmarks.channel import Channel
 from benchmarks.children import Child, Children
 from benchmarks.cluster import Addresses, free_addresses, resident_bytes, server_here, start_server
@@ -81,6 +82,7 @@ def train(channel: Channel, cluster: Addresses, index: int, model: str) -> None:
             step(session)
             steps += 1
             now = time.perf_counter()
+        profile.steps(lambda: step(session), count=200, process=f"worker {index}")
         channel.send(rate=steps / (now - started))
         channel.receive()
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import cProfile
 import pstats
 import time
+from pathlib import Path
 
 import pytest
 
-from benchmarks.profile import Report, categories, category_of, lines
+from benchmarks.profile import DIRECTORY_VARIABLE, Report, categories, category_of, lines, read_reports, steps
 
 
 @pytest.mark.parametrize(
@@ -21,6 +22,7 @@ from benchmarks.profile import Report, categories, category_of, lines
         ("/x/jax/_src/pjit.py", "XLA"),
         ("/x/weft/distributed/channel.py", "wire"),
         ("/lib/threading.py", "wait"),
+        ("/x/grpc/_server.py", "wait"),
         ("/lib/json/decoder.py", "other"),
     ],
 )
@@ -51,3 +53,20 @@ def test_a_report_prints_shares_and_the_costliest_functions() -> None:
     assert "client 75%  wait 25%" in printed
     assert "40 µs" in printed
     assert "50.0%  session.py:1 run" in printed
+
+
+def test_what_a_servers_threads_wait_is_told_apart() -> None:
+    seconds = {"dispatch": 0.3, "wire": 0.1, "wait": 50.0}
+    printed = "\n".join(lines(Report("server", None, seconds, [("select.py:1 poll", 50.0), ("step.py:1 run", 0.3)])))
+    assert "busy for 0.40 s; all its threads together waited 50 s" in printed
+    assert "dispatch 75%  wire 25%" in printed
+    assert "poll" not in printed
+
+
+def test_a_block_is_profiled_only_when_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    steps(lambda: None, count=3)
+    assert read_reports(tmp_path) == []
+    monkeypatch.setenv(DIRECTORY_VARIABLE, str(tmp_path))
+    steps(lambda: sorted(range(10)), count=3, process="worker 0")
+    (report,) = read_reports(tmp_path)
+    assert (report.process, report.steps) == ("worker 0", 3)
