@@ -128,6 +128,21 @@ def test_ctrl_c_in_a_loop_of_updates_loses_no_variable(size: int) -> None:
             session.run(update, options=tf.RunOptions(timeout_in_ms=20_000))
 
 
+def test_ctrl_c_in_a_loop_of_row_updates_loses_no_variable() -> None:
+    table = tf.Variable(tf.zeros([200_000, 8]))
+    update = tf.scatter_add(table, tf.range(1000) * 7, tf.ones([1000, 8])).op
+    delays = random.Random(7)
+    with tf.Session() as session:
+        session.run(table.initializer)
+        for _ in range(20):
+            running = threading.Event()
+            with pytest.raises(KeyboardInterrupt), ctrl_c(running, delays.random() * 0.01):
+                run_for_ever(session, update, running)
+            value = session.run(table, options=tf.RunOptions(timeout_in_ms=20_000))
+            # Every row of an update has it, or none.
+            assert len({row.tobytes() for row in value[:7000:7]}) == 1
+
+
 def test_a_deadline_covers_a_session_that_cannot_be_opened() -> None:
     """Also on a server that is there and whose peers are not, and on one that is not there at all."""
     graph = tf.get_default_graph()

@@ -23,6 +23,7 @@ from weft.passes.prune import prune
 from weft.runtime.binder import BINDINGS, Binder
 from weft.runtime.bodies import Body
 from weft.runtime.control_flow import ControlFlow, Counter
+from weft.runtime.interrupts import deferred_interrupts
 from weft.runtime.kernel_errors import kernel_error
 from weft.runtime.variable_slot import TakenValue, VariableSlot, locks_of
 from weft.runtime.xla_process import as_numpy
@@ -72,7 +73,7 @@ class SlotState:
     def update(self, indices: Sequence[int], function: Callable[[list[Any]], Sequence[Any]]) -> None:
         """Update the slots under their locks, taken in the one order that there is."""
         slots = [self._slots[index] for index in indices]
-        with ExitStack() as stack:
+        with deferred_interrupts(), ExitStack() as stack:
             for lock in locks_of(slots):
                 stack.enter_context(lock)
             for slot, value in zip(slots, function([slot.value for slot in slots]), strict=True):

@@ -175,7 +175,7 @@ class Stage:
 
     def _run_rows(self, inputs: Sequence[Any], session: SessionState) -> Sequence[Any]:
         # The locks are taken for reading too: an update finds nobody with a view of the array, and needs no copy of it.
-        with ExitStack() as stack:
+        with deferred_interrupts(), ExitStack() as stack:
             for lock in self._locks:
                 stack.enter_context(lock)
             return self.program.run(np, inputs, LockedState(self.program.slots), ())
