@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
-from benchmarks import gpu, growth, growth_picture, overlap, picture, profile, readme, report, sitting
+from benchmarks import document, gpu, growth, growth_picture, overlap, picture, profile, report, sitting
 from benchmarks.catalogue import MEASURES, UnknownNameError, select
 from benchmarks.contender import Contender
 from benchmarks.curves import CURVES, select_curves
@@ -40,9 +40,9 @@ def parser() -> argparse.ArgumentParser:
     )
     options.add_argument("--json", type=Path, metavar="FILE", help="write everything that was measured")
     options.add_argument("--picture", type=Path, metavar="FILE", help="draw it as SVG")
-    options.add_argument("--readme", type=Path, metavar="FILE", help="put the table into this Markdown file")
+    options.add_argument("--into", type=Path, metavar="FILE", help="put picture and figures into this Markdown file")
     options.add_argument(
-        "--publish", action="store_true", help="write JSON, picture and table to where the project's documents show them"
+        "--publish", action="store_true", help="write JSON, picture and figures to where the project's documents show them"
     )
     options.add_argument("--redraw", type=Path, metavar="FILE", help="take the figures of a JSON file instead of measuring")
     options.add_argument("--device", choices=("gpu", "cpu"), default="gpu", help="where --gpu computes; cpu only tries it")
@@ -76,13 +76,17 @@ def _leave(*_: object) -> NoReturn:
     sys.exit(128 + signal.SIGTERM)
 
 
-def _publish(options: argparse.Namespace) -> None:
+def _mode(options: argparse.Namespace) -> str:
     modes = {"growth": options.growth, "overlap": options.overlap, "gpu": options.gpu}
-    name = next((mode for mode, is_chosen in modes.items() if is_chosen), "benchmarks")
-    options.json = options.json or ROOT / "docs" / f"{name}.json"
-    options.picture = options.picture or ROOT / "docs" / f"{name}.svg"
-    if name == "benchmarks":
-        options.readme = options.readme or ROOT / "README.md"
+    return next((mode for mode, is_chosen in modes.items() if is_chosen), "benchmarks")
+
+
+def _publish(options: argparse.Namespace) -> None:
+    name, docs = _mode(options), ROOT / "docs"
+    options.json = options.json or docs / f"{name}.json"
+    if name != "gpu":
+        options.picture = options.picture or docs / f"{name}.svg"
+    options.into = options.into or (ROOT / "README.md" if name == "benchmarks" else docs / "benchmarks.md")
 
 
 def _list() -> int:
@@ -105,9 +109,7 @@ def _compare(options: argparse.Namespace) -> int:
     held = _sitting(options)
     print(report.table(held))
     _write(options, report.as_json(held), lambda: picture.draw(held))
-    if options.readme:
-        link = os.path.relpath(options.picture, options.readme.parent) if options.picture else None
-        options.readme.write_text(readme.with_sitting(options.readme.read_text(), held, link))
+    _write_into(options, document.table(held), document.described(held))
     failed = any(row.reason(contender.name) for row in held.rows for contender in held.contenders)
     return 1 if failed else 0
 
@@ -122,8 +124,10 @@ def _sitting(options: argparse.Namespace) -> Sitting:
 def _grow(options: argparse.Namespace) -> int:
     """Measure how cost grows, print and write it; the status says whether every point was found."""
     grown = _growth(options)
-    print(growth.in_words(grown))
+    words = growth.in_words(grown)
+    print(words)
     _write(options, growth.as_json(grown), lambda: growth_picture.draw(grown))
+    _write_into(options, document.as_printed(words), "How cost grows with tasks, variables, nodes, clients, steps and messages")
     return 1 if any(curve.reasons for curve in grown.curves) else 0
 
 
@@ -137,8 +141,10 @@ def _growth(options: argparse.Namespace) -> Growth:
 def _overlap(options: argparse.Namespace) -> int:
     """Trace and time a backward pass whose gradients are sent; the status says whether every contender gave its figures."""
     held = overlap.hold(_contenders(options), rounds=options.rounds or GROWTH_ROUNDS, tell=_tell)
-    print(overlap.in_words(held))
+    words = overlap.in_words(held)
+    print(words)
     _write(options, overlap.as_json(held), lambda: overlap.draw(held))
+    _write_into(options, document.as_printed(words), "What worker and parameter server do in a traced step")
     return 1 if any(found.reasons for found in held.widths) else 0
 
 
@@ -151,16 +157,25 @@ def _gpu(options: argparse.Namespace) -> int:
     except gpu.NoAcceleratorError as error:
         print(error, file=sys.stderr)
         return 1
-    print(gpu.in_words(timed))
+    words = gpu.in_words(timed)
+    print(words)
     _write(options, gpu.as_json(timed), None)
+    _write_into(options, document.as_printed(words), "")
     return 1 if any(each.reasons for each in timed) else 0
 
 
-def _write(options: argparse.Namespace, document: dict[str, Any], draw: Callable[[], str] | None) -> None:
+def _write(options: argparse.Namespace, figures: dict[str, Any], draw: Callable[[], str] | None) -> None:
     if options.json:
-        options.json.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n")
+        options.json.write_text(json.dumps(figures, indent=1, ensure_ascii=False) + "\n")
     if options.picture and draw:
         options.picture.write_text(draw())
+
+
+def _write_into(options: argparse.Namespace, figures: str, description: str) -> None:
+    if options.into:
+        link = os.path.relpath(options.picture, options.into.parent) if options.picture else None
+        shown = document.folded(figures, link, description)
+        options.into.write_text(document.placed(options.into.read_text(), _mode(options), shown))
 
 
 def _profile(options: argparse.Namespace) -> int:

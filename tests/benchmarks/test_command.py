@@ -14,12 +14,14 @@ from benchmarks import growth, report
 from benchmarks.catalogue import MEASURES
 from benchmarks.contender import Answer, Contender, Outcome
 from benchmarks.curves import CURVES
+from benchmarks.document import place
 from benchmarks.framework import TENSORFLOW, WEFT
 from benchmarks.growth import Grown, Growth
 from benchmarks.machine import Limits
-from benchmarks.readme import BEGIN, END
 from benchmarks.sitting import Row, Sitting
 from benchmarks.timing import Point, once
+
+PLACE = "\n".join(place("benchmarks"))
 
 
 @pytest.fixture(autouse=True)
@@ -56,10 +58,10 @@ def test_a_name_that_nothing_has_is_refused(capsys: pytest.CaptureFixture[str]) 
 
 def test_a_sitting_is_drawn_and_told_again(measured: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     readme = tmp_path / "README.md"
-    readme.write_text(f"{BEGIN}\n{END}\n")
+    readme.write_text(PLACE)
     (tmp_path / "docs").mkdir()
     picture = tmp_path / "docs" / "picture.svg"
-    assert command.main(["--redraw", str(measured), "--picture", str(picture), "--readme", str(readme)]) == 0
+    assert command.main(["--redraw", str(measured), "--picture", str(picture), "--into", str(readme)]) == 0
     assert "Import" in capsys.readouterr().out
     assert picture.read_text().startswith("<svg")
     assert "](docs/picture.svg)" in readme.read_text()
@@ -71,7 +73,7 @@ def test_publishing_writes_to_where_the_documents_show_it(
 ) -> None:
     monkeypatch.setattr(command, "ROOT", tmp_path)
     (tmp_path / "docs").mkdir()
-    (tmp_path / "README.md").write_text(f"{BEGIN}\n{END}\n")
+    (tmp_path / "README.md").write_text(PLACE)
     assert command.main(["--publish", "--redraw", str(measured)]) == 0
     assert json.loads((tmp_path / "docs" / "benchmarks.json").read_text()) == json.loads(measured.read_text())
     assert (tmp_path / "docs" / "benchmarks.svg").exists()

@@ -1,4 +1,4 @@
-"""A sitting in a Markdown document: the picture, and the table folded under it, between two comments, which stay."""
+"""Results in a Markdown document: a picture, and the figures folded under it, between two comments, which stay."""
 
 from __future__ import annotations
 
@@ -7,7 +7,36 @@ from benchmarks.picture import times_better
 from benchmarks.report import goal, quantity
 from benchmarks.sitting import Row, Sitting
 
-BEGIN, END = "<!-- benchmarks: written by the harness -->", "<!-- end of benchmarks -->"
+
+def place(name: str) -> tuple[str, str]:
+    """Return the comments between which the results of a mode stand."""
+    return f"<!-- {name}: written by the harness -->", f"<!-- end of {name} -->"
+
+
+def placed(document: str, name: str, results: str) -> str:
+    """Return the document with the results between the mode's comments, instead of what was there.
+
+    Raises:
+        ValueError: the comments are not there.
+    """
+    begin, end = place(name)
+    before, found, rest = document.partition(begin)
+    _, found_end, after = rest.partition(end)
+    if not found or not found_end:
+        raise ValueError(f"the document has no place for the results: it needs the lines {begin!r} and {end!r}")
+    return f"{before}{begin}\n\n{results}\n\n{end}{after}"
+
+
+def folded(figures: str, picture: str | None, description: str) -> str:
+    """Return figures in Markdown, folded under the picture if there is one; `picture` is its link."""
+    if picture is None:
+        return figures
+    return f"![{description}]({picture})\n\n<details>\n<summary>The figures</summary>\n\n{figures}\n\n</details>"
+
+
+def as_printed(words: str) -> str:
+    """Return what a mode prints as Markdown that keeps its lines."""
+    return f"```text\n{words.strip()}\n```"
 
 
 def table(sitting: Sitting) -> str:
@@ -30,23 +59,8 @@ def _line(row: Row) -> str:
     return f"| {' | '.join(cells)} | {ratio.median:.2f} | {ratio.low:.2f} to {ratio.high:.2f} | {goal(row.measure)} |"
 
 
-def with_sitting(document: str, sitting: Sitting, picture: str | None) -> str:
-    """Return the document with the table put between its two comments; `picture` is the link to show above it.
-
-    Raises:
-        ValueError: the comments are not there.
-    """
-    before, begin, rest = document.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise ValueError(f"the document has no place for the table: it needs the lines {BEGIN!r} and {END!r}")
-    shown = table(sitting)
-    if picture:
-        shown = f"![{_described(sitting)}]({picture})\n\n<details>\n<summary>The figures</summary>\n\n{shown}\n\n</details>"
-    return f"{before}{BEGIN}\n\n{shown}\n\n{END}{after}"
-
-
-def _described(sitting: Sitting) -> str:
+def described(sitting: Sitting) -> str:
+    """Say in a sentence what the picture of a sitting shows."""
     better = [row for row in sitting.rows if (ratio := row.ratio()) and times_better(row.measure, ratio.median) >= 1]
     judged = [row for row in sitting.rows if row.ratio()]
     return f"weft against TensorFlow on the same machine: better in {len(better)} of {len(judged)} measures."
