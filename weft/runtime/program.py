@@ -370,6 +370,11 @@ class Program:
                 raise kernel_error(instruction.op, error) from error
         return self.results(values, state)
 
+    @property
+    def settled(self) -> Sequence[int]:
+        """The variables whose values at the program's end are among its results."""
+        return self._settled
+
     def results(self, values: Sequence[Any], state: State) -> list[Any]:
         """What the program returns when all instructions have run: the outputs, then the settled variables."""
         settled = [state.read(number) for number in self._settled]

@@ -23,6 +23,7 @@ from weft.runtime.device import jax_device
 from weft.runtime.input_checks import InputChecks
 from weft.runtime.interrupts import deferred_interrupts
 from weft.runtime.kernel_errors import kernel_error
+from weft.runtime.passage import passage_of
 from weft.runtime.program import LockedState, Program, SlotState, execute
 from weft.runtime.session_state import SessionState
 from weft.runtime.variable_slot import locks_of
@@ -65,6 +66,7 @@ class Stage:
         on_host = device_spec.device_type(device) == "CPU"
         self._keeps_inputs = bool(program.written_slots) or self.may_block
         self._is_alias = kind is Kind.COMPILED and program.is_alias and (on_host or not program.written_slots)
+        self._passage = passage_of(program) if self._is_alias else None
         self._checks = InputChecks(program)
         self._state = SlotState(program.slots)
         self._static_inputs = static_inputs
@@ -182,7 +184,9 @@ class Stage:
 
     def _pass_on(self, inputs: Sequence[Any]) -> Sequence[Any]:
         inputs = self._owned(inputs)
-        outputs = self.program.run(np, inputs, self._state, ())
+        outputs = self._passage.take(inputs, self._state) if self._passage is not None else None
+        if outputs is None:
+            outputs = self.program.run(np, inputs, self._state, ())
         return [as_numpy(value) for value in self._apart(outputs, inputs)]
 
     def _run_compiled(self, compiled: engine.CompiledStage, inputs: Sequence[Any], session: SessionState) -> Sequence[Any]:
