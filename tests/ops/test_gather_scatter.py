@@ -62,3 +62,11 @@ def test_gather_nd_takes_batch_dimensions(way: str) -> None:
 def test_gather_nd_needs_fewer_batch_dimensions_than_there_are() -> None:
     with pytest.raises(ValueError, match=r"batch_dims = 2 must be less than rank\(indices\) = 2"):
         tf.gather_nd(CUBE, [[0], [1]], batch_dims=2)
+
+
+def test_a_shape_that_an_earlier_stage_has_made_is_known_to_a_compiled_scatter() -> None:
+    size = tf.cast(3, tf.int64)
+    with tf.control_dependencies([tf.py_func(lambda x: x, [size], tf.int64)]):
+        updates = tf.identity(tf.ones([1]))
+    with session("compiled") as sess:
+        assert sess.run(tf.scatter_nd(tf.constant([[1]], tf.int64), updates, tf.stack([size]))).tolist() == [0.0, 1.0, 0.0]

@@ -13,15 +13,21 @@ from weft.framework.dtypes import DType
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import format_dims
+from weft.framework.tensor_shape import Dims, format_dims
 from weft.ops.declaration import no_outputs, not_differentiable, op, same_as_input
 from weft.ops.elementwise import FLOATS
+from weft.ops.padding import check_rank
 from weft.ops.string_parts import string_format
 from weft.ops.value_text import summarize_first
 from weft.platform import tf_logging
 
 
-@op("Assert", "condition: bool, data: [T] ->", infer=no_outputs, gradient=not_differentiable, stateful=True)
+def _scalar_condition(node: Operation) -> list[Dims]:
+    check_rank(node.inputs[0], 0)
+    return []
+
+
+@op("Assert", "condition: bool, data: [T] ->", infer=_scalar_condition, gradient=not_differentiable, stateful=True)
 def assert_node(ctx, condition, data, *, T: list[DType], summarize: int = 3):
     """Nothing, when the condition holds."""
     if np.ndim(condition):

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from weft.errors import UnimplementedError
 from weft.framework import dtypes
 from weft.framework.dtypes import DType
 from weft.framework.indexed_slices import IndexedSlices
@@ -28,7 +29,9 @@ def _cast_gradient(node: Operation, grad: Any) -> list[Any]:
 def cast_node(xp, x, *, DstT: DType, Truncate: bool = False):
     """The elements in another type: floats lose what follows the point, complex numbers their imaginary part."""
     target = np.dtype(DstT.as_numpy_dtype)
-    if x.dtype.kind == "c" and target.kind not in "cb":
+    if x.dtype.kind == "O" and target.kind != "O":
+        raise UnimplementedError(None, None, f"Cast string to {DstT.name} is not supported; tf.string_to_number reads numbers")
+    if x.dtype.kind == "c" and target.kind != "c":
         x = x.real
     if target.kind in "iu" and x.dtype.kind not in "iub":
         return _to_integer(xp, x, target)

@@ -81,6 +81,8 @@ def zeros(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> T
 def ones(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> Tensor:
     """Make a tensor of ones (True)."""
     kind = dtypes.as_dtype(dtype).base_dtype
+    if kind is dtypes.string:
+        raise TypeError("Expected string, got 1 of type 'int' instead.")
     return _one_value(shape, kind, np.ones((), kind.as_numpy_dtype), name or "ones")
 
 

@@ -58,7 +58,7 @@ def _concat_dims(shapes: Sequence[Dims], axis_tensor: Tensor) -> Dims:
         return (None,) * rank
     axis = int(np.ravel(value)[0])
     if not -rank <= axis < rank:
-        raise ValueError(f"concat_dim {axis} is out of range: it must be in [-{rank}, {rank})")
+        raise ValueError(f"Shape must be at least rank {axis + 1 if axis >= 0 else -axis} but is rank {rank}")
     axis %= rank
     rest: Dims = None
     for dims in known:

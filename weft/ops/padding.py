@@ -38,6 +38,12 @@ def check_rank(tensor: Any, rank: int | None) -> None:
 
 def _slice_shape(node: Operation) -> list[Dims]:
     source, begin, size = node.inputs
+    counts = [None if not each._dims else each._dims[0] for each in (begin, size)]
+    if None not in counts and counts[0] != counts[1]:
+        raise ValueError(
+            f"Dimension 0 in both shapes must be equal, but are {counts[0]} and {counts[1]}. "
+            f"Shapes are [{counts[0]}] and [{counts[1]}]."
+        )
     rank = rank_of(source) if source._dims is not None else known_rank(begin, size)
     check_rank(source, known_rank(begin, size))
     if rank is None:

@@ -62,7 +62,12 @@ def reduced_axes(x: Any, reduction_indices: Any) -> tuple[int, ...]:
         if not -rank <= axis < rank:
             message = f"Invalid reduction dimension ({axis} for input with {rank} dimension(s)"
             raise InvalidArgumentError(None, None, message)
-    return tuple(sorted({int(axis) % rank for axis in np.ravel(reduction_indices)}))
+    axes = [int(axis) % rank for axis in np.ravel(reduction_indices)]
+    for place, axis in enumerate(axes):
+        if axis in axes[:place]:
+            message = f"Invalid reduction arguments: Axes contains duplicate dimension: {axis}"
+            raise InvalidArgumentError(None, None, message)
+    return tuple(sorted(axes))
 
 
 # Gradients.

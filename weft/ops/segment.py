@@ -247,7 +247,15 @@ _UNSORTED_TYPES = {"Tindices": _INDEX, "Tnumsegments": _INDEX}
 _UNSORTED = "data: T, segment_ids: Tindices, num_segments: Tnumsegments -> output: T"
 
 
-@op("UnsortedSegmentSum", _UNSORTED, infer=_unsorted_shape, static=("num_segments",),
+def _check_ids(node: Operation, data: Any, segment_ids: Any, num_segments: Any) -> None:
+    count = constant_value(node.inputs[2]) if num_segments is None else num_segments
+    if segment_ids is not None and count is not None and segment_ids.size and segment_ids.max() >= int(count):
+        place = tuple(np.argwhere(segment_ids >= int(count))[0].tolist())
+        where = f"[{','.join(map(str, place))}]" if place else ""
+        raise InvalidArgumentError(None, None, f"segment_ids{where} = {segment_ids[place]} is out of range [0, {int(count)})")
+
+
+@op("UnsortedSegmentSum", _UNSORTED, infer=_unsorted_shape, check=_check_ids, static=("num_segments",),
     gradient=lambda node, grad: [_gather_kept(grad, node.inputs[1])[0], None, None],
     types={"T": NUMBERS, "Tindices": (dtypes.int16, *_INDEX), "Tnumsegments": _INDEX},
     defaults={"Tnumsegments": dtypes.int32})  # fmt: skip
@@ -265,7 +273,7 @@ def _unsorted_extreme_gradient(node: Operation, grad: Any) -> list[Any]:
     return [select_node(chosen, shared, zeros_like(shared)), None, None]
 
 
-@op("UnsortedSegmentMax", _UNSORTED, infer=_unsorted_shape, gradient=_unsorted_extreme_gradient,
+@op("UnsortedSegmentMax", _UNSORTED, infer=_unsorted_shape, check=_check_ids, gradient=_unsorted_extreme_gradient,
     static=("num_segments",), types={"T": REAL, **_UNSORTED_TYPES},
     defaults={"Tnumsegments": dtypes.int32})  # fmt: skip
 def unsorted_segment_max(xp, data, segment_ids, num_segments):
@@ -273,7 +281,7 @@ def unsorted_segment_max(xp, data, segment_ids, num_segments):
     return _unsorted(xp, data, segment_ids, num_segments, _lowest(np.dtype(data.dtype), 1), "max")
 
 
-@op("UnsortedSegmentMin", _UNSORTED, infer=_unsorted_shape, gradient=_unsorted_extreme_gradient,
+@op("UnsortedSegmentMin", _UNSORTED, infer=_unsorted_shape, check=_check_ids, gradient=_unsorted_extreme_gradient,
     static=("num_segments",), types={"T": REAL, **_UNSORTED_TYPES},
     defaults={"Tnumsegments": dtypes.int32})  # fmt: skip
 def unsorted_segment_min(xp, data, segment_ids, num_segments):
@@ -286,7 +294,7 @@ def _unsorted_prod_gradient(node: Operation, grad: Any) -> list[Any]:
     return [mul(_gather_kept(grad, ids)[0], segment_others(data, ids)), None, None]
 
 
-@op("UnsortedSegmentProd", _UNSORTED, infer=_unsorted_shape, gradient=_unsorted_prod_gradient,
+@op("UnsortedSegmentProd", _UNSORTED, infer=_unsorted_shape, check=_check_ids, gradient=_unsorted_prod_gradient,
     static=("num_segments",), types={"T": NUMBERS, **_UNSORTED_TYPES},
     defaults={"Tnumsegments": dtypes.int32})  # fmt: skip
 def unsorted_segment_prod(xp, data, segment_ids, num_segments):

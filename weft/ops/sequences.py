@@ -44,15 +44,30 @@ def _reversed_shape(node: Operation) -> list[Dims]:
                 raise ValueError(f"{what} must be < input rank: {axis} vs. {len(dims)}")
         if lengths is not None and None not in (dims[batch], lengths[0]) and dims[batch] != lengths[0]:
             raise ValueError(f"Dimensions must be equal, but are {dims[batch]} and {lengths[0]}")
+        if lengths is not None and dims[batch] is None:
+            dims = (*dims[:batch], lengths[0], *dims[batch + 1 :])
     return [dims]
 
 
+def _check_lengths(node: Operation, input: Any, seq_lengths: Any) -> None:
+    along = node.attrs["seq_dim"]
+    dims = node.inputs[0]._dims if input is None else input.shape
+    if seq_lengths is None or dims is None or dims[along] is None:
+        return
+    for index, length in enumerate(seq_lengths.tolist()):
+        if not 0 <= length <= dims[along]:
+            raise InvalidArgumentError(None, None, f"seq_lens({index}) > input.dims({along})")
+
+
 @op("ReverseSequence", "input: T, seq_lengths: Tlen -> output: T", infer=_reversed_shape, types={"Tlen": INDEX},
+    check=_check_lengths,
     defaults={"Tlen": dtypes.int64}, gradient=lambda node, grad: [reverse_sequence_node(
         grad, node.inputs[1], seq_dim=node.attrs["seq_dim"], batch_dim=node.attrs["batch_dim"]), None])  # fmt: skip
 def reverse_sequence_node(xp, input, seq_lengths, *, seq_dim: int, batch_dim: int = 0):
     """The first `seq_lengths[i]` elements along `seq_dim` of batch entry i in opposite order."""
     size = input.shape[seq_dim]
+    if batch_dim == seq_dim:
+        raise InvalidArgumentError(None, None, f"batch_dim == seq_dim == {seq_dim}")
     if xp is np:
         for index, length in enumerate(seq_lengths.tolist()):
             if not 0 <= length <= size:

@@ -293,7 +293,12 @@ def _transpose_gradient(node: Operation, grad: Any) -> list[Any]:
     types={"Tperm": INDEX}, defaults={"Tperm": dtypes.int32})  # fmt: skip
 def transpose_node(xp, x, perm):
     """The input with dimension i of the output being dimension `perm[i]`."""
-    return xp.transpose(x, tuple(int(axis) for axis in perm))
+    axes = tuple(int(axis) % max(len(x.shape), 1) for axis in perm)
+    missing = sorted(set(range(len(axes))) - set(axes))
+    if missing:
+        listed = ",".join(str(axis) for axis in axes)
+        raise InvalidArgumentError(None, None, f"{missing[0]} is missing from {{{listed}}}.")
+    return xp.transpose(x, axes)
 
 
 @op("ConjugateTranspose", "x: T, perm: Tperm -> y: T", infer=_transposed, static=("perm",), types={"Tperm": INDEX},

@@ -46,8 +46,9 @@ def tile_node(xp, input, multiples):
             None,
             f"Expected multiples argument to be a vector of length {len(input.shape)} but got length {len(times)}",
         )
-    if any(count < 0 for count in times):
-        raise InvalidArgumentError(None, None, f"Expected multiples >= 0, but got {times}")
+    for place, count in enumerate(times):
+        if count < 0:
+            raise InvalidArgumentError(None, None, f"Expected multiples[{place}] >= 0, but got {count}")
     return xp.tile(input, tuple(times))
 
 
@@ -153,7 +154,18 @@ def reverse(tensor: Any, axis: Any, name: str | None = None) -> Tensor:
     return reverse_node(tensor, axis, name=name)
 
 
-@op("Roll", "input: T, shift: Tshift, axis: Taxis -> output: T", infer=same_as_input, static=("axis",),
+def _rolled(node: Operation) -> list[Dims]:
+    shift, axis = node.inputs[1]._dims, node.inputs[2]._dims
+    for dims in (shift, axis):
+        if dims is not None and len(dims) > 1:
+            raise ValueError(f"Shape must be at most rank 1 but is rank {len(dims)}")
+    if shift and axis and None not in (shift[0], axis[0]) and shift[0] != axis[0]:
+        sizes = f"{shift[0]} and {axis[0]}. Shapes are [{shift[0]}] and [{axis[0]}]."
+        raise ValueError(f"Dimension 0 in both shapes must be equal, but are {sizes}")
+    return same_as_input(node)
+
+
+@op("Roll", "input: T, shift: Tshift, axis: Taxis -> output: T", infer=_rolled, static=("axis",),
     gradient=lambda node, grad: [roll_node(grad, neg(node.inputs[1]), node.inputs[2]), None, None],
     types={"Tshift": INDEX, "Taxis": INDEX})  # fmt: skip
 def roll_node(xp, input, shift, axis):
@@ -187,6 +199,6 @@ def required_space_to_batch_paddings(
         raise ValueError("required_space_to_batch_paddings: input_shape, block_shape and base_paddings must be constants")
     full = sizes + base.sum(1)
     extra = (block - full % block) % block
-    paddings = np.stack([base[:, 0], base[:, 1] + extra], 1)
-    crops = np.stack([np.zeros_like(extra), extra], 1)
+    paddings = np.stack([base[:, 0], base[:, 1] + extra], 1).astype(np.int32)
+    crops = np.stack([np.zeros_like(extra), extra], 1).astype(np.int32)
     return constant(paddings, name="paddings"), constant(crops, name="crops")

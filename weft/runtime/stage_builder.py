@@ -135,6 +135,7 @@ class _Builder:
         """Add constants and bindings that the nodes use, and what their static inputs need to be known."""
         inside = set(nodes)
         extra: dict[Operation, None] = {}
+        seen: set[Operation] = set()
         for op in nodes:
             for tensor in op.inputs:
                 source = self._reads.get(tensor, tensor).op
@@ -142,20 +143,23 @@ class _Builder:
                     extra[source] = None
             if self._partition.kinds[op] is Kind.COMPILED:
                 for tensor in needed_static_inputs(op) or ():
-                    self._add_static(tensor, inside, extra)
+                    self._add_static(tensor, inside, extra, seen)
         return [*sorted(extra, key=lambda op: (op.type in BINDINGS, op._id)), *nodes]
 
     def _is_free(self, op: Operation) -> bool:
         return self._partition.kinds.get(op) is Kind.FREE
 
-    def _add_static(self, tensor: Tensor, inside: set[Operation], extra: dict[Operation, None]) -> None:
+    def _add_static(self, tensor: Tensor, inside: set[Operation], extra: dict[Operation, None], seen: set[Operation]) -> None:
         op = tensor.op
-        if tensor in self._feeds or op in inside or op in extra or op not in self._partition.kinds:
+        if tensor in self._feeds or op in seen or op not in self._partition.kinds:
             return
-        extra[op] = None
+        seen.add(op)
+        # What a node of this stage is made of may belong to an earlier one.
+        if op not in inside:
+            extra[op] = None
         if not op.op_def.shape_only:
             for other in op.inputs:
-                self._add_static(other, inside, extra)
+                self._add_static(other, inside, extra, seen)
 
     def _wanted_outputs(self) -> set[Tensor]:
         """Tensors that leave the stage in which they are made."""
