@@ -169,5 +169,5 @@ def test_an_index_out_of_range_is_refused_by_compiled_steps_too(session, use_res
     update = tf.identity(tf.scatter_add(variable, tf.reshape(indices, [-1, 1]), tf.ones([2, 1, 2]))).op
     for _ in range(10):
         session.run(update, {indices: [0, 2]})
-    with pytest.raises(tf.errors.InvalidArgumentError, match=r"indices\[1\] = 3 is not in \[0, 3\)"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"indices\[1,0\] = 3 is not in \[0, 3\)"):
         session.run(update, {indices: [0, 3]})

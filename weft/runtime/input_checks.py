@@ -15,8 +15,9 @@ from weft.errors import OpError
 from weft.framework.operation import Operation
 from weft.runtime.program import Program
 
-# Ops that move elements around but keep their values, so that a check may look at what goes in.
-_VALUE_KEEPING: Final = frozenset(("Identity", "Reshape", "ExpandDims", "Squeeze", "StopGradient", "PreventGradient"))
+# Ops that give the elements that go in, in the same order, so that a check may look at those; some change the shape.
+_RESHAPING: Final = frozenset(("Reshape", "ExpandDims", "Squeeze"))
+_VALUE_KEEPING: Final = frozenset(("Identity", "StopGradient", "PreventGradient")) | _RESHAPING
 
 _Source = Callable[[Sequence[Any]], Any]
 
@@ -52,19 +53,46 @@ class InputChecks:
         if argument < 0:
             slot = self._slots[~argument]
             return lambda inputs: slot.value
+        first, is_reshaped = argument, False
         while argument >= self._count and argument in self._made_by:
             maker = self._made_by[argument]
             if maker.op.type == "Const":
-                value = maker.op.attrs["value"]
-                return lambda inputs: value
+                return self._in_shape(_always(maker.op.attrs["value"]), first, is_reshaped)
             if maker.op.type not in _VALUE_KEEPING or type(maker.arguments[0]) is list or maker.arguments[0] < 0:
                 return _unknown
+            is_reshaped = is_reshaped or maker.op.type in _RESHAPING
             argument = maker.arguments[0]
-        return (lambda inputs: _in_host_memory(inputs[argument])) if argument < self._count else _unknown
+        if argument >= self._count:
+            return _unknown
+        return self._in_shape(lambda inputs: _in_host_memory(inputs[argument]), first, is_reshaped)
+
+    def _in_shape(self, source: _Source, number: int, is_reshaped: bool) -> _Source:
+        """A source's values in the shape that they have where they are used, as far as the graph tells it."""
+        if not is_reshaped:
+            return source
+        maker = self._made_by[number]
+        dims = maker.op.outputs[list(maker.outputs).index(number)]._dims
+        if dims is None or dims.count(None) > 1:
+            return _unknown
+        sizes = [-1 if size is None else size for size in dims]
+
+        def reshaped(inputs: Sequence[Any]) -> Any:
+            value = source(inputs)
+            try:
+                return None if value is None else np.reshape(value, sizes)
+            except ValueError:
+                # The op itself says what is wrong with such a shape.
+                return None
+
+        return reshaped
 
 
 def _in_host_memory(value: Any) -> Any:
     return value if isinstance(value, np.ndarray) else None
+
+
+def _always(value: Any) -> _Source:
+    return lambda inputs: value
 
 
 def _unknown(inputs: Sequence[Any]) -> Any:
