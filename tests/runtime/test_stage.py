@@ -1,0 +1,147 @@
+"""A stage is passed on, interpreted or compiled by what it holds, how often it has run and how large it is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import weft as tf
+from tests.runtime.conftest import MakeParts
+from weft.errors import FailedPreconditionError, InvalidArgumentError
+from weft.passes.stage import Kind
+from weft.runtime import stage as stage_module
+from weft.runtime.cancellation import Cancellation
+from weft.runtime.host_context import HostContext
+from weft.runtime.resource_manager import ResourceManager
+from weft.runtime.session_state import SessionState
+from weft.runtime.stage import COLD_RUNS, COMPILED_AT_ONCE, Stage
+from weft.runtime.stage_builder import build_stages
+
+
+class Staged:
+    """The only stage of a partition, its resources and its session."""
+
+    def __init__(self, partition: Any, config: Any = None) -> None:
+        self.resources = ResourceManager("a")
+        (self.stage,) = build_stages(partition, self.resources).stages
+        self.session = SessionState(self.resources, config)
+
+    def run(self, *inputs: Any, trace: Any = None) -> list[Any]:
+        return [np.asarray(value) for value in self.stage.run(inputs, self.session, self._context, trace)]
+
+    def _context(self, op: Any) -> HostContext:
+        return HostContext(op, self.stage.device, 0, self.session, Cancellation())
+
+    @property
+    def is_compiled(self) -> bool:
+        return self.stage._compiled is not None
+
+
+def jit(level: int) -> tf.ConfigProto:
+    config = tf.ConfigProto()
+    config.graph_options.optimizer_options.global_jit_level = level
+    return config
+
+
+@pytest.fixture
+def doubled(make_parts: MakeParts) -> Any:
+    x = tf.placeholder(tf.float32, [None])
+    return make_parts([x * 2.0 + 1.0], [x])["a"]
+
+
+def test_a_stage_is_interpreted_until_it_has_run_often(doubled: Any) -> None:
+    staged = Staged(doubled)
+    for run in range(COLD_RUNS + 3):
+        assert staged.is_compiled == (run > COLD_RUNS)
+        assert staged.run(np.ones(2, np.float32))[0].tolist() == [3, 3]
+    assert staged.is_compiled
+
+
+@pytest.mark.parametrize(("level", "compiled"), [(tf.OptimizerOptions.ON_1, True), (tf.OptimizerOptions.OFF, False)])
+def test_the_session_decides_when_it_says_so(doubled: Any, level: int, compiled: bool) -> None:
+    staged = Staged(doubled, jit(level))
+    for _ in range(2 * COLD_RUNS):
+        staged.run(np.ones(2, np.float32))
+        assert staged.is_compiled is compiled
+
+
+def test_a_large_stage_is_compiled_at_once(make_parts: MakeParts, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stage_module, "COLD_NODES", 3)
+    x = tf.placeholder(tf.float32, [])
+    staged = Staged(make_parts([((x + 1) * 2 - 3) / 4], [x])["a"])
+    assert staged.run(np.float32(3))[0] == 1.25
+    assert staged.is_compiled
+
+
+def test_what_only_moves_values_is_passed_on(make_parts: MakeParts) -> None:
+    variable = tf.Variable([1.0, 2.0])
+    staged = Staged(make_parts([tf.identity(variable)])["a"])
+    slot = staged.stage.program.slots[0]
+    slot.put(np.array([1, 2], np.float32))
+    for _ in range(2 * COLD_RUNS):
+        assert staged.run()[0] is slot.value
+    assert not staged.is_compiled
+
+
+def test_a_host_stage_is_one_kernel_and_never_compiled(make_parts: MakeParts) -> None:
+    x = tf.placeholder(tf.string, [None])
+    staged = Staged(make_parts([tf.string_to_number(x)], [x])["a"], jit(tf.OptimizerOptions.ON_1))
+    assert staged.stage.kind is Kind.HOST
+    assert staged.run(np.array([b"1.5"], object))[0].tolist() == [1.5]
+    assert not staged.is_compiled
+
+
+def test_sizes_that_keep_changing_are_interpreted_after_a_few(doubled: Any) -> None:
+    staged = Staged(doubled, None)
+    for _ in range(COLD_RUNS + 1):
+        staged.run(np.ones(1, np.float32))
+    for size in range(2, 40):
+        assert staged.run(np.ones(size, np.float32))[0].tolist() == [3] * size
+    assert staged.stage._compiled is not None
+    assert staged.stage._compiled.compilations == COMPILED_AT_ONCE
+
+
+@pytest.mark.parametrize("level", [tf.OptimizerOptions.ON_1, tf.OptimizerOptions.OFF])
+def test_an_update_is_the_same_compiled_and_interpreted(make_parts: MakeParts, level: int) -> None:
+    v, w = tf.Variable([1.0, 2.0]), tf.Variable([10.0, 20.0])
+    x = tf.placeholder(tf.float32, [2])
+    staged = Staged(make_parts([], [x], [tf.group(v.assign_add(w._variable * x), name="g")])["a"], jit(level))
+    slots = {slot.name: slot for slot in staged.stage.program.slots}
+    with pytest.raises(FailedPreconditionError, match="Attempting to use uninitialized value Variable"):
+        staged.run(np.ones(2, np.float32))
+    slots["Variable"].put(np.array([1, 2], np.float32))
+    slots["Variable_1"].put(np.array([10, 20], np.float32))
+    for run in range(1, 4):
+        staged.run(np.ones(2, np.float32))
+        assert np.asarray(slots["Variable"].value).tolist() == [1 + 10 * run, 2 + 20 * run]
+    assert all(slot.lock.acquire(blocking=False) for slot in slots.values())
+
+
+def test_a_failed_dispatch_leaves_no_lock_and_no_half_update(make_parts: MakeParts) -> None:
+    v = tf.Variable([1.0, 2.0])
+    x = tf.placeholder(tf.float32, [None])
+    staged = Staged(make_parts([], [x], [v.assign_add(x).op])["a"], jit(tf.OptimizerOptions.ON_1))
+    (slot,) = staged.stage.program.slots
+    slot.put(np.array([1, 2], np.float32))
+    staged.run(np.ones(2, np.float32))
+    with pytest.raises(InvalidArgumentError):
+        staged.run(np.ones(3, np.float32))
+    assert np.asarray(slot.value).tolist() == [2, 3]
+    assert slot.lock.acquire(blocking=False)
+
+
+def test_a_traced_run_tells_the_time_of_each_node(doubled: Any) -> None:
+    staged = Staged(doubled)
+    told: list[tuple[str, str]] = []
+    values = staged.run(np.ones(2, np.float32), trace=lambda device, op, begin, end: told.append((device, op.type)))
+    assert values[0].tolist() == [3, 3]
+    assert {kind for _, kind in told} >= {"Mul", "Add"}
+    assert {device for device, _ in told} == {staged.stage.device}
+
+
+def test_a_stage_knows_which_inputs_are_the_programs(doubled: Any) -> None:
+    stage: Stage = Staged(doubled).stage
+    assert stage.fed == (0,)
+    assert not stage.may_block
