@@ -273,3 +273,29 @@ def test_a_branch_that_is_not_chosen_reads_no_resource_variable(way):
         assert sess.run(y, {chosen: False}) == 0
     with session(way) as sess:
         assert sess.run(y, {chosen: True}) == 2
+
+
+@each_way
+def test_gradients_within_a_branch_reach_what_is_outside(way):
+    x, chosen = tf.placeholder(tf.float32, [2]), tf.placeholder(tf.bool, [])
+    outside = tf.sin(x)
+    y = tf.cond(chosen, lambda: tf.gradients(x * x * x + outside, x)[0], lambda: x)
+    at = np.array([1.0, 2.0], np.float32)
+    with session(way) as sess:
+        np.testing.assert_allclose(sess.run(y, {x: at, chosen: True}), 3 * at**2 + np.cos(at), rtol=1e-5)
+        np.testing.assert_allclose(sess.run(y, {x: at, chosen: False}), at)
+
+
+@each_way
+@pytest.mark.parametrize("use_resource", [False, True])
+def test_a_branch_may_train(way, use_resource):
+    v = tf.get_variable("v", [2], initializer=tf.ones_initializer(), use_resource=use_resource)
+    chosen = tf.placeholder(tf.bool, [])
+    train = tf.cond(chosen, lambda: tf.train.MomentumOptimizer(0.1, 0.9).minimize(tf.reduce_sum(v * v)), tf.no_op)
+    assert [each.name for each in tf.global_variables()] == ["v:0", "v/Momentum:0"]
+    assert tf.get_collection(tf.GraphKeys.TRAIN_OP) == []
+    with session(way) as sess:
+        sess.run(train, {chosen: False})
+        assert sess.run(v).tolist() == [1, 1]
+        sess.run(train, {chosen: True})
+        assert sess.run(v).tolist() == pytest.approx([0.8, 0.8])

@@ -347,3 +347,27 @@ def test_an_error_in_a_body_names_the_node_there():
         sess.run(y)
     assert (caught.value.op.name, caught.value.op.type) == ("while/row", "GatherV2")
     assert caught.value.node_def.name == "while/row"
+
+
+@each_way
+def test_an_updated_variable_is_read_anew_in_each_iteration(way):
+    v = tf.Variable(1.0)
+
+    def body(i):
+        with tf.control_dependencies([tf.assign_add(v, v * 1.0)]):
+            return i + 1
+
+    loop = tf.while_loop(lambda i: i < 5, body, [tf.constant(0)])
+    with session(way) as sess:
+        sess.run(loop)
+        assert sess.run(v) == 32
+
+
+@each_way
+def test_counts_up_to_a_limit(way):
+    counter = tf.Variable(0)
+    loop = tf.while_loop(lambda n: n < 3, lambda n: counter.count_up_to(5), [tf.constant(-1)])
+    with session(way) as sess:
+        assert sess.run([loop, counter]) == [3, 4]
+        with pytest.raises(tf.errors.OutOfRangeError, match="Reached limit of 5"):
+            sess.run(tf.while_loop(lambda n: n < 9, lambda n: counter.count_up_to(5), [tf.constant(0)]))

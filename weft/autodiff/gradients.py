@@ -15,6 +15,7 @@ from typing import Any, Final
 from weft.autodiff.aggregation import aggregate, checked_method
 from weft.framework import dtypes, op_def
 from weft.framework.dtypes import DType
+from weft.framework.func_graph import FuncGraph
 from weft.framework.graph import Graph, get_default_graph
 from weft.framework.indexed_slices import IndexedSlices
 from weft.framework.op_builder import graph_of
@@ -195,22 +196,40 @@ class _Walk:
         self._received: dict[Tensor, list[Any]] = {}
         self._summed: dict[Tensor, Any] = {}
         self._waiting: defaultdict[Operation, int] = defaultdict(int)
+        # Where the walk begins in a branch or loop body and an x is outside of it, it goes on from the body's arguments to the
+        # tensors around that they stand for.
+        self._arguments: dict[Tensor, list[Tensor]] = {}
+        self._behind: dict[Operation, Tensor] = {}
+
+    def _cross_borders(self, ys: Sequence[Tensor]) -> None:
+        if all(x.op.graph is y.op.graph for x in self._xs for y in ys):
+            return
+        graph: Graph | None = self._graph
+        while isinstance(graph, FuncGraph):
+            for outer, argument in graph.captures.items():
+                self._arguments.setdefault(outer, []).append(argument)
+                self._behind[argument.op] = outer
+            graph = graph._outer_graph
+
+    def _inputs(self, op: Operation) -> Sequence[Tensor]:
+        return [self._behind[op]] if op in self._behind else op.inputs
 
     def run(self, ys: Sequence[Tensor], starts: Sequence[Any]) -> list[Any]:
         """Differentiate every op between `ys` and the xs, consumers first, and return the gradients of the xs."""
         for y, start in zip(ys, starts, strict=True):
             self._received.setdefault(y, []).append(start)
+        self._cross_borders(ys)
         reached = self._reached()
         sources = [op for op in dict.fromkeys(y.op for y in ys) if op in reached]
         self._count(sources, reached)
-        ends = {x.op for x in self._xs if not any(self._waiting[t.op] > 0 for t in x.op.inputs)}
+        ends = {x.op for x in self._xs if not any(self._waiting[t.op] > 0 for t in self._inputs(x.op))}
         ends.update(self._stops)
         ready = deque(op for op in sources if self._waiting[op] == 0)
         while ready:
             op = ready.popleft()
             with _beside(self._graph, op, self._colocate):
                 self._visit(op, is_end=op in ends)
-            for tensor in op.inputs:
+            for tensor in self._inputs(op):
                 self._waiting[tensor.op] -= 1
                 if self._waiting[tensor.op] == 0:
                     ready.append(tensor.op)
@@ -227,6 +246,7 @@ class _Walk:
                 for tensor in op.outputs:
                     if is_trainable(tensor):
                         queue.extend(tensor._consumers)
+                        queue.extend(argument.op for argument in self._arguments.get(tensor, ()))
         return reached
 
     def _count(self, sources: Sequence[Operation], reached: set[Operation]) -> None:
@@ -237,9 +257,9 @@ class _Walk:
             op = queue.popleft()
             if op in reached and op not in between:
                 between[op] = None
-                queue.extend(t.op for t in op.inputs)
+                queue.extend(t.op for t in self._inputs(op))
         for op in between:
-            for tensor in op.inputs:
+            for tensor in self._inputs(op):
                 if tensor.op in between:
                     self._waiting[tensor.op] += 1
 
@@ -248,6 +268,9 @@ class _Walk:
         incoming = [aggregate(op, i, self._received.get(t, ()), self._method) for i, t in enumerate(op.outputs)]
         self._summed.update(zip(op.outputs, incoming, strict=True))
         if is_end or all(gradient is None for gradient in incoming):
+            return
+        if op in self._behind:
+            self._received.setdefault(self._behind[op], []).append(incoming[0])
             return
         rule = _rule_of(op)
         if rule is None:

@@ -11,11 +11,11 @@ from weft.framework.graph import Graph, get_default_graph
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import Dims
+from weft.ops.body_reads import read_outside
 from weft.ops.composites import as_leaf, flat_tensors, packed
 from weft.ops.constant import constant
 from weft.ops.control_flow import build_node, function_name, share_captures
 from weft.ops.identity import identity_node
-from weft.ops.read_outside import read_outside
 
 
 def cond(

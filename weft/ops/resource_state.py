@@ -22,7 +22,7 @@ from weft.ops.gather_scatter import scatter_nd_node
 from weft.ops.joining import concat
 from weft.ops.scatter_update import check_position_inputs, check_positions, check_rows
 from weft.ops.shape_ops import expand_dims, reshape, size
-from weft.ops.state import INDICES, raise_at_limit
+from weft.ops.state import INDICES, raised_by_one
 
 
 @op("VarHandleOp", "-> resource: resource", infer=scalar_shape, gradient=None, stateful=True)
@@ -162,15 +162,7 @@ def resource_gather_nd(xp, resource, indices, *, dtype: DType):
 
 
 @op("ResourceCountUpTo", "resource: resource -> output: T", infer=scalar_shape, gradient=None, stateful=True,
-    reads=("resource",), types={"T": INDICES})  # fmt: skip
+    updates=("resource",), types={"T": INDICES})  # fmt: skip
 def resource_count_up_to(ctx, resource, *, limit: int, T: DType):
     """The counter before it is raised by one, in one locked update; OutOfRangeError at the limit."""
-    before: list[Any] = []
-
-    def next_value(value: Any) -> Any:
-        raise_at_limit(value, limit)
-        before.append(value)
-        return value + value.dtype.type(1)
-
-    ctx.slot("resource").update(next_value)
-    return before[-1]
+    return raised_by_one(resource, limit)

@@ -83,21 +83,15 @@ def is_variable_initialized(ctx, ref, *, dtype: DType):
     return ref is not None
 
 
-def raise_at_limit(value: Any, limit: int) -> None:
-    """Raise OutOfRangeError when a counter has reached its limit."""
+def raised_by_one(value: Any, limit: int) -> tuple[Any, Any]:
+    """The next value of a counter and this one; OutOfRangeError when it has reached its limit."""
     if value >= limit:
         raise OutOfRangeError(None, None, f"Reached limit of {limit}")
+    return value + value.dtype.type(1), value
 
 
-@op("CountUpTo", "ref: Ref(T) -> output: T", infer=same_as_input, gradient=None, stateful=True, types={"T": INDICES})
+@op("CountUpTo", "ref: Ref(T) -> output: T", infer=same_as_input, gradient=None, stateful=True, updates=("ref",),
+    types={"T": INDICES})  # fmt: skip
 def count_up_to(ctx, ref, *, limit: int):
     """The counter before it is raised by one, in one locked update; OutOfRangeError at the limit."""
-    before: list[Any] = []
-
-    def next_value(value: Any) -> Any:
-        raise_at_limit(value, limit)
-        before.append(value)
-        return value + value.dtype.type(1)
-
-    ctx.slot("ref").update(next_value)
-    return before[-1]
+    return raised_by_one(ref, limit)

@@ -11,12 +11,12 @@ from weft.framework.graph import Graph, get_default_graph
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import Dims, TensorShape, as_dims
+from weft.ops.body_reads import read_inside, read_outside
 from weft.ops.comparison import less, logical_and
 from weft.ops.composites import as_leaf, flat_tensors, has_free_shape, packed, tensors_of
 from weft.ops.control_flow import build_node, function_name, share_captures
 from weft.ops.elementwise import add
 from weft.ops.identity import identity_node
-from weft.ops.read_outside import read_outside
 
 
 def while_loop(
@@ -177,6 +177,7 @@ class _Loop:
 
     def finish(self, parallel_iterations: int, back_prop: bool) -> tuple[Any, int]:
         """Add the node; returns its results in the body's structure, and how many tensors they have."""
+        read_inside([self._cond, self._body])
         captured = read_outside([self._cond, self._body], share_captures([self._cond, self._body]))
         count = len(self._initial)
         self._body.outputs = self._body.outputs[:count] + self._body.inputs[count:]

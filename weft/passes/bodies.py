@@ -15,6 +15,10 @@ from weft.framework.node_types import group
 from weft.framework.operation import Operation, Tensor
 from weft.passes.prune import prune
 
+# Ops whose kernels tell a traced loop what they would refuse.
+_TOLD_WHILE_TRACED: Final = frozenset((
+    "Div", "FloorDiv", "FloorMod", "Mod", "TruncateDiv", "TruncateMod", "Gather", "GatherV2", "GatherNd",
+))  # fmt: skip
 LOOPS: Final = frozenset(("While", "StatelessWhile", "RecordingWhile"))
 _UNCOMPILED: Final = frozenset((string, variant))
 
@@ -90,7 +94,8 @@ def loop_constants(op: Operation) -> set[int] | None:
 def _is_checked_before(function: FuncGraph) -> bool:
     """Whether a node in the function is one whose inputs are looked at before it runs compiled, which is not done in a loop."""
     return any(
-        op.op_def.check is not None or any(_is_checked_before(body) for body in bodies_of(op) if op.op_def.bodies)
+        (op.op_def.check is not None and op.type not in _TOLD_WHILE_TRACED)
+        or any(_is_checked_before(body) for body in bodies_of(op) if op.op_def.bodies)
         for op in body_nodes(function)
     )
 

@@ -189,7 +189,9 @@ class Optimizer:
         wanted = [(gradient, variable) for gradient, variable in pairs if gradient is not None]
         if not wanted:
             raise ValueError(f"No gradients provided for any variable: {[str(v) for _, v in pairs]}.")
-        graph = wanted[0][1].graph
+        default = get_default_graph()
+        # In a branch or loop body the updates are part of it; slots are made outside in any case.
+        graph = default if default.building_function else wanted[0][1].graph
         with graph.as_default():
             with init_scope():
                 self._create_slots([variable for _, variable in wanted])
@@ -197,7 +199,7 @@ class Optimizer:
                 self._prepare()
                 applied = self._apply_all(wanted, global_step, scope)
         train_ops = graph.get_collection_ref(GraphKeys.TRAIN_OP)
-        if applied not in train_ops:
+        if applied not in train_ops and not graph.building_function:
             train_ops.append(applied)
         return applied
 

@@ -1,7 +1,10 @@
-"""Reads of resource variables taken out of bodies: what a body only reads comes in as a value.
+"""Reads of variables taken out of bodies and into them.
 
-A body runs in one task, which need not be the one of each variable that it reads. Only resource variables need this; a
-reference that nothing updates comes in as its value in any case.
+What a body only reads comes in as a value: a body runs in one task, which need not be the one of each variable that it reads.
+Only resource variables need this; a reference that nothing updates comes in as its value in any case.
+
+A loop that updates a variable reads it anew in each iteration. In TensorFlow `name/read`, which is outside of the loop, shares
+the variable's memory, so that users of it see the updates.
 """
 
 from __future__ import annotations
@@ -10,8 +13,9 @@ from collections.abc import Sequence
 
 from weft.framework import device_spec, op_def
 from weft.framework.dtypes import resource
-from weft.framework.func_graph import FuncGraph, handle_attrs
+from weft.framework.func_graph import FuncGraph, handle_attrs, is_updated
 from weft.framework.operation import Operation, Tensor
+from weft.ops.identity import identity_node
 from weft.ops.resource_state import read_variable_op
 
 
@@ -27,6 +31,32 @@ def read_outside(functions: Sequence[FuncGraph], captured: Sequence[Tensor], onl
     if only_if_apart and len({_task(tensor) for tensor in captured if tensor.dtype is resource}) < 2:
         return list(captured)
     return [_replaced(functions, tensor) if tensor in handles else tensor for tensor in captured]
+
+
+def read_inside(functions: Sequence[FuncGraph]) -> None:
+    """Let a loop's functions read a variable themselves that one of them updates, at the beginning of each iteration."""
+    for function in functions:
+        for outer, argument in list(function.captures.items()):
+            reference = outer.op.inputs[0] if outer.op.type == "Identity" else None
+            if reference is not None and reference.dtype._is_ref_dtype and _is_updated(functions, reference):
+                _read_anew(function, argument, reference)
+
+
+def _is_updated(functions: Sequence[FuncGraph], reference: Tensor) -> bool:
+    return any(reference in function.captures and is_updated(function.captures[reference]) for function in functions)
+
+
+def _read_anew(function: FuncGraph, argument: Tensor, reference: Tensor) -> None:
+    consumers = list(argument._consumers)
+    with function.building(), function.control_dependencies(None):
+        value = identity_node(function.capture(reference), name=f"{reference.op.name.rpartition('/')[2]}/read")
+    # Of the orders that edges allow the runtime takes that of the numbers.
+    value.op._id = 0
+    for op in dict.fromkeys(consumers):
+        for index, tensor in enumerate(op.inputs):
+            if tensor is argument:
+                op._update_input(index, value)
+    function.outputs = [value if tensor is argument else tensor for tensor in function.outputs]
 
 
 def _is_only_read(functions: Sequence[FuncGraph], handle: Tensor) -> bool:
