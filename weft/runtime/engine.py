@@ -6,6 +6,7 @@ Until then the process has no JAX threads and may fork. A child forked after tha
 from __future__ import annotations
 
 import contextlib
+import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -43,11 +44,18 @@ class CompiledStage:
         self._functions: dict[Any, Callable[..., Any]] = {}
         # The sizes for which there is code. It grows when JAX traces, which it does once for each of them.
         self._ready: set[Any] = set()
+        self._compiling_s = 0.0
+        self._compiled = 0
 
     @property
     def compilations(self) -> int:
         """For how many combinations of input shapes and static values there is code."""
         return len(self._ready)
+
+    @property
+    def compile_s(self) -> float:
+        """How long compiling for one combination has taken in the mean, in seconds."""
+        return self._compiling_s / max(self._compiled, 1)
 
     def signature(self, inputs: Sequence[Any]) -> tuple[Any, Any]:
         """What decides whether inputs need code of their own: the values of the static ones, the shapes of the others."""
@@ -62,6 +70,16 @@ class CompiledStage:
     ) -> tuple[Sequence[Any], Sequence[Any]]:
         """Dispatch; returns the outputs and the new values of the written variables, which may still be being computed."""
         check()
+        known, start = len(self._ready), time.perf_counter()
+        results = self._dispatch(inputs, reads, updates, run_indices)
+        if len(self._ready) > known:
+            self._compiling_s += time.perf_counter() - start
+            self._compiled += 1
+        return results
+
+    def _dispatch(
+        self, inputs: Sequence[Any], reads: Sequence[Any], updates: Sequence[Any], run_indices: Sequence[Any]
+    ) -> tuple[Sequence[Any], Sequence[Any]]:
         with jax.enable_x64(True), contextlib.nullcontext() if self._device is None else jax.default_device(self._device):
             if not self._static:
                 function = self._functions.get(()) or self._make((), ())

@@ -26,6 +26,7 @@ from weft.runtime.kernel_errors import kernel_error
 from weft.runtime.passage import passage_of
 from weft.runtime.program import LockedState, Program, SlotState, execute
 from weft.runtime.session_state import SessionState
+from weft.runtime.size_ledger import SizeLedger
 from weft.runtime.variable_slot import locks_of
 from weft.runtime.xla_process import as_numpy
 
@@ -33,11 +34,10 @@ from weft.runtime.xla_process import as_numpy
 COLD_RUNS: Final = 5
 COLD_NODES: Final = 256
 COLD_UPDATE_BYTES: Final = 4 << 20
-# A stage compiles at once for this many sizes of its inputs. A further size is cold again until it has come often enough,
-# and there is never code for more than the limit.
-COMPILED_AT_ONCE: Final = 8
+# A stage compiles at once for this many sizes of its inputs, as full batches and a last partial one need. A further size is
+# interpreted until it has cost as much as code of its own, and there is never code for more than the limit.
+COMPILED_AT_ONCE: Final = 2
 COMPILED_LIMIT: Final = 64
-COUNTED_SIZES: Final = 1024
 
 TraceSink = Callable[[str, Operation, float, float], None]
 
@@ -73,7 +73,7 @@ class Stage:
         self._runs = 0
         self._may_compile = True
         self._compiled: engine.CompiledStage | None = None
-        self._rare: dict[Any, int] = {}
+        self._sizes = SizeLedger()
         self._needs_xla = any(op.op_def.compiled_only for op in program.nodes)
         self._read_slots = [program.slots[n] for n in sorted(program.read_slots - program.written_slots)]
         self._written_slots: list[Any] = []
@@ -90,9 +90,9 @@ class Stage:
             return self._run_traced(inputs, session, context, trace)
         compiled = self._compiled
         if compiled is not None:
-            if compiled.compilations >= COMPILED_AT_ONCE and self._is_rare(compiled, inputs, session):
-                return self._interpret([as_numpy(value) for value in inputs], session, context)
-            return self._run_compiled(compiled, inputs, session)
+            if compiled.compilations < COMPILED_AT_ONCE:
+                return self._run_compiled(compiled, inputs, session)
+            return self._run_size(compiled, inputs, session, context)
         if self._is_alias:
             return self._pass_on(inputs)
         if self.kind is Kind.ROWS:
@@ -113,17 +113,19 @@ class Stage:
             return False
         return self._runs > COLD_RUNS or len(self.program.nodes) > COLD_NODES or self._updates_much()
 
-    def _is_rare(self, compiled: engine.CompiledStage, inputs: Sequence[Any], session: SessionState) -> bool:
-        """Whether inputs of a size that there is no code for are better interpreted: sizes that keep changing may not recur."""
-        signature = compiled.signature(inputs)
-        if compiled.is_ready(signature) or self._needs_xla or session.compile_at_once or self._updates_much():
-            return False
-        if compiled.compilations >= COMPILED_LIMIT:
-            return True
-        if len(self._rare) >= COUNTED_SIZES:
-            self._rare.clear()
-        count = self._rare[signature] = self._rare.get(signature, 0) + 1
-        return count <= COLD_RUNS
+    def _run_size(
+        self, compiled: engine.CompiledStage, inputs: Sequence[Any], session: SessionState, context: Any
+    ) -> Sequence[Any]:
+        """Run inputs whose size there may be no code for: sizes that keep changing may not recur."""
+        size = compiled.signature(inputs)
+        if compiled.is_ready(size) or self._needs_xla or session.compile_at_once or self._updates_much():
+            return self._run_compiled(compiled, inputs, session)
+        if compiled.compilations < COMPILED_LIMIT and self._sizes.is_worth(size, compiled.compile_s):
+            return self._run_compiled(compiled, inputs, session)
+        start = time.perf_counter()
+        outputs = self._interpret([as_numpy(value) for value in inputs], session, context)
+        self._sizes.add(size, time.perf_counter() - start)
+        return outputs
 
     def _has_new_variables(self) -> bool:
         """Whether a variable of a branch has no value yet: compiled branches need one to read, or to leave as it is."""
