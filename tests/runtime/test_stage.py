@@ -75,6 +75,15 @@ def test_a_large_stage_is_compiled_at_once(make_parts: MakeParts, monkeypatch: p
     assert staged.is_compiled
 
 
+def test_initial_values_are_interpreted_however_many_they_are(make_parts: MakeParts, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stage_module, "COLD_NODES", 3)
+    variables = [tf.Variable(tf.random_uniform([2], seed=1) * 2.0 + 1.0) for _ in range(4)]
+    staged = Staged(make_parts([], [], [tf.group(*[v.initializer for v in variables], name="g")])["a"])
+    staged.run()
+    assert all(slot.value.shape == (2,) for slot in staged.stage.program.slots)
+    assert not staged.is_compiled
+
+
 def test_what_only_moves_values_is_passed_on(make_parts: MakeParts) -> None:
     variable = tf.Variable([1.0, 2.0])
     staged = Staged(make_parts([tf.identity(variable)])["a"])

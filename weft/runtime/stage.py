@@ -74,6 +74,8 @@ class Stage:
         self._may_compile = True
         self._compiled: engine.CompiledStage | None = None
         self._sizes = SizeLedger()
+        # What depends on nothing, such as variables' initial values, is not run often, however large it is.
+        self._depends = bool(program.inputs or program.read_slots)
         self._needs_xla = any(op.op_def.compiled_only for op in program.nodes)
         self._read_slots = [program.slots[n] for n in sorted(program.read_slots - program.written_slots)]
         self._written_slots: list[Any] = []
@@ -111,7 +113,7 @@ class Stage:
             return True
         if session.never_compile:
             return False
-        return self._runs > COLD_RUNS or len(self.program.nodes) > COLD_NODES or self._updates_much()
+        return self._runs > COLD_RUNS or (len(self.program.nodes) > COLD_NODES and self._depends) or self._updates_much()
 
     def _run_size(
         self, compiled: engine.CompiledStage, inputs: Sequence[Any], session: SessionState, context: Any
