@@ -153,6 +153,7 @@ from weft.framework.tensor_conversion import (
 from weft.framework.tensor_shape import Dimension as Dimension
 from weft.framework.tensor_shape import TensorShape as TensorShape
 from weft.framework.tensor_shape import dimension_value as dimension_value
+from weft.framework.tensor_spec import TensorSpec as TensorSpec
 from weft.framework.tensor_util import make_ndarray as make_ndarray
 from weft.framework.tensor_util import make_tensor_proto as make_tensor_proto
 from weft.framework.version import COMPILER_VERSION as COMPILER_VERSION
