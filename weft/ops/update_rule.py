@@ -22,7 +22,7 @@ from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_shape import Dims, merge_dims
 from weft.ops.declaration import op
 from weft.ops.elementwise import NUMBERS
-from weft.ops.row_order import sorted_rows
+from weft.ops.row_order import put_rows, sorted_rows
 from weft.ops.shape_ops import INDEX
 
 Rule = Callable[..., Sequence[Any]]
@@ -69,9 +69,9 @@ def _sum_repeated_here(indices: Any, values: Any) -> tuple[Any, Any]:
     if len(starts) == count:
         return indices, values
     if len(starts) < count // 2:
-        return ordered[starts], np.add.reduceat(values[order], starts, axis=0, dtype=values.dtype)
+        return ordered[starts], np.add.reduceat(np.take(values, order, axis=0), starts, axis=0, dtype=values.dtype)
     # Few rows come twice: these alone are added, in the order in which they came.
-    summed = values[order[starts]]
+    summed = np.take(values, order[starts], axis=0)
     more = np.flatnonzero(~is_first)
     np.add.at(summed, np.cumsum(is_first)[more] - 1, values[order[more]])
     return ordered[starts], summed
@@ -94,7 +94,7 @@ def _put(xp: Any, table: Any, rows: Any, values: Any) -> Any:
     values = values.astype(table.dtype) if values.dtype != table.dtype else values
     if xp is np:
         changed = table if table.flags.writeable else table.copy()
-        changed[rows] = values
+        put_rows(changed, rows, values)
         return changed
     return xp.asarray(table).at[rows].set(values, mode="drop", unique_indices=True)
 
