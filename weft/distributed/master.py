@@ -14,6 +14,8 @@ from weft.errors import AbortedError
 from weft.framework.cluster_spec import ClusterSpec
 from weft.framework.graph import Graph
 
+MakeCache = Callable[[ClusterSpec], tuple[WorkerCache, str]]
+
 
 class Master:
     """Plans and runs steps for clients. Safe from any thread.
@@ -21,16 +23,14 @@ class Master:
     Args:
         task: the task that this master belongs to.
         cluster: the tasks that there are.
-        make_cache: gives the worker cache of a cluster spec (a session may bring its own).
+        make_cache: gives the worker cache of a cluster spec (a session may bring its own), and this task's name there.
         default_config: the ConfigProto of sessions that bring none.
     """
 
-    def __init__(
-        self, task: str, cluster: ClusterSpec, make_cache: Callable[[ClusterSpec], WorkerCache], default_config: Any
-    ) -> None:
+    def __init__(self, task: str, cluster: ClusterSpec, make_cache: MakeCache, default_config: Any) -> None:
         self.task = task
         self._make_cache = make_cache
-        self._workers = make_cache(cluster)
+        self._workers, _ = make_cache(cluster)
         self._default_config = default_config
         self._lock = threading.Lock()
         self._sessions: dict[str, MasterSession] = {}
@@ -60,7 +60,7 @@ class Master:
                 workers.handle(task).close_session(handle)
 
         names = [device.name for device in attributes]
-        home = next((name for name in names if name.startswith(f"{self.task}/")), "")
+        home = next((name for name in names if name.startswith(f"{own}/")), "")
         session = MasterSession(handle, graph, workers.handle, names, config, close, lambda: attributes, home)
         with self._lock:
             self._sessions[handle] = session
@@ -69,7 +69,7 @@ class Master:
     def _cluster_of(self, config: Any) -> tuple[WorkerCache, str]:
         if not config.HasField("cluster_def") or not config.cluster_def.job:
             return self._workers, self.task
-        return self._make_cache(ClusterSpec(config.cluster_def)), ""
+        return self._make_cache(ClusterSpec(config.cluster_def))
 
     def find_session(self, handle: str) -> MasterSession:
         """The open session of that handle; AbortedError when there is none."""

@@ -23,6 +23,7 @@ from weft.distributed.remote_worker import RemoteWorker
 from weft.distributed.rpc_threads import RpcThreads
 from weft.distributed.served_sessions import ServedSessions
 from weft.distributed.server_def import as_server_def
+from weft.distributed.session_cluster import SessionCluster
 from weft.distributed.task_network import Admission, TaskNetwork
 from weft.distributed.worker_cache import TaskStatus, WorkerCache, task_names
 from weft.distributed.worker_service import WorkerService, WorkerStub
@@ -121,6 +122,11 @@ class Server:
         """The target for a session on this server: `grpc://host:port`, with the port that it really has."""
         host, _ = split_address(self._address)
         return f"grpc://{host}:{self._port}"
+
+    @property
+    def port(self) -> int:
+        """The port that it really has."""
+        return self._port
 
     @property
     def incarnation(self) -> int:
@@ -238,8 +244,12 @@ class Server:
 
     # How a worker cache finds tasks.
 
-    def _make_cache(self, cluster: ClusterSpec) -> WorkerCache:
-        return WorkerCache(cluster, self)
+    def _make_cache(self, cluster: ClusterSpec) -> tuple[WorkerCache, str]:
+        """The tasks of a cluster, and which of them this one is there."""
+        if cluster is self._cluster or not SessionCluster.is_for(cluster):
+            return WorkerCache(cluster, self), self._task
+        registry = SessionCluster(cluster, self._port)
+        return WorkerCache(cluster, registry), registry.own_task
 
     def _stub(self, task: str, address: str) -> WorkerStub:
         with self._lock:
