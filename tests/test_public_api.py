@@ -40,7 +40,7 @@ def _exported(module: types.ModuleType) -> Iterator[tuple[str, bool]]:
 
 
 def public_names() -> list[str]:
-    """Every public name with its namespace, sorted; a namespace that has several names is listed under each, and opened once."""
+    """Every public name with its namespace, sorted; a namespace with several names stands under each, and is opened once."""
     names: set[str] = set()
     opened: set[str] = set()
     waiting = [("tf", weft)]
