@@ -195,3 +195,11 @@ def test_pooling_and_transposed_convolutions_follow_the_rank():
             filters = tf.ones([*(3 for _ in spatial), 5, 3])
             wide = [2, *(16 for _ in spatial), 5]
             assert session.run(tf.nn.conv_transpose(x, filters, wide, 2)).shape == tuple(wide)
+
+
+def test_a_transposed_convolution_wants_the_channels_that_its_filters_make() -> None:
+    with (
+        tf.Graph().as_default(),
+        pytest.raises(ValueError, match="input channels does not match filter's input channels, 1 != 2"),
+    ):
+        tf.nn.conv2d_transpose(tf.zeros([1, 2, 2, 1]), tf.zeros([3, 3, 2, 2]), [1, 4, 4, 2], [1, 2, 2, 1])

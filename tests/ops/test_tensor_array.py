@@ -127,3 +127,10 @@ def test_split_parts_fit_the_array():
 def test_holds_strings(way):
     with session(way) as sess:
         assert sess.run(tf.TensorArray(tf.string, 2).write(0, "a").write(1, "b").stack()).tolist() == [b"a", b"b"]
+
+
+def test_wants_integers_as_indices():
+    with pytest.raises(TypeError, match="an index must be an integer"):
+        tf.TensorArray(tf.float32, 3).write("a", 1.0)
+    with pytest.raises(TypeError, match="of type float32"):
+        tf.TensorArray(tf.float32, 3).read(1.0)

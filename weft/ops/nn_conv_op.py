@@ -85,7 +85,18 @@ def _input_shape(node: Operation) -> list[Dims]:
     unknown: Dims = (None,) * len(layout)
     check_rank(known, len(layout))
     check_rank(node.inputs[2]._dims, len(layout))
+    _check_outputs(node, layout)
     return [unknown if known is None else known]
+
+
+def _check_outputs(node: Operation, layout: str) -> None:
+    """Refuse gradients of another number of outputs than the filters make."""
+    filters, gradient = node.inputs[1]._dims, node.inputs[2]._dims
+    if node.type.startswith("Depthwise") or filters is None or gradient is None:
+        return
+    found, wanted = gradient[layout.index("C")], filters[-1]
+    if None not in (found, wanted) and found != wanted:
+        raise ValueError(f"input channels does not match filter's input channels, {found} != {wanted}")
 
 
 def _filter_shape(node: Operation) -> list[Dims]:

@@ -215,7 +215,10 @@ class TensorArray:
 
 
 def _index(index: Any) -> Tensor:
-    return cast(convert_to_tensor(index, name="index"), dtypes.int32)
+    number = convert_to_tensor(index, name="index")
+    if not number.dtype.is_integer:
+        raise TypeError(f"TensorArray: an index must be an integer, got {index!r} of type {number.dtype.base_dtype.name}")
+    return cast(number, dtypes.int32)
 
 
 register_composite(TensorArray, lambda array: [array.flow], lambda array, tensors: array._with_flow(tensors[0]))
