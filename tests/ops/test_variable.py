@@ -385,3 +385,11 @@ def test_references_are_keys():
     assert {variable.experimental_ref(), tensor.experimental_ref()} == {tensor.experimental_ref(), variable.experimental_ref()}
     assert variable.experimental_ref().deref() is variable
     assert variable.experimental_ref() != variable
+
+
+def test_a_resource_variable_is_cached_on_the_device_named_alone():
+    with tf.device("/job:ps/task:1"):
+        variable = tf.Variable(1.0, use_resource=True, caching_device="/cpu:3")
+    assert variable.device == "/job:ps/task:1"
+    assert variable.value().device == "/device:CPU:3"
+    assert variable.value() is variable.value()

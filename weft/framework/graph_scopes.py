@@ -33,20 +33,14 @@ class BuildingScopes:
 
     @contextlib.contextmanager
     def colocate_with(self, op: Any, ignore_existing: bool = False) -> Iterator[None]:
-        """Put nodes made in the block beside `op`; device scopes around don't count inside."""
+        """Put nodes made in the block beside `op`, or nowhere in particular for None; devices around don't count inside."""
         if op is None and not ignore_existing:
             raise ValueError("Trying to reset colocation (op is None) but ignore_existing is not True")
         state = scopes.current(self)
         stack = () if ignore_existing else state.colocation
         if op is not None:
             stack = (*stack, _operation_of(op))
-        keep_devices = op is None
-        with scopes.entered(
-            self,
-            colocation=stack,
-            devices=state.devices if keep_devices else (),
-            device_name=state.device_name if keep_devices else "",
-        ):
+        with scopes.entered(self, colocation=stack, devices=(), device_name=""):
             yield
 
     @contextlib.contextmanager

@@ -62,7 +62,8 @@ class ResourceVariable(Variable, use_resource=True):
             with graph.device(device):
                 self._snapshot = self._graph_element = self._read()
             if self._is_cached:
-                with graph.device(self._caching_device):
+                # Nobody expects the devices around to be merged into the one that was named for the copy.
+                with graph.colocate_with(None, ignore_existing=True), graph.device(self._caching_device):
                     self._snapshot = identity_node(self._graph_element)
 
     def _restore(self, variable_def: Any, import_scope: str | None) -> None:
