@@ -262,7 +262,7 @@ def test_an_error_carries_the_operation_of_the_programs_graph(open_session: Open
             session.run(doubled)
         error = caught.value
         assert error.op is variable.op.graph.get_operation_by_name("v/read")
-        assert error.node_def.name == "v/read"
+        assert error.node_def == error.op.node_def
         assert error.error_code == tf.errors.FAILED_PRECONDITION
         assert error.message.startswith("Attempting to use uninitialized value v")
         assert "test_session.py" in str(error)

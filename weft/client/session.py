@@ -128,7 +128,8 @@ class BaseSession:
             error._op = self._graph.find_operation(op.name)
         elif op is None and error.node_def is not None:
             error._op = self._graph.find_operation(error.node_def.name)
-        if error._op is not None and error._node_def is None:
+        if error._op is not None:
+            # What came over the wire has no more than the node's name.
             error._node_def = error._op.node_def
         return error
 
