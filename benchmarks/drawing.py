@@ -19,8 +19,8 @@ _LIGHT: Final = {
     "axis": "#9aa5b4",
     "weft": "#2563eb",
     "peer": "#c2620c",
-    "weft-soft": "#93b4f5",
-    "peer-soft": "#e3b58a",
+    "weft-soft": "#7fa5f0",
+    "peer-soft": "#d99d68",
 }
 _DARK: Final = {
     "card": "#0f1620",
@@ -31,8 +31,8 @@ _DARK: Final = {
     "axis": "#5a6879",
     "weft": "#6ea0ff",
     "peer": "#f0a04b",
-    "weft-soft": "#35558f",
-    "peer-soft": "#80552a",
+    "weft-soft": "#4a73bd",
+    "peer-soft": "#a8703a",
 }
 COLOURS: Final = tuple(_LIGHT)
 _FONT: Final = "system-ui, -apple-system, 'Segoe UI', Roboto, Helvetica, Arial, sans-serif"

@@ -32,7 +32,8 @@ def draw(growth: Growth) -> str:
     for index, (grown, panel) in enumerate(panels):
         x, y = MARGIN + index % COLUMNS * cell, TOP + index // COLUMNS * PLOT_HEIGHT
         _Plot(picture, grown, panel, _lines(growth, grown, panel), x, y, cell).draw()
-    words = f"{growth.machine['cores']} cores, {growth.machine['architecture']}, CPU; median of {growth.rounds} round(s)"
+    how = f"median of {growth.rounds} rounds" if growth.rounds > 1 else "one round"
+    words = f"{growth.machine['cores']} cores, {growth.machine['architecture']}, CPU; {how}"
     picture.text(MARGIN, height - 14, words, "muted", size=11.5)
     return str(picture)
 
@@ -109,7 +110,7 @@ class _Plot:
         held = self._grown.holds(self._panel)
         if held is not None:
             words = f"{self._panel.claim.text}{'' if held else ': not reached'}"
-            self._picture.text(self._left - _LEFT + 4, self._top - 9, words, "muted" if held else "peer", size=11)
+            self._picture.text(self._left - _LEFT + 4, self._top - 9, words, "muted" if held else "ink", size=11)
 
     def _grid(self) -> None:
         picture = self._picture
@@ -136,7 +137,12 @@ class _Plot:
         lowest = self._top - _LABEL_GAP
         for label, colour, points in sorted(self._lines, key=lambda line: self._y(line[2][-1][1])):
             lowest = max(self._y(points[-1][1]) + 4, lowest + _LABEL_GAP)
-            self._picture.text(self._right + 8, lowest, label, colour.replace("axis", "muted"), size=11)
+            self._picture.text(self._right + 8, lowest, label, _label_colour(colour), size=11)
+
+
+def _label_colour(colour: str) -> str:
+    """Return a colour in which small words can be read on the card."""
+    return "muted" if colour == "axis" else colour.removesuffix("-soft")
 
 
 def _short(value: float, unit: Unit) -> str:
