@@ -54,6 +54,8 @@ from weft.ops.nn_loss import l2_loss as l2_loss
 from weft.ops.nn_loss import log_poisson_loss as log_poisson_loss
 from weft.ops.nn_loss import sigmoid_cross_entropy_with_logits as sigmoid_cross_entropy_with_logits
 from weft.ops.nn_loss import weighted_cross_entropy_with_logits as weighted_cross_entropy_with_logits
+from weft.ops.nn_morphology import dilation2d as dilation2d
+from weft.ops.nn_morphology import erosion2d as erosion2d
 from weft.ops.nn_norm import batch_norm_with_global_normalization as batch_norm_with_global_normalization
 from weft.ops.nn_norm import batch_normalization as batch_normalization
 from weft.ops.nn_norm import l2_normalize as l2_normalize
