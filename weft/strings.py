@@ -6,6 +6,8 @@ from weft.ops.string_parts import reduce_join as reduce_join
 from weft.ops.string_parts import string_format as format
 from weft.ops.string_parts import string_join as join
 from weft.ops.string_parts import strings_split as split
+from weft.ops.string_segments import unicode_transcode as unicode_transcode
+from weft.ops.string_segments import unsorted_segment_join as unsorted_segment_join
 from weft.ops.strings import as_string as as_string
 from weft.ops.strings import regex_full_match as regex_full_match
 from weft.ops.strings import regex_replace as regex_replace

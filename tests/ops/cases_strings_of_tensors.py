@@ -35,6 +35,10 @@ CASES = [
     # The fingerprint of b"abc" by FarmHash's own tests of its 64-bit form.
     Case("Fingerprint", [_texts(b"abc"), np.array(b"farmhash64", object)], sweep=False,
          expected=lambda data, method: np.frombuffer((0x24A5B3A074E7F369).to_bytes(8, "little"), np.uint8)[None]),
+    Case("UnsortedSegmentJoin", [_texts(b"a", b"b", b"c"), np.array([0, 1, 0], np.int32), np.int32(3)], {"separator": ","},
+         expected=lambda texts, ids, count: _texts(b"a,c", b"b", b""), sweep=False),
+    Case("UnicodeTranscode", [_texts("é".encode(), b"\xff")], {"input_encoding": "UTF-8", "output_encoding": "UTF-16-BE"},
+         expected=lambda texts: _texts("é".encode("utf-16-be"), "\ufffd".encode("utf-16-be"))),
     Case("SparseReduceMaxSparse", [np.array([[0, 1], [1, 0], [1, 2]], np.int64), np.array([1, 5, 3], np.float32),
                                    np.array([2, 3], np.int64), np.array([1], np.int32)], sweep=False,
          expected=lambda i, v, s, a: ([[0], [1]], [1, 5], [2])),

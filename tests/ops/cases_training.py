@@ -28,6 +28,10 @@ CASES = [
 WITHOUT_CASE = {"CallExported": "its function comes with the node; tests/train/test_optax_optimizer.py"}
 
 OWN_OPS = {
+    "AccumulatorReport": "tells what a synchronous update waits for",
+    "ReplicaBoardLeave": "tells which replicas a synchronous update waits for",
+    "ReplicaBoardPost": "tells which replicas a synchronous update waits for",
+    "ReplicaBoardRead": "tells which replicas a synchronous update waits for",
     "CallExported": "holds a JAX function, which TensorFlow does by XlaCallModule in another serial form",
     "SumRepeatedRows": "sums slices of one index without a number of results that depends on the indices",
     "SumDistinctRows": "Unique and UnsortedSegmentSum in one host op, for updates that programs write themselves",

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from weft.framework import dtypes
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.casting import to_float
@@ -69,7 +70,7 @@ def relu6_grad(xp, gradients, features):
     return xp.where(inside, gradients, _zero(gradients))
 
 
-@op("LeakyRelu", "features: T -> activations: T", infer=same_as_input, types={"T": FLOATS},
+@op("LeakyRelu", "features: T -> activations: T", infer=same_as_input, types={"T": FLOATS}, defaults={"T": dtypes.float32},
     gradient=lambda node, grad: [leaky_relu_grad(grad, node.inputs[0], alpha=node.attrs["alpha"])])  # fmt: skip
 def leaky_relu_node(xp, features, *, alpha: float = 0.2):
     """`features` where positive, else `alpha * features`."""
@@ -77,7 +78,7 @@ def leaky_relu_node(xp, features, *, alpha: float = 0.2):
 
 
 @op("LeakyReluGrad", "gradients: T, features: T -> backprops: T", infer=same_as_input, types={"T": FLOATS},
-    gradient=_linear_gradient(lambda: leaky_relu_grad))  # fmt: skip
+    defaults={"T": dtypes.float32}, gradient=_linear_gradient(lambda: leaky_relu_grad))  # fmt: skip
 def leaky_relu_grad(xp, gradients, features, *, alpha: float = 0.2):
     """The gradient of LeakyRelu, from its input."""
     return xp.where(features > _zero(features), gradients, gradients * np.asarray(alpha, gradients.dtype))

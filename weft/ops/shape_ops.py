@@ -196,6 +196,8 @@ def _expanded(node: Operation) -> list[Dims]:
         return [None]
     if axis is None:
         return [(None,) * (len(dims) + 1)]
+    if np.size(axis) != 1:
+        raise ValueError("'dim' input must be a tensor with a single value")
     at = int(np.ravel(axis)[0])
     if not -len(dims) - 1 <= at <= len(dims):
         raise ValueError(f"dim {at} not in the interval [{-len(dims) - 1}, {len(dims)}].")

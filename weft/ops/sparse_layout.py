@@ -159,7 +159,11 @@ def sparse_reshape(sp_input: Any, shape: Any, name: str | None = None) -> Sparse
             shown = [None if size == -1 else int(size) for size in sizes]
             raise ValueError(f"Cannot reshape a tensor with {whole} elements to shape {shown} ({known} elements).")
     indices, dense_shape = sparse_reshape_node(sparse.indices, sparse.dense_shape, wanted, name=name)
-    return SparseTensor(indices, sparse.values, dense_shape)
+    made = SparseTensor(indices, sparse.values, dense_shape)
+    if sizes is not None:
+        rest = None if whole is None else whole // max(known, 1)
+        made.set_shape([rest if size == -1 else int(size) for size in sizes])
+    return made
 
 
 # Concat, split, slice.
@@ -232,7 +236,24 @@ def sparse_concat(
     result = sparse_concat_node(
         [each.indices for each in inputs], [each.values for each in inputs], shapes, concat_dim=axis, name=name
     )
-    return SparseTensor(*result)
+    made = SparseTensor(*result)
+    made.set_shape(_concatenated_dims([each.shape._dims for each in inputs], axis))
+    return made
+
+
+def _concatenated_dims(shapes: Sequence[Dims], axis: int) -> Dims:
+    """The shape of a concatenation, whose other sizes are the largest ones."""
+    known = [dims for dims in shapes if dims is not None]
+    if len(known) < len(shapes) or len({len(dims) for dims in known}) > 1 or not -len(known[0]) <= axis < len(known[0]):
+        return None
+    at = axis % len(known[0])
+    sizes: list[list[int | None]] = [list(each) for each in zip(*known, strict=True)]
+    whole = [[size for size in each if size is not None] for each in sizes]
+    found: list[int | None] = []
+    for place, (each, numbers) in enumerate(zip(sizes, whole, strict=True)):
+        is_known = len(each) == len(numbers)
+        found.append((sum(numbers) if place == at else max(numbers)) if is_known else None)
+    return tuple(found)
 
 
 @op("SparseWidenShapes", "shapes: N*int64 -> output: N*int64", infer=lambda node: [t._dims for t in node.inputs],

@@ -13,7 +13,7 @@ from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation, Tensor
 from weft.framework.sparse_tensor import SparseTensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import Dims
+from weft.framework.tensor_shape import Dims, merge_dims
 from weft.ops.declaration import not_differentiable, op, rank_of
 from weft.ops.elementwise import FLOATS, NUMBERS, REAL
 from weft.ops.gather_scatter import gather_nd_node
@@ -188,12 +188,18 @@ def sparse_add(a: Any, b: Any, threshold: Any = None, thresh: Any = None) -> Any
         raise TypeError("At least one input should be SparseTensor; do you mean to use tf.add()?")
     if hasattr(a, "dense_shape") and hasattr(b, "dense_shape"):
         first, second = as_sparse(a), as_sparse(b)
+        try:
+            dims = merge_dims(first.shape._dims, second.shape._dims)
+        except ValueError:
+            raise ValueError(f"Shapes {first.shape} and {second.shape} are incompatible") from None
         limit = threshold if thresh is None else thresh
         least = convert_to_tensor(0 if limit is None else limit, first.dtype.real_dtype, name="thresh")
         result = sparse_add_node(
             first.indices, first.values, first.dense_shape, second.indices, second.values, second.dense_shape, least
         )
-        return SparseTensor(*result)
+        made = SparseTensor(*result)
+        made.set_shape(dims)
+        return made
     sparse, dense = (as_sparse(a), b) if hasattr(a, "dense_shape") else (as_sparse(b), a)
     return sparse_tensor_dense_add(sparse.indices, sparse.values, sparse.dense_shape, dense)
 

@@ -15,6 +15,7 @@ from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import Dims
 from weft.ops.declaration import not_differentiable, op, rank_of, scalar_shape
 from weft.ops.joining import merged
+from weft.ops.padding import check_rank
 from weft.ops.shape_ops import reshape
 from weft.ops.strings import invalid
 from weft.ops.value_text import summarize_ends
@@ -40,8 +41,13 @@ def _split_at_any(text: bytes, delimiters: bytes, skip_empty: bool) -> list[byte
     return [part for part in parts if part] if skip_empty else parts
 
 
+def _parts_of_vector(node: Operation) -> list[Dims]:
+    check_rank(node.inputs[0], 1)
+    return _split_shapes(node)
+
+
 @op("StringSplit", "input: string, delimiter: string -> indices: int64, values: string, shape: int64",
-    infer=_split_shapes, gradient=not_differentiable)  # fmt: skip
+    infer=_parts_of_vector, gradient=not_differentiable)  # fmt: skip
 def string_split_node(ctx, input, delimiter, *, skip_empty: bool = True):
     """The parts of each string between any of the delimiter's characters, as a sparse matrix."""
     if input.ndim != 1:
@@ -58,10 +64,27 @@ def string_split_v2_node(ctx, input, sep, *, maxsplit: int = -1):
     return _as_sparse([text.split(sep.item() or None, maxsplit) for text in input.tolist()])
 
 
-def string_split(source: Any = None, sep: Any = None, skip_empty: bool = True, delimiter: Any = None) -> SparseTensor:
-    """Split each of a vector of strings at any character of `sep` (a space by default; '' splits into bytes)."""
+def string_split(
+    source: Any,
+    sep: Any = None,
+    skip_empty: bool = True,
+    delimiter: Any = None,
+    result_type: str = "SparseTensor",
+    name: str | None = None,
+) -> SparseTensor:
+    """Split each of a vector of strings at any character of `sep` (a space by default; '' splits into bytes).
+
+    Args:
+        source: `[n]` strings.
+        sep, delimiter: the characters to split at; `delimiter` is the older name.
+        skip_empty: whether empty parts are left out.
+        result_type: must be 'SparseTensor'.
+        name: the node's name.
+    """
+    if result_type.lower() != "sparsetensor":
+        raise ValueError(f"result_type must be 'SparseTensor', got {result_type!r}: weft has no ragged tensors")
     between = delimiter if sep is None else sep
-    parts = string_split_node(source, " " if between is None else between, skip_empty=skip_empty)
+    parts = string_split_node(source, " " if between is None else between, skip_empty=skip_empty, name=name)
     return _sparse_of(parts)
 
 

@@ -24,7 +24,8 @@ def _tiled(node: Operation) -> list[Dims]:
     dims, times = node.inputs[0]._dims, constant_dims(node.inputs[1])
     check_rank(node.inputs[0], known_rank(node.inputs[1])) if dims is None else _check_count(dims, node.inputs[1])
     if dims is None or times is None:
-        return [None if dims is None else (None,) * len(dims)]
+        rank = known_rank(node.inputs[1]) if dims is None else len(dims)
+        return [None if rank is None else (None,) * rank]
     return [tuple(None if a is None or b is None else a * b for a, b in zip(dims, times, strict=True))]
 
 
