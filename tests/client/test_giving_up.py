@@ -159,3 +159,10 @@ def test_a_deadline_covers_a_session_that_cannot_be_opened() -> None:
                 with pytest.raises(tf.errors.DeadlineExceededError):
                     session.run(value)
                 assert time.monotonic() - begin < 5
+            config_without = tf.ConfigProto()
+            config_without.rpc_options.use_rpc_for_inprocess_master = rpc
+            with tf.Session(target, graph, config_without) as session:
+                begin = time.monotonic()
+                with pytest.raises(tf.errors.DeadlineExceededError):
+                    session.run(value, options=tf.RunOptions(timeout_in_ms=200))
+                assert time.monotonic() - begin < 5

@@ -27,8 +27,17 @@ class PartialStep(Protocol):
 class Backend(Protocol):
     """What runs a session's steps: a master session in this process, or a stub of one elsewhere."""
 
-    def prepare(self, feeds: Sequence[Tensor], fetches: Sequence[Tensor], targets: Sequence[Operation]) -> PreparedStep:
-        """Make the plan for these feeds, fetches and targets; new nodes of the graph are taken over first."""
+    def prepare(
+        self,
+        feeds: Sequence[Tensor],
+        fetches: Sequence[Tensor],
+        targets: Sequence[Operation],
+        timeout_s: float | None = None,
+    ) -> PreparedStep:
+        """Make the plan for these feeds, fetches and targets; new nodes of the graph are taken over first.
+
+        DeadlineExceededError when the tasks that it waits for are not there in time.
+        """
         ...
 
     def prepare_partial(self, feeds: Sequence[Tensor], fetches: Sequence[Tensor], targets: Sequence[Operation]) -> PartialStep:

@@ -6,6 +6,7 @@ feeds, the step itself and the conversion of the fetches.
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -80,7 +81,7 @@ class BaseSession:
             raise RuntimeError("Attempted to use a closed Session.")
         if self._kept_tensors.has_dropped:
             self._kept_tensors.delete_dropped(self)
-        plan, values = self._look_up(fetches, feed_dict)
+        plan, values = self._look_up(fetches, feed_dict, _timeout_of(options))
         return self._run_plan(plan, values, options, run_metadata)
 
     def _run_plan(self, plan: Plan, values: Sequence[Any], options: Any, run_metadata: Any) -> Any:
@@ -94,7 +95,7 @@ class BaseSession:
     def _handle_of(self, handle: bytes, dtype: DType) -> TensorHandle:
         return TensorHandle(handle.decode(), dtype, self, self._kept_tensors)
 
-    def _look_up(self, fetches: Any, feed_dict: Any) -> tuple[Plan, list[Any]]:
+    def _look_up(self, fetches: Any, feed_dict: Any, timeout_s: float | None) -> tuple[Plan, list[Any]]:
         if feed_dict:
             pairs = feeds.resolve(self._graph, feed_dict)
             if any(type(value) is TensorHandle for value in pairs.values()):
@@ -103,13 +104,13 @@ class BaseSession:
             values = [feeds.as_feed(tensor, value) for tensor, value in pairs.items()]
         else:
             fed, values = [], []
-        return self._plans.find(fetches, fed) or self._make_plan(fetches, fed), values
+        return self._plans.find(fetches, fed) or self._make_plan(fetches, fed, timeout_s), values
 
-    def _make_plan(self, fetches: Any, fed: list[Tensor]) -> Plan:
+    def _make_plan(self, fetches: Any, fed: list[Tensor], timeout_s: float | None = None) -> Plan:
         backend = self._open_backend()
         self._growth.look()
         try:
-            return self._plans.make(fetches, fed, backend.prepare)
+            return self._plans.make(fetches, fed, functools.partial(backend.prepare, timeout_s=timeout_s))
         except OpError as error:
             raise self._located(error) from None
 
@@ -312,6 +313,12 @@ def _checked_target(target: Any) -> str:
     if target is not None and not isinstance(target, str):
         raise TypeError(f"target must be a string, but got {type(target)}")
     return target or ""
+
+
+def _timeout_of(options: Any) -> float | None:
+    """How long a run may take, in seconds, as far as its options say it: also when it has to wait for tasks first."""
+    options = _checked_options(options)
+    return options.timeout_in_ms / 1000 if options is not None and options.timeout_in_ms > 0 else None
 
 
 def _checked_options(options: Any) -> Any:

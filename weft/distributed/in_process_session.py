@@ -28,20 +28,26 @@ class InProcessSession:
         self._session: MasterSession | None = None
         self._closed: OpError | None = None
 
-    def _open(self) -> MasterSession:
+    def _open(self, timeout_s: float | None = None) -> MasterSession:
         with self._lock:
             if self._session is None:
-                self._session = self._server.open_session(self._graph, self._config, self._raise_if_closed)
+                self._session = self._server.open_session(self._graph, self._config, self._raise_if_closed, timeout_s)
             return self._session
 
     def _raise_if_closed(self) -> None:
         if self._closed is not None:
             raise self._closed
 
-    def prepare(self, feeds: Sequence[Tensor], fetches: Sequence[Tensor], targets: Sequence[Operation]) -> StepPlan:
+    def prepare(
+        self,
+        feeds: Sequence[Tensor],
+        fetches: Sequence[Tensor],
+        targets: Sequence[Operation],
+        timeout_s: float | None = None,
+    ) -> StepPlan:
         """Make the plan for these feeds, fetches and targets."""
         self._raise_if_closed()
-        return (self._session or self._open()).prepare(feeds, fetches, targets)
+        return (self._session or self._open(timeout_s)).prepare(feeds, fetches, targets)
 
     def prepare_partial(self, feeds: Sequence[Tensor], fetches: Sequence[Tensor], targets: Sequence[Operation]) -> PartialRun:
         """Begin a step that is run in pieces."""

@@ -35,19 +35,21 @@ class Master:
         self._lock = threading.Lock()
         self._sessions: dict[str, MasterSession] = {}
 
-    def open_session(self, graph: Graph, config: Any, raise_if_cancelled: Callable[[], None]) -> MasterSession:
+    def open_session(
+        self, graph: Graph, config: Any, raise_if_cancelled: Callable[[], None], timeout_s: float | None = None
+    ) -> MasterSession:
         """Open a session that runs `graph`.
 
         Blocks until every task that the session may use has answered.
 
         Raises:
-            DeadlineExceededError: `operation_timeout_in_ms` passed before that.
+            DeadlineExceededError: `operation_timeout_in_ms`, or the time of the run that opens it, passed before that.
         """
         config = self._default_config if config is None else config
         workers, own = self._cluster_of(config)
         tasks = workers.filtered(list(config.device_filters), own)
-        timeout_ms = config.operation_timeout_in_ms
-        deadline = time.monotonic() + timeout_ms / 1000 if timeout_ms > 0 else None
+        timeouts_s = [limit for limit in (config.operation_timeout_in_ms / 1000, timeout_s) if limit]
+        deadline = time.monotonic() + min(timeouts_s) if timeouts_s else None
         statuses = workers.wait_for(tasks, deadline, raise_if_cancelled)
         # Tasks name sessions in messages, and a reader wants to know where they belong.
         handle = f"{self.task}#{secrets.token_hex(8)}"

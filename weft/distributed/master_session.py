@@ -85,9 +85,12 @@ class MasterSession:
         feeds: Sequence[Tensor],
         fetches: Sequence[Tensor],
         targets: Sequence[Operation],
+        timeout_s: float | None = None,
         done: Collection[Operation] = (),
     ) -> StepPlan:
         """Make the plan for runs with these feeds, fetches and targets, of operations that are not in `done`.
+
+        The tasks are there already, so nothing is waited for that `timeout_s` would have to end.
 
         Raises:
             InvalidArgumentError: a node cannot be placed, or a variable is held with another dtype.
@@ -144,7 +147,7 @@ class MasterSession:
         with self._piece_lock:
             plan = self._pieces.get(key)
             if plan is None:
-                plan = self.prepare(feeds, fetches, targets, done)
+                plan = self.prepare(feeds, fetches, targets, done=done)
                 if len(self._pieces) >= _MAX_PIECES:
                     self._pieces.pop(next(iter(self._pieces)))
                 self._pieces[key] = plan

@@ -72,9 +72,15 @@ class RemoteSession:
         self._closed: OpError | None = None
         self._retired: deque[int] = deque()
 
-    def prepare(self, feeds: Sequence[Tensor], fetches: Sequence[Tensor], targets: Sequence[Operation]) -> RemoteStep:
+    def prepare(
+        self,
+        feeds: Sequence[Tensor],
+        fetches: Sequence[Tensor],
+        targets: Sequence[Operation],
+        timeout_s: float | None = None,
+    ) -> RemoteStep:
         """Send new nodes and prepare the run; the first one opens the session, which waits for all tasks."""
-        self._synchronise()
+        self._synchronise(timeout_s)
         self._release_retired()
         options = config_pb2.CallableOptions(
             feed=[t.name for t in feeds], fetch=[t.name for t in fetches], target=[op.name for op in targets]
@@ -121,7 +127,7 @@ class RemoteSession:
             raise
         return [tensor_util.make_ndarray(named.tensor) for named in response.tensor]
 
-    def _synchronise(self) -> None:
+    def _synchronise(self, timeout_s: float | None = None) -> None:
         with self._lock:
             self._raise_if_closed()
             if self._handle and self._sent_version == self._graph.version:
@@ -132,7 +138,7 @@ class RemoteSession:
             again = [op for op in operations[: self._sent] if op in grown]
             graph_def = graph_def_of(self._graph, again + operations[self._sent :])
             if not self._handle:
-                self._open(graph_def)
+                self._open(graph_def, timeout_s)
             else:
                 request = master_pb2.ExtendSessionRequest(
                     session_handle=self._handle, graph_def=graph_def, current_graph_version=self._version
@@ -140,20 +146,25 @@ class RemoteSession:
                 self._version = self._rpc.call("ExtendSession", request, self._timeout_s).new_graph_version
             self._sent, self._sent_version = len(operations), version
 
-    def _open(self, graph_def: Any) -> None:
+    def _open(self, graph_def: Any, timeout_s: float | None) -> None:
         request = master_pb2.CreateSessionRequest(graph_def=graph_def, config=self._config, target=self._target)
-        response = self._wait_for_server(request)
+        response = self._wait_for_server(request, timeout_s)
         self._handle, self._version = response.session_handle, response.graph_version
         admission = as_admission(response.channel)
         hello = messages.Hello(messages.PROTOCOL_VERSION, "", 0, admission.token, response.channel.task)
         self._connection, _ = dial(admission.addresses, hello, self._on_message, self._on_closed, _DIAL_TIMEOUT_S)
 
-    def _wait_for_server(self, request: Any) -> Any:
-        """Create the session; a server that is started later is waited for, as its cluster is."""
+    def _wait_for_server(self, request: Any, timeout_s: float | None) -> Any:
+        """Create the session; a server that is started later is waited for, as its cluster is.
+
+        `timeout_s` is what the run allows that opens the session; the session's own timeout counts too.
+        """
         begin = time.monotonic()
-        self._rpc.wait_until_reachable(self._timeout_s, self._raise_if_closed)
-        if self._timeout_s is None:
-            return self._rpc.call("CreateSession", request, None)
+        limits_s = [limit for limit in (self._timeout_s, timeout_s) if limit is not None]
+        self._rpc.wait_until_reachable(min(limits_s, default=None), self._raise_if_closed)
+        if self._timeout_s is None or (timeout_s is not None and timeout_s < self._timeout_s):
+            left = None if timeout_s is None else max(timeout_s - (time.monotonic() - begin), 0.001)
+            return self._rpc.call("CreateSession", request, left)
         # The master gives up by itself at the same time, and can say which tasks it has waited for.
         left_s = max(self._timeout_s - (time.monotonic() - begin), 0.0) + _ANSWER_S
         return self._rpc.call("CreateSession", request, left_s)

@@ -196,9 +196,11 @@ class Server:
 
     # What sessions and peers in this process use.
 
-    def open_session(self, graph: Graph, config: Any, raise_if_cancelled: Callable[[], None]) -> MasterSession:
+    def open_session(
+        self, graph: Graph, config: Any, raise_if_cancelled: Callable[[], None], timeout_s: float | None = None
+    ) -> MasterSession:
         """Open a session on this server's master for a client in this process."""
-        return self._master.open_session(graph, config, raise_if_cancelled)
+        return self._master.open_session(graph, config, raise_if_cancelled, timeout_s)
 
     def list_state(self) -> list[HeldResource]:
         """What this task keeps for later sessions: variables, queues, tables and others, sorted by container and name.
