@@ -71,21 +71,29 @@ def test_many_timeouts_leave_no_steps_requests_or_threads(place: Place) -> None:
 
 @contextlib.contextmanager
 def ctrl_c(pressed: threading.Event, delay_s: float = 0) -> Iterator[list[float]]:
-    """Interrupt the main thread once it is pressed, or a little later; gives when that was."""
+    """Interrupt the main thread once it is pressed, or a little later; gives when that was.
+
+    Python drops an interrupt that comes while the garbage collector calls back, as JAX has it do, so it is pressed again when
+    nothing happens.
+    """
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     times: list[float] = []
+    over = threading.Event()
 
     def press() -> None:
         assert pressed.wait(PATIENCE_S)
         threading.Event().wait(delay_s)
-        times.append(time.monotonic())
-        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+        while not over.is_set():
+            times.append(time.monotonic())
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+            over.wait(5)
 
     thread = threading.Thread(target=press)
     thread.start()
     try:
         yield times
     finally:
+        over.set()
         thread.join()
         signal.signal(signal.SIGINT, before)
 
@@ -98,7 +106,7 @@ def test_ctrl_c_ends_a_blocked_run_at_once(place: Place) -> None:
     enqueue = queue.enqueue(6)
     with ctrl_c(began) as times, pytest.raises(KeyboardInterrupt):
         place.session.run(dequeue)
-    assert time.monotonic() - times[0] < 1
+    assert time.monotonic() - times[-1] < 1
     place.wait_until_idle()
     place.session.run(enqueue)
     assert place.session.run(dequeue) == 6
