@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from tensorboard.compat.proto import graph_pb2
 
+from weft.client.frozen_functions import freeze_functions
 from weft.framework import dtypes, tensor_util
 from weft.framework.subgraph import extract_sub_graph, node_name
 from weft.platform import tf_logging
@@ -44,6 +45,7 @@ def convert_variables_to_constants(
             fetches[node.name] = f"{node.name}/Read/ReadVariableOp:0"
     values = sess.run(fetches) if fetches else {}
     tf_logging.info("Froze %d variables.", len(values))
+    handles = {name: by_name[name].attr["dtype"].type for name in values if by_name[name].op == "VarHandleOp"}
     output = graph_pb2.GraphDef(library=graph_def.library, versions=graph_def.versions)
     for node in graph_def.node:
         if node.name in values:
@@ -52,6 +54,7 @@ def convert_variables_to_constants(
             _add_reading(output, node)
         else:
             output.node.add().CopyFrom(node)
+            freeze_functions(output.node[-1], output.library, handles)
     return output
 
 
