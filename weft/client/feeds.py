@@ -23,7 +23,14 @@ def resolve(graph: Graph, feed_dict: Any) -> dict[Tensor, Any]:
     """
     if not isinstance(feed_dict, Mapping):
         raise TypeError(f"feed_dict must be a dictionary from tensors to values, got {type(feed_dict).__name__}")
-    return {tensor: part for key, value in feed_dict.items() for tensor, part in _expand(graph, key, value)}
+    pairs: dict[Tensor, Any] = {}
+    for key, value in feed_dict.items():
+        # Nearly every key is a tensor of the graph.
+        if type(key) is Tensor and key.op.graph is graph and graph.is_feedable(key):
+            pairs[key] = value
+        else:
+            pairs.update(_expand(graph, key, value))
+    return pairs
 
 
 def tensors_of(graph: Graph, feed_list: Any) -> list[Tensor]:

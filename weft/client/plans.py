@@ -100,6 +100,8 @@ class Plans:
 
 def _key_of(fetches: Any) -> Any:
     """A hashable key for structures of graph elements, None for anything else; tensors hash by identity."""
+    if type(fetches) is Tensor:
+        return fetches
     if isinstance(fetches, list | tuple):
         parts = [_key_of(item) for item in fetches]
         return None if None in parts else (type(fetches), tuple(parts))

@@ -81,7 +81,7 @@ class BaseSession:
             raise RuntimeError("Attempted to use a closed Session.")
         if self._kept_tensors.has_dropped:
             self._kept_tensors.delete_dropped(self)
-        plan, values = self._look_up(fetches, feed_dict, _timeout_of(options))
+        plan, values = self._look_up(fetches, feed_dict, None if options is None else _timeout_of(options))
         return self._run_plan(plan, values, options, run_metadata)
 
     def _run_plan(self, plan: Plan, values: Sequence[Any], options: Any, run_metadata: Any) -> Any:
@@ -98,7 +98,7 @@ class BaseSession:
     def _look_up(self, fetches: Any, feed_dict: Any, timeout_s: float | None) -> tuple[Plan, list[Any]]:
         if feed_dict:
             pairs = feeds.resolve(self._graph, feed_dict)
-            if any(type(value) is TensorHandle for value in pairs.values()):
+            if TensorHandle in map(type, pairs.values()):
                 pairs = dict(KeptTensors.fed(t, v) if type(v) is TensorHandle else (t, v) for t, v in pairs.items())
             fed = list(pairs)
             values = [feeds.as_feed(tensor, value) for tensor, value in pairs.items()]
