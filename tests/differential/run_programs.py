@@ -86,6 +86,9 @@ def runner_of_lines(tf: Any) -> Callable[..., None]:
                 try:
                     exec(first.replace(" ;; ", "\n"), names)
                     made = eval(last, names)
+                    if isinstance(made, str | int):
+                        print(line, made)
+                        continue
                     with tf.Session() as session:
                         session.run(tf.global_variables_initializer())
                         print(line, _kind(made), _shown(session.run(made, feeds)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from weft.framework import op_def
 from weft.framework.dtypes import DType
@@ -84,7 +84,7 @@ def _builder(definition: OpDef, kernel: Callable[..., Any]) -> Callable[..., Any
     count = len(definition.inputs)
     names = [arg.name for arg in definition.inputs]
     # As in TensorFlow's generated functions, attributes and the name may follow the inputs by position.
-    trailing = (*definition.kernel_attrs, "name")
+    trailing = (*_positional_attrs(definition), "name")
     known = frozenset((*names, *definition.attrs, "name"))
     plain_outputs = not any(arg.is_list for arg in definition.outputs)
     output_count = len(definition.outputs)
@@ -113,11 +113,21 @@ def _builder(definition: OpDef, kernel: Callable[..., Any]) -> Callable[..., Any
     return add
 
 
+# What later versions of ops have, and programs of 1.x don't pass: it cannot stand before the name.
+_LATER_ATTRS: Final = frozenset(("bad_indices_policy", "explicit_paddings", "incompatible_shape_error"))
+
+
+def _positional_attrs(definition: OpDef) -> tuple[str, ...]:
+    """The attributes that a caller may give by position: not those that the inputs' types tell."""
+    inferred = {arg.type_list_attr or arg.type_attr for arg in definition.inputs}
+    return tuple(key for key in definition.kernel_attrs if key not in inferred and key not in _LATER_ATTRS)
+
+
 def _signature(definition: OpDef) -> inspect.Signature:
     """What a builder takes: the inputs, the attributes in order of declaration, the node's name."""
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     inputs = [inspect.Parameter(arg.name, kind) for arg in definition.inputs]
-    attrs = [inspect.Parameter(key, kind, default=definition.attrs[key].default) for key in definition.kernel_attrs]
+    attrs = [inspect.Parameter(key, kind, default=definition.attrs[key].default) for key in _positional_attrs(definition)]
     name = inspect.Parameter("name", kind, default=None)
     required = [each for each in attrs if each.default is REQUIRED]
     return inspect.Signature([*inputs, *required, *(each for each in attrs if each.default is not REQUIRED), name])

@@ -22,6 +22,7 @@ from weft.ops import random_rejection as rejection
 from weft.ops import random_sampling as sampling
 from weft.ops.declaration import broadcast, not_differentiable, op, same_as_input
 from weft.ops.elementwise import FLOATS, REAL, mul, unbroadcast
+from weft.ops.padding import check_rank
 from weft.ops.state import INDICES
 
 _DRAWN: Final = {"dtype": FLOATS, "T": INDICES}
@@ -31,7 +32,8 @@ _WORD: Final = 2**64
 
 
 def shape_from_input(node: Operation) -> list[Dims]:
-    """The output has the shape that the first input holds."""
+    """The output has the shape that the first input, a vector, holds."""
+    check_rank(node.inputs[0], 1)
     return [constant_dims(node.inputs[0])]
 
 
@@ -78,8 +80,13 @@ def check_range(minval: Any, maxval: Any) -> None:
         raise InvalidArgumentError(None, None, f"Need minval < maxval, got {minval} >= {maxval}")
 
 
+def _check_limits(node: Operation, shape: Any, minval: Any, maxval: Any) -> None:
+    if minval is not None and maxval is not None and (shape is None or np.prod(shape)):
+        check_range(minval, maxval)
+
+
 @op("RandomUniformInt", "shape: T, minval: Tout, maxval: Tout -> output: Tout", infer=shape_from_input, gradient=None,
-    stateful=True, static=("shape",), types={"Tout": INDICES, "T": INDICES})  # fmt: skip
+    stateful=True, static=("shape",), check=_check_limits, types={"Tout": INDICES, "T": INDICES})  # fmt: skip
 def random_uniform_int(xp, shape, minval, maxval, *, seed: int = 0, seed2: int = 0, run_index: int = 0):
     """Integers in [minval, maxval)."""
     size = sampling.element_count(shape)

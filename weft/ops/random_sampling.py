@@ -16,6 +16,7 @@ import jax
 import numpy as np
 from ml_dtypes import bfloat16
 
+from weft.errors import InvalidArgumentError
 from weft.ops import philox
 from weft.ops.philox import Stream
 
@@ -108,7 +109,10 @@ def _joined(low: Any, high: Any) -> Any:
 
 
 def element_count(shape: Any) -> int:
-    """The number of elements of a tensor of this shape."""
+    """The number of elements of a tensor of this shape; InvalidArgumentError when a size is negative."""
+    for size in shape:
+        if size < 0:
+            raise InvalidArgumentError(None, None, f"Dimension {int(size)} must be >= 0")
     return math.prod(int(size) for size in shape)
 
 
