@@ -12,3 +12,4 @@ from weft.ops.data_flow import QueueBase as QueueBase
 from weft.ops.data_flow import RandomShuffleQueue as RandomShuffleQueue
 from weft.ops.partitioning import dynamic_partition as dynamic_partition
 from weft.ops.partitioning import dynamic_stitch as dynamic_stitch
+from weft.ops.staging import StagingArea as StagingArea

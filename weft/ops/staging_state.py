@@ -1,0 +1,96 @@
+"""StagingBuffer: values on their way from one step to a later one, in order, bounded by their number or their bytes."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from weft.errors import ResourceExhaustedError
+from weft.framework.op_context import OpContext
+
+Element = tuple[Any, ...]
+
+
+class StagingBuffer:
+    """The resource behind a staging area. Safe from any thread; `put`, `get` and `peek` block and are woken by cancellation.
+
+    Args:
+        capacity: how many elements it holds at most; 0 for any number.
+        memory_limit: how many bytes they take at most; 0 for any number.
+    """
+
+    def __init__(self, capacity: int, memory_limit: int) -> None:
+        self._capacity = capacity
+        self._memory_limit = memory_limit
+        self._changed = threading.Condition()
+        self._elements: deque[Element] = deque()
+        self._bytes = 0
+
+    @property
+    def size(self) -> int:
+        """How many elements there are."""
+        return len(self._elements)
+
+    def put(self, ctx: OpContext, element: Element) -> None:
+        """Add an element, waiting for room; ResourceExhaustedError when it alone is larger than the limit."""
+        added = _size_bytes(element)
+        if self._memory_limit and added > self._memory_limit:
+            raise ResourceExhaustedError(
+                None, None, f"Attempted to insert tensors with combined size of '{added}' bytes into Staging Area with a "
+                f"memory limit of '{self._memory_limit}'."
+            )  # fmt: skip
+        self._wait_until(ctx, lambda: self._has_room(added), lambda: self._add(element, added))
+
+    def get(self, ctx: OpContext) -> Element:
+        """Take the first element, waiting for one."""
+        taken: list[Element] = []
+        self._wait_until(ctx, lambda: bool(self._elements), lambda: taken.append(self._take()))
+        return taken[0]
+
+    def peek(self, ctx: OpContext, index: int) -> Element:
+        """Look at an element, waiting until there are so many."""
+        seen: list[Element] = []
+        self._wait_until(ctx, lambda: len(self._elements) > index, lambda: seen.append(self._elements[index]))
+        return seen[0]
+
+    def clear(self) -> None:
+        """Drop all elements."""
+        with self._changed:
+            self._elements.clear()
+            self._bytes = 0
+            self._changed.notify_all()
+
+    def _has_room(self, added: int) -> bool:
+        has_place = not self._capacity or len(self._elements) < self._capacity
+        return has_place and (not self._memory_limit or self._bytes + added <= self._memory_limit)
+
+    def _add(self, element: Element, added: int) -> None:
+        self._elements.append(element)
+        self._bytes += added
+
+    def _take(self) -> Element:
+        element = self._elements.popleft()
+        self._bytes -= _size_bytes(element)
+        return element
+
+    def _wait_until(self, ctx: OpContext, is_possible: Callable[[], bool], act: Callable[[], object]) -> None:
+        withdraw = ctx.on_cancel(self._wake)
+        try:
+            with self._changed:
+                while not is_possible():
+                    ctx.raise_if_cancelled()
+                    self._changed.wait()
+                act()
+                self._changed.notify_all()
+        finally:
+            withdraw()
+
+    def _wake(self) -> None:
+        with self._changed:
+            self._changed.notify_all()
+
+
+def _size_bytes(element: Element) -> int:
+    return sum(int(part.nbytes) for part in element)
