@@ -110,3 +110,10 @@ def test_a_reader_meanwhile_waits_for_the_update() -> None:
         slot.put(taken)
     reader.join()
     assert (seen[0] == 5.0).all()
+
+
+@pytest.mark.parametrize("value", [np.broadcast_to(np.float32(1), (4, 2)), _rows().T, np.array([[b"a"], [b"b"]], object).T])
+def test_what_a_slot_holds_lies_in_one_piece(value: np.ndarray) -> None:
+    slot = _holding(value[..., ::-1])
+    assert slot.value.flags.c_contiguous
+    np.testing.assert_array_equal(slot.value, value[..., ::-1])

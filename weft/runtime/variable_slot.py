@@ -89,6 +89,9 @@ class VariableSlot:
     def put(self, value: Any) -> None:
         """For who holds the lock: set the value, which nobody changes any more."""
         if isinstance(value, np.ndarray):
+            if not value.flags.c_contiguous:
+                # Such as one element seen many times, which an initializer makes: every send would write it out again.
+                value = value.copy() if value.dtype.hasobject else aligned_copy(value)
             # A fetch may hand the same array to the program, which then gets a copy.
             value.flags.writeable = False
         self.value = value
