@@ -110,3 +110,12 @@ def test_a_child_forked_after_the_parent_compiled_code_says_so_and_does_not_hang
     program = start_program("forks_after_compiling.py")
     # JAX warns of the fork before.
     assert program.wait()[-2:] == ["child: RuntimeError: spawn", "child ended with 0"]
+
+
+def test_a_child_forked_beside_servers_shares_no_event_loop_with_them(start_program: StartProgram) -> None:
+    # What one process opened would be reported to all of them, and end the others.
+    assert start_program("forks_with_servers.py", *free_addresses(2)).wait() == [
+        "parent: 1.0",
+        "event loops shared with the parent: 0",
+        "parent: 1.0",
+    ]

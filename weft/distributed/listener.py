@@ -146,7 +146,8 @@ class Listener:
 
     def _accept(self) -> None:
         """The accepting thread: from the construction to the stop."""
-        with selectors.DefaultSelector() as selector:
+        # Without a descriptor of its own, which forked children would have in common.
+        with selectors.PollSelector() as selector:
             for sock in [*self._sockets, self._wake_receiver]:
                 selector.register(sock, selectors.EVENT_READ)
             while not self._is_stopped:
