@@ -30,7 +30,7 @@ from weft.framework.dtypes import uint16 as uint16
 from weft.framework.dtypes import uint32 as uint32
 from weft.framework.dtypes import uint64 as uint64
 from weft.framework.dtypes import variant as variant
-from weft.ops.casting import cast as cast
-from weft.ops.casting import saturate_cast as saturate_cast
-from weft.ops.complex_numbers import complex_of as complex
-from weft.ops.strings import as_string as as_string
+from weft.ops.math.casting import cast as cast
+from weft.ops.math.casting import saturate_cast as saturate_cast
+from weft.ops.math.complex_numbers import complex_of as complex
+from weft.ops.strings.elementwise import as_string as as_string

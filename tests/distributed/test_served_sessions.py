@@ -12,7 +12,7 @@ from weft.distributed.direct import open_direct_session
 from weft.distributed.served_sessions import ServedSession
 from weft.framework.graph import Graph
 from weft.framework.graph_def import to_graph_def
-from weft.ops.constant import constant
+from weft.ops.array.constant import constant
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from weft.distributed.rpc_threads import RpcThreads
 from weft.distributed.worker_service import WorkerService, WorkerStub
 from weft.errors import AbortedError, InvalidArgumentError, UnavailableError
 from weft.framework.graph import Graph
-from weft.ops.constant import constant
+from weft.ops.array.constant import constant
 from weft.passes.partition import Partition, partition
 from weft.passes.placer import Placer
 from weft.passes.prune import prune

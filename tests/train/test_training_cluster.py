@@ -12,9 +12,9 @@ import pytest
 
 import weft as tf
 from weft.distributed.local_cluster import free_addresses
-from weft.train import recovery
-from weft.train.coordinated_session import CoordinatedSessionCreator
-from weft.train.recoverable_session import RecoverableSession
+from weft.train.sessions import recovery
+from weft.train.sessions.coordinated_session import CoordinatedSessionCreator
+from weft.train.sessions.recoverable_session import RecoverableSession
 
 pytestmark = pytest.mark.timeout(100)
 

@@ -10,9 +10,9 @@ from weft.framework.graph import get_default_graph
 from weft.framework.indexed_slices import IndexedSlices
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.ops.casting import cast
-from weft.ops.elementwise import add_n
-from weft.ops.joining import concat
+from weft.ops.array.joining import concat
+from weft.ops.math.casting import cast
+from weft.ops.math.elementwise import add_n
 
 
 class AggregationMethod:

@@ -19,13 +19,13 @@ from weft.framework.graph import Graph, get_default_graph
 from weft.framework.op_def import register_gradient
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.ops.comparison import greater_equal
-from weft.ops.constant import constant
-from weft.ops.control_flow import build_node, function_name, no_value, recorded_value, share_captures
-from weft.ops.elementwise import add, sub
-from weft.ops.filling import zeros, zeros_like
-from weft.ops.resource_state import variable_shape
-from weft.ops.shape_ops import shape
+from weft.ops.array.constant import constant
+from weft.ops.array.filling import zeros, zeros_like
+from weft.ops.array.shape_ops import shape
+from weft.ops.control_flow.nodes import build_node, function_name, no_value, recorded_value, share_captures
+from weft.ops.math.comparison import greater_equal
+from weft.ops.math.elementwise import add, sub
+from weft.ops.variables.resource_state import variable_shape
 
 
 class GradientGraph(FuncGraph):

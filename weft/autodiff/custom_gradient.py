@@ -13,7 +13,7 @@ from weft.framework.graph import get_default_graph
 from weft.framework.op_def import register_gradient
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.ops.identity import identity_n
+from weft.ops.array.identity import identity_n
 
 _NUMBERS: Final = itertools.count(1)
 

@@ -21,11 +21,11 @@ from weft.framework.indexed_slices import IndexedSlices
 from weft.framework.op_builder import graph_of
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.ops.constant import constant
-from weft.ops.control import tuple_of
-from weft.ops.filling import fill_node, zeros, zeros_like
-from weft.ops.identity import identity_node
-from weft.ops.shape_ops import shape
+from weft.ops.array.constant import constant
+from weft.ops.array.filling import fill_node, zeros, zeros_like
+from weft.ops.array.identity import identity_node
+from weft.ops.array.shape_ops import shape
+from weft.ops.control_flow.ordering import tuple_of
 from weft.ops.slices_conversion import convert_to_tensor_or_indexed_slices
 
 _DIFFERENTIABLE: Final = frozenset((

@@ -8,10 +8,10 @@ from typing import Any
 from weft.framework import dtypes
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
-from weft.ops.casting import cast
-from weft.ops.comparison import equal, less
-from weft.ops.reduce_functions import reduce_mean
-from weft.ops.summary_ops import histogram, scalar
+from weft.ops.math.casting import cast
+from weft.ops.math.comparison import equal, less
+from weft.ops.math.reduce_functions import reduce_mean
+from weft.ops.summary.nodes import histogram, scalar
 
 
 def _zero_fraction(tensor: Any) -> Any:

@@ -12,16 +12,16 @@ from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.arg_scope import add_arg_scope
-from weft.ops.constant import constant
-from weft.ops.identity import identity
-from weft.ops.initializers import Ones, Zeros
-from weft.ops.layer_core import either_branch
-from weft.ops.model_variables import model_variable
-from weft.ops.nn_fused_norm import fused_batch_norm
-from weft.ops.nn_norm import batch_normalization, moments, weighted_moments
-from weft.ops.shape_ops import reshape, shape
-from weft.ops.variable_scope import variable_scope
-from weft.train.moving_averages import assign_moving_average
+from weft.ops.array.constant import constant
+from weft.ops.array.identity import identity
+from weft.ops.array.shape_ops import reshape, shape
+from weft.ops.layers.core import either_branch
+from weft.ops.nn.fused_norm import fused_batch_norm
+from weft.ops.nn.norm import batch_normalization, moments, weighted_moments
+from weft.ops.variables.initializers import Ones, Zeros
+from weft.ops.variables.model_variables import model_variable
+from weft.ops.variables.variable_scope import variable_scope
+from weft.train.optimizers.moving_averages import assign_moving_average
 
 
 @add_arg_scope

@@ -10,22 +10,22 @@ from weft.contrib.layer_outputs import add_variable, collected, variable_collect
 from weft.framework import dtypes
 from weft.framework.collections import GraphKeys
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.ops import layer_core
 from weft.ops.arg_scope import add_arg_scope
-from weft.ops.fan_initializers import xavier_initializer
-from weft.ops.filling import one_hot
-from weft.ops.initializers import Zeros
+from weft.ops.array.filling import one_hot
+from weft.ops.array.shape_ops import reshape, shape
 from weft.ops.input_scope import input_scope
-from weft.ops.layer import Layer
-from weft.ops.layer_conv import Conv1D, Conv2D, Conv2DTranspose, Conv3D
-from weft.ops.layer_pool import AveragePooling2D, MaxPooling2D
-from weft.ops.model_variables import model_variable
-from weft.ops.nn_activation import relu as relu_function
-from weft.ops.nn_bias import bias_add as nn_bias_add
-from weft.ops.nn_embedding import embedding_lookup
-from weft.ops.nn_softmax import softmax as nn_softmax
-from weft.ops.shape_ops import reshape, shape
-from weft.ops.variable_scope import variable_scope
+from weft.ops.layers import core as layer_core
+from weft.ops.layers.conv import Conv1D, Conv2D, Conv2DTranspose, Conv3D
+from weft.ops.layers.layer import Layer
+from weft.ops.layers.pool import AveragePooling2D, MaxPooling2D
+from weft.ops.nn.activation import relu as relu_function
+from weft.ops.nn.bias import bias_add as nn_bias_add
+from weft.ops.nn.embedding import embedding_lookup
+from weft.ops.nn.softmax import softmax as nn_softmax
+from weft.ops.variables.fan_initializers import xavier_initializer
+from weft.ops.variables.initializers import Zeros
+from weft.ops.variables.model_variables import model_variable
+from weft.ops.variables.variable_scope import variable_scope
 
 _NAMES = {"kernel": "weights", "bias": "biases"}
 _LAYOUTS = {"NHWC": "channels_last", "NWC": "channels_last", "NDHWC": "channels_last", None: "channels_last",

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from weft.ops import metrics_counts, metrics_mean, metrics_thresholds
-from weft.ops.metrics_mean import mean as streaming_mean
-from weft.ops.metrics_mean import mean_tensor as streaming_mean_tensor
+from weft.ops.metrics import counts as metrics_counts
+from weft.ops.metrics import mean as metrics_mean
+from weft.ops.metrics import thresholds as metrics_thresholds
+from weft.ops.metrics.mean import mean as streaming_mean
+from weft.ops.metrics.mean import mean_tensor as streaming_mean_tensor
 
 __all__ = ["aggregate_metric_map", "aggregate_metrics", "streaming_mean", "streaming_mean_tensor"]
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from weft.checkpoint.checkpoint_reader import NewCheckpointReader
 from weft.framework.graph import get_default_graph
-from weft.ops.model_variables import get_unique_variable
-from weft.ops.placeholder import placeholder
-from weft.train.saver import Saver
+from weft.ops.array.placeholder import placeholder
+from weft.ops.variables.model_variables import get_unique_variable
+from weft.train.saving.saver import Saver
 
 
 def get_variable_full_name(var: Any) -> str:

@@ -11,23 +11,23 @@ from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
 from weft.framework.indexed_slices import IndexedSlices
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.ops.casting import cast
-from weft.ops.clip import clip_by_global_norm
-from weft.ops.control import with_dependencies
-from weft.ops.elementwise import add, mul
-from weft.ops.initializers import Constant
-from weft.ops.norms import global_norm
-from weft.ops.random import truncated_normal
-from weft.ops.shape_ops import shape
-from weft.ops.summary_ops import histogram, scalar
-from weft.ops.variable_scope import get_variable, variable_scope
-from weft.train.adagrad import AdagradOptimizer
-from weft.train.adam import AdamOptimizer
-from weft.train.ftrl import FtrlOptimizer
-from weft.train.gradient_descent import GradientDescentOptimizer
-from weft.train.momentum import MomentumOptimizer
-from weft.train.optimizer import Optimizer
-from weft.train.rmsprop import RMSPropOptimizer
+from weft.ops.array.shape_ops import shape
+from weft.ops.control_flow.ordering import with_dependencies
+from weft.ops.math.casting import cast
+from weft.ops.math.clip import clip_by_global_norm
+from weft.ops.math.elementwise import add, mul
+from weft.ops.math.norms import global_norm
+from weft.ops.random.functions import truncated_normal
+from weft.ops.summary.nodes import histogram, scalar
+from weft.ops.variables.initializers import Constant
+from weft.ops.variables.variable_scope import get_variable, variable_scope
+from weft.train.optimizers.adagrad import AdagradOptimizer
+from weft.train.optimizers.adam import AdamOptimizer
+from weft.train.optimizers.ftrl import FtrlOptimizer
+from weft.train.optimizers.gradient_descent import GradientDescentOptimizer
+from weft.train.optimizers.momentum import MomentumOptimizer
+from weft.train.optimizers.optimizer import Optimizer
+from weft.train.optimizers.rmsprop import RMSPropOptimizer
 from weft.train.training_util import assert_global_step, get_global_step
 
 OPTIMIZER_CLS_NAMES: Final = {

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.ops.casting import cast
-from weft.ops.division import div_no_nan
-from weft.ops.elementwise import add, mul
+from weft.ops.array.shape_ops import reshape, shape, size
 from weft.ops.input_scope import input_scope
-from weft.ops.nn_softmax import sparse_softmax_cross_entropy_with_logits
-from weft.ops.reduce_functions import count_nonzero, reduce_sum
-from weft.ops.shape_ops import reshape, shape, size
+from weft.ops.math.casting import cast
+from weft.ops.math.division import div_no_nan
+from weft.ops.math.elementwise import add, mul
+from weft.ops.math.reduce_functions import count_nonzero, reduce_sum
+from weft.ops.nn.softmax import sparse_softmax_cross_entropy_with_logits
 
 _LITTLE = 1e-12
 

@@ -2,4 +2,4 @@
 
 from __future__ import annotations
 
-from weft.ops.staging import StagingArea as StagingArea
+from weft.ops.data_flow.staging import StagingArea as StagingArea

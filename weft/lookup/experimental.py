@@ -2,5 +2,5 @@
 
 from __future__ import annotations
 
-from weft.ops.lookup_tables import MutableDenseHashTable as DenseHashTable
-from weft.ops.lookup_tables import MutableHashTable as MutableHashTable
+from weft.ops.lookup.tables import MutableDenseHashTable as DenseHashTable
+from weft.ops.lookup.tables import MutableHashTable as MutableHashTable

@@ -1,1 +1,1 @@
-"""The operations, one module per family; each op is declared once: kernel, shape rule and gradient together."""
+"""The operations, one package per family; each op is declared once: kernel, shape rule and gradient together."""

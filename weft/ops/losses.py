@@ -9,25 +9,25 @@ from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.ops.casting import cast
-from weft.ops.comparison import equal, greater, maximum, minimum
-from weft.ops.complex_numbers import absolute
-from weft.ops.constant import constant
-from weft.ops.counting import remove_squeezable_dimensions
-from weft.ops.division import div_no_nan
-from weft.ops.elementwise import add, add_n, mul, neg, square, squared_difference, sub
-from weft.ops.filling import ones_like, zeros_like
-from weft.ops.identity import stop_gradient
+from weft.ops.array.constant import constant
+from weft.ops.array.filling import ones_like, zeros_like
+from weft.ops.array.identity import stop_gradient
+from weft.ops.array.ranges import range_of
+from weft.ops.array.selection import select_node
+from weft.ops.array.shape_ops import rank, shape_internal, size_internal, squeeze
+from weft.ops.array.slicing import slice_helper
 from weft.ops.input_scope import input_scope
-from weft.ops.nn_activation import relu
-from weft.ops.nn_loss import sigmoid_cross_entropy_with_logits
-from weft.ops.nn_softmax import softmax_cross_entropy_with_logits_v2, sparse_softmax_cross_entropy_with_logits
-from weft.ops.ranges import range_of
-from weft.ops.reduce_functions import either, reduce_sum
-from weft.ops.selection import select_node
-from weft.ops.shape_ops import rank, shape_internal, size_internal, squeeze
-from weft.ops.slicing import slice_helper
-from weft.ops.unary import log
+from weft.ops.math.casting import cast
+from weft.ops.math.comparison import equal, greater, maximum, minimum
+from weft.ops.math.complex_numbers import absolute
+from weft.ops.math.counting import remove_squeezable_dimensions
+from weft.ops.math.division import div_no_nan
+from weft.ops.math.elementwise import add, add_n, mul, neg, square, squared_difference, sub
+from weft.ops.math.reduce_functions import either, reduce_sum
+from weft.ops.math.unary import log
+from weft.ops.nn.activation import relu
+from weft.ops.nn.loss import sigmoid_cross_entropy_with_logits
+from weft.ops.nn.softmax import softmax_cross_entropy_with_logits_v2, sparse_softmax_cross_entropy_with_logits
 from weft.ops.weights_broadcast import assert_broadcastable, broadcast_weights
 
 

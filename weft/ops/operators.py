@@ -11,10 +11,10 @@ from typing import Any
 from weft.framework.operation import Tensor
 from weft.framework.sparse_tensor import SparseTensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.ops import comparison, division, elementwise
-from weft.ops.complex_numbers import absolute
 from weft.ops.input_scope import input_scope
-from weft.ops.linalg import matmul
+from weft.ops.linalg.products import matmul
+from weft.ops.math import comparison, division, elementwise
+from weft.ops.math.complex_numbers import absolute
 
 BinaryFunction = Callable[..., Any]
 

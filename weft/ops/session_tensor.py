@@ -14,8 +14,8 @@ from weft.framework.dtypes import DType, as_dtype
 from weft.framework.graph import get_default_graph
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
+from weft.ops.array.placeholder import placeholder
 from weft.ops.declaration import no_outputs, op, scalar_shape, unknown
-from weft.ops.placeholder import placeholder
 
 
 @op("GetSessionHandle", "value: T -> handle: string", infer=scalar_shape, gradient=None, stateful=True)

@@ -13,9 +13,9 @@ from weft.framework.constant_value import constant_dims
 from weft.framework.dtypes import DType
 from weft.framework.indexed_slices import IndexedSlices
 from weft.framework.tensor_conversion import convert_to_tensor, register_tensor_conversion_function
-from weft.ops.padding import slice_node
-from weft.ops.segment import unsorted_segment_sum
-from weft.ops.shape_ops import reshape
+from weft.ops.array.padding import slice_node
+from weft.ops.array.shape_ops import reshape
+from weft.ops.math.segment import unsorted_segment_sum
 
 # From this many elements on, a dense gradient deserves a warning.
 _LARGE: Final = 100_000_000

@@ -10,15 +10,15 @@ from weft.framework.constant_value import constant_value
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.ops.assertion import assert_that
-from weft.ops.comparison import equal, logical_or
-from weft.ops.control import no_op
+from weft.ops.array.filling import ones_like
+from weft.ops.array.shape_ops import rank, shape
+from weft.ops.control_flow.ordering import no_op
+from weft.ops.debugging.assertion import assert_that
 from weft.ops.declaration import not_differentiable, op, scalar_shape
-from weft.ops.elementwise import mul
-from weft.ops.filling import ones_like
 from weft.ops.input_scope import input_scope
-from weft.ops.reduce_functions import reduce_all
-from weft.ops.shape_ops import rank, shape
+from weft.ops.math.comparison import equal, logical_or
+from weft.ops.math.elementwise import mul
+from weft.ops.math.reduce_functions import reduce_all
 
 _PREFIX: Final = "weights can not be broadcast to values."
 

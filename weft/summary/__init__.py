@@ -8,13 +8,13 @@ from tensorboard.compat.proto.event_pb2 import TaggedRunMetadata as TaggedRunMet
 from tensorboard.compat.proto.summary_pb2 import Summary as Summary
 from tensorboard.compat.proto.summary_pb2 import SummaryDescription as SummaryDescription
 
-from weft.ops.summary_merge import merge as merge
-from weft.ops.summary_merge import merge_all as merge_all
-from weft.ops.summary_ops import audio as audio
-from weft.ops.summary_ops import histogram as histogram
-from weft.ops.summary_ops import image as image
-from weft.ops.summary_ops import scalar as scalar
-from weft.ops.summary_ops import tensor_summary as tensor_summary
-from weft.ops.summary_ops import text as text
+from weft.ops.summary.merge import merge as merge
+from weft.ops.summary.merge import merge_all as merge_all
+from weft.ops.summary.nodes import audio as audio
+from weft.ops.summary.nodes import histogram as histogram
+from weft.ops.summary.nodes import image as image
+from weft.ops.summary.nodes import scalar as scalar
+from weft.ops.summary.nodes import tensor_summary as tensor_summary
+from weft.ops.summary.nodes import text as text
 from weft.summary.file_writer import FileWriter as FileWriter
 from weft.summary.file_writer import FileWriterCache as FileWriterCache

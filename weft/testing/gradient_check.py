@@ -9,7 +9,7 @@ import numpy as np
 
 from weft.autodiff.gradients import gradients
 from weft.client.session import get_default_session
-from weft.ops.placeholder import placeholder
+from weft.ops.array.placeholder import placeholder
 
 
 def _parts(array: Any) -> Any:

@@ -24,8 +24,8 @@ from weft.framework.op_builder import build
 from weft.framework.op_def import OpDef
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_shape import dims_compatible
-from weft.ops.constant import constant
-from weft.ops.placeholder import placeholder
+from weft.ops.array.constant import constant
+from weft.ops.array.placeholder import placeholder
 
 # How close two computations of one value must be, by the width of the type.
 _TOLERANCES: Final = {

@@ -23,7 +23,7 @@ from weft.client.session import Session
 from weft.errors import OpError
 from weft.framework import nest
 from weft.framework.graph import Graph, reset_default_graph
-from weft.ops.random_seed import set_random_seed
+from weft.ops.random.seed import set_random_seed
 from weft.testing.array_assertions import ArrayAssertions
 
 _SEED = 87654321

@@ -23,4 +23,4 @@ from weft.framework.indexed_slices import IndexedSlices as IndexedSlices
 from weft.framework.operation import Operation as Operation
 from weft.framework.operation import Tensor as Tensor
 from weft.framework.tensor_conversion import convert_to_tensor as convert_to_tensor
-from weft.ops.init_scope import init_scope as init_scope
+from weft.ops.control_flow.init_scope import init_scope as init_scope

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from weft.ops.clip import clip_by_average_norm as clip_by_average_norm
-from weft.ops.clip import clip_by_global_norm as clip_by_global_norm
-from weft.ops.clip import clip_by_norm as clip_by_norm
-from weft.ops.clip import clip_by_value as clip_by_value
-from weft.ops.norms import global_norm as global_norm
+from weft.ops.math.clip import clip_by_average_norm as clip_by_average_norm
+from weft.ops.math.clip import clip_by_global_norm as clip_by_global_norm
+from weft.ops.math.clip import clip_by_norm as clip_by_norm
+from weft.ops.math.clip import clip_by_value as clip_by_value
+from weft.ops.math.norms import global_norm as global_norm

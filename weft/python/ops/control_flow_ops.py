@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from weft.ops.case import case as case
-from weft.ops.cond import cond as cond
-from weft.ops.control import group as group
-from weft.ops.control import no_op as no_op
-from weft.ops.control import tuple_of as tuple
-from weft.ops.control import with_dependencies as with_dependencies
-from weft.ops.while_loop import while_loop as while_loop
+from weft.ops.control_flow.case import case as case
+from weft.ops.control_flow.cond import cond as cond
+from weft.ops.control_flow.ordering import group as group
+from weft.ops.control_flow.ordering import no_op as no_op
+from weft.ops.control_flow.ordering import tuple_of as tuple
+from weft.ops.control_flow.ordering import with_dependencies as with_dependencies
+from weft.ops.control_flow.while_loop import while_loop as while_loop

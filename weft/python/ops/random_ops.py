@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from weft.ops.random import multinomial as multinomial
-from weft.ops.random import random_crop as random_crop
-from weft.ops.random import random_gamma as random_gamma
-from weft.ops.random import random_normal as random_normal
-from weft.ops.random import random_shuffle as random_shuffle
-from weft.ops.random import random_uniform as random_uniform
-from weft.ops.random import truncated_normal as truncated_normal
+from weft.ops.random.functions import multinomial as multinomial
+from weft.ops.random.functions import random_crop as random_crop
+from weft.ops.random.functions import random_gamma as random_gamma
+from weft.ops.random.functions import random_normal as random_normal
+from weft.ops.random.functions import random_shuffle as random_shuffle
+from weft.ops.random.functions import random_uniform as random_uniform
+from weft.ops.random.functions import truncated_normal as truncated_normal

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from weft.ops.variable_scope import VariableScope as VariableScope
-from weft.ops.variable_scope import get_local_variable as get_local_variable
-from weft.ops.variable_scope import get_variable as get_variable
-from weft.ops.variable_scope import get_variable_scope as get_variable_scope
-from weft.ops.variable_scope import variable_op_scope as variable_op_scope
-from weft.ops.variable_scope import variable_scope as variable_scope
-from weft.ops.variable_store import AUTO_REUSE as AUTO_REUSE
+from weft.ops.variables.variable_scope import VariableScope as VariableScope
+from weft.ops.variables.variable_scope import get_local_variable as get_local_variable
+from weft.ops.variables.variable_scope import get_variable as get_variable
+from weft.ops.variables.variable_scope import get_variable_scope as get_variable_scope
+from weft.ops.variables.variable_scope import variable_op_scope as variable_op_scope
+from weft.ops.variables.variable_scope import variable_scope as variable_scope
+from weft.ops.variables.variable_store import AUTO_REUSE as AUTO_REUSE

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from weft.train.monitored_session import MonitoredSession as MonitoredSession
-from weft.train.monitored_session import MonitoredTrainingSession as MonitoredTrainingSession
-from weft.train.monitored_session import SingularMonitoredSession as SingularMonitoredSession
-from weft.train.scaffold import Scaffold as Scaffold
-from weft.train.session_creator import ChiefSessionCreator as ChiefSessionCreator
-from weft.train.session_creator import SessionCreator as SessionCreator
-from weft.train.session_creator import WorkerSessionCreator as WorkerSessionCreator
+from weft.train.sessions.monitored_session import MonitoredSession as MonitoredSession
+from weft.train.sessions.monitored_session import MonitoredTrainingSession as MonitoredTrainingSession
+from weft.train.sessions.monitored_session import SingularMonitoredSession as SingularMonitoredSession
+from weft.train.sessions.scaffold import Scaffold as Scaffold
+from weft.train.sessions.session_creator import ChiefSessionCreator as ChiefSessionCreator
+from weft.train.sessions.session_creator import SessionCreator as SessionCreator
+from weft.train.sessions.session_creator import WorkerSessionCreator as WorkerSessionCreator

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from weft.train.moving_averages import ExponentialMovingAverage as ExponentialMovingAverage
-from weft.train.moving_averages import assign_moving_average as assign_moving_average
-from weft.train.moving_averages import weighted_moving_average as weighted_moving_average
+from weft.train.optimizers.moving_averages import ExponentialMovingAverage as ExponentialMovingAverage
+from weft.train.optimizers.moving_averages import assign_moving_average as assign_moving_average
+from weft.train.optimizers.moving_averages import weighted_moving_average as weighted_moving_average

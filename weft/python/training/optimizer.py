@@ -2,4 +2,4 @@
 
 from __future__ import annotations
 
-from weft.train.optimizer import Optimizer as Optimizer
+from weft.train.optimizers.optimizer import Optimizer as Optimizer

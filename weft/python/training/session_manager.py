@@ -2,4 +2,4 @@
 
 from __future__ import annotations
 
-from weft.train.session_manager import SessionManager as SessionManager
+from weft.train.sessions.session_manager import SessionManager as SessionManager

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weft.train.session_run_hook import SessionRunArgs as SessionRunArgs
-from weft.train.session_run_hook import SessionRunContext as SessionRunContext
-from weft.train.session_run_hook import SessionRunHook as SessionRunHook
-from weft.train.session_run_hook import SessionRunValues as SessionRunValues
+from weft.train.hooks.session_run_hook import SessionRunArgs as SessionRunArgs
+from weft.train.hooks.session_run_hook import SessionRunContext as SessionRunContext
+from weft.train.hooks.session_run_hook import SessionRunHook as SessionRunHook
+from weft.train.hooks.session_run_hook import SessionRunValues as SessionRunValues

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from weft.train.slot_creator import create_slot as create_slot
-from weft.train.slot_creator import create_slot_with_initializer as create_slot_with_initializer
-from weft.train.slot_creator import create_zeros_slot as create_zeros_slot
+from weft.train.optimizers.slot_creator import create_slot as create_slot
+from weft.train.optimizers.slot_creator import create_slot_with_initializer as create_slot_with_initializer
+from weft.train.optimizers.slot_creator import create_zeros_slot as create_zeros_slot

@@ -2,4 +2,4 @@
 
 from __future__ import annotations
 
-from weft.train.supervisor import Supervisor as Supervisor
+from weft.train.sessions.supervisor import Supervisor as Supervisor

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from weft.ops.apply_adagrad import adadelta, adagrad, adagrad_da, adagrad_v2, proximal_adagrad
-from weft.ops.apply_adam import ada_max, adam, adam_with_amsgrad, add_sign, centered_rms_prop, power_sign, rms_prop
-from weft.ops.apply_descent import gradient_descent, keras_momentum, momentum, proximal_gradient_descent
-from weft.ops.apply_ftrl import ftrl, ftrl_v2
+from weft.ops.training.apply_adagrad import adadelta, adagrad, adagrad_da, adagrad_v2, proximal_adagrad
+from weft.ops.training.apply_adam import ada_max, adam, adam_with_amsgrad, add_sign, centered_rms_prop, power_sign, rms_prop
+from weft.ops.training.apply_descent import gradient_descent, keras_momentum, momentum, proximal_gradient_descent
+from weft.ops.training.apply_ftrl import ftrl, ftrl_v2
 
 apply_ada_max = ada_max.dense
 apply_adadelta = adadelta.dense

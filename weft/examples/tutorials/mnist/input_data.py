@@ -14,7 +14,7 @@ from weft.errors import NotFoundError
 from weft.examples.tutorials.mnist.idx import read_images as extract_images
 from weft.examples.tutorials.mnist.idx import read_labels as extract_labels
 from weft.framework import dtypes
-from weft.ops.random_seed import get_seed
+from weft.ops.random.seed import get_seed
 from weft.platform import gfile
 
 DEFAULT_SOURCE_URL: Final = "https://storage.googleapis.com/cvdf-datasets/mnist/"

@@ -1,0 +1,57 @@
+"""Rows are sorted stably, whatever their numbers, and put where fancy indexing would put them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from weft.ops.array.row_order import put_rows, sorted_rows
+
+
+@pytest.mark.parametrize("dtype", [np.int16, np.int32, np.int64])
+@pytest.mark.parametrize("largest", [1, 5, 1000])
+def test_equal_numbers_keep_their_order(dtype: Any, largest: int) -> None:
+    indices = np.random.default_rng(0).integers(0, largest, 300).astype(dtype)
+    order, ordered, is_first = sorted_rows(indices)
+    np.testing.assert_array_equal(order, np.argsort(indices, kind="stable"))
+    np.testing.assert_array_equal(ordered, np.sort(indices))
+    np.testing.assert_array_equal(ordered[is_first], np.unique(indices))
+
+
+def test_numbers_too_large_to_carry_their_place_are_sorted_too() -> None:
+    order, ordered, is_first = sorted_rows(np.array([2**40, 3, 2**40]))
+    assert order.tolist() == [1, 0, 2]
+    assert ordered.tolist() == [3, 2**40, 2**40]
+    assert is_first.tolist() == [True, True, False]
+
+
+def test_no_numbers_have_no_order() -> None:
+    assert [part.size for part in sorted_rows(np.zeros(0, np.int32))] == [0, 0, 0]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int8, np.complex64, ml_dtypes.bfloat16, np.bool_])
+@pytest.mark.parametrize("shape", [(50,), (50, 3), (50, 2, 4), (50, 0)])
+def test_rows_come_to_their_places(dtype: Any, shape: tuple[int, ...]) -> None:
+    table = np.zeros(shape, dtype)
+    expected = table.copy()
+    rows = np.array([4, 49, 0])
+    values = np.random.default_rng(0).integers(0, 5, (3, *shape[1:])).astype(dtype)
+    put_rows(table, rows, values)
+    expected[rows] = values
+    np.testing.assert_array_equal(table, expected)
+
+
+def test_no_rows_come_to_no_places() -> None:
+    table = np.zeros((5, 2), np.float32)
+    put_rows(table, np.zeros(0, np.int64), np.zeros((0, 2), np.float32))
+    assert not table.any()
+
+
+def test_rows_of_transposed_tables_come_to_their_places() -> None:
+    table = np.zeros((3, 6), np.float32).T
+    put_rows(table, np.array([5, 1]), np.ones((3, 2), np.float32).T)
+    assert table.sum() == 6.0
+    assert (table[[1, 5]] == 1.0).all()

@@ -1,0 +1,96 @@
+"""Lookup tables: shared on servers, with what two programs may disagree about."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import weft as tf
+from weft.contrib import lookup
+from weft.ops.lookup import nodes as lookup_nodes
+
+
+def test_a_mutable_table_is_shared_by_the_sessions_of_a_server() -> None:
+    with tf.train.Server.create_local_server() as server:
+        for number in range(2):
+            with tf.Graph().as_default(), tf.Session(server.target) as session:
+                table = lookup.MutableHashTable(tf.string, tf.int64, -1, shared_name="words")
+                if number == 0:
+                    session.run(table.insert(["a"], [7]))
+                assert session.run(table.lookup(["a", "b"])).tolist() == [7, -1]
+
+
+def test_two_programs_that_disagree_about_a_table_are_told_so() -> None:
+    with tf.train.Server.create_local_server() as server:
+        with tf.Graph().as_default(), tf.Session(server.target) as session:
+            session.run(lookup.MutableHashTable(tf.string, tf.int64, -1, shared_name="words").size())
+        with tf.Graph().as_default(), tf.Session(server.target) as session:
+            other = lookup.MutableHashTable(tf.int64, tf.int64, -1, shared_name="words").size()
+            with pytest.raises(tf.errors.InvalidArgumentError, match=r"Table 'words' is held as .* two programs disagree"):
+                session.run(other)
+
+
+def test_a_table_on_another_device_is_read_from_here() -> None:
+    with tf.Graph().as_default(), tf.Session(config=tf.ConfigProto(device_count={"CPU": 2})) as session:
+        with tf.device("/cpu:1"):
+            table = lookup.index_table_from_tensor(["a", "b"])
+        with tf.device("/cpu:0"):
+            found = table.lookup(tf.constant(["b", "?"]))
+        session.run(tf.tables_initializer())
+        assert session.run(found).tolist() == [1, -1]
+
+
+def test_the_default_may_be_given_for_each_key() -> None:
+    table = lookup.MutableHashTable(tf.int64, tf.int64, -1)
+    keys = tf.constant([1, 2], tf.int64)
+    with tf.Session() as session:
+        session.run(table.insert([1], [10]))
+        assert session.run(table.lookup(keys, dynamic_default_values=np.array([8, 9]))).tolist() == [10, 9]
+        with pytest.raises(tf.errors.InvalidArgumentError, match="expected a default value of shape"):
+            session.run(table.lookup(keys, dynamic_default_values=np.array([8, 9, 7])))
+
+
+def test_values_need_the_shape_of_their_keys() -> None:
+    table = lookup.MutableHashTable(tf.int64, tf.float32, [0.0, 0.0])
+    with (
+        tf.Session() as session,
+        pytest.raises(tf.errors.InvalidArgumentError, match=r"Expected shape \[1,2\] for value, got \[2\]"),
+    ):
+        session.run(table.insert([1], [1.0, 2.0]))
+
+
+def test_a_static_table_cannot_be_changed() -> None:
+    table = lookup.HashTable(lookup.KeyValueTensorInitializer(["a"], [1]), -1)
+    with tf.Session() as session:
+        table.init.run(session=session)
+        with pytest.raises(tf.errors.InvalidArgumentError, match="use a MutableHashTable"):
+            session.run(lookup_nodes.lookup_table_insert_v2(table.resource_handle, ["b"], [2]))
+
+
+def test_what_is_wrong_with_a_hash_is_said_when_the_table_is_made() -> None:
+    with pytest.raises(ValueError, match="`key` must have size 2"):
+        lookup.StrongHashSpec((1, 2, 3))
+    with pytest.raises(TypeError, match="Invalid key"):
+        lookup.StrongHashSpec(("a", 1))
+    with pytest.raises(TypeError, match="`hasher_spec` must be of type HasherSpec"):
+        lookup.index_table_from_tensor(["a"], 1, hasher_spec="fast")
+
+
+def test_strings_become_indices_and_indices_strings_in_one_call() -> None:
+    indices = lookup.string_to_index(tf.constant(["b", "?"]), ["a", "b"])
+    strings = lookup.index_to_string(tf.constant([1, 5], tf.int64), ["a", "b"])
+    with tf.Session() as session:
+        session.run(tf.tables_initializer())
+        assert session.run(indices).tolist() == [1, -1]
+        assert session.run(strings).tolist() == [b"b", b"UNK"]
+
+
+def test_rows_of_a_file_may_end_in_any_way(tmp_path: Path) -> None:
+    path = tmp_path / "words"
+    path.write_bytes(b"a\r\nb\n\nlast")
+    table = lookup.index_table_from_file(str(path))
+    with tf.Session() as session:
+        session.run(tf.tables_initializer())
+        assert session.run(table.lookup(["a", "b", "", "last"])).tolist() == [0, 1, 2, 3]

@@ -1,0 +1,1 @@
+"""Arrays: making, shaping, indexing, joining and rearranging tensors."""

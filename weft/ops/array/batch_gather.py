@@ -1,0 +1,66 @@
+"""Gathering by position, and gathering where the leading dimensions of tensor and indices go together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.framework.operation import Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.ops.array.filling import zeros_like
+from weft.ops.array.gather_scatter import gather, gather_nd_node
+from weft.ops.array.joining import concat_v2
+from weft.ops.array.ranges import range_of
+from weft.ops.array.shape_ops import reshape, shape_internal
+from weft.ops.declaration import rank_of
+from weft.ops.input_scope import input_scope
+from weft.ops.math.casting import cast
+from weft.ops.math.elementwise import add
+
+
+def batch_gather(params: Any, indices: Any, name: str | None = None) -> Tensor:
+    """Gather along the last dimension of `indices`, all dimensions before it going together."""
+    positions = convert_to_tensor(indices, name="indices")
+    rank = rank_of(positions)
+    if rank is None:
+        raise ValueError("batch_gather does not allow indices with unknown shape.")
+    return gather(params, positions, batch_dims=rank - 1, axis=rank - 1, name=name)
+
+
+def gather_nd(params: Any, indices: Any, name: str | None = None, batch_dims: int = 0) -> Tensor:
+    """Take the slices of `params` at the index vectors along the last dimension of `indices`.
+
+    Args:
+        params: the tensor or variable to take from.
+        indices: `[..., depth]` integers; each vector chooses a position in the first `depth` dimensions after the batch.
+        name: the node's name.
+        batch_dims: how many leading dimensions `params` and `indices` share.
+    """
+    if batch_dims:
+        return _batch_gather_nd(convert_to_tensor(params), convert_to_tensor(indices), int(batch_dims), name)
+    direct = getattr(params, "gather_nd", None)
+    if direct is not None and not isinstance(params, Tensor):
+        return direct(indices, name=name)
+    return gather_nd_node(params, indices, name=name)
+
+
+def _batch_gather_nd(params: Tensor, indices: Tensor, batch_dims: int, name: str | None) -> Tensor:
+    """gather_nd with the numbers of the batch put in front of each index vector."""
+    rank = rank_of(indices)
+    if rank is None:
+        raise ValueError("gather_nd with batch_dims: the rank of indices must be known, it is not")
+    for what, have in (("indices", rank), ("params", rank_of(params))):
+        if have is not None and batch_dims >= have:
+            raise ValueError(f"batch_dims = {batch_dims} must be less than rank({what}) = {have}")
+    if batch_dims < 0:
+        raise ValueError(f"batch_dims = {batch_dims} must not be negative")
+    with input_scope(name, "BatchGatherNd", (params, indices)):
+        sizes = shape_internal(indices)
+        nothing = zeros_like(indices[..., :1])
+        numbers = [
+            add(nothing, cast(reshape(range_of(0, sizes[at]), _along(at, rank)), indices.dtype)) for at in range(batch_dims)
+        ]
+        return gather_nd_node(params, concat_v2([*numbers, indices], -1))
+
+
+def _along(axis: int, rank: int) -> list[int]:
+    return [-1 if each == axis else 1 for each in range(rank)]

@@ -1,0 +1,288 @@
+"""Moving blocks of elements between dimensions: depth and space, batch and space, image patches."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from weft.errors import InvalidArgumentError
+from weft.framework import dtypes
+from weft.framework.constant_value import constant_value
+from weft.framework.operation import Operation, Tensor
+from weft.framework.tensor_shape import Dims
+from weft.ops.array.padding import check_rank
+from weft.ops.array.shape_ops import INDEX, brackets
+from weft.ops.declaration import op
+from weft.ops.symbolic_gradient import vjp
+
+# Depth and space.
+
+
+def _times(size: int | None, factor: int) -> int | None:
+    return None if size is None else size * factor
+
+
+def _over(size: int | None, factor: int, what: str) -> int | None:
+    if size is None:
+        return None
+    if size % factor:
+        raise ValueError(f"Dimension size must be evenly divisible by {factor} but is {size} ({what})")
+    return size // factor
+
+
+def _check_format(data_format: str) -> None:
+    if data_format not in ("NHWC", "NCHW"):
+        raise InvalidArgumentError(None, None, f"data_format must be NHWC or NCHW, got {data_format}")
+
+
+def _deeper(node: Operation) -> list[Dims]:
+    dims, block = node.inputs[0]._dims, node.attrs["block_size"]
+    check_rank(node.inputs[0], 4)
+    if dims is None:
+        return [(None,) * 4]
+    if node.attrs["data_format"] == "NCHW":
+        n, c, h, w = dims
+        return [(n, _times(c, block * block), _over(h, block, "height"), _over(w, block, "width"))]
+    n, h, w, c = dims
+    return [(n, _over(h, block, "height"), _over(w, block, "width"), _times(c, block * block))]
+
+
+def _wider(node: Operation) -> list[Dims]:
+    dims, block = node.inputs[0]._dims, node.attrs["block_size"]
+    check_rank(node.inputs[0], 4)
+    if dims is None:
+        return [(None,) * 4]
+    if node.attrs["data_format"] == "NCHW":
+        n, c, h, w = dims
+        return [(n, _over(c, block * block, "depth"), _times(h, block), _times(w, block))]
+    n, h, w, c = dims
+    return [(n, _times(h, block), _times(w, block), _over(c, block * block, "depth"))]
+
+
+def _attrs(node: Operation) -> dict[str, Any]:
+    return {key: node.attrs[key] for key in ("block_size", "data_format")}
+
+
+@op("SpaceToDepth", "input: T -> output: T", infer=_deeper,
+    gradient=lambda node, grad: [depth_to_space_node(grad, **_attrs(node))])  # fmt: skip
+def space_to_depth_node(xp, input, *, block_size: int, data_format: str = "NHWC"):
+    """Each block of `block_size` x `block_size` pixels as the channels of one."""
+    _check_format(data_format)
+    b = block_size
+    if data_format == "NCHW":
+        n, c, h, w = input.shape
+        split = xp.reshape(input, (n, c, h // b, b, w // b, b))
+        return xp.reshape(xp.transpose(split, (0, 3, 5, 1, 2, 4)), (n, b * b * c, h // b, w // b))
+    n, h, w, c = input.shape
+    split = xp.reshape(input, (n, h // b, b, w // b, b, c))
+    return xp.reshape(xp.transpose(split, (0, 1, 3, 2, 4, 5)), (n, h // b, w // b, b * b * c))
+
+
+@op("DepthToSpace", "input: T -> output: T", infer=_wider,
+    gradient=lambda node, grad: [space_to_depth_node(grad, **_attrs(node))])  # fmt: skip
+def depth_to_space_node(xp, input, *, block_size: int, data_format: str = "NHWC"):
+    """The channels of each pixel as a block of `block_size` x `block_size` pixels."""
+    _check_format(data_format)
+    b = block_size
+    if data_format == "NCHW":
+        n, c, h, w = input.shape
+        split = xp.reshape(input, (n, b, b, c // (b * b), h, w))
+        return xp.reshape(xp.transpose(split, (0, 3, 4, 1, 5, 2)), (n, c // (b * b), h * b, w * b))
+    n, h, w, c = input.shape
+    split = xp.reshape(input, (n, h, w, b, b, c // (b * b)))
+    return xp.reshape(xp.transpose(split, (0, 1, 3, 2, 4, 5)), (n, h * b, w * b, c // (b * b)))
+
+
+def space_to_depth(input: Any, block_size: int, name: str | None = None, data_format: str = "NHWC") -> Tensor:
+    """Turn each block of `block_size` x `block_size` pixels into the channels of one."""
+    return space_to_depth_node(input, block_size=block_size, data_format=data_format, name=name)
+
+
+def depth_to_space(input: Any, block_size: int, name: str | None = None, data_format: str = "NHWC") -> Tensor:
+    """Turn the channels of each pixel into a block of `block_size` x `block_size` pixels."""
+    return depth_to_space_node(input, block_size=block_size, data_format=data_format, name=name)
+
+
+# Batch and space.
+
+
+def _to_batch_shape(node: Operation) -> list[Dims]:
+    dims, block, paddings = node.inputs[0]._dims, *(constant_value(t) for t in node.inputs[1:3])
+    if dims is None or block is None:
+        return [None]
+    count = len(block)
+    batch = _times(dims[0], math.prod(block.tolist()))
+    if paddings is None:
+        return [(batch, *[None] * count, *dims[1 + count :])]
+    sizes = [
+        None if size is None else _over(size + int(a) + int(c), int(b), "padded size")
+        for size, b, (a, c) in zip(dims[1 : 1 + count], block, paddings, strict=True)
+    ]
+    return [(batch, *sizes, *dims[1 + count :])]
+
+
+def _from_batch_shape(node: Operation) -> list[Dims]:
+    dims, block, crops = node.inputs[0]._dims, *(constant_value(t) for t in node.inputs[1:3])
+    if dims is None or block is None:
+        return [None]
+    count = len(block)
+    batch = _over(dims[0], math.prod(block.tolist()), "batch")
+    if crops is None:
+        return [(batch, *[None] * count, *dims[1 + count :])]
+    sizes = [
+        None if size is None else size * int(b) - int(a) - int(c)
+        for size, b, (a, c) in zip(dims[1 : 1 + count], block, crops, strict=True)
+    ]
+    return [(batch, *sizes, *dims[1 + count :])]
+
+
+def _to_batch(xp: Any, input: Any, block: list[int], paddings: Any) -> Any:
+    count = len(block)
+    rest = tuple(input.shape[1 + count :])
+    margins = [(0, 0), *((int(a), int(b)) for a, b in paddings), *[(0, 0)] * len(rest)]
+    padded = xp.pad(input, margins)
+    batch, space = padded.shape[0], padded.shape[1 : 1 + count]
+    for axis, (size, b) in enumerate(zip(space, block, strict=True)):
+        if size % b:
+            raise InvalidArgumentError(None, None, f"padded_shape[{axis}]={size} is not divisible by block_shape[{axis}]={b}")
+    split: tuple[int, ...] = (batch,)
+    for size, b in zip(space, block, strict=True):
+        split += (size // b, b)
+    order = [2 * i + 2 for i in range(count)] + [0] + [2 * i + 1 for i in range(count)]
+    order += range(2 * count + 1, 2 * count + 1 + len(rest))
+    moved = xp.transpose(xp.reshape(padded, split + rest), order)
+    return xp.reshape(moved, (batch * math.prod(block), *(s // b for s, b in zip(space, block, strict=True)), *rest))
+
+
+def _from_batch(xp: Any, input: Any, block: list[int], crops: Any) -> Any:
+    count, total = len(block), math.prod(block)
+    if input.shape[0] % total:
+        raise InvalidArgumentError(
+            None, None, f"Input batch dimension ({input.shape[0]}) is not divisible by product of block sizes ({total})"
+        )
+    batch, space, rest = input.shape[0] // total, tuple(input.shape[1 : 1 + count]), tuple(input.shape[1 + count :])
+    order = [count]
+    for i in range(count):
+        order += [count + 1 + i, i]
+    order += range(2 * count + 1, 2 * count + 1 + len(rest))
+    moved = xp.transpose(xp.reshape(input, (*block, batch, *space, *rest)), order)
+    whole = xp.reshape(moved, (batch, *(s * b for s, b in zip(space, block, strict=True)), *rest))
+    cut = [slice(None)]
+    for axis, (a, b) in enumerate(crops):
+        cut.append(slice(int(a), whole.shape[axis + 1] - int(b)))
+    return whole[tuple(cut)]
+
+
+@op("SpaceToBatchND", "input: T, block_shape: Tblock_shape, paddings: Tpaddings -> output: T", infer=_to_batch_shape,
+    static=("block_shape", "paddings"), types={"Tblock_shape": INDEX, "Tpaddings": INDEX},
+    defaults={"Tblock_shape": dtypes.int32, "Tpaddings": dtypes.int32},
+    gradient=lambda node, grad: [batch_to_space_nd_node(grad, *node.inputs[1:]), None, None])  # fmt: skip
+def space_to_batch_nd_node(xp, input, block_shape, paddings):
+    """The padded space dealt out to the batch, position in the block by position."""
+    return _to_batch(xp, input, np.ravel(block_shape).tolist(), paddings)
+
+
+@op("BatchToSpaceND", "input: T, block_shape: Tblock_shape, crops: Tcrops -> output: T", infer=_from_batch_shape,
+    static=("block_shape", "crops"), types={"Tblock_shape": INDEX, "Tcrops": INDEX},
+    defaults={"Tblock_shape": dtypes.int32, "Tcrops": dtypes.int32},
+    gradient=lambda node, grad: [space_to_batch_nd_node(grad, *node.inputs[1:]), None, None])  # fmt: skip
+def batch_to_space_nd_node(xp, input, block_shape, crops):
+    """The inverse of SpaceToBatchND."""
+    return _from_batch(xp, input, np.ravel(block_shape).tolist(), crops)
+
+
+def space_to_batch_nd(input: Any, block_shape: Any, paddings: Any, name: str | None = None) -> Tensor:
+    """Pad the dimensions after the batch, cut them into blocks and deal the positions in a block out to the batch."""
+    return space_to_batch_nd_node(input, block_shape, paddings, name=name)
+
+
+def batch_to_space_nd(input: Any, block_shape: Any, crops: Any, name: str | None = None) -> Tensor:
+    """Undo `space_to_batch_nd`, cutting `crops` off."""
+    return batch_to_space_nd_node(input, block_shape, crops, name=name)
+
+
+def space_to_batch(
+    input: Any, paddings: Any, block_size: int | None = None, name: str | None = None, block_shape: Any = None
+) -> Tensor:
+    """`space_to_batch_nd` of images with square blocks."""
+    block = [block_size, block_size] if block_shape is None else block_shape
+    return space_to_batch_nd(input, block, paddings, name)
+
+
+def batch_to_space(
+    input: Any, crops: Any, block_size: int | None = None, name: str | None = None, block_shape: Any = None
+) -> Tensor:
+    """`batch_to_space_nd` of images with square blocks."""
+    block = [block_size, block_size] if block_shape is None else block_shape
+    return batch_to_space_nd(input, block, crops, name)
+
+
+# Patches.
+
+
+def _patch_count(size: int | None, kernel: int, stride: int, rate: int, padding: str) -> int | None:
+    if size is None:
+        return None
+    if padding == "SAME":
+        return -(-size // stride)
+    return max(0, (size - (kernel - 1) * rate - 1) // stride + 1)
+
+
+def _patches_shape(node: Operation) -> list[Dims]:
+    dims, attrs = node.inputs[0]._dims, node.attrs
+    check_rank(node.inputs[0], 4)
+    if dims is None:
+        return [(None,) * 4]
+    kernel, stride, rate = attrs["ksizes"], attrs["strides"], attrs["rates"]
+    rows, columns = (_patch_count(dims[i], kernel[i], stride[i], rate[i], attrs["padding"]) for i in (1, 2))
+    return [(dims[0], rows, columns, _times(dims[3], kernel[1] * kernel[2]))]
+
+
+@op("ExtractImagePatches", "images: T -> patches: T", infer=_patches_shape, gradient=vjp)
+def extract_image_patches_node(xp, images, *, ksizes: list[int], strides: list[int], rates: list[int], padding: str):
+    """The patches around evenly spaced pixels, each as the channels of one pixel."""
+    if padding not in ("SAME", "VALID"):
+        raise InvalidArgumentError(None, None, f"padding must be SAME or VALID, got {padding}")
+    margins = [(0, 0)]
+    counts = []
+    for axis in (1, 2):
+        size, extent = images.shape[axis], (ksizes[axis] - 1) * rates[axis] + 1
+        count = _patch_count(size, ksizes[axis], strides[axis], rates[axis], padding)
+        missing = max(0, (count - 1) * strides[axis] + extent - size) if padding == "SAME" else 0  # type: ignore[operator]
+        margins.append((missing // 2, missing - missing // 2))
+        counts.append(count)
+    padded = xp.pad(images, [*margins, (0, 0)])
+    rows, columns = counts
+    parts = [
+        padded[:, r * rates[1] :: strides[1], c * rates[2] :: strides[2]][:, :rows, :columns]
+        for r in range(ksizes[1])
+        for c in range(ksizes[2])
+    ]
+    return xp.concatenate(parts, 3)
+
+
+def extract_image_patches(
+    images: Any,
+    ksizes: Any = None,
+    strides: Any = None,
+    rates: Any = None,
+    padding: str | None = None,
+    name: str | None = None,
+    sizes: Any = None,
+) -> Tensor:
+    """Take patches of `[batch, rows, columns, depth]` images and put each into the last dimension.
+
+    Args:
+        images: the images.
+        ksizes: `[1, rows, columns, 1]`, the size of a patch (`sizes` is another name for it).
+        strides: `[1, rows, columns, 1]`, how far apart the patches are.
+        rates: `[1, rows, columns, 1]`, how far apart the pixels of a patch are.
+        padding: VALID for patches inside the image only, SAME to pad it with zeros.
+        name: the node's name.
+    """
+    kernel = sizes if ksizes is None else ksizes
+    if kernel is None or len(kernel) != 4:
+        raise ValueError(f"ksizes must have four entries, got {brackets(kernel or [])}")
+    return extract_image_patches_node(images, ksizes=kernel, strides=strides, rates=rates, padding=padding, name=name)

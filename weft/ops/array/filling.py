@@ -1,0 +1,184 @@
+"""Tensors of one value: Fill, zeros, ones and their `_like` forms, and one-hot vectors."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+import numpy as np
+
+from weft.framework import dtypes
+from weft.framework.constant_value import constant_dims, constant_value
+from weft.framework.dtypes import DType
+from weft.framework.graph import get_default_graph
+from weft.framework.operation import Operation, Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.tensor_shape import Dims, TensorShape, as_dims
+from weft.ops.array.constant import const, constant
+from weft.ops.array.shape_ops import INDEX, reshape, shape_internal
+from weft.ops.declaration import not_differentiable, op, rank_of, same_as_input
+from weft.ops.math.elementwise import NUMBERS, sum_to_like
+
+# Larger tensors are filled when they are needed, so that graphs stay small.
+_LARGEST_CONSTANT: Final = 1000
+
+
+def _filled_shape(node: Operation) -> list[Dims]:
+    value = constant_value(node.inputs[0])
+    if value is not None and np.any(np.asarray(value) < 0):
+        raise ValueError("Fill dimensions must be >= 0")
+    if rank_of(node.inputs[0]) not in (None, 1):
+        raise ValueError(f"Shape must be rank 1 but is rank {rank_of(node.inputs[0])}")
+    if rank_of(node.inputs[1]) not in (None, 0):
+        raise ValueError(f"Shape must be rank 0 but is rank {rank_of(node.inputs[1])}")
+    return [constant_dims(node.inputs[0])]
+
+
+@op("Fill", "dims: index_type, value: T -> output: T", infer=_filled_shape, static=("dims",),
+    gradient=lambda node, grad: [None, sum_to_like(grad, node.inputs[1])], types={"index_type": INDEX})  # fmt: skip
+def fill_node(xp, dims, value, *, index_type: DType = dtypes.int32):
+    """A tensor of shape `dims`, each element of which is `value`."""
+    return xp.broadcast_to(value, tuple(int(size) for size in np.ravel(dims)))
+
+
+def fill(dims: Any, value: Any, name: str | None = None) -> Tensor:
+    """Make a tensor of shape `dims` with every element equal to the scalar `value`."""
+    return fill_node(dims, value, name=name)
+
+
+def zero_of(dtype: DType) -> Any:
+    """The zero of a type: b'' for strings, False for booleans."""
+    return b"" if dtype is dtypes.string else np.zeros((), dtype.as_numpy_dtype)
+
+
+def _one_value(shape: Any, dtype: DType, value: Any, name: str) -> Tensor:
+    dims = None if isinstance(shape, Tensor) else _plain_dims(shape)
+    if dims is not None and (dtype is dtypes.string or math.prod(dims) < _LARGEST_CONSTANT):
+        filled = np.full(dims, value, dtype.as_numpy_dtype)
+        return const(value=filled, dtype=dtype, name=name)
+    with get_default_graph().name_scope(name) as scope:
+        if not isinstance(shape, Tensor):
+            shape = convert_to_tensor(TensorShape(dims)) if dims is not None else convert_to_tensor(shape, dtypes.int32)
+        if shape._dims is not None and len(shape._dims) != 1:
+            shape = reshape(shape, [-1])
+        return fill_node(shape, constant(value, dtype), name=scope)
+
+
+def _plain_dims(shape: Any) -> tuple[int, ...] | None:
+    try:
+        dims = as_dims(shape)
+    except (TypeError, ValueError):
+        return None
+    return None if dims is None or None in dims else dims  # type: ignore[return-value]
+
+
+def zeros(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> Tensor:
+    """Make a tensor of zeros (empty strings, False)."""
+    kind = dtypes.as_dtype(dtype).base_dtype
+    return _one_value(shape, kind, zero_of(kind), name or "zeros")
+
+
+def ones(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> Tensor:
+    """Make a tensor of ones (True)."""
+    kind = dtypes.as_dtype(dtype).base_dtype
+    if kind is dtypes.string:
+        raise TypeError("Expected string, got 1 of type 'int' instead.")
+    return _one_value(shape, kind, np.ones((), kind.as_numpy_dtype), name or "ones")
+
+
+@op("ZerosLike", "x: T -> y: T", infer=same_as_input, gradient=lambda node, grad: [zeros_like(node.inputs[0])])
+def zeros_like_node(xp, x):
+    """Zeros in the shape of the input."""
+    if x.dtype == object:
+        return np.full(x.shape, b"", object)
+    return xp.zeros_like(x)
+
+
+@op("OnesLike", "x: T -> y: T", infer=same_as_input, gradient=lambda node, grad: [zeros_like(node.inputs[0])],
+    types={"T": (*NUMBERS, dtypes.bool)})  # fmt: skip
+def ones_like_node(xp, x):
+    """Ones in the shape of the input."""
+    return xp.ones_like(x)
+
+
+def zeros_like(tensor: Any, dtype: Any = None, name: str | None = None, optimize: bool = True) -> Tensor:
+    """Zeros in the shape of `tensor`, of its dtype or the one given; a constant when the shape is known and small."""
+    tensor = convert_to_tensor(tensor, name="tensor")
+    kind = tensor.dtype.base_dtype if dtype is None else dtypes.as_dtype(dtype).base_dtype
+    dims = tensor._dims
+    if optimize and dims is not None and None not in dims:
+        return zeros(dims, kind, name or "zeros_like")
+    if kind is tensor.dtype.base_dtype:
+        return zeros_like_node(tensor, name=name or "zeros_like")
+    with get_default_graph().name_scope(name or "zeros_like") as scope:
+        return fill_node(shape_internal(tensor, optimize=optimize), constant(zero_of(kind), kind), name=scope)
+
+
+def ones_like(tensor: Any, dtype: Any = None, name: str | None = None, optimize: bool = True) -> Tensor:
+    """Ones in the shape of `tensor`, of its dtype or the one given."""
+    with get_default_graph().name_scope(name or "ones_like") as scope:
+        tensor = convert_to_tensor(tensor, name="tensor")
+        kind = tensor.dtype.base_dtype if dtype is None else dtypes.as_dtype(dtype).base_dtype
+        sizes = shape_internal(tensor, optimize=optimize)
+        return fill_node(sizes, constant(np.ones((), kind.as_numpy_dtype), kind), name=scope)
+
+
+def _one_hot_shape(node: Operation) -> list[Dims]:
+    dims, depth, axis = node.inputs[0]._dims, constant_value(node.inputs[1]), node.attrs["axis"]
+    if axis < -1:
+        raise ValueError(f"axis must be >= -1, but is {axis}")
+    if depth is not None and depth < 0:
+        raise ValueError(f"depth must be non-negative, got: {int(depth)}")
+    if dims is None:
+        return [None]
+    at = len(dims) if axis == -1 else axis
+    if at > len(dims):
+        raise ValueError(f"axis must be at most {len(dims)}, but is {axis}")
+    return [(*dims[:at], None if depth is None else int(depth), *dims[at:])]
+
+
+@op("OneHot", "indices: TI, depth: int32, on_value: T, off_value: T -> output: T", infer=_one_hot_shape,
+    gradient=not_differentiable,
+    static=("depth",), types={"TI": (dtypes.uint8, dtypes.int8, dtypes.int32, dtypes.int64)},
+    defaults={"TI": dtypes.int64})  # fmt: skip
+def one_hot_node(xp, indices, depth, on_value, off_value, *, axis: int = -1):
+    """`on_value` where the position along a new axis is the index, else `off_value`."""
+    at = len(indices.shape) if axis == -1 else axis
+    positions = np.arange(int(depth)).reshape((-1,) + (1,) * (len(indices.shape) - at))
+    return xp.where(xp.expand_dims(indices, at) == positions, on_value, off_value)
+
+
+def one_hot(
+    indices: Any,
+    depth: Any,
+    on_value: Any = None,
+    off_value: Any = None,
+    axis: int | None = None,
+    dtype: Any = None,
+    name: str | None = None,
+) -> Tensor:
+    """Vectors of length `depth` that are `on_value` (1) at the index, else `off_value` (0); -1 gives no 1 at all.
+
+    Raises:
+        TypeError: the types of `on_value`, `off_value` and `dtype` differ.
+    """
+    with get_default_graph().name_scope(name or "one_hot") as scope:
+        given = {"on_value": on_value, "off_value": off_value}
+        wanted = None if dtype is None else dtypes.as_dtype(dtype).base_dtype
+        tensors = {
+            key: convert_to_tensor(value, preferred_dtype=wanted, name="Const")
+            for key, value in given.items()
+            if value is not None
+        }
+        types = {key: tensor.dtype.base_dtype for key, tensor in tensors.items()}
+        for key, found in types.items():
+            if wanted is not None and found is not wanted:
+                raise TypeError(f"dtype {found} of {key} does not match dtype parameter {wanted}")
+        if len(types) == 2 and types["on_value"] is not types["off_value"]:
+            raise TypeError(f"dtype {types['on_value']} of on_value does not match dtype {types['off_value']} of off_value")
+        kind = wanted or next(iter(types.values()), dtypes.float32)
+        on = tensors.get("on_value")
+        off = tensors.get("off_value")
+        on = constant(1, kind, name="on_value") if on is None else on
+        off = constant(0, kind, name="off_value") if off is None else off
+        return one_hot_node(indices, depth, on, off, axis=-1 if axis is None else axis, name=scope)

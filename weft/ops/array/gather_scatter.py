@@ -1,0 +1,363 @@
+"""Gathering rows by index and scattering them back.
+
+An index outside the dimension is InvalidArgumentError when the op runs on NumPy, and when indices come into a compiled
+stage from outside (`check=`). Those that compiled code computes itself it cannot refuse: there, as in TensorFlow on
+accelerators, such a gather gives zeros and such a scatter nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from weft.errors import InvalidArgumentError
+from weft.framework import dtypes
+from weft.framework.constant_value import constant_dims, constant_value
+from weft.framework.graph import get_default_graph
+from weft.framework.indexed_slices import IndexedSlices
+from weft.framework.operation import Operation, Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.tensor_shape import Dims, merge_dims
+from weft.ops.array.filling import zeros_like
+from weft.ops.array.joining import concat_v2
+from weft.ops.array.padding import slice_node
+from weft.ops.array.shape_ops import INDEX, brackets, reshape, shape_internal, size_internal
+from weft.ops.declaration import op, rank_of, same_as_input
+from weft.ops.math.elementwise import neg
+from weft.ops.symbolic_gradient import vjp
+from weft.ops.traced_checks import note_wrong
+
+INDEX16: Final = (dtypes.int16, *INDEX)
+
+
+# Gather.
+
+
+def _gathered(params: Dims, indices: Dims, axis: int | None, batch_dims: int = 0) -> Dims:
+    if params is None or indices is None:
+        return None
+    if axis is None:
+        return (None,) * (len(params) + len(indices) - 1 - batch_dims)
+    if not -len(params) <= axis < len(params):
+        raise ValueError(f"Shape must be at least rank {axis + 1 if axis >= 0 else -axis} but is rank {len(params)}")
+    axis %= len(params)
+    batch = merge_dims(params[:batch_dims], indices[:batch_dims])
+    assert batch is not None
+    return batch + params[batch_dims:axis] + indices[batch_dims:] + params[axis + 1 :]
+
+
+def _gather_v2_shape(node: Operation) -> list[Dims]:
+    axis, batch_dims = constant_value(node.inputs[2]), node.attrs["batch_dims"]
+    rank = rank_of(node.inputs[1])
+    if batch_dims < 0:
+        if rank is None:
+            return [None]
+        batch_dims += rank
+    return [_gathered(node.inputs[0]._dims, node.inputs[1]._dims, None if axis is None else int(axis), batch_dims)]
+
+
+def check_indices(indices: Any, limit: int, what: str = "indices") -> None:
+    """Raise InvalidArgumentError for the first index that is not in [0, limit)."""
+    if not indices.size or (indices.min() >= 0 and indices.max() < limit):
+        return
+    wrong = (indices < 0) | (indices >= limit)
+    if wrong.any():
+        place = tuple(np.argwhere(wrong)[0].tolist())
+        where = f"{what}[{','.join(map(str, place))}]" if place else what
+        raise InvalidArgumentError(None, None, f"{where} = {indices[place]} is not in [0, {limit})")
+
+
+def _shape_of(tensor: Tensor, value: Any) -> Dims:
+    """The shape of a value if it is there, else what the graph knows of the tensor."""
+    return tensor._dims if value is None else tuple(value.shape)
+
+
+def _check_gathered(node: Operation, params: Any, indices: Any, axis: Any = 0) -> None:
+    dims = _shape_of(node.inputs[0], params)
+    axis = constant_value(node.inputs[2]) if axis is None else axis
+    if indices is not None and dims is not None and axis is not None:
+        limit = dims[int(axis) % len(dims)]
+        if limit is not None:
+            check_indices(indices, limit)
+
+
+def _take(xp: Any, params: Any, indices: Any, axis: int) -> Any:
+    limit = params.shape[axis]
+    if xp is np:
+        check_indices(indices, limit)
+        return np.take(params, indices, axis)
+    note_wrong((indices < 0) | (indices >= limit))
+    # Negative indices count from the end for JAX; here they are outside.
+    return xp.take(params, xp.where(indices < 0, limit, indices), axis, mode="fill", fill_value=_nothing(params))
+
+
+def _nothing(params: Any) -> Any:
+    return False if params.dtype == np.bool_ else 0
+
+
+def _gather_gradient(node: Operation, grad: Any) -> list[Any]:
+    params, indices = node.inputs[:2]
+    rest = [None] * (len(node.inputs) - 2)
+    axis = constant_value(node.inputs[2]) if rest else 0
+    if axis is None or int(axis) != 0 or node.attrs.get("batch_dims"):
+        return vjp(node, grad)
+    return [slices_of(params, indices, grad), None, *rest]
+
+
+def slices_of(params: Any, indices: Any, grad: Any) -> IndexedSlices:
+    """The IndexedSlices that are the gradient of `params` when `grad` is the gradient of its rows `indices`."""
+    dims = params._dims
+    with get_default_graph().colocate_with(params):
+        dense_shape = shape_internal(params)
+    count = size_internal(indices)
+    if dims is not None and None not in dims[1:]:
+        known = constant_value(count)
+        values_shape: Any = [count if known is None else int(known), *dims[1:]]
+    else:
+        values_shape = concat_v2([reshape(count, [1]), slice_node(dense_shape, [1], [-1])], 0)
+    flat = indices if rank_of(indices) == 1 else reshape(indices, reshape(count, [1]))
+    values = grad if rank_of(indices) == 1 else reshape(grad, values_shape)
+    return IndexedSlices(convert_to_tensor(values), flat, dense_shape)
+
+
+@op("GatherV2", "params: Tparams, indices: Tindices, axis: Taxis -> output: Tparams", infer=_gather_v2_shape,
+    gradient=_gather_gradient, static=("axis",), by_row=True, check=_check_gathered,
+    types={"Tindices": INDEX16, "Taxis": INDEX})  # fmt: skip
+def gather_v2_node(xp, params, indices, axis, *, batch_dims: int = 0):
+    """The slices of `params` along `axis` at `indices`; the first `batch_dims` dimensions of both go together."""
+    at = int(axis) % len(params.shape)
+    count = batch_dims + len(indices.shape) if batch_dims < 0 else batch_dims
+    if not count:
+        return _take(xp, params, indices, at)
+    limit = params.shape[at]
+    if xp is np:
+        check_indices(indices, limit)
+    else:
+        note_wrong((indices < 0) | (indices >= limit))
+    batch = params.shape[:count]
+    moved = xp.moveaxis(params, at, count)
+    flat = xp.reshape(moved, (-1, *moved.shape[count:]))
+    positions = xp.reshape(indices, (flat.shape[0], -1))
+    rows = np.arange(flat.shape[0])[:, None]
+    taken = flat[rows, positions]
+    shaped = xp.reshape(taken, (*batch, *indices.shape[count:], *moved.shape[count + 1 :]))
+    inner = len(indices.shape) - count
+    for step in range(inner):
+        shaped = xp.moveaxis(shaped, count + inner - 1 - step, at + inner - 1 - step)
+    return shaped
+
+
+@op("Gather", "params: Tparams, indices: Tindices -> output: Tparams", gradient=_gather_gradient,
+    by_row=True, check=_check_gathered, types={"Tindices": INDEX},
+    infer=lambda node: [_gathered(node.inputs[0]._dims, node.inputs[1]._dims, 0)])  # fmt: skip
+def gather_v1_node(xp, params, indices, *, validate_indices: bool = True):
+    """The older form of GatherV2, along the first dimension."""
+    return _take(xp, params, indices, 0)
+
+
+def gather(
+    params: Any,
+    indices: Any,
+    validate_indices: bool | None = None,
+    name: str | None = None,
+    axis: Any = None,
+    batch_dims: int = 0,
+) -> Tensor:
+    """Take the slices of `params` at `indices` along `axis`.
+
+    Args:
+        params: the tensor or variable to take from.
+        indices: integer positions, of any shape.
+        validate_indices: has no effect.
+        name: the node's name.
+        axis: the dimension, by default the first one after the batch dimensions.
+        batch_dims: how many leading dimensions `params` and `indices` share.
+    """
+    if axis is None:
+        axis = batch_dims
+    sparse_read = getattr(params, "sparse_read", None)
+    if sparse_read is not None and not batch_dims and isinstance(axis, int) and axis == 0:
+        return sparse_read(indices, name=name)
+    return gather_v2_node(params, indices, axis, batch_dims=batch_dims, name=name)
+
+
+# GatherNd, ScatterNd and the tensor scatters.
+
+
+def _gather_nd_shape(node: Operation) -> list[Dims]:
+    params, indices = node.inputs[0]._dims, node.inputs[1]._dims
+    if params is None or indices is None or indices[-1] is None:
+        return [None]
+    if indices[-1] > len(params):
+        raise ValueError(
+            f"indices.shape[-1] must be <= params.rank, but saw indices shape: {brackets(indices)} and params shape: "
+            f"{brackets(params)}"
+        )
+    return [indices[:-1] + params[indices[-1] :]]
+
+
+def _gather_nd_gradient(node: Operation, grad: Any) -> list[Any]:
+    params, indices = node.inputs
+    if indices._dims is not None and len(indices._dims) == 2 and indices._dims[-1] == 1:
+        return [slices_of(params, reshape(indices, [-1]), grad), None]
+    return [scatter_nd_node(indices, grad, shape_internal(params, out_type=indices.dtype)), None]
+
+
+def _positions(xp: Any, indices: Any, shape: tuple[int, ...], outer: str) -> tuple[Any, ...]:
+    depth = indices.shape[-1]
+    parts = [indices[..., i] for i in range(depth)]
+    if xp is np:
+        _check_nd(indices, shape[:depth], shape, outer)
+        return tuple(parts)
+    note_wrong((indices < 0) | (indices >= np.array(shape[:depth], np.int64)))
+    return tuple(xp.where(part < 0, size, part) for part, size in zip(parts, shape, strict=False))
+
+
+def _check_nd(indices: Any, limits: tuple[int | None, ...], shape: tuple[int | None, ...], outer: str) -> None:
+    wrong = ((indices < 0) | (indices >= np.array(limits, np.int64))).any(-1)
+    if wrong.any():
+        place = tuple(np.argwhere(wrong)[0].tolist())
+        where = f"indices[{','.join(map(str, place))}]" if place else "indices"
+        found = ", ".join(str(each) for each in indices[place].tolist())
+        raise InvalidArgumentError(None, None, f"{where} = [{found}] does not index into {outer} {brackets(shape)}")
+
+
+def _check_positions(tensor: Tensor, value: Any, indices: Any, outer: str) -> None:
+    dims = _shape_of(tensor, value)
+    if indices is not None and dims is not None and None not in dims:
+        _check_nd(indices, dims[: indices.shape[-1]], dims, outer)
+
+
+def _check_gathered_nd(node: Operation, params: Any, indices: Any) -> None:
+    _check_positions(node.inputs[0], params, indices, "param shape")
+
+
+@op("GatherNd", "params: Tparams, indices: Tindices -> output: Tparams", infer=_gather_nd_shape,
+    gradient=_gather_nd_gradient, check=_check_gathered_nd, types={"Tindices": INDEX16})  # fmt: skip
+def gather_nd_node(xp, params, indices, *, bad_indices_policy: str = ""):
+    """The slices of `params` at the index vectors along the last dimension of `indices`."""
+    index = _positions(xp, indices, tuple(params.shape), "param shape")
+    if not index:
+        return xp.broadcast_to(params, (*indices.shape[:-1], *params.shape))
+    if xp is np:
+        return np.asarray(params[index])
+    return xp.asarray(params).at[index].get(mode="fill", fill_value=_nothing(params))
+
+
+def _check_updates(indices: Dims, updates: Dims, shape: Dims) -> None:
+    if indices is None or updates is None or shape is None or indices[-1] is None:
+        return
+    try:
+        merge_dims(updates, indices[:-1] + shape[indices[-1] :])
+    except ValueError as error:
+        raise ValueError(
+            f"Dimensions [0,{len(indices) - 1}) of indices[shape={brackets(indices)}] and the rest of updates[shape="
+            f"{brackets(updates)}] must match the slices of shape {brackets(shape)}"
+        ) from error
+
+
+def _scatter_nd_shape(node: Operation) -> list[Dims]:
+    dims = constant_dims(node.inputs[2])
+    _check_updates(node.inputs[0]._dims, node.inputs[1]._dims, dims)
+    return [dims]
+
+
+def _scattered(xp: Any, target: Any, indices: Any, updates: Any, how: str) -> Any:
+    shape = tuple(target.shape)
+    index = _positions(xp, indices, shape, "shape")
+    if xp is not np:
+        target = xp.asarray(target)
+        updates = xp.broadcast_to(updates, (*indices.shape[:-1], *shape[len(index) :]))
+        if not index:
+            index = (slice(None),)
+            target, updates = target[None], xp.reshape(updates, (-1, *shape))
+            index = (np.zeros(updates.shape[0], np.int32),)
+            return getattr(target.at[index], how)(updates)[0]
+        return getattr(target.at[index], how)(updates, mode="drop")
+    result = target.copy()
+    if how == "set":
+        result[index or ...] = updates if index else updates.reshape((-1, *shape))[-1]
+    else:
+        _UFUNCS[how].at(result, index or (), updates if index else updates.reshape((-1, *shape)).sum(0))
+    return result
+
+
+_UFUNCS: Final = {"add": np.add, "max": np.maximum, "min": np.minimum}
+
+
+def _check_scattered_nd(node: Operation, indices: Any, updates: Any, shape: Any) -> None:
+    dims = constant_dims(node.inputs[2]) if shape is None else tuple(int(size) for size in np.ravel(shape))
+    if indices is not None and dims is not None and None not in dims:
+        _check_nd(indices, dims[: indices.shape[-1]], dims, "shape")
+
+
+def _check_tensor_scattered(node: Operation, tensor: Any, indices: Any, updates: Any) -> None:
+    _check_positions(node.inputs[0], tensor, indices, "shape")
+
+
+@op("ScatterNd", "indices: Tindices, updates: T, shape: Tindices -> output: T", infer=_scatter_nd_shape,
+    static=("shape",), check=_check_scattered_nd, types={"Tindices": INDEX16},
+    gradient=lambda node, grad: [None, gather_nd_node(grad, node.inputs[0]), None])  # fmt: skip
+def scatter_nd_node(xp, indices, updates, shape, *, bad_indices_policy: str = ""):
+    """Zeros of `shape` with the updates added at the index vectors."""
+    sizes = tuple(int(size) for size in np.ravel(shape))
+    if updates.dtype == object:
+        return _scattered(np, np.full(sizes, b"", object), indices, updates, "set")
+    return _scattered(xp, xp.zeros(sizes, updates.dtype), indices, updates, "add")
+
+
+def scatter_nd(indices: Any, updates: Any, shape: Any, name: str | None = None) -> Tensor:
+    """A tensor of `shape` with `updates` added at `indices`, and zeros elsewhere."""
+    return scatter_nd_node(indices, updates, shape, name=name)
+
+
+def _tensor_scatter_shape(node: Operation) -> list[Dims]:
+    tensor, indices, updates = node.inputs
+    _check_updates(indices._dims, updates._dims, tensor._dims)
+    return same_as_input(node)
+
+
+def _update_gradient(node: Operation, grad: Any) -> list[Any]:
+    _, indices, updates = node.inputs
+    cleared = tensor_scatter_update_node(grad, indices, zeros_like(updates))
+    return [cleared, None, gather_nd_node(grad, indices)]
+
+
+def _tensor_scatter(name: str, how: str, gradient: Callable[..., Any] | None) -> Callable[..., Any]:
+    def kernel(xp: Any, tensor: Any, indices: Any, updates: Any, *, bad_indices_policy: str = "") -> Any:
+        return _scattered(xp, tensor, indices, -updates if how == "sub" else updates, "add" if how == "sub" else how)
+
+    kernel.__name__, kernel.__doc__ = name, f"The tensor with the updates put in at the index vectors ({how})."
+    declare = op(
+        name, "tensor: T, indices: Tindices, updates: T -> output: T", infer=_tensor_scatter_shape, gradient=gradient,
+        check=_check_tensor_scattered, types={"Tindices": INDEX16 if how == "set" else INDEX},
+    )  # fmt: skip
+    return declare(kernel)
+
+
+tensor_scatter_update_node = _tensor_scatter("TensorScatterUpdate", "set", _update_gradient)
+tensor_scatter_add_node = _tensor_scatter(
+    "TensorScatterAdd", "add", lambda node, grad: [grad, None, gather_nd_node(grad, node.inputs[1])]
+)
+tensor_scatter_sub_node = _tensor_scatter(
+    "TensorScatterSub", "sub", lambda node, grad: [grad, None, neg(gather_nd_node(grad, node.inputs[1]))]
+)
+tensor_scatter_max_node = _tensor_scatter("TensorScatterMax", "max", vjp)
+tensor_scatter_min_node = _tensor_scatter("TensorScatterMin", "min", vjp)
+
+
+def tensor_scatter_update(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
+    """`tensor` with the slices at `indices` replaced by `updates`."""
+    return tensor_scatter_update_node(tensor, indices, updates, name=name)
+
+
+def tensor_scatter_add(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
+    """`tensor` with `updates` added at `indices`."""
+    return tensor_scatter_add_node(tensor, indices, updates, name=name)
+
+
+def tensor_scatter_sub(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
+    """`tensor` with `updates` subtracted at `indices`."""
+    return tensor_scatter_sub_node(tensor, indices, updates, name=name)

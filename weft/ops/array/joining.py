@@ -1,0 +1,431 @@
+"""Putting tensors together and taking them apart: concat, stack, split, unstack, and lists of tensors as tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from weft.errors import InvalidArgumentError
+from weft.framework import dtypes
+from weft.framework.constant_value import constant_value
+from weft.framework.dtypes import DType
+from weft.framework.graph import get_default_graph
+from weft.framework.operation import Operation, Tensor
+from weft.framework.tensor_conversion import convert_to_tensor, register_tensor_conversion_function
+from weft.framework.tensor_shape import Dimension, Dims, TensorShape, as_dims
+from weft.ops.array.constant import constant
+from weft.ops.array.filling import zeros_like
+from weft.ops.array.identity import identity_node
+from weft.ops.array.padding import slice_node
+from weft.ops.array.shape_ops import INDEX, brackets, cast_index, expand_dims, shape_n
+from weft.ops.declaration import not_differentiable, op
+
+_PLAIN: Final = frozenset((int, float, complex, bool, str, bytes, np.ndarray, type(None), TensorShape, Dimension))
+
+
+def merged(a: Dims, b: Dims) -> Dims:
+    """What two shapes that must be equal know together; ValueError in the words of shape rules when they differ."""
+    if a is None or b is None:
+        return b if a is None else a
+    if len(a) != len(b):
+        raise ValueError(f"Shapes must be equal rank, but are {len(a)} and {len(b)}")
+    for axis, (x, y) in enumerate(zip(a, b, strict=True)):
+        if x is not None and y is not None and x != y:
+            raise ValueError(
+                f"Dimension {axis} in both shapes must be equal, but are {x} and {y}. "
+                f"Shapes are {brackets(a)} and {brackets(b)}."
+            )
+    return tuple(y if x is None else x for x, y in zip(a, b, strict=True))
+
+
+# Concat.
+
+
+def _concat_dims(shapes: Sequence[Dims], axis_tensor: Tensor) -> Dims:
+    known = [dims for dims in shapes if dims is not None]
+    if not known:
+        return None
+    rank = len(known[0])
+    for dims in known:
+        if len(dims) != rank:
+            raise ValueError(f"Shape must be rank {rank} but is rank {len(dims)}")
+    value = constant_value(axis_tensor)
+    if rank == 0:
+        raise ValueError("Can't concatenate scalars (use tf.stack instead)")
+    if value is None:
+        return (None,) * rank
+    axis = int(np.ravel(value)[0])
+    if not -rank <= axis < rank:
+        raise ValueError(f"Shape must be at least rank {axis + 1 if axis >= 0 else -axis} but is rank {rank}")
+    axis %= rank
+    rest: Dims = None
+    for dims in known:
+        rest = merged(rest, dims[:axis] + dims[axis + 1 :])
+    assert rest is not None
+    sizes = [None if dims is None else dims[axis] for dims in shapes]
+    total = None if None in sizes else sum(sizes)  # type: ignore[arg-type]
+    return (*rest[:axis], total, *rest[axis:])
+
+
+def _concat_shape(node: Operation) -> list[Dims]:
+    return [_concat_dims([tensor._dims for tensor in node.inputs[:-1]], node.inputs[-1])]
+
+
+def _concat_gradient(node: Operation, grad: Any) -> list[Any]:
+    return [*_concat_pieces(node.inputs[:-1], node.inputs[-1], grad), None]
+
+
+def _concat_pieces(parts: Sequence[Tensor], axis: Tensor, grad: Any) -> list[Any]:
+    value = constant_value(axis)
+    if value is not None and all(part._dims is not None for part in parts):
+        sizes = [part._dims[int(value)] for part in parts]  # type: ignore[index]
+        if None not in sizes:
+            return list(split_v(grad, np.array(sizes, np.int64), np.int32(value), num_split=len(sizes)))
+    if axis.dtype.base_dtype is not dtypes.int32:
+        axis = cast_index(axis, dtypes.int32)
+    shapes = shape_n(list(parts))
+    offsets = concat_offset(axis, shapes)
+    return [slice_node(grad, begin, size) for begin, size in zip(offsets, shapes, strict=True)]
+
+
+def _joined(xp: Any, values: Any, axis: Any) -> Any:
+    at = int(np.ravel(axis)[0])
+    rank = len(values[0].shape)
+    if not -rank <= at < rank:
+        raise InvalidArgumentError(
+            None, None, f"ConcatOp : Expected concatenating dimensions in the range [{-rank}, {rank}), but got {at}"
+        )
+    first = tuple(values[0].shape)
+    for index, value in enumerate(values):
+        other = tuple(value.shape)
+        if len(other) != rank or any(x != y for i, (x, y) in enumerate(zip(first, other, strict=True)) if i != at % rank):
+            raise InvalidArgumentError(
+                None, None, f"ConcatOp : Dimension {at % rank} in both shapes must be equal: shape[0] = "
+                f"{brackets(first)} vs. shape[{index}] = {brackets(other)}"
+            )  # fmt: skip
+    return xp.concatenate(values, at)
+
+
+@op("ConcatV2", "values: N*T, axis: Tidx -> output: T", infer=_concat_shape, gradient=_concat_gradient,
+    static=("axis",), types={"Tidx": INDEX}, defaults={"Tidx": dtypes.int32})  # fmt: skip
+def concat_v2(xp, values, axis):
+    """The inputs one after the other along `axis`."""
+    return _joined(xp, values, axis)
+
+
+@op("Concat", "concat_dim: int32, values: N*T -> output: T", static=("concat_dim",),
+    infer=lambda node: [_concat_dims([tensor._dims for tensor in node.inputs[1:]], node.inputs[0])],
+    gradient=lambda node, grad: [None, *_concat_pieces(node.inputs[1:], node.inputs[0], grad)])  # fmt: skip
+def concat_v1(xp, concat_dim, values):
+    """The older form of ConcatV2, for graphs from elsewhere."""
+    return _joined(xp, values, concat_dim)
+
+
+@op("ConcatOffset", "concat_dim: int32, shape: N*shape_type -> offset: N*shape_type", gradient=not_differentiable,
+    infer=lambda node: [tensor._dims for tensor in node.inputs[1:]], types={"shape_type": INDEX},
+    static=("concat_dim", "shape"))  # fmt: skip
+def concat_offset(xp, concat_dim, shape, *, shape_type: DType = dtypes.int32):
+    """Where each of the tensors of these shapes begins in their concatenation."""
+    at, start, offsets = int(np.ravel(concat_dim)[0]), 0, []
+    for sizes in shape:
+        offset = np.zeros_like(sizes)
+        offset[at] = start
+        offsets.append(offset)
+        start += int(sizes[at])
+    return tuple(offsets)
+
+
+def concat(values: Any, axis: Any, name: str = "concat") -> Tensor:
+    """Put tensors one after the other along a dimension; the other dimensions must be equal."""
+    if not isinstance(values, list | tuple):
+        values = [values]
+    if len(values) == 1:
+        with get_default_graph().name_scope(name):
+            convert_to_tensor(axis, dtypes.int32, "concat_dim").get_shape().assert_has_rank(0)
+            return identity_node(values[0], name="concat")
+    return concat_v2(values, axis, name=name)
+
+
+# Pack and Unpack.
+
+
+def _pack_shape(node: Operation) -> list[Dims]:
+    dims: Dims = None
+    try:
+        for tensor in reversed(node.inputs):
+            dims = merged(tensor._dims, dims)
+    except ValueError as error:
+        raise ValueError(f"{error}\n\tFrom merging shape 0 with other shapes.") from None
+    axis = node.attrs["axis"]
+    if dims is None:
+        return [None]
+    if not -len(dims) - 1 <= axis <= len(dims):
+        raise ValueError(f"axis = {axis} not in [{-len(dims) - 1}, {len(dims) + 1})")
+    axis %= len(dims) + 1
+    return [(*dims[:axis], len(node.inputs), *dims[axis:])]
+
+
+def _pack_gradient(node: Operation, grad: Any) -> list[Any]:
+    return list(unpack(grad, num=len(node.inputs), axis=node.attrs["axis"]))
+
+
+@op("Pack", "values: N*T -> output: T", infer=_pack_shape, gradient=_pack_gradient)
+def pack(xp, values, *, axis: int = 0):
+    """The inputs side by side along a new axis."""
+    for index, value in enumerate(values):
+        if tuple(value.shape) != tuple(values[0].shape):
+            raise InvalidArgumentError(
+                None, None, f"Shapes of all inputs must match: values[0].shape = {brackets(values[0].shape)} != "
+                f"values[{index}].shape = {brackets(value.shape)}"
+            )  # fmt: skip
+    return xp.stack(values, axis)
+
+
+def stack(values: Any, axis: int = 0, name: str = "stack") -> Tensor:
+    """Put tensors of one shape side by side along a new dimension; a list of numbers becomes a constant."""
+    if axis == 0:
+        try:
+            return convert_to_tensor(values, name=name)
+        except (TypeError, ValueError):
+            # Not all of one type as they stand: the node says what does not fit.
+            pass
+    first = convert_to_tensor(values[0], name=name)
+    if first._dims is not None:
+        count = len(first._dims) + 1
+        if not -count <= axis < count:
+            raise ValueError(f"Argument `axis` = {axis} not in range [{-count}, {count})")
+    return pack([first, *values[1:]], axis=axis, name=name)
+
+
+def _unpack_shape(node: Operation) -> list[Dims]:
+    dims, axis, num = node.inputs[0]._dims, node.attrs["axis"], node.attrs["num"]
+    if dims is None:
+        return [None] * num
+    if not -len(dims) <= axis < len(dims):
+        raise ValueError(f"axis = {axis} not in [{-len(dims)}, {len(dims)})")
+    axis %= len(dims)
+    if dims[axis] not in (None, num):
+        raise ValueError(f"Dimension must be {num} but is {dims[axis]}")
+    return [dims[:axis] + dims[axis + 1 :]] * num
+
+
+def filled_gradients(node: Operation, grads: Sequence[Any]) -> list[Any]:
+    """The gradients of all outputs, zeros where one is not used."""
+    return [zeros_like(out) if grad is None else grad for out, grad in zip(node.outputs, grads, strict=True)]
+
+
+def _unpack_gradient(node: Operation, *grads: Any) -> list[Any]:
+    return [pack(filled_gradients(node, grads), axis=node.attrs["axis"])]
+
+
+@op("Unpack", "value: T -> output: num*T", infer=_unpack_shape, gradient=_unpack_gradient)
+def unpack(xp, value, *, num: int, axis: int = 0):
+    """The slices along `axis`, without that axis."""
+    if value.shape[axis] != num:
+        raise InvalidArgumentError(None, None, f"Input shape axis {axis} must equal {num}, got shape {brackets(value.shape)}")
+    lead = (slice(None),) * (axis % len(value.shape))
+    return tuple(value[(*lead, index)] for index in range(num))
+
+
+def unstack(value: Any, num: int | None = None, axis: int = 0, name: str = "unstack") -> list[Tensor]:
+    """Take a tensor apart along a dimension, whose size must be known unless `num` says it."""
+    if num is None:
+        tensor = convert_to_tensor(value)
+        dims = tensor._dims
+        if dims is not None:
+            if not -len(dims) <= axis < len(dims):
+                raise ValueError(f"Argument `axis` = {axis} not in range [{-len(dims)}, {len(dims)})")
+            num = dims[axis]
+        if num is None:
+            raise ValueError(f"Cannot infer argument `num` from shape {tensor.shape}")
+        value = tensor
+    return unpack(value, num=num, axis=axis, name=name)
+
+
+@op("ParallelConcat", "values: N*T -> output: T", infer=lambda node: [node.attrs["shape"]],
+    gradient=lambda node, grad: list(split_node(np.int32(0), grad, num_split=len(node.inputs))))  # fmt: skip
+def parallel_concat(xp, values, *, shape: Dims):
+    """The inputs, each of size 1 along the first axis, one after the other along it."""
+    return xp.concatenate(values, 0)
+
+
+def parallel_stack(values: Any, name: str = "parallel_stack") -> Tensor:
+    """Stack tensors of one fully known shape along a new first dimension."""
+    with get_default_graph().name_scope(name):
+        first = convert_to_tensor(values[0])
+        dims = first.shape.as_list()
+        parts = [expand_dims(value, 0) for value in values]
+        return parallel_concat(parts, shape=as_dims([len(values), *dims]))
+
+
+# Split.
+
+
+def _split_shape(node: Operation) -> list[Dims]:
+    count, dims = node.attrs["num_split"], node.inputs[1]._dims
+    axis = constant_value(node.inputs[0])
+    if dims is None:
+        return [None] * count
+    if axis is None:
+        return [(None,) * len(dims)] * count
+    at = _axis_of(axis, dims)
+    size = dims[at]
+    if size is not None and size % count:
+        raise ValueError(
+            f"Dimension size must be evenly divisible by {count} but is {size}\n\tNumber of ways to split should "
+            "evenly divide the split dimension"
+        )
+    return [(*dims[:at], None if size is None else size // count, *dims[at + 1 :])] * count
+
+
+def _axis_of(value: Any, dims: tuple[int | None, ...]) -> int:
+    axis = int(np.ravel(value)[0])
+    if not -len(dims) <= axis < len(dims):
+        raise ValueError(f"Dimension {axis} must be in the range [{-len(dims)}, {len(dims)})")
+    return axis % len(dims)
+
+
+def _pieces(value: Any, sizes: Sequence[int], axis: int) -> tuple[Any, ...]:
+    lead, start, pieces = (slice(None),) * axis, 0, []
+    for size in sizes:
+        pieces.append(value[(*lead, slice(start, start + size))])
+        start += size
+    return tuple(pieces)
+
+
+@op("Split", "split_dim: int32, value: T -> output: num_split*T", infer=_split_shape, static=("split_dim",),
+    gradient=lambda node, *grads: [None, concat_v2(filled_gradients(node, grads), node.inputs[0])
+                                   if len(grads) > 1 else grads[0]])  # fmt: skip
+def split_node(xp, split_dim, value, *, num_split: int):
+    """Equal parts along a dimension."""
+    axis = int(np.ravel(split_dim)[0]) % len(value.shape)
+    size = value.shape[axis]
+    if size % num_split:
+        raise InvalidArgumentError(
+            None, None, f"Number of ways to split should evenly divide the split dimension, but got split_dim {axis} "
+            f"(size = {size}) and num_split {num_split}"
+        )  # fmt: skip
+    return _pieces(value, [size // num_split] * num_split, axis)
+
+
+def _split_v_shape(node: Operation) -> list[Dims]:
+    count, dims = node.attrs["num_split"], node.inputs[0]._dims
+    axis, sizes = constant_value(node.inputs[2]), constant_value(node.inputs[1])
+    if dims is None:
+        return [None] * count
+    if axis is None:
+        return [(None,) * len(dims)] * count
+    at = _axis_of(axis, dims)
+    if sizes is None:
+        return [(*dims[:at], None, *dims[at + 1 :])] * count
+    wanted = _sizes_of(sizes, dims[at], ValueError)
+    return [(*dims[:at], size, *dims[at + 1 :]) for size in wanted]
+
+
+def _sizes_of(sizes: Any, total: int | None, error: Any) -> list[int | None]:
+    wanted = [int(size) for size in np.ravel(sizes)]
+    known = sum(size for size in wanted if size >= 0)
+    free = wanted.count(-1)
+    if free > 1 or (total is not None and (known > total or (not free and known != total))):
+        raise error(f"can't split axis of size {total} into pieces of size {brackets(wanted)}")
+    return [(None if total is None else total - known) if size < 0 else size for size in wanted]
+
+
+@op("SplitV", "value: T, size_splits: Tlen, split_dim: int32 -> output: num_split*T", infer=_split_v_shape,
+    static=("size_splits", "split_dim"), types={"Tlen": (dtypes.int8, *INDEX)}, defaults={"Tlen": dtypes.int64},
+    gradient=lambda node, *grads: [concat_v2(filled_gradients(node, grads), node.inputs[2])
+                                   if len(grads) > 1 else grads[0], None, None])  # fmt: skip
+def split_v(xp, value, size_splits, split_dim, *, num_split: int):
+    """Parts of the sizes given along a dimension; a -1 stands for what is left."""
+    axis = int(np.ravel(split_dim)[0]) % len(value.shape)
+
+    def invalid(message: str) -> Exception:
+        return InvalidArgumentError(None, None, message)
+
+    sizes = _sizes_of(size_splits, value.shape[axis], invalid)
+    return _pieces(value, sizes, axis)  # type: ignore[arg-type]
+
+
+def split(value: Any, num_or_size_splits: Any, axis: Any = 0, num: int | None = None, name: str = "split") -> list[Tensor]:
+    """Split a tensor into `num_or_size_splits` equal parts along `axis`, or into parts of the sizes it lists.
+
+    Args:
+        value: the tensor.
+        num_or_size_splits: an int, or a 1-D integer tensor or list in which one size may be -1.
+        axis: the dimension to split.
+        num: how many sizes there are, when that cannot be seen from their shape.
+        name: the node's name.
+    """
+    if isinstance(num_or_size_splits, int | np.integer | Dimension):
+        return split_node(axis, value, num_split=int(num_or_size_splits), name=name)
+    sizes = convert_to_tensor(num_or_size_splits)
+    if sizes._dims == ():
+        raise ValueError(
+            f"Rank-0 tensors are not supported as the num_or_size_splits argument. Argument provided: {num_or_size_splits}"
+        )
+    if num is None:
+        num = None if sizes._dims is None else sizes._dims[0]
+        if num is None:
+            raise ValueError(f"Cannot infer argument `num` from shape {num_or_size_splits}")
+    return split_v(value, sizes, axis, num_split=num, name=name)
+
+
+# Lists that hold tensors.
+
+
+def _is_tensor_like(item: Any) -> bool:
+    return isinstance(item, Tensor) or (type(item) not in _PLAIN and hasattr(item, "_as_graph_element"))
+
+
+def _holds_tensor(values: Any) -> bool:
+    if _PLAIN.issuperset(map(type, values)):
+        return False
+    return any(_holds_tensor(item) if isinstance(item, list | tuple) else _is_tensor_like(item) for item in values)
+
+
+def _dtype_of(values: Any) -> DType | None:
+    for item in values:
+        if _is_tensor_like(item):
+            return item.dtype.base_dtype
+        if isinstance(item, list | tuple):
+            found = _dtype_of(item)
+            if found is not None:
+                return found
+    return None
+
+
+def _pack_list(values: Any, wanted: DType, name: str) -> Any:
+    with get_default_graph().name_scope(name) as scope:
+        items, must_pack = [], False
+        for index, item in enumerate(values):
+            if _is_tensor_like(item):
+                _check_dtype(item, wanted)
+                item, must_pack = convert_to_tensor(item), True
+            elif isinstance(item, list | tuple):
+                item = _pack_list(item, wanted, str(index))
+                must_pack = must_pack or isinstance(item, Tensor)
+            items.append(item)
+        if not must_pack:
+            return values
+        parts = [
+            item if isinstance(item, Tensor) else constant(item, wanted, name=str(index)) for index, item in enumerate(items)
+        ]
+        return pack(parts, name=scope)
+
+
+def _check_dtype(item: Any, wanted: DType) -> None:
+    if item.dtype.base_dtype is not wanted:
+        raise TypeError(f"Cannot convert a list containing a tensor of dtype {item.dtype} to {wanted} (Tensor is: {item!r})")
+
+
+def _list_to_tensor(value: Any, dtype: Any = None, name: str | None = None, as_ref: bool = False) -> Any:
+    if as_ref or not _holds_tensor(value):
+        return NotImplemented
+    found = dtype or _dtype_of(value)
+    assert found is not None
+    return _pack_list(value, found, name or "packed")
+
+
+register_tensor_conversion_function((list, tuple), _list_to_tensor, 99)

@@ -1,0 +1,284 @@
+"""Cutting blocks out of tensors and adding margins to them: Slice, Pad, MirrorPad, each the gradient of another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from jax import lax
+
+from weft.errors import InvalidArgumentError
+from weft.framework import dtypes
+from weft.framework.constant_value import constant_dims, constant_value
+from weft.framework.operation import Operation, Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.tensor_shape import Dims
+from weft.ops.array.shape_ops import INDEX, brackets, reshape, shape_internal
+from weft.ops.declaration import not_differentiable, op, rank_of
+
+
+def known_rank(*tensors: Any) -> int | None:
+    """The rank that index vectors (or tables) with one entry per dimension imply."""
+    for tensor in tensors:
+        if tensor._dims is not None and tensor._dims and tensor._dims[0] is not None:
+            return int(tensor._dims[0])
+    return None
+
+
+def check_rank(tensor: Any, rank: int | None) -> None:
+    """Raise ValueError when the rank is known and another one than wanted."""
+    found = rank_of(tensor)
+    if found is not None and rank is not None and found != rank:
+        raise ValueError(f"Shape must be rank {rank} but is rank {found}")
+
+
+# Slice.
+
+
+def _slice_shape(node: Operation) -> list[Dims]:
+    source, begin, size = node.inputs
+    counts = [None if not each._dims else each._dims[0] for each in (begin, size)]
+    if None not in counts and counts[0] != counts[1]:
+        raise ValueError(
+            f"Dimension 0 in both shapes must be equal, but are {counts[0]} and {counts[1]}. "
+            f"Shapes are [{counts[0]}] and [{counts[1]}]."
+        )
+    rank = rank_of(source) if source._dims is not None else known_rank(begin, size)
+    check_rank(source, known_rank(begin, size))
+    if rank is None:
+        return [None]
+    starts, sizes = constant_value(begin), constant_dims(size)
+    exact = constant_value(size)
+    if sizes is None:
+        return [(None,) * rank]
+    dims = source._dims or (None,) * rank
+    if exact is None:
+        return [sizes]
+    result: list[int | None] = []
+    for axis, wanted in enumerate(np.ravel(exact).tolist()):
+        start = None if starts is None else int(np.ravel(starts)[axis])
+        total = dims[axis]
+        if wanted == -1:
+            result.append(None if start is None or total is None else total - start)
+            continue
+        result.append(wanted)
+    return [tuple(result)]
+
+
+def _slice_gradient(node: Operation, grad: Any) -> list[Any]:
+    source, begin, _ = node.inputs
+    if constant_value(begin) is None:
+        return [unsliced(shape_internal(source, out_type=begin.dtype), begin, grad), None, None]
+    paddings = slice_paddings(
+        shape_internal(source, out_type=begin.dtype), begin, shape_internal(node.outputs[0], out_type=begin.dtype)
+    )
+    value = constant_value(paddings)
+    return [pad_node(grad, paddings if value is None else value), None, None]
+
+
+@op("SlicePaddings", "shape: Index, begin: Index, size: Index -> paddings: Index", gradient=not_differentiable,
+    infer=lambda node: [(known_rank(*node.inputs), 2)], types={"Index": INDEX},
+    static=("shape", "begin", "size"))  # fmt: skip
+def slice_paddings(xp, shape, begin, size):
+    """The margins that a slice leaves out, as paddings."""
+    return np.stack([begin, shape - begin - size], 1)
+
+
+@op("DynamicSliceGrad", "shape: Index, begin: Index, dy: T -> output: T", infer=lambda node: [constant_dims(node.inputs[0])],
+    gradient=lambda node, grad: [None, None, slice_node(grad, node.inputs[1], shape_internal(node.inputs[2]))],
+    types={"Index": INDEX}, static=("shape",))  # fmt: skip
+def unsliced(xp, shape, begin, dy):
+    """Zeros of `shape` with `dy` where the slice that starts at `begin` was taken."""
+    result = xp.zeros(tuple(np.asarray(shape).tolist()), dy.dtype)
+    if xp is not np:
+        return lax.dynamic_update_slice(result, dy, tuple(begin))
+    result[tuple(slice(start, start + size) for start, size in zip(begin.tolist(), dy.shape, strict=True))] = dy
+    return result
+
+
+def _moving(node: Operation) -> frozenset[str]:
+    """In a loop a slice of known size may start where only the compiled step knows; see `slicing` for why only there."""
+    if not node.graph.building_function:
+        return frozenset()
+    size = constant_value(node.inputs[2])
+    return frozenset(("begin",)) if size is not None and np.all(size >= 0) else frozenset()
+
+
+@op("Slice", "input: T, begin: Index, size: Index -> output: T", infer=_slice_shape, gradient=_slice_gradient,
+    static=("begin", "size"), dynamic=_moving, types={"Index": INDEX})  # fmt: skip
+def slice_node(xp, input, begin, size):
+    """The block that starts at `begin`; a size of -1 goes to the end."""
+    if xp is not np and not isinstance(begin, np.ndarray):
+        return lax.dynamic_slice(input, tuple(begin), np.ravel(size).tolist())
+    starts, sizes = np.ravel(begin).tolist(), np.ravel(size).tolist()
+    rank = len(input.shape)
+    if len(starts) != rank or len(sizes) != rank:
+        raise InvalidArgumentError(
+            None, None, f"Expected begin and size arguments to be 1-D tensors of size {rank}, but got shapes "
+            f"{brackets(begin.shape)} and {brackets(size.shape)} instead."
+        )  # fmt: skip
+    cut = []
+    for axis, (start, wanted, total) in enumerate(zip(starts, sizes, input.shape, strict=True)):
+        if not 0 <= start <= total:
+            raise InvalidArgumentError(None, None, f"Expected begin[{axis}] in [0, {total}], but got {start}")
+        wanted = total - start if wanted == -1 else wanted
+        if wanted < 0 or start + wanted > total:
+            raise InvalidArgumentError(None, None, f"Expected size[{axis}] in [0, {total - start}], but got {wanted}")
+        cut.append(slice(start, start + wanted))
+    return input[tuple(cut)]
+
+
+def slice_of(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tensor:
+    """Cut the block of `size` that starts at `begin` out of a tensor; a size of -1 goes to the end."""
+    return slice_node(input_, begin, size, name=name)
+
+
+# Pad.
+
+
+def padded_dims(node: Operation) -> list[Dims]:
+    """The shape with margins, for ops whose second input holds them."""
+    dims, table = node.inputs[0]._dims, node.inputs[1]
+    check_rank(table, 2)
+    if table._dims is not None and table._dims[1] not in (None, 2):
+        raise ValueError(f"Dimension must be 2 but is {table._dims[1]}")
+    check_rank(node.inputs[0], known_rank(table))
+    value = constant_value(table)
+    rank = known_rank(table) if dims is None else len(dims)
+    if rank is None:
+        return [None]
+    if dims is None:
+        return [(None,) * rank]
+    if value is None:
+        return [_partly_padded(dims, table)]
+    if np.any(value < 0):
+        raise ValueError(f"Paddings must be non-negative, but are {value.tolist()}")
+    return [tuple(None if size is None else size + int(a) + int(b) for size, (a, b) in zip(dims, value, strict=True))]
+
+
+def _partly_padded(dims: tuple[int | None, ...], table: Tensor) -> Dims:
+    if table.op.type != "Pack" or table.op.attrs["axis"] != 0 or len(table.op.inputs) != len(dims):
+        return (None,) * len(dims)
+    rows = [constant_value(row) for row in table.op.inputs]
+    return tuple(None if size is None or row is None else size + int(row.sum()) for size, row in zip(dims, rows, strict=True))
+
+
+def _pad_gradient(node: Operation, grad: Any) -> list[Any]:
+    source, paddings = node.inputs[:2]
+    value = constant_value(paddings)
+    begin = reshape(slice_node(paddings, [0, 0], [-1, 1]), [-1]) if value is None else value[:, 0]
+    size = shape_internal(source, out_type=paddings.dtype)
+    return [slice_node(grad, begin, size), *[None] * (len(node.inputs) - 1)]
+
+
+def _margins(paddings: Any) -> list[tuple[int, int]]:
+    margins = [(int(a), int(b)) for a, b in paddings]
+    if any(a < 0 or b < 0 for a, b in margins):
+        raise InvalidArgumentError(None, None, f"Paddings must be non-negative: {margins}")
+    return margins
+
+
+@op("Pad", "input: T, paddings: Tpaddings -> output: T", infer=padded_dims, gradient=_pad_gradient,
+    static=("paddings",), types={"Tpaddings": INDEX}, defaults={"Tpaddings": dtypes.int32})  # fmt: skip
+def pad_node(xp, input, paddings):
+    """The input within margins of zeros."""
+    if input.dtype == object:
+        return np.pad(input, _margins(paddings), constant_values=b"")
+    return xp.pad(input, _margins(paddings))
+
+
+def _pad_v2_gradient(node: Operation, grad: Any) -> list[Any]:
+    inner = _pad_gradient(node, grad)[0]
+    return [inner, None, pad_value_grad(grad, inner)]
+
+
+@op("PadValueGrad", "outer: T, inner: T -> output: T", infer=lambda node: [()], gradient=None)
+def pad_value_grad(xp, outer, inner):
+    """The sum over a margin: that of the whole without that of what it surrounds."""
+    return xp.sum(outer) - xp.sum(inner)
+
+
+@op("PadV2", "input: T, paddings: Tpaddings, constant_values: T -> output: T", infer=padded_dims,
+    gradient=_pad_v2_gradient, static=("paddings",), types={"Tpaddings": INDEX},
+    defaults={"Tpaddings": dtypes.int32})  # fmt: skip
+def pad_v2(xp, input, paddings, constant_values):
+    """The input within margins of a value."""
+    if input.dtype == object:
+        return np.pad(input, _margins(paddings), constant_values=constant_values.item())
+    return xp.pad(input, _margins(paddings), constant_values=constant_values)
+
+
+def _check_mirror(shape: Sequence[int], margins: Sequence[tuple[int, int]], mode: str) -> None:
+    offset = 1 if mode == "REFLECT" else 0
+    for axis, (size, (a, b)) in enumerate(zip(shape, margins, strict=True)):
+        if a > size - offset or b > size - offset:
+            relation = "less than" if offset else "no greater than"
+            raise InvalidArgumentError(
+                None,
+                None,
+                f"paddings must be {relation} the dimension size: {a}, {b} not {relation} {size} (dimension {axis})",
+            )
+
+
+@op("MirrorPad", "input: T, paddings: Tpaddings -> output: T", infer=padded_dims, static=("paddings",),
+    types={"Tpaddings": INDEX}, defaults={"Tpaddings": dtypes.int32},
+    gradient=lambda node, grad: [mirror_pad_grad(grad, node.inputs[1], mode=node.attrs["mode"]), None])  # fmt: skip
+def mirror_pad(xp, input, paddings, *, mode: str):
+    """The input within margins that mirror it, with (SYMMETRIC) or without (REFLECT) the border itself."""
+    margins = _margins(paddings)
+    _check_mirror(input.shape, margins, mode)
+    return xp.pad(input, margins, mode.lower())
+
+
+def _unpadded(node: Operation) -> list[Dims]:
+    dims, value = node.inputs[0]._dims, constant_value(node.inputs[1])
+    if dims is None or value is None:
+        return [None if dims is None else (None,) * len(dims)]
+    return [tuple(None if size is None else size - int(a) - int(b) for size, (a, b) in zip(dims, value, strict=True))]
+
+
+@op("MirrorPadGrad", "input: T, paddings: Tpaddings -> output: T", infer=_unpadded, static=("paddings",),
+    types={"Tpaddings": INDEX}, defaults={"Tpaddings": dtypes.int32},
+    gradient=lambda node, grad: [mirror_pad(grad, node.inputs[1], mode=node.attrs["mode"]), None])  # fmt: skip
+def mirror_pad_grad(xp, input, paddings, *, mode: str):
+    """The middle, with the margins folded back onto it."""
+    offset = 1 if mode == "REFLECT" else 0
+    for axis, (a, b) in enumerate(_margins(paddings)):
+        size = input.shape[axis] - a - b
+        lead = (slice(None),) * axis
+        margin: list[tuple[int, int]] = [(0, 0)] * len(input.shape)
+        middle = input[(*lead, slice(a, a + size))]
+        if a:
+            margin[axis] = (offset, size - a - offset)
+            middle = middle + xp.pad(xp.flip(input[(*lead, slice(0, a))], axis), margin)
+        if b:
+            margin[axis] = (size - b - offset, offset)
+            middle = middle + xp.pad(xp.flip(input[(*lead, slice(a + size, None))], axis), margin)
+        input = middle
+    return input
+
+
+def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", name: str | None = None, constant_values: Any = 0) -> Tensor:
+    """Put margins around a tensor.
+
+    Args:
+        tensor: the tensor.
+        paddings: `[rank, 2]`, how many to add before and after in each dimension.
+        mode: CONSTANT, REFLECT (mirror without the border) or SYMMETRIC (with it), in any case.
+        name: the node's name.
+        constant_values: the value of a constant margin.
+    """
+    kind = mode.upper()
+    if kind == "CONSTANT":
+        if isinstance(constant_values, Tensor) or np.any(constant_values != 0):
+            result = pad_v2(tensor, paddings, constant_values, name=name)
+        else:
+            result = pad_node(tensor, paddings, name=name)
+    elif kind in ("REFLECT", "SYMMETRIC"):
+        result = mirror_pad(convert_to_tensor(tensor), paddings, mode=kind, name=name)
+    else:
+        raise ValueError(
+            f'Value of argument `mode` expected to be one of "CONSTANT", "REFLECT", or "SYMMETRIC". Received `mode` = {mode}'
+        )
+    return result

@@ -1,0 +1,126 @@
+"""Dealing rows out to several tensors and putting them back: DynamicPartition, DynamicStitch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from weft.errors import InvalidArgumentError
+from weft.framework.constant_value import constant_value
+from weft.framework.operation import Operation, Tensor
+from weft.framework.tensor_shape import Dims, merge_dims
+from weft.ops.array.gather_scatter import check_indices, gather_v2_node
+from weft.ops.array.joining import filled_gradients
+from weft.ops.array.shape_ops import brackets
+from weft.ops.declaration import op
+
+# DynamicPartition.
+
+
+def _partition_shapes(node: Operation) -> list[Dims]:
+    data, partitions = node.inputs[0]._dims, node.inputs[1]._dims
+    count = node.attrs["num_partitions"]
+    if data is None or partitions is None:
+        return [None] * count
+    merge_dims(data[: len(partitions)], partitions)
+    return [(None, *data[len(partitions) :])] * count
+
+
+def _partition_gradient(node: Operation, *grads: Any) -> list[Any]:
+    return [partition_grad(node.inputs[0], node.inputs[1], filled_gradients(node, grads)), None]
+
+
+@op("DynamicPartition", "data: T, partitions: int32 -> outputs: num_partitions*T", infer=_partition_shapes,
+    gradient=_partition_gradient)  # fmt: skip
+def dynamic_partition_node(ctx, data, partitions, *, num_partitions: int):
+    """For each number below `num_partitions`, the slices of `data` where `partitions` has that number."""
+    if data.shape[: partitions.ndim] != partitions.shape:
+        raise InvalidArgumentError(
+            None, None, f"data.shape must start with partitions.shape, got data.shape = {brackets(data.shape)}, "
+            f"partitions.shape = {brackets(partitions.shape)}"
+        )  # fmt: skip
+    check_indices(partitions, num_partitions, "partitions")
+    flat = data.reshape(-1, *data.shape[partitions.ndim :])
+    return [np.compress(chosen, flat, axis=0) for chosen in (partitions.ravel() == n for n in range(num_partitions))]
+
+
+@op("DynamicPartitionGrad", "data: T, partitions: int32, grads: num_partitions*T -> output: T", gradient=None,
+    infer=lambda node: [node.inputs[0]._dims])  # fmt: skip
+def partition_grad(ctx, data, partitions, grads):
+    """The slices of all the gradients where they came from."""
+    result = np.zeros_like(data)
+    for number, grad in enumerate(grads):
+        result[partitions == number] = grad
+    return result
+
+
+def dynamic_partition(data: Any, partitions: Any, num_partitions: int, name: str | None = None) -> list[Tensor]:
+    """Deal the slices of `data` out to `num_partitions` tensors by the numbers in `partitions`."""
+    return dynamic_partition_node(data, partitions, num_partitions=num_partitions, name=name)
+
+
+# DynamicStitch.
+
+
+def _stitched_shape(node: Operation) -> list[Dims]:
+    count = node.attrs["N"]
+    rest: Dims = None
+    sizes: list[int | None] = []
+    for index, data in zip(node.inputs[:count], node.inputs[count:], strict=True):
+        if index._dims is not None and data._dims is not None:
+            merge_dims(index._dims, data._dims[: len(index._dims)])
+            rest = merge_dims(rest, data._dims[len(index._dims) :])
+        value = constant_value(index)
+        sizes.append(None if value is None else int(value.max()) + 1 if value.size else 0)
+    if rest is None:
+        return [None]
+    return [(None if None in sizes else max(sizes), *rest)]  # type: ignore[type-var]
+
+
+def _stitch_gradient(node: Operation, grad: Any) -> list[Any]:
+    count = node.attrs["N"]
+    return [None] * count + [gather_v2_node(grad, index, 0) for index in node.inputs[:count]]
+
+
+def _stitch(xp: Any, indices: Any, data: Any) -> Any:
+    rows = max((int(np.max(index)) + 1 for index in indices if np.size(index)), default=0)
+    rest = tuple(data[0].shape[len(indices[0].shape) :])
+    flat = [xp.reshape(part, (-1, *rest)) for part in data]
+    if xp is np:
+        for number, index in enumerate(indices):
+            if np.size(index) and np.min(index) < 0:
+                raise InvalidArgumentError(None, None, f"indices[{number}] is out of range: {int(np.min(index))}")
+    # Of the rows with one index the last one counts, and XLA's scatter leaves open which that is.
+    source = np.full(rows, -1, np.int64)
+    flat_indices = np.concatenate([np.ravel(index) for index in indices])
+    source[flat_indices] = np.arange(len(flat_indices))
+    joined = xp.concatenate(flat, 0)
+    if xp is np and rows and source.min() >= 0:
+        return np.take(joined, source, axis=0)
+    taken = xp.take(joined, np.maximum(source, 0), 0, mode="clip")
+    return xp.where((source >= 0).reshape((-1,) + (1,) * len(rest)), taken, xp.zeros((), joined.dtype))
+
+
+@op("DynamicStitch", "indices: N*int32, data: N*T -> merged: T", infer=_stitched_shape, gradient=_stitch_gradient,
+    static=("indices",))  # fmt: skip
+def dynamic_stitch_node(xp, indices, data):
+    """The slices of all `data` at the positions in `indices`; of equal positions the last one counts."""
+    return _stitch(xp, indices, data)
+
+
+@op("ParallelDynamicStitch", "indices: N*int32, data: N*T -> merged: T", infer=_stitched_shape,
+    gradient=_stitch_gradient, static=("indices",))  # fmt: skip
+def parallel_dynamic_stitch_node(xp, indices, data):
+    """As DynamicStitch."""
+    return _stitch(xp, indices, data)
+
+
+def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Tensor:
+    """Put the slices of several tensors together: `result[indices[m][i]] = data[m][i]`, a later one winning."""
+    return dynamic_stitch_node(list(indices), list(data), name=name)
+
+
+def parallel_dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Tensor:
+    """As `dynamic_stitch`."""
+    return parallel_dynamic_stitch_node(list(indices), list(data), name=name)

@@ -1,0 +1,115 @@
+"""Sequences of numbers: Range and LinSpace."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from weft.errors import InvalidArgumentError
+from weft.framework import dtypes
+from weft.framework.constant_value import constant_value
+from weft.framework.operation import Operation, Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.tensor_shape import Dims
+from weft.ops.declaration import not_differentiable, op
+from weft.ops.input_scope import input_scope
+from weft.ops.math.casting import cast
+from weft.ops.math.elementwise import FLOATS
+
+_INDEX = (dtypes.int32, dtypes.int64)
+# The types that numbers of several types become; the last one present wins.
+_HIERARCHY = (dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64)
+_INTEGERS = (dtypes.int8, dtypes.int16, *_INDEX, dtypes.uint16, dtypes.uint32, dtypes.uint64)
+
+
+def _length(start: Any, limit: Any, delta: Any) -> int:
+    if isinstance(delta, np.integer):
+        return max(0, -(-(int(limit) - int(start)) // int(delta)))
+    return max(0, math.ceil(abs((float(limit) - float(start)) / float(delta))))
+
+
+def _check_range(start: Any, limit: Any, delta: Any) -> str | None:
+    if delta == 0:
+        return "Requires delta != 0"
+    if start > limit and delta > 0:
+        return f"Requires start <= limit when delta > 0: {start}/{limit}"
+    if start < limit and delta < 0:
+        return f"Requires start >= limit when delta < 0: {start}/{limit}"
+    return None
+
+
+def _range_shape(node: Operation) -> list[Dims]:
+    values = [constant_value(tensor) for tensor in node.inputs]
+    for tensor in node.inputs:
+        if tensor._dims not in (None, ()):
+            raise ValueError(f"Shape must be rank 0 but is rank {len(tensor._dims)}")
+    if any(value is None for value in values):
+        return [(None,)]
+    start, limit, delta = (value[()] for value in values)
+    problem = _check_range(start, limit, delta)
+    if problem:
+        raise ValueError(problem)
+    return [(_length(start, limit, delta),)]
+
+
+@op("Range", "start: Tidx, limit: Tidx, delta: Tidx -> output: Tidx", infer=_range_shape, gradient=not_differentiable,
+    static=("start", "limit", "delta"), types={"Tidx": (*FLOATS, *_INTEGERS)},
+    defaults={"Tidx": dtypes.int32})  # fmt: skip
+def range_node(xp, start, limit, delta):
+    """The numbers from `start` up to, not including, `limit` in steps of `delta`."""
+    first, last, step = (np.asarray(value)[()] for value in (start, limit, delta))
+    problem = _check_range(first, last, step)
+    if problem:
+        raise InvalidArgumentError(None, None, problem)
+    positions = np.arange(_length(first, last, step))
+    wide = positions.astype(first.dtype) if first.dtype.kind in "iuf" else positions.astype(np.float32)
+    return (first + wide * step).astype(first.dtype)
+
+
+def range_of(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name: str = "range") -> Tensor:
+    """The numbers from `start` up to, not including, `limit` in steps of `delta`; from 0 when only one is given."""
+    if limit is None:
+        start, limit = 0, start
+    wanted = None if dtype is None else dtypes.as_dtype(dtype).base_dtype
+    with input_scope(name, "Range", (start, limit, delta)) as scope:
+        given = (("start", start), ("limit", limit), ("delta", delta))
+        tensors = [_number(value, wanted, key) for key, value in given]
+        if wanted is None:
+            found = [tensor.dtype.base_dtype for tensor in tensors]
+            wanted = max(found, key=_HIERARCHY.index) if all(kind in _HIERARCHY for kind in found) else found[0]
+        return range_node(*(cast(tensor, wanted) for tensor in tensors), name=scope)
+
+
+def _number(value: Any, wanted: Any, name: str) -> Tensor:
+    return value if isinstance(value, Tensor) else convert_to_tensor(value, dtype=wanted, name=name)
+
+
+def _line_shape(node: Operation) -> list[Dims]:
+    for tensor in node.inputs:
+        if tensor._dims not in (None, ()):
+            raise ValueError(f"Shape must be rank 0 but is rank {len(tensor._dims)}")
+    count = constant_value(node.inputs[2])
+    if count is not None and count <= 0:
+        raise ValueError(f"Requires num > 0: {int(count)}")
+    return [(None if count is None else int(count),)]
+
+
+@op("LinSpace", "start: T, stop: T, num: Tidx -> output: T", infer=_line_shape, gradient=not_differentiable, static=("num",),
+    types={"T": FLOATS, "Tidx": _INDEX}, defaults={"Tidx": dtypes.int32})  # fmt: skip
+def lin_space(xp, start, stop, num):
+    """`num` numbers at equal distances from `start` to `stop`, both included."""
+    count = int(num)
+    if count <= 0:
+        raise InvalidArgumentError(None, None, f"Requires num > 0: {count}")
+    if count == 1:
+        return xp.reshape(start, (1,))
+    positions = np.arange(count).astype(start.dtype)
+    values = start + (stop - start) / np.array(count - 1, start.dtype) * positions
+    return xp.concatenate([values[:-1], xp.reshape(stop, (1,))])
+
+
+def linspace(start: Any, stop: Any, num: Any, name: str | None = None) -> Tensor:
+    """`num` numbers at equal distances from `start` to `stop`, both included."""
+    return lin_space(start, stop, num, name=name)

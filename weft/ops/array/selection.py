@@ -1,0 +1,142 @@
+"""Choosing elements by conditions: Where, Select, boolean masks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from weft.framework import dtypes
+from weft.framework.graph import get_default_graph
+from weft.framework.operation import Operation, Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.tensor_shape import Dims, broadcast_dims, merge_dims
+from weft.ops.array.filling import zeros_like
+from weft.ops.array.gather_scatter import gather
+from weft.ops.array.joining import concat, merged
+from weft.ops.array.padding import slice_node
+from weft.ops.array.shape_ops import brackets, reshape, shape_internal, squeeze
+from weft.ops.declaration import op, rank_of
+from weft.ops.math.elementwise import unbroadcast
+
+
+def _where_shape(node: Operation) -> list[Dims]:
+    return [(None, rank_of(node.inputs[0]))]
+
+
+@op("Where", "input: T -> index: int64", infer=_where_shape, gradient=None, defaults={"T": dtypes.bool})
+def where_node(ctx, input):
+    """The positions of the elements that are not zero, in row-major order."""
+    return np.argwhere(input)
+
+
+def _selected(node: Operation) -> list[Dims]:
+    condition, x, y = (tensor._dims for tensor in node.inputs)
+    dims = merged(x, y)
+    if dims is None or condition is None or len(condition) == 0:
+        return [dims]
+    if len(condition) == 1 and len(dims) > 1:
+        merged(condition, dims[:1])
+        return [dims]
+    return [merged(condition, dims)]
+
+
+def _select_gradient(node: Operation, grad: Any) -> list[Any]:
+    condition = node.inputs[0]
+    zeros = zeros_like(grad)
+    return [None, select_node(condition, grad, zeros), select_node(condition, zeros, grad)]
+
+
+@op("Select", "condition: bool, t: T, e: T -> output: T", infer=_selected, gradient=_select_gradient)
+def select_node(xp, condition, t, e):
+    """`t` where the condition holds, else `e`; a vector of conditions chooses rows."""
+    if len(condition.shape) == 1 and len(t.shape) > 1:
+        condition = condition.reshape((-1,) + (1,) * (len(t.shape) - 1))
+    return xp.where(condition, t, e)
+
+
+def _select_v2_gradient(node: Operation, grad: Any) -> list[Any]:
+    condition, x, y = node.inputs
+    zeros = zeros_like(grad)
+    return [
+        None,
+        unbroadcast(select_v2_node(condition, grad, zeros), x),
+        unbroadcast(select_v2_node(condition, zeros, grad), y),
+    ]
+
+
+def _broadcast_all(node: Operation) -> list[Dims]:
+    condition, x, y = (tensor._dims for tensor in node.inputs)
+    return [broadcast_dims(broadcast_dims(condition, x), y)]
+
+
+@op("SelectV2", "condition: bool, t: T, e: T -> output: T", infer=_broadcast_all, gradient=_select_v2_gradient)
+def select_v2_node(xp, condition, t, e):
+    """`t` where the condition holds, else `e`; all three are broadcast."""
+    return xp.where(condition, t, e)
+
+
+def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Tensor:
+    """`x` where the condition holds and `y` elsewhere; without both, the positions `[n, rank]` where it holds."""
+    if x is None and y is None:
+        return where_node(convert_to_tensor(condition, name="condition"), name=name)
+    if x is None or y is None:
+        raise ValueError("x and y must both be non-None or both be None.")
+    return select_node(condition, x, y, name=name)
+
+
+def where_v2(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Tensor:
+    """As `where`, with all three broadcast."""
+    if x is None and y is None:
+        return where_node(convert_to_tensor(condition, name="condition"), name=name)
+    if x is None or y is None:
+        raise ValueError("x and y must both be non-None or both be None.")
+    return select_v2_node(condition, x, y, name=name)
+
+
+def boolean_mask(tensor: Any, mask: Any, name: str = "boolean_mask", axis: int | None = None) -> Tensor:
+    """The slices of `tensor` at which `mask` is true.
+
+    Args:
+        tensor: `[..., d_axis, ..., d_(axis+k-1), ...]`.
+        mask: `[d_axis, ..., d_(axis+k-1)] bool`, of known rank k >= 1.
+        name: a name scope for the nodes.
+        axis: where the masked dimensions begin, by default the first.
+    """
+    with get_default_graph().name_scope(name or "boolean_mask"):
+        values, mask = convert_to_tensor(tensor, name="tensor"), convert_to_tensor(mask, name="mask")
+        count, dims = rank_of(mask), values._dims
+        if count == 0:
+            raise ValueError("mask cannot be scalar.")
+        if count is None:
+            raise ValueError(
+                "Number of mask dimensions must be specified, even if some dimensions are None.  E.g. shape=[None] "
+                "is ok, but shape=None is not."
+            )
+        start = 0 if axis is None else axis
+        if start < 0 and dims is not None:
+            start %= len(dims)
+        if dims is not None:
+            _check_mask(dims[start : start + count], mask._dims)
+        flat = values if count == 1 else _flattened(values, start, count)
+        chosen = squeeze(where_node(mask if count == 1 else reshape(mask, [-1])), axis=[1])
+        return gather(flat, chosen, axis=start)
+
+
+def _flattened(values: Tensor, start: int, count: int) -> Tensor:
+    """The tensor with `count` dimensions from `start` made one."""
+    sizes, dims = shape_internal(values), values._dims
+    lead, tail = slice_node(sizes, [0], [start]), slice_node(sizes, [start + count], [-1])
+    flat = reshape(values, concat([lead, [-1], tail], 0))
+    if dims is not None:
+        masked = dims[start : start + count]
+        total = None if None in masked else int(np.prod(masked, dtype=np.int64))  # type: ignore[arg-type]
+        flat.set_shape((*dims[:start], total, *dims[start + count :]))
+    return flat
+
+
+def _check_mask(found: tuple[int | None, ...], mask: Dims) -> None:
+    try:
+        merge_dims(found, mask)
+    except ValueError as error:
+        raise ValueError(f"Shapes {brackets(found)} and {brackets(mask)} are incompatible") from error

@@ -1,0 +1,312 @@
+"""Orders and positions: reversing, masking, sorting, searching, repeating, grids, edit distances."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from weft.errors import InvalidArgumentError
+from weft.framework import dtypes
+from weft.framework.constant_value import constant_value
+from weft.framework.dtypes import DType
+from weft.framework.graph import get_default_graph
+from weft.framework.operation import Operation, Tensor
+from weft.framework.sparse_tensor import SparseTensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.tensor_shape import Dims
+from weft.ops.array.constant import constant
+from weft.ops.array.filling import ones
+from weft.ops.array.gather_scatter import gather
+from weft.ops.array.joining import concat
+from weft.ops.array.padding import slice_node
+from weft.ops.array.ranges import range_of
+from weft.ops.array.selection import boolean_mask
+from weft.ops.array.shape_ops import INDEX, expand_dims, reshape, shape_internal, size_internal, transpose
+from weft.ops.array.slicing import strided_slice_node
+from weft.ops.array.tiling import tile
+from weft.ops.declaration import not_differentiable, op, rank_of
+from weft.ops.math.casting import cast
+from weft.ops.math.comparison import less, maximum
+from weft.ops.math.elementwise import mul, neg
+from weft.ops.math.reduce_functions import reduce_max
+from weft.ops.nn.topk import top_k_node
+
+# Reversing and masking.
+
+
+def _reversed_shape(node: Operation) -> list[Dims]:
+    dims, lengths = node.inputs[0]._dims, node.inputs[1]._dims
+    along, batch = node.attrs["seq_dim"], node.attrs["batch_dim"]
+    if dims is not None:
+        for what, axis in (("seq_dim", along), ("batch_dim", batch)):
+            if axis >= len(dims):
+                raise ValueError(f"{what} must be < input rank: {axis} vs. {len(dims)}")
+        if lengths is not None and None not in (dims[batch], lengths[0]) and dims[batch] != lengths[0]:
+            raise ValueError(f"Dimensions must be equal, but are {dims[batch]} and {lengths[0]}")
+        if lengths is not None and dims[batch] is None:
+            dims = (*dims[:batch], lengths[0], *dims[batch + 1 :])
+    return [dims]
+
+
+def _check_lengths(node: Operation, input: Any, seq_lengths: Any) -> None:
+    along = node.attrs["seq_dim"]
+    dims = node.inputs[0]._dims if input is None else input.shape
+    if seq_lengths is None or dims is None or dims[along] is None:
+        return
+    for index, length in enumerate(seq_lengths.tolist()):
+        if not 0 <= length <= dims[along]:
+            raise InvalidArgumentError(None, None, f"seq_lens({index}) > input.dims({along})")
+
+
+@op("ReverseSequence", "input: T, seq_lengths: Tlen -> output: T", infer=_reversed_shape, types={"Tlen": INDEX},
+    check=_check_lengths,
+    defaults={"Tlen": dtypes.int64}, gradient=lambda node, grad: [reverse_sequence_node(
+        grad, node.inputs[1], seq_dim=node.attrs["seq_dim"], batch_dim=node.attrs["batch_dim"]), None])  # fmt: skip
+def reverse_sequence_node(xp, input, seq_lengths, *, seq_dim: int, batch_dim: int = 0):
+    """The first `seq_lengths[i]` elements along `seq_dim` of batch entry i in opposite order."""
+    size = input.shape[seq_dim]
+    if batch_dim == seq_dim:
+        raise InvalidArgumentError(None, None, f"batch_dim == seq_dim == {seq_dim}")
+    if xp is np:
+        for index, length in enumerate(seq_lengths.tolist()):
+            if not 0 <= length <= size:
+                raise InvalidArgumentError(None, None, f"seq_lens({index}) > input.dims({seq_dim})")
+    positions = np.arange(size)
+    lengths = seq_lengths[:, None]
+    source = xp.where(positions < lengths, lengths - 1 - positions, positions)
+    if seq_dim < batch_dim:
+        source = source.T
+    shape = [1] * len(input.shape)
+    shape[batch_dim], shape[seq_dim] = input.shape[batch_dim], size
+    return xp.take_along_axis(input, xp.reshape(source, tuple(shape)), seq_dim)
+
+
+def reverse_sequence(
+    input: Any,
+    seq_lengths: Any,
+    seq_axis: int | None = None,
+    batch_axis: int | None = None,
+    name: str | None = None,
+    seq_dim: int | None = None,
+    batch_dim: int | None = None,
+) -> Tensor:
+    """Reverse the first `seq_lengths[i]` elements along `seq_axis` of each entry along `batch_axis` (0 by default)."""
+    along = seq_dim if seq_axis is None else seq_axis
+    batch = batch_dim if batch_axis is None else batch_axis
+    if along is None:
+        raise ValueError("reverse_sequence: seq_axis must be given")
+    return reverse_sequence_node(input, seq_lengths, seq_dim=along, batch_dim=batch or 0, name=name)
+
+
+def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = dtypes.bool, name: str | None = None) -> Tensor:
+    """For each length n a row that is true n times and then false, `maxlen` (the greatest length) long."""
+    with get_default_graph().name_scope(name or "SequenceMask"):
+        sizes = convert_to_tensor(lengths)
+        if maxlen is None:
+            limit: Tensor = maximum(constant(0, sizes.dtype), reduce_max(sizes))
+        else:
+            limit = convert_to_tensor(maxlen)
+        if limit._dims not in (None, ()):
+            raise ValueError(f"maxlen must be scalar for sequence_mask, but has shape {limit.shape}")
+        row = range_of(constant(0, limit.dtype), limit, constant(1, limit.dtype))
+        result = less(row, cast(expand_dims(sizes, -1), limit.dtype))
+        kind = dtypes.as_dtype(dtype)
+        return result if kind is dtypes.bool else cast(result, kind)
+
+
+# Sorting and searching.
+
+
+def sort(values: Any, axis: int = -1, direction: str = "ASCENDING", name: str | None = None) -> Tensor:
+    """Sort along `axis`, ASCENDING or DESCENDING."""
+    with get_default_graph().name_scope(name or "sort"):
+        return _sorted(values, axis, direction, 0)
+
+
+def argsort(values: Any, axis: int = -1, direction: str = "ASCENDING", stable: bool = False, name: str | None = None) -> Tensor:
+    """The positions that sort along `axis`; equal elements keep their order."""
+    with get_default_graph().name_scope(name or "argsort"):
+        return _sorted(values, axis, direction, 1)
+
+
+def _sorted(values: Any, axis: int, direction: str, output: int) -> Tensor:
+    tensor = convert_to_tensor(values, name="values")
+    if direction not in ("ASCENDING", "DESCENDING"):
+        raise ValueError(f"direction should be ASCENDING or DESCENDING, got {direction}")
+    count = rank_of(tensor)
+    if count is None:
+        raise ValueError("sort: the rank of the values must be known")
+    if not -count <= axis < count:
+        raise ValueError(f"axis = {axis} not in [{-count}, {count})")
+    order = [each for each in range(count) if each != axis % count] + [axis % count]
+    moved = tensor if axis % count == count - 1 else transpose(tensor, order)
+    size = strided_slice_node(shape_internal(moved), [-1], [0], [1], end_mask=1, shrink_axis_mask=1)
+    turned = neg(moved) if direction == "ASCENDING" else moved
+    found = top_k_node(turned, size)[output]
+    if direction == "ASCENDING" and output == 0:
+        found = neg(found)
+    return found if moved is tensor else transpose(found, np.argsort(order).astype(np.int32))
+
+
+def _bounds_shape(node: Operation) -> list[Dims]:
+    return [node.inputs[1]._dims]
+
+
+def _search(xp: Any, sorted_inputs: Any, values: Any, side: str) -> Any:
+    columns = sorted_inputs[:, None, :]
+    wanted = values[:, :, None]
+    return xp.sum(columns < wanted if side == "left" else columns <= wanted, -1)
+
+
+@op("LowerBound", "sorted_inputs: T, values: T -> output: out_type", infer=_bounds_shape, gradient=None,
+    types={"out_type": INDEX})  # fmt: skip
+def lower_bound(xp, sorted_inputs, values, *, out_type: DType = dtypes.int32):
+    """For each value of a row how many elements of the sorted row are less."""
+    return _search(xp, sorted_inputs, values, "left")
+
+
+@op("UpperBound", "sorted_inputs: T, values: T -> output: out_type", infer=_bounds_shape, gradient=None,
+    types={"out_type": INDEX})  # fmt: skip
+def upper_bound(xp, sorted_inputs, values, *, out_type: DType = dtypes.int32):
+    """For each value of a row how many elements of the sorted row are not greater."""
+    return _search(xp, sorted_inputs, values, "right")
+
+
+def searchsorted(
+    sorted_sequence: Any, values: Any, side: str = "left", out_type: Any = dtypes.int32, name: str | None = None
+) -> Tensor:
+    """Where to insert `values` into the sorted innermost dimension: before (left) or after (right) equal elements."""
+    if side not in ("left", "right"):
+        raise ValueError(f"side must be either 'right' or 'left'.  Saw: {side}.")
+    sequence = convert_to_tensor(sorted_sequence)
+    wanted = convert_to_tensor(values, sequence.dtype)
+    length = strided_slice_node(shape_internal(sequence), [-1], [0], [1], end_mask=1)
+    count = strided_slice_node(shape_internal(wanted), [-1], [0], [1], end_mask=1)
+    rows, flat = reshape(sequence, concat([[-1], length], 0)), reshape(wanted, concat([[-1], count], 0))
+    found = (lower_bound if side == "left" else upper_bound)(rows, flat, out_type=out_type, name=name)
+    return reshape(found, shape_internal(wanted))
+
+
+# Repeating and grids.
+
+
+def repeat(input: Any, repeats: Any, axis: int | None = None, name: str | None = None) -> Tensor:
+    """Repeat each element `repeats` times along `axis`, or of the flattened tensor when it is None."""
+    with get_default_graph().name_scope(name or "Repeat"):
+        data = convert_to_tensor(input, name="data")
+        if axis is None:
+            data, axis = reshape(data, [-1]), 0
+        count = rank_of(data)
+        if count is None:
+            raise ValueError("repeat: the rank of the input must be known")
+        times = cast(convert_to_tensor(repeats, name="repeats"), dtypes.int32)
+        at = axis % max(count, 1)
+        if rank_of(times) == 0:
+            wide = tile(expand_dims(data, at + 1), concat([ones([at + 1], dtypes.int32), reshape(times, [1]),
+                                                           ones([count - at - 1], dtypes.int32)], 0))  # fmt: skip
+            sizes = shape_internal(data)
+            return reshape(wide, concat([slice_node(sizes, [0], [at]), [-1], slice_node(sizes, [at + 1], [-1])], 0))
+        size = strided_slice_node(shape_internal(data), [at], [at + 1], [1], shrink_axis_mask=1)
+        mask = sequence_mask(times, reduce_max(times))
+        positions = mul(expand_dims(range_of(size), -1), cast(mask, dtypes.int32))
+        return gather(data, boolean_mask(positions, mask), axis=at)
+
+
+def meshgrid(*args: Any, **kwargs: Any) -> list[Tensor]:
+    """Grids of the coordinates given by vectors; `indexing` is 'xy' (the first two exchanged, by default) or 'ij'."""
+    indexing, name = kwargs.pop("indexing", "xy"), kwargs.pop("name", "meshgrid")
+    if kwargs:
+        raise TypeError(f"'{next(iter(kwargs))}' is an invalid keyword argument for this function")
+    if indexing not in ("xy", "ij"):
+        raise ValueError("indexing parameter must be either 'xy' or 'ij'")
+    with get_default_graph().name_scope(name):
+        count = len(args)
+        order = [1, 0, *range(2, count)] if indexing == "xy" and count > 1 else list(range(count))
+        tensors = [convert_to_tensor(each) for each in args]
+        sizes = [reshape(size_internal(each), [1]) for each in tensors]
+        whole = concat([sizes[axis] for axis in order], 0) if count > 1 else sizes[0] if sizes else None
+        grids = []
+        for index, tensor in enumerate(tensors):
+            place = order.index(index)
+            flat = reshape(tensor, [1] * place + [-1] + [1] * (count - 1 - place))
+            grids.append(mul(flat, ones(whole, tensor.dtype.base_dtype)))
+        return grids
+
+
+def _unraveled_shape(node: Operation) -> list[Dims]:
+    indices, dims = node.inputs[0]._dims, node.inputs[1]._dims
+    count = None if dims is None else dims[0]
+    if indices is None:
+        return [None]
+    return [(count,)] if indices == () else [(count, *indices)]
+
+
+@op("UnravelIndex", "indices: Tidx, dims: Tidx -> output: Tidx", infer=_unraveled_shape, gradient=None,
+    types={"Tidx": INDEX}, defaults={"Tidx": dtypes.int32}, static=("dims",))  # fmt: skip
+def unravel_index_node(xp, indices, dims):
+    """The coordinates, along a new first dimension, of flat positions in an array of shape `dims`."""
+    sizes = np.ravel(dims).tolist()
+    if xp is np and np.any((indices < 0) | (indices >= np.prod(sizes))):
+        raise InvalidArgumentError(None, None, "index is out of bound as with dims")
+    strides = [int(np.prod(sizes[i + 1 :])) for i in range(len(sizes))]
+    return xp.stack([indices // stride % size for stride, size in zip(strides, sizes, strict=True)], 0)
+
+
+def unravel_index(indices: Any, dims: Any, name: str | None = None) -> Tensor:
+    """The coordinates of flat positions in an array of shape `dims`, one row per dimension."""
+    return unravel_index_node(indices, dims, name=name)
+
+
+# Edit distance.
+
+
+def _distance_shape(node: Operation) -> list[Dims]:
+    shapes = constant_value(node.inputs[2]), constant_value(node.inputs[5])
+    if shapes[0] is None or shapes[1] is None:
+        return [None]
+    return [tuple(int(size) for size in np.maximum(shapes[0], shapes[1])[:-1])]
+
+
+@op("EditDistance", "hypothesis_indices: int64, hypothesis_values: T, hypothesis_shape: int64, truth_indices: int64, "
+    "truth_values: T, truth_shape: int64 -> output: float32", infer=_distance_shape, gradient=not_differentiable)  # fmt: skip
+def edit_distance_node(
+    ctx, hypothesis_indices, hypothesis_values, hypothesis_shape, truth_indices, truth_values, truth_shape, *,
+    normalize: bool = True,
+):  # fmt: skip
+    """The Levenshtein distance of the sequences along the last dimension."""
+    result = np.zeros(np.maximum(hypothesis_shape, truth_shape)[:-1], np.float32)
+    found, wanted = _rows(hypothesis_indices, hypothesis_values), _rows(truth_indices, truth_values)
+    for place in {*found, *wanted}:
+        truth = wanted.get(place, [])
+        distance = float(_levenshtein(found.get(place, []), truth))
+        if normalize:
+            distance = distance / len(truth) if truth else float("inf") if distance else 0.0
+        result[place] = distance
+    return result
+
+
+def _rows(indices: Any, values: Any) -> dict[tuple[int, ...], list[Any]]:
+    rows: dict[tuple[int, ...], list[Any]] = {}
+    for index, value in zip(indices.tolist(), values.tolist(), strict=True):
+        rows.setdefault(tuple(index[:-1]), []).append(value)
+    return rows
+
+
+def _levenshtein(first: list[Any], second: list[Any]) -> int:
+    row = list(range(len(second) + 1))
+    for i, a in enumerate(first, 1):
+        diagonal, row[0] = row[0], i
+        for j, b in enumerate(second, 1):
+            diagonal, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, diagonal + (a != b))
+    return row[-1]
+
+
+def edit_distance(hypothesis: Any, truth: Any, normalize: bool = True, name: str = "edit_distance") -> Tensor:
+    """How many insertions, deletions and replacements make each sequence of `truth` from that of `hypothesis`.
+
+    Both are sparse; the sequences lie along the last dimension. `normalize` divides by the length of the truth.
+    """
+    pair = [SparseTensor.from_value(each) for each in (hypothesis, truth)]
+    parts = [part for each in pair for part in (each.indices, each.values, each.dense_shape)]
+    return edit_distance_node(*parts, normalize=normalize, name=name)

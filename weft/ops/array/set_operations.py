@@ -1,0 +1,204 @@
+"""tf.sets: the last dimension of tensors, dense or sparse, as sets; all dimensions before it number the sets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from weft.errors import InvalidArgumentError
+from weft.framework import dtypes
+from weft.framework.operation import Operation, Tensor
+from weft.framework.sparse_tensor import SparseTensor, convert_to_tensor_or_sparse_tensor
+from weft.framework.tensor_shape import Dims, merge_dims
+from weft.ops.declaration import op
+from weft.ops.sparse.tensors import check_order
+
+_TYPES: Final = {
+    "T": (dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64, dtypes.uint8, dtypes.uint16, dtypes.string)
+}  # fmt: skip
+_RESULTS: Final = "result_indices: int64, result_values: T, result_shape: int64"
+_Groups = dict[tuple[int, ...], set[Any]]
+
+_OPERATIONS: Final[dict[str, Callable[[set[Any], set[Any]], set[Any]]]] = {
+    "a-b": lambda a, b: a - b,
+    "b-a": lambda a, b: b - a,
+    "intersection": lambda a, b: a & b,
+    "union": lambda a, b: a | b,
+}
+
+
+def _rank_of_group(*ranks: int | None) -> Dims:
+    known = [rank for rank in ranks if rank is not None]
+    for rank in known:
+        if rank < 2:
+            raise ValueError(f"Shape must be at least rank 2 but is rank {rank}")
+        if rank != known[0]:
+            raise ValueError(f"Ranks do not match: {rank} and {known[0]}")
+    return (known[0],) if known else (None,)
+
+
+def _shapes(rank: Dims) -> list[Dims]:
+    assert rank is not None
+    return [(None, rank[0]), (None,), rank]
+
+
+def _dense_dense_shapes(node: Operation) -> list[Dims]:
+    a, b = node.inputs[0]._dims, node.inputs[1]._dims
+    rank = _rank_of_group(None if a is None else len(a), None if b is None else len(b))
+    if a is not None and b is not None:
+        merge_dims(a[:-1], b[:-1])
+    return _shapes(rank)
+
+
+def _rank_of_sparse(shape: Tensor) -> int | None:
+    return None if shape._dims is None else shape._dims[0]
+
+
+def _dense_sparse_shapes(node: Operation) -> list[Dims]:
+    dense = node.inputs[0]._dims
+    return _shapes(_rank_of_group(None if dense is None else len(dense), _rank_of_sparse(node.inputs[3])))
+
+
+def _sparse_sparse_shapes(node: Operation) -> list[Dims]:
+    return _shapes(_rank_of_group(_rank_of_sparse(node.inputs[2]), _rank_of_sparse(node.inputs[5])))
+
+
+def _dense_groups(values: Any) -> _Groups:
+    if values.ndim < 2:
+        raise InvalidArgumentError(None, None, f"Invalid rank {values.ndim}: sets are the rows of tensors of rank 2 or more")
+    return {place: set(values[place].tolist()) for place in np.ndindex(*values.shape[:-1])}
+
+
+def _sparse_groups(indices: Any, values: Any, shape: Any, validate: bool) -> _Groups:
+    if validate:
+        check_order(indices, tuple(int(size) for size in shape))
+    groups: _Groups = {}
+    for place, value in zip(indices[:, :-1].tolist(), values.tolist(), strict=True):
+        groups.setdefault(tuple(place), set()).add(value)
+    return groups
+
+
+def _combined(a: _Groups, b: _Groups, shape_a: Any, shape_b: Any, operation: str, dtype: Any) -> tuple[Any, Any, Any]:
+    lead_a, lead_b = tuple(int(size) for size in shape_a[:-1]), tuple(int(size) for size in shape_b[:-1])
+    if lead_a != lead_b:
+        raise InvalidArgumentError(None, None, f"Mismatched group shapes: {list(lead_a)} and {list(lead_b)}")
+    combine = _OPERATIONS.get(operation.lower())
+    if combine is None:
+        raise InvalidArgumentError(None, None, f"Invalid set_operation {operation}: expected one of {', '.join(_OPERATIONS)}")
+    nothing: set[Any] = set()
+    rows = [(place, sorted(combine(a.get(place, nothing), b.get(place, nothing)))) for place in sorted({*a, *b})]
+    indices = [(*place, number) for place, items in rows for number in range(len(items))]
+    values = np.empty(len(indices), dtype)
+    values[:] = [item for _, items in rows for item in items]
+    longest = max((len(items) for _, items in rows), default=0)
+    return np.array(indices, np.int64).reshape(-1, len(lead_a) + 1), values, np.array([*lead_a, longest], np.int64)
+
+
+@op("DenseToDenseSetOperation", f"set1: T, set2: T -> {_RESULTS}", infer=_dense_dense_shapes, gradient=None, types=_TYPES)
+def dense_to_dense_set_operation(ctx, set1, set2, *, set_operation: str, validate_indices: bool = True):
+    """Each set of the first tensor combined with that of the second."""
+    groups = _dense_groups(set1), _dense_groups(set2)
+    return _combined(*groups, set1.shape, set2.shape, set_operation, set1.dtype)
+
+
+@op("DenseToSparseSetOperation", f"set1: T, set2_indices: int64, set2_values: T, set2_shape: int64 -> {_RESULTS}",
+    infer=_dense_sparse_shapes, gradient=None, types=_TYPES)  # fmt: skip
+def dense_to_sparse_set_operation(
+    ctx, set1, set2_indices, set2_values, set2_shape, *, set_operation: str, validate_indices: bool = True
+):
+    """Each set of a tensor combined with that of a SparseTensor."""
+    others = _sparse_groups(set2_indices, set2_values, set2_shape, validate_indices)
+    return _combined(_dense_groups(set1), others, set1.shape, set2_shape, set_operation, set1.dtype)
+
+
+@op("SparseToSparseSetOperation", "set1_indices: int64, set1_values: T, set1_shape: int64, set2_indices: int64, "
+    f"set2_values: T, set2_shape: int64 -> {_RESULTS}", infer=_sparse_sparse_shapes, gradient=None, types=_TYPES)  # fmt: skip
+def sparse_to_sparse_set_operation(
+    ctx, set1_indices, set1_values, set1_shape, set2_indices, set2_values, set2_shape, *, set_operation: str,
+    validate_indices: bool = True,
+):  # fmt: skip
+    """Each set of a SparseTensor combined with that of another."""
+    a = _sparse_groups(set1_indices, set1_values, set1_shape, validate_indices)
+    b = _sparse_groups(set2_indices, set2_values, set2_shape, validate_indices)
+    return _combined(a, b, set1_shape, set2_shape, set_operation, set1_values.dtype)
+
+
+def _size_shape(node: Operation) -> list[Dims]:
+    rank = _rank_of_sparse(node.inputs[2])
+    return [None if rank is None else (None,) * (rank - 1)]
+
+
+@op("SetSize", "set_indices: int64, set_values: T, set_shape: int64 -> size: int32", infer=_size_shape, gradient=None,
+    types=_TYPES)  # fmt: skip
+def set_size_node(ctx, set_indices, set_values, set_shape, *, validate_indices: bool = True):
+    """How many different elements each set has."""
+    sizes = np.zeros(tuple(int(size) for size in set_shape[:-1]), np.int32)
+    for place, items in _sparse_groups(set_indices, set_values, set_shape, validate_indices).items():
+        sizes[place] = len(items)
+    return sizes
+
+
+# The functions of the API.
+
+
+def _converted(a: Any, b: Any) -> tuple[Any, Any, bool]:
+    """Both as tensors, and whether they have changed places: a dense one comes before a sparse one."""
+    a = convert_to_tensor_or_sparse_tensor(a, name="a")
+    b = convert_to_tensor_or_sparse_tensor(b, name="b")
+    if a.dtype.base_dtype is not b.dtype.base_dtype:
+        raise TypeError(f"Types don't match, {a.dtype} vs {b.dtype}.")
+    if isinstance(a, SparseTensor) and not isinstance(b, SparseTensor):
+        return b, a, True
+    return a, b, False
+
+
+def _set_operation(a: Any, b: Any, operation: str, validate_indices: bool) -> SparseTensor:
+    keywords = {"set_operation": operation, "validate_indices": validate_indices}
+    if isinstance(a, SparseTensor):
+        parts = (a.indices, a.values, a.dense_shape, b.indices, b.values, b.dense_shape)
+        made = sparse_to_sparse_set_operation(*parts, **keywords)
+    elif isinstance(b, SparseTensor):
+        made = dense_to_sparse_set_operation(a, b.indices, b.values, b.dense_shape, **keywords)
+    else:
+        made = dense_to_dense_set_operation(a, b, **keywords)
+    return SparseTensor(*made)
+
+
+def set_size(a: Any, validate_indices: bool = True) -> Tensor:
+    """How many different elements each set along the last dimension of a SparseTensor has.
+
+    Raises:
+        TypeError: `a` is no SparseTensor, or of a type that sets don't have.
+    """
+    sparse = convert_to_tensor_or_sparse_tensor(a, name="a")
+    if not isinstance(sparse, SparseTensor):
+        raise TypeError(f"Expected `SparseTensor`, got {sparse}.")
+    return set_size_node(sparse.indices, sparse.values, sparse.dense_shape, validate_indices=validate_indices)
+
+
+def set_intersection(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
+    """The elements that are in both sets, for each pair of sets along the last dimensions.
+
+    Args:
+        a, b: Tensors or SparseTensors of integers or strings, whose dimensions are equal but for the last.
+        validate_indices: whether the positions in SparseTensors must be in row-major order and occur once.
+
+    Returns:
+        A SparseTensor, its last dimension as large as the largest set, each set in ascending order.
+    """
+    first, second, _ = _converted(a, b)
+    return _set_operation(first, second, "intersection", validate_indices)
+
+
+def set_difference(a: Any, b: Any, aminusb: bool = True, validate_indices: bool = True) -> SparseTensor:
+    """The elements of `a` that are not in `b`, or with `aminusb` False the other way; as `set_intersection`."""
+    first, second, changed = _converted(a, b)
+    return _set_operation(first, second, "a-b" if aminusb != changed else "b-a", validate_indices)
+
+
+def set_union(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
+    """The elements that are in either set; as `set_intersection`."""
+    first, second, _ = _converted(a, b)
+    return _set_operation(first, second, "union", validate_indices)

@@ -1,0 +1,410 @@
+"""Ops that ask for shapes or change them without touching the elements: Shape, Rank, Reshape, Squeeze, Transpose ..."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+import numpy as np
+
+from weft.errors import InvalidArgumentError
+from weft.framework import dtypes
+from weft.framework.constant_value import constant_dims, constant_value
+from weft.framework.dtypes import DType
+from weft.framework.graph import get_default_graph
+from weft.framework.op_builder import build
+from weft.framework.op_def import lookup
+from weft.framework.operation import Operation, Tensor
+from weft.framework.sparse_tensor import SparseTensor, SparseTensorValue
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.tensor_shape import Dims, dims_compatible, format_dims
+from weft.framework.tensor_shape import brackets as brackets
+from weft.ops.array.constant import constant
+from weft.ops.declaration import not_differentiable, op, rank_of, scalar_shape
+
+INDEX: Final = (dtypes.int32, dtypes.int64)
+
+
+# Shape, Rank and Size.
+
+
+def _vectors(node: Operation) -> list[Dims]:
+    return [(rank_of(tensor),) for tensor in node.inputs]
+
+
+@op(
+    "Shape",
+    "input: T -> output: out_type",
+    infer=_vectors,
+    gradient=not_differentiable,
+    shape_only=True,
+    types={"out_type": INDEX},
+)
+def shape_node(xp, input, *, out_type: DType = dtypes.int32):
+    """The sizes of all dimensions."""
+    return np.array(input.shape, out_type.as_numpy_dtype)
+
+
+@op("ShapeN", "input: N*T -> output: N*out_type", infer=_vectors, gradient=not_differentiable, shape_only=True,
+    types={"out_type": INDEX})  # fmt: skip
+def shape_n(xp, input, *, out_type: DType = dtypes.int32):
+    """The sizes of all dimensions of each input."""
+    return tuple(np.array(each.shape, out_type.as_numpy_dtype) for each in input)
+
+
+@op("Rank", "input: T -> output: int32", infer=scalar_shape, gradient=not_differentiable, shape_only=True)
+def rank_node(xp, input):
+    """The number of dimensions."""
+    return np.array(len(input.shape), np.int32)
+
+
+@op(
+    "Size",
+    "input: T -> output: out_type",
+    infer=scalar_shape,
+    gradient=not_differentiable,
+    shape_only=True,
+    types={"out_type": INDEX},
+)
+def size_node(xp, input, *, out_type: DType = dtypes.int32):
+    """The number of elements."""
+    return np.array(math.prod(input.shape), out_type.as_numpy_dtype)
+
+
+def shape(input: Any, name: str | None = None, out_type: Any = dtypes.int32) -> Tensor:
+    """The shape of a tensor as a 1-D tensor; a constant when it is known while the graph is built."""
+    return shape_internal(input, name, out_type)
+
+
+def shape_internal(input: Any, name: str | None = None, out_type: Any = dtypes.int32, optimize: bool = True) -> Tensor:
+    """`shape`; without `optimize` always a node that asks for the shape when the step runs."""
+    if isinstance(input, SparseTensor | SparseTensorValue):
+        return sparse_shape(input, out_type, name)
+    tensor = convert_to_tensor(input)
+    dims = tensor._dims
+    if optimize and dims is not None and None not in dims:
+        return constant(np.array(dims, np.int64), out_type, name=name or "Shape")
+    return shape_node(tensor, out_type=out_type, name=name)
+
+
+def sparse_shape(input: Any, out_type: Any, name: str | None) -> Tensor:
+    """The dense shape of a sparse tensor, in the type asked for."""
+    dense_shape = convert_to_tensor(input.dense_shape, dtypes.int64)
+    if dtypes.as_dtype(out_type) is dtypes.int64:
+        return dense_shape
+    return cast_index(dense_shape, dtypes.as_dtype(out_type), name or "Shape")
+
+
+def cast_index(tensor: Tensor, dtype: DType, name: str = "Cast") -> Tensor:
+    """Cast a tensor of sizes or positions."""
+    return build(lookup("Cast"), [tensor], {"DstT": dtype}, name).outputs[0]
+
+
+def rank(input: Any, name: str | None = None) -> Tensor:
+    """The number of dimensions; a constant when it is known while the graph is built."""
+    if isinstance(input, SparseTensor | SparseTensorValue):
+        return size_internal(input.dense_shape, name or "Rank")
+    tensor = convert_to_tensor(input)
+    if tensor._dims is not None:
+        return constant(len(tensor._dims), dtypes.int32, name=name or "Rank")
+    return rank_node(tensor, name=name)
+
+
+def size(input: Any, name: str | None = None, out_type: Any = dtypes.int32) -> Tensor:
+    """The number of elements; a constant when it is known while the graph is built."""
+    return size_internal(input, name, out_type)
+
+
+def size_internal(input: Any, name: str | None = None, out_type: Any = dtypes.int32) -> Tensor:
+    """`size`, for modules in which that name means something else."""
+    tensor = convert_to_tensor(input)
+    dims = tensor._dims
+    if dims is not None and None not in dims:
+        return constant(math.prod(dims), out_type, name=name or "Size")
+    return size_node(tensor, out_type=out_type, name=name)
+
+
+# Reshape.
+
+
+def _reshaped(node: Operation) -> list[Dims]:
+    wanted = constant_dims(node.inputs[1])
+    if wanted is None:
+        return [None]
+    value = constant_value(node.inputs[1])
+    unknown = wanted.count(None)
+    if value is not None and unknown > 1:
+        raise ValueError("Only one input size may be -1")
+    dims = node.inputs[0]._dims
+    known = math.prod(size for size in wanted if size is not None)
+    if dims is None or None in dims:
+        return [wanted]
+    count = math.prod(dims)  # type: ignore[arg-type]
+    if unknown == 0:
+        if known != count:
+            raise ValueError(f"Cannot reshape a tensor with {count} elements to shape {brackets(wanted)} ({known} elements)")
+        return [wanted]
+    if value is None and unknown > 1:
+        return [wanted]
+    if known == 0:
+        return [wanted if count else tuple(0 if size is None else size for size in wanted)]
+    if count % known:
+        raise ValueError(f"Dimension size must be evenly divisible by {known} but is {count}")
+    return [tuple(count // known if size is None else size for size in wanted)]
+
+
+@op("Reshape", "tensor: T, shape: Tshape -> output: T", infer=_reshaped, static=("shape",), types={"Tshape": INDEX},
+    defaults={"Tshape": dtypes.int32},
+    gradient=lambda node, grad: [reshape(grad, shape_internal(node.inputs[0])), None])  # fmt: skip
+def reshape_node(xp, tensor, shape):
+    """The elements in row-major order, in another shape; a -1 stands for the size that fits."""
+    sizes = tuple(int(each) for each in np.ravel(shape))
+    count, known = math.prod(tensor.shape), math.prod(each for each in sizes if each != -1)
+    free = sizes.count(-1)
+    if free == 0 and known != count:
+        raise InvalidArgumentError(
+            None, None, f"Input to reshape is a tensor with {count} values, but the requested shape has {known}"
+        )
+    if free > 1:
+        raise InvalidArgumentError(None, None, "Only one input size may be -1")
+    if free and (count % known if known else count):
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"Input to reshape is a tensor with {count} values, but the requested shape requires a multiple of {known}",
+        )
+    filled = count // known if known else 0
+    return xp.reshape(tensor, tuple(filled if each == -1 else each for each in sizes))
+
+
+def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
+    """The elements of `tensor` in another shape; one size may be -1, which stands for what is left."""
+    return reshape_node(tensor, shape, name=name)
+
+
+# ExpandDims and Squeeze.
+
+
+def _to_input_shape(node: Operation, grad: Any) -> list[Any]:
+    first = reshape(grad, shape_internal(node.inputs[0]))
+    return [first] + [None] * (len(node.inputs) - 1)
+
+
+def _expanded(node: Operation) -> list[Dims]:
+    dims, axis = node.inputs[0]._dims, constant_value(node.inputs[1])
+    if dims is None:
+        return [None]
+    if axis is None:
+        return [(None,) * (len(dims) + 1)]
+    if np.size(axis) != 1:
+        raise ValueError("'dim' input must be a tensor with a single value")
+    at = int(np.ravel(axis)[0])
+    if not -len(dims) - 1 <= at <= len(dims):
+        raise ValueError(f"dim {at} not in the interval [{-len(dims) - 1}, {len(dims)}].")
+    at += (len(dims) + 1) if at < 0 else 0
+    return [(*dims[:at], 1, *dims[at:])]
+
+
+@op("ExpandDims", "input: T, dim: Tdim -> output: T", infer=_expanded, static=("dim",), gradient=_to_input_shape,
+    types={"Tdim": INDEX}, defaults={"Tdim": dtypes.int32})  # fmt: skip
+def expand_dims_node(xp, input, dim):
+    """The input with a dimension of size 1 put in at `dim`."""
+    at = int(np.ravel(dim)[0])
+    rank = len(input.shape)
+    if not -rank - 1 <= at <= rank:
+        raise InvalidArgumentError(None, None, f"Tried to expand dim index {at} for tensor with {rank} dimensions.")
+    return xp.expand_dims(input, at)
+
+
+def expand_dims(input: Any, axis: Any = None, name: str | None = None, dim: Any = None) -> Tensor:
+    """Put a dimension of size 1 in at `axis` (`dim` is an older name for it)."""
+    axis = _either("axis", axis, "dim", dim)
+    if axis is None:
+        raise ValueError("Must specify an axis argument to tf.expand_dims()")
+    return expand_dims_node(input, axis, name=name)
+
+
+def _either(name: str, value: Any, old_name: str, old_value: Any) -> Any:
+    if old_value is not None and value is not None:
+        raise ValueError(f"Cannot specify both '{old_name}' and '{name}'")
+    return value if old_value is None else old_value
+
+
+def _squeezed(node: Operation) -> list[Dims]:
+    dims, axes = node.inputs[0]._dims, node.attrs["squeeze_dims"]
+    if dims is None:
+        return [None]
+    if not axes:
+        return [None] if None in dims else [tuple(size for size in dims if size != 1)]
+    gone = set()
+    for axis in axes:
+        if not -len(dims) <= axis < len(dims):
+            raise ValueError(f"dim {axis} not in the interval [{-len(dims)}, {len(dims) - 1}].")
+        gone.add(axis % len(dims))
+    for axis in sorted(gone):
+        if dims[axis] not in (None, 1):
+            raise ValueError(f"Can not squeeze dim[{axis}], expected a dimension of 1, got {dims[axis]}")
+    return [tuple(size for axis, size in enumerate(dims) if axis not in gone)]
+
+
+@op("Squeeze", "input: T -> output: T", infer=_squeezed, gradient=_to_input_shape)
+def squeeze_node(xp, input, *, squeeze_dims: list[int] = []):  # noqa: B006
+    """The input without dimensions of size 1: those listed, or all."""
+    rank = len(input.shape)
+    axes = [axis % rank for axis in squeeze_dims] or [axis for axis in range(rank) if input.shape[axis] == 1]
+    for axis in axes:
+        if input.shape[axis] != 1:
+            raise InvalidArgumentError(
+                None, None, f"Can not squeeze dim[{axis}], expected a dimension of 1, got {input.shape[axis]}"
+            )
+    return xp.reshape(input, tuple(each for axis, each in enumerate(input.shape) if axis not in axes))
+
+
+def squeeze(input: Any, axis: Any = None, name: str | None = None, squeeze_dims: Any = None) -> Tensor:
+    """Drop dimensions of size 1: those in `axis` (`squeeze_dims` is an older name for it), or all."""
+    axis = _either("axis", axis, "squeeze_dims", squeeze_dims)
+    axes = [] if axis is None else [axis] if np.isscalar(axis) else axis
+    return squeeze_node(input, squeeze_dims=axes, name=name)
+
+
+# Transpose.
+
+
+def _transposed(node: Operation) -> list[Dims]:
+    dims, perm = node.inputs[0]._dims, constant_value(node.inputs[1])
+    count = node.inputs[1]._dims[0] if rank_of(node.inputs[1]) == 1 else None  # type: ignore[index]
+    if dims is not None and count is not None and len(dims) != count:
+        raise ValueError(f"Dimension must be {len(dims)} but is {count}")
+    rank = count if dims is None else len(dims)
+    if rank is None:
+        return [None]
+    if perm is None:
+        return [(None,) * rank]
+    axes = [int(axis) for axis in perm]
+    for axis in axes:
+        if not -rank <= axis < rank:
+            raise ValueError(f"perm dim {axis} is out of range of input rank {rank}")
+    return [(None,) * rank if dims is None else tuple(dims[axis] for axis in axes)]
+
+
+def _transpose_gradient(node: Operation, grad: Any) -> list[Any]:
+    return [transpose_node(grad, invert_permutation(node.inputs[1])), None]
+
+
+@op("Transpose", "x: T, perm: Tperm -> y: T", infer=_transposed, static=("perm",), gradient=_transpose_gradient,
+    types={"Tperm": INDEX}, defaults={"Tperm": dtypes.int32})  # fmt: skip
+def transpose_node(xp, x, perm):
+    """The input with dimension i of the output being dimension `perm[i]`."""
+    axes = tuple(int(axis) % max(len(x.shape), 1) for axis in perm)
+    missing = sorted(set(range(len(axes))) - set(axes))
+    if missing:
+        listed = ",".join(str(axis) for axis in axes)
+        raise InvalidArgumentError(None, None, f"{missing[0]} is missing from {{{listed}}}.")
+    return xp.transpose(x, axes)
+
+
+@op("ConjugateTranspose", "x: T, perm: Tperm -> y: T", infer=_transposed, static=("perm",), types={"Tperm": INDEX},
+    defaults={"Tperm": dtypes.int32}, gradient=lambda node, grad: [
+    conjugate_transpose(grad, invert_permutation(node.inputs[1])), None])  # fmt: skip
+def conjugate_transpose(xp, x, perm):
+    """The complex conjugate of the transposed input."""
+    return xp.conj(xp.transpose(x, tuple(int(axis) for axis in perm)))
+
+
+@op(
+    "ReversedAxes",
+    "x: T -> perm: int32",
+    infer=lambda node: [(rank_of(node.inputs[0]),)],
+    gradient=not_differentiable,
+    shape_only=True,
+)
+def reversed_axes(xp, x):
+    """The axes of the input, the last one first."""
+    return np.arange(len(x.shape) - 1, -1, -1, dtype=np.int32)
+
+
+def transpose(a: Any, perm: Any = None, name: str = "transpose", conjugate: bool = False) -> Tensor:
+    """Permute the dimensions of `a`; without `perm`, reverse them. `conjugate` also conjugates the elements."""
+    tensor = convert_to_tensor(a, name="a")
+    node = conjugate_transpose if conjugate and tensor.dtype.is_complex else transpose_node
+    if perm is None:
+        count = rank_of(tensor)
+        perm = range(count - 1, -1, -1) if count is not None else None
+        if perm is None:
+            with get_default_graph().name_scope(name) as scope:
+                return node(tensor, reversed_axes(tensor, name="Range"), name=scope)
+        perm = np.array(perm, np.int32)
+    return node(tensor, perm, name=name or "transpose")
+
+
+def matrix_transpose(a: Any, name: str = "matrix_transpose", conjugate: bool = False) -> Tensor:
+    """Swap the last two dimensions of `a`."""
+    tensor = convert_to_tensor(a, name="a")
+    count = rank_of(tensor)
+    if count is None:
+        return _swap_last(tensor, conjugate=conjugate, name=name)
+    if count < 2:
+        raise ValueError(f"Argument 'a' should be a (batch) matrix, with rank >= 2.  Found: {format_dims(tensor._dims)}")
+    return transpose(tensor, [*range(count - 2), count - 1, count - 2], name, conjugate)
+
+
+@op("MatrixTranspose", "x: T -> y: T", infer=lambda node: [None],
+    gradient=lambda node, grad: [_swap_last(grad, conjugate=node.attrs["conjugate"])])  # fmt: skip
+def _swap_last(xp, x, *, conjugate: bool = False):
+    """The input of unknown rank with its last two dimensions swapped."""
+    swapped = xp.swapaxes(x, -1, -2)
+    return xp.conj(swapped) if conjugate else swapped
+
+
+@op("InvertPermutation", "x: T -> y: T", infer=lambda node: [node.inputs[0]._dims],
+    gradient=not_differentiable, types={"T": INDEX},
+    defaults={"T": dtypes.int32})  # fmt: skip
+def invert_permutation_node(xp, x):
+    """The permutation y with `y[x[i]] = i`."""
+    if xp is np:
+        _check_permutation(x)
+    return xp.argsort(x)
+
+
+def _check_permutation(x: Any) -> None:
+    seen = set()
+    for each in x.tolist():
+        if not 0 <= each < len(x):
+            raise InvalidArgumentError(None, None, f"{each} is not between 0 and {len(x)}")
+        if each in seen:
+            raise InvalidArgumentError(None, None, f"{each} is duplicated in the input.")
+        seen.add(each)
+
+
+def invert_permutation(x: Any, name: str | None = None) -> Tensor:
+    """The inverse of a permutation, which must hold each of 0 ... n-1 once."""
+    return invert_permutation_node(x, name=name)
+
+
+# EnsureShape.
+
+
+def _ensured(node: Operation) -> list[Dims]:
+    dims, wanted = node.inputs[0]._dims, node.attrs["shape"]
+    if not dims_compatible(dims, wanted):
+        raise ValueError(f"Shapes must be compatible: {format_dims(dims)} is not {format_dims(wanted)}")
+    if dims is None or wanted is None:
+        return [wanted if dims is None else dims]
+    return [tuple(w if d is None else d for d, w in zip(dims, wanted, strict=True))]
+
+
+@op("EnsureShape", "input: T -> output: T", infer=_ensured, gradient=lambda node, grad: [grad])
+def ensure_shape_node(xp, input, *, shape: Dims):
+    """The input, whose shape must fit."""
+    if not dims_compatible(tuple(input.shape), shape):
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"Shape of tensor {brackets(input.shape)} is not compatible with expected shape {brackets(shape)}.",
+        )
+    return input
+
+
+def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Tensor:
+    """`x`, with the promise that its shape fits; InvalidArgumentError when a step finds that it does not."""
+    return ensure_shape_node(x, shape=shape, name=name)

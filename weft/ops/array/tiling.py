@@ -1,0 +1,205 @@
+"""Repeating and reordering whole tensors: Tile, BroadcastTo, Reverse, Roll."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from weft.errors import InvalidArgumentError
+from weft.framework import dtypes
+from weft.framework.constant_value import constant_dims, constant_value
+from weft.framework.dtypes import DType
+from weft.framework.operation import Operation, Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.tensor_shape import Dims, broadcast_dims
+from weft.ops.array.constant import constant
+from weft.ops.array.padding import check_rank, known_rank
+from weft.ops.array.shape_ops import INDEX, brackets
+from weft.ops.declaration import not_differentiable, op, rank_of, same_as_input
+from weft.ops.math.elementwise import neg, sum_to_like
+
+
+def _tiled(node: Operation) -> list[Dims]:
+    dims, times = node.inputs[0]._dims, constant_dims(node.inputs[1])
+    check_rank(node.inputs[0], known_rank(node.inputs[1])) if dims is None else _check_count(dims, node.inputs[1])
+    if dims is None or times is None:
+        rank = known_rank(node.inputs[1]) if dims is None else len(dims)
+        return [None if rank is None else (None,) * rank]
+    return [tuple(None if a is None or b is None else a * b for a, b in zip(dims, times, strict=True))]
+
+
+def _check_count(dims: tuple[int | None, ...], vector: Tensor) -> None:
+    count = known_rank(vector)
+    if count is not None and count != len(dims):
+        raise ValueError(f"Shape must be rank {len(dims)} but is rank {count}")
+
+
+@op("Tile", "input: T, multiples: Tmultiples -> output: T", infer=_tiled, static=("multiples",),
+    types={"Tmultiples": INDEX}, defaults={"Tmultiples": dtypes.int32},
+    gradient=lambda node, grad: [tile_grad(grad, node.inputs[1], node.inputs[0]), None])  # fmt: skip
+def tile_node(xp, input, multiples):
+    """The input repeated `multiples[i]` times along dimension i."""
+    times = np.ravel(multiples).tolist()
+    if len(times) != len(input.shape):
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"Expected multiples argument to be a vector of length {len(input.shape)} but got length {len(times)}",
+        )
+    for place, count in enumerate(times):
+        if count < 0:
+            raise InvalidArgumentError(None, None, f"Expected multiples[{place}] >= 0, but got {count}")
+    return xp.tile(input, tuple(times))
+
+
+@op("TiledSum", "input: T, multiples: Tmultiples, like: T -> output: T", static=("multiples",), gradient=None,
+    infer=lambda node: [node.inputs[2]._dims], types={"Tmultiples": INDEX})  # fmt: skip
+def tile_grad(xp, input, multiples, like):
+    """The sum of the copies that Tile makes of `like`."""
+    split = tuple(each for pair in zip(np.ravel(multiples).tolist(), like.shape, strict=True) for each in pair)
+    return xp.sum(xp.reshape(input, split), axis=tuple(range(0, len(split), 2)), dtype=input.dtype)
+
+
+def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
+    """Repeat a tensor `multiples[i]` times along dimension i."""
+    return tile_node(input, multiples, name=name)
+
+
+def _broadcast_shape(node: Operation) -> list[Dims]:
+    wanted, dims = constant_dims(node.inputs[1]), node.inputs[0]._dims
+    if wanted is None or dims is None:
+        return [wanted]
+    if len(dims) > len(wanted):
+        raise ValueError(f"Shape must be at most rank {len(wanted)} but is rank {len(dims)}")
+    lead = len(wanted) - len(dims)
+    for size, target in zip(dims, wanted[lead:], strict=True):
+        if None not in (size, target) and size not in (1, target):
+            raise ValueError(f"Dimensions must be equal, but are {size} and {target}")
+    return [wanted]
+
+
+@op("BroadcastTo", "input: T, shape: Tidx -> output: T", infer=_broadcast_shape, static=("shape",),
+    gradient=lambda node, grad: [sum_to_like(grad, node.inputs[0]), None], types={"Tidx": INDEX},
+    defaults={"Tidx": dtypes.int32})  # fmt: skip
+def broadcast_to(xp, input, shape):
+    """The input repeated along dimensions of size 1 and new leading ones."""
+    wanted = tuple(int(size) for size in np.ravel(shape))
+    try:
+        return xp.broadcast_to(input, wanted)
+    except ValueError as error:
+        raise InvalidArgumentError(
+            None, None, f"Incompatible shapes: {brackets(input.shape)} vs. {brackets(wanted)}"
+        ) from error
+
+
+@op("BroadcastArgs", "s0: T, s1: T -> r0: T", gradient=None, types={"T": INDEX}, defaults={"T": dtypes.int32},
+    infer=lambda node: [_longest(node)], static=("s0", "s1"))  # fmt: skip
+def broadcast_args(xp, s0, s1):
+    """The shape that two shapes broadcast to."""
+    try:
+        return np.array(np.broadcast_shapes(tuple(np.asarray(s0).tolist()), tuple(np.asarray(s1).tolist())), s0.dtype)
+    except ValueError as error:
+        raise InvalidArgumentError(None, None, f"Incompatible shapes: {brackets(s0)} vs. {brackets(s1)}") from error
+
+
+def _longest(node: Operation) -> Dims:
+    lengths = [None if tensor._dims is None else tensor._dims[0] for tensor in node.inputs]
+    return (None if None in lengths else max(lengths),)  # type: ignore[type-var]
+
+
+@op("BroadcastGradientArgs", "s0: T, s1: T -> r0: T, r1: T", gradient=not_differentiable, types={"T": INDEX},
+    defaults={"T": dtypes.int32}, infer=lambda node: [(None,), (None,)], static=("s0", "s1"))  # fmt: skip
+def broadcast_gradient_args(xp, s0, s1):
+    """The dimensions over which each of two broadcast tensors' gradients is summed."""
+    count = max(len(s0), len(s1))
+    first, second = ([1] * (count - len(s)) + np.asarray(s).tolist() for s in (s0, s1))
+    axes0 = [i for i in range(count) if first[i] == 1 and (second[i] != 1 or i < count - len(s0))]
+    axes1 = [i for i in range(count) if second[i] == 1 and (first[i] != 1 or i < count - len(s1))]
+    return np.array(axes0, s0.dtype), np.array(axes1, s0.dtype)
+
+
+def broadcast_static_shape(shape_x: Any, shape_y: Any) -> Any:
+    """The TensorShape that two TensorShapes broadcast to; ValueError when they cannot."""
+    return type(shape_x)(broadcast_dims(shape_x._dims, shape_y._dims))
+
+
+def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Tensor:
+    """The shape, as a tensor, that two shapes given as tensors broadcast to."""
+    return broadcast_args(shape_x, shape_y)
+
+
+def _reversed(node: Operation) -> list[Dims]:
+    rank, axes = rank_of(node.inputs[0]), constant_value(node.inputs[1])
+    check_rank(node.inputs[1], 1)
+    if rank is not None and axes is not None:
+        seen = set()
+        for axis in axes.tolist():
+            if not -rank <= axis < rank:
+                raise ValueError(f"'axis'[0] = {axis} is out of valid range [-{rank}, {rank - 1}]")
+            if axis % rank in seen:
+                raise ValueError(f"axis {axis % rank} specified more than once.")
+            seen.add(axis % rank)
+    return same_as_input(node)
+
+
+@op("ReverseV2", "tensor: T, axis: Tidx -> output: T", infer=_reversed, static=("axis",), types={"Tidx": INDEX},
+    gradient=lambda node, grad: [reverse_node(grad, node.inputs[1]), None])  # fmt: skip
+def reverse_node(xp, tensor, axis, *, Tidx: DType = dtypes.int32):
+    """The elements in opposite order along the dimensions in `axis`."""
+    return xp.flip(tensor, tuple(np.ravel(axis).tolist()))
+
+
+def reverse(tensor: Any, axis: Any, name: str | None = None) -> Tensor:
+    """Reverse the order of the elements along the dimensions listed in `axis`."""
+    return reverse_node(tensor, axis, name=name)
+
+
+def _rolled(node: Operation) -> list[Dims]:
+    shift, axis = node.inputs[1]._dims, node.inputs[2]._dims
+    for dims in (shift, axis):
+        if dims is not None and len(dims) > 1:
+            raise ValueError(f"Shape must be at most rank 1 but is rank {len(dims)}")
+    if shift and axis and None not in (shift[0], axis[0]) and shift[0] != axis[0]:
+        sizes = f"{shift[0]} and {axis[0]}. Shapes are [{shift[0]}] and [{axis[0]}]."
+        raise ValueError(f"Dimension 0 in both shapes must be equal, but are {sizes}")
+    return same_as_input(node)
+
+
+@op("Roll", "input: T, shift: Tshift, axis: Taxis -> output: T", infer=_rolled, static=("axis",),
+    gradient=lambda node, grad: [roll_node(grad, neg(node.inputs[1]), node.inputs[2]), None, None],
+    types={"Tshift": INDEX, "Taxis": INDEX})  # fmt: skip
+def roll_node(xp, input, shift, axis):
+    """The elements moved on by `shift` along `axis`, around the end."""
+    rank = len(input.shape)
+    axes = np.ravel(axis).tolist()
+    for each in axes:
+        if not -rank <= each < rank:
+            raise InvalidArgumentError(None, None, f"axis {each} is out of range")
+    shifts = xp.broadcast_to(xp.ravel(shift), (len(axes),))
+    for index, each in enumerate(axes):
+        input = xp.roll(input, shifts[index], each)
+    return input
+
+
+def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Tensor:
+    """Move the elements on by `shift` along `axis`; those that leave at the end come in at the start."""
+    return roll_node(input, shift, axis, name=name)
+
+
+def required_space_to_batch_paddings(
+    input_shape: Any, block_shape: Any, base_paddings: Any = None, name: str | None = None
+) -> tuple[Tensor, Tensor]:
+    """The paddings that make a shape divisible by a block shape, and the crops that undo them.
+
+    All arguments must be known while the graph is built.
+    """
+    sizes, block = (constant_value(convert_to_tensor(value)) for value in (input_shape, block_shape))
+    base = np.zeros((len(block), 2), np.int32) if base_paddings is None else constant_value(convert_to_tensor(base_paddings))
+    if sizes is None or block is None or base is None:
+        raise ValueError("required_space_to_batch_paddings: input_shape, block_shape and base_paddings must be constants")
+    full = sizes + base.sum(1)
+    extra = (block - full % block) % block
+    paddings = np.stack([base[:, 0], base[:, 1] + extra], 1).astype(np.int32)
+    crops = np.stack([np.zeros_like(extra), extra], 1).astype(np.int32)
+    return constant(paddings, name="paddings"), constant(crops, name="crops")

@@ -1,0 +1,1 @@
+"""Control flow: branches, loops and the arrays that loops fill, and nodes that only order others."""

@@ -1,0 +1,297 @@
+"""Buffers: the values behind TensorArrays, `[size, ...element]` tensors that are written element by element.
+
+A buffer whose elements' shape is not known yet is `[size, 0]`; the first write gives it its shape. On the host a buffer of
+elements that differ in shape is a vector of arrays, and marks tell which elements were written and read.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from weft.errors import InvalidArgumentError, UnimplementedError
+from weft.framework import dtypes
+from weft.framework.constant_value import constant_value
+from weft.framework.dtypes import DType
+from weft.framework.operation import Operation
+from weft.framework.tensor_shape import Dims, TensorShape
+from weft.ops.array.filling import zeros_like
+from weft.ops.array.shape_ops import reshape, shape
+from weft.ops.control_flow.buffer_marks import marked, marks_of, new_marks, note_read, note_written, unmarked
+from weft.ops.declaration import op, same_as_input, unknown
+from weft.ops.traced_checks import note_wrong
+
+
+def is_unshaped(flow: Any) -> bool:
+    """Whether the buffer's elements have no shape yet."""
+    return len(flow.shape) == 2 and flow.shape[1] == 0
+
+
+def _is_ragged(flow: Any, dtype: Any) -> bool:
+    return isinstance(flow, np.ndarray) and flow.dtype == object and np.dtype(dtype) != object
+
+
+def _new_shape(node: Operation) -> list[Dims]:
+    element = node.attrs["element_shape"]
+    if element is None or None in element:
+        return [None]
+    size = constant_value(node.inputs[0])
+    return [(None if size is None else int(size), *element)]
+
+
+@op("TensorBuffer", "size: int32 -> flow: dtype", infer=_new_shape, gradient=None, stateful=True, static=("size",))
+def new_buffer(
+    xp, size, *, dtype: DType, element_shape: Dims = None, clear_after_read: bool = True, tensor_array_name: str = ""
+):
+    """A buffer of zeros."""
+    element: Any = (0,) if element_shape is None or None in element_shape else element_shape
+    if dtype is dtypes.string:
+        flow: Any = np.full((int(size), *element), b"", np.object_)
+    else:
+        flow = xp.zeros((int(size), *element), dtype.as_numpy_dtype)
+    return marked(flow, new_marks(tensor_array_name, int(size), clear_after_read)) if xp is np else flow
+
+
+@op("BufferUnstack", "value: T -> flow: T", infer=same_as_input, gradient=lambda node, grad: [grad], stateful=True)
+def buffer_unstack(xp, value, *, clear_after_read: bool = True, tensor_array_name: str = ""):
+    """A buffer of the parts of `value`, all of them written."""
+    if xp is not np:
+        return value
+    return marked(value, new_marks(tensor_array_name, value.shape[0], clear_after_read, is_written=True))
+
+
+def _check_index(index: int, size: int, verb: str) -> None:
+    if 0 <= index < size:
+        return
+    if verb == "read":
+        raise InvalidArgumentError(None, None, f"TensorArray: Tried to read from index {index} but array size is: {size}")
+    raise InvalidArgumentError(
+        None, None, f"TensorArray: Tried to write to index {index} but array is not resizeable and size is: {size}"
+    )
+
+
+def _written(flow: Any, index: int, value: Any) -> Any:
+    """A copy of the buffer with one element replaced."""
+    return note_written(flow, _with_element(unmarked(flow), index, np.asarray(value)), (index,))
+
+
+def _with_element(flow: Any, index: int, value: Any) -> Any:
+    if _is_ragged(flow, value.dtype):
+        result = flow.copy()
+        result[index] = value
+        return result
+    if is_unshaped(flow) and value.shape != (0,):
+        flow = np.full((flow.shape[0], *value.shape), b"" if value.dtype == object else 0, value.dtype)
+    if flow.shape[1:] == value.shape:
+        result = flow.copy()
+        result[index] = value[()]
+        return result
+    result = np.empty(flow.shape[0], object)
+    result[:] = list(flow)
+    result[index] = value
+    return result
+
+
+def _write_gradient(node: Operation, grad: Any) -> list[Any]:
+    _, index, value = node.inputs
+    return [buffer_write(grad, index, zeros_like(value)), None, buffer_read(grad, index)]
+
+
+@op("BufferWrite", "flow: T, index: int32, value: T -> output: T", infer=lambda node: [_merged(node)], gradient=_write_gradient)
+def buffer_write(xp, flow, index, value):
+    """The buffer with one element replaced."""
+    if xp is np:
+        _check_index(int(index), flow.shape[0], "write")
+        return _written(flow, int(index), value)
+    note_wrong((index < 0) | (index >= flow.shape[0]))
+    if is_unshaped(flow) and value.shape != (0,):
+        flow = xp.zeros((flow.shape[0], *value.shape), value.dtype)
+    return xp.asarray(flow).at[index].set(value)
+
+
+def _merged(node: Operation) -> Dims:
+    dims = node.inputs[0]._dims
+    return None if dims is None else dims
+
+
+def _grow_gradient(node: Operation, grad: Any) -> list[Any]:
+    flow, index, value = node.inputs
+    cleared = buffer_write(grad, index, zeros_like(value))
+    return [cleared[: shape(flow)[0]], None, buffer_read(grad, index)]
+
+
+@op("GrowingBufferWrite", "flow: T, index: int32, value: T -> output: T", infer=unknown, gradient=_grow_gradient)
+def growing_buffer_write(ctx, flow, index, value):
+    """The buffer with one element replaced; it grows to hold the index."""
+    missing = int(index) + 1 - flow.shape[0]
+    if missing > 0:
+        marks = marks_of(flow)
+        if _is_ragged(flow, value.dtype):
+            more = np.empty(missing, object)
+        else:
+            more = np.full((missing, *flow.shape[1:]), b"" if flow.dtype == object else 0, flow.dtype)
+        flow = np.concatenate([unmarked(flow), more])
+        flow = flow if marks is None else marked(flow, marks.copy(flow.shape[0]))
+    _check_index(int(index), flow.shape[0], "write")
+    return _written(flow, int(index), value)
+
+
+def _element(node: Operation) -> list[Dims]:
+    dims = node.inputs[0]._dims
+    return [None if dims is None else dims[1:]]
+
+
+def _read_gradient(node: Operation, grad: Any) -> list[Any]:
+    flow, index = node.inputs
+    return [buffer_write(zeros_like(flow), index, grad), None]
+
+
+@op("BufferRead", "flow: T, index: int32 -> value: T", infer=_element, gradient=_read_gradient)
+def buffer_read(xp, flow, index):
+    """One element of the buffer."""
+    if xp is not np:
+        note_wrong((index < 0) | (index >= flow.shape[0]))
+        return xp.asarray(flow)[index]
+    _check_index(int(index), flow.shape[0], "read")
+    note_read(flow, (int(index),), _has_shape(flow))
+    return unmarked(flow)[int(index)]
+
+
+def _has_shape(flow: Any) -> bool:
+    """Whether an element that was never written is zeros of a known shape."""
+    return not is_unshaped(flow) and flow.dtype != object
+
+
+def _stacked(node: Operation) -> list[Dims]:
+    dims, element = node.inputs[0]._dims, node.attrs["element_shape"]
+    return [dims if element is None else (None if dims is None else dims[0], *element)]
+
+
+@op("BufferStack", "flow: T -> value: T", infer=_stacked, gradient=lambda node, grad: [grad])
+def buffer_stack(xp, flow, *, element_shape: Dims = None):
+    """All elements, of one shape, along a new first dimension."""
+    if xp is not np:
+        return flow
+    note_read(flow, range(flow.shape[0]), _has_shape(flow))
+    flow = unmarked(flow)
+    if flow.shape[0] == 0 and is_unshaped(flow):
+        return np.zeros((0, *_known_element(element_shape)), flow.dtype)
+    if flow.dtype == object:
+        _check_alike(flow)
+    return flow
+
+
+def _known_element(dims: Dims) -> tuple[int, ...]:
+    known = [size for size in dims or () if size is not None]
+    if dims is None or len(known) != len(dims):
+        raise UnimplementedError(
+            None, None, f"TensorArray has size zero, but element shape {TensorShape(dims)} is not fully defined. Currently "
+            "only static shapes are supported when packing zero-size TensorArrays."
+        )  # fmt: skip
+    return tuple(known)
+
+
+def _check_alike(flow: Any) -> None:
+    shapes = [np.shape(each) for each in flow]
+    other = next((number for number, shape in enumerate(shapes) if shape != shapes[0]), None)
+    if other is not None:
+        raise InvalidArgumentError(
+            None, None, f"TensorArray has inconsistent shapes. Index 0 has shape: {list(shapes[0])} but index {other} has "
+            f"shape: {list(shapes[other])}"
+        )  # fmt: skip
+
+
+def _scatter_gradient(node: Operation, grad: Any) -> list[Any]:
+    _, indices, value = node.inputs
+    return [buffer_scatter(grad, indices, zeros_like(value)), None, buffer_gather(grad, indices)]
+
+
+@op("BufferScatter", "flow: T, indices: int32, value: T -> output: T", infer=lambda node: [_merged(node)],
+    gradient=_scatter_gradient)  # fmt: skip
+def buffer_scatter(xp, flow, indices, value):
+    """The buffer with the elements at `indices` replaced by those of `value`."""
+    old = flow
+    if is_unshaped(flow) and value.shape[1:] != (0,):
+        flow = xp.zeros((flow.shape[0], *value.shape[1:]), value.dtype)
+    if xp is not np:
+        note_wrong((indices < 0) | (indices >= flow.shape[0]))
+        return xp.asarray(flow).at[indices].set(value)
+    for index in indices:
+        _check_index(int(index), flow.shape[0], "write")
+    result = unmarked(flow).copy()
+    result[indices] = value
+    return note_written(old, result, indices.tolist())
+
+
+def _gathered(node: Operation) -> list[Dims]:
+    dims, indices = node.inputs[0]._dims, node.inputs[1]._dims
+    return [None if dims is None or indices is None else (*indices, *dims[1:])]
+
+
+@op("BufferGather", "flow: T, indices: int32 -> value: T", infer=_gathered,
+    gradient=lambda node, grad: [buffer_scatter(zeros_like(node.inputs[0]), node.inputs[1], grad), None])  # fmt: skip
+def buffer_gather(xp, flow, indices):
+    """The elements at `indices`, stacked."""
+    if xp is np:
+        for index in indices:
+            _check_index(int(index), flow.shape[0], "read")
+        note_read(flow, indices.tolist(), _has_shape(flow))
+        flow = unmarked(flow)
+    else:
+        note_wrong((indices < 0) | (indices >= flow.shape[0]))
+    return flow[indices]
+
+
+def _concat_shape(node: Operation) -> list[Dims]:
+    dims = node.inputs[0]._dims
+    if dims is None or len(dims) < 2:
+        return [None]
+    count = None if dims[0] is None or dims[1] is None else dims[0] * dims[1]
+    return [(count, *dims[2:])]
+
+
+@op("BufferConcat", "flow: T -> value: T", infer=_concat_shape,
+    gradient=lambda node, grad: [reshape(grad, shape(node.inputs[0]))])  # fmt: skip
+def buffer_concat(xp, flow):
+    """The elements one after the other along their first dimension."""
+    if isinstance(flow, np.ndarray):
+        note_read(flow, range(flow.shape[0]), _has_shape(flow))
+        flow = unmarked(flow)
+    if isinstance(flow, np.ndarray) and flow.dtype == object and flow.ndim == 1 and flow.size and np.ndim(flow[0]):
+        return np.concatenate([np.asarray(each) for each in flow])
+    if len(flow.shape) < 2:
+        raise InvalidArgumentError(None, None, "TensorArray: Concat saw a scalar shape; its elements must be vectors at least")
+    return xp.reshape(flow, (flow.shape[0] * flow.shape[1], *flow.shape[2:]))
+
+
+def _split_gradient(node: Operation, grad: Any) -> list[Any]:
+    return [reshape(grad, shape(node.inputs[0])), None]
+
+
+@op("BufferSplit", "value: T, lengths: int32 -> flow: T", infer=unknown, gradient=_split_gradient, static=("lengths",))
+def buffer_split(xp, value, lengths, *, size: int = -1, infer_shape: bool = False):
+    """A buffer of the parts of `value`, which are that long; of `size` parts, of one shape if it is to be inferred."""
+    sizes = [int(length) for length in np.ravel(lengths)]
+    if sum(sizes) != value.shape[0]:
+        raise InvalidArgumentError(
+            None, None, f"TensorArray: Expected sum of lengths to be equal to values.shape[0], but sum of lengths is "
+            f"{sum(sizes)} and value's shape is: {list(value.shape)}"
+        )  # fmt: skip
+    if size not in (-1, len(sizes)):
+        raise InvalidArgumentError(
+            None, None, f"TensorArray's size is not equal to the size of lengths ({size} vs. {len(sizes)}), and the "
+            "TensorArray is not marked as dynamically resizeable"
+        )  # fmt: skip
+    if len(set(sizes)) <= 1:
+        return xp.reshape(value, (len(sizes), sizes[0] if sizes else 0, *value.shape[1:]))
+    if infer_shape:
+        other = next(number for number, length in enumerate(sizes) if length != sizes[0])
+        raise InvalidArgumentError(
+            None, None, f"TensorArray: Could not write to TensorArray index {other} because the value shape is "
+            f"{[sizes[other], *value.shape[1:]]} which is incompatible with the TensorArray's inferred element shape: "
+            f"{[sizes[0], *value.shape[1:]]} (consider setting infer_shape=False)."
+        )  # fmt: skip
+    result = np.empty(len(sizes), object)
+    result[:] = np.split(np.asarray(value), np.cumsum(sizes)[:-1])
+    return result

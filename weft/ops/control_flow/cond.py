@@ -1,0 +1,136 @@
+"""tf.cond: one of two functions, chosen by a tensor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from weft.framework import dtypes, nest
+from weft.framework.func_graph import FuncGraph
+from weft.framework.graph import Graph, get_default_graph
+from weft.framework.operation import Operation, Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.tensor_shape import Dims
+from weft.ops.array.constant import constant
+from weft.ops.array.identity import identity_node
+from weft.ops.composites import as_leaf, flat_tensors, packed
+from weft.ops.control_flow.body_reads import read_outside
+from weft.ops.control_flow.nodes import build_node, function_name, share_captures
+
+
+def cond(
+    pred: Any,
+    true_fn: Callable[[], Any] | None = None,
+    false_fn: Callable[[], Any] | None = None,
+    strict: bool = False,
+    name: str | None = None,
+    fn1: Callable[[], Any] | None = None,
+    fn2: Callable[[], Any] | None = None,
+) -> Any:
+    """What `true_fn` or `false_fn` returns, as the value of `pred` says; nodes that they make run only when chosen.
+
+    What the functions use of the graph around is computed in any case.
+
+    Args:
+        pred: a scalar bool tensor.
+        true_fn, false_fn: functions without arguments that return (nested) tensors of equal structure and types.
+        strict: keep lists and tuples of one element as they are.
+        name: the name scope.
+        fn1, fn2: the former names of the functions.
+
+    Raises:
+        TypeError: an argument is missing or no function, or `pred` is a Python bool.
+        ValueError: what the functions return does not have the same structure or types.
+    """
+    true_fn, false_fn = _checked(true_fn, fn1, "true_fn", "fn1"), _checked(false_fn, fn2, "false_fn", "fn2")
+    if isinstance(pred, bool):
+        raise TypeError("'pred' must not be a Python bool.")
+    graph = get_default_graph()
+    with graph.name_scope(name or "cond") as scope:
+        predicate = _predicate(pred)
+        then_graph, then_result = _branch(graph, scope, "true_fn", true_fn, strict)
+        else_graph, else_result = _branch(graph, scope, "false_fn", false_fn, strict)
+        _check_same(then_result, else_result)
+        then_graph.outputs, else_graph.outputs = flat_tensors(then_result), flat_tensors(else_result)
+        _check_types(then_graph, else_graph)
+        shapes = [_common(a._dims, b._dims) for a, b in zip(then_graph.outputs, else_graph.outputs, strict=True)]
+        bodies = [then_graph, else_graph]
+        captured = read_outside(bodies, share_captures(bodies), only_if_apart=True)
+        types = [tensor.dtype.base_dtype for tensor in then_graph.outputs]
+        node = build_node(graph, "If", bodies, [predicate, captured],
+                          {"Tout": types, "output_shapes": shapes}, "If")  # fmt: skip
+        merged = [identity_node(output, name="Merge") for output in node.outputs]
+        return packed(then_result, merged)
+
+
+def _checked(function: Any, old: Any, name: str, old_name: str) -> Callable[[], Any]:
+    if old is not None:
+        if function is not None:
+            raise TypeError(f"cond(): '{name}' and '{old_name}' may not be set simultaneously.")
+        function = old
+    elif function is None:
+        raise TypeError(f"cond(): '{name}' argument required")
+    if not callable(function):
+        raise TypeError(f"'{name}' must be callable.")
+    return function
+
+
+def _predicate(pred: Any) -> Tensor:
+    tensor = convert_to_tensor(pred, name="pred")
+    if tensor.dtype.base_dtype is not dtypes.bool:
+        found = tensor.dtype.base_dtype.name
+        raise TypeError(f"Input 'pred' of 'Switch' Op has type {found} that does not match expected type of bool.")
+    if tensor._dims:
+        raise ValueError(f"Shape must be rank 0 but is rank {len(tensor._dims)}: the predicate of cond() must be a scalar, "
+                         f"got {tensor}")  # fmt: skip
+    return identity_node(tensor, name="pred_id")
+
+
+def _branch(graph: Graph, scope: str, role: str, function: Callable[[], Any], strict: bool) -> tuple[FuncGraph, Any]:
+    body = FuncGraph(function_name(scope, role.removesuffix("_fn")), graph)
+    with body.building():
+        result = function()
+        if result is None:
+            raise ValueError(f"'{role}' must have a return value.")
+        leaves = [_returned(body, leaf, role == "true_fn") for leaf in nest.flatten(result)]
+        result = nest.pack_sequence_as(result, leaves)
+        result = packed(result, [body.output(tensor) for tensor in flat_tensors(result)])
+    if not strict and isinstance(result, list | tuple) and len(result) == 1 and not hasattr(result, "_fields"):
+        result = result[0]
+    return body, result
+
+
+def _returned(body: FuncGraph, leaf: Any, chosen: bool) -> Any:
+    """A leaf of what a branch returns; an operation stands for the predicate that let it run."""
+    if isinstance(leaf, Operation):
+        with body.control_dependencies([leaf]):
+            return identity_node(constant(chosen), name="ran")
+    return as_leaf(leaf)
+
+
+def _check_same(then_result: Any, else_result: Any) -> None:
+    try:
+        nest.assert_same_structure(then_result, else_result)
+    except TypeError as error:
+        raise TypeError(f"Incompatible return types of 'true_fn' and 'false_fn': {error}") from None
+    except ValueError as error:
+        raise ValueError(f"Incompatible return values of 'true_fn' and 'false_fn': {error}") from None
+    if not nest.flatten(then_result):
+        raise ValueError("'true_fn' and 'false_fn' must return at least one result.")
+
+
+def _check_types(then_graph: FuncGraph, else_graph: FuncGraph) -> None:
+    if len(then_graph.outputs) != len(else_graph.outputs):
+        raise ValueError("Incompatible return values of 'true_fn' and 'false_fn': their numbers of tensors differ.")
+    for a, b in zip(then_graph.outputs, else_graph.outputs, strict=True):
+        if a.dtype.base_dtype is not b.dtype.base_dtype:
+            raise ValueError(
+                f"Outputs of 'true_fn' and 'false_fn' must have the same type(s). Received {a.dtype.name} from 'true_fn' "
+                f"and {b.dtype.name} from 'false_fn'."
+            )
+
+
+def _common(a: Dims, b: Dims) -> Dims:
+    if a is None or b is None or len(a) != len(b):
+        return None
+    return tuple(x if x == y else None for x, y in zip(a, b, strict=True))

@@ -1,0 +1,217 @@
+"""Loops over the first dimension of tensors: map_fn, scan, foldl, foldr."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from weft.framework import dtypes, nest
+from weft.framework.dtypes import as_dtype
+from weft.framework.graph import get_default_graph
+from weft.framework.operation import Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.ops.array.constant import constant
+from weft.ops.array.shape_ops import shape
+from weft.ops.control_flow.tensor_array import TensorArray
+from weft.ops.control_flow.while_loop import while_loop
+
+
+class _Elements:
+    """The tensors to go through, and how many steps that is."""
+
+    def __init__(self, elems: Any) -> None:
+        leaves = [convert_to_tensor(leaf, name="elem") for leaf in nest.flatten(elems)]
+        if not leaves:
+            raise ValueError(
+                f"elems must be a Tensor or (possibly nested) sequence of Tensors. Got {elems}, which does not contain "
+                "any Tensors."
+            )
+        for leaf in leaves:
+            if leaf._dims == ():
+                raise ValueError("Elements in elems must be 1+ dimensional Tensors, not scalars")
+        self._structure = elems
+        known = [leaf._dims[0] for leaf in leaves if leaf._dims is not None and leaf._dims[0] is not None]
+        if len(set(known)) > 1:
+            raise ValueError(f"Dimensions {known[0]} and {next(n for n in known if n != known[0])} are not compatible")
+        self.static_count = known[0] if known else None
+        self.count: Any = constant(known[0], name="n") if known else shape(leaves[0])[0]
+        self._arrays = [TensorArray(leaf.dtype.base_dtype, flow=leaf, element_shape=_tail(leaf)) for leaf in leaves]
+
+    def at(self, index: Any) -> Any:
+        """The elements of one step, in the structure that was given."""
+        return nest.pack_sequence_as(self._structure, [array.read(index) for array in self._arrays])
+
+
+def _tail(tensor: Tensor) -> Any:
+    return None if tensor._dims is None else tensor._dims[1:]
+
+
+def _checked(function: Any) -> None:
+    if not callable(function):
+        raise TypeError(f"{function!r} is not callable. Please provide a callable function.")
+
+
+def _outputs(structure: Any, count: Any, types: Any) -> list[TensorArray]:
+    return [TensorArray(kind, size=count, dynamic_size=False) for kind in nest.flatten(types)]
+
+
+def _stacked(structure: Any, arrays: list[TensorArray], static_count: int | None) -> Any:
+    results = [array.stack() for array in arrays]
+    for result in results:
+        if static_count is not None and result._dims is not None:
+            result.set_shape((static_count, *result._dims[1:]))
+    return nest.pack_sequence_as(structure, results)
+
+
+def map_fn(
+    fn: Callable[[Any], Any],
+    elems: Any,
+    dtype: Any = None,
+    parallel_iterations: int | None = None,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    infer_shape: bool = True,
+    name: str | None = None,
+    fn_output_signature: Any = None,
+) -> Any:
+    """The results of `fn` for the parts of `elems` along the first dimension, stacked.
+
+    Args:
+        fn: a function of one part, in the structure of `elems`.
+        elems: a tensor, or (nested) tensors with equal first dimensions.
+        dtype: the types that `fn` returns, in its structure; those of `elems` when None.
+        parallel_iterations, swap_memory: see `while_loop`.
+        back_prop: whether gradients go through.
+        infer_shape: accepted.
+        name: the name scope.
+        fn_output_signature: another name of `dtype`.
+
+    Raises:
+        TypeError: `fn` is no function.
+        ValueError: `elems` are scalars, or `fn` returns another structure than `dtype`.
+    """
+    _checked(fn)
+    dtype = fn_output_signature if dtype is None else dtype
+    with get_default_graph().name_scope(name or "map"):
+        elements = _Elements(elems)
+        types = nest.map_structure(lambda leaf: convert_to_tensor(leaf).dtype, elems) if dtype is None else dtype
+        types = nest.pack_sequence_as(types, [as_dtype(kind) for kind in nest.flatten(types)])
+
+        def body(index: Any, arrays: Any) -> Any:
+            made = fn(elements.at(index))
+            nest.assert_same_structure(types, made)
+            return index + 1, _written(arrays, index, made)
+
+        initial = (constant(0), _outputs(types, elements.count, types))
+        _, arrays = while_loop(
+            lambda index, _: index < elements.count, body, initial, parallel_iterations=parallel_iterations or 10,
+            back_prop=back_prop, swap_memory=swap_memory, maximum_iterations=None,
+        )  # fmt: skip
+        return _stacked(types, arrays, elements.static_count)
+
+
+def _written(arrays: Any, index: Any, values: Any) -> list[TensorArray]:
+    return [array.write(index, value) for array, value in zip(arrays, nest.flatten(values), strict=True)]
+
+
+def scan(
+    fn: Callable[[Any, Any], Any],
+    elems: Any,
+    initializer: Any = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    infer_shape: bool = True,
+    reverse: bool = False,
+    name: str | None = None,
+) -> Any:
+    """All results of folding `fn` over the parts of `elems`, stacked.
+
+    Args:
+        fn: a function of what it returned before and of the next part.
+        elems: a tensor, or (nested) tensors with equal first dimensions.
+        initializer: what `fn` gets first; the first part when None, which is then the first result.
+        parallel_iterations, swap_memory: see `while_loop`.
+        back_prop: whether gradients go through.
+        infer_shape: accepted.
+        reverse: begin with the last part.
+        name: the name scope.
+
+    Raises:
+        TypeError: `fn` is no function.
+        ValueError: `elems` are scalars, or `fn` returns another structure than it gets.
+    """
+    _checked(fn)
+    with get_default_graph().name_scope(name or "scan"):
+        elements = _Elements(elems)
+        last = elements.count - 1
+        start = last if reverse else constant(0)
+        state = elements.at(start) if initializer is None else _converted(initializer)
+        arrays = _outputs(state, elements.count, nest.map_structure(lambda leaf: leaf.dtype.base_dtype, state))
+        done = 0
+        if initializer is None:
+            arrays, done = _written(arrays, start, state), 1
+
+        def body(step: Any, state: Any, arrays: Any) -> Any:
+            index = last - step if reverse else step
+            made = fn(state, elements.at(index))
+            nest.assert_same_structure(state, made)
+            return step + 1, _converted(made), _written(arrays, index, made)
+
+        _, _, arrays = while_loop(
+            lambda step, *_: step < elements.count, body, (constant(done), state, arrays),
+            parallel_iterations=parallel_iterations, back_prop=back_prop, swap_memory=swap_memory,
+        )  # fmt: skip
+        return _stacked(state, arrays, elements.static_count)
+
+
+def _converted(structure: Any) -> Any:
+    return nest.map_structure(convert_to_tensor, structure)
+
+
+def _fold(
+    fn: Callable[[Any, Any], Any], elems: Any, initializer: Any, options: dict[str, Any], reverse: bool, name: str
+) -> Any:
+    _checked(fn)
+    with get_default_graph().name_scope(name):
+        elements = _Elements(elems)
+        last = elements.count - 1
+        first = last if reverse else constant(0)
+        state = elements.at(first) if initializer is None else _converted(initializer)
+
+        def body(step: Any, state: Any) -> Any:
+            made = fn(state, elements.at(last - step if reverse else step))
+            nest.assert_same_structure(state, made)
+            return step + 1, _converted(made)
+
+        done = constant(1 if initializer is None else 0, dtypes.int32)
+        limit = elements.count
+        return while_loop(lambda step, _: step < limit, body, (done, state), maximum_iterations=limit, **options)[1]
+
+
+def foldl(
+    fn: Callable[[Any, Any], Any],
+    elems: Any,
+    initializer: Any = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    name: str | None = None,
+) -> Any:
+    """The last result of folding `fn` over the parts of `elems` along the first dimension; see `scan`."""
+    options = {"parallel_iterations": parallel_iterations, "back_prop": back_prop, "swap_memory": swap_memory}
+    return _fold(fn, elems, initializer, options, reverse=False, name=name or "foldl")
+
+
+def foldr(
+    fn: Callable[[Any, Any], Any],
+    elems: Any,
+    initializer: Any = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    name: str | None = None,
+) -> Any:
+    """The last result of folding `fn` over the parts of `elems` from the last to the first; see `scan`."""
+    options = {"parallel_iterations": parallel_iterations, "back_prop": back_prop, "swap_memory": swap_memory}
+    return _fold(fn, elems, initializer, options, reverse=True, name=name or "foldr")

@@ -1,0 +1,160 @@
+"""If and While as graph nodes: functions of the graph's library run by a node.
+
+A node has no kernel: the runtime runs its functions, compiled with the rest of the stage or interpreted. It is where its own
+device says, and so are the nodes in its functions; a node whose functions update a variable is placed with that variable.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any, Final
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from weft.errors import InternalError
+from weft.framework import op_def
+from weft.framework.attr_value import FunctionName
+from weft.framework.attr_value import FunctionName as Function
+from weft.framework.dtypes import DType
+from weft.framework.func_graph import FuncGraph, settle_references
+from weft.framework.graph import Graph
+from weft.framework.op_builder import build
+from weft.framework.operation import Operation, Tensor
+from weft.framework.tensor_shape import Dims
+from weft.ops import sendrecv as sendrecv
+from weft.ops.declaration import from_attr, not_differentiable, op
+
+_NUMBERS: Final = itertools.count()
+
+
+def _declared_shapes(node: Operation) -> list[Dims]:
+    shapes = node.attrs["output_shapes"] or [None] * len(node.outputs)
+    if len(shapes) != len(node.outputs):
+        raise ValueError(f"Attribute 'output_shapes' has {len(shapes)} shapes for {len(node.outputs)} outputs")
+    return list(shapes)
+
+
+def _not_called(node_type: str) -> InternalError:
+    return InternalError(None, None, f"{node_type} runs functions and has no kernel to call")
+
+
+def _declare_if(name: str, stateful: bool) -> None:
+    @op(name, "cond: Tcond, input: [Tin] -> output: [Tout]", infer=_declared_shapes, gradient=None, stateful=stateful,
+        bodies=("then_branch", "else_branch"))  # fmt: skip
+    def kernel(
+        xp, cond, input, *, Tin: list[DType], Tout: list[DType], then_branch: Function, else_branch: Function,
+        output_shapes: list[Dims] = [],  # noqa: B006 - a declaration, which nobody changes
+    ):  # fmt: skip
+        """What the branch that `cond` chooses returns."""
+        raise _not_called(name)
+
+
+def _declare_while(name: str, stateful: bool) -> None:
+    @op(name, "input: [T] -> output: [T]", infer=_declared_shapes, gradient=None, stateful=stateful,
+        bodies=("cond", "body"))  # fmt: skip
+    def kernel(
+        xp, input, *, T: list[DType], cond: Function, body: Function, output_shapes: list[Dims] = [],  # noqa: B006
+        parallel_iterations: int = 10,
+    ):  # fmt: skip
+        """The loop variables when `cond` of them is false, after `body` has made new ones as often as it was true."""
+        raise _not_called(name)
+
+
+for _prefix, _stateful in (("Stateless", False), ("", True)):
+    _declare_if(f"{_prefix}If", _stateful)
+    _declare_while(f"{_prefix}While", _stateful)
+
+
+@op("RecordingWhile", "input: [T] -> output: [T], recorded: [Trecorded]", infer=_declared_shapes, gradient=None, stateful=True,
+    bodies=("cond", "body"))  # fmt: skip
+def recording_while(
+    xp, input, *, T: list[DType], Trecorded: list[DType], cond: Function, body: Function,
+    output_shapes: list[Dims] = [], parallel_iterations: int = 10,  # noqa: B006
+):  # fmt: skip
+    """A While whose body returns further values after the loop variables, and the stacks of these over all iterations.
+
+    Where the values of a stack differ in shape it is a vector of arrays, which stays within its process.
+    """
+    raise _not_called("RecordingWhile")
+
+
+def _recorded_gradient(node: Operation, grad: Any) -> list[Any]:
+    return [unrecorded(node.inputs[0], node.inputs[1], grad), None]
+
+
+def _recorded_shape(node: Operation) -> list[Dims]:
+    dims = node.inputs[0]._dims
+    return [None if dims is None else dims[1:]]
+
+
+@op("RecordedValue", "stack: T, index: int32 -> value: T", infer=_recorded_shape, gradient=_recorded_gradient)
+def recorded_value(xp, stack, index):
+    """The value of one iteration out of a stack that a RecordingWhile made."""
+    return stack[index[()]] if xp is np else lax.dynamic_index_in_dim(jnp.asarray(stack), index, keepdims=False)
+
+
+@op("RecordedValueGrad", "stack: T, index: int32, grad: T -> output: T", infer=lambda node: [node.inputs[0]._dims],
+    gradient=lambda node, grad: [None, None, recorded_value(grad, node.inputs[1])])  # fmt: skip
+def unrecorded(xp, stack, index, grad):
+    """Zeros in the shape of the stack, with the gradient of one iteration's value in its place."""
+    result = xp.zeros_like(stack)
+    if xp is not np:
+        return result.at[index].set(grad)
+    result[index[()]] = grad
+    return result
+
+
+@op("NoValue", "-> output: dtype", infer=from_attr("shape"), gradient=not_differentiable)
+def no_value(*, dtype: DType, shape: Dims):
+    """What a branch returns in the place of a value that only the other branch has; nothing uses it."""
+    return np.zeros((), dtype.as_numpy_dtype)
+
+
+def function_name(scope: str, role: str) -> str:
+    """A new name in the library for a body built under a name scope."""
+    return f"{scope.strip('/').replace('/', '_') or 'body'}_{role}_{next(_NUMBERS)}"
+
+
+def has_state(functions: Sequence[FuncGraph]) -> bool:
+    """Whether a node in one of the functions reads or changes state."""
+    return any(op.op_def.stateful and op.type != "_Arg" for function in functions for op in function.get_operations())
+
+
+def share_captures(functions: Sequence[FuncGraph]) -> list[Tensor]:
+    """Give all functions the same further arguments, one for each tensor that any of them captures; returns these tensors."""
+    wanted = list(dict.fromkeys(tensor for function in functions for tensor in function.captures))
+    for function in functions:
+        captured = set(function.captures.values())
+        own = [argument for argument in function.inputs if argument not in captured]
+        for tensor in wanted:
+            if tensor not in function.captures:
+                function.capture_argument(tensor)
+        function.inputs = own + [function.captures[tensor] for tensor in wanted]
+        for index, argument in enumerate(function.inputs):
+            argument.op.attrs["index"] = index
+        function.captures = {tensor: function.captures[tensor] for tensor in wanted}
+    return wanted
+
+
+def add_functions(graph: Graph, functions: Sequence[FuncGraph]) -> list[FunctionName]:
+    """Put finished bodies into the library."""
+    settle_references(functions)
+    for function in functions:
+        graph.add_function(function.name, function)
+        function.finalize()
+    return [FunctionName(function.name) for function in functions]
+
+
+def build_node(
+    graph: Graph, op_type: str, functions: Sequence[FuncGraph], inputs: Sequence[Any], attrs: Any, name: str
+) -> Operation:
+    """Add a node that runs the functions; it waits for what nodes in them were told to wait for."""
+    waits = dict.fromkeys(op for function in functions for op in function.outer_control_inputs)
+    stateless = "" if has_state(functions) else "Stateless"
+    definition = op_def.lookup(stateless + op_type)
+    names = dict(zip(definition.bodies, add_functions(graph, functions), strict=True))
+    with graph.control_dependencies(list(waits)):
+        return build(definition, inputs, {**names, **attrs}, name)

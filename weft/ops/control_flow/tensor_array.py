@@ -1,0 +1,224 @@
+"""TensorArray: tensors of one type under numbers, written and read one by one, mostly in loops."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.framework import dtypes
+from weft.framework.constant_value import constant_value
+from weft.framework.dtypes import DType, as_dtype
+from weft.framework.graph import get_default_graph
+from weft.framework.operation import Operation, Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.tensor_shape import Dims, TensorShape, as_dims, dims_compatible, merge_dims
+from weft.ops.array.filling import zeros_like
+from weft.ops.array.identity import identity_node
+from weft.ops.array.shape_ops import shape
+from weft.ops.composites import register_composite
+from weft.ops.control_flow import buffers
+from weft.ops.control_flow.ordering import no_op
+from weft.ops.math.casting import cast
+
+
+class TensorArray:
+    """An array of tensors of one type.
+
+    Methods that write return a new TensorArray, to be used from then on; this one keeps its elements. An element is written
+    once and, with `clear_after_read`, read once: a run that does more fails with InvalidArgumentError where it notices, which
+    is while the program is interpreted. Compiled code does not check.
+
+    Args:
+        dtype: the type of the elements.
+        size: how many there are.
+        dynamic_size: whether a write past the end makes the array grow. Such an array lives on the host.
+        clear_after_read: whether an element may be read only once. Memory is freed when nothing needs it any more, either way.
+        tensor_array_name: the name that errors tell.
+        handle: not supported; there is no resource behind the array.
+        flow: a tensor with the elements, in place of `size`.
+        infer_shape: whether all elements have one shape, which the first write tells.
+        element_shape: what is known of the elements' shape.
+        colocate_with_first_write_call: accepted; the array is where its values are.
+        name: the node's name.
+    """
+
+    def __init__(
+        self,
+        dtype: Any,
+        size: Any = None,
+        dynamic_size: bool | None = None,
+        clear_after_read: bool | None = None,
+        tensor_array_name: str | None = None,
+        handle: Any = None,
+        flow: Tensor | None = None,
+        infer_shape: bool = True,
+        element_shape: Any = None,
+        colocate_with_first_write_call: bool = True,
+        name: str | None = None,
+    ) -> None:
+        if handle is not None:
+            raise ValueError("TensorArray: a handle is not supported, there is no resource behind the array; pass its flow")
+        if size is None and flow is None:
+            raise ValueError("Argument `size` must be provided if handle is not provided.")
+        self._dtype = as_dtype(dtype).base_dtype
+        self._dynamic_size = bool(dynamic_size)
+        self._infer_shape = infer_shape
+        # One record for all arrays made from this one: a write in a loop's body tells the shape to what follows the loop.
+        self._element: list[Dims] = [as_dims(element_shape)]
+        self._size = None if size is None else constant_value(convert_to_tensor(size, dtypes.int32))
+        self._options = {
+            "clear_after_read": clear_after_read is None or bool(clear_after_read),
+            "tensor_array_name": tensor_array_name or name or "TensorArray",
+        }
+        if flow is not None:
+            self._flow = flow
+        else:
+            self._flow = buffers.new_buffer(
+                cast(convert_to_tensor(size), dtypes.int32), dtype=self._dtype, element_shape=self._element[0],
+                name=name or "TensorArray", **self._options,
+            )  # fmt: skip
+
+    def _with_flow(self, flow: Tensor) -> TensorArray:
+        made = TensorArray.__new__(TensorArray)
+        made.__dict__.update(self.__dict__)
+        made._flow = flow
+        return made
+
+    @property
+    def flow(self) -> Tensor:
+        """The tensor that holds the elements."""
+        return self._flow
+
+    @property
+    def handle(self) -> Tensor:
+        """The tensor that holds the elements; there is no handle."""
+        return self._flow
+
+    @property
+    def dtype(self) -> DType:
+        """The type of the elements."""
+        return self._dtype
+
+    @property
+    def dynamic_size(self) -> bool:
+        """Whether the array grows."""
+        return self._dynamic_size
+
+    @property
+    def element_shape(self) -> TensorShape:
+        """What is known of the elements' shape."""
+        return TensorShape(self._element[0])
+
+    def _check_element(self, dims: Dims) -> None:
+        if not dims_compatible(self._element[0], dims):
+            raise ValueError(f"Inconsistent shapes: saw {TensorShape(dims)} but expected {self.element_shape} ")
+        if self._infer_shape:
+            self._element[0] = merge_dims(self._element[0], dims)
+
+    def _value(self, value: Any) -> Tensor:
+        tensor = convert_to_tensor(value, preferred_dtype=self._dtype, name="value")
+        if tensor.dtype.base_dtype is not self._dtype:
+            raise TypeError(
+                f"TensorArray dtype is {self._dtype.name} but Op is trying to write dtype {tensor.dtype.base_dtype.name}"
+            )
+        return tensor
+
+    def _shaped(self, tensor: Tensor, *leading: int | None) -> Tensor:
+        element = self._element[0]
+        if element is not None:
+            tensor.set_shape((*leading, *element))
+        return tensor
+
+    def identity(self) -> TensorArray:
+        """An array with the same elements."""
+        return self._with_flow(identity_node(self._flow))
+
+    def grad(self, source: str, flow: Tensor | None = None, name: str | None = None) -> TensorArray:
+        """An array of zeros for the gradients of this one's elements."""
+        return self._with_flow(zeros_like(self._flow if flow is None else flow, name=name))
+
+    def read(self, index: Any, name: str | None = None) -> Tensor:
+        """The element at `index`."""
+        return self._shaped(buffers.buffer_read(self._flow, _index(index), name=name or "TensorArrayReadV3"))
+
+    def write(self, index: Any, value: Any, name: str | None = None) -> TensorArray:
+        """The array with `value` at `index`."""
+        with get_default_graph().name_scope(name or "TensorArrayWrite"):
+            tensor = self._value(value)
+            self._check_element(tensor._dims)
+            write = buffers.growing_buffer_write if self._dynamic_size else buffers.buffer_write
+            return self._with_flow(write(self._flow, _index(index), tensor, name="TensorArrayWriteV3"))
+
+    def stack(self, name: str | None = None) -> Tensor:
+        """All elements, along a new first dimension."""
+        with get_default_graph().name_scope(name or "TensorArrayStack"):
+            stacked = buffers.buffer_stack(self._flow, element_shape=self._element[0], name="TensorArrayGatherV3")
+            size = None if self._dynamic_size or self._size is None else int(self._size)
+            return self._shaped(stacked, size)
+
+    def gather(self, indices: Any, name: str | None = None) -> Tensor:
+        """The elements at `indices`, along a new first dimension."""
+        numbers = cast(convert_to_tensor(indices, name="indices"), dtypes.int32)
+        gathered = buffers.buffer_gather(self._flow, numbers, name=name or "TensorArrayGatherV3")
+        return self._shaped(gathered, *(numbers._dims or (None,)))
+
+    def concat(self, name: str | None = None) -> Tensor:
+        """All elements one after the other along their first dimension."""
+        joined: Tensor = buffers.buffer_concat(self._flow, name=name or "TensorArrayConcatV3")
+        element = self._element[0]
+        if element:
+            joined.set_shape((None, *element[1:]))
+        return joined
+
+    def unstack(self, value: Any, name: str | None = None) -> TensorArray:
+        """The array with the parts of `value` along its first dimension as elements."""
+        with get_default_graph().name_scope(name or "TensorArrayUnstack"):
+            tensor = self._value(value)
+            if tensor._dims is not None:
+                self._check_element(tensor._dims[1:])
+                self._size = tensor._dims[0] if self._dynamic_size or self._size is None else self._size
+            return self._with_flow(buffers.buffer_unstack(tensor, name="TensorArrayScatterV3", **self._options))
+
+    def scatter(self, indices: Any, value: Any, name: str | None = None) -> TensorArray:
+        """The array with the parts of `value` along its first dimension at `indices`."""
+        with get_default_graph().name_scope(name or "TensorArrayScatter"):
+            tensor = self._value(value)
+            if tensor._dims is not None:
+                self._check_element(tensor._dims[1:])
+            numbers = cast(convert_to_tensor(indices, name="indices"), dtypes.int32)
+            return self._with_flow(buffers.buffer_scatter(self._flow, numbers, tensor, name="TensorArrayScatterV3"))
+
+    def split(self, value: Any, lengths: Any, name: str | None = None) -> TensorArray:
+        """The array with consecutive parts of `value`, `lengths` long, as elements."""
+        with get_default_graph().name_scope(name or "TensorArraySplit"):
+            tensor = self._value(value)
+            sizes = cast(convert_to_tensor(lengths, name="lengths"), dtypes.int32)
+            known = constant_value(sizes)
+            if self._infer_shape and known is not None and len(set(known.tolist())) == 1 and tensor._dims is not None:
+                self._check_element((int(known[0]), *tensor._dims[1:]))
+            count = -1 if self._dynamic_size or self._size is None else int(self._size)
+            made = buffers.buffer_split(tensor, sizes, size=count, infer_shape=self._infer_shape, name="TensorArraySplitV3")
+            return self._with_flow(made)
+
+    def size(self, name: str | None = None) -> Tensor:
+        """How many elements there are."""
+        if not self._dynamic_size and self._size is not None:
+            return convert_to_tensor(int(self._size), dtypes.int32, name=name or "TensorArraySizeV3")
+        with get_default_graph().name_scope(name or "TensorArraySizeV3"):
+            return shape(self._flow)[0]
+
+    def close(self, name: str | None = None) -> Operation:
+        """Nothing: memory is freed when nothing needs it any more."""
+        return no_op(name=name or "TensorArrayCloseV3")
+
+    def mark_used(self) -> None:
+        """Nothing; for programs that call it."""
+
+
+def _index(index: Any) -> Tensor:
+    number = convert_to_tensor(index, name="index")
+    if not number.dtype.is_integer:
+        raise TypeError(f"TensorArray: an index must be an integer, got {index!r} of type {number.dtype.base_dtype.name}")
+    return cast(number, dtypes.int32)
+
+
+register_composite(TensorArray, lambda array: [array.flow], lambda array, tensors: array._with_flow(tensors[0]))

@@ -1,0 +1,223 @@
+"""tf.while_loop: a function repeated as long as a condition of its variables holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from weft.framework import dtypes, nest
+from weft.framework.func_graph import FuncGraph
+from weft.framework.graph import Graph, get_default_graph
+from weft.framework.operation import Operation, Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.tensor_shape import Dims, TensorShape, as_dims
+from weft.ops.array.identity import identity_node
+from weft.ops.composites import as_leaf, flat_tensors, has_free_shape, packed, tensors_of
+from weft.ops.control_flow.body_reads import read_inside, read_outside
+from weft.ops.control_flow.nodes import build_node, function_name, share_captures
+from weft.ops.math.comparison import less, logical_and
+from weft.ops.math.elementwise import add
+
+
+def while_loop(
+    cond: Callable[..., Any],
+    body: Callable[..., Any],
+    loop_vars: Any,
+    shape_invariants: Any = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    name: str | None = None,
+    maximum_iterations: Any = None,
+    return_same_structure: bool = False,
+) -> Any:
+    """The values of `loop_vars` after `body` has made new ones as long as `cond` of them is true.
+
+    They come in the structure that `body` returns: a tuple of a body that returns a tuple, a list of one that returns a list.
+
+    Args:
+        cond: a function of the loop variables that returns a scalar bool tensor.
+        body: a function of the loop variables that returns new ones, in the same structure but for lists and tuples outside.
+        loop_vars: a (nested) tuple, list or dict of tensors, TensorArrays, SparseTensors and IndexedSlices.
+        shape_invariants: the shapes that the variables keep, in the structure of `loop_vars`; their first shapes when None.
+        parallel_iterations: kept with the node; XLA orders the work itself.
+        back_prop: whether gradients go through the loop.
+        swap_memory: accepted; XLA places memory itself.
+        name: the name scope.
+        maximum_iterations: an upper bound for the number of iterations.
+        return_same_structure: return a list or tuple of one variable as it is.
+
+    Raises:
+        TypeError: `cond` or `body` is no function, or does not return what it should.
+        ValueError: `body` changes the structure, or a shape that should stay.
+    """
+    if not callable(cond):
+        raise TypeError("'cond' must be callable.")
+    if not callable(body):
+        raise TypeError("'body' must be callable.")
+    if parallel_iterations < 1:
+        raise TypeError("'parallel_iterations' must be a positive integer.")
+    graph = get_default_graph()
+    with graph.name_scope(name or "while") as scope:
+        if not loop_vars:
+            raise ValueError("'loop_vars' must be provided.")
+        loop = _Loop(graph, scope, loop_vars, shape_invariants, _limit(maximum_iterations))
+        loop.build(cond, body)
+        results, count = loop.finish(parallel_iterations, back_prop)
+    single = count == 1 and isinstance(results, list | tuple) and not return_same_structure
+    return results[0] if single else results
+
+
+def _limit(maximum_iterations: Any) -> Tensor | None:
+    if maximum_iterations is None:
+        return None
+    limit = convert_to_tensor(maximum_iterations, name="maximum_iterations")
+    if limit.shape.ndims not in (None, 0):
+        raise ValueError(f"'maximum_iterations' must be a scalar. Received shape: {limit.shape}")
+    return limit
+
+
+class _Loop:
+    """A loop under construction: the initial values taken apart, and the two bodies."""
+
+    def __init__(self, graph: Graph, scope: str, loop_vars: Any, invariants: Any, limit: Tensor | None) -> None:
+        self._graph = graph
+        self._limit = limit
+        leaves = [as_leaf(leaf, name="loop_var") for leaf in nest.flatten(loop_vars)]
+        self._vars = nest.pack_sequence_as(loop_vars, leaves)
+        self._initial = flat_tensors(self._vars)
+        self._dims = self._invariant_dims(leaves, loop_vars, invariants)
+        if limit is not None:
+            self._initial.insert(0, convert_to_tensor(0, dtype=limit.dtype.base_dtype, name="iteration_counter"))
+            self._dims.insert(0, ())
+        self._cond = FuncGraph(function_name(scope, "cond"), graph)
+        self._body = FuncGraph(function_name(scope, "body"), graph)
+
+    def _invariant_dims(self, leaves: Sequence[Any], loop_vars: Any, invariants: Any) -> list[Dims]:
+        if invariants is None:
+            return [None if has_free_shape(leaf) else t._dims for leaf in leaves for t in tensors_of(leaf)]
+        given = _flat_shapes(loop_vars, invariants)
+        result: list[Dims] = []
+        for leaf, shape in zip(leaves, given, strict=True):
+            if not isinstance(leaf, Tensor) or shape is None:
+                result.extend(None if not isinstance(leaf, Tensor) else t._dims for t in tensors_of(leaf))
+                continue
+            dims = as_dims(shape)
+            if not _is_within(leaf._dims, dims):
+                raise ValueError(
+                    f"The shape invariant specified for {leaf.name} is not compatible with the initial shape of the loop "
+                    f"variable. It enters the loop with shape {leaf.shape}, but the specified shape invariant is "
+                    f"{TensorShape(dims)}."
+                )
+            result.append(dims)
+        return result
+
+    def build(self, cond: Callable[..., Any], body: Callable[..., Any]) -> None:
+        with self._cond.building():
+            counter, values = self._arguments(self._cond)
+            self._cond.outputs = [self._cond.output(self._predicate(counter, _called(cond, values)))]
+        with self._body.building():
+            counter, values = self._arguments(self._body)
+            made = self._checked_result(values, _called(body, values))
+            self._result = made
+            outputs = flat_tensors(made)
+            if counter is not None:
+                outputs.insert(0, add(counter, convert_to_tensor(1, dtype=counter.dtype)))
+            self._check_outputs(outputs)
+            self._body.outputs = [self._returned(index, tensor) for index, tensor in enumerate(outputs)]
+
+    def _arguments(self, function: FuncGraph) -> tuple[Tensor | None, Any]:
+        arguments = [
+            function.add_argument(tensor.op.name, tensor.dtype.base_dtype, dims)
+            for tensor, dims in zip(self._initial, self._dims, strict=True)
+        ]
+        counter = arguments.pop(0) if self._limit is not None else None
+        return counter, packed(self._vars, arguments)
+
+    def _returned(self, index: int, tensor: Tensor) -> Tensor:
+        # A variable that stays as it is remains its own argument, by which the runtime knows that it does.
+        return tensor if tensor is self._body.inputs[index] else self._body.output(tensor)
+
+    def _predicate(self, counter: Tensor | None, result: Any) -> Tensor:
+        predicate = convert_to_tensor(result)
+        if predicate.dtype.base_dtype is not dtypes.bool:
+            raise TypeError(
+                f"Input 'input' of 'LoopCond' Op has type {predicate.dtype.base_dtype.name} that does not match expected "
+                "type of bool."
+            )
+        if predicate._dims:
+            raise ValueError(f"Shape must be rank 0 but is rank {len(predicate._dims)}: 'cond' of a loop must return a scalar")
+        return predicate if counter is None else logical_and(less(counter, self._limit), predicate)
+
+    def _checked_result(self, values: Any, result: Any) -> Any:
+        if not nest.is_nested(result) or isinstance(result, dict) != isinstance(values, dict):
+            result = [result]
+        expected = list(values) if isinstance(values, list | tuple) else values
+        nest.assert_same_structure(expected, list(result) if isinstance(result, list | tuple) else result)
+        return nest.pack_sequence_as(result, [_new_value(leaf) for leaf in nest.flatten(result)])
+
+    def _check_outputs(self, outputs: Sequence[Tensor]) -> None:
+        if len(outputs) != len(self._initial):
+            raise ValueError(
+                f"Number of inputs and outputs of 'body' must match 'loop_vars'. Got {len(outputs)} for the number of "
+                f"inputs/outputs, and {len(self._initial)} for 'loop_vars'."
+            )
+        for tensor, initial, dims in zip(outputs, self._initial, self._dims, strict=True):
+            if tensor.dtype.base_dtype is not initial.dtype.base_dtype:
+                raise TypeError(
+                    f"Loop variable {initial.name} enters the loop with type {initial.dtype.base_dtype.name}, but has type "
+                    f"{tensor.dtype.base_dtype.name} after one iteration. A loop variable keeps its type."
+                )
+            if not _is_within(tensor._dims, dims):
+                raise ValueError(
+                    f"Input tensor '{initial.name}' enters the loop with shape {TensorShape(dims)}, but has shape "
+                    f"{tensor.shape} after one iteration. To allow the shape to vary across iterations, use the "
+                    "`shape_invariants` argument of tf.while_loop to specify a less-specific shape."
+                )
+
+    def finish(self, parallel_iterations: int, back_prop: bool) -> tuple[Any, int]:
+        """Add the node; returns its results in the body's structure, and how many tensors they have."""
+        read_inside([self._cond, self._body])
+        captured = read_outside([self._cond, self._body], share_captures([self._cond, self._body]))
+        count = len(self._initial)
+        self._body.outputs = self._body.outputs[:count] + self._body.inputs[count:]
+        shapes = [*self._dims, *(tensor._dims for tensor in captured)]
+        inputs = [*self._initial, *captured]
+        attrs = {"output_shapes": shapes, "parallel_iterations": parallel_iterations}
+        node = build_node(self._graph, "While", [self._cond, self._body], [inputs], attrs, "While")
+        if not back_prop:
+            node.attrs["_back_prop"] = False
+        exits = [identity_node(output, name="Exit") for output in node.outputs[:count]]
+        exits = exits[1:] if self._limit is not None else exits
+        return packed(self._result, exits), len(exits)
+
+
+def _called(function: Callable[..., Any], values: Any) -> Any:
+    if isinstance(values, dict):
+        return function(**values)
+    return function(*values)
+
+
+def _new_value(leaf: Any) -> Any:
+    if isinstance(leaf, Operation):
+        raise TypeError(f"can't convert Operation {leaf.name!r} to Tensor")
+    return as_leaf(leaf)
+
+
+def _is_within(dims: Dims, bound: Dims) -> bool:
+    """Whether all shapes that `dims` allows are shapes that `bound` allows."""
+    if bound is None:
+        return True
+    if dims is None or len(dims) != len(bound):
+        return False
+    return all(b is None or a == b for a, b in zip(dims, bound, strict=True))
+
+
+def _flat_shapes(structure: Any, shapes: Any) -> list[Any]:
+    """The shape for each leaf; a list is a shape where the structure has a leaf."""
+    if not nest.is_nested(structure):
+        return [shapes]
+    if not nest.is_nested(shapes) or len(structure) != len(shapes):
+        nest.assert_same_structure(structure, shapes)
+    pairs = zip(nest.children(structure), nest.children(shapes), strict=True)
+    return [shape for part, each in pairs for shape in _flat_shapes(part, each)]

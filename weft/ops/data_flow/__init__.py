@@ -1,0 +1,1 @@
+"""State that steps exchange values through: queues, accumulators, notes between replicas."""

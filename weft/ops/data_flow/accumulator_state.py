@@ -1,0 +1,237 @@
+"""The state behind conditional accumulators: gradients summed until enough of them are fresh."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from typing import Any
+
+import numpy as np
+
+from weft.errors import CancelledError, InvalidArgumentError
+from weft.framework.dtypes import DType
+from weft.framework.op_context import OpContext
+from weft.framework.tensor_shape import Dims, dims_compatible, format_dims
+from weft.ops.data_flow.contributors import Contributors
+
+
+class AccumulatorState:
+    """Sums gradients that are not older than its step. Safe from any thread; `take` blocks.
+
+    Taking gives the mean (or the sum) of what was added, empties the accumulator and raises its step by one, so that
+    gradients computed before are dropped from then on.
+
+    Args:
+        name: for messages.
+        dtype: the gradients' dtype.
+        shape: their shape.
+        reduction_type: MEAN or SUM.
+    """
+
+    def __init__(self, name: str, dtype: DType, shape: Dims, reduction_type: str) -> None:
+        self.name = name
+        self.dtype = dtype
+        self.shape = self._declared_shape = shape
+        self.reduction_type = reduction_type
+        self._changed = threading.Condition()
+        self._takers: deque[Any] = deque()
+        self._contributors = Contributors()
+        self._step = 0
+        self._count = 0
+        self._dropped = 0
+        self._is_gone = False
+
+    def check_same(self, dtype: DType, shape: Dims, reduction_type: str) -> None:
+        """Refuse a program that declares the accumulator otherwise."""
+        wanted = (
+            ("dtype", self.dtype.name, dtype.name),
+            ("shape", format_dims(self._declared_shape), format_dims(shape)),
+            ("reduction type", self.reduction_type, reduction_type),
+        )
+        for what, has, asked in wanted:
+            if has != asked:
+                told = f"Shared conditional accumulator '{self.name}' has {what} {has} but requested {what} was {asked}."
+                raise InvalidArgumentError(None, None, told)
+
+    @property
+    def count(self) -> int:
+        """How many gradients it holds."""
+        with self._changed:
+            return self._count
+
+    @property
+    def dropped(self) -> int:
+        """How many gradients came too late, since the accumulator was made."""
+        with self._changed:
+            return self._dropped
+
+    def report(self) -> dict[str, Any]:
+        """The step, how many gradients there are and are waited for (None when nobody waits), and who gave them."""
+        with self._changed:
+            needed = self._takers[0][1] if self._takers else None
+            replicas = self._contributors.report(time.monotonic())
+            return {"step": self._step, "count": self._count, "needed": needed, "replicas": replicas}
+
+    def set_step(self, step: int) -> None:
+        """Drop gradients of earlier steps from now on; going back is ignored."""
+        with self._changed:
+            self._step = max(self._step, step)
+
+    def apply(self, ctx: OpContext, local_step: int, *gradient: Any) -> bool:
+        """Add a gradient that was computed at `local_step`; tells whether it was fresh."""
+        self._check(*gradient)
+        with self._changed:
+            self._contributors.note(ctx.session, time.monotonic(), local_step >= self._step)
+            if local_step < self._step:
+                self._dropped += 1
+                return False
+            self._add(*gradient)
+            self._count += 1
+            self._changed.notify_all()
+            return True
+
+    def take(self, ctx: OpContext, num_required: int) -> Any:
+        """Wait until there are so many gradients, and take them all.
+
+        Raises:
+            InvalidArgumentError: `num_required` is not positive.
+            CancelledError: the step was cancelled.
+        """
+        if num_required <= 0:
+            raise InvalidArgumentError(None, None, f"Argument num_required must be positive, but got {num_required}")
+        waiter: list[Any] = [False, num_required]
+
+        def cancel() -> None:
+            with self._changed:
+                waiter[0] = True
+                self._changed.notify_all()
+
+        with self._changed:
+            self._takers.append(waiter)
+        withdraw = ctx.on_cancel(cancel)
+        try:
+            with self._changed:
+                try:
+                    while not (self._takers[0] is waiter and self._count >= num_required):
+                        if waiter[0]:
+                            ctx.raise_if_cancelled()
+                        if waiter[0] or self._is_gone:
+                            raise CancelledError(None, None, "TakeGrad operation was cancelled")
+                        self._changed.wait()
+                    return self._reset()
+                finally:
+                    self._takers.remove(waiter)
+                    self._changed.notify_all()
+        finally:
+            withdraw()
+
+    def _reset(self) -> Any:
+        taken = self._taken(self._count)
+        self._count = 0
+        self._step += 1
+        self._contributors.begin_again()
+        return taken
+
+    def close(self) -> None:
+        """Wake all waiters; the accumulator is being dropped."""
+        with self._changed:
+            self._is_gone = True
+            self._changed.notify_all()
+
+    def _check(self, *gradient: Any) -> None:
+        raise NotImplementedError
+
+    def _add(self, *gradient: Any) -> None:
+        raise NotImplementedError
+
+    def _taken(self, count: int) -> Any:
+        raise NotImplementedError
+
+
+class DenseAccumulatorState(AccumulatorState):
+    """Sums arrays."""
+
+    _sum: Any = None
+
+    def _check(self, *gradient: Any) -> None:
+        found = gradient[0].shape
+        if not dims_compatible(self.shape, found) or (self._sum is not None and self._sum.shape != found):
+            expected = format_dims(self.shape if self._sum is None else self._sum.shape)
+            raise InvalidArgumentError(
+                None, None, f"Accumulator '{self.name}': Shape mismatch: expected {expected}, got {list(found)}"
+            )
+
+    def _add(self, *gradient: Any) -> None:
+        (value,) = gradient
+        self._sum = np.array(value) if self._sum is None else self._sum + value
+
+    def _taken(self, count: int) -> Any:
+        taken, self._sum = self._sum, None
+        return taken if self.reduction_type == "SUM" else (taken / count).astype(taken.dtype)
+
+
+class SparseAccumulatorState(AccumulatorState):
+    """Sums rows by index. The mean of a row is over the gradients that had that row."""
+
+    def __init__(self, name: str, dtype: DType, shape: Dims, reduction_type: str) -> None:
+        # As in TensorFlow, a shape without dimensions stands for one that is not known.
+        super().__init__(name, dtype, shape, reduction_type)
+        self.shape = shape or None
+        self._rows: dict[int, Any] = {}
+        self._row_counts: dict[int, int] = {}
+        self._dense_shape: np.ndarray = np.zeros(0, np.int64)
+
+    def _check(self, *gradient: Any) -> None:
+        indices, values, shape = gradient
+        if indices.ndim != 1:
+            raise InvalidArgumentError(None, None, f"Accumulator '{self.name}': Input indices should be vector but received "
+                                                   f"shape: {list(indices.shape)}")  # fmt: skip
+        if values.ndim == 0 or len(values) != len(indices):
+            raise InvalidArgumentError(
+                None, None, f"Accumulator '{self.name}': {len(indices)} indices do not fit values of shape {list(values.shape)}"
+            )
+        if self.shape is None:
+            return
+        inner = self.shape[1:]
+        if not dims_compatible(inner, values.shape[1:]) or (
+            len(shape) and not dims_compatible(self.shape, tuple(int(n) for n in shape))
+        ):
+            found = list(shape) if len(shape) else [None, *values.shape[1:]]
+            raise InvalidArgumentError(
+                None, None, f"Accumulator '{self.name}': Shape mismatch: expected {format_dims(self.shape)}, got {found}"
+            )
+        rows = self.shape[0]
+        outside = indices[(indices < 0) | (indices >= rows)] if rows is not None else indices[indices < 0]
+        if len(outside):
+            raise InvalidArgumentError(
+                None, None, f"Accumulator '{self.name}': index {outside[0]} is out of range for shape {format_dims(self.shape)}"
+            )
+
+    def _add(self, *gradient: Any) -> None:
+        indices, values, shape = gradient
+        # A row that occurs twice in one gradient is one contribution.
+        unique, places = np.unique(indices, return_inverse=True)
+        summed = np.zeros((len(unique), *values.shape[1:]), values.dtype)
+        np.add.at(summed, places, values)
+        for index, row in zip(unique.tolist(), summed, strict=True):
+            known = self._rows.get(index)
+            self._rows[index] = row if known is None else known + row
+            self._row_counts[index] = self._row_counts.get(index, 0) + 1
+        if len(shape):
+            self._dense_shape = np.asarray(shape, np.int64)
+
+    def _taken(self, count: int) -> Any:
+        indices = sorted(self._rows)
+        if self.reduction_type == "SUM":
+            rows = [self._rows[index] for index in indices]
+        else:
+            rows = [self._rows[index] / self._row_counts[index] for index in indices]
+        dtype = self.dtype.as_numpy_dtype
+        shape = self._dense_shape
+        if not len(shape) and self.shape is not None and None not in self.shape:
+            shape = np.array(self.shape, np.int64)
+        inner = tuple(n or 0 for n in (self.shape or ())[1:])
+        values = np.array(rows, dtype) if rows else np.zeros((0, *inner), dtype)
+        self._rows, self._row_counts = {}, {}
+        return np.array(indices, np.int64), values, shape

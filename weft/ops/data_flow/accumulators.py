@@ -1,0 +1,116 @@
+"""Conditional accumulators as operations: they sum the gradients of several workers for one update."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+
+from weft.framework.dtypes import DType
+from weft.framework.op_context import OpContext
+from weft.framework.operation import Operation
+from weft.framework.tensor_shape import Dims
+from weft.ops.data_flow.accumulator_state import AccumulatorState, DenseAccumulatorState, SparseAccumulatorState
+from weft.ops.declaration import no_outputs, op, scalar_shape
+from weft.ops.math.elementwise import NUMBERS
+
+_TYPES = {"dtype": NUMBERS}
+
+
+def _handle(ctx: OpContext, kind: type[AccumulatorState], dtype: DType, shape: Dims, reduction_type: str) -> Any:
+    name = str(ctx.attrs.get("shared_name") or ctx.node_name)
+    state = ctx.find_or_create(kind, lambda: kind(name, dtype, shape, reduction_type))
+    state.check_same(dtype, shape, reduction_type)
+    handle = np.empty((), np.object_)
+    handle[()] = ctx.handle_for(kind)
+    return handle
+
+
+def _find(ctx: OpContext, handle: Any) -> AccumulatorState:
+    kind = handle.item().split(b"\0")[1]
+    found: AccumulatorState = ctx.find(
+        SparseAccumulatorState if kind == b"SparseAccumulatorState" else DenseAccumulatorState, handle
+    )
+    return found
+
+
+@op("ConditionalAccumulator", "-> handle: Ref(string)", infer=scalar_shape, gradient=None, stateful=True, types=_TYPES)
+def conditional_accumulator(ctx, *, dtype: DType, shape: Dims, container: str = "", shared_name: str = "",
+                            reduction_type: str = "MEAN"):  # fmt: skip
+    """An accumulator of dense gradients."""
+    return _handle(ctx, DenseAccumulatorState, dtype, shape, reduction_type)
+
+
+@op("SparseConditionalAccumulator", "-> handle: Ref(string)", infer=scalar_shape, gradient=None, stateful=True, types=_TYPES)
+def sparse_conditional_accumulator(ctx, *, dtype: DType, shape: Dims, container: str = "", shared_name: str = "",
+                                   reduction_type: str = "MEAN"):  # fmt: skip
+    """An accumulator of gradients of some rows."""
+    return _handle(ctx, SparseAccumulatorState, dtype, shape, reduction_type)
+
+
+@op("AccumulatorApplyGradient", "handle: Ref(string), local_step: int64, gradient: dtype ->", infer=no_outputs,
+    gradient=None, stateful=True)  # fmt: skip
+def accumulator_apply_gradient(ctx, handle, local_step, gradient, *, dtype: DType):
+    """Add a gradient unless it is stale."""
+    _find(ctx, handle).apply(ctx, int(local_step), gradient)
+    return ()
+
+
+@op("AccumulatorNumAccumulated", "handle: Ref(string) -> num_accumulated: int32", infer=scalar_shape, gradient=None,
+    stateful=True)  # fmt: skip
+def accumulator_num_accumulated(ctx, handle):
+    """How many gradients there are."""
+    return np.asarray(_find(ctx, handle).count, np.int32)
+
+
+@op("AccumulatorReport", "handle: Ref(string) -> report: string", infer=scalar_shape, gradient=None, stateful=True)
+def accumulator_report(ctx, handle):
+    """Who has given gradients for the next update, as JSON; see `AccumulatorState.report`."""
+    report = np.empty((), np.object_)
+    report[()] = json.dumps(_find(ctx, handle).report()).encode()
+    return report
+
+
+@op("AccumulatorSetGlobalStep", "handle: Ref(string), new_global_step: int64 ->", infer=no_outputs, gradient=None,
+    stateful=True)  # fmt: skip
+def accumulator_set_global_step(ctx, handle, new_global_step):
+    """Set the step before which gradients are stale."""
+    _find(ctx, handle).set_step(int(new_global_step))
+    return ()
+
+
+def _dense_shape(node: Operation) -> list[Dims]:
+    made_by = node.inputs[0].op
+    return [made_by.attrs.get("shape") if made_by.type == "ConditionalAccumulator" else None]
+
+
+@op("AccumulatorTakeGradient", "handle: Ref(string), num_required: int32 -> average: dtype", infer=_dense_shape, gradient=None,
+    stateful=True)  # fmt: skip
+def accumulator_take_gradient(ctx, handle, num_required, *, dtype: DType):
+    """Wait for gradients and take their mean."""
+    return _find(ctx, handle).take(ctx, int(num_required))
+
+
+@op("SparseAccumulatorApplyGradient",
+    "handle: Ref(string), local_step: int64, gradient_indices: int64, gradient_values: dtype, gradient_shape: int64 ->",
+    infer=no_outputs, gradient=None, stateful=True)  # fmt: skip
+def sparse_accumulator_apply_gradient(ctx, handle, local_step, gradient_indices, gradient_values, gradient_shape, *,
+                                      dtype: DType, has_known_shape: bool):  # fmt: skip
+    """Add a gradient of some rows unless it is stale."""
+    shape = gradient_shape if has_known_shape else np.zeros(0, np.int64)
+    _find(ctx, handle).apply(ctx, int(local_step), gradient_indices, gradient_values, shape)
+    return ()
+
+
+def _sparse_shapes(node: Operation) -> list[Dims]:
+    made_by = node.inputs[0].op
+    shape = made_by.attrs.get("shape") if made_by.type == "SparseConditionalAccumulator" else None
+    return [(None,), (None, *shape[1:]) if shape else None, (None,)]
+
+
+@op("SparseAccumulatorTakeGradient", "handle: Ref(string), num_required: int32 -> indices: int64, values: dtype, shape: int64",
+    infer=_sparse_shapes, gradient=None, stateful=True)  # fmt: skip
+def sparse_accumulator_take_gradient(ctx, handle, num_required, *, dtype: DType):
+    """Wait for gradients and take the mean of each row."""
+    return _find(ctx, handle).take(ctx, int(num_required))

@@ -1,0 +1,172 @@
+"""Conditional accumulators as objects: ConditionalAccumulator, SparseConditionalAccumulator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.framework import dtypes
+from weft.framework.dtypes import DType, as_dtype
+from weft.framework.indexed_slices import IndexedSlices
+from weft.framework.operation import Operation, Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.tensor_shape import TensorShape, as_dims
+from weft.ops.data_flow import accumulators
+from weft.ops.math.casting import cast
+
+
+class ConditionalAccumulatorBase:
+    """Sums gradients that workers push, and gives their mean when there are enough of them.
+
+    It has a step: a gradient that was computed at an earlier one is dropped silently. It lives on the task that it is
+    placed on; programs share it by `shared_name`.
+
+    Args:
+        dtype: the gradients' dtype.
+        shape: their shape.
+        accumulator_ref: the accumulator's handle.
+    """
+
+    def __init__(self, dtype: Any, shape: Any, accumulator_ref: Tensor) -> None:
+        self._dtype = as_dtype(dtype)
+        self._shape = TensorShape(shape)
+        self._accumulator_ref = accumulator_ref
+        self._name = accumulator_ref.op.name.split("/")[-1]
+
+    @property
+    def accumulator_ref(self) -> Tensor:
+        """The handle."""
+        return self._accumulator_ref
+
+    @property
+    def name(self) -> str:
+        """The name of the node that makes it, without its scope."""
+        return self._name
+
+    @property
+    def dtype(self) -> DType:
+        """The gradients' dtype."""
+        return self._dtype
+
+    def num_accumulated(self, name: str | None = None) -> Tensor:
+        """How many gradients it holds, an int32."""
+        name = name or f"{self._name}_NumAccumulated"
+        return accumulators.accumulator_num_accumulated(self._accumulator_ref, name=name)
+
+    def report(self, name: str | None = None) -> Tensor:
+        """Who has given gradients since the last update, as JSON: step, count, needed, and the sessions known."""
+        return accumulators.accumulator_report(self._accumulator_ref, name=name or f"{self._name}_Report")
+
+    def set_global_step(self, new_global_step: Any, name: str | None = None) -> Operation:
+        """An operation that drops gradients computed before this step from then on; a step back changes nothing."""
+        return accumulators.accumulator_set_global_step(
+            self._accumulator_ref, _as_step(new_global_step), name=name or f"{self._name}_SetGlobalStep"
+        )
+
+
+class ConditionalAccumulator(ConditionalAccumulatorBase):
+    """Sums dense gradients.
+
+    Args:
+        dtype: the gradients' dtype.
+        shape: their shape.
+        shared_name: the name by which sessions share it; the node's name when None.
+        name: the node's name.
+        reduction_type: MEAN or SUM.
+    """
+
+    def __init__(
+        self,
+        dtype: Any,
+        shape: Any = None,
+        shared_name: str | None = None,
+        name: str = "conditional_accumulator",
+        reduction_type: str = "MEAN",
+    ) -> None:
+        handle = accumulators.conditional_accumulator(
+            dtype=as_dtype(dtype), shape=as_dims(shape), shared_name=shared_name or "", name=name, reduction_type=reduction_type
+        )
+        super().__init__(dtype, shape, handle)
+
+    def apply_grad(self, grad: Any, local_step: Any = 0, name: str | None = None) -> Operation:
+        """An operation that adds a gradient unless `local_step` is before the accumulator's step.
+
+        Raises:
+            ValueError: its shape does not fit.
+        """
+        gradient = convert_to_tensor(grad, dtype=self._dtype)
+        gradient.get_shape().assert_is_compatible_with(self._shape)
+        return accumulators.accumulator_apply_gradient(self._accumulator_ref, _as_step(local_step), gradient, name=name)
+
+    def take_grad(self, num_required: Any, name: str | None = None) -> Tensor:
+        """The mean of the gradients; waits until there are `num_required`, takes all, and raises the step by one."""
+        taken: Tensor = accumulators.accumulator_take_gradient(
+            self._accumulator_ref, num_required, dtype=self._dtype, name=name
+        )
+        taken.set_shape(self._shape)
+        return taken
+
+
+class SparseConditionalAccumulator(ConditionalAccumulatorBase):
+    """Sums gradients of some rows; a row's mean is over the gradients that had the row.
+
+    Args:
+        dtype: the gradients' dtype.
+        shape: the shape of the dense gradient.
+        shared_name: the name by which sessions share it; the node's name when None.
+        name: the node's name.
+        reduction_type: MEAN or SUM.
+    """
+
+    def __init__(
+        self,
+        dtype: Any,
+        shape: Any = None,
+        shared_name: str | None = None,
+        name: str = "sparse_conditional_accumulator",
+        reduction_type: str = "MEAN",
+    ) -> None:
+        handle = accumulators.sparse_conditional_accumulator(
+            dtype=as_dtype(dtype), shape=as_dims(shape), shared_name=shared_name or "", name=name, reduction_type=reduction_type
+        )
+        super().__init__(dtype, shape, handle)
+
+    def apply_indexed_slices_grad(self, grad: IndexedSlices, local_step: Any = 0, name: str | None = None) -> Operation:
+        """An operation that adds an IndexedSlices unless `local_step` is before the accumulator's step."""
+        return self.apply_grad(grad.indices, grad.values, grad.dense_shape, local_step, name)
+
+    def apply_grad(
+        self, grad_indices: Any, grad_values: Any, grad_shape: Any = None, local_step: Any = 0, name: str | None = None
+    ) -> Operation:
+        """An operation that adds rows unless `local_step` is before the accumulator's step.
+
+        Args:
+            grad_indices: the rows' indices, [n].
+            grad_values: the rows, [n, ...].
+            grad_shape: the shape of the dense gradient.
+            local_step: the step at which it was computed.
+            name: the node's name.
+        """
+        has_known_shape = grad_shape is not None
+        return accumulators.sparse_accumulator_apply_gradient(
+            self._accumulator_ref,
+            _as_step(local_step),
+            cast(convert_to_tensor(grad_indices), dtypes.int64),
+            convert_to_tensor(grad_values, dtype=self._dtype),
+            cast(convert_to_tensor(grad_shape if has_known_shape else [], dtype=None if has_known_shape else dtypes.int64),
+                 dtypes.int64),
+            has_known_shape=has_known_shape,
+            name=name,
+        )  # fmt: skip
+
+    def take_grad(self, num_required: Any, name: str | None = None) -> tuple[Tensor, Tensor, Tensor]:
+        """Indices, values and dense shape of the mean; waits until there are `num_required` gradients, and takes all."""
+        return accumulators.sparse_accumulator_take_gradient(self._accumulator_ref, num_required, dtype=self._dtype, name=name)
+
+    def take_indexed_slices_grad(self, num_required: Any, name: str | None = None) -> IndexedSlices:
+        """`take_grad` as an IndexedSlices."""
+        indices, values, shape = self.take_grad(num_required, name)
+        return IndexedSlices(values=values, indices=indices, dense_shape=shape)
+
+
+def _as_step(step: Any) -> Tensor:
+    return cast(convert_to_tensor(step), dtypes.int64)

@@ -1,0 +1,350 @@
+"""Queues as objects: FIFOQueue, RandomShuffleQueue, PaddingFIFOQueue, PriorityQueue."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from weft.framework import dtypes
+from weft.framework.constant_value import constant_value
+from weft.framework.dtypes import DType, as_dtype
+from weft.framework.graph import get_default_graph
+from weft.framework.operation import Operation, Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.tensor_shape import Dims, TensorShape, as_dims
+from weft.ops.data_flow import queue_nodes as queues
+from weft.ops.random.seed import get_seed
+
+
+class QueueBase:
+    """A queue that lives on the task that it is placed on; programs share it by `shared_name`.
+
+    An element is a tuple of tensors, or a dict of them for a queue with names.
+
+    Args:
+        dtypes: the dtypes of an element's components.
+        shapes: their shapes; None when they are not known.
+        names: their names; None for a tuple.
+        queue_ref: the queue's handle.
+
+    Raises:
+        ValueError: there are not as many shapes or names as dtypes.
+    """
+
+    def __init__(self, dtypes: Sequence[Any], shapes: Any, names: Sequence[str] | None, queue_ref: Tensor) -> None:
+        self._dtypes = [as_dtype(each) for each in dtypes]
+        if shapes is not None:
+            if len(shapes) != len(self._dtypes):
+                raise ValueError(
+                    "Queue shapes must have the same length as dtypes, "
+                    f"received len(shapes)={len(shapes)}, len(dtypes)={len(self._dtypes)}"
+                )
+            self._shapes = [TensorShape(shape) for shape in shapes]
+        else:
+            self._shapes = [TensorShape(None) for _ in self._dtypes]
+        if names is not None and len(names) != len(self._dtypes):
+            raise ValueError(
+                "Queue names must have the same length as dtypes, "
+                f"received len(names)={len(names)}, len(dtypes)={len(self._dtypes)}"
+            )
+        self._names = None if names is None else list(names)
+        self._queue_ref = queue_ref
+        # What stands in front of the names of the queue's other nodes, which are in the scope of whoever makes them.
+        self._name = queue_ref.op.name.split("/")[-1]
+
+    @staticmethod
+    def from_list(index: Any, queues: Sequence[QueueBase]) -> QueueBase:
+        """The queue at a position of a list, which must be known while the graph is built.
+
+        Raises:
+            TypeError: an item is no queue, or the queues' components differ.
+            ValueError: there are no queues, or the position is not known.
+        """
+        if not queues or not all(isinstance(queue, QueueBase) for queue in queues):
+            raise TypeError("A list of queues expected")
+        if any(queue.dtypes != queues[0].dtypes for queue in queues):
+            raise TypeError("Queues do not have matching component dtypes.")
+        if any(queue.names != queues[0].names for queue in queues):
+            raise TypeError("Queues do not have matching component names.")
+        position = constant_value(index) if isinstance(index, Tensor) else index
+        if position is None:
+            raise ValueError("QueueBase.from_list: weft needs an index that is known while the graph is built")
+        return queues[int(position)]
+
+    @property
+    def queue_ref(self) -> Tensor:
+        """The handle."""
+        return self._queue_ref
+
+    @property
+    def name(self) -> str:
+        """The name of the node that makes the queue."""
+        return self._queue_ref.op.name
+
+    @property
+    def dtypes(self) -> list[DType]:
+        """The dtypes of an element's components."""
+        return self._dtypes
+
+    @property
+    def shapes(self) -> list[TensorShape]:
+        """The shapes of an element's components."""
+        return self._shapes
+
+    @property
+    def names(self) -> list[str] | None:
+        """The names of an element's components, or None."""
+        return self._names
+
+    def _components(self, vals: Any) -> list[Tensor]:
+        if isinstance(vals, Mapping):
+            if not self._names:
+                raise ValueError("Queue must have names to enqueue a dictionary")
+            if sorted(self._names) != sorted(vals):
+                raise ValueError(
+                    "Keys in dictionary to enqueue do not match names of Queue.  "
+                    f"Dictionary: ({sorted(vals)}), Queue: ({sorted(self._names)})"
+                )
+            vals = [vals[name] for name in self._names]
+        elif self._names:
+            raise ValueError("You must enqueue a dictionary in a Queue with names")
+        elif not isinstance(vals, list | tuple):
+            vals = [vals]
+        if len(vals) != len(self._dtypes):
+            raise ValueError(f"Queue {self.name!r} has {len(self._dtypes)} components, got {len(vals)} to enqueue")
+        return [
+            convert_to_tensor(value, dtype=dtype, name=f"component_{number}")
+            for number, (value, dtype) in enumerate(zip(vals, self._dtypes, strict=True))
+        ]
+
+    def enqueue(self, vals: Any, name: str | None = None) -> Operation:
+        """An operation that puts one element; waits while the queue is full, CancelledError when it is closed."""
+        with get_default_graph().name_scope(name or f"{self._name}_enqueue") as scope:
+            components = self._components(vals)
+            for component, shape in zip(components, self._shapes, strict=True):
+                component.get_shape().assert_is_compatible_with(shape)
+            return queues.queue_enqueue_v2(self._queue_ref, components, name=scope)
+
+    def enqueue_many(self, vals: Any, name: str | None = None) -> Operation:
+        """An operation that puts the slices along the first axis, one element after the other."""
+        with get_default_graph().name_scope(name or f"{self._name}_EnqueueMany") as scope:
+            components = self._components(vals)
+            batch = TensorShape([None])
+            for component, shape in zip(components, self._shapes, strict=True):
+                found = component.get_shape().with_rank_at_least(1)
+                batch = batch.merge_with(found[:1])
+                found[1:].assert_is_compatible_with(shape)
+            return queues.queue_enqueue_many_v2(self._queue_ref, components, name=scope)
+
+    def dequeue(self, name: str | None = None) -> Any:
+        """One element; waits for it, OutOfRangeError when the queue is closed and empty."""
+        outputs = queues.queue_dequeue_v2(self._queue_ref, component_types=self._dtypes, name=name or f"{self._name}_Dequeue")
+        return self._element(outputs, None)
+
+    def dequeue_many(self, n: Any, name: str | None = None) -> Any:
+        """n elements, joined along a new first axis; waits for all of them, OutOfRangeError when there will not be enough."""
+        outputs = queues.queue_dequeue_many_v2(
+            self._queue_ref, n, component_types=self._dtypes, name=name or f"{self._name}_DequeueMany"
+        )
+        known = constant_value(outputs[0].op.inputs[1])
+        return self._element(outputs, (None if known is None else int(known),))
+
+    def dequeue_up_to(self, n: Any, name: str | None = None) -> Any:
+        """n elements, or what is left when the queue is closed, joined along a new first axis."""
+        outputs = queues.queue_dequeue_up_to_v2(
+            self._queue_ref, n, component_types=self._dtypes, name=name or f"{self._name}_DequeueUpTo"
+        )
+        return self._element(outputs, (None,))
+
+    def _element(self, outputs: Sequence[Tensor], batch: Dims) -> Any:
+        for tensor, shape in zip(outputs, self._shapes, strict=True):
+            dims = as_dims(shape)
+            if batch is None:
+                tensor.set_shape(dims)
+            elif dims is not None:
+                tensor.set_shape((*batch, *dims))
+        if self._names is not None:
+            return dict(zip(self._names, outputs, strict=True))
+        return outputs[0] if len(outputs) == 1 else list(outputs)
+
+    def close(self, cancel_pending_enqueues: bool = False, name: str | None = None) -> Operation:
+        """An operation that refuses further elements; those in the queue can still be taken.
+
+        Args:
+            cancel_pending_enqueues: end enqueues that wait for room with CancelledError, rather than wait for them.
+            name: the node's name.
+        """
+        return queues.queue_close_v2(
+            self._queue_ref, cancel_pending_enqueues=cancel_pending_enqueues, name=name or f"{self._name}_Close"
+        )
+
+    def is_closed(self, name: str | None = None) -> Tensor:
+        """Whether the queue is closed."""
+        return queues.queue_is_closed_v2(self._queue_ref, name=name or f"{self._name}_Is_Closed")
+
+    def size(self, name: str | None = None) -> Tensor:
+        """How many elements there are, an int32."""
+        return queues.queue_size_v2(self._queue_ref, name=name or f"{self._name}_Size")
+
+
+def _as_list(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, list | tuple) else [value]
+
+
+def _as_shapes(shapes: Any, allows_unknown_dims: bool = False) -> list[TensorShape] | None:
+    """A list of shapes; a single shape, such as `[]` or `[2, 3]`, may stand alone unless it may have unknown dimensions."""
+    if isinstance(shapes, TensorShape):
+        shapes = [shapes]
+    is_alone = isinstance(shapes, list | tuple) and all(item is None or isinstance(item, int) for item in shapes)
+    if allows_unknown_dims and (is_alone or not isinstance(shapes, list | tuple)):
+        raise ValueError("When providing partial shapes, a list of shapes must be provided.")
+    if shapes is None:
+        return None
+    if not isinstance(shapes, list | tuple):
+        raise TypeError(f"Shapes must be a TensorShape or a list or tuple of TensorShapes, got {type(shapes)} instead.")
+    found = [TensorShape(shape) for shape in ([shapes] if is_alone else shapes)]
+    if not allows_unknown_dims and not all(shape.is_fully_defined() for shape in found):
+        raise ValueError(f"All shapes must be fully defined: {found}")
+    if any(shape.ndims is None for shape in found):
+        raise ValueError(f"All shapes must have a defined rank: {found}")
+    return found
+
+
+class FIFOQueue(QueueBase):
+    """Gives elements in the order in which it got them.
+
+    Args:
+        capacity: how many elements it holds at most.
+        dtypes: the components' dtypes.
+        shapes: their shapes; `dequeue_many` needs them.
+        names: their names, for elements that are dicts.
+        shared_name: the name by which sessions share it; the node's name when None.
+        name: the node's name.
+    """
+
+    def __init__(
+        self,
+        capacity: int,
+        dtypes: Any,
+        shapes: Any = None,
+        names: Any = None,
+        shared_name: str | None = None,
+        name: str = "fifo_queue",
+    ) -> None:
+        types = _as_list(dtypes)
+        shapes, names = _as_shapes(shapes), _as_names(names)
+        handle = queues.fifo_queue_v2(
+            component_types=types, shapes=_attr(shapes), capacity=capacity, shared_name=shared_name or "", name=name
+        )
+        super().__init__(types, shapes, names, handle)
+
+
+class PaddingFIFOQueue(QueueBase):
+    """A FIFOQueue whose components may have dimensions of None: batches are padded with zeros there.
+
+    Args:
+        capacity: how many elements it holds at most.
+        dtypes: the components' dtypes.
+        shapes: their shapes, of known rank.
+        names: their names, for elements that are dicts.
+        shared_name: the name by which sessions share it; the node's name when None.
+        name: the node's name.
+    """
+
+    def __init__(
+        self,
+        capacity: int,
+        dtypes: Any,
+        shapes: Any,
+        names: Any = None,
+        shared_name: str | None = None,
+        name: str = "padding_fifo_queue",
+    ) -> None:
+        types = _as_list(dtypes)
+        shapes, names = _as_shapes(shapes, allows_unknown_dims=True), _as_names(names)
+        if shapes is None or len(shapes) != len(types):
+            raise ValueError(
+                f"Shapes must be provided for all components, but received {len(types)} dtypes and {len(shapes or ())} shapes."
+            )
+        handle = queues.padding_fifo_queue_v2(
+            component_types=types, shapes=_attr(shapes), capacity=capacity, shared_name=shared_name or "", name=name
+        )
+        super().__init__(types, shapes, names, handle)
+
+
+class RandomShuffleQueue(QueueBase):
+    """Gives random elements of those it holds.
+
+    Args:
+        capacity: how many elements it holds at most.
+        min_after_dequeue: how many a dequeue leaves, to choose from, while the queue is open.
+        dtypes: the components' dtypes.
+        shapes: their shapes; `dequeue_many` needs them.
+        names: their names, for elements that are dicts.
+        seed: the seed of the order, besides the graph's.
+        shared_name: the name by which sessions share it; the node's name when None.
+        name: the node's name.
+    """
+
+    def __init__(
+        self,
+        capacity: int,
+        min_after_dequeue: int,
+        dtypes: Any,
+        shapes: Any = None,
+        names: Any = None,
+        seed: int | None = None,
+        shared_name: str | None = None,
+        name: str = "random_shuffle_queue",
+    ) -> None:
+        types = _as_list(dtypes)
+        shapes, names = _as_shapes(shapes), _as_names(names)
+        seed1, seed2 = get_seed(seed)
+        if seed1 is None and seed2 is None:
+            seed1, seed2 = 0, 0
+        elif seed is None and shared_name is not None:
+            # Programs that share the queue must agree on the seeds: take them from what they share.
+            seed2 = sum(shared_name.encode()) & 0x7FFFFFFF
+        handle = queues.random_shuffle_queue_v2(
+            component_types=types, shapes=_attr(shapes), capacity=capacity, min_after_dequeue=min_after_dequeue,
+            seed=seed1, seed2=seed2, shared_name=shared_name or "", name=name,
+        )  # fmt: skip
+        super().__init__(types, shapes, names, handle)
+
+
+class PriorityQueue(QueueBase):
+    """Gives the element with the smallest priority first. The priority, an int64, is each element's first component.
+
+    Args:
+        capacity: how many elements it holds at most.
+        types: the dtypes of the other components.
+        shapes: their shapes.
+        names: the names of all components.
+        shared_name: the name by which sessions share it; the node's name when None.
+        name: the node's name.
+    """
+
+    def __init__(
+        self,
+        capacity: int,
+        types: Any,
+        shapes: Any = None,
+        names: Any = None,
+        shared_name: str | None = None,
+        name: str = "priority_queue",
+    ) -> None:
+        others = _as_list(types)
+        shapes, names = _as_shapes(shapes), _as_names(names)
+        handle = queues.priority_queue_v2(
+            component_types=others, shapes=_attr(shapes), capacity=capacity, shared_name=shared_name or "", name=name
+        )
+        with_priority = None if shapes is None else [TensorShape([]), *shapes]
+        super().__init__([dtypes.int64, *others], with_priority, names, handle)
+
+
+def _as_names(names: Any) -> list[str] | None:
+    return None if names is None else _as_list(names)
+
+
+def _attr(shapes: Sequence[TensorShape] | None) -> list[Dims]:
+    return [as_dims(shape) for shape in shapes or ()]

@@ -1,0 +1,201 @@
+"""Assert, Print and CheckNumerics: ops that look at values while a step runs and speak up."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+from typing import Any, TextIO
+
+import numpy as np
+
+from weft.errors import InvalidArgumentError
+from weft.framework.dtypes import DType
+from weft.framework.graph import get_default_graph
+from weft.framework.operation import Operation, Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.tensor_shape import Dims, format_dims
+from weft.ops.array.padding import check_rank
+from weft.ops.declaration import no_outputs, not_differentiable, op, same_as_input
+from weft.ops.math.elementwise import FLOATS
+from weft.ops.strings.parts import string_format
+from weft.ops.strings.value_text import summarize_first
+from weft.platform import tf_logging
+
+
+def _scalar_condition(node: Operation) -> list[Dims]:
+    check_rank(node.inputs[0], 0)
+    return []
+
+
+@op("Assert", "condition: bool, data: [T] ->", infer=_scalar_condition, gradient=not_differentiable, stateful=True)
+def assert_node(ctx, condition, data, *, T: list[DType], summarize: int = 3):
+    """Nothing, when the condition holds."""
+    if np.ndim(condition):
+        raise InvalidArgumentError(None, None, f"In[0] should be a scalar: {list(np.shape(condition))}")
+    if not condition:
+        shown = " ".join(f"[{summarize_first(value, summarize)}]" for value in data)
+        raise InvalidArgumentError(None, None, f"assertion failed: {shown}")
+    return ()
+
+
+def assert_that(condition: Any, data: Any, summarize: int | None = None, name: str | None = None) -> Operation:
+    """Make an operation that fails with InvalidArgumentError, printing `data`, unless the condition holds.
+
+    It runs only where something waits for it: use it in `control_dependencies`.
+
+    Args:
+        condition: a scalar bool.
+        data: a list of tensors and values.
+        summarize: how many elements of each to print, 3 by default.
+        name: a name scope.
+    """
+    if not isinstance(data, list | tuple):
+        raise TypeError(f"data must be a list of tensors and values, got {data!r}")
+    with get_default_graph().name_scope(name or "Assert"):
+        return assert_node(condition, list(data), summarize=3 if summarize is None else summarize, name="Assert")
+
+
+class _PrintCount:
+    """How often a Print node has printed; the task's resource of that node."""
+
+    def __init__(self) -> None:
+        # `next` is atomic, so two steps never get the same number.
+        self.numbers = itertools.count()
+
+
+@op("Print", "input: T, data: [U] -> output: T", infer=same_as_input, stateful=True,
+    gradient=lambda node, grad: [grad] + [None] * (len(node.inputs) - 1))  # fmt: skip
+def print_node(ctx, input, data, *, U: list[DType], message: str = "", first_n: int = -1, summarize: int = 3):
+    """The input; the data go to standard error."""
+    if first_n < 0 or next(ctx.find_or_create(_PrintCount, _PrintCount).numbers) < first_n:
+        shown = "".join(f"[{summarize_first(value, summarize)}]" for value in data)
+        print(f"{message}{shown}", file=sys.stderr, flush=True)
+    return input
+
+
+def print_values(
+    input_: Any,
+    data: Any,
+    message: str | None = None,
+    first_n: int | None = None,
+    summarize: int | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """Pass `input_` through, and print `data` to standard error whenever it is computed.
+
+    Args:
+        input_: the tensor.
+        data: a list of tensors.
+        message: what to print before them.
+        first_n: print this many times only.
+        summarize: how many elements of each to print, 3 by default.
+        name: the node's name.
+    """
+    if not isinstance(data, list | tuple):
+        raise TypeError(f"Expected list for 'data' argument to 'Print' Op, not {data}.")
+    return print_node(
+        input_, list(data), message=message or "", first_n=-1 if first_n is None else first_n,
+        summarize=3 if summarize is None else summarize, name=name,
+    )  # fmt: skip
+
+
+@op("PrintV2", "input: string ->", infer=no_outputs, gradient=None, stateful=True)
+def print_v2_node(ctx, input, *, output_stream: str = "stderr", end: str = "\n"):
+    """Nothing; the string goes to a stream, a file or the log."""
+    text = input.item().decode("utf-8", "replace")
+    if output_stream.startswith("file://"):
+        with open(output_stream.removeprefix("file://"), "a", encoding="utf-8") as file:
+            file.write(text + end)
+    elif output_stream in ("stdout", "stderr"):
+        stream: TextIO = sys.stdout if output_stream == "stdout" else sys.stderr
+        print(text, end=end, file=stream, flush=True)
+    else:
+        getattr(tf_logging, output_stream.removeprefix("log(").removesuffix(")"))(text)
+    return ()
+
+
+_STREAMS = {
+    tf_logging.info: "log(info)", tf_logging.warn: "log(warning)", tf_logging.warning: "log(warning)",
+    tf_logging.error: "log(error)",
+}  # fmt: skip
+
+
+def print_v2(*inputs: Any, **kwargs: Any) -> Operation:
+    """Make an operation that prints tensors and Python objects, as Python's `print` does.
+
+    Args:
+        inputs: what to print, with a space in between.
+        kwargs: `output_stream` (sys.stderr by default, sys.stdout, a function of tf.logging, or 'file://path'),
+            `summarize` (how many entries to show at both ends of each dimension, 3; -1 for all), `sep`, `end`, `name`.
+    """
+    stream = kwargs.pop("output_stream", sys.stderr)
+    summarize, sep = kwargs.pop("summarize", 3), kwargs.pop("sep", " ")
+    end, name = kwargs.pop("end", "\n"), kwargs.pop("name", None)
+    if kwargs:
+        raise ValueError(f"Unrecognized keyword arguments for tf.print: {sorted(kwargs)}")
+    with get_default_graph().name_scope(name or "print"):
+        tensors: list[Any] = []
+        template = sep.join(_template(item, tensors) for item in inputs)
+        if len(tensors) == 1 and template == _HOLE and tensors[0].dtype.name == "string" and tensors[0]._dims == ():
+            text = tensors[0]
+        else:
+            text = string_format(template, tensors, placeholder=_HOLE, summarize=summarize)
+        return print_v2_node(text, output_stream=_stream_name(stream), end=end, name="PrintV2")
+
+
+_HOLE = "{\x00}"
+
+
+def _template(item: Any, tensors: list[Any]) -> str:
+    if isinstance(item, Tensor) or hasattr(item, "_as_graph_element"):
+        tensors.append(convert_to_tensor(item))
+        return _HOLE
+    if isinstance(item, dict):
+        return "{" + ", ".join(f"{key!r}: {_template(value, tensors)}" for key, value in item.items()) + "}"
+    if isinstance(item, list | tuple) and any(isinstance(part, Tensor | list | tuple | dict) for part in item):
+        inner = ", ".join(_template(part, tensors) for part in item)
+        return f"[{inner}]" if isinstance(item, list) else f"({inner})"
+    return str(item)
+
+
+def _stream_name(stream: Any) -> str:
+    if stream is sys.stdout:
+        return "stdout"
+    if stream is sys.stderr:
+        return "stderr"
+    if isinstance(stream, str) and stream.startswith("file://"):
+        return stream
+    found = _STREAMS.get(stream) if callable(stream) else None
+    if found is None:
+        raise ValueError(
+            f"output_stream must be sys.stdout, sys.stderr, a function of tf.logging or a 'file://' path, got {stream!r}"
+        )
+    return found
+
+
+@op("CheckNumerics", "tensor: T -> output: T", infer=same_as_input, gradient=lambda node, grad: [
+    check_numerics_node(grad, message="Not a number (NaN) or infinity (Inf) values detected in gradient. "
+                        + node.attrs["message"])],
+    stateful=True, types={"T": FLOATS})  # fmt: skip
+def check_numerics_node(ctx, tensor, *, message: str):
+    """The input, unless it holds NaN or infinity."""
+    found = [what for what, test in (("Inf", np.isinf), ("NaN", np.isnan)) if test(tensor).any()]
+    if found:
+        raise InvalidArgumentError(None, None, f"{message} : Tensor had {' and '.join(found)} values")
+    return tensor
+
+
+def check_numerics(tensor: Any, message: str, name: str | None = None) -> Tensor:
+    """Pass a tensor through; InvalidArgumentError with `message` when it holds NaN or infinity."""
+    return check_numerics_node(tensor, message=message, name=name)
+
+
+def verify_tensor_all_finite(
+    t: Any = None, msg: str | None = None, name: str | None = None, x: Any = None, message: str | None = None
+) -> Tensor:
+    """As `check_numerics`."""
+    tensor = convert_to_tensor(t if x is None else x)
+    text = msg if message is None else message
+    if text is None:
+        raise TypeError(f"verify_tensor_all_finite needs a message for {tensor.name} {format_dims(tensor._dims)}")
+    return check_numerics(tensor, text, name)

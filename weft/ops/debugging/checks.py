@@ -1,0 +1,310 @@
+"""The assert_* family: checks on values, ranks and types, made while the graph is built as far as that is possible.
+
+What is known to be wrong raises at once; the rest becomes an Assert operation, which some other op must wait for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from weft.errors import InvalidArgumentError
+from weft.framework import dtypes
+from weft.framework.constant_value import constant_value
+from weft.framework.dtypes import DType
+from weft.framework.graph import get_default_graph
+from weft.framework.operation import Operation, Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.tensor_shape import format_dims
+from weft.ops.array.shape_ops import rank, reshape, shape_internal
+from weft.ops.array.slicing import strided_slice_node
+from weft.ops.control_flow.ordering import no_op
+from weft.ops.debugging.assertion import assert_that
+from weft.ops.declaration import rank_of
+from weft.ops.math.comparison import equal, less, less_equal, logical_or, not_equal
+from weft.ops.math.complex_numbers import absolute
+from weft.ops.math.elementwise import add_v2, mul, sub
+from weft.ops.math.reduce_functions import reduce_all
+
+# Values.
+
+
+def _check(
+    condition: Callable[[Any, Any], Any],
+    static: Callable[[Any, Any], Any],
+    x: Tensor,
+    y: Tensor,
+    data: list[Any],
+    summarize: int | None,
+) -> Operation:
+    result = reduce_all(condition(x, y))
+    values = constant_value(x), constant_value(y)
+    if values[0] is not None and values[1] is not None:
+        _check_static(bool(np.all(static(*values))), data)
+    return assert_that(result, data, summarize=summarize)
+
+
+def _check_static(holds: bool, data: Sequence[Any]) -> None:
+    if holds:
+        return
+    shown = (constant_value(item) if isinstance(item, Tensor) else item for item in data)
+    texts = (str(item if value is None else value) for item, value in zip(data, shown, strict=True))
+    raise InvalidArgumentError(None, None, "\n".join(texts))
+
+
+def _binary(symbol: str, scope: str, condition: Any, static: Any) -> Callable[..., Any]:
+    def check(
+        x: Any,
+        y: Any,
+        data: Any = None,
+        summarize: int | None = None,
+        message: str | None = None,
+        name: str | None = None,
+    ) -> Operation:
+        with get_default_graph().name_scope(name or scope):
+            if x is y and symbol == "==":
+                return no_op()
+            a = convert_to_tensor(x, name="x")
+            b = convert_to_tensor(y, a.dtype.base_dtype, name="y")
+            shown = list(data) if data is not None else [
+                f"Condition x {symbol} y did not hold element-wise:", f"x ({a.name}) = ", a, f"y ({b.name}) = ", b
+            ]  # fmt: skip
+            if message is not None:
+                shown = [message, *shown]
+            return _check(condition, static, a, b, shown, summarize)
+
+    check.__name__ = check.__qualname__ = scope
+    check.__doc__ = f"Make an operation that fails unless `x {symbol} y` for every pair of elements, after broadcasting."
+    return check
+
+
+assert_equal = _binary("==", "assert_equal", equal, np.equal)
+assert_none_equal = _binary("!=", "assert_none_equal", not_equal, np.not_equal)
+assert_less = _binary("<", "assert_less", less, np.less)
+assert_less_equal = _binary("<=", "assert_less_equal", less_equal, np.less_equal)
+assert_greater = _binary(">", "assert_greater", lambda x, y: less(y, x), np.greater)
+assert_greater_equal = _binary(">=", "assert_greater_equal", lambda x, y: less_equal(y, x), np.greater_equal)
+
+
+def _sign(symbol: str, scope: str, inner: Callable[..., Any], zero_first: bool) -> Callable[..., Any]:
+    def check(
+        x: Any, data: Any = None, summarize: int | None = None, message: str | None = None, name: str | None = None
+    ) -> Operation:
+        with get_default_graph().name_scope(name or scope):
+            a = convert_to_tensor(x, name="x")
+            shown = list(data) if data is not None else [
+                message or "", f"Condition x {symbol} 0 did not hold element-wise:", f"x ({a.name}) = ", a
+            ]  # fmt: skip
+            zero = convert_to_tensor(0, a.dtype.base_dtype, name="zero")
+            pair = (zero, a) if zero_first else (a, zero)
+            return inner(*pair, data=shown, summarize=summarize)
+
+    check.__name__ = check.__qualname__ = scope
+    check.__doc__ = f"Make an operation that fails unless `x {symbol} 0` for every element."
+    return check
+
+
+assert_negative = _sign("<", "assert_negative", assert_less, False)
+assert_positive = _sign(">", "assert_positive", assert_less, True)
+assert_non_negative = _sign(">=", "assert_non_negative", assert_less_equal, True)
+assert_non_positive = _sign("<=", "assert_non_positive", assert_less_equal, False)
+
+
+def assert_near(
+    x: Any,
+    y: Any,
+    rtol: Any = None,
+    atol: Any = None,
+    data: Any = None,
+    summarize: int | None = None,
+    message: str | None = None,
+    name: str | None = None,
+) -> Operation:
+    """Make an operation that fails unless `|x - y| <= atol + rtol * |y|`; both default to 10 epsilons of the type."""
+    with get_default_graph().name_scope(name or "assert_near"):
+        a = convert_to_tensor(x, name="x")
+        b = convert_to_tensor(y, a.dtype.base_dtype, name="y")
+        epsilon = 10 * np.finfo(np.float32 if a.dtype.is_integer else a.dtype.real_dtype.as_numpy_dtype).eps
+        kind = a.dtype.base_dtype
+        relative = convert_to_tensor(float(epsilon) if rtol is None else rtol, kind, name="rtol")
+        absolute_part = convert_to_tensor(float(epsilon) if atol is None else atol, kind, name="atol")
+        shown = list(data) if data is not None else [
+            message or "", f"x and y not equal to tolerance rtol = {relative}, atol = {absolute_part}",
+            f"x ({a.name}) = ", a, f"y ({b.name}) = ", b,
+        ]  # fmt: skip
+        tolerance = add_v2(absolute_part, mul(relative, absolute(b)))
+        return assert_that(reduce_all(less(absolute(sub(a, b)), tolerance)), shown, summarize=summarize)
+
+
+def _neighbours(x: Any, condition: Callable[[Any, Any], Any], name: str) -> Tensor:
+    with get_default_graph().name_scope(name):
+        values = reshape(convert_to_tensor(x, name="x"), [-1])
+        later = strided_slice_node(values, [1], [0], [1], end_mask=1)
+        earlier = strided_slice_node(values, [0], [-1], [1], begin_mask=1)
+        return reduce_all(condition(earlier, later))
+
+
+def is_non_decreasing(x: Any, name: str | None = None) -> Tensor:
+    """Whether no element is less than the one before it, in row-major order."""
+    return _neighbours(x, less_equal, name or "is_non_decreasing")
+
+
+def is_strictly_increasing(x: Any, name: str | None = None) -> Tensor:
+    """Whether every element is greater than the one before it, in row-major order."""
+    return _neighbours(x, less, name or "is_strictly_increasing")
+
+
+# Ranks.
+
+
+def _rank_check(
+    x: Any, wanted: Sequence[Any], scope: str, what: str, static: Callable[[int, Sequence[int]], bool], dynamic: Any,
+    data: Any, summarize: int | None, message: str | None, name: str | None,
+) -> Operation:  # fmt: skip
+    with get_default_graph().name_scope(name or scope):
+        tensor = convert_to_tensor(x, name="x")
+        ranks = [convert_to_tensor(each, name="rank") for each in wanted]
+        for each in ranks:
+            if not each.dtype.is_integer:
+                raise TypeError(f"Rank must be an integer, got {each.dtype.name}")
+            if each._dims not in (None, ()):
+                raise ValueError(f"Rank must be a scalar, but has shape {format_dims(each._dims)}")
+        prefix = f"{message}.  " if message else ""
+        known = [constant_value(each) for each in ranks]
+        found = rank_of(tensor)
+        if found is not None and None not in known:
+            sizes = [int(each) for each in known]
+            if not static(found, sizes):
+                shown = sizes[0] if scope != "assert_rank_in" else tuple(sizes)
+                raise ValueError(
+                    f"{prefix}Tensor {tensor.name} must have rank {what}{shown}.  Received rank {found}, shape {tensor.shape}"
+                )
+            return no_op(name="static_checks_determined_all_ok")
+        shown_data = list(data) if data is not None else [
+            prefix, f"Tensor {tensor.name} must have rank {what}".rstrip(), *ranks, "Received shape: ",
+            shape_internal(tensor),
+        ]  # fmt: skip
+        return assert_that(dynamic(rank(tensor), ranks), shown_data, summarize=summarize)
+
+
+def assert_rank(
+    x: Any,
+    rank: Any,
+    data: Any = None,
+    summarize: int | None = None,
+    message: str | None = None,
+    name: str | None = None,
+) -> Operation:
+    """Check that `x` has the rank given: ValueError now when it is known to differ, else an operation."""
+    return _rank_check(
+        x, [rank], "assert_rank", "", lambda found, wanted: found == wanted[0],
+        lambda found, wanted: equal(found, wanted[0]), data, summarize, message, name,
+    )  # fmt: skip
+
+
+def assert_rank_at_least(
+    x: Any,
+    rank: Any,
+    data: Any = None,
+    summarize: int | None = None,
+    message: str | None = None,
+    name: str | None = None,
+) -> Operation:
+    """Check that `x` has at least the rank given: ValueError now when it is known to be less, else an operation."""
+    return _rank_check(
+        x, [rank], "assert_rank_at_least", "at least ", lambda found, wanted: found >= wanted[0],
+        lambda found, wanted: less_equal(wanted[0], found), data, summarize, message, name,
+    )  # fmt: skip
+
+
+def _is_any(found: Any, wanted: Sequence[Any]) -> Any:
+    result = equal(found, wanted[0])
+    for each in wanted[1:]:
+        result = logical_or(result, equal(found, each))
+    return result
+
+
+def assert_rank_in(
+    x: Any,
+    ranks: Any,
+    data: Any = None,
+    summarize: int | None = None,
+    message: str | None = None,
+    name: str | None = None,
+) -> Operation:
+    """Check that `x` has one of the ranks: ValueError now when it is known to have another, else an operation."""
+    return _rank_check(
+        x, list(ranks), "assert_rank_in", "in ", lambda found, wanted: found in wanted, _is_any, data, summarize,
+        message, name,
+    )  # fmt: skip
+
+
+def assert_scalar(tensor: Any, name: str | None = None, message: str | None = None) -> Tensor:
+    """The tensor; ValueError when it is known not to be a scalar."""
+    with get_default_graph().name_scope(name or "assert_scalar"):
+        value = convert_to_tensor(tensor)
+        if rank_of(value) != 0:
+            raise ValueError(f"{message or ''}Expected scalar shape for {value.name}, saw shape: {value.shape}.")
+        return value
+
+
+# Types.
+
+
+def assert_integer(x: Any, message: str | None = None, name: str | None = None) -> Operation:
+    """Check that `x` is of an integer type; TypeError when not."""
+    with get_default_graph().name_scope(name or "assert_integer"):
+        tensor = convert_to_tensor(x, name="x")
+        if not tensor.dtype.is_integer:
+            prefix = f"{message}  " if message else ""
+            raise TypeError(f'{prefix}Expected "x" to be integer type.  Found: {tensor.name} of dtype {tensor.dtype}')
+        return no_op(name="statically_determined_was_integer")
+
+
+def assert_type(tensor: Any, tf_type: Any, message: str | None = None, name: str | None = None) -> Operation:
+    """Check that a tensor is of a type; TypeError when not."""
+    wanted = dtypes.as_dtype(tf_type)
+    with get_default_graph().name_scope(name or "assert_type"):
+        value = convert_to_tensor(tensor, name="tensor")
+        if value.dtype.base_dtype is not wanted:
+            prefix = f"{message}  " if message else ""
+            raise TypeError(f"{prefix}{value.name} must be of type {wanted!r}; got {value.dtype.base_dtype!r}")
+        return no_op(name="statically_determined_correct_type")
+
+
+def is_numeric_tensor(tensor: Any) -> bool:
+    """Whether this is a Tensor of numbers."""
+    return isinstance(tensor, Tensor) and not (
+        tensor.dtype.base_dtype in (dtypes.string, dtypes.bool, dtypes.resource, dtypes.variant)
+        or tensor.dtype.base_dtype.is_quantized
+    )
+
+
+def assert_same_float_dtype(tensors: Any = None, dtype: Any = None) -> DType:
+    """The floating point type that all of `tensors` have (float32 for none); ValueError when there is no such type."""
+    wanted = None if dtype is None else dtypes.as_dtype(dtype)
+    source: Any = None
+    for tensor in tensors or ():
+        if tensor is None:
+            continue
+        found = tensor.dtype.base_dtype
+        if wanted is None:
+            wanted, source = found, tensor
+        elif found is not wanted:
+            same = f" as {source.name}" if source is not None else ""
+            raise ValueError(f"{tensor.name}, type={found}, must be of the same type ({wanted}){same}.")
+    wanted = wanted or dtypes.float32
+    if not wanted.is_floating:
+        raise ValueError(f"Expected floating point type, got {wanted}.")
+    return wanted
+
+
+def assert_proper_iterable(values: Any) -> None:
+    """TypeError unless `values` is iterable, and neither a tensor, an array nor a string."""
+    unwanted = (Tensor, np.ndarray, bytes, str)
+    if isinstance(values, unwanted):
+        raise TypeError(f'Expected argument "values" to be a "proper" iterable.  Found: {type(values)}')
+    if not hasattr(values, "__iter__"):
+        raise TypeError(f'Expected argument "values" to be iterable.  Found: {type(values)}')

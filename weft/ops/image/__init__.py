@@ -1,0 +1,1 @@
+"""Images: files' contents to pixels and back, and what is done to pixels."""

@@ -1,0 +1,175 @@
+"""Images changed: turned, mirrored, cropped and padded, brightened, made grey; single ones and batches.
+
+An image is [height, width, channels], a batch of them [batch, height, width, channels].
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from weft.framework import dtypes
+from weft.framework.graph import get_default_graph
+from weft.framework.operation import Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.ops.array.shape_ops import transpose
+from weft.ops.array.tiling import reverse, tile
+from weft.ops.math.casting import cast, saturate_cast
+from weft.ops.math.reduce_functions import reduce_mean, reduce_sum
+
+_GREY: Final = [0.2989, 0.5870, 0.1140]
+
+
+def _image(image: Any) -> tuple[Tensor, int]:
+    """The tensor, and how many dimensions come before the height."""
+    tensor = convert_to_tensor(image, name="image")
+    rank = tensor.shape.ndims
+    if rank not in (3, 4):
+        found = "an unknown number of" if rank is None else rank
+        raise ValueError(
+            f"'image' must have either 3 or 4 dimensions, [height, width, channels] or with a batch before; {tensor.name!r} "
+            f"has {found} dimensions. Give it a shape with set_shape"
+        )
+    return tensor, rank - 3
+
+
+def flip_left_right(image: Any) -> Tensor:
+    """Mirror an image or a batch: left becomes right."""
+    with get_default_graph().name_scope("flip_left_right"):
+        tensor, before = _image(image)
+        return reverse(tensor, [before + 1])
+
+
+def flip_up_down(image: Any) -> Tensor:
+    """Mirror an image or a batch: the top becomes the bottom."""
+    with get_default_graph().name_scope("flip_up_down"):
+        tensor, before = _image(image)
+        return reverse(tensor, [before])
+
+
+def transpose_image(image: Any, name: str | None = None) -> Tensor:
+    """Exchange height and width of an image or a batch."""
+    with get_default_graph().name_scope(name or "transpose"):
+        tensor, before = _image(image)
+        return transpose(tensor, [*range(before), before + 1, before, before + 2])
+
+
+def rot90(image: Any, k: int = 1, name: str | None = None) -> Tensor:
+    """Turn an image or a batch counter-clockwise by `k` quarter turns."""
+    with get_default_graph().name_scope(name or "rot90"):
+        tensor, before = _image(image)
+        swapped = [*range(before), before + 1, before, before + 2]
+        match k % 4:
+            case 0:
+                return tensor
+            case 1:
+                return reverse(transpose(tensor, swapped), [before])
+            case 2:
+                return reverse(tensor, [before, before + 1])
+            case _:
+                return transpose(reverse(tensor, [before]), swapped)
+
+
+def convert_image_dtype(image: Any, dtype: Any, saturate: bool = False, name: str | None = None) -> Tensor:
+    """Convert pixels to another dtype and scale them: floats go from 0 to 1, integers to their largest value.
+
+    Args:
+        image: the pixels, of any shape.
+        dtype: the dtype wanted.
+        saturate: whether values that do not fit become the nearest that does.
+        name: the result's name.
+    """
+    with get_default_graph().name_scope(name or "convert_image"):
+        tensor = convert_to_tensor(image, name="image")
+        wanted, own = dtypes.as_dtype(dtype), tensor.dtype
+        if wanted == own:
+            return tensor
+        to = saturate_cast if saturate else cast
+        if own.is_integer and wanted.is_integer:
+            if own.max > wanted.max:
+                return to(tensor // ((own.max + 1) // (wanted.max + 1)), wanted)
+            return to(tensor, wanted) * ((wanted.max + 1) // (own.max + 1))
+        if own.is_integer:
+            return cast(tensor, wanted) * (1.0 / own.max)
+        if wanted.is_integer:
+            # Half a level more, so that 1.0 becomes the largest value.
+            return to(tensor * (wanted.max + 0.5), wanted)
+        return cast(tensor, wanted)
+
+
+def rgb_to_grayscale(images: Any, name: str | None = None) -> Tensor:
+    """The brightness of RGB pixels: [..., 3] to [..., 1], of the same dtype."""
+    with get_default_graph().name_scope(name or "rgb_to_grayscale"):
+        tensor = convert_to_tensor(images, name="images")
+        shares = convert_to_tensor(_GREY, dtypes.float32)
+        grey = reduce_sum(convert_image_dtype(tensor, dtypes.float32) * shares, axis=-1, keepdims=True)
+        return convert_image_dtype(grey, tensor.dtype)
+
+
+def grayscale_to_rgb(images: Any, name: str | None = None) -> Tensor:
+    """Grey pixels as RGB: [..., 1] to [..., 3]."""
+    with get_default_graph().name_scope(name or "grayscale_to_rgb"):
+        tensor = convert_to_tensor(images, name="images")
+        rank = tensor.shape.ndims
+        if rank is None:
+            raise ValueError(f"grayscale_to_rgb: the rank of {tensor.name!r} is not known. Give it a shape with set_shape")
+        return tile(tensor, [*[1] * (rank - 1), 3])
+
+
+def adjust_brightness(image: Any, delta: Any) -> Tensor:
+    """Add `delta`, of a scale from 0 to 1, to pixels of any dtype; integers saturate."""
+    with get_default_graph().name_scope("adjust_brightness"):
+        tensor = convert_to_tensor(image, name="image")
+        if tensor.dtype.is_floating:
+            return tensor + cast(delta, tensor.dtype)
+        brighter = convert_image_dtype(tensor, dtypes.float32) + cast(delta, dtypes.float32)
+        return convert_image_dtype(brighter, tensor.dtype, saturate=True)
+
+
+def adjust_contrast(images: Any, contrast_factor: Any) -> Tensor:
+    """Scale the distance of each channel's pixels from their mean over the image."""
+    with get_default_graph().name_scope("adjust_contrast"):
+        tensor, before = _image(images)
+        pixels = tensor if tensor.dtype.is_floating else convert_image_dtype(tensor, dtypes.float32)
+        mean = reduce_mean(pixels, axis=[before, before + 1], keepdims=True)
+        return convert_image_dtype((pixels - mean) * contrast_factor + mean, tensor.dtype, saturate=True)
+
+
+def crop_to_bounding_box(image: Any, offset_height: int, offset_width: int, target_height: int, target_width: int) -> Tensor:
+    """The part of an image or a batch that begins at the offsets and has the target size.
+
+    Raises:
+        ValueError: the box is empty or begins before the image, or does not fit it.
+    """
+    tensor, before = _image(image)
+    height, width = tensor.shape.as_list()[before : before + 2]
+    for what, offset, size, whole in (
+        ("height", offset_height, target_height, height),
+        ("width", offset_width, target_width, width),
+    ):
+        if offset < 0:
+            raise ValueError(f"offset_{what} must be >= 0, got {offset}.")
+        if size <= 0:
+            raise ValueError(f"target_{what} must be > 0, got {size}.")
+        if whole is not None and offset + size > whole:
+            raise ValueError(f"{what} must be >= target + offset: {whole} is less than {size} + {offset}.")
+    rows = slice(offset_height, offset_height + target_height)
+    columns = slice(offset_width, offset_width + target_width)
+    return tensor[(slice(None), rows, columns) if before else (rows, columns)]
+
+
+def central_crop(image: Any, central_fraction: float) -> Tensor:
+    """The middle of an image or a batch, of this fraction of its height and width, which must be known.
+
+    Raises:
+        ValueError: the fraction is not in (0, 1], or the size is not known.
+    """
+    if not 0.0 < central_fraction <= 1.0:
+        raise ValueError("central_fraction must be within (0, 1]")
+    tensor, before = _image(image)
+    if central_fraction == 1.0:
+        return tensor
+    height, width = tensor.shape.as_list()[before : before + 2]
+    if height is None or width is None:
+        raise ValueError(f"central_crop: the size of {tensor.name!r} is not known. Give it a shape with set_shape")
+    top, left = int((height - height * central_fraction) / 2), int((width - width * central_fraction) / 2)
+    return crop_to_bounding_box(tensor, top, left, height - 2 * top, width - 2 * left)

@@ -1,0 +1,1 @@
+"""Files and records: readers, parsers, checkpoints."""

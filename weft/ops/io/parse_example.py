@@ -1,0 +1,342 @@
+"""parse_example: serialized Example protos as one tensor per feature."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from google.protobuf.message import DecodeError
+
+from weft.errors import InvalidArgumentError
+from weft.framework import dtypes
+from weft.framework.constant_value import constant_value
+from weft.framework.dtypes import DType
+from weft.framework.graph import get_default_graph
+from weft.framework.operation import Operation, Tensor
+from weft.framework.sparse_tensor import SparseTensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.tensor_shape import Dims, TensorShape
+from weft.ops.array.constant import constant
+from weft.ops.array.shape_ops import reshape
+from weft.ops.declaration import op
+from weft.ops.io.example_features import FixedLenFeature, FixedLenSequenceFeature, SparseFeature, VarLenFeature
+from weft.ops.sparse.tensors import sparse_merge
+from weft.proto import example_pb2
+
+_TYPES: Final = (dtypes.float32, dtypes.int64, dtypes.string)
+_KINDS: Final = {"float_list": dtypes.float32, "int64_list": dtypes.int64, "bytes_list": dtypes.string}
+
+
+class _Dense(NamedTuple):
+    key: str
+    dtype: DType
+    dims: Dims
+    default: Any
+
+
+class _Sparse(NamedTuple):
+    key: str
+    dtype: DType
+
+
+def _parsed(serialized: bytes, name: str) -> Any:
+    try:
+        return example_pb2.Example.FromString(serialized).features.feature
+    except DecodeError:
+        raise _invalid(f"{name}Could not parse example input, value: {serialized[:200]!r}") from None
+
+
+def _values(features: Any, key: str, wanted: DType, where: str) -> Any:
+    """A feature's values as an array; None where the example has no such feature."""
+    feature = features[key] if key in features else None  # noqa: SIM401 - a map of messages makes what `get` does not find
+    kind = None if feature is None else feature.WhichOneof("kind")
+    if kind is None:
+        return None
+    if _KINDS[kind] != wanted:
+        found = _KINDS[kind].name
+        raise _invalid(f"{where}Key: {key}.  Data types don't match. Data type: {found} but expected type: {wanted.name}")
+    return np.array(getattr(feature, kind).value, wanted.as_numpy_dtype)
+
+
+def _dense(features: Any, spec: _Dense, where: str) -> Any:
+    """A dense feature's value; that of any number of elements is not padded yet."""
+    assert spec.dims is not None
+    values = _values(features, spec.key, spec.dtype, where)
+    if spec.dims[:1] == (None,):
+        row = _count(spec.dims[1:])
+        values = np.empty(0, spec.dtype.as_numpy_dtype) if values is None else values
+        if row == 0 or values.size % row:
+            raise _invalid(
+                f"{where}Key: {spec.key}.  Number of {spec.dtype.name} values is not a multiple of stride length. Saw "
+                f"{values.size} values but output shape is: {TensorShape(spec.dims)}"
+            )
+        return values.reshape(-1, *spec.dims[1:])
+    size = _count(spec.dims)
+    if values is None:
+        if spec.default.size != size:
+            raise _invalid(f"{where}Feature: {spec.key} (data type: {spec.dtype.name}) is required but could not be found.")
+        values = spec.default.astype(spec.dtype.as_numpy_dtype)
+    if values.size != size:
+        raise _invalid(
+            f"{where}Key: {spec.key}.  Number of {spec.dtype.name} values != expected.  Values size: {values.size} but output "
+            f"shape: {TensorShape(spec.dims)}"
+        )
+    return values.reshape(spec.dims)
+
+
+def _count(dims: tuple[int | None, ...]) -> int:
+    return math.prod(dim for dim in dims if dim is not None)
+
+
+def _stacked(rows: Sequence[Any], spec: _Dense) -> Any:
+    """The values of a batch as one array; shorter ones are padded with the default."""
+    assert spec.dims is not None
+    kind = spec.dtype.as_numpy_dtype
+    variable = spec.dims[:1] == (None,)
+    inner: Any = (max((len(row) for row in rows), default=0), *spec.dims[1:]) if variable else spec.dims
+    blank: Any = b"" if spec.dtype == dtypes.string else 0
+    result = np.full((len(rows), *inner), spec.default.item() if variable and spec.default.size == 1 else blank, kind)
+    for index, row in enumerate(rows):
+        if variable:
+            result[index, : len(row)] = row
+        else:
+            result[index] = row
+    return result
+
+
+def _sparse_batch(rows: Sequence[Any], dtype: DType) -> tuple[Any, Any, Any]:
+    kept = [np.empty(0, dtype.as_numpy_dtype) if row is None else row for row in rows]
+    counts = [len(row) for row in kept]
+    total = sum(counts)
+    positions = np.concatenate([np.arange(count) for count in counts]) if counts else np.empty(0)
+    indices = np.stack([np.repeat(np.arange(len(kept)), counts), positions], axis=1).astype(np.int64).reshape(total, 2)
+    values = np.concatenate(kept) if kept else np.empty(0, dtype.as_numpy_dtype)
+    return indices, values, np.array([len(kept), max(counts, default=0)], np.int64)
+
+
+def _in_order(results: Sequence[tuple[Any, Any, Any]], dense: Sequence[Any]) -> tuple[Any, ...]:
+    """Indices, values and shapes of the sparse features, one kind after the other, then the dense ones."""
+    parts = [[result[part] for result in results] for part in range(3)]
+    return (*parts[0], *parts[1], *parts[2], *dense)
+
+
+def _batch_shapes(node: Operation) -> list[Dims]:
+    serialized = node.inputs[0]._dims
+    if serialized is not None and len(serialized) != 1:
+        raise ValueError(f"Shape must be rank 1 but is rank {len(serialized)}")
+    batch = None if serialized is None else serialized[0]
+    count = node.attrs["Nsparse"]
+    dense: list[Dims] = [(batch, *dims) for dims in node.attrs["dense_shapes"]]
+    return [*[(None, 2)] * count, *[(None,)] * count, *[(2,)] * count, *dense]
+
+
+@op("ParseExample",
+    "serialized: string, names: string, sparse_keys: Nsparse*string, dense_keys: Ndense*string, dense_defaults: [Tdense] -> "
+    "sparse_indices: Nsparse*int64, sparse_values: [sparse_types], sparse_shapes: Nsparse*int64, dense_values: [Tdense]",
+    infer=_batch_shapes, gradient=None, types={"sparse_types": _TYPES, "Tdense": _TYPES})  # fmt: skip
+def parse_example_node(ctx, serialized, names, sparse_keys, dense_keys, dense_defaults, *, Nsparse: int, Ndense: int,
+                       sparse_types: list[DType], Tdense: list[DType], dense_shapes: list[Dims]):  # fmt: skip
+    """Parse a batch of examples."""
+    sparse = [_Sparse(_key(key), dtypes.as_dtype(kind)) for key, kind in zip(sparse_keys, sparse_types, strict=True)]
+    dense = [
+        _Dense(_key(key), dtypes.as_dtype(kind), _dims(dims), default)
+        for key, kind, dims, default in zip(dense_keys, Tdense, dense_shapes, dense_defaults, strict=True)
+    ]
+    sparse_rows: list[list[Any]] = [[] for _ in sparse]
+    dense_rows: list[list[Any]] = [[] for _ in dense]
+    labels = names.tolist() if names.size else [b""] * len(serialized)
+    for index, (text, label) in enumerate(zip(serialized.tolist(), labels, strict=True)):
+        where = f"Name: {label.decode(errors='replace') or '<unknown>'}, "
+        features = _parsed(text, where)
+        for spec, rows in zip(sparse, sparse_rows, strict=True):
+            rows.append(_values(features, spec.key, spec.dtype, where))
+        for wanted, rows in zip(dense, dense_rows, strict=True):
+            rows.append(_dense(features, wanted, f"{where}Index: {index}.  "))
+    results = [_sparse_batch(rows, spec.dtype) for spec, rows in zip(sparse, sparse_rows, strict=True)]
+    return _in_order(results, [_stacked(rows, wanted) for wanted, rows in zip(dense, dense_rows, strict=True)])
+
+
+def _single_shapes(node: Operation) -> list[Dims]:
+    count = node.attrs["num_sparse"]
+    return [*[(None, 1)] * count, *[(None,)] * count, *[(1,)] * count, *node.attrs["dense_shapes"]]
+
+
+@op("ParseSingleExample",
+    "serialized: string, dense_defaults: [Tdense] -> sparse_indices: num_sparse*int64, sparse_values: [sparse_types], "
+    "sparse_shapes: num_sparse*int64, dense_values: [Tdense]",
+    infer=_single_shapes, gradient=None, types={"sparse_types": _TYPES, "Tdense": _TYPES})  # fmt: skip
+def parse_single_example_node(ctx, serialized, dense_defaults, *, num_sparse: int, sparse_keys: list[str],
+                              dense_keys: list[str], sparse_types: list[DType], Tdense: list[DType],
+                              dense_shapes: list[Dims]):  # fmt: skip
+    """Parse one example."""
+    if serialized.ndim:
+        raise _invalid(f"Expected serialized to be a scalar, got shape: {list(serialized.shape)}")
+    features = _parsed(serialized.item(), "")
+    results = []
+    for key, kind in zip(sparse_keys, sparse_types, strict=True):
+        wanted = dtypes.as_dtype(kind)
+        values = _values(features, key, wanted, "")
+        values = np.empty(0, wanted.as_numpy_dtype) if values is None else values
+        results.append((np.arange(len(values), dtype=np.int64)[:, None], values, np.array([len(values)], np.int64)))
+    specs = [
+        _Dense(key, dtypes.as_dtype(kind), _dims(dims), default)
+        for key, kind, dims, default in zip(dense_keys, Tdense, dense_shapes, dense_defaults, strict=True)
+    ]
+    return _in_order(results, [_dense(features, spec, "") for spec in specs])
+
+
+def _key(tensor: Any) -> str:
+    return str(tensor.item().decode())
+
+
+def _dims(shape: Any) -> Dims:
+    return tuple(None if dim in (None, -1) else int(dim) for dim in shape)
+
+
+def _invalid(message: str) -> InvalidArgumentError:
+    return InvalidArgumentError(None, None, message)
+
+
+def parse_example(
+    serialized: Any, features: Mapping[str, Any], name: str | None = None, example_names: Any = None
+) -> dict[str, Any]:
+    """The features of a batch of serialized Example protos.
+
+    Args:
+        serialized: `[batch]` strings.
+        features: for each feature's key what it is to become: FixedLenFeature (`[batch, ...]`), FixedLenSequenceFeature
+            (`[batch, longest, ...]`), VarLenFeature and SparseFeature (a SparseTensor).
+        name: the name scope.
+        example_names: `[batch]` strings that name the examples in errors.
+
+    Raises:
+        ValueError: there are no features, or one is of an unknown kind or without a shape or type.
+    """
+    sparse, dense = _requested(features)
+    with get_default_graph().name_scope(name or "ParseExample"):
+        names = constant([], dtypes.string) if example_names is None else convert_to_tensor(example_names, dtype=dtypes.string)
+        outputs = parse_example_node(
+            serialized, names, [spec.key for spec in sparse], [spec.key for spec in dense], [_default(spec) for spec in dense],
+            Nsparse=len(sparse), Ndense=len(dense), sparse_types=[spec.dtype for spec in sparse],
+            Tdense=[spec.dtype for spec in dense], dense_shapes=[spec.dims for spec in dense], name="ParseExample",
+        )  # fmt: skip
+        return _assembled(features, sparse, dense, outputs)
+
+
+def parse_single_example(
+    serialized: Any, features: Mapping[str, Any], name: str | None = None, example_names: Any = None
+) -> dict[str, Any]:
+    """The features of one serialized Example proto; as `parse_example`, without the batch.
+
+    Args:
+        serialized: a scalar string.
+        features: for each feature's key what it is to become.
+        name: the name scope.
+        example_names: a scalar string that names the example in errors.
+    """
+    if example_names is not None:
+        batched = parse_example(
+            reshape(convert_to_tensor(serialized, dtype=dtypes.string), [1]), features, name,
+            reshape(convert_to_tensor(example_names, dtype=dtypes.string), [1]),
+        )  # fmt: skip
+        return {key: _unbatched(value) for key, value in batched.items()}
+    sparse, dense = _requested(features)
+    with get_default_graph().name_scope(name or "ParseSingleExample"):
+        outputs = parse_single_example_node(
+            serialized, [_default(spec) for spec in dense], num_sparse=len(sparse), sparse_keys=[spec.key for spec in sparse],
+            dense_keys=[spec.key for spec in dense], sparse_types=[spec.dtype for spec in sparse],
+            Tdense=[spec.dtype for spec in dense], dense_shapes=[spec.dims for spec in dense], name="ParseSingleExample",
+        )  # fmt: skip
+        return _assembled(features, sparse, dense, outputs)
+
+
+def _unbatched(value: Any) -> Any:
+    if not isinstance(value, SparseTensor):
+        return value[0]
+    return SparseTensor(value.indices[:, 1:], value.values, value.dense_shape[1:])
+
+
+def _requested(features: Mapping[str, Any]) -> tuple[list[_Sparse], list[_Dense]]:
+    """The sparse and dense features that a dict of them asks for, each in the order of the keys."""
+    if not features:
+        raise ValueError("Missing: features was None or empty.")
+    sparse: dict[str, _Sparse] = {}
+    dense: list[_Dense] = []
+    for key in sorted(features):
+        feature = features[key]
+        if isinstance(feature, VarLenFeature):
+            _add_sparse(sparse, key, feature.dtype)
+        elif isinstance(feature, SparseFeature):
+            for index_key in sorted(_index_keys(feature)):
+                _add_sparse(sparse, index_key, dtypes.int64)
+            _add_sparse(sparse, feature.value_key, feature.dtype)
+        elif isinstance(feature, FixedLenFeature | FixedLenSequenceFeature):
+            dense.append(_dense_spec(key, feature))
+        else:
+            raise ValueError(f"Invalid feature {key}:{feature}.")
+    return list(sparse.values()), dense
+
+
+def _index_keys(feature: SparseFeature) -> list[str]:
+    return list(feature.index_key) if isinstance(feature.index_key, list | tuple) else [feature.index_key]
+
+
+def _add_sparse(sparse: dict[str, _Sparse], key: str, dtype: Any) -> None:
+    if not dtype:
+        raise ValueError(f"Missing type for feature {key}.")
+    spec = _Sparse(key, dtypes.as_dtype(dtype))
+    if sparse.setdefault(key, spec) != spec:
+        raise ValueError(f"Conflicting type {sparse[key].dtype} vs {spec.dtype} for feature {key}.")
+
+
+def _dense_spec(key: str, feature: FixedLenFeature | FixedLenSequenceFeature) -> _Dense:
+    if not feature.dtype:
+        raise ValueError(f"Missing type for feature {key}.")
+    if feature.shape is None:
+        raise ValueError(f"Missing shape for feature {key}.")
+    shape = TensorShape(feature.shape)
+    if isinstance(feature, FixedLenSequenceFeature):
+        if not feature.allow_missing:
+            raise ValueError(f"Unsupported: FixedLenSequenceFeature requires allow_missing to be True. Feature {key}.")
+        shape = TensorShape([None]).concatenate(shape)
+        known = shape[1:].is_fully_defined()
+    else:
+        known = shape.is_fully_defined()
+    if not known:
+        raise ValueError(f"All dimensions of shape for feature {key} need to be known but received {shape}.")
+    return _Dense(key, dtypes.as_dtype(feature.dtype), tuple(shape.as_list()), feature.default_value)
+
+
+def _default(spec: _Dense) -> Tensor:
+    """What stands for a missing value, an empty tensor where there must be one."""
+    assert spec.dims is not None
+    variable = spec.dims[:1] == (None,)
+    value = spec.default
+    if value is None:
+        value = ("" if spec.dtype == dtypes.string else 0) if variable else []
+    name = "key_" + "".join(letter if letter.isalnum() or letter in "._" else "_" for letter in spec.key)
+    tensor = convert_to_tensor(value, dtype=spec.dtype, name=name)
+    if not variable and spec.default is not None:
+        known = constant_value(tensor)
+        if known is None or known.shape != spec.dims:
+            tensor = reshape(tensor, spec.dims)
+    return tensor
+
+
+def _assembled(features: Mapping[str, Any], sparse: Sequence[_Sparse], dense: Sequence[_Dense], outputs: Any) -> dict[str, Any]:
+    indices, values, shapes, dense_values = (list(part) if isinstance(part, list | tuple) else [part] for part in outputs)
+    found: dict[str, Any] = {spec.key: value for spec, value in zip(dense, dense_values, strict=True)}
+    tensors = {spec.key: SparseTensor(*parts) for spec, *parts in zip(sparse, indices, values, shapes, strict=True)}
+    result = {}
+    for key in sorted(features):
+        feature = features[key]
+        if isinstance(feature, SparseFeature):
+            keys = _index_keys(feature)
+            ids = [tensors[index_key] for index_key in keys]
+            sizes = feature.size if isinstance(feature.size, list | tuple) else [feature.size]
+            result[key] = sparse_merge(ids, tensors[feature.value_key], list(sizes), already_sorted=feature.already_sorted)
+        else:
+            result[key] = tensors[key] if isinstance(feature, VarLenFeature) else found[key]
+    return result

@@ -1,0 +1,235 @@
+"""parse_single_sequence_example: a serialized SequenceExample as tensors, those of its context and those of its lists."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+from google.protobuf.message import DecodeError
+
+from weft.errors import InvalidArgumentError
+from weft.framework import dtypes
+from weft.framework.dtypes import DType
+from weft.framework.graph import get_default_graph
+from weft.framework.operation import Operation, Tensor
+from weft.framework.sparse_tensor import SparseTensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.tensor_shape import Dims, TensorShape
+from weft.ops.array.constant import constant
+from weft.ops.declaration import op
+from weft.ops.io.example_features import FixedLenFeature, FixedLenSequenceFeature, VarLenFeature
+from weft.proto import example_pb2
+
+_TYPES: Final = (dtypes.float32, dtypes.int64, dtypes.string)
+_TYPE_LISTS: Final = ("context_sparse_types", "Tcontext_dense", "feature_list_dense_types", "feature_list_sparse_types")
+_KINDS: Final = {"float_list": dtypes.float32, "int64_list": dtypes.int64, "bytes_list": dtypes.string}
+
+
+def _invalid(message: str) -> InvalidArgumentError:
+    return InvalidArgumentError(None, None, message)
+
+
+def _values(feature: Any, wanted: DType, where: str) -> Any:
+    """The values of a feature as a vector; empty when it has none."""
+    kind = feature.WhichOneof("kind")
+    if kind is None:
+        return np.empty(0, wanted.as_numpy_dtype)
+    if _KINDS[kind] is not wanted:
+        raise _invalid(f"{where}Data types don't match. Expected type: {wanted.name}, found: {_KINDS[kind].name}")
+    return np.array(getattr(feature, kind).value, wanted.as_numpy_dtype)
+
+
+def _shaped(values: Any, dims: Any, wanted: DType, where: str) -> Any:
+    shape = tuple(int(dim) for dim in dims)
+    if values.size != int(np.prod(shape)):
+        raise _invalid(
+            f"{where}Number of {wanted.name} values != expected.  values size: {values.size} but output shape: {list(shape)}"
+        )
+    return values.reshape(shape)
+
+
+def _context_dense(features: Any, key: str, wanted: DType, dims: Any, default: Any, name: str) -> Any:
+    where = f"Name: {name}, Context feature: {key}.  "
+    if key not in features:
+        if default.size == 0 and int(np.prod([int(dim) for dim in dims])) != 0:
+            raise _invalid(f"Name: {name}, Context feature '{key}' is required but could not be found.")
+        return _shaped(default, dims, wanted, where)
+    return _shaped(_values(features[key], wanted, where), dims, wanted, where)
+
+
+def _list_dense(lists: Any, key: str, wanted: DType, dims: Any, may_lack: set[str], name: str) -> Any:
+    if key not in lists:
+        if key not in may_lack:
+            raise _invalid(
+                f"Name: {name}, Feature list '{key}' is required but could not be found.  Did you mean to include it in "
+                "feature_list_dense_missing_assumed_empty or feature_list_dense_defaults?"
+            )
+        return np.empty((0, *(int(dim) for dim in dims)), wanted.as_numpy_dtype)
+    rows = [
+        _shaped(_values(each, wanted, f"{where}"), dims, wanted, where)
+        for index, each in enumerate(lists[key].feature)
+        for where in [f"Name: {name}, Key: {key}, Index: {index}.  "]
+    ]
+    return np.array(rows, wanted.as_numpy_dtype).reshape(len(rows), *(int(dim) for dim in dims))
+
+
+def _list_sparse(lists: Any, key: str, wanted: DType, name: str) -> tuple[Any, Any, Any]:
+    found = lists[key].feature if key in lists else ()
+    rows = [_values(each, wanted, f"Name: {name}, Key: {key}, Index: {index}.  ") for index, each in enumerate(found)]
+    indices = [(row, column) for row, values in enumerate(rows) for column in range(len(values))]
+    values = np.concatenate(rows) if rows else np.empty(0, wanted.as_numpy_dtype)
+    shape = np.array([len(rows), max((len(each) for each in rows), default=0)], np.int64)
+    return np.array(indices, np.int64).reshape(-1, 2), values, shape
+
+
+def _context_sparse(features: Any, key: str, wanted: DType, name: str) -> tuple[Any, Any, Any]:
+    where = f"Name: {name}, Context feature: {key}.  "
+    values = _values(features[key], wanted, where) if key in features else np.empty(0, wanted.as_numpy_dtype)
+    return np.arange(len(values), dtype=np.int64)[:, None], values, np.array([len(values)], np.int64)
+
+
+def _shapes(node: Operation) -> list[Dims]:
+    context, lists = node.attrs["Ncontext_sparse"], node.attrs["Nfeature_list_sparse"]
+    dense: list[Dims] = [None if dims is None else (None, *dims) for dims in node.attrs["feature_list_dense_shapes"]]
+    return [
+        *[(None, 1)] * context, *[(None,)] * context, *[(1,)] * context, *node.attrs["context_dense_shapes"],
+        *[(None, 2)] * lists, *[(None,)] * lists, *[(2,)] * lists, *dense,
+    ]  # fmt: skip
+
+
+def _texts(keys: Sequence[Any]) -> list[str]:
+    return [key.item().decode() for key in keys]
+
+
+@op("ParseSingleSequenceExample",
+    "serialized: string, feature_list_dense_missing_assumed_empty: string, context_sparse_keys: Ncontext_sparse*string, "
+    "context_dense_keys: Ncontext_dense*string, feature_list_sparse_keys: Nfeature_list_sparse*string, "
+    "feature_list_dense_keys: Nfeature_list_dense*string, context_dense_defaults: [Tcontext_dense], debug_name: string -> "
+    "context_sparse_indices: Ncontext_sparse*int64, context_sparse_values: [context_sparse_types], "
+    "context_sparse_shapes: Ncontext_sparse*int64, context_dense_values: [Tcontext_dense], "
+    "feature_list_sparse_indices: Nfeature_list_sparse*int64, feature_list_sparse_values: [feature_list_sparse_types], "
+    "feature_list_sparse_shapes: Nfeature_list_sparse*int64, feature_list_dense_values: [feature_list_dense_types]",
+    infer=_shapes, gradient=None, types=dict.fromkeys(_TYPE_LISTS, _TYPES))  # fmt: skip
+def parse_single_sequence_example_node(
+    ctx, serialized, feature_list_dense_missing_assumed_empty, context_sparse_keys, context_dense_keys,
+    feature_list_sparse_keys, feature_list_dense_keys, context_dense_defaults, debug_name, *, Ncontext_sparse: int = 0,
+    Ncontext_dense: int = 0, Nfeature_list_sparse: int = 0, Nfeature_list_dense: int = 0,
+    context_sparse_types: list[DType] = [], Tcontext_dense: list[DType] = [],  # noqa: B006 - a declaration
+    feature_list_dense_types: list[DType] = [], context_dense_shapes: list[Dims] = [],  # noqa: B006
+    feature_list_sparse_types: list[DType] = [], feature_list_dense_shapes: list[Dims] = [],  # noqa: B006
+):  # fmt: skip
+    """Parse one sequence example."""
+    name = debug_name.item().decode() or "<unknown>" if debug_name.size else "<unknown>"
+    try:
+        parsed = example_pb2.SequenceExample.FromString(serialized.item())
+    except DecodeError:
+        raise _invalid(f"Name: {name}, Could not parse example input, value: {serialized.item()[:200]!r}") from None
+    features, lists = parsed.context.feature, parsed.feature_lists.feature_list
+    may_lack = set(_texts(feature_list_dense_missing_assumed_empty.reshape(-1, 1)))
+    context = [
+        _context_sparse(features, key, kind, name)
+        for key, kind in zip(_texts(context_sparse_keys), context_sparse_types, strict=True)
+    ]
+    context_dense = [
+        _context_dense(features, key, kind, dims, default, name)
+        for key, kind, dims, default in zip(
+            _texts(context_dense_keys), Tcontext_dense, context_dense_shapes, context_dense_defaults, strict=True
+        )
+    ]
+    listed = [
+        _list_sparse(lists, key, kind, name)
+        for key, kind in zip(_texts(feature_list_sparse_keys), feature_list_sparse_types, strict=True)
+    ]
+    listed_dense = [
+        _list_dense(lists, key, kind, dims, may_lack, name)
+        for key, kind, dims in zip(
+            _texts(feature_list_dense_keys), feature_list_dense_types, feature_list_dense_shapes, strict=True
+        )
+    ]
+    by_part = [[found[part] for found in group] for group in (context, listed) for part in range(3)]
+    return (*by_part[0], *by_part[1], *by_part[2], *context_dense, *by_part[3], *by_part[4], *by_part[5], *listed_dense)
+
+
+# The function of the API.
+
+
+def _checked(key: str, feature: Any, *allowed: Any) -> Any:
+    if not isinstance(feature, allowed):
+        raise ValueError(f"Unsupported feature {key}: {feature}; expected one of {[kind.__name__ for kind in allowed]}")
+    if not feature.dtype:
+        raise ValueError(f"Missing type for feature {key}.")
+    return feature
+
+
+def _split(features: Mapping[str, Any] | None, dense: type) -> tuple[list[tuple[str, Any]], list[tuple[str, Any]]]:
+    """The sparse and the dense features, each in the order of the keys."""
+    items = [(key, _checked(key, (features or {})[key], VarLenFeature, dense)) for key in sorted(features or {})]
+    return [item for item in items if isinstance(item[1], VarLenFeature)], [
+        item for item in items if not isinstance(item[1], VarLenFeature)
+    ]
+
+
+def _known_dims(key: str, feature: Any) -> tuple[int, ...]:
+    shape = TensorShape(feature.shape)
+    if feature.shape is None or not shape.is_fully_defined():
+        raise ValueError(f"All dimensions of shape for feature {key} need to be known but received {shape}.")
+    return tuple(int(size) for size in shape.as_list() if size is not None)
+
+
+def _default(key: str, feature: Any) -> Tensor:
+    if feature.default_value is None:
+        return constant([], feature.dtype)
+    return convert_to_tensor(feature.default_value, dtypes.as_dtype(feature.dtype), name=f"key_{key}")
+
+
+def parse_single_sequence_example(
+    serialized: Any,
+    context_features: Mapping[str, Any] | None = None,
+    sequence_features: Mapping[str, Any] | None = None,
+    example_name: Any = None,
+    name: str | None = None,
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The tensors of one serialized SequenceExample proto.
+
+    Args:
+        serialized: a scalar string.
+        context_features: for each key of the context what it is to become, a FixedLenFeature or a VarLenFeature.
+        sequence_features: for each key of the lists a FixedLenSequenceFeature (`[steps, ...]`) or a VarLenFeature (a
+            SparseTensor `[steps, longest]`).
+        example_name: a scalar string that names the example in errors.
+        name: the name scope.
+
+    Returns:
+        Two dicts, the tensors of the context and those of the lists.
+
+    Raises:
+        ValueError: no features are wanted, or one is of an unknown kind or without a shape or type.
+    """
+    if not (context_features or sequence_features):
+        raise ValueError("Missing features.")
+    context_sparse, context_dense = _split(context_features, FixedLenFeature)
+    list_sparse, list_dense = _split(sequence_features, FixedLenSequenceFeature)
+    with get_default_graph().name_scope(name or "ParseSingleSequenceExample"):
+        outputs = parse_single_sequence_example_node(
+            serialized, constant([key for key, feature in list_dense if feature.allow_missing], dtypes.string),
+            *([key for key, _ in group] for group in (context_sparse, context_dense, list_sparse, list_dense)),
+            [_default(key, feature) for key, feature in context_dense],
+            "" if example_name is None else example_name,
+            Ncontext_sparse=len(context_sparse), Ncontext_dense=len(context_dense), Nfeature_list_sparse=len(list_sparse),
+            Nfeature_list_dense=len(list_dense), context_sparse_types=[feature.dtype for _, feature in context_sparse],
+            Tcontext_dense=[feature.dtype for _, feature in context_dense],
+            feature_list_dense_types=[feature.dtype for _, feature in list_dense],
+            context_dense_shapes=[_known_dims(key, feature) for key, feature in context_dense],
+            feature_list_sparse_types=[feature.dtype for _, feature in list_sparse],
+            feature_list_dense_shapes=[_known_dims(key, feature) for key, feature in list_dense],
+            name="ParseSingleSequenceExample",
+        )  # fmt: skip
+    parts = [list(part) if isinstance(part, list | tuple) else [part] for part in outputs]
+    context = _named(context_sparse, parts[:3]) | {key: value for (key, _), value in zip(context_dense, parts[3], strict=True)}
+    listed = _named(list_sparse, parts[4:7]) | {key: value for (key, _), value in zip(list_dense, parts[7], strict=True)}
+    return context, listed
+
+
+def _named(features: Sequence[tuple[str, Any]], parts: Sequence[Sequence[Tensor]]) -> dict[str, Any]:
+    return {key: SparseTensor(*each) for (key, _), *each in zip(features, *parts, strict=True)}

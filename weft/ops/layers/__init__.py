@@ -1,0 +1,1 @@
+"""Layers: objects that make their variables when they are first called."""

@@ -1,0 +1,180 @@
+"""Layer: what tf.layers' classes share. A layer makes its variables at its first call and uses them at every further one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from weft.framework import dtypes
+from weft.framework.collections import GraphKeys
+from weft.framework.graph import get_default_graph
+from weft.framework.operation import Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.tensor_shape import Dims
+from weft.ops.variables.variable_scope import VariableScope, get_variable, variable_scope
+
+
+class Layer:
+    """A function of tensors with variables of its own.
+
+    Subclasses make variables in `build(dims)` with `add_variable` and compute in `call(inputs)`.
+
+    Args:
+        trainable: whether the variables are to be trained.
+        name: the variable scope; the class's name in snake case, made unique, when None.
+        dtype: the variables' type; that of the first inputs when None.
+        activity_regularizer: a function of the outputs whose value is a regularization loss.
+        scope: a variable scope or its name to put the variables in as it is.
+        reuse: whether they exist already in that scope.
+    """
+
+    def __init__(
+        self, trainable: bool = True, name: str | None = None, dtype: Any = None, activity_regularizer: Any = None,
+        scope: Any = None, reuse: Any = None,
+    ) -> None:  # fmt: skip
+        self.trainable = trainable
+        self.activity_regularizer = activity_regularizer
+        self.built = False
+        self._dtype = None if dtype is None else dtypes.as_dtype(dtype)
+        self._base_name = name or _snake_case(type(self).__name__)
+        self._given_scope = scope
+        self._reuse = reuse
+        self._scope: VariableScope | None = None
+        self._variables: list[tuple[Any, bool]] = []
+        self._updates: list[Any] = []
+        self._losses: list[Any] = []
+        self.input: Any = None
+        self.output: Any = None
+
+    # What subclasses write.
+
+    def build(self, dims: Dims) -> None:
+        """Make the variables, knowing the shape of the first inputs."""
+
+    def call(self, inputs: Any) -> Any:
+        """The outputs."""
+        raise NotImplementedError(f"{type(self).__name__} has no call method")
+
+    # What they use.
+
+    def add_variable(
+        self, name: str, shape: Sequence[int], dtype: Any = None, initializer: Any = None, regularizer: Any = None,
+        trainable: bool = True, constraint: Any = None, partitioner: Any = None,
+    ) -> Any:  # fmt: skip
+        """Make or find a variable in the layer's scope."""
+        is_trained = trainable and self.trainable
+        made = get_variable(
+            name, list(shape), self._dtype if dtype is None else dtype, initializer, regularizer, is_trained,
+            constraint=constraint, partitioner=partitioner,
+        )  # fmt: skip
+        self._variables.append((made, is_trained))
+        return made
+
+    add_weight = add_variable
+
+    def add_update(self, update: Any) -> None:
+        """Add an operation that training must run to the collection UPDATE_OPS."""
+        self._updates.append(update)
+        get_default_graph().add_to_collection(GraphKeys.UPDATE_OPS, update)
+
+    def add_loss(self, loss: Any) -> None:
+        """Add a regularization loss."""
+        self._losses.append(loss)
+        get_default_graph().add_to_collection(GraphKeys.REGULARIZATION_LOSSES, loss)
+
+    # What programs use.
+
+    def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+        """The outputs for these inputs; the first call makes the variables."""
+        if not isinstance(inputs, Tensor):
+            inputs = convert_to_tensor(inputs)
+        if self._scope is None:
+            self._scope = self._open()
+        if self._dtype is None:
+            self._dtype = inputs.dtype.base_dtype
+        graph = get_default_graph()
+        is_shared = True if self.built else self._reuse
+        with (
+            variable_scope(self._scope, reuse=is_shared, auxiliary_name_scope=False),
+            graph.name_scope(self._scope.original_name_scope),
+        ):
+            if not self.built:
+                self.build(inputs._dims)
+                self.built = True
+            outputs = self.call(inputs, *args, **kwargs)
+            if self.activity_regularizer is not None:
+                self.add_loss(self.activity_regularizer(outputs))
+        self.input, self.output = inputs, outputs
+        return outputs
+
+    apply = __call__
+
+    def _open(self) -> VariableScope:
+        if self._reuse:
+            with variable_scope(self._given_scope or self._base_name, reuse=self._reuse) as scope:
+                return scope
+        with variable_scope(self._given_scope, default_name=self._base_name) as scope:
+            return scope
+
+    @property
+    def name(self) -> str:
+        """The layer's name."""
+        return self._base_name if self._scope is None else self._scope.name.rpartition("/")[2]
+
+    @property
+    def scope_name(self) -> str:
+        """The name of the variable scope; ValueError before the first call."""
+        if self._scope is None:
+            raise ValueError(
+                f'No name available for layer scope because the layer "{self._base_name}" has not been used yet. '
+                "The scope name  is determined the first time the layer instance is called. "
+                "You must therefore call the layer before querying `scope_name`."
+            )
+        return self._scope.name
+
+    @property
+    def dtype(self) -> Any:
+        """The type of the variables' name, or None before the first call."""
+        return None if self._dtype is None else self._dtype.name
+
+    @property
+    def variables(self) -> list[Any]:
+        """All variables."""
+        return [*self.trainable_variables, *self.non_trainable_variables]
+
+    weights = variables
+
+    @property
+    def trainable_variables(self) -> list[Any]:
+        """The variables that are trained."""
+        return [variable for variable, is_trained in self._variables if is_trained]
+
+    trainable_weights = trainable_variables
+
+    @property
+    def non_trainable_variables(self) -> list[Any]:
+        """The variables that are not trained."""
+        return [variable for variable, is_trained in self._variables if not is_trained]
+
+    non_trainable_weights = non_trainable_variables
+
+    @property
+    def updates(self) -> list[Any]:
+        """The operations that training must run."""
+        return list(self._updates)
+
+    @property
+    def losses(self) -> list[Any]:
+        """The losses of the activity regularizer."""
+        return list(self._losses)
+
+
+def _snake_case(name: str) -> str:
+    parted = re.sub(r"(.)([A-Z][a-z0-9]+)", r"\1_\2", name)
+    return re.sub(r"([a-z])([A-Z])", r"\1_\2", parted).lower()
+
+
+def activated(activation: Callable[[Any], Any] | None, outputs: Any) -> Any:
+    """The outputs through the activation function, if there is one."""
+    return outputs if activation is None else activation(outputs)

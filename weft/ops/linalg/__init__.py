@@ -1,0 +1,1 @@
+"""Linear algebra: products, decompositions, and the parts of matrices."""

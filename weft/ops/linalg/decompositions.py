@@ -1,0 +1,394 @@
+"""Inverses, determinants, solutions of linear equations and decompositions of (batches of) matrices.
+
+NumPy has most of these in one precision each, so that is what interprets them; narrow floats are computed in float32.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from weft.errors import InvalidArgumentError
+from weft.framework import dtypes
+from weft.framework.operation import Operation, Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.tensor_shape import Dims, broadcast_dims, merge_dims
+from weft.ops.array.shape_ops import expand_dims, matrix_transpose
+from weft.ops.declaration import not_differentiable, op
+from weft.ops.input_scope import input_scope
+from weft.ops.linalg.matrix_parts import matrix_band_part, matrix_diag_part_node
+from weft.ops.linalg.products import batch_mat_mul, check_inner, matmul
+from weft.ops.math.complex_numbers import conj, real
+from weft.ops.math.elementwise import COMPLEX, add, mul, neg, unbroadcast
+from weft.ops.math.reduce_functions import reduce_sum
+from weft.ops.math.unary import log
+from weft.ops.symbolic_gradient import vjp
+
+_REAL = (dtypes.float64, dtypes.float32, dtypes.float16)
+_TYPES = {"T": (*_REAL, *COMPLEX)}
+
+
+def matrices(tensor: Tensor) -> Dims:
+    """The shape of a tensor of matrices; ValueError when its rank is below 2."""
+    dims = tensor._dims
+    if dims is not None and len(dims) < 2:
+        raise ValueError(f"Shape must be at least rank 2 but is rank {len(dims)}")
+    return dims
+
+
+def _square(tensor: Tensor) -> Dims:
+    dims = matrices(tensor)
+    if dims is None:
+        return None
+    check_inner(dims[-2], dims[-1])
+    size = dims[-1] if dims[-2] is None else dims[-2]
+    return (*dims[:-2], size, size)
+
+
+def _square_shape(node: Operation) -> list[Dims]:
+    return [_square(node.inputs[0])]
+
+
+def _batch_shape(node: Operation) -> list[Dims]:
+    dims = _square(node.inputs[0])
+    return [None if dims is None else dims[:-2]] * len(node.outputs)
+
+
+def _wide(x: Any) -> Any:
+    """Narrow floats as float32, which LAPACK has."""
+    return x.astype(np.float32) if x.dtype.itemsize < 4 else x
+
+
+def _adjoint(xp: Any, x: Any) -> Any:
+    return xp.conj(xp.swapaxes(x, -1, -2))
+
+
+def _or_invalid(function: Any, *arguments: Any) -> Any:
+    """Call a function of NumPy; a matrix that it refuses is InvalidArgumentError."""
+    try:
+        return function(*arguments)
+    except np.linalg.LinAlgError as error:
+        raise InvalidArgumentError(None, None, "Input is not invertible.") from error
+
+
+# Inverse and determinants.
+
+
+def _inverse_gradient(node: Operation, grad: Any) -> list[Any]:
+    inverse, adjoint = node.outputs[0], node.attrs["adjoint"]
+    if adjoint:
+        product = batch_mat_mul(inverse, batch_mat_mul(grad, inverse, adj_x=True), adj_y=False)
+        return [neg(product)]
+    return [neg(batch_mat_mul(inverse, batch_mat_mul(grad, inverse, adj_y=True), adj_x=True))]
+
+
+@op("MatrixInverse", "input: T -> output: T", infer=_square_shape, gradient=_inverse_gradient, types=_TYPES)
+def matrix_inverse(xp, input, *, adjoint: bool = False):
+    """The inverses of the matrices, or of their adjoints."""
+    wide = _wide(input)
+    return _or_invalid(xp.linalg.inv, _adjoint(xp, wide) if adjoint else wide)
+
+
+def _determinant_gradient(node: Operation, grad: Any) -> list[Any]:
+    transposed = matrix_inverse(node.inputs[0], adjoint=True)
+    scale = mul(grad, conj(node.outputs[0]))
+    return [mul(expand_dims(expand_dims(scale, -1), -1), transposed)]
+
+
+@op("MatrixDeterminant", "input: T -> output: T", infer=_batch_shape, gradient=_determinant_gradient, types=_TYPES)
+def matrix_determinant(xp, input):
+    """The determinants of the matrices."""
+    return xp.linalg.det(_wide(input))
+
+
+def _log_determinant_gradient(node: Operation, grad_sign: Any, grad: Any) -> list[Any]:
+    transposed = matrix_inverse(node.inputs[0], adjoint=True)
+    if grad is None:
+        return [None]
+    return [mul(expand_dims(expand_dims(grad, -1), -1), transposed)]
+
+
+@op("LogMatrixDeterminant", "input: T -> sign: T, log_abs_determinant: T", infer=_batch_shape,
+    gradient=_log_determinant_gradient, types=_TYPES)  # fmt: skip
+def log_matrix_determinant(xp, input):
+    """The signs of the determinants and the logarithms of their absolute values."""
+    sign, logarithm = xp.linalg.slogdet(_wide(input))
+    return sign, logarithm
+
+
+# Solutions.
+
+
+def _solution_shape(node: Operation) -> list[Dims]:
+    matrix, rhs = _square(node.inputs[0]), matrices(node.inputs[1])
+    if matrix is None or rhs is None:
+        return [None]
+    check_inner(matrix[-1], rhs[-2])
+    batch = merge_dims(matrix[:-2], rhs[:-2])
+    return [None if batch is None else (*batch, matrix[-1] if rhs[-2] is None else rhs[-2], rhs[-1])]
+
+
+def _solve_gradient(node: Operation, grad: Any) -> list[Any]:
+    matrix, adjoint = node.inputs[0], node.attrs["adjoint"]
+    solution = node.outputs[0]
+    of_rhs = matrix_solve(matrix, grad, adjoint=not adjoint)
+    left, right = (solution, of_rhs) if adjoint else (of_rhs, solution)
+    return [neg(batch_mat_mul(left, right, adj_y=True)), of_rhs]
+
+
+@op("MatrixSolve", "matrix: T, rhs: T -> output: T", infer=_solution_shape, gradient=_solve_gradient, types=_TYPES)
+def matrix_solve(xp, matrix, rhs, *, adjoint: bool = False):
+    """The solutions X of `matrix X = rhs`, or of the equations with the adjoints of the matrices."""
+    wide = _wide(matrix)
+    return _or_invalid(xp.linalg.solve, _adjoint(xp, wide) if adjoint else wide, _wide(rhs))
+
+
+def _triangular_shape(node: Operation) -> list[Dims]:
+    matrix, rhs = _square(node.inputs[0]), matrices(node.inputs[1])
+    if matrix is None or rhs is None:
+        return [None]
+    check_inner(matrix[-1], rhs[-2])
+    batch = broadcast_dims(matrix[:-2], rhs[:-2])
+    return [None if batch is None else (*batch, matrix[-1] if rhs[-2] is None else rhs[-2], rhs[-1])]
+
+
+def _triangular_gradient(node: Operation, grad: Any) -> list[Any]:
+    matrix, lower, adjoint = node.inputs[0], node.attrs["lower"], node.attrs["adjoint"]
+    solution = node.outputs[0]
+    of_rhs = matrix_triangular_solve_node(matrix, grad, lower=lower, adjoint=not adjoint)
+    left, right = (solution, of_rhs) if adjoint else (of_rhs, solution)
+    whole = neg(batch_mat_mul(left, right, adj_y=True))
+    of_matrix = matrix_band_part(whole, *((-1, 0) if lower else (0, -1)))
+    return [unbroadcast(of_matrix, matrix), unbroadcast(of_rhs, node.inputs[1])]
+
+
+@op("MatrixTriangularSolve", "matrix: T, rhs: T -> output: T", infer=_triangular_shape, gradient=_triangular_gradient,
+    types={"T": (dtypes.bfloat16, *_REAL, *COMPLEX)})  # fmt: skip
+def matrix_triangular_solve_node(xp, matrix, rhs, *, lower: bool = True, adjoint: bool = False):
+    """The solutions of `matrix X = rhs` for matrices of which only one triangle counts."""
+    triangle = (xp.tril if lower else xp.triu)(_wide(matrix))
+    return _or_invalid(xp.linalg.solve, _adjoint(xp, triangle) if adjoint else triangle, _wide(rhs))
+
+
+def matrix_triangular_solve(
+    matrix: Any, rhs: Any, lower: bool = True, adjoint: bool = False, name: str | None = None
+) -> Tensor:
+    """The solutions of `matrix X = rhs` for matrices of which only one triangle counts."""
+    return matrix_triangular_solve_node(matrix, rhs, lower=lower, adjoint=adjoint, name=name)
+
+
+# Cholesky.
+
+
+def _cholesky_gradient(node: Operation, grad: Any) -> list[Any]:
+    # Murray, "Differentiation of the Cholesky decomposition" (2016), section 4.
+    factor = node.outputs[0]
+    inverse = matrix_triangular_solve_node(factor, eye_like(factor))
+    middle = matrix_band_part(batch_mat_mul(factor, grad, adj_x=True), -1, 0)
+    halved = mul(middle, half_diagonal(middle))
+    of_input = batch_mat_mul(inverse, batch_mat_mul(halved, inverse), adj_x=True)
+    return [mul(_plus_adjoint(of_input), 0.5)]
+
+
+def _plus_adjoint(tensor: Any) -> Any:
+    return add(tensor, conj(matrix_transpose(tensor)))
+
+
+@op("HalfDiagonal", "x: T -> y: T", infer=_square_shape, gradient=not_differentiable)
+def half_diagonal(xp, x):
+    """Ones in the shape of the matrices, with 0.5 on the diagonals."""
+    return xp.broadcast_to(np.where(np.eye(x.shape[-1]) > 0, 0.5, 1.0).astype(x.dtype), x.shape)
+
+
+@op("EyeLike", "x: T -> y: T", infer=_square_shape, gradient=not_differentiable)
+def eye_like(xp, x):
+    """Unit matrices in the shape of the input."""
+    return xp.broadcast_to(np.eye(x.shape[-1], dtype=x.dtype), x.shape)
+
+
+@op("Cholesky", "input: T -> output: T", infer=_square_shape, gradient=_cholesky_gradient, types=_TYPES)
+def cholesky(xp, input):
+    """The lower triangles L with `L L* = input`, for positive definite matrices, of which the lower triangle is read."""
+    wide = _wide(input)
+    lower = xp.tril(wide)
+    symmetric = lower + _adjoint(xp, xp.tril(wide, -1))
+    try:
+        return xp.linalg.cholesky(symmetric)
+    except np.linalg.LinAlgError as error:
+        message = "Cholesky decomposition was not successful. The input might not be valid."
+        raise InvalidArgumentError(None, None, message) from error
+
+
+def cholesky_solve(chol: Any, rhs: Any, name: str | None = None) -> Tensor:
+    """The solutions of `A X = rhs` from the Cholesky factors of A."""
+    with input_scope(name, "cholesky_solve", (chol, rhs)):
+        first = matrix_triangular_solve_node(chol, rhs, lower=True, adjoint=False)
+        return matrix_triangular_solve_node(chol, first, lower=True, adjoint=True)
+
+
+# QR, singular values, eigenvalues.
+
+
+def _qr_shapes(node: Operation) -> list[Dims]:
+    dims = matrices(node.inputs[0])
+    if dims is None:
+        return [None, None]
+    rows, columns = dims[-2:]
+    least = None if rows is None or columns is None else min(rows, columns)
+    if node.attrs["full_matrices"]:
+        return [(*dims[:-2], rows, rows), dims]
+    return [(*dims[:-2], rows, least), (*dims[:-2], least, columns)]
+
+
+@op("Qr", "input: T -> q: T, r: T", infer=_qr_shapes, gradient=vjp, types=_TYPES)
+def qr_node(xp, input, *, full_matrices: bool = False):
+    """Unitary q and upper triangular r with `q r = input`."""
+    return tuple(xp.linalg.qr(_wide(input), mode="complete" if full_matrices else "reduced"))
+
+
+def qr(input: Any, full_matrices: bool = False, name: str | None = None) -> Any:
+    """Unitary q and upper triangular r with `q r = input`."""
+    return qr_node(input, full_matrices=full_matrices, name=name)
+
+
+def _svd_shapes(node: Operation) -> list[Dims]:
+    dims = matrices(node.inputs[0])
+    if dims is None:
+        return [None, None, None]
+    rows, columns = dims[-2:]
+    least = None if rows is None or columns is None else min(rows, columns)
+    if not node.attrs["compute_uv"]:
+        return [(*dims[:-2], least), (0,), (0,)]
+    if node.attrs["full_matrices"]:
+        return [(*dims[:-2], least), (*dims[:-2], rows, rows), (*dims[:-2], columns, columns)]
+    return [(*dims[:-2], least), (*dims[:-2], rows, least), (*dims[:-2], columns, least)]
+
+
+@op("Svd", "input: T -> s: T, u: T, v: T", infer=_svd_shapes, gradient=vjp, types=_TYPES)
+def svd_node(xp, input, *, compute_uv: bool = True, full_matrices: bool = False):
+    """The singular values, largest first, and the singular vectors as columns."""
+    wide = _wide(input)
+    if not compute_uv:
+        nothing = np.zeros(0, wide.dtype)
+        return xp.linalg.svd(wide, compute_uv=False).astype(wide.dtype), nothing, nothing
+    u, s, adjoint = xp.linalg.svd(wide, full_matrices=full_matrices)
+    return s.astype(wide.dtype), u, _adjoint(xp, adjoint)
+
+
+def svd(tensor: Any, full_matrices: bool = False, compute_uv: bool = True, name: str | None = None) -> Any:
+    """The singular values `s` of the matrices, and unless `compute_uv` is False, `(s, u, v)`."""
+    s, u, v = svd_node(tensor, compute_uv=compute_uv, full_matrices=full_matrices, name=name)
+    s = real(s)
+    return (s, u, v) if compute_uv else s
+
+
+def _eigen_shapes(node: Operation) -> list[Dims]:
+    dims = _square(node.inputs[0])
+    if dims is None:
+        return [None, None]
+    return [dims[:-1], dims if node.attrs["compute_v"] else (0,)]
+
+
+@op("SelfAdjointEigV2", "input: T -> e: T, v: T", infer=_eigen_shapes, gradient=vjp, types=_TYPES)
+def self_adjoint_eig_node(xp, input, *, compute_v: bool = True):
+    """The eigenvalues, least first, and eigenvectors, as columns, of self-adjoint matrices; the lower triangle is read."""
+    wide = _wide(input)
+    if not compute_v:
+        return xp.linalg.eigvalsh(wide).astype(wide.dtype), np.zeros(0, wide.dtype)
+    values, vectors = xp.linalg.eigh(wide)
+    return values.astype(wide.dtype), vectors
+
+
+def self_adjoint_eig(tensor: Any, name: str | None = None) -> Any:
+    """The eigenvalues and eigenvectors of self-adjoint matrices."""
+    return self_adjoint_eig_node(tensor, compute_v=True, name=name)
+
+
+def self_adjoint_eigvals(tensor: Any, name: str | None = None) -> Tensor:
+    """The eigenvalues of self-adjoint matrices."""
+    return self_adjoint_eig_node(tensor, compute_v=False, name=name)[0]
+
+
+# Functions of matrices.
+
+
+@op("MatrixExponential", "input: T -> output: T", infer=_square_shape, gradient=vjp, types=_TYPES, compiled_only=True)
+def matrix_exponential(xp, input):
+    """The exponentials of the matrices."""
+    return jax.scipy.linalg.expm(jnp.asarray(_wide(input)))
+
+
+@op("MatrixSquareRoot", "input: T -> output: T", infer=_square_shape, gradient=None, types=_TYPES)
+def matrix_square_root(ctx, input):
+    """The matrices whose squares are the input; complex eigenvalues of real matrices are an error."""
+    wide = _wide(input).astype(np.complex128)
+    values, vectors = np.linalg.eig(wide)
+    root = _or_invalid(lambda: (vectors * np.sqrt(values)[..., None, :]) @ np.linalg.inv(vectors))
+    return root if input.dtype.kind == "c" else root.real
+
+
+@op("MatrixLogarithm", "input: T -> output: T", infer=_square_shape, gradient=None, types={"T": COMPLEX})
+def matrix_logarithm(ctx, input):
+    """The matrices whose exponentials are the input, which must have a full set of eigenvectors."""
+    values, vectors = np.linalg.eig(input.astype(np.complex128))
+    return _or_invalid(lambda: (vectors * np.log(values)[..., None, :]) @ np.linalg.inv(vectors))
+
+
+def logdet(matrix: Any, name: str | None = None) -> Tensor:
+    """The logarithms of the determinants of positive definite matrices."""
+    with input_scope(name, "logdet", (matrix,)):
+        diagonal = real(matrix_diag_part_node(cholesky(matrix), name="diag_part"))
+        return mul(reduce_sum(log(diagonal), [-1]), 2.0)
+
+
+def matrix_solve_ls(matrix: Any, rhs: Any, l2_regularizer: Any = 0.0, fast: bool = True, name: str | None = None) -> Tensor:
+    """The least squares solutions of `matrix X = rhs`, with squares of X weighed by `l2_regularizer`.
+
+    `fast` solves the normal equations by Cholesky; else a complete decomposition is used, which also takes matrices of
+    deficient rank.
+    """
+    with input_scope(name, "matrix_solve_ls", (matrix, rhs)):
+        matrix = convert_to_tensor(matrix, name="matrix")
+        rhs = convert_to_tensor(rhs, matrix.dtype.base_dtype, name="rhs")
+        dims = matrix._dims
+        if not fast or dims is None or None in dims[-2:]:
+            return matrix_solve_ls_node(matrix, rhs, l2_regularizer, fast=fast)
+        is_tall = dims[-2] >= dims[-1]
+        gram = matmul(matrix, matrix, adjoint_a=is_tall, adjoint_b=not is_tall)
+        if not isinstance(l2_regularizer, int | float) or l2_regularizer:
+            gram = add(gram, mul(eye_like(gram), l2_regularizer))
+        factor = cholesky(gram)
+        if is_tall:
+            return cholesky_solve(factor, matmul(matrix, rhs, adjoint_a=True))
+        return matmul(matrix, cholesky_solve(factor, rhs), adjoint_a=True)
+
+
+def _least_squares_shape(node: Operation) -> list[Dims]:
+    matrix, rhs = matrices(node.inputs[0]), matrices(node.inputs[1])
+    if matrix is None or rhs is None:
+        return [None]
+    check_inner(matrix[-2], rhs[-2])
+    batch = merge_dims(matrix[:-2], rhs[:-2])
+    return [None if batch is None else (*batch, matrix[-1], rhs[-1])]
+
+
+def _least_squares_gradient(node: Operation, grad: Any) -> list[Any]:
+    if not node.attrs["fast"]:
+        raise ValueError("Gradient not defined for fast=False")
+    return vjp(node, grad)
+
+
+@op("MatrixSolveLs", "matrix: T, rhs: T, l2_regularizer: float64 -> output: T", infer=_least_squares_shape,
+    gradient=_least_squares_gradient, types=_TYPES)  # fmt: skip
+def matrix_solve_ls_node(xp, matrix, rhs, l2_regularizer, *, fast: bool = True):
+    """The least squares solutions of least norm, with squares of the solution weighed by the regularizer."""
+    wide = _wide(matrix)
+    u, s, adjoint = xp.linalg.svd(wide, full_matrices=False)
+    weight = xp.asarray(l2_regularizer).astype(s.dtype)
+    cutoff = np.finfo(s.dtype).eps * max(wide.shape[-2:]) * s[..., :1]
+    inverse = xp.where(s > cutoff, s / xp.where(s > cutoff, s * s + weight, xp.ones_like(s)), xp.zeros_like(s))
+    projected = xp.matmul(_adjoint(xp, u), _wide(rhs))
+    return xp.matmul(_adjoint(xp, adjoint), inverse[..., None].astype(wide.dtype) * projected)

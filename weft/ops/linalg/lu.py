@@ -1,0 +1,184 @@
+"""Decompositions into triangles, what they solve, and pseudo-inverses and ranks, which singular values tell."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from weft.framework import dtypes
+from weft.framework.dtypes import DType
+from weft.framework.operation import Operation, Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.tensor_shape import Dims
+from weft.ops.array.filling import ones_like, zeros_like
+from weft.ops.array.gather_scatter import gather
+from weft.ops.array.selection import where_v2
+from weft.ops.array.sequences import argsort
+from weft.ops.array.shape_ops import INDEX, expand_dims, shape_internal
+from weft.ops.declaration import op, rank_of
+from weft.ops.input_scope import input_scope
+from weft.ops.linalg.decompositions import matrix_triangular_solve, svd
+from weft.ops.linalg.matrix_parts import matrix_band_part, matrix_set_diag_node
+from weft.ops.linalg.products import matmul
+from weft.ops.math.casting import cast
+from weft.ops.math.comparison import greater, maximum
+from weft.ops.math.elementwise import COMPLEX
+from weft.ops.math.norms import norm
+from weft.ops.math.reduce_functions import reduce_max, reduce_sum
+from weft.ops.symbolic_gradient import vjp
+
+
+class Lu(NamedTuple):
+    """Both triangles in one matrix, the units of the lower one left out, and the permutation of the rows."""
+
+    lu: Tensor
+    p: Tensor
+
+
+def _lu_shapes(node: Operation) -> list[Dims]:
+    dims = node.inputs[0]._dims
+    if dims is None:
+        return [None, None]
+    if len(dims) < 2:
+        raise ValueError(f"Shape must be at least rank 2 but is rank {len(dims)}")
+    if None not in dims[-2:] and dims[-2] != dims[-1]:
+        raise ValueError(f"Dimensions must be equal, but are {dims[-2]} and {dims[-1]}")
+    return [dims, dims[:-1]]
+
+
+@op("Lu", "input: T -> lu: T, p: output_idx_type", infer=_lu_shapes, gradient=vjp, compiled_only=True,
+    types={"T": (dtypes.float64, dtypes.float32, dtypes.float16, *COMPLEX), "output_idx_type": INDEX})  # fmt: skip
+def lu_node(xp, input, *, output_idx_type: DType = dtypes.int32):
+    """The triangles of the matrices with permuted rows, and the permutations."""
+    wide = jnp.asarray(input, jnp.float32 if input.dtype.itemsize < 4 else input.dtype)
+    triangles, _, permutation = jax.lax.linalg.lu(wide)
+    return triangles, permutation
+
+
+def lu(input: Any, output_idx_type: Any = dtypes.int32, name: str | None = None) -> Lu:
+    """Decompose matrices `[..., m, m]`: their rows, in the order of `p`, are the product of a lower and an upper triangle.
+
+    Returns:
+        A pair `lu` (the lower triangle, which has ones on its diagonal, below the diagonal, the upper one on and above it)
+        and `p`, `[..., m]`.
+    """
+    return Lu(*lu_node(input, output_idx_type=output_idx_type, name=name))
+
+
+def _permuted(x: Tensor, order: Tensor) -> Tensor:
+    return gather(x, order, batch_dims=(rank_of(order) or 1) - 1, axis=(rank_of(order) or 1) - 1)
+
+
+def _unit_lower(triangles: Tensor) -> Any:
+    below = matrix_band_part(triangles, -1, 0)
+    return matrix_set_diag_node(below, ones_like(triangles[..., 0]))
+
+
+def lu_solve(lower_upper: Any, perm: Any, rhs: Any, validate_args: bool = False, name: str | None = None) -> Tensor:
+    """The solutions X of `A X = rhs`, given the decomposition of A.
+
+    Args:
+        lower_upper, perm: what `lu` gave for `[..., m, m]`.
+        rhs: `[..., m, k]`.
+        validate_args: has no effect; shapes are checked where they are known.
+        name: a name for the operation.
+    """
+    with input_scope(name, "lu_solve", (lower_upper, perm, rhs)):
+        triangles = convert_to_tensor(lower_upper, name="lower_upper")
+        order = convert_to_tensor(perm, dtypes.int32, name="perm")
+        right = convert_to_tensor(rhs, triangles.dtype.base_dtype, name="rhs")
+        first = matrix_triangular_solve(_unit_lower(triangles), _permuted(right, order), lower=True)
+        return matrix_triangular_solve(triangles, first, lower=False)
+
+
+def lu_matrix_inverse(lower_upper: Any, perm: Any, validate_args: bool = False, name: str | None = None) -> Tensor:
+    """The inverses of the matrices that `lu` decomposed; arguments as of `lu_solve`."""
+    with input_scope(name, "lu_matrix_inverse", (lower_upper, perm)):
+        triangles = convert_to_tensor(lower_upper, name="lower_upper")
+        identity = matrix_set_diag_node(zeros_like(triangles), ones_like(triangles[..., 0]))
+        return lu_solve(triangles, perm, identity)
+
+
+def lu_reconstruct(lower_upper: Any, perm: Any, validate_args: bool = False, name: str | None = None) -> Tensor:
+    """The matrices that `lu` decomposed; arguments as of `lu_solve`."""
+    with input_scope(name, "lu_reconstruct", (lower_upper, perm)):
+        triangles = convert_to_tensor(lower_upper, name="lower_upper")
+        order = convert_to_tensor(perm, dtypes.int32, name="perm")
+        product = matmul(_unit_lower(triangles), matrix_band_part(triangles, 0, -1))
+        return _permuted(product, argsort(order))
+
+
+# What singular values tell.
+
+
+def _precision(dtype: DType) -> float:
+    return float(np.finfo(dtype.as_numpy_dtype).eps)
+
+
+def _larger_size(tensor: Tensor, kind: DType) -> Any:
+    rows, columns = (None, None) if tensor._dims is None else tensor._dims[-2:]
+    if rows is not None and columns is not None:
+        return float(max(rows, columns))
+    return cast(reduce_max(shape_internal(tensor)[-2:]), kind)
+
+
+def matrix_rank(a: Any, tol: Any = None, validate_args: bool = False, name: str | None = None) -> Tensor:
+    """How many singular values of each matrix are greater than `tol`.
+
+    Args:
+        a: `[..., m, n]` floats.
+        tol: the threshold; by default the largest singular value times the larger size times the type's precision.
+        validate_args: has no effect.
+        name: a name for the operation.
+    """
+    with input_scope(name, "matrix_rank", (a, tol)):
+        tensor = _of_floats(a)
+        values: Any = svd(tensor, compute_uv=False)
+        if tol is None:
+            kind = values.dtype.base_dtype
+            tol = reduce_max(values, -1, keepdims=True) * _larger_size(tensor, kind) * _precision(kind)
+        return reduce_sum(cast(greater(values, tol), dtypes.int32), -1)
+
+
+def _of_floats(a: Any) -> Tensor:
+    tensor = convert_to_tensor(a, name="a")
+    if not (tensor.dtype.is_floating or tensor.dtype.is_complex):
+        raise TypeError(f"Input `a` must have `float`-like `dtype` (saw {tensor.dtype.name}).")
+    rank = rank_of(tensor)
+    if rank is not None and rank < 2:
+        raise ValueError(f"Input `a` must have at least 2 dimensions (saw: {rank}).")
+    return tensor
+
+
+def pinv(a: Any, rcond: Any = None, validate_args: bool = False, name: str | None = None) -> Tensor:
+    """The Moore-Penrose pseudo-inverses of matrices.
+
+    Args:
+        a: `[..., m, n]` floats.
+        rcond: singular values that are not greater than this part of the largest one count as zeros; by default ten times
+            the larger size times the type's precision.
+        validate_args: has no effect.
+        name: a name for the operation.
+    """
+    with input_scope(name, "pinv", (a, rcond)):
+        tensor = _of_floats(a)
+        s, u, v = svd(tensor, full_matrices=False, compute_uv=True)
+        kind = s.dtype.base_dtype
+        part = _larger_size(tensor, kind) * 10.0 * _precision(kind) if rcond is None else convert_to_tensor(rcond, kind)
+        cutoff = part * reduce_max(s, -1)
+        kept = where_v2(
+            greater(s, expand_dims(maximum(cutoff, zeros_like(cutoff)), -1)), s, np.array(np.inf, kind.as_numpy_dtype)
+        )
+        scaled = v / cast(expand_dims(kept, -2), v.dtype)
+        return matmul(scaled, u, adjoint_b=True)
+
+
+def normalize(tensor: Any, ord: Any = "euclidean", axis: Any = None, name: str | None = None) -> tuple[Tensor, Tensor]:
+    """`tensor` divided by its norm along `axis`, and that norm, whose dimensions stay as ones; `ord` as of `norm`."""
+    with input_scope(name, "normalize", (tensor,)):
+        values: Any = convert_to_tensor(tensor)
+        length = norm(values, ord, axis, keepdims=True)
+        return values / cast(length, values.dtype), length

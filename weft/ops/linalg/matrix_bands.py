@@ -1,0 +1,213 @@
+"""Bands of diagonals of matrices, packed as rows: taking them out, putting them in, and matrices made of them.
+
+Packed diagonals of several lengths are as long as the longest. `align` tells where the others stand, first for those above the
+main diagonal, then for those below: 'RIGHT_LEFT' (the default), 'LEFT_RIGHT', 'LEFT_LEFT' or 'RIGHT_RIGHT'.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from weft.errors import InvalidArgumentError
+from weft.framework.constant_value import constant_value
+from weft.framework.operation import Operation, Tensor
+from weft.framework.tensor_shape import Dims
+from weft.ops.array.filling import zeros_like
+from weft.ops.declaration import op
+from weft.ops.linalg.matrix_parts import matrix_diag_node, matrix_diag_part_node, matrix_set_diag_node
+
+_ALIGNMENTS: Final = ("RIGHT_LEFT", "LEFT_RIGHT", "LEFT_LEFT", "RIGHT_RIGHT")
+
+
+class _Band:
+    """Where the elements of packed diagonals `lower` to `upper` of a `[rows, columns]` matrix lie."""
+
+    def __init__(self, k: Any, rows: int, columns: int, align: str) -> None:
+        if align not in _ALIGNMENTS:
+            raise ValueError(f"align must be one of {', '.join(_ALIGNMENTS)}; it is {align!r}")
+        self.lower, self.upper = band_of(k)
+        for number in (self.lower, self.upper):
+            if not -rows < number < columns and number != 0:
+                raise ValueError(f"diag_index is out of bound: a matrix of shape [{rows},{columns}] has no diagonal {number}")
+        self.rows, self.columns = rows, columns
+        numbers = np.arange(self.upper, self.lower - 1, -1)
+        lengths = np.minimum(rows + np.minimum(numbers, 0), columns - np.maximum(numbers, 0))
+        self.longest = int(lengths.max())
+        is_right = np.where(numbers >= 0, align.startswith("RIGHT"), align.endswith("RIGHT"))
+        self._numbers, self._lengths = numbers, lengths
+        self._begins = np.where(is_right, self.longest - lengths, 0)
+
+    def in_matrix(self) -> tuple[Any, Any, Any]:
+        """For each place of the matrix whether it is in the band, and the row and column of the packed form that it is at."""
+        i, j = np.indices((self.rows, self.columns))
+        number = j - i
+        inside = (number >= self.lower) & (number <= self.upper)
+        row = np.where(inside, self.upper - number, 0)
+        column = np.where(inside, j - np.maximum(number, 0) + self._begins[row], 0)
+        return inside, row, column
+
+    def in_packed(self) -> tuple[Any, Any, Any]:
+        """For each place of the packed form whether it holds an element, and that element's row and column in the matrix."""
+        at = np.arange(self.longest)[None, :] - self._begins[:, None]
+        inside = (at >= 0) & (at < self._lengths[:, None])
+        at = np.where(inside, at, 0)
+        return inside, at - np.minimum(self._numbers, 0)[:, None], at + np.maximum(self._numbers, 0)[:, None]
+
+
+def band_of(k: Any) -> tuple[int, int]:
+    """The lowest and the highest diagonal that `k`, a number or a pair, names; ValueError when they are in the wrong order."""
+    numbers = [int(number) for number in np.ravel(k)]
+    lower, upper = numbers[0], numbers[-1]
+    if lower > upper:
+        raise ValueError(f"lower_diag_index is greater than upper_diag_index: {lower} > {upper}")
+    return lower, upper
+
+
+def _sizes(longest: int, k: Any, rows: int, columns: int) -> tuple[int, int]:
+    """The shape of the matrices that diagonals belong to, where a number is -1 the least one."""
+    lower, upper = band_of(k)
+    least_rows, least_columns = longest - min(upper, 0), longest + max(lower, 0)
+    if rows == columns == -1:
+        return max(least_rows, least_columns), max(least_rows, least_columns)
+    rows, columns = least_rows if rows == -1 else rows, least_columns if columns == -1 else columns
+    if rows < least_rows or columns < least_columns or (rows != least_rows and columns != least_columns):
+        raise ValueError(
+            "num_rows and num_cols are not consistent with lower_diag_index, upper_diag_index, and the length of the given "
+            f"diagonals: {rows} rows and {columns} columns for diagonals of length {longest}, which need {least_rows} rows and "
+            f"{least_columns} columns, one of them exactly"
+        )
+    return rows, columns
+
+
+def _constants(node: Operation, *positions: int) -> list[Any] | None:
+    values = [constant_value(node.inputs[position]) for position in positions]
+    return None if any(value is None for value in values) else values
+
+
+def _matrix_shape(node: Operation) -> list[Dims]:
+    dims, known = node.inputs[0]._dims, _constants(node, 1, 2, 3)
+    if dims is None or known is None:
+        return [None]
+    k, rows, columns = known
+    lower, upper = band_of(k)
+    batch = dims[:-1] if lower == upper else dims[:-2]
+    if dims[-1] is None:
+        return [(*batch, *(None if int(size) == -1 else int(size) for size in (rows, columns)))]
+    return [(*batch, *_sizes(dims[-1], k, int(rows), int(columns)))]
+
+
+def _matrix_gradient(node: Operation, grad: Any) -> list[Any]:
+    zero = zeros_like(node.inputs[4])
+    return [matrix_diag_part_v3(grad, node.inputs[1], zero, align=node.attrs["align"]), None, None, None, None]
+
+
+@op("MatrixDiagV3", "diagonal: T, k: int32, num_rows: int32, num_cols: int32, padding_value: T -> output: T",
+    infer=_matrix_shape, gradient=_matrix_gradient, static=("k", "num_rows", "num_cols"))  # fmt: skip
+def matrix_diag_v3(xp, diagonal, k, num_rows, num_cols, padding_value, *, align: str = "RIGHT_LEFT"):
+    """Matrices of packed diagonals, with the padding value elsewhere."""
+    lower, upper = band_of(k)
+    packed = diagonal[..., None, :] if lower == upper else diagonal
+    band = _Band(k, *_sizes(packed.shape[-1], k, int(num_rows), int(num_cols)), align)
+    inside, row, column = band.in_matrix()
+    return xp.where(inside, packed[..., row, column], padding_value)
+
+
+def _packed_shape(node: Operation) -> list[Dims]:
+    dims, known = node.inputs[0]._dims, _constants(node, 1)
+    if dims is None or known is None:
+        return [None]
+    lower, upper = band_of(known[0])
+    rows, columns = dims[-2:]
+    longest = None
+    if rows is not None and columns is not None:
+        longest = _Band(known[0], rows, columns, node.attrs["align"]).longest
+    return [(*dims[:-2], longest) if lower == upper else (*dims[:-2], upper - lower + 1, longest)]
+
+
+def _packed_gradient(node: Operation, grad: Any) -> list[Any]:
+    return [matrix_set_diag_v3(zeros_like(node.inputs[0]), grad, node.inputs[1], align=node.attrs["align"]), None, None]
+
+
+@op("MatrixDiagPartV3", "input: T, k: int32, padding_value: T -> diagonal: T", infer=_packed_shape,
+    gradient=_packed_gradient, static=("k",))  # fmt: skip
+def matrix_diag_part_v3(xp, input, k, padding_value, *, align: str = "RIGHT_LEFT"):
+    """The diagonals of a band, packed."""
+    rows, columns = input.shape[-2:]
+    band = _Band(k, rows, columns, align)
+    inside, row, column = band.in_packed()
+    packed = xp.where(inside, input[..., row, column], padding_value)
+    return packed[..., 0, :] if band.lower == band.upper else packed
+
+
+def _set_gradient(node: Operation, grad: Any) -> list[Any]:
+    diagonal, k = node.inputs[1:]
+    align = node.attrs["align"]
+    zero = np.zeros((), grad.dtype.as_numpy_dtype)
+    return [
+        matrix_set_diag_v3(grad, zeros_like(diagonal), k, align=align),
+        matrix_diag_part_v3(grad, k, zero, align=align),
+        None,
+    ]
+
+
+@op("MatrixSetDiagV3", "input: T, diagonal: T, k: int32 -> output: T", infer=lambda node: [node.inputs[0]._dims],
+    gradient=_set_gradient, static=("k",))  # fmt: skip
+def matrix_set_diag_v3(xp, input, diagonal, k, *, align: str = "RIGHT_LEFT"):
+    """The matrices with other diagonals in a band."""
+    rows, columns = input.shape[-2:]
+    band = _Band(k, rows, columns, align)
+    packed = diagonal[..., None, :] if band.lower == band.upper else diagonal
+    wanted = (*input.shape[:-2], band.upper - band.lower + 1, band.longest)
+    if packed.shape != wanted:
+        raise InvalidArgumentError(None, None, f"must have packed diagonals of shape {wanted}, but they are {packed.shape}")
+    inside, row, column = band.in_matrix()
+    return xp.where(inside, packed[..., row, column], input)
+
+
+# The functions of the API.
+
+
+def _is_main(k: Any) -> bool:
+    return not isinstance(k, Tensor) and not np.any(k)
+
+
+def matrix_diag(
+    diagonal: Any,
+    name: str = "diag",
+    k: Any = 0,
+    num_rows: Any = -1,
+    num_cols: Any = -1,
+    padding_value: Any = 0,
+    align: str = "RIGHT_LEFT",
+) -> Tensor:
+    """Matrices made of diagonals.
+
+    Args:
+        diagonal: `[..., n]`, or `[..., diagonals, n]` when `k` names several, the highest first.
+        name: the node's name.
+        k: the number of the diagonal, 0 for the main one, positive above it; or a pair, the lowest and the highest.
+        num_rows, num_cols: the size of the matrices; -1 for the least that the diagonals fit.
+        padding_value: what stands outside the band.
+        align: where diagonals that are shorter than the longest stand; see the module.
+    """
+    if _is_main(k) and num_rows == num_cols == -1 and not isinstance(padding_value, Tensor) and not padding_value:
+        return matrix_diag_node(diagonal, name=name)
+    return matrix_diag_v3(diagonal, k, num_rows, num_cols, padding_value, align=align, name=name)
+
+
+def matrix_diag_part(
+    input: Any, name: str = "diag_part", k: Any = 0, padding_value: Any = 0, align: str = "RIGHT_LEFT"
+) -> Tensor:
+    """The diagonals `k` of the matrices, `[..., n]`, or packed `[..., diagonals, n]`; arguments as of `matrix_diag`."""
+    if _is_main(k):
+        return matrix_diag_part_node(input, name=name)
+    return matrix_diag_part_v3(input, k, padding_value, align=align, name=name)
+
+
+def matrix_set_diag(input: Any, diagonal: Any, name: str = "set_diag", k: Any = 0, align: str = "RIGHT_LEFT") -> Tensor:
+    """The matrices with other diagonals `k`; arguments as of `matrix_diag`."""
+    if _is_main(k):
+        return matrix_set_diag_node(input, diagonal, name=name)
+    return matrix_set_diag_v3(input, diagonal, k, align=align, name=name)

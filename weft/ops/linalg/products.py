@@ -1,0 +1,210 @@
+"""Products of matrices: MatMul, BatchMatMul and their gradients, which are products again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.framework import dtypes
+from weft.framework.operation import Operation, Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.tensor_shape import Dims, broadcast_dims
+from weft.ops.array.shape_ops import expand_dims, matrix_transpose, squeeze
+from weft.ops.declaration import op
+from weft.ops.input_scope import input_scope
+from weft.ops.math.casting import cast
+from weft.ops.math.complex_numbers import conj
+from weft.ops.math.elementwise import COMPLEX, FLOATS, unbroadcast
+
+_UNSIGNED = (dtypes.uint8, dtypes.uint16, dtypes.uint32, dtypes.uint64)
+_MATRIX_TYPES = (*FLOATS, dtypes.int32, dtypes.int64, *_UNSIGNED, *COMPLEX)
+
+
+def _matrix(tensor: Tensor) -> tuple[int | None, int | None]:
+    dims = tensor._dims
+    if dims is None:
+        return None, None
+    if len(dims) != 2:
+        raise ValueError(f"Shape must be rank 2 but is rank {len(dims)}")
+    return dims[0], dims[1]
+
+
+def check_inner(left: int | None, right: int | None) -> None:
+    """Raise ValueError when the dimensions over which a product sums differ."""
+    if left is not None and right is not None and left != right:
+        raise ValueError(f"Dimensions must be equal, but are {left} and {right}")
+
+
+def _product_shape(node: Operation) -> list[Dims]:
+    rows, inner = _matrix(node.inputs[0])
+    inner_of_b, columns = _matrix(node.inputs[1])
+    if node.attrs["transpose_a"]:
+        rows, inner = inner, rows
+    if node.attrs["transpose_b"]:
+        inner_of_b, columns = columns, inner_of_b
+    check_inner(inner, inner_of_b)
+    return [(rows, columns)]
+
+
+def _product_gradients(multiply: Any, x: Any, y: Any, grad: Any, flip_x: bool, flip_y: bool) -> tuple[Any, Any]:
+    """The gradients of a product as it is transposed; `multiply(left, right, flip_left, flip_right)` is such a one."""
+    if not flip_x and not flip_y:
+        return multiply(grad, y, False, True), multiply(x, grad, True, False)
+    if not flip_x and flip_y:
+        return multiply(grad, y, False, False), multiply(grad, x, True, False)
+    if flip_x and not flip_y:
+        return multiply(y, grad, False, True), multiply(x, grad, False, False)
+    return multiply(y, grad, True, True), multiply(grad, x, True, True)
+
+
+def _mat_mul_gradient(node: Operation, grad: Any) -> list[Any]:
+    def multiply(left: Any, right: Any, flip_left: bool, flip_right: bool) -> Any:
+        return mat_mul(left, right, transpose_a=flip_left, transpose_b=flip_right)
+
+    a, b = (conj(tensor) for tensor in node.inputs)
+    return list(_product_gradients(multiply, a, b, grad, node.attrs["transpose_a"], node.attrs["transpose_b"]))
+
+
+@op("MatMul", "a: T, b: T -> product: T", infer=_product_shape, gradient=_mat_mul_gradient, types={"T": _MATRIX_TYPES})
+def mat_mul(xp, a, b, *, transpose_a: bool = False, transpose_b: bool = False, grad_a: bool = False, grad_b: bool = False):
+    """`[m, k] x [k, n] -> [m, n]`, after the transpositions asked for."""
+    left, right = a.T if transpose_a else a, b.T if transpose_b else b
+    _check_sizes(left, right, a, b)
+    return xp.matmul(left, right)
+
+
+def _check_sizes(left: Any, right: Any, a: Any, b: Any) -> None:
+    if left.ndim > 1 and right.ndim > 1 and left.shape[-1] != right.shape[-2]:
+        shapes = [f"[{','.join(map(str, x.shape))}]" for x in (a, b)]
+        raise ValueError(f"Matrix size-incompatible: In[0]: {shapes[0]}, In[1]: {shapes[1]}")
+
+
+def _batch_product_shape(node: Operation) -> list[Dims]:
+    x, y = node.inputs[0]._dims, node.inputs[1]._dims
+    for dims in (x, y):
+        if dims is not None and len(dims) < 2:
+            raise ValueError(f"Shape must be at least rank 2 but is rank {len(dims)}")
+    if x is None or y is None:
+        return [None]
+    rows, inner = x[-2:][::-1] if node.attrs["adj_x"] else x[-2:]
+    inner_of_y, columns = y[-2:][::-1] if node.attrs["adj_y"] else y[-2:]
+    check_inner(inner, inner_of_y)
+    batch = broadcast_dims(x[:-2], y[:-2])
+    return [None if batch is None else (*batch, rows, columns)]
+
+
+def _batch_gradient(node: Operation, grad: Any) -> list[Any]:
+    def multiply(left: Any, right: Any, flip_left: bool, flip_right: bool) -> Any:
+        return batch_mat_mul(left, right, adj_x=flip_left, adj_y=flip_right)
+
+    x, y = node.inputs
+    of_x, of_y = _product_gradients(multiply, x, y, grad, node.attrs["adj_x"], node.attrs["adj_y"])
+    return [unbroadcast(of_x, x), unbroadcast(of_y, y)]
+
+
+def _adjoint(xp: Any, x: Any) -> Any:
+    return xp.conj(xp.swapaxes(x, -1, -2))
+
+
+def _batch_product(xp: Any, x: Any, y: Any, adj_x: bool, adj_y: bool) -> Any:
+    left, right = _adjoint(xp, x) if adj_x else x, _adjoint(xp, y) if adj_y else y
+    _check_sizes(left, right, x, y)
+    return xp.matmul(left, right)
+
+
+@op("BatchMatMulV2", "x: T, y: T -> output: T", infer=_batch_product_shape, gradient=_batch_gradient,
+    types={"T": (*FLOATS, dtypes.int16, *_MATRIX_TYPES[4:])})  # fmt: skip
+def batch_mat_mul(xp, x, y, *, adj_x: bool = False, adj_y: bool = False, grad_x: bool = False, grad_y: bool = False):
+    """`[..., m, k] x [..., k, n] -> [..., m, n]`, after taking adjoints; the leading dimensions are broadcast."""
+    return _batch_product(xp, x, y, adj_x, adj_y)
+
+
+@op("BatchMatMul", "x: T, y: T -> output: T", infer=_batch_product_shape, gradient=_batch_gradient,
+    types={"T": (*FLOATS, dtypes.int32, dtypes.int64, *COMPLEX)})  # fmt: skip
+def batch_mat_mul_v1(xp, x, y, *, adj_x: bool = False, adj_y: bool = False, grad_x: bool = False, grad_y: bool = False):
+    """`[..., m, k] x [..., k, n] -> [..., m, n]`, after taking adjoints; the older form."""
+    return _batch_product(xp, x, y, adj_x, adj_y)
+
+
+def matmul(
+    a: Any,
+    b: Any,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    adjoint_a: bool = False,
+    adjoint_b: bool = False,
+    a_is_sparse: bool = False,
+    b_is_sparse: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The product of matrices, or of batches of them whose leading dimensions are broadcast.
+
+    `a_is_sparse` and `b_is_sparse` are hints that most elements are zero; they change nothing.
+
+    Raises:
+        ValueError: a transposition and an adjoint are asked for at once, or shapes don't fit.
+    """
+    for letter, transpose, adjoint in (("a", transpose_a, adjoint_a), ("b", transpose_b, adjoint_b)):
+        if transpose and adjoint:
+            raise ValueError(f"Only one of transpose_{letter} and adjoint_{letter} can be True.")
+    if not isinstance(a, Tensor) or not isinstance(b, Tensor):
+        with input_scope(name, "MatMul", (a, b)) as scope:
+            a = convert_to_tensor(a, name="a")
+            b = convert_to_tensor(b, a.dtype.base_dtype, name="b")
+            name = scope
+    ranks = [None if tensor._dims is None else len(tensor._dims) for tensor in (a, b)]
+    if all(rank is None or rank > 2 for rank in ranks) or max(rank or 0 for rank in ranks) > 2:
+        a, adjoint_a = _as_adjoint(a, transpose_a, adjoint_a)
+        b, adjoint_b = _as_adjoint(b, transpose_b, adjoint_b)
+        return batch_mat_mul(a, b, adj_x=adjoint_a, adj_y=adjoint_b, name=name or "MatMul")
+    a, transpose_a = _as_transpose(a, transpose_a, adjoint_a)
+    b, transpose_b = _as_transpose(b, transpose_b, adjoint_b)
+    return mat_mul(a, b, transpose_a=transpose_a, transpose_b=transpose_b, name=name)
+
+
+def sparse_matmul(
+    a: Any,
+    b: Any,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    a_is_sparse: bool = False,
+    b_is_sparse: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The product of two matrices of which most elements may be zero, float32 or bfloat16; the hints change nothing."""
+    left, right = convert_to_tensor(a, name="a"), convert_to_tensor(b, name="b")
+    kinds = {left.dtype.base_dtype, right.dtype.base_dtype}
+    if not kinds <= {dtypes.float32, dtypes.bfloat16}:
+        raise TypeError(f"sparse_matmul takes float32 and bfloat16, a is {left.dtype!r} and b {right.dtype!r}")
+    return matmul(
+        cast(left, dtypes.float32), cast(right, dtypes.float32), transpose_a, transpose_b, name=name or "SparseMatMul"
+    )
+
+
+def _as_adjoint(tensor: Any, transpose: bool, adjoint: bool) -> tuple[Any, bool]:
+    # The batch product takes adjoints only: a mere transpose is the adjoint of the conjugate.
+    return (conj(tensor), True) if transpose else (tensor, adjoint)
+
+
+def _as_transpose(tensor: Any, transpose: bool, adjoint: bool) -> tuple[Any, bool]:
+    return (conj(tensor), True) if adjoint else (tensor, transpose)
+
+
+def matvec(
+    a: Any,
+    b: Any,
+    transpose_a: bool = False,
+    adjoint_a: bool = False,
+    a_is_sparse: bool = False,
+    b_is_sparse: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The product of (batches of) matrices and vectors; arguments as those of `matmul`."""
+    with input_scope(name, "MatVec", (a, b)):
+        column = expand_dims(b, axis=-1)
+        return squeeze(matmul(a, column, transpose_a=transpose_a, adjoint_a=adjoint_a), axis=-1)
+
+
+def adjoint(matrix: Any, name: str | None = None) -> Tensor:
+    """The conjugate transposes of the matrices."""
+    with input_scope(name, "adjoint", (matrix,)):
+        return matrix_transpose(convert_to_tensor(matrix, name="matrix"), conjugate=True)

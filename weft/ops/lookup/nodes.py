@@ -1,0 +1,150 @@
+"""Lookup tables as operations: making one, filling it, reading and changing it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from weft.errors import InvalidArgumentError
+from weft.framework import dtypes
+from weft.framework.dtypes import DType
+from weft.framework.op_context import OpContext
+from weft.framework.operation import Operation
+from weft.framework.tensor_shape import Dims
+from weft.ops.declaration import no_outputs, op, scalar_shape, unknown
+from weft.ops.lookup.state import DenseTable, LookupTable, StaticTable, TableSignature
+from weft.ops.lookup.vocabulary_file import read_table
+
+
+def _handle(ctx: OpContext, signature: TableSignature, make: Callable[[str], LookupTable]) -> Any:
+    name = str(ctx.attrs.get("shared_name") or ctx.node_name)
+    table = ctx.find_or_create(LookupTable, lambda: make(name))
+    if table.signature != signature:
+        raise InvalidArgumentError(
+            None, None, f"Table '{name}' is held as {table.signature}, but this graph declares it as {signature}: two programs "
+            "disagree about it. Give one of them another name, or clear the container with Session.reset."
+        )  # fmt: skip
+    handle = np.empty((), np.object_)
+    handle[()] = ctx.handle_for(LookupTable)
+    return handle
+
+
+def _find(ctx: OpContext, handle: Any) -> LookupTable:
+    return ctx.find(LookupTable, handle)
+
+
+@op("HashTableV2", "-> table_handle: resource", infer=scalar_shape, gradient=None, stateful=True)
+def hash_table_v2(ctx, *, container: str = "", shared_name: str = "", use_node_name_sharing: bool = False, key_dtype: DType,
+                  value_dtype: DType):  # fmt: skip
+    """A table that is filled once."""
+    signature = TableSignature("HashTable", key_dtype, value_dtype)
+    return _handle(ctx, signature, lambda name: StaticTable(name, signature))
+
+
+@op("MutableHashTableV2", "-> table_handle: resource", infer=scalar_shape, gradient=None, stateful=True)
+def mutable_hash_table_v2(ctx, *, container: str = "", shared_name: str = "", use_node_name_sharing: bool = False,
+                          key_dtype: DType, value_dtype: DType):  # fmt: skip
+    """A table of scalars that steps change."""
+    signature = TableSignature("MutableHashTable", key_dtype, value_dtype)
+    return _handle(ctx, signature, lambda name: LookupTable(name, signature))
+
+
+@op("MutableHashTableOfTensorsV2", "-> table_handle: resource", infer=scalar_shape, gradient=None, stateful=True)
+def mutable_hash_table_of_tensors_v2(ctx, *, container: str = "", shared_name: str = "", use_node_name_sharing: bool = False,
+                                     key_dtype: DType, value_dtype: DType, value_shape: Dims = ()):  # fmt: skip
+    """A table of vectors that steps change."""
+    signature = TableSignature("MutableHashTableOfTensors", key_dtype, value_dtype, _known(value_shape))
+    return _handle(ctx, signature, lambda name: LookupTable(name, signature))
+
+
+@op("MutableDenseHashTableV2", "empty_key: key_dtype, deleted_key: key_dtype -> table_handle: resource", infer=scalar_shape,
+    gradient=None, stateful=True)  # fmt: skip
+def mutable_dense_hash_table_v2(ctx, empty_key, deleted_key, *, container: str = "", shared_name: str = "",
+                                use_node_name_sharing: bool = False, key_dtype: DType, value_dtype: DType,
+                                value_shape: Dims = (), initial_num_buckets: int = 131072,
+                                max_load_factor: float = 0.8):  # fmt: skip
+    """A table of tensors that steps change, two of whose keys are set aside."""
+    if initial_num_buckets < 4 or initial_num_buckets & initial_num_buckets - 1:
+        raise InvalidArgumentError(
+            None, None, f"Number of buckets must be at least 4 and a power of 2, got: {initial_num_buckets}"
+        )
+    signature = TableSignature("MutableDenseHashTable", key_dtype, value_dtype, _known(value_shape))
+    return _handle(ctx, signature, lambda name: DenseTable(name, signature, empty_key, deleted_key))
+
+
+def _known(dims: Dims) -> tuple[int, ...]:
+    if dims is None or None in dims:
+        raise InvalidArgumentError(None, None, f"A table's values need a shape that is fully known, got {dims}")
+    return tuple(size for size in dims if size is not None)
+
+
+@op("LookupTableImportV2", "table_handle: resource, keys: Tin, values: Tout ->", infer=no_outputs, gradient=None,
+    stateful=True)  # fmt: skip
+def lookup_table_import_v2(ctx, table_handle, keys, values):
+    """Make these the table's keys."""
+    _find(ctx, table_handle).replace(keys, values)
+    return ()
+
+
+@op("InitializeTableV2", "table_handle: resource, keys: Tkey, values: Tval ->", infer=no_outputs, gradient=None, stateful=True)
+def initialize_table_v2(ctx, table_handle, keys, values):
+    """Fill a static table."""
+    _find(ctx, table_handle).replace(keys, values)
+    return ()
+
+
+@op("InitializeTableFromTextFileV2", "table_handle: resource, filename: string ->", infer=no_outputs, gradient=None,
+    stateful=True)  # fmt: skip
+def initialize_table_from_text_file_v2(ctx, table_handle, filename, *, key_index: int, value_index: int, vocab_size: int = -1,
+                                       delimiter: str = "\t", offset: int = 0):  # fmt: skip
+    """Fill a static table from a file."""
+    table = _find(ctx, table_handle)
+    signature = table.signature
+    path = os.fsdecode(filename.item())
+    table.replace(*read_table(path, signature.key_dtype, key_index, signature.value_dtype, value_index, vocab_size, delimiter))
+    return ()
+
+
+def _values_of_keys(node: Operation) -> list[Dims]:
+    handle = node.inputs[0].op
+    keys = node.inputs[1]._dims
+    shape = handle.attrs.get("value_shape", ()) if handle.type.endswith(("TableV2", "TableOfTensorsV2")) else None
+    return [None if keys is None or shape is None else (*keys, *shape)]
+
+
+@op("LookupTableFindV2", "table_handle: resource, keys: Tin, default_value: Tout -> values: Tout", infer=_values_of_keys,
+    gradient=None, stateful=True)  # fmt: skip
+def lookup_table_find_v2(ctx, table_handle, keys, default_value):
+    """The values of keys."""
+    return _find(ctx, table_handle).find(keys, default_value)
+
+
+@op("LookupTableInsertV2", "table_handle: resource, keys: Tin, values: Tout ->", infer=no_outputs, gradient=None,
+    stateful=True)  # fmt: skip
+def lookup_table_insert_v2(ctx, table_handle, keys, values):
+    """Set the values of keys."""
+    _find(ctx, table_handle).insert(keys, values)
+    return ()
+
+
+@op("LookupTableRemoveV2", "table_handle: resource, keys: Tin ->", infer=no_outputs, gradient=None, stateful=True)
+def lookup_table_remove_v2(ctx, table_handle, keys):
+    """Drop keys."""
+    _find(ctx, table_handle).remove(keys)
+    return ()
+
+
+@op("LookupTableSizeV2", "table_handle: resource -> size: int64", infer=scalar_shape, gradient=None, stateful=True)
+def lookup_table_size_v2(ctx, table_handle):
+    """How many keys there are."""
+    return np.asarray(_find(ctx, table_handle).size, dtypes.int64.as_numpy_dtype)
+
+
+@op("LookupTableExportV2", "table_handle: resource -> keys: Tkeys, values: Tvalues", infer=unknown, gradient=None,
+    stateful=True)  # fmt: skip
+def lookup_table_export_v2(ctx, table_handle, *, Tkeys: DType, Tvalues: DType):
+    """All keys and their values."""
+    return _find(ctx, table_handle).export()

@@ -1,0 +1,170 @@
+"""The resources behind lookup tables: filled once (static), changed by steps (mutable), or with keys set aside (dense)."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from weft.errors import FailedPreconditionError, InvalidArgumentError
+from weft.framework.dtypes import DType
+from weft.ops.array.shape_ops import brackets
+
+
+@dataclass(frozen=True)
+class TableSignature:
+    """What two programs that share a table must agree on."""
+
+    kind: str
+    key_dtype: DType
+    value_dtype: DType
+    value_shape: tuple[int, ...] = ()
+
+
+class LookupTable:
+    """Keys and their values. Safe from any thread; a step sees the table before or after another step's change.
+
+    Args:
+        name: the table's name, for messages.
+        signature: the types of keys and values.
+    """
+
+    def __init__(self, name: str, signature: TableSignature) -> None:
+        self.name = name
+        self.signature = signature
+        self._lock = threading.Lock()
+        self._values: dict[Any, Any] = {}
+
+    @property
+    def size(self) -> int:
+        """How many keys there are."""
+        return len(self._values)
+
+    def find(self, keys: Any, default: Any) -> Any:
+        """The values of keys; where there is none, `default`: one value, or one for each key."""
+        shape = self.signature.value_shape
+        if default.shape not in (shape, keys.shape + shape):
+            raise InvalidArgumentError(
+                None, None, f"Table '{self.name}': expected a default value of shape {brackets(shape)} or "
+                f"{brackets(keys.shape + shape)}, got {brackets(default.shape)}"
+            )  # fmt: skip
+        defaults = np.broadcast_to(default, keys.shape + shape).reshape(keys.size, *shape)
+        found = np.empty((keys.size, *shape), self.signature.value_dtype.as_numpy_dtype)
+        with self._lock:
+            for row, key in enumerate(keys.ravel().tolist()):
+                value = self._values.get(key)
+                found[row] = defaults[row] if value is None else value
+        return found.reshape(keys.shape + shape)
+
+    def insert(self, keys: Any, values: Any) -> None:
+        """Set the values of keys."""
+        items = self._items(keys, values)
+        with self._lock:
+            self._values.update(items)
+
+    def replace(self, keys: Any, values: Any) -> None:
+        """Make these the only keys."""
+        items = self._items(keys, values)
+        with self._lock:
+            self._values = dict(items)
+
+    def remove(self, keys: Any) -> None:
+        """Drop keys; those that are not there are no error."""
+        with self._lock:
+            for key in keys.ravel().tolist():
+                self._values.pop(key, None)
+
+    def export(self) -> tuple[Any, Any]:
+        """All keys, [n], and their values, [n, ...]."""
+        with self._lock:
+            items = list(self._values.items())
+        signature = self.signature
+        keys = np.empty(len(items), signature.key_dtype.as_numpy_dtype)
+        values = np.empty((len(items), *signature.value_shape), signature.value_dtype.as_numpy_dtype)
+        for row, (key, value) in enumerate(items):
+            keys[row], values[row] = key, value
+        return keys, values
+
+    def _items(self, keys: Any, values: Any) -> Sequence[tuple[Any, Any]]:
+        expected = keys.shape + self.signature.value_shape
+        if values.shape != expected:
+            raise InvalidArgumentError(
+                None, None, f"Expected shape {brackets(expected)} for value, got {brackets(values.shape)}"
+            )
+        rows = values.reshape(keys.size, *self.signature.value_shape)
+        # A scalar is kept as itself; a row is copied, since its array belongs to the step.
+        flat = rows.tolist() if rows.ndim == 1 else [row.copy() for row in rows]
+        return list(zip(keys.ravel().tolist(), flat, strict=True))
+
+
+class StaticTable(LookupTable):
+    """A table that its initializer fills; reading it before is an error, and another value for a key too."""
+
+    is_initialized = False
+
+    def find(self, keys: Any, default: Any) -> Any:
+        """The values of keys, `default` where there is none."""
+        if not self.is_initialized:
+            raise FailedPreconditionError(None, None, "Table not initialized.")
+        return super().find(keys, default)
+
+    def insert(self, keys: Any, values: Any) -> None:
+        """Refused."""
+        raise InvalidArgumentError(
+            None, None, f"Table '{self.name}' is filled by its initializer alone; use a MutableHashTable"
+        )
+
+    def remove(self, keys: Any) -> None:
+        """Refused."""
+        self.insert(keys, keys)
+
+    def replace(self, keys: Any, values: Any) -> None:
+        """Fill the table; a second time with the same keys and values changes nothing."""
+        merged = dict(self._values)
+        for key, value in self._items(keys, values):
+            known = merged.setdefault(key, value)
+            if known != value:
+                raise FailedPreconditionError(
+                    None, None, f"HashTable has different value for same key. Key {_text(key)} has {_text(known)} and trying "
+                    f"to add value {_text(value)}"
+                )  # fmt: skip
+        with self._lock:
+            self._values = merged
+            self.is_initialized = True
+
+
+class DenseTable(LookupTable):
+    """A mutable table two of whose keys are set aside, as those of an open addressing scheme are."""
+
+    def __init__(self, name: str, signature: TableSignature, empty_key: Any, deleted_key: Any) -> None:
+        super().__init__(name, signature)
+        self._reserved = {"empty_key": empty_key.tolist(), "deleted_key": deleted_key.tolist()}
+        if self._reserved["empty_key"] == self._reserved["deleted_key"]:
+            raise InvalidArgumentError(None, None, "Empty and deleted keys cannot be equal")
+
+    def find(self, keys: Any, default: Any) -> Any:
+        """The values of keys, `default` where there is none."""
+        self._check(keys)
+        return super().find(keys, default)
+
+    def remove(self, keys: Any) -> None:
+        """Drop keys."""
+        self._check(keys)
+        super().remove(keys)
+
+    def _items(self, keys: Any, values: Any) -> Sequence[tuple[Any, Any]]:
+        self._check(keys)
+        return super()._items(keys, values)
+
+    def _check(self, keys: Any) -> None:
+        given = set(keys.ravel().tolist())
+        for what, key in self._reserved.items():
+            if key in given:
+                raise InvalidArgumentError(None, None, f"Using the {what} as a table key is not allowed")
+
+
+def _text(item: Any) -> str:
+    return item.decode(errors="replace") if isinstance(item, bytes) else str(item)

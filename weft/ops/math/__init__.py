@@ -1,0 +1,1 @@
+"""Arithmetic: elementwise functions, comparisons, reductions, cumulative and segment sums, transforms."""

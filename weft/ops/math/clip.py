@@ -1,0 +1,126 @@
+"""Keeping tensors within bounds: by value, by the norm of each, by the norm of all together. IndexedSlices stay that."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.framework.graph import get_default_graph
+from weft.framework.indexed_slices import IndexedSlices
+from weft.framework.operation import Operation, Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.tensor_shape import TensorShape
+from weft.ops.array.constant import constant
+from weft.ops.array.filling import ones_like, zeros_like
+from weft.ops.array.identity import identity
+from weft.ops.array.ranges import range_of
+from weft.ops.array.selection import select_node
+from weft.ops.array.shape_ops import rank, size
+from weft.ops.declaration import op, same_as_input
+from weft.ops.input_scope import input_scope
+from weft.ops.math.casting import cast
+from weft.ops.math.comparison import greater, less, logical_or, maximum, minimum
+from weft.ops.math.elementwise import NUMBERS, mul, real_div, unbroadcast
+from weft.ops.math.norms import global_norm
+from weft.ops.math.reduce_functions import reduce_sum
+from weft.ops.math.unary import rsqrt, sqrt
+
+
+def _values(t: Any) -> Tensor:
+    return convert_to_tensor(t.values if isinstance(t, IndexedSlices) else t, name="t")
+
+
+def _like(t: Any, values: Tensor) -> Any:
+    return IndexedSlices(values, t.indices, t.dense_shape) if isinstance(t, IndexedSlices) else values
+
+
+def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None) -> Any:
+    """`t` with smaller elements set to `clip_value_min` and greater ones to `clip_value_max`.
+
+    Raises:
+        ValueError: the bounds would broadcast `t` to a larger shape.
+    """
+    with input_scope(name, "clip_by_value", (t, clip_value_min, clip_value_max)) as scope:
+        values = _values(t)
+        lowered = minimum(values, clip_value_max)
+        TensorShape(values._dims).assert_is_compatible_with(lowered.shape)
+        clipped = maximum(lowered, clip_value_min, name=scope)
+        TensorShape(values._dims).assert_is_compatible_with(clipped.shape)
+        return _like(t, clipped)
+
+
+def _clip_gradient(node: Operation, grad: Any) -> list[Any]:
+    x, low, high = node.inputs
+    is_low, is_high = less(x, low), greater(x, high)
+    zeros = zeros_like(grad)
+    return [
+        select_node(logical_or(is_low, is_high), zeros, grad),
+        unbroadcast(select_node(is_low, grad, zeros), low),
+        unbroadcast(select_node(is_high, grad, zeros), high),
+    ]
+
+
+@op("ClipByValue", "t: T, clip_value_min: T, clip_value_max: T -> output: T", infer=same_as_input,
+    gradient=_clip_gradient, types={"T": NUMBERS})  # fmt: skip
+def clip_by_value_node(xp, t, clip_value_min, clip_value_max):
+    """The elements brought between two bounds, as one node; graphs of newer programs have it."""
+    return xp.maximum(xp.minimum(t, clip_value_max), clip_value_min)
+
+
+def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = None) -> Any:
+    """`t` scaled down so that its Euclidean norm over `axes` (all when None) is at most `clip_norm`."""
+    with input_scope(name, "clip_by_norm", (t, clip_norm)) as scope:
+        values = _values(t)
+        squares = reduce_sum(mul(values, values, name="mul"), axes, keepdims=True)
+        # The square root of 0 has no gradient; 0 itself is right there.
+        is_positive = greater(squares, 0)
+        safe = select_node(is_positive, squares, ones_like(squares))
+        length = select_node(is_positive, sqrt(safe), squares)
+        scaled = mul(values, clip_norm, name="mul")
+        TensorShape(values._dims).assert_is_compatible_with(scaled.shape)
+        clipped = identity(real_div(scaled, maximum(length, clip_norm), name="truediv"), name=scope)
+        return _like(t, clipped)
+
+
+def clip_by_average_norm(t: Any, clip_norm: Any, name: str | None = None) -> Tensor:
+    """`t` scaled down so that its Euclidean norm over the number of its elements is at most `clip_norm`."""
+    with input_scope(name, "clip_by_average_norm", (t, clip_norm)) as scope:
+        tensor = convert_to_tensor(t, name="t")
+        count = cast(size(tensor), tensor.dtype)
+        inverse = rsqrt(reduce_sum(mul(tensor, tensor, name="mul"), range_of(rank(tensor))))
+        scaled = mul(tensor, clip_norm, name="mul")
+        limit = real_div(constant(1, tensor.dtype), clip_norm, name="truediv")
+        factor = minimum(mul(inverse, count, name="mul"), limit)
+        return identity(mul(scaled, factor, name="mul"), name=scope)
+
+
+def clip_by_global_norm(t_list: Any, clip_norm: Any, use_norm: Any = None, name: str | None = None) -> tuple[list[Any], Any]:
+    """Scale all tensors down together so that their global norm is at most `clip_norm`; also returns the norm before.
+
+    An infinite or NaN norm makes all of them NaN, which is easier to notice than zeros.
+
+    Args:
+        t_list: tensors, IndexedSlices or None.
+        clip_norm: the limit.
+        use_norm: the global norm, when it is known already.
+        name: the name scope.
+
+    Raises:
+        TypeError: `t_list` is no sequence.
+    """
+    if not isinstance(t_list, list | tuple):
+        raise TypeError("t_list should be a sequence")
+    if use_norm is None:
+        use_norm = global_norm(t_list, name)
+    with input_scope(name, "clip_by_global_norm", [*t_list, clip_norm]) as scope:
+        use_norm = convert_to_tensor(use_norm, name="use_norm")
+        one: Any = constant(1, use_norm.dtype)
+        scale = clip_norm * minimum(1.0 / use_norm, one / clip_norm) + (use_norm - use_norm)
+        clipped = [None if each is None else _scaled(each, index, scale, scope) for index, each in enumerate(t_list)]
+    return clipped, use_norm
+
+
+def _scaled(t: Any, index: int, scale: Tensor, scope: str) -> Any:
+    values = convert_to_tensor(t.values if isinstance(t, IndexedSlices) else t, name=f"t_{index}")
+    with get_default_graph().colocate_with(values):
+        scaled = mul(values, cast(scale, values.dtype), name="mul")
+        return _like(t, identity(scaled, name=f"{scope}_{index}"))

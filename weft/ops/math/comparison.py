@@ -1,0 +1,189 @@
+"""Comparisons, the greater and the lesser of two, and logic on booleans and on bits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from weft.framework import dtypes
+from weft.framework.operation import Operation, Tensor
+from weft.framework.tensor_shape import Dims, broadcast_dims
+from weft.ops.array.filling import zeros_like
+from weft.ops.array.selection import select_node
+from weft.ops.declaration import broadcast, not_differentiable, op, same_as_input
+from weft.ops.input_scope import input_scope
+from weft.ops.math.elementwise import NUMBERS, REAL, unbroadcast
+
+INTEGERS = (dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64, dtypes.uint8, dtypes.uint16, dtypes.uint32,
+            dtypes.uint64)  # fmt: skip
+
+
+@op("Less", "x: T, y: T -> z: bool", infer=broadcast, gradient=not_differentiable, types={"T": REAL})
+def less(xp, x, y):
+    """Whether `x < y`."""
+    return x < y
+
+
+@op("LessEqual", "x: T, y: T -> z: bool", infer=broadcast, gradient=not_differentiable, types={"T": REAL})
+def less_equal(xp, x, y):
+    """Whether `x <= y`."""
+    return x <= y
+
+
+@op("Greater", "x: T, y: T -> z: bool", infer=broadcast, gradient=not_differentiable, types={"T": REAL})
+def greater(xp, x, y):
+    """Whether `x > y`."""
+    return x > y
+
+
+@op("GreaterEqual", "x: T, y: T -> z: bool", infer=broadcast, gradient=not_differentiable, types={"T": REAL})
+def greater_equal(xp, x, y):
+    """Whether `x >= y`."""
+    return x >= y
+
+
+def _compared(node: Operation) -> list[Dims]:
+    x, y = node.inputs[0]._dims, node.inputs[1]._dims
+    if node.attrs["incompatible_shape_error"]:
+        return [broadcast_dims(x, y)]
+    try:
+        dims = broadcast_dims(x, y)
+    except ValueError:
+        return [()]
+    return [dims if dims is not None and None not in dims else None]
+
+
+def _fit(x: Any, y: Any) -> bool:
+    try:
+        np.broadcast_shapes(x.shape, y.shape)
+    except ValueError:
+        return False
+    return True
+
+
+@op("Equal", "x: T, y: T -> z: bool", infer=_compared, gradient=not_differentiable)
+def equal(xp, x, y, *, incompatible_shape_error: bool = True):
+    """Whether `x == y`; shapes that don't fit are unequal when they are no error."""
+    return np.array(False) if not incompatible_shape_error and not _fit(x, y) else xp.asarray(x == y).astype(bool)
+
+
+@op("NotEqual", "x: T, y: T -> z: bool", infer=_compared, gradient=not_differentiable)
+def not_equal(xp, x, y, *, incompatible_shape_error: bool = True):
+    """Whether `x != y`; shapes that don't fit are unequal when they are no error."""
+    return np.array(True) if not incompatible_shape_error and not _fit(x, y) else xp.asarray(x != y).astype(bool)
+
+
+@op("ApproximateEqual", "x: T, y: T -> z: bool", infer=broadcast, gradient=not_differentiable, types={"T": NUMBERS})
+def approximate_equal(xp, x, y, *, tolerance: float = 1e-5):
+    """Whether `|x - y| < tolerance`."""
+    return xp.abs(x - y) < tolerance
+
+
+# The greater and the lesser.
+
+
+def _chosen(compare: Any) -> Any:
+    def gradient(node: Operation, grad: Any) -> list[Any]:
+        x, y = node.inputs
+        is_x, zeros = compare(x, y), zeros_like(grad)
+        return [
+            unbroadcast(select_node(is_x, grad, zeros), x, y),
+            unbroadcast(select_node(is_x, zeros, grad), y, x),
+        ]
+
+    return gradient
+
+
+@op("Maximum", "x: T, y: T -> z: T", infer=broadcast, gradient=_chosen(greater_equal), types={"T": REAL})
+def maximum(xp, x, y):
+    """The greater of `x` and `y`."""
+    return xp.maximum(x, y)
+
+
+@op("Minimum", "x: T, y: T -> z: T", infer=broadcast, gradient=_chosen(less_equal), types={"T": REAL})
+def minimum(xp, x, y):
+    """The lesser of `x` and `y`."""
+    return xp.minimum(x, y)
+
+
+# Logic.
+
+
+@op("LogicalAnd", "x: bool, y: bool -> z: bool", infer=broadcast, gradient=not_differentiable)
+def logical_and(xp, x, y):
+    """Whether both hold."""
+    return x & y
+
+
+@op("LogicalOr", "x: bool, y: bool -> z: bool", infer=broadcast, gradient=not_differentiable)
+def logical_or(xp, x, y):
+    """Whether one of the two holds, or both."""
+    return x | y
+
+
+@op("LogicalNot", "x: bool -> y: bool", infer=same_as_input, gradient=not_differentiable)
+def logical_not(xp, x):
+    """Whether it does not hold."""
+    return ~x
+
+
+def logical_xor(x: Any, y: Any, name: str = "LogicalXor") -> Tensor:
+    """Whether exactly one of the two holds."""
+    either = logical_or(x, y)
+    return logical_and(either, logical_not(logical_and(x, y)), name=name)
+
+
+def scoped_xor(x: Any, y: Any, name: str = "xor") -> Tensor:
+    """`logical_xor` with its nodes in one name scope, as the operator `^` names them."""
+    with input_scope(name, "xor", (x, y)) as scope:
+        return logical_xor(x, y, name=scope)
+
+
+# Logic on bits.
+
+
+@op("BitwiseAnd", "x: T, y: T -> z: T", infer=broadcast, gradient=not_differentiable, types={"T": INTEGERS})
+def bitwise_and(xp, x, y):
+    """The bits that are set in both."""
+    return x & y
+
+
+@op("BitwiseOr", "x: T, y: T -> z: T", infer=broadcast, gradient=not_differentiable, types={"T": INTEGERS})
+def bitwise_or(xp, x, y):
+    """The bits that are set in one of the two, or both."""
+    return x | y
+
+
+@op("BitwiseXor", "x: T, y: T -> z: T", infer=broadcast, gradient=not_differentiable, types={"T": INTEGERS})
+def bitwise_xor(xp, x, y):
+    """The bits that differ."""
+    return x ^ y
+
+
+@op("Invert", "x: T -> y: T", infer=same_as_input, gradient=not_differentiable, types={"T": INTEGERS})
+def invert(xp, x):
+    """The bits that are not set."""
+    return ~x
+
+
+@op("LeftShift", "x: T, y: T -> z: T", infer=broadcast, gradient=not_differentiable, types={"T": INTEGERS})
+def left_shift(xp, x, y):
+    """`x << y`, with `y` brought to the number of bits."""
+    return x << _bit_count(xp, y)
+
+
+@op("RightShift", "x: T, y: T -> z: T", infer=broadcast, gradient=not_differentiable, types={"T": INTEGERS})
+def right_shift(xp, x, y):
+    """`x >> y`, which keeps the sign, with `y` brought to the number of bits."""
+    return x >> _bit_count(xp, y)
+
+
+def _bit_count(xp: Any, y: Any) -> Any:
+    return xp.clip(y, 0, 8 * y.dtype.itemsize - 1)
+
+
+@op("PopulationCount", "x: T -> y: uint8", infer=same_as_input, gradient=not_differentiable, types={"T": INTEGERS})
+def population_count(xp, x):
+    """The number of bits that are set."""
+    return xp.bitwise_count(x.view(f"u{x.dtype.itemsize}"))

@@ -1,0 +1,209 @@
+"""Sums of products over dimensions of several tensors: tensordot and einsum."""
+
+from __future__ import annotations
+
+import math
+import string
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from weft.framework.constant_value import constant_value
+from weft.framework.operation import Operation, Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.tensor_shape import Dims, broadcast_dims, format_dims
+from weft.ops.array.gather_scatter import gather_v2_node
+from weft.ops.array.joining import concat
+from weft.ops.array.shape_ops import reshape, shape_internal, transpose
+from weft.ops.declaration import op, unknown
+from weft.ops.input_scope import input_scope
+from weft.ops.linalg.products import matmul
+from weft.ops.math.complex_numbers import conj
+from weft.ops.math.elementwise import NUMBERS
+from weft.ops.math.reduce_functions import reduce_prod
+from weft.ops.symbolic_gradient import vjp
+
+# Einsum.
+
+
+def _split_equation(equation: str, count: int) -> tuple[list[str], str]:
+    left, arrow, right = equation.replace(" ", "").partition("->")
+    terms = left.split(",")
+    if len(terms) != count:
+        raise ValueError(f"Unexpected number of arguments in equation: expected {len(terms)}, got {count}: {equation!r}")
+    allowed = set(string.ascii_letters)
+    for term in (*terms, right):
+        if term.count("...") > 1 or set(term.replace("...", "", 1)) - allowed:
+            raise ValueError(f"Indices have incorrect format: {equation!r}")
+    if not arrow:
+        letters = "".join(terms).replace(".", "")
+        dots = "..." if "..." in left else ""
+        right = dots + "".join(sorted(letter for letter in set(letters) if letters.count(letter) == 1))
+    for letter in set(right.replace(".", "")) - set(left):
+        raise ValueError(f"Equation {equation!r}: the output has the label {letter!r}, which no input has")
+    return terms, right
+
+
+def _label_sizes(terms: Sequence[str], shapes: Sequence[Dims]) -> tuple[dict[str, int | None], Dims]:
+    """The size of each label and of the dots, as far as they are known."""
+    sizes: dict[str, int | None] = {}
+    dots: Dims = ()
+    for term, dims in zip(terms, shapes, strict=True):
+        letters = term.replace("...", "")
+        if dims is None:
+            dots = None if "..." in term else dots
+            continue
+        extra = len(dims) - len(letters)
+        if extra < 0 or (extra > 0 and "..." not in term):
+            raise ValueError(f"Expected a tensor of rank {len(letters)} for {term!r} but its shape is {format_dims(dims)}")
+        start = term.index("...") if "..." in term else len(letters)
+        if "..." in term and dots is not None:
+            dots = broadcast_dims(dots, dims[start : start + extra])
+        for letter, size in zip(letters, dims[:start] + dims[start + extra :], strict=True):
+            known = sizes.get(letter)
+            if known is not None and size is not None and known != size:
+                raise ValueError(f"Dimensions must be equal, but are {known} and {size}, both of the label {letter!r}")
+            sizes[letter] = size if known is None else known
+    return sizes, dots
+
+
+def _einsum_shape(node: Operation) -> list[Dims]:
+    terms, right = _split_equation(node.attrs["equation"], len(node.inputs))
+    sizes, dots = _label_sizes(terms, [tensor._dims for tensor in node.inputs])
+    if "..." not in right:
+        return [tuple(sizes.get(letter) for letter in right)]
+    if dots is None:
+        return [None]
+    before, after = right.split("...")
+    return [(*(sizes.get(x) for x in before), *dots, *(sizes.get(x) for x in after))]
+
+
+def _einsum_gradient(node: Operation, grad: Any) -> list[Any]:
+    """Each gradient is again an Einsum, unless labels are repeated in a term, summed away alone, or broadcast by dots."""
+    terms, right = _split_equation(node.attrs["equation"], len(node.inputs))
+    plain = all(len(set(term)) == len(term) and "." not in term for term in (*terms, right))
+    result: list[Any] = []
+    for index, term in enumerate(terms):
+        others = [other for at, other in enumerate(terms) if at != index]
+        if not plain or not set(term) <= set(right).union(*others):
+            return vjp(node, grad)
+        inputs = [conj(tensor) for at, tensor in enumerate(node.inputs) if at != index]
+        result.append(einsum_node([grad, *inputs], equation=f"{','.join([right, *others])}->{term}"))
+    return result
+
+
+@op("Einsum", "inputs: N*T -> output: T", infer=_einsum_shape, gradient=_einsum_gradient)
+def einsum_node(xp, inputs, *, equation: str):
+    """The sum of products that an equation such as `ij,jk->ik` describes."""
+    return xp.einsum(equation, *inputs)
+
+
+def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Tensor:
+    """The sum of products that an equation such as `ij,jk->ik` describes.
+
+    Without an arrow, the output has the labels that occur once, in order of the alphabet; `...` stands for further dimensions.
+
+    Raises:
+        ValueError: the equation is not well formed, or does not fit the inputs.
+        TypeError: there is an unknown keyword argument.
+    """
+    name = kwargs.pop("name", None)
+    kwargs.pop("optimize", None)
+    if kwargs:
+        raise TypeError("invalid keyword arguments for this function: " + ", ".join(sorted(kwargs)))
+    values = inputs[0] if len(inputs) == 1 and isinstance(inputs[0], list | tuple) else inputs
+    with input_scope(name, "einsum", values) as scope:
+        tensors = [convert_to_tensor(each, name=f"inputs_{index}") for index, each in enumerate(values)]
+        return einsum_node(tensors, equation=equation, name=scope)
+
+
+# Tensordot.
+
+
+def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Tensor:
+    """Sum products of `a` and `b` over axes of both.
+
+    Args:
+        a, b: the tensors.
+        axes: how many of the last axes of `a` go with the first ones of `b`, or the axes of `a` and those of `b`.
+        name: the node's name.
+
+    Raises:
+        ValueError: the axes don't fit the shapes.
+    """
+    with input_scope(name, "Tensordot", (a, b, axes)) as scope:
+        a, b = convert_to_tensor(a, name="a"), convert_to_tensor(b, name="b")
+        axes_a, axes_b = _axes_of(a, axes)
+        if a._dims is None or b._dims is None:
+            return contract(a, b, axes_a=axes_a, axes_b=axes_b, name=scope)
+        left, free_a, known_a = _as_matrix(a, axes_a, is_left=True)
+        right, free_b, known_b = _as_matrix(b, axes_b, is_left=False)
+        product = matmul(left, right)
+        dims = (*known_a, *known_b)
+        if None not in dims and product._dims == dims:
+            return product
+        result = reshape(product, _joined(free_a, free_b), name=scope)
+        result.set_shape(dims)
+        return result
+
+
+@op("Contract", "a: T, b: T -> product: T", infer=unknown, gradient=vjp, types={"T": NUMBERS})
+def contract(xp, a, b, *, axes_a: list[int], axes_b: list[int]):
+    """The sums of products over axes of both; for tensors whose rank the step knows first."""
+    return xp.tensordot(a, b, axes=(axes_a, axes_b))
+
+
+def _axes_of(a: Tensor, axes: Any) -> tuple[list[int], list[int]]:
+    axes = _known(axes)
+    if np.ndim(axes) == 0:
+        count = int(axes)
+        if count < 0:
+            raise ValueError(f"'axes' must be at least 0, but it is {count}")
+        if a._dims is not None and count > len(a._dims):
+            raise ValueError(f"'axes' must not be larger than the number of dimensions of tensor {a}.")
+        return list(range(-count, 0)), list(range(count))
+    if len(axes) != 2:
+        raise ValueError("'axes' must be an integer or have length 2.")
+    first, second = ([int(axis) for axis in np.atleast_1d(_known(each))] for each in axes)
+    if len(first) != len(second):
+        raise ValueError(f"Different number of contraction axes 'a' and 'b', {len(first)} != {len(second)}.")
+    return first, second
+
+
+def _known(axes: Any) -> Any:
+    if not isinstance(axes, Tensor):
+        return axes
+    value = constant_value(axes)
+    if value is None:
+        raise ValueError(f"tensordot: the axes must be known when the graph is built, but {axes.name} is not")
+    return value
+
+
+def _as_matrix(tensor: Tensor, axes: list[int], is_left: bool) -> tuple[Tensor, Any, tuple[int | None, ...]]:
+    """The tensor as a matrix, summed axes last (of the left one) or first; its free sizes, and what is known of them."""
+    dims = tensor._dims
+    assert dims is not None
+    summed = [int(axis) % len(dims) for axis in axes]
+    free = [axis for axis in range(len(dims)) if axis not in summed]
+    perm = free + summed if is_left else summed + free
+    moved = tensor if perm == list(range(len(dims))) else transpose(tensor, perm)
+    free_dims = tuple(dims[axis] for axis in free)
+    inner = [dims[axis] for axis in summed]
+    if None not in dims:
+        sizes = [math.prod(free_dims), math.prod(inner)]  # type: ignore[arg-type]
+        sizes = sizes if is_left else sizes[::-1]
+        flat = moved if moved._dims == tuple(sizes) else reshape(moved, sizes)
+        return flat, np.array(free_dims, np.int32), free_dims
+    shape = shape_internal(tensor)
+    free_sizes = gather_v2_node(shape, np.array(free, np.int32), 0)
+    inner_size = reduce_prod(gather_v2_node(shape, np.array(summed, np.int32), 0), keepdims=True)
+    free_size = reduce_prod(free_sizes, keepdims=True)
+    parts = [free_size, inner_size] if is_left else [inner_size, free_size]
+    return reshape(moved, concat(parts, 0)), free_sizes, free_dims
+
+
+def _joined(first: Any, second: Any) -> Any:
+    if isinstance(first, np.ndarray) and isinstance(second, np.ndarray):
+        return np.concatenate([first, second])
+    return concat([first, second], 0)

@@ -1,0 +1,188 @@
+"""Counting and ranking values: Bincount, HistogramFixedWidth, Bucketize, confusion_matrix."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from weft.errors import InvalidArgumentError
+from weft.framework import dtypes
+from weft.framework.constant_value import constant_value
+from weft.framework.dtypes import DType
+from weft.framework.operation import Operation, Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.tensor_shape import Dims
+from weft.ops.array.constant import constant
+from weft.ops.array.filling import ones_like
+from weft.ops.array.gather_scatter import scatter_nd
+from weft.ops.array.joining import stack
+from weft.ops.array.shape_ops import size, squeeze
+from weft.ops.control_flow.ordering import with_dependencies
+from weft.ops.debugging.checks import assert_less, assert_non_negative
+from weft.ops.declaration import not_differentiable, op, same_as_input
+from weft.ops.input_scope import input_scope
+from weft.ops.math.casting import cast
+from weft.ops.math.comparison import greater, maximum, minimum
+from weft.ops.math.elementwise import add, mul
+from weft.ops.math.reduce_functions import reduce_max
+
+_COUNTS = (dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64)
+
+
+def _bins_shape(node: Operation) -> list[Dims]:
+    known = constant_value(node.inputs[1])
+    return [(None if known is None else int(known),)]
+
+
+@op("Bincount", "arr: int32, size: int32, weights: T -> bins: T", infer=_bins_shape, gradient=None, static=("size",),
+    types={"T": _COUNTS})  # fmt: skip
+def bincount_node(xp, arr, size, weights):
+    """How often each of the numbers below `size` occurs, or the sum of its weights when there are weights."""
+    count = int(size)
+    flat = xp.reshape(arr, (-1,))
+    if isinstance(flat, np.ndarray) and (flat < 0).any():
+        raise InvalidArgumentError(None, None, "Input arr must be non-negative!")
+    given = xp.reshape(weights, (-1,)) if weights.size else xp.ones_like(flat, dtype=weights.dtype)
+    kept = (flat >= 0) & (flat < count)
+    if xp is np:
+        bins = np.zeros(count, weights.dtype)
+        np.add.at(bins, flat[kept], given[kept])
+        return bins
+    return xp.zeros(count, weights.dtype).at[xp.where(kept, flat, count)].add(given, mode="drop")
+
+
+def bincount(arr: Any, weights: Any = None, minlength: Any = None, maxlength: Any = None, dtype: Any = dtypes.int32) -> Tensor:
+    """How often each of 0, 1, 2 ... occurs in `arr`, or the sums of its weights.
+
+    Args:
+        arr: numbers of at least 0.
+        weights: a weight per element of `arr`.
+        minlength: the least length of the result.
+        maxlength: the greatest length; greater numbers are passed over.
+        dtype: the type of the result when there are no weights.
+    """
+    with input_scope(None, "bincount", (arr,)):
+        arr = cast(convert_to_tensor(arr, name="arr"), dtypes.int32)
+        is_filled = cast(greater(size(arr), 0), dtypes.int32)
+        length = mul(is_filled, add(reduce_max(arr), 1, name="add"), name="mul")
+        if minlength is not None:
+            length = maximum(convert_to_tensor(minlength, dtypes.int32, name="minlength"), length)
+        if maxlength is not None:
+            length = minimum(convert_to_tensor(maxlength, dtypes.int32, name="maxlength"), length)
+        if weights is None:
+            weights = constant([], dtypes.as_dtype(dtype))
+        return bincount_node(arr, length, weights)
+
+
+def _histogram_shape(node: Operation) -> list[Dims]:
+    if node.inputs[1]._dims not in (None, (2,), (None,)):
+        raise ValueError("value_range must be a vector of 2 elements")
+    known = constant_value(node.inputs[2])
+    return [(None if known is None else int(known),)]
+
+
+@op("HistogramFixedWidth", "values: T, value_range: T, nbins: int32 -> out: dtype", infer=_histogram_shape,
+    gradient=None, static=("nbins",), types={"T": _COUNTS, "dtype": (dtypes.int32, dtypes.int64)})  # fmt: skip
+def histogram_node(xp, values, value_range, nbins, *, dtype: DType = dtypes.int32):
+    """How many values are in each of `nbins` equal parts of a range; those outside count for the first or last."""
+    count = int(nbins)
+    if count <= 0:
+        raise InvalidArgumentError(None, None, f"nbins should be a positive number, but got '{count}'")
+    flat, low, high = xp.reshape(values, (-1,)), value_range[0], value_range[1]
+    if isinstance(value_range, np.ndarray) and low >= high:
+        message = f"value_range should satisfy value_range[0] < value_range[1], but got [{low}, {high}]"
+        raise InvalidArgumentError(None, None, message)
+    width = (high - low).astype(np.float64) / count
+    places = xp.clip(xp.floor((flat - low) / width), 0, count - 1).astype(np.int32)
+    bins = xp.sum(places[:, None] == np.arange(count)[None, :], axis=0)
+    return bins.astype(dtype.as_numpy_dtype)
+
+
+def histogram_fixed_width(
+    values: Any, value_range: Any, nbins: Any = 100, dtype: Any = dtypes.int32, name: str | None = None
+) -> Tensor:
+    """How many values are in each of `nbins` equal parts of a range; those outside count for the first or last."""
+    return histogram_node(values, value_range, nbins, dtype=dtype, name=name or "histogram_fixed_width")
+
+
+def histogram_fixed_width_bins(
+    values: Any, value_range: Any, nbins: Any = 100, dtype: Any = dtypes.int32, name: str | None = None
+) -> Tensor:
+    """The number of the part of a range that each value is in, by the rule of `histogram_fixed_width`."""
+    with input_scope(name, "histogram_fixed_width_bins", (values, value_range, nbins)):
+        values = convert_to_tensor(values, name="values")
+        return _bin_numbers(values, value_range, nbins, dtype=dtype)
+
+
+@op("HistogramBins", "values: T, value_range: T, nbins: int32 -> out: dtype", infer=same_as_input, gradient=not_differentiable,
+    types={"T": _COUNTS, "dtype": (dtypes.int32, dtypes.int64)})  # fmt: skip
+def _bin_numbers(xp, values, value_range, nbins, *, dtype: DType = dtypes.int32):
+    """The part of a range that each value is in."""
+    width = (value_range[1] - value_range[0]).astype(np.float64) / nbins
+    return xp.clip(xp.floor((values - value_range[0]) / width), 0, nbins - 1).astype(dtype.as_numpy_dtype)
+
+
+@op("Bucketize", "input: T -> output: int32", infer=same_as_input, gradient=None, types={"T": _COUNTS})
+def bucketize(xp, input, *, boundaries: list[float]):
+    """The number of boundaries that each element has reached."""
+    return xp.searchsorted(np.array(boundaries, np.float32), input, side="right")
+
+
+def confusion_matrix(
+    labels: Any,
+    predictions: Any,
+    num_classes: Any = None,
+    dtype: Any = dtypes.int32,
+    name: str | None = None,
+    weights: Any = None,
+) -> Tensor:
+    """The matrix that counts, or weighs, how often label i (the row) was taken for j (the column).
+
+    Args:
+        labels, predictions: vectors of class numbers.
+        num_classes: the number of classes; one more than the greatest number found when None.
+        dtype: the type of the result.
+        name: the name scope.
+        weights: a weight per prediction.
+    """
+    with input_scope(name, "confusion_matrix", (predictions, labels, num_classes, weights)):
+        labels, predictions = remove_squeezable_dimensions(
+            convert_to_tensor(labels, name="labels"), convert_to_tensor(predictions, name="predictions")
+        )
+        predictions, labels = cast(predictions, dtypes.int64), cast(labels, dtypes.int64)
+        labels = with_dependencies([assert_non_negative(labels, message="`labels` contains negative values")], labels)
+        predictions = with_dependencies(
+            [assert_non_negative(predictions, message="`predictions` contains negative values")], predictions
+        )
+        if num_classes is None:
+            count = add(maximum(reduce_max(predictions), reduce_max(labels)), 1, name="add")
+        else:
+            count = cast(num_classes, dtypes.int64)
+            labels = with_dependencies([assert_less(labels, count, message="`labels` out of bound")], labels)
+            predictions = with_dependencies(
+                [assert_less(predictions, count, message="`predictions` out of bound")], predictions
+            )
+        if weights is None:
+            values = ones_like(predictions, dtype)
+        else:
+            weights = convert_to_tensor(weights, name="weights")
+            predictions.get_shape().assert_is_compatible_with(weights.get_shape())
+            values = cast(weights, dtype)
+        return scatter_nd(stack([labels, predictions], axis=1), values, stack([count, count]))
+
+
+def remove_squeezable_dimensions(
+    labels: Any, predictions: Any, expected_rank_diff: int = 0, name: str | None = None
+) -> tuple[Tensor, Tensor]:
+    """Drop the last dimension of one of the two when its rank is one more than expected and that dimension can be 1."""
+    with input_scope(name, "remove_squeezable_dimensions", (labels, predictions)):
+        labels, predictions = convert_to_tensor(labels), convert_to_tensor(predictions)
+        if labels._dims is None or predictions._dims is None:
+            return labels, predictions
+        difference = len(predictions._dims) - len(labels._dims)
+        if difference == expected_rank_diff + 1 and predictions._dims[-1] in (None, 1):
+            predictions = squeeze(predictions, [-1])
+        elif difference == expected_rank_diff - 1 and labels._dims[-1] in (None, 1):
+            labels = squeeze(labels, [-1])
+        return labels, predictions

@@ -1,0 +1,327 @@
+"""Division in all of TensorFlow's kinds, remainders, powers, and the products that take `0 * inf` for zero."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from weft.errors import InvalidArgumentError
+from weft.framework import dtypes
+from weft.framework.dtypes import DType
+from weft.framework.operation import Operation, Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.ops.array.constant import constant
+from weft.ops.array.filling import ones_like, zeros_like
+from weft.ops.array.selection import select_node
+from weft.ops.declaration import broadcast, op
+from weft.ops.input_scope import input_scope
+from weft.ops.math.casting import cast
+from weft.ops.math.comparison import greater, not_equal
+from weft.ops.math.elementwise import (
+    COMPLEX,
+    FLOATS,
+    INEXACT,
+    NUMBERS,
+    REAL,
+    add,
+    conj_if_complex,
+    mul,
+    neg,
+    real_div,
+    sub,
+    truncated_quotient,
+    unbroadcast,
+)
+from weft.ops.math.unary import log
+from weft.ops.traced_checks import note_wrong
+
+# What true division makes of two tensors of one type.
+_TRUE_DIVISION: Final[dict[DType, DType]] = {
+    **{kind: kind for kind in INEXACT},
+    **dict.fromkeys((dtypes.uint8, dtypes.int8, dtypes.uint16, dtypes.int16), dtypes.float32),
+    **dict.fromkeys((dtypes.uint32, dtypes.int32, dtypes.uint64, dtypes.int64), dtypes.float64),
+}
+
+
+def _check_divisor(y: Any) -> None:
+    # Compiled code cannot raise; there XLA's result (-1) stands for divisors that it computes itself.
+    if _is_known(y) and y.dtype.kind in "iu" and not np.all(y):
+        raise InvalidArgumentError(None, None, "Integer division by zero")
+    if not _is_known(y) and y.dtype.kind in "iu":
+        note_wrong(y == 0)
+
+
+def _check_division(node: Operation, x: Any, y: Any) -> None:
+    if y is not None:
+        _check_divisor(y)
+
+
+def _check_exponent(node: Operation, x: Any, y: Any) -> None:
+    if _is_known(y) and y.dtype.kind == "i" and np.any(y < 0):
+        raise InvalidArgumentError(None, None, "Integers to negative integer powers are not allowed")
+
+
+def _is_known(value: Any) -> bool:
+    return isinstance(value, np.ndarray | np.generic)
+
+
+def _quotient_gradient(node: Operation, grad: Any) -> list[Any]:
+    x, y = node.inputs
+    by = conj_if_complex(y)
+    return [
+        unbroadcast(real_div(grad, by), x, y),
+        unbroadcast(mul(grad, real_div(real_div(neg(conj_if_complex(x)), by), by)), y, x),
+    ]
+
+
+@op("Div", "x: T, y: T -> z: T", infer=broadcast, check=_check_division, gradient=_quotient_gradient, types={"T": NUMBERS})
+def div_node(xp, x, y):
+    """`x / y`, of integers the part before the point."""
+    if x.dtype.kind not in "iu":
+        return x / y
+    _check_divisor(y)
+    return truncated_quotient(x, y)
+
+
+@op("TruncateDiv", "x: T, y: T -> z: T", infer=broadcast, check=_check_division, gradient=lambda node, grad: [None, None],
+    types={"T": NUMBERS})  # fmt: skip
+def truncate_div(xp, x, y):
+    """`x / y` rounded towards zero, for integers."""
+    if x.dtype.kind not in "iu":
+        return x / y if x.dtype.kind == "c" else xp.trunc(x / y)
+    _check_divisor(y)
+    return truncated_quotient(x, y)
+
+
+@op(
+    "FloorDiv",
+    "x: T, y: T -> z: T",
+    infer=broadcast,
+    check=_check_division,
+    gradient=lambda node, grad: [None, None],
+    types={"T": NUMBERS},
+)
+def floor_div(xp, x, y):
+    """`x / y` rounded down."""
+    if x.dtype.kind not in "iu":
+        return x / y if x.dtype.kind == "c" else xp.floor(x / y)
+    _check_divisor(y)
+    return x // y
+
+
+def _floor_mod_gradient(node: Operation, grad: Any) -> list[Any]:
+    x, y = node.inputs
+    return [unbroadcast(grad, x, y), unbroadcast(mul(grad, neg(floor_div(x, y))), y, x)]
+
+
+@op("FloorMod", "x: T, y: T -> z: T", infer=broadcast, check=_check_division, gradient=_floor_mod_gradient, types={"T": REAL})
+def floor_mod(xp, x, y):
+    """What floor division leaves; it has the sign of `y`."""
+    _check_divisor(y)
+    return x % y
+
+
+def _truncate_mod_gradient(node: Operation, grad: Any) -> list[Any]:
+    x, y = node.inputs
+    return [unbroadcast(grad, x, y), unbroadcast(mul(grad, neg(truncate_div(x, y))), y, x)]
+
+
+@op("TruncateMod", "x: T, y: T -> z: T", infer=broadcast, check=_check_division, gradient=_truncate_mod_gradient,
+    types={"T": (dtypes.int32, dtypes.int64, *FLOATS)})  # fmt: skip
+def truncate_mod(xp, x, y):
+    """What division rounded towards zero leaves; it has the sign of `x`."""
+    _check_divisor(y)
+    return xp.fmod(x, y)
+
+
+@op("Mod", "x: T, y: T -> z: T", infer=broadcast, check=_check_division, gradient=_truncate_mod_gradient,
+    types={"T": (dtypes.int32, dtypes.int64, *FLOATS)})  # fmt: skip
+def mod_node(xp, x, y):
+    """As TruncateMod, in older graphs."""
+    _check_divisor(y)
+    return xp.fmod(x, y)
+
+
+# The functions of the API.
+
+
+def truediv(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """`x / y` as in Python 3: integers become float32 (8 and 16 bits) or float64 first.
+
+    Raises:
+        TypeError: the types differ, or cannot be divided.
+    """
+    with input_scope(name, "truediv", (x, y)) as scope:
+        x, y = _of_one_type(x, y)
+        kind = x.dtype.base_dtype
+        wanted = _TRUE_DIVISION.get(kind)
+        if wanted is None:
+            raise TypeError(f"Invalid dtype {kind!r} in __truediv__.")
+        if wanted is not kind:
+            x, y = cast(x, wanted), cast(y, wanted)
+        return real_div(x, y, name=scope)
+
+
+def _of_one_type(x: Any, y: Any) -> tuple[Tensor, Tensor]:
+    x = convert_to_tensor(x, name="x")
+    y = convert_to_tensor(y, name="y", dtype_hint=x.dtype.base_dtype)
+    if x.dtype.base_dtype is not y.dtype.base_dtype:
+        raise TypeError(f"x and y must have the same dtype, got {x.dtype!r} != {y.dtype!r}")
+    return x, y
+
+
+def divide(x: Any, y: Any, name: str | None = None) -> Any:
+    """`x / y` as in Python 3."""
+    if name is not None:
+        return truediv(x, y, name)
+    return (x if isinstance(x, Tensor) else convert_to_tensor(x)) / y
+
+
+def div(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """`x / y` as in Python 2: rounded down for integers."""
+    with input_scope(name, "div", (x, y)) as scope:
+        x, y = _of_one_type(x, y)
+        node = floor_div if x.dtype.is_integer else real_div
+        return node(x, y, name=scope)
+
+
+def floordiv(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """`x / y` rounded down, also for floats."""
+    return floor_div(x, y, name=name or "floordiv")
+
+
+# Powers.
+
+
+def _pow_gradient(node: Operation, grad: Any) -> list[Any]:
+    x, y = node.inputs
+    conj_x, conj_y = conj_if_complex(x), conj_if_complex(y)
+    of_x = mul(mul(grad, conj_y), pow_node(conj_x, sub(conj_y, 1)))
+    # Where the base is not positive the derivative by the exponent is not real: TensorFlow takes 0.
+    is_safe = not_equal(x, 0) if x.dtype.is_complex else greater(x, 0)
+    logarithm = select_node(is_safe, log(select_node(is_safe, conj_x, ones_like(x))), zeros_like(x))
+    of_y = mul(mul(grad, conj_if_complex(node.outputs[0])), logarithm)
+    return [unbroadcast(of_x, x, y), unbroadcast(of_y, y, x)]
+
+
+@op("Pow", "x: T, y: T -> z: T", infer=broadcast, check=_check_exponent, gradient=_pow_gradient,
+    types={"T": (*FLOATS, dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64, *COMPLEX)})  # fmt: skip
+def pow_node(xp, x, y):
+    """`x ** y`."""
+    if xp is np and y.dtype.kind == "i" and np.any(y < 0):
+        raise InvalidArgumentError(None, None, "Integers to negative integer powers are not allowed")
+    return x**y
+
+
+def power(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """`x ** y`."""
+    return pow_node(x, y, name=name)
+
+
+# Products and quotients in which a zero wins over NaN and infinity.
+
+
+def _zero_where(xp: Any, mask: Any, value: Any) -> Any:
+    return xp.where(mask, xp.zeros_like(value), value)
+
+
+def _no_zero(xp: Any, y: Any) -> Any:
+    return xp.where(y == 0, xp.ones_like(y), y)
+
+
+def _div_no_nan_gradient(node: Operation, grad: Any) -> list[Any]:
+    x, y = node.inputs
+    by = conj_if_complex(y)
+    of_y = mul(grad, div_no_nan_node(div_no_nan_node(neg(conj_if_complex(x)), by), by))
+    return [unbroadcast(div_no_nan_node(grad, by), x, y), unbroadcast(of_y, y, x)]
+
+
+@op("DivNoNan", "x: T, y: T -> z: T", infer=broadcast, gradient=_div_no_nan_gradient, types={"T": INEXACT})
+def div_no_nan_node(xp, x, y):
+    """`x / y`, 0 where `y` is 0."""
+    return _zero_where(xp, y == 0, x / _no_zero(xp, y))
+
+
+def div_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """`x / y`, 0 where `y` is 0."""
+    return div_no_nan_node(x, y, name=name or "div_no_nan")
+
+
+def _mul_no_nan_gradient(node: Operation, grad: Any) -> list[Any]:
+    x, y = node.inputs
+    return [
+        unbroadcast(mul_no_nan(grad, conj_if_complex(y)), x, y),
+        unbroadcast(mul_no_nan(conj_if_complex(x), grad), y, x),
+    ]
+
+
+@op("MulNoNan", "x: T, y: T -> z: T", infer=broadcast, gradient=_mul_no_nan_gradient, types={"T": INEXACT})
+def mul_no_nan(xp, x, y):
+    """`x * y`, 0 where `y` is 0 even if `x` is infinite or NaN."""
+    return _zero_where(xp, y == 0, x * y)
+
+
+def _xlogy_gradient(node: Operation, grad: Any) -> list[Any]:
+    x, y = node.inputs
+    conj_x, conj_y = conj_if_complex(x), conj_if_complex(y)
+    is_used = cast(not_equal(x, 0), x.dtype)
+    return [
+        unbroadcast(mul(grad, xlogy(is_used, conj_y)), x, y),
+        unbroadcast(mul(grad, xdivy_node(conj_x, conj_y)), y, x),
+    ]
+
+
+@op("Xlogy", "x: T, y: T -> z: T", infer=broadcast, gradient=_xlogy_gradient, types={"T": INEXACT})
+def xlogy(xp, x, y):
+    """`x * log(y)`, 0 where `x` is 0."""
+    return _zero_where(xp, x == 0, x * xp.log(xp.where(x == 0, xp.ones_like(y), y)))
+
+
+def _xlog1py_gradient(node: Operation, grad: Any) -> list[Any]:
+    x, y = node.inputs
+    conj_x, conj_y = conj_if_complex(x), conj_if_complex(y)
+    is_used = cast(not_equal(x, 0), x.dtype)
+    return [
+        unbroadcast(mul(grad, xlog1py_node(is_used, conj_y)), x, y),
+        unbroadcast(mul(grad, xdivy_node(conj_x, add(conj_y, 1))), y, x),
+    ]
+
+
+@op("Xlog1py", "x: T, y: T -> z: T", infer=broadcast, gradient=_xlog1py_gradient, types={"T": INEXACT})
+def xlog1py_node(xp, x, y):
+    """`x * log1p(y)`, 0 where `x` is 0."""
+    return _zero_where(xp, x == 0, x * xp.log1p(xp.where(x == 0, xp.ones_like(y), y)))
+
+
+def xlog1py(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """`x * log1p(y)`, 0 where `x` is 0."""
+    with input_scope(name, "xlog1py", (x,)):
+        return xlog1py_node(x, y)
+
+
+def reciprocal_no_nan(x: Any, name: str | None = None) -> Tensor:
+    """`1 / x`, 0 where `x` is 0."""
+    with input_scope(name, "reciprocal_no_nan", (x,)) as scope:
+        tensor = convert_to_tensor(x, name="x")
+        return div_no_nan_node(constant(1, tensor.dtype, name="one"), tensor, name=scope)
+
+
+def _xdivy_gradient(node: Operation, grad: Any) -> list[Any]:
+    x, y = node.inputs
+    conj_x, conj_y = conj_if_complex(x), conj_if_complex(y)
+    is_used = cast(not_equal(x, 0), x.dtype)
+    of_y = mul(grad, xdivy_node(neg(conj_x), mul(conj_y, conj_y)))
+    return [unbroadcast(mul(grad, xdivy_node(is_used, conj_y)), x, y), unbroadcast(of_y, y, x)]
+
+
+@op("Xdivy", "x: T, y: T -> z: T", infer=broadcast, gradient=_xdivy_gradient, types={"T": INEXACT})
+def xdivy_node(xp, x, y):
+    """`x / y`, 0 where `x` is 0."""
+    return _zero_where(xp, x == 0, x / xp.where(x == 0, xp.ones_like(y), y))
+
+
+def xdivy(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """`x / y`, 0 where `x` is 0."""
+    with input_scope(name, "xdivy", (x,)):
+        return xdivy_node(x, y)

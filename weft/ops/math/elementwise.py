@@ -1,0 +1,271 @@
+"""Elementwise arithmetic on one tensor or two, with broadcasting, and what all such ops share.
+
+A binary op's gradient sums over the dimensions along which an input was broadcast (`unbroadcast`).
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Iterable
+from typing import Any
+
+from weft.framework import dtypes
+from weft.framework.operation import Operation, Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.tensor_shape import Dims, as_dims, merge_dims
+from weft.ops.array.identity import identity
+from weft.ops.declaration import broadcast, op, same_as_input
+
+REAL = (dtypes.bfloat16, dtypes.float16, dtypes.float32, dtypes.float64, dtypes.uint8, dtypes.int8, dtypes.uint16,
+        dtypes.int16, dtypes.int32, dtypes.int64, dtypes.uint32, dtypes.uint64)  # fmt: skip
+COMPLEX = (dtypes.complex64, dtypes.complex128)
+NUMBERS = REAL + COMPLEX
+FLOATS = (dtypes.bfloat16, dtypes.float16, dtypes.float32, dtypes.float64)
+INEXACT = FLOATS + COMPLEX
+SIGNED = (*FLOATS, dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64)
+
+
+def _second_input(node: Operation) -> list[Dims]:
+    return [node.inputs[1]._dims]
+
+
+@op("SumToLike", "x: T, like: T -> output: T", infer=_second_input, gradient=lambda node, g: [
+    broadcast_like(g, node.inputs[0]), None])  # fmt: skip
+def sum_to_like(xp, x, like):
+    """Sum `x` over the dimensions along which `like` was broadcast to it."""
+    if x.shape == like.shape:
+        return x
+    lead = x.ndim - like.ndim
+    axes = tuple(range(lead)) + tuple(lead + i for i, size in enumerate(like.shape) if size == 1 and x.shape[lead + i] != 1)
+    return xp.sum(x, axis=axes, dtype=x.dtype).reshape(like.shape)
+
+
+@op("BroadcastLike", "x: T, like: T -> output: T", infer=_second_input, gradient=lambda node, g: [
+    sum_to_like(g, node.inputs[0]), None])  # fmt: skip
+def broadcast_like(xp, x, like):
+    """Broadcast `x` to the shape of `like`."""
+    return xp.broadcast_to(x, like.shape)
+
+
+def unbroadcast(gradient: Any, tensor: Any, *others: Any) -> Any:
+    """The gradient of a broadcast input: summed, or as it is when `tensor` cannot have been broadcast.
+
+    That is so when its static shape equals the gradient's, or when the op's other inputs cannot have widened it.
+    """
+    dims = tensor._dims
+    if dims is None:
+        return sum_to_like(gradient, tensor)
+    if None not in dims and gradient._dims == dims:
+        return gradient
+    if others and all(_cannot_widen(dims, other._dims) for other in others):
+        return gradient
+    return sum_to_like(gradient, tensor)
+
+
+def _cannot_widen(dims: tuple[int | None, ...], other: Dims) -> bool:
+    """Whether broadcasting with `other` leaves a tensor of this shape as it is, whatever the unknown sizes are."""
+    if other is None or len(other) > len(dims):
+        return False
+    return all(
+        size == 1 or (mine is not None and mine != 1) for mine, size in zip(dims[len(dims) - len(other) :], other, strict=True)
+    )
+
+
+def _sum_gradient(node: Operation, grad: Any) -> list[Any]:
+    x, y = node.inputs
+    return [unbroadcast(grad, x, y), unbroadcast(grad, y, x)]
+
+
+@op("Add", "x: T, y: T -> z: T", infer=broadcast, gradient=_sum_gradient, types={"T": (*NUMBERS, dtypes.string)})
+def add(xp, x, y):
+    """`x + y`; strings are joined."""
+    return x + y
+
+
+@op("AddV2", "x: T, y: T -> z: T", infer=broadcast, gradient=_sum_gradient, types={"T": NUMBERS})
+def add_v2(xp, x, y):
+    """`x + y`; the form that newer graphs have."""
+    return x + y
+
+
+def _sub_gradient(node: Operation, grad: Any) -> list[Any]:
+    x, y = node.inputs
+    return [unbroadcast(grad, x, y), unbroadcast(neg(grad), y, x)]
+
+
+@op("Sub", "x: T, y: T -> z: T", infer=broadcast, gradient=_sub_gradient, types={"T": NUMBERS})
+def sub(xp, x, y):
+    """`x - y`."""
+    return x - y
+
+
+def _mul_gradient(node: Operation, grad: Any) -> list[Any]:
+    x, y = node.inputs
+    return [unbroadcast(mul(grad, conj_if_complex(y)), x, y), unbroadcast(mul(conj_if_complex(x), grad), y, x)]
+
+
+def conj_if_complex(tensor: Any) -> Any:
+    """The complex conjugate of a complex tensor, anything else as it is."""
+    return conj_node(tensor) if tensor.dtype.is_complex else tensor
+
+
+@op("Mul", "x: T, y: T -> z: T", infer=broadcast, gradient=_mul_gradient, types={"T": NUMBERS})
+def mul(xp, x, y):
+    """`x * y`."""
+    return x * y
+
+
+@op("Conj", "input: T -> output: T", infer=same_as_input, gradient=lambda node, grad: [conj_node(grad)],
+    types={"T": COMPLEX}, defaults={"T": dtypes.complex64})  # fmt: skip
+def conj_node(xp, input):
+    """The complex conjugate."""
+    return xp.conj(input)
+
+
+@op("Neg", "x: T -> y: T", infer=same_as_input, gradient=lambda node, grad: [neg(grad)],
+    types={"T": (*SIGNED, *COMPLEX)})  # fmt: skip
+def neg(xp, x):
+    """`-x`."""
+    return xp.negative(x)
+
+
+@op("Square", "x: T -> y: T", infer=same_as_input, gradient=lambda node, grad: [
+    mul(grad, mul(conj_if_complex(node.inputs[0]), 2))], types={"T": NUMBERS})  # fmt: skip
+def square(xp, x):
+    """`x * x`."""
+    return x * x
+
+
+def _squared_difference_gradient(node: Operation, grad: Any) -> list[Any]:
+    x, y = node.inputs
+    wide = mul(mul(grad, 2), sub(x, y))
+    return [unbroadcast(wide, x, y), unbroadcast(neg(wide), y, x)]
+
+
+@op("SquaredDifference", "x: T, y: T -> z: T", infer=broadcast, gradient=_squared_difference_gradient,
+    types={"T": (*FLOATS, dtypes.int32, dtypes.int64, *COMPLEX)})  # fmt: skip
+def squared_difference(xp, x, y):
+    """`(x - y) * (x - y)`, the second factor conjugated."""
+    difference = x - y
+    return xp.conj(difference) * difference
+
+
+def _real_div_gradient(node: Operation, grad: Any) -> list[Any]:
+    x, y = node.inputs
+    by = conj_if_complex(y)
+    of_y = mul(grad, real_div(neg(conj_if_complex(node.outputs[0])), by))
+    return [unbroadcast(real_div(grad, by), x, y), unbroadcast(of_y, y, x)]
+
+
+@op("RealDiv", "x: T, y: T -> z: T", infer=broadcast, gradient=_real_div_gradient, types={"T": NUMBERS})
+def real_div(xp, x, y):
+    """`x / y`, of integers the part before the point."""
+    return truncated_quotient(x, y) if x.dtype.kind in "iu" else x / y
+
+
+def truncated_quotient(x: Any, y: Any) -> Any:
+    """The quotient of two integer arrays rounded towards zero."""
+    quotient, remainder = x // y, x % y
+    # Floor division is one too low where the signs differ and something is left.
+    return quotient + ((remainder != 0) & ((x < 0) != (y < 0))).astype(x.dtype)
+
+
+def _reciprocal_gradient(node: Operation, grad: Any) -> list[Any]:
+    return [reciprocal_grad(node.outputs[0], grad)]
+
+
+@op("Reciprocal", "x: T -> y: T", infer=same_as_input, gradient=_reciprocal_gradient, types={"T": (*SIGNED, *COMPLEX)})
+def reciprocal(xp, x):
+    """`1 / x`."""
+    return xp.ones_like(x) / x
+
+
+@op("Inv", "x: T -> y: T", infer=same_as_input, gradient=_reciprocal_gradient, types={"T": (*SIGNED, *COMPLEX)})
+def inv(xp, x):
+    """`1 / x`; an older name of Reciprocal."""
+    return xp.ones_like(x) / x
+
+
+def _reciprocal_grad_gradient(node: Operation, grad: Any) -> list[Any]:
+    y, dy = conj_if_complex(node.inputs[0]), node.inputs[1]
+    return [mul(mul(conj_if_complex(grad), -2), mul(y, dy)), reciprocal_grad(y, grad)]
+
+
+@op("ReciprocalGrad", "y: T, dy: T -> z: T", infer=same_as_input, gradient=_reciprocal_grad_gradient,
+    types={"T": INEXACT})  # fmt: skip
+def reciprocal_grad(xp, y, dy):
+    """The gradient of Reciprocal, from its output."""
+    y = xp.conj(y)
+    return -dy * y * y
+
+
+def _add_n_gradient(node: Operation, grad: Any) -> list[Any]:
+    return [grad] * len(node.inputs)
+
+
+def _merged_inputs(node: Operation) -> list[Dims]:
+    dims: Dims = None
+    for tensor in node.inputs:
+        dims = merge_dims(dims, tensor._dims)
+    return [dims]
+
+
+@op("AddN", "inputs: N*T -> sum: T", infer=_merged_inputs, gradient=_add_n_gradient,
+    types={"T": (*NUMBERS, dtypes.variant)})  # fmt: skip
+def add_n_node(xp, inputs):
+    """The sum of the inputs, which have one shape."""
+    return functools.reduce(operator.add, inputs)
+
+
+def add_n(inputs: Any, name: str | None = None) -> Any:
+    """Add tensors (IndexedSlices are made dense) of one shape and dtype; the sum of one tensor is that tensor.
+
+    Raises:
+        ValueError: `inputs` is no list of tensors, or it is empty, or the shapes differ.
+        TypeError: the types differ.
+    """
+    message = "inputs must be an iterable of at least one Tensor/IndexedSlices with the same dtype and shape"
+    if not isinstance(inputs, Iterable) or isinstance(inputs, Tensor):
+        raise ValueError(message)
+    tensors = [convert_to_tensor(each) for each in inputs]
+    if not tensors:
+        raise ValueError(message)
+    if len(tensors) == 1:
+        return identity(tensors[0], name) if name else tensors[0]
+    return add_n_node(tensors, name=name)
+
+
+@op("AccumulateNV2", "inputs: N*T -> sum: T", infer=lambda node: [node.attrs["shape"]], gradient=_add_n_gradient,
+    types={"T": NUMBERS})  # fmt: skip
+def accumulate_n_v2(xp, inputs, *, shape: Dims):
+    """The sum of the inputs, all of the shape given."""
+    return functools.reduce(operator.add, inputs)
+
+
+def accumulate_n(inputs: Any, shape: Any = None, tensor_dtype: Any = None, name: str | None = None) -> Any:
+    """Add tensors of one shape and dtype; their shape must be known, from `shape` or from them.
+
+    Raises:
+        ValueError: `inputs` is no list of tensors of one dtype, or shapes differ.
+        TypeError: `tensor_dtype` is not the inputs' dtype.
+    """
+    message = "inputs must be a list of at least one Tensor with the same dtype and shape"
+    if not isinstance(inputs, list | tuple) or not inputs:
+        raise ValueError(message)
+    tensors = [convert_to_tensor(each) for each in inputs]
+    kind = tensors[0].dtype.base_dtype
+    if any(each.dtype.base_dtype is not kind for each in tensors):
+        raise ValueError(message)
+    if tensor_dtype is not None and dtypes.as_dtype(tensor_dtype) is not kind:
+        raise TypeError(f"tensor_dtype is {tensor_dtype}, but input is of type {kind}")
+    dims = as_dims(shape)
+    for each in tensors:
+        dims = merge_dims(dims, each._dims)
+    if len(tensors) == 1 and name is None:
+        return tensors[0]
+    if len(tensors) == 1:
+        return identity(tensors[0], name)
+    if dims is None or None in dims:
+        return add_n_node(tensors, name=name or "AccumulateNV2")
+    return accumulate_n_v2(tensors, shape=dims, name=name)

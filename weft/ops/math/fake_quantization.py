@@ -1,0 +1,186 @@
+"""Rounding floats to the values that a few bits can hold, while they stay floats: what training for quantized use needs."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from weft.framework import dtypes
+from weft.framework.operation import Operation
+from weft.framework.tensor_shape import Dims, merge_dims
+from weft.ops.declaration import op, rank_of, same_as_input
+from weft.ops.math.elementwise import REAL
+
+_FLOATS: Final = {"T": tuple(kind for kind in REAL if kind.is_floating)}
+
+
+def _nudged(xp: Any, low: Any, high: Any, num_bits: int, narrow_range: bool) -> tuple[Any, Any, Any]:
+    """The range moved so that it has a value that is exactly zero, and the distance of two values."""
+    least, most = float(narrow_range), float(2**num_bits - 1)
+    scale = (high - low) / xp.float32(most - least)
+    zero = xp.float32(least) - low / scale
+    nudged = xp.where(zero < least, least, xp.where(zero > most, most, xp.floor(zero + 0.5))).astype(np.float32)
+    return (least - nudged) * scale, (most - nudged) * scale, scale
+
+
+def _rounded(xp: Any, x: Any, low: Any, high: Any, num_bits: int, narrow_range: bool) -> Any:
+    least, most, scale = _nudged(xp, low, high, num_bits, narrow_range)
+    steps = xp.floor((xp.clip(x, least, most) - least) / scale + 0.5)
+    return xp.where((low == 0) & (high == 0), 0.0, steps * scale + least).astype(x.dtype)
+
+
+def _limits(node: Operation) -> list[Dims]:
+    for limit in node.inputs[1:]:
+        if rank_of(limit) not in (None, 0):
+            raise ValueError(f"Shape must be rank 0 but is rank {rank_of(limit)}")
+    return same_as_input(node)
+
+
+@op("FakeQuantWithMinMaxArgs", "inputs: float32 -> outputs: float32", infer=same_as_input,
+    gradient=lambda node, grad: [fake_quant_with_min_max_args_gradient(
+        grad, node.inputs[0], **{key: node.attrs[key] for key in ("min", "max", "num_bits", "narrow_range")})])  # fmt: skip
+def fake_quant_with_min_max_args(
+    xp, inputs, *, min: float = -6.0, max: float = 6.0, num_bits: int = 8, narrow_range: bool = False
+):
+    """Floats of the range [min, max] rounded to what `num_bits` bits can tell apart; a narrow range begins at 1."""
+    return _rounded(xp, inputs, np.float32(min), np.float32(max), num_bits, narrow_range)
+
+
+@op("FakeQuantWithMinMaxArgsGradient", "gradients: float32, inputs: float32 -> backprops: float32", infer=same_as_input,
+    gradient=None)  # fmt: skip
+def fake_quant_with_min_max_args_gradient(
+    xp, gradients, inputs, *, min: float = -6.0, max: float = 6.0, num_bits: int = 8, narrow_range: bool = False
+):
+    """The gradients of what lies in the range, zeros elsewhere."""
+    least, most, _ = _nudged(np, np.float32(min), np.float32(max), num_bits, narrow_range)
+    return xp.where((inputs >= least) & (inputs <= most), gradients, xp.zeros_like(gradients))
+
+
+def _vars_gradient(node: Operation, grad: Any) -> list[Any]:
+    keywords = {key: node.attrs[key] for key in ("num_bits", "narrow_range")}
+    return list(fake_quant_with_min_max_vars_gradient(grad, *node.inputs, **keywords))
+
+
+@op("FakeQuantWithMinMaxVars", "inputs: float32, min: float32, max: float32 -> outputs: float32", infer=_limits,
+    gradient=_vars_gradient)  # fmt: skip
+def fake_quant_with_min_max_vars(xp, inputs, min, max, *, num_bits: int = 8, narrow_range: bool = False):
+    """Floats rounded to what `num_bits` bits can tell apart in the range [min, max], two scalars."""
+    return _rounded(xp, inputs, min, max, num_bits, narrow_range)
+
+
+def _split(xp: Any, gradients: Any, inputs: Any, low: Any, high: Any, num_bits: int, narrow: bool) -> tuple[Any, Any, Any]:
+    least, most, _ = _nudged(xp, low, high, num_bits, narrow)
+    nothing, unused = xp.zeros_like(gradients), (low == 0) & (high == 0)
+    inside = unused | ((inputs >= least) & (inputs <= most))
+    below, above = ~unused & (inputs < least), ~unused & (inputs > most)
+    return tuple(xp.where(part, gradients, nothing) for part in (inside, below, above))
+
+
+@op("FakeQuantWithMinMaxVarsGradient", "gradients: float32, inputs: float32, min: float32, max: float32 -> "
+    "backprops_wrt_input: float32, backprop_wrt_min: float32, backprop_wrt_max: float32", gradient=None,
+    infer=lambda node: [node.inputs[0]._dims, (), ()])  # fmt: skip
+def fake_quant_with_min_max_vars_gradient(xp, gradients, inputs, min, max, *, num_bits: int = 8, narrow_range: bool = False):
+    """The gradients of what lies in the range; the sums of those below and above it, which go to its limits."""
+    inside, below, above = _split(xp, gradients, inputs, min, max, num_bits, narrow_range)
+    return inside, xp.sum(below), xp.sum(above)
+
+
+def _channel_limits(node: Operation) -> list[Dims]:
+    dims = node.inputs[0]._dims
+    for limit in node.inputs[1:]:
+        if rank_of(limit) not in (None, 1):
+            raise ValueError(f"Shape must be rank 1 but is rank {rank_of(limit)}")
+        if dims is not None:
+            merge_dims(dims[-1:], limit._dims)
+    return [dims]
+
+
+def _channel_gradient(node: Operation, grad: Any) -> list[Any]:
+    keywords = {key: node.attrs[key] for key in ("num_bits", "narrow_range")}
+    return list(fake_quant_with_min_max_vars_per_channel_gradient(grad, *node.inputs, **keywords))
+
+
+@op("FakeQuantWithMinMaxVarsPerChannel", "inputs: float32, min: float32, max: float32 -> outputs: float32",
+    infer=_channel_limits, gradient=_channel_gradient)  # fmt: skip
+def fake_quant_with_min_max_vars_per_channel(xp, inputs, min, max, *, num_bits: int = 8, narrow_range: bool = False):
+    """As `fake_quant_with_min_max_vars`, with a range for each entry of the last dimension."""
+    return _rounded(xp, inputs, min, max, num_bits, narrow_range)
+
+
+@op("FakeQuantWithMinMaxVarsPerChannelGradient", "gradients: float32, inputs: float32, min: float32, max: float32 -> "
+    "backprops_wrt_input: float32, backprop_wrt_min: float32, backprop_wrt_max: float32", gradient=None,
+    infer=lambda node: [node.inputs[0]._dims, node.inputs[2]._dims, node.inputs[3]._dims])  # fmt: skip
+def fake_quant_with_min_max_vars_per_channel_gradient(
+    xp, gradients, inputs, min, max, *, num_bits: int = 8, narrow_range: bool = False
+):
+    """The gradients of what lies in the ranges; for each channel the sums of those below and above."""
+    inside, below, above = _split(xp, gradients, inputs, min, max, num_bits, narrow_range)
+    axes = tuple(range(inputs.ndim - 1))
+    return inside, xp.sum(below, axis=axes), xp.sum(above, axis=axes)
+
+
+# Quantized and back in one op.
+
+
+def _round(xp: Any, x: Any, mode: str) -> Any:
+    return xp.round(x) if mode == "HALF_TO_EVEN" else xp.floor(x + 0.5)
+
+
+def _and_back_shape(node: Operation) -> list[Dims]:
+    if node.attrs["axis"] < -1:
+        raise ValueError(f"axis should be at least -1, got {node.attrs['axis']}")
+    return same_as_input(node)
+
+
+@op("QuantizeAndDequantizeV2", "input: T, input_min: T, input_max: T -> output: T", infer=_and_back_shape,
+    gradient=lambda node, grad: [grad, None, None], types=_FLOATS)  # fmt: skip
+def quantize_and_dequantize_v2(
+    xp, input, input_min, input_max, *, signed_input: bool = True, num_bits: int = 8, range_given: bool = False,
+    round_mode: str = "HALF_TO_EVEN", narrow_range: bool = False, axis: int = -1,
+):  # fmt: skip
+    """Floats rounded to multiples of a scale that keeps zero; without a given range, that of the values is taken."""
+    if not range_given:
+        axes = None if axis == -1 else tuple(each for each in range(input.ndim) if each != axis)
+        input_min, input_max = xp.min(input, axis=axes), xp.max(input, axis=axes)
+    if axis != -1:
+        along = tuple(-1 if each == axis else 1 for each in range(input.ndim))
+        input_min, input_max = xp.reshape(input_min, along), xp.reshape(input_max, along)
+    least = -(2 ** (num_bits - 1)) + int(narrow_range) if signed_input else 0
+    most = 2 ** (num_bits - 1) - 1 if signed_input else 2**num_bits - 1
+    of_min = xp.where(least * input_min > 0, least / input_min, np.inf)
+    of_max = xp.where(most * input_max > 0, most / input_max, np.inf)
+    scale = xp.minimum(of_min, of_max).astype(input.dtype)
+    low, high = xp.asarray(least / scale).astype(input.dtype), xp.asarray(most / scale).astype(input.dtype)
+    return (xp.clip(_round(xp, xp.clip(input, low, high) * scale, round_mode), least, most) / scale).astype(input.dtype)
+
+
+def quantize_and_dequantize(
+    input: Any,
+    input_min: Any,
+    input_max: Any,
+    signed_input: bool = True,
+    num_bits: int = 8,
+    range_given: bool = False,
+    round_mode: str = "HALF_TO_EVEN",
+    name: str | None = None,
+    narrow_range: bool = False,
+    axis: int | None = None,
+) -> Any:
+    """Round floats to the values that `num_bits` bits can hold.
+
+    Args:
+        input: a tensor of floats.
+        input_min, input_max: the range, when `range_given`; else it is that of the values.
+        signed_input: whether values below zero are kept.
+        num_bits: how many bits.
+        range_given: whether `input_min` and `input_max` count.
+        round_mode: 'HALF_TO_EVEN' or 'HALF_UP'.
+        name: the node's name.
+        narrow_range: whether the least value is left out, so that the range is symmetric.
+        axis: the dimension whose entries have ranges of their own; None for one range.
+    """
+    return quantize_and_dequantize_v2(
+        input, input_min, input_max, signed_input=signed_input, num_bits=num_bits, range_given=range_given,
+        round_mode=round_mode, narrow_range=narrow_range, axis=-1 if axis is None else axis, name=name,
+    )  # fmt: skip

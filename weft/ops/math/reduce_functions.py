@@ -1,0 +1,208 @@
+"""The functions that reduce tensors: reduce_sum and its kin, reduce_logsumexp, count_nonzero, argmax ...
+
+`reduction_indices`, `keep_dims` and `dimension` are the older names of `axis` and `keepdims`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from weft.framework import dtypes
+from weft.framework.operation import Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.ops.array.constant import constant
+from weft.ops.array.filling import zeros_like
+from weft.ops.array.identity import stop_gradient
+from weft.ops.array.ranges import range_of
+from weft.ops.array.selection import select_node
+from weft.ops.array.shape_ops import rank, reshape, shape_internal
+from weft.ops.input_scope import input_scope
+from weft.ops.math.casting import cast
+from weft.ops.math.comparison import not_equal
+from weft.ops.math.complex_numbers import absolute
+from weft.ops.math.elementwise import add, square, sub
+from weft.ops.math.reductions import (
+    all_node,
+    any_node,
+    arg_max_node,
+    arg_min_node,
+    euclidean_norm_node,
+    max_node,
+    mean_node,
+    min_node,
+    prod_node,
+    sum_node,
+)
+from weft.ops.math.unary import exp, is_finite, log, sqrt
+
+
+def either(name: str, value: Any, old_name: str, old_value: Any) -> Any:
+    """The value of an argument that has an older name too; ValueError when both are given."""
+    if old_value is None:
+        return value
+    if value is not None:
+        raise ValueError(f"Cannot specify both '{name}' and '{old_name}'")
+    return old_value
+
+
+def _reduce(
+    node: Callable[..., Tensor],
+    tensor: Any,
+    axis: Any,
+    keepdims: Any,
+    name: str | None,
+    reduction_indices: Any = None,
+    keep_dims: Any = None,
+) -> Tensor:
+    axis = either("axis", axis, "reduction_indices", reduction_indices)
+    keepdims = bool(either("keepdims", keepdims, "keep_dims", keep_dims))
+    if axis is not None:
+        return node(tensor, axis, keep_dims=keepdims, name=name)
+    if not isinstance(tensor, Tensor):
+        tensor = convert_to_tensor(tensor, name="input")
+    dims = tensor._dims
+    if dims is not None:
+        return node(tensor, constant(np.arange(len(dims), dtype=np.int32)), keep_dims=keepdims, name=name)
+    result = node(tensor, range_of(0, rank(tensor)), keep_dims=keepdims, name=name)
+    if not keepdims:
+        result.set_shape(())
+    return result
+
+
+def reduce_sum(
+    input_tensor: Any, axis: Any = None, keepdims: Any = None, name: str | None = None, reduction_indices: Any = None,
+    keep_dims: Any = None,
+) -> Tensor:  # fmt: skip
+    """The sum over the dimensions in `axis` (all when None), which stay with size 1 if `keepdims`."""
+    return _reduce(sum_node, input_tensor, axis, keepdims, name, reduction_indices, keep_dims)
+
+
+def reduce_mean(
+    input_tensor: Any, axis: Any = None, keepdims: Any = None, name: str | None = None, reduction_indices: Any = None,
+    keep_dims: Any = None,
+) -> Tensor:  # fmt: skip
+    """The mean over the dimensions in `axis` (all when None); integers are rounded towards zero."""
+    return _reduce(mean_node, input_tensor, axis, keepdims, name, reduction_indices, keep_dims)
+
+
+def reduce_max(
+    input_tensor: Any, axis: Any = None, keepdims: Any = None, name: str | None = None, reduction_indices: Any = None,
+    keep_dims: Any = None,
+) -> Tensor:  # fmt: skip
+    """The greatest element over the dimensions in `axis` (all when None)."""
+    return _reduce(max_node, input_tensor, axis, keepdims, name, reduction_indices, keep_dims)
+
+
+def reduce_min(
+    input_tensor: Any, axis: Any = None, keepdims: Any = None, name: str | None = None, reduction_indices: Any = None,
+    keep_dims: Any = None,
+) -> Tensor:  # fmt: skip
+    """The least element over the dimensions in `axis` (all when None)."""
+    return _reduce(min_node, input_tensor, axis, keepdims, name, reduction_indices, keep_dims)
+
+
+def reduce_prod(
+    input_tensor: Any, axis: Any = None, keepdims: Any = None, name: str | None = None, reduction_indices: Any = None,
+    keep_dims: Any = None,
+) -> Tensor:  # fmt: skip
+    """The product over the dimensions in `axis` (all when None)."""
+    return _reduce(prod_node, input_tensor, axis, keepdims, name, reduction_indices, keep_dims)
+
+
+def reduce_all(
+    input_tensor: Any, axis: Any = None, keepdims: Any = None, name: str | None = None, reduction_indices: Any = None,
+    keep_dims: Any = None,
+) -> Tensor:  # fmt: skip
+    """Whether all elements over the dimensions in `axis` (all when None) are true."""
+    return _reduce(all_node, input_tensor, axis, keepdims, name, reduction_indices, keep_dims)
+
+
+def reduce_any(
+    input_tensor: Any, axis: Any = None, keepdims: Any = None, name: str | None = None, reduction_indices: Any = None,
+    keep_dims: Any = None,
+) -> Tensor:  # fmt: skip
+    """Whether an element over the dimensions in `axis` (all when None) is true."""
+    return _reduce(any_node, input_tensor, axis, keepdims, name, reduction_indices, keep_dims)
+
+
+def reduce_euclidean_norm(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
+    """The square root of the sum of squares over the dimensions in `axis` (all when None)."""
+    return _reduce(euclidean_norm_node, input_tensor, axis, keepdims, name)
+
+
+def reduce_logsumexp(
+    input_tensor: Any, axis: Any = None, keepdims: Any = None, name: str | None = None, reduction_indices: Any = None,
+    keep_dims: Any = None,
+) -> Tensor:  # fmt: skip
+    """`log(sum(exp(x)))` over the dimensions in `axis` (all when None), without overflow."""
+    axis = either("axis", axis, "reduction_indices", reduction_indices)
+    keepdims = bool(either("keepdims", keepdims, "keep_dims", keep_dims))
+    with input_scope(name, "ReduceLogSumExp", (input_tensor,)) as scope:
+        tensor = convert_to_tensor(input_tensor, name="input")
+        greatest = reduce_max(tensor, axis, keepdims=True)
+        # An infinite maximum would make NaN of the difference.
+        offset = stop_gradient(select_node(is_finite(greatest), greatest, zeros_like(greatest)))
+        result = log(reduce_sum(exp(sub(tensor, offset)), axis, keepdims=keepdims))
+        if not keepdims:
+            offset = reshape(offset, shape_internal(result))
+        return add(result, offset, name=scope)
+
+
+def reduce_variance(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
+    """The mean square of the distances from the mean over the dimensions in `axis` (all when None).
+
+    Raises:
+        TypeError: the elements are integers.
+    """
+    with input_scope(name, "reduce_variance", (input_tensor,)):
+        tensor = convert_to_tensor(input_tensor)
+        means = reduce_mean(tensor, axis, keepdims=True)
+        if means.dtype.is_integer:
+            raise TypeError(f"Input must be either real or complex. Received integer type {means.dtype}.")
+        distance = sub(tensor, means, name="sub")
+        squared = square(absolute(distance)) if distance.dtype.is_complex else square(distance)
+        return reduce_mean(squared, axis, keepdims=keepdims)
+
+
+def reduce_std(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
+    """The square root of `reduce_variance`."""
+    with input_scope(name, "reduce_std", (input_tensor,)):
+        return sqrt(reduce_variance(input_tensor, axis, keepdims))
+
+
+def count_nonzero(
+    input_tensor: Any = None, axis: Any = None, keepdims: Any = None, dtype: Any = dtypes.int64, name: str | None = None,
+    reduction_indices: Any = None, keep_dims: Any = None, input: Any = None,
+) -> Tensor:  # fmt: skip
+    """How many elements over the dimensions in `axis` (all when None) are not zero (not empty, of strings)."""
+    keepdims = bool(either("keepdims", keepdims, "keep_dims", keep_dims))
+    axis = either("axis", axis, "reduction_indices", reduction_indices)
+    with input_scope(name, "count_nonzero", (input_tensor,)):
+        tensor = convert_to_tensor(either("input", input, "input_tensor", input_tensor), name="input")
+        kind = tensor.dtype.base_dtype
+        zero = constant(b"" if kind is dtypes.string else kind.as_numpy_dtype(0), kind, name="zeros")
+        counted = cast(not_equal(tensor, zero), dtypes.int64)
+        return cast(reduce_sum(counted, axis, keepdims), dtype)
+
+
+def argmax(
+    input: Any, axis: Any = None, name: str | None = None, dimension: Any = None, output_type: Any = dtypes.int64
+) -> Tensor:
+    """The position of the greatest element along `axis` (0 when None), the first one if there are several."""
+    axis = either("axis", axis, "dimension", dimension)
+    return arg_max_node(input, 0 if axis is None else axis, output_type=output_type, name=name)
+
+
+def argmin(
+    input: Any, axis: Any = None, name: str | None = None, dimension: Any = None, output_type: Any = dtypes.int64
+) -> Tensor:
+    """The position of the least element along `axis` (0 when None), the first one if there are several."""
+    axis = either("axis", axis, "dimension", dimension)
+    return arg_min_node(input, 0 if axis is None else axis, output_type=output_type, name=name)
+
+
+arg_max = arg_max_node
+arg_min = arg_min_node

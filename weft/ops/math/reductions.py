@@ -1,0 +1,268 @@
+"""The nodes that reduce over dimensions: Sum, Mean, Max ... and ArgMax, with their gradients.
+
+`weft.ops.math.reduce_functions` has the functions that programs call.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from weft.errors import InvalidArgumentError
+from weft.framework import dtypes
+from weft.framework.constant_value import constant_value
+from weft.framework.dtypes import DType
+from weft.framework.operation import Operation
+from weft.framework.tensor_shape import Dims
+from weft.ops.array.shape_ops import INDEX
+from weft.ops.declaration import not_differentiable, op, same_as_input
+from weft.ops.math.casting import cast
+from weft.ops.math.comparison import equal
+from weft.ops.math.division import div_no_nan_node
+from weft.ops.math.elementwise import (
+    NUMBERS,
+    REAL,
+    conj_if_complex,
+    mul,
+    real_div,
+)
+from weft.ops.symbolic_gradient import vjp
+
+QUANTIZED = (dtypes.qint8, dtypes.quint8, dtypes.qint32, dtypes.qint16, dtypes.quint16)
+REDUCIBLE = (*NUMBERS, *QUANTIZED)
+ORDERED = (*REAL, *QUANTIZED)
+
+
+def _reduced(node: Operation) -> list[Dims]:
+    dims, axes = node.inputs[0]._dims, constant_value(node.inputs[1])
+    keep = node.attrs["keep_dims"]
+    if dims is None:
+        return [None]
+    if axes is None:
+        if keep:
+            return [(None,) * len(dims)]
+        # One axis given as a scalar takes one dimension away, whichever it is; a vector may repeat itself.
+        return [(None,) * (len(dims) - 1) if node.inputs[1]._dims == () and dims else None]
+    gone = set()
+    for axis in np.ravel(axes).tolist():
+        if not -len(dims) <= axis < len(dims):
+            raise ValueError(f"Invalid reduction dimension {axis} for input with {len(dims)} dimensions.")
+        gone.add(axis % len(dims))
+    if keep:
+        return [tuple(1 if at in gone else size for at, size in enumerate(dims))]
+    return [tuple(size for at, size in enumerate(dims) if at not in gone)]
+
+
+def reduced_axes(x: Any, reduction_indices: Any) -> tuple[int, ...]:
+    """The axes of an array that a kernel is to reduce, each once; InvalidArgumentError when there is no such axis."""
+    rank = x.ndim
+    for axis in np.ravel(reduction_indices).tolist():
+        if not -rank <= axis < rank:
+            message = f"Invalid reduction dimension ({axis} for input with {rank} dimension(s)"
+            raise InvalidArgumentError(None, None, message)
+    axes = [int(axis) % rank for axis in np.ravel(reduction_indices)]
+    for place, axis in enumerate(axes):
+        if axis in axes[:place]:
+            message = f"Invalid reduction arguments: Axes contains duplicate dimension: {axis}"
+            raise InvalidArgumentError(None, None, message)
+    return tuple(sorted(axes))
+
+
+# Gradients.
+
+
+@op("ExpandReduced", "reduced: T, like: Tlike, reduction_indices: Tidx -> output: T", gradient=lambda node, grad: [
+    sum_node(grad, node.inputs[2], keep_dims=node.attrs["keep_dims"]), None, None], static=("reduction_indices",),
+    infer=lambda node: [node.inputs[1]._dims], types={"Tidx": INDEX})  # fmt: skip
+def expand_reduced(xp, reduced, like, reduction_indices, *, keep_dims: bool = False):
+    """A reduced tensor, repeated along the dimensions that the reduction of `like` took away."""
+    axes = reduced_axes(like, reduction_indices)
+    kept = tuple(1 if at in axes else size for at, size in enumerate(like.shape))
+    return xp.broadcast_to(xp.reshape(reduced, kept), like.shape)
+
+
+@op("ReducedCount", "input: T, reduction_indices: Tidx -> count: dtype", gradient=not_differentiable, infer=lambda node: [()],
+    static=("reduction_indices",), types={"Tidx": INDEX})  # fmt: skip
+def reduced_count(xp, input, reduction_indices, *, dtype: DType):
+    """How many elements a reduction puts into one."""
+    count = math.prod(input.shape[axis] for axis in reduced_axes(input, reduction_indices))
+    return np.array(count, dtype.as_numpy_dtype)
+
+
+def _expanded(node: Operation, tensor: Any) -> Any:
+    x, axes = node.inputs
+    return expand_reduced(tensor, x, axes, keep_dims=node.attrs["keep_dims"])
+
+
+def _sum_gradient(node: Operation, grad: Any) -> list[Any]:
+    return [_expanded(node, grad), None]
+
+
+def _mean_gradient(node: Operation, grad: Any) -> list[Any]:
+    x, axes = node.inputs
+    whole, reduced = x.shape.num_elements(), node.outputs[0].shape.num_elements()
+    if whole is not None and reduced is not None:
+        count: Any = whole // max(reduced, 1)
+    else:
+        count = reduced_count(x, axes, dtype=grad.dtype)
+    return [real_div(_expanded(node, grad), count), None]
+
+
+def _extreme_gradient(node: Operation, grad: Any) -> list[Any]:
+    # Elements that share the extreme share the gradient.
+    x, axes = node.inputs
+    chosen = cast(equal(_expanded(node, node.outputs[0]), x), grad.dtype)
+    count = sum_node(chosen, axes, keep_dims=node.attrs["keep_dims"])
+    return [mul(chosen, _expanded(node, real_div(grad, count))), None]
+
+
+def _prod_gradient(node: Operation, grad: Any) -> list[Any]:
+    x, axes = node.inputs
+    others = products_of_others(x, axes)
+    return [mul(_expanded(node, grad), conj_if_complex(others)), None]
+
+
+@op("ProductsOfOthers", "x: T, reduction_indices: Tidx -> y: T", infer=same_as_input, gradient=vjp, static=(
+    "reduction_indices",), types={"T": NUMBERS, "Tidx": INDEX})  # fmt: skip
+def products_of_others(xp, x, reduction_indices):
+    """For each element the product of all the others that a reduction puts together with it."""
+    axes = reduced_axes(x, reduction_indices)
+    rest = tuple(at for at in range(x.ndim) if at not in axes)
+    moved = xp.transpose(x, (*rest, *axes))
+    flat = xp.reshape(moved, (*moved.shape[: len(rest)], -1) if x.size else (0, 1))
+    one = xp.ones_like(flat[..., :1])
+    before = xp.cumprod(xp.concatenate([one, flat[..., :-1]], axis=-1), axis=-1)
+    after = xp.flip(xp.cumprod(xp.concatenate([one, xp.flip(flat, -1)[..., :-1]], axis=-1), axis=-1), -1)
+    return xp.transpose(xp.reshape(before * after, moved.shape), tuple(np.argsort((*rest, *axes)).tolist()))
+
+
+def _euclidean_norm_gradient(node: Operation, grad: Any) -> list[Any]:
+    return [mul(node.inputs[0], _expanded(node, div_no_nan_node(grad, node.outputs[0]))), None]
+
+
+# The reductions.
+
+_SIGNATURE = "input: T, reduction_indices: Tidx -> output: T"
+
+
+@op("Sum", _SIGNATURE, infer=_reduced, gradient=_sum_gradient, static=("reduction_indices",),
+    types={"T": REDUCIBLE, "Tidx": INDEX}, defaults={"Tidx": dtypes.int32})  # fmt: skip
+def sum_node(xp, input, reduction_indices, *, keep_dims: bool = False):
+    """The sum over the dimensions listed."""
+    return xp.sum(input, axis=reduced_axes(input, reduction_indices), keepdims=keep_dims, dtype=input.dtype)
+
+
+@op("Mean", _SIGNATURE, infer=_reduced, gradient=_mean_gradient, static=("reduction_indices",),
+    types={"T": REDUCIBLE, "Tidx": INDEX}, defaults={"Tidx": dtypes.int32})  # fmt: skip
+def mean_node(xp, input, reduction_indices, *, keep_dims: bool = False):
+    """The mean over the dimensions listed; of integers, rounded towards zero, and NaN of no elements."""
+    axes = reduced_axes(input, reduction_indices)
+    count = math.prod(input.shape[axis] for axis in axes)
+    if input.dtype.kind in "iu":
+        total = xp.sum(input, axis=axes, keepdims=keep_dims, dtype=input.dtype)
+        return (xp.sign(total) * (xp.abs(total) // np.array(max(count, 1), input.dtype))).astype(input.dtype)
+    # Narrow floats are summed in float32, as XLA does.
+    wide = np.float32 if input.dtype.itemsize < 4 else input.dtype
+    total = xp.sum(input, axis=axes, keepdims=keep_dims, dtype=wide)
+    return (total / np.array(count, total.dtype)).astype(input.dtype)
+
+
+def _extreme(xp: Any, function: Any, x: Any, reduction_indices: Any, keep_dims: bool, empty: Any) -> Any:
+    axes = reduced_axes(x, reduction_indices)
+    if math.prod(x.shape[axis] for axis in axes):
+        return function(x, axis=axes, keepdims=keep_dims)
+    shape = tuple(1 if at in axes else size for at, size in enumerate(x.shape) if keep_dims or at not in axes)
+    return xp.full(shape, empty, x.dtype)
+
+
+def _least(dtype: Any) -> Any:
+    return np.iinfo(dtype).min if dtype.kind in "iu" else -np.inf
+
+
+def _greatest(dtype: Any) -> Any:
+    return np.iinfo(dtype).max if dtype.kind in "iu" else np.inf
+
+
+@op("Max", _SIGNATURE, infer=_reduced, gradient=_extreme_gradient, static=("reduction_indices",),
+    types={"T": ORDERED, "Tidx": INDEX}, defaults={"Tidx": dtypes.int32})  # fmt: skip
+def max_node(xp, input, reduction_indices, *, keep_dims: bool = False):
+    """The greatest element over the dimensions listed; of none, the least value that there is."""
+    return _extreme(xp, xp.max, input, reduction_indices, keep_dims, _least(input.dtype))
+
+
+@op("Min", _SIGNATURE, infer=_reduced, gradient=_extreme_gradient, static=("reduction_indices",),
+    types={"T": ORDERED, "Tidx": INDEX}, defaults={"Tidx": dtypes.int32})  # fmt: skip
+def min_node(xp, input, reduction_indices, *, keep_dims: bool = False):
+    """The least element over the dimensions listed; of none, the greatest value that there is."""
+    return _extreme(xp, xp.min, input, reduction_indices, keep_dims, _greatest(input.dtype))
+
+
+@op("Prod", _SIGNATURE, infer=_reduced, gradient=_prod_gradient, static=("reduction_indices",),
+    types={"T": REDUCIBLE, "Tidx": INDEX}, defaults={"Tidx": dtypes.int32})  # fmt: skip
+def prod_node(xp, input, reduction_indices, *, keep_dims: bool = False):
+    """The product over the dimensions listed."""
+    return xp.prod(input, axis=reduced_axes(input, reduction_indices), keepdims=keep_dims, dtype=input.dtype)
+
+
+@op("EuclideanNorm", _SIGNATURE, infer=_reduced, gradient=_euclidean_norm_gradient, static=("reduction_indices",),
+    types={"T": REDUCIBLE, "Tidx": INDEX}, defaults={"Tidx": dtypes.int32})  # fmt: skip
+def euclidean_norm_node(xp, input, reduction_indices, *, keep_dims: bool = False):
+    """The square root of the sum of the squares over the dimensions listed."""
+    squares = (input * xp.conj(input)).astype(input.dtype)
+    return xp.sqrt(xp.sum(squares, axis=reduced_axes(input, reduction_indices), keepdims=keep_dims))
+
+
+_BOOLEAN_SIGNATURE = "input: bool, reduction_indices: Tidx -> output: bool"
+
+
+@op("All", _BOOLEAN_SIGNATURE, infer=_reduced, gradient=None, static=("reduction_indices",), types={"Tidx": INDEX},
+    defaults={"Tidx": dtypes.int32})  # fmt: skip
+def all_node(xp, input, reduction_indices, *, keep_dims: bool = False):
+    """Whether all elements over the dimensions listed are true."""
+    return xp.all(input, axis=reduced_axes(input, reduction_indices), keepdims=keep_dims)
+
+
+@op("Any", _BOOLEAN_SIGNATURE, infer=_reduced, gradient=None, static=("reduction_indices",), types={"Tidx": INDEX},
+    defaults={"Tidx": dtypes.int32})  # fmt: skip
+def any_node(xp, input, reduction_indices, *, keep_dims: bool = False):
+    """Whether an element over the dimensions listed is true."""
+    return xp.any(input, axis=reduced_axes(input, reduction_indices), keepdims=keep_dims)
+
+
+# Positions of the greatest and least.
+
+
+def _without_dimension(node: Operation) -> list[Dims]:
+    dims, axis = node.inputs[0]._dims, constant_value(node.inputs[1])
+    if dims is None:
+        return [None]
+    if len(dims) <= 1:
+        return [()]
+    if axis is None:
+        return [(None,) * (len(dims) - 1)]
+    at = int(axis)
+    if not -len(dims) <= at < len(dims):
+        raise ValueError(f"Dimension must be in the range [{-len(dims)}, {len(dims)}), but is {at}")
+    at %= len(dims)
+    return [dims[:at] + dims[at + 1 :]]
+
+
+_ARG_TYPES = {"T": (*ORDERED, dtypes.bool), "Tidx": (dtypes.int16, *INDEX)}
+
+
+@op("ArgMax", "input: T, dimension: Tidx -> output: output_type", infer=_without_dimension, gradient=not_differentiable,
+    static=("dimension",), types={**_ARG_TYPES, "output_type": (dtypes.int16, dtypes.uint16, *INDEX)},
+    defaults={"Tidx": dtypes.int32})  # fmt: skip
+def arg_max_node(xp, input, dimension, *, output_type: DType = dtypes.int64):
+    """The position of the greatest element along a dimension, the first one if there are several."""
+    return xp.argmax(input, axis=int(dimension))
+
+
+@op("ArgMin", "input: T, dimension: Tidx -> output: output_type", infer=_without_dimension, gradient=not_differentiable,
+    static=("dimension",), types={**_ARG_TYPES, "Tidx": INDEX, "output_type": INDEX},
+    defaults={"Tidx": dtypes.int32})  # fmt: skip
+def arg_min_node(xp, input, dimension, *, output_type: DType = dtypes.int64):
+    """The position of the least element along a dimension, the first one if there are several."""
+    return xp.argmin(input, axis=int(dimension))

@@ -1,0 +1,119 @@
+"""Sines, cosines, tangents, their inverses and their hyperbolic forms."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.framework.operation import Operation
+from weft.ops.declaration import broadcast, op, same_as_input
+from weft.ops.math.elementwise import (
+    FLOATS,
+    INEXACT,
+    add,
+    conj_if_complex,
+    mul,
+    neg,
+    real_div,
+    reciprocal,
+    square,
+    sub,
+    unbroadcast,
+)
+from weft.ops.math.unary import rsqrt
+
+
+def _input(node: Operation) -> Any:
+    return conj_if_complex(node.inputs[0])
+
+
+def _one_minus_square(node: Operation) -> Any:
+    return neg(sub(square(_input(node)), 1))
+
+
+@op("Sin", "x: T -> y: T", infer=same_as_input, types={"T": INEXACT},
+    gradient=lambda node, grad: [mul(grad, cos(_input(node)))])  # fmt: skip
+def sin(xp, x):
+    """The sine."""
+    return xp.sin(x)
+
+
+@op("Cos", "x: T -> y: T", infer=same_as_input, types={"T": INEXACT},
+    gradient=lambda node, grad: [neg(mul(grad, sin(_input(node))))])  # fmt: skip
+def cos(xp, x):
+    """The cosine."""
+    return xp.cos(x)
+
+
+@op("Tan", "x: T -> y: T", infer=same_as_input, types={"T": INEXACT},
+    gradient=lambda node, grad: [mul(grad, square(reciprocal(cos(_input(node)))))])  # fmt: skip
+def tan(xp, x):
+    """The tangent."""
+    return xp.tan(x)
+
+
+@op("Asin", "x: T -> y: T", infer=same_as_input, types={"T": INEXACT},
+    gradient=lambda node, grad: [mul(grad, rsqrt(_one_minus_square(node)))])  # fmt: skip
+def asin(xp, x):
+    """The inverse of the sine."""
+    return xp.arcsin(x)
+
+
+@op("Acos", "x: T -> y: T", infer=same_as_input, types={"T": INEXACT},
+    gradient=lambda node, grad: [neg(mul(grad, rsqrt(_one_minus_square(node))))])  # fmt: skip
+def acos(xp, x):
+    """The inverse of the cosine."""
+    return xp.arccos(x)
+
+
+@op("Atan", "x: T -> y: T", infer=same_as_input, types={"T": INEXACT},
+    gradient=lambda node, grad: [mul(grad, reciprocal(add(square(_input(node)), 1)))])  # fmt: skip
+def atan(xp, x):
+    """The inverse of the tangent."""
+    return xp.arctan(x)
+
+
+def _atan2_gradient(node: Operation, grad: Any) -> list[Any]:
+    y, x = node.inputs
+    scaled = real_div(grad, add(square(x), square(y)))
+    return [unbroadcast(mul(x, scaled), y, x), unbroadcast(mul(neg(y), scaled), x, y)]
+
+
+@op("Atan2", "y: T, x: T -> z: T", infer=broadcast, gradient=_atan2_gradient, types={"T": FLOATS})
+def atan2(xp, y, x):
+    """The angle of the point `(x, y)`, between -pi and pi."""
+    return xp.arctan2(y, x)
+
+
+@op("Sinh", "x: T -> y: T", infer=same_as_input, types={"T": INEXACT},
+    gradient=lambda node, grad: [mul(grad, cosh(_input(node)))])  # fmt: skip
+def sinh(xp, x):
+    """The hyperbolic sine."""
+    return xp.sinh(x)
+
+
+@op("Cosh", "x: T -> y: T", infer=same_as_input, types={"T": INEXACT},
+    gradient=lambda node, grad: [mul(grad, sinh(_input(node)))])  # fmt: skip
+def cosh(xp, x):
+    """The hyperbolic cosine."""
+    return xp.cosh(x)
+
+
+@op("Asinh", "x: T -> y: T", infer=same_as_input, types={"T": INEXACT},
+    gradient=lambda node, grad: [real_div(grad, cosh(conj_if_complex(node.outputs[0])))])  # fmt: skip
+def asinh(xp, x):
+    """The inverse of the hyperbolic sine."""
+    return xp.arcsinh(x)
+
+
+@op("Acosh", "x: T -> y: T", infer=same_as_input, types={"T": INEXACT},
+    gradient=lambda node, grad: [real_div(grad, sinh(conj_if_complex(node.outputs[0])))])  # fmt: skip
+def acosh(xp, x):
+    """The inverse of the hyperbolic cosine."""
+    return xp.arccosh(x)
+
+
+@op("Atanh", "x: T -> y: T", infer=same_as_input, types={"T": INEXACT},
+    gradient=lambda node, grad: [mul(grad, reciprocal(_one_minus_square(node)))])  # fmt: skip
+def atanh(xp, x):
+    """The inverse of the hyperbolic tangent."""
+    return xp.arctanh(x)

@@ -1,0 +1,196 @@
+"""Elementwise functions of one tensor: exponentials, logarithms, roots, sigmoid and tanh, rounding, tests for NaN."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.framework.operation import Operation, Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.ops.declaration import op, same_as_input
+from weft.ops.math.elementwise import (
+    COMPLEX,
+    FLOATS,
+    INEXACT,
+    SIGNED,
+    add,
+    conj_if_complex,
+    mul,
+    neg,
+    real_div,
+    reciprocal,
+    sub,
+)
+
+# Exponentials and logarithms.
+
+
+@op("Exp", "x: T -> y: T", infer=same_as_input, types={"T": INEXACT},
+    gradient=lambda node, grad: [mul(grad, conj_if_complex(node.outputs[0]))])  # fmt: skip
+def exp(xp, x):
+    """`e ** x`."""
+    return xp.exp(x)
+
+
+@op("Expm1", "x: T -> y: T", infer=same_as_input, types={"T": INEXACT},
+    gradient=lambda node, grad: [mul(grad, exp(conj_if_complex(node.inputs[0])))])  # fmt: skip
+def expm1(xp, x):
+    """`e ** x - 1`, exact near zero."""
+    return xp.expm1(x)
+
+
+@op("Log", "x: T -> y: T", infer=same_as_input, types={"T": INEXACT},
+    gradient=lambda node, grad: [mul(grad, reciprocal(conj_if_complex(node.inputs[0])))])  # fmt: skip
+def log(xp, x):
+    """The natural logarithm."""
+    return xp.log(x)
+
+
+@op("Log1p", "x: T -> y: T", infer=same_as_input, types={"T": INEXACT},
+    gradient=lambda node, grad: [mul(grad, reciprocal(add(conj_if_complex(node.inputs[0]), 1)))])  # fmt: skip
+def log1p(xp, x):
+    """The natural logarithm of `1 + x`, exact near zero."""
+    return xp.log1p(x)
+
+
+# Roots.
+
+
+@op("Sqrt", "x: T -> y: T", infer=same_as_input, types={"T": INEXACT},
+    gradient=lambda node, grad: [sqrt_grad(node.outputs[0], grad)])  # fmt: skip
+def sqrt(xp, x):
+    """The square root."""
+    return xp.sqrt(x)
+
+
+def _sqrt_grad_gradient(node: Operation, grad: Any) -> list[Any]:
+    ratio = real_div(grad, node.inputs[0])
+    return [neg(mul(conj_if_complex(ratio), node.outputs[0])), mul(ratio, 0.5)]
+
+
+@op("SqrtGrad", "y: T, dy: T -> z: T", infer=same_as_input, gradient=_sqrt_grad_gradient, types={"T": INEXACT})
+def sqrt_grad(xp, y, dy):
+    """The gradient of Sqrt, from its output."""
+    return dy * 0.5 / xp.conj(y)
+
+
+@op("Rsqrt", "x: T -> y: T", infer=same_as_input, types={"T": INEXACT},
+    gradient=lambda node, grad: [rsqrt_grad(node.outputs[0], grad)])  # fmt: skip
+def rsqrt(xp, x):
+    """`1 / sqrt(x)`."""
+    return xp.ones_like(x) / xp.sqrt(x)
+
+
+def _rsqrt_grad_gradient(node: Operation, grad: Any) -> list[Any]:
+    y, dy = conj_if_complex(node.inputs[0]), node.inputs[1]
+    return [mul(mul(conj_if_complex(grad), mul(dy, -1.5)), mul(y, y)), rsqrt_grad(y, grad)]
+
+
+@op("RsqrtGrad", "y: T, dy: T -> z: T", infer=same_as_input, gradient=_rsqrt_grad_gradient, types={"T": INEXACT})
+def rsqrt_grad(xp, y, dy):
+    """The gradient of Rsqrt, from its output."""
+    y = xp.conj(y)
+    return dy * -0.5 * (y * y * y)
+
+
+# Sigmoid and tanh.
+
+
+@op("Sigmoid", "x: T -> y: T", infer=same_as_input, types={"T": INEXACT},
+    gradient=lambda node, grad: [sigmoid_grad(conj_if_complex(node.outputs[0]), grad)])  # fmt: skip
+def sigmoid_node(xp, x):
+    """`1 / (1 + exp(-x))`."""
+    one = xp.ones_like(x)
+    if x.dtype.kind == "c":
+        return one / (one + xp.exp(-x))
+    # Written so that neither end overflows.
+    small = xp.exp(-xp.abs(x))
+    return xp.where(x >= 0, one, small) / (one + small)
+
+
+def sigmoid(x: Any, name: str | None = None) -> Tensor:
+    """`1 / (1 + exp(-x))`."""
+    return sigmoid_node(x, name=name)
+
+
+def _sigmoid_grad_gradient(node: Operation, grad: Any) -> list[Any]:
+    y, dy = (conj_if_complex(tensor) for tensor in node.inputs)
+    weighted = mul(grad, dy)
+    return [sub(weighted, mul(mul(weighted, 2), y)), sigmoid_grad(y, grad)]
+
+
+@op("SigmoidGrad", "y: T, dy: T -> z: T", infer=same_as_input, gradient=_sigmoid_grad_gradient, types={"T": INEXACT})
+def sigmoid_grad(xp, y, dy):
+    """The gradient of Sigmoid, from its output."""
+    return dy * y * (1 - y)
+
+
+@op("Tanh", "x: T -> y: T", infer=same_as_input, types={"T": INEXACT},
+    gradient=lambda node, grad: [tanh_grad(conj_if_complex(node.outputs[0]), grad)])  # fmt: skip
+def tanh(xp, x):
+    """The hyperbolic tangent."""
+    return xp.tanh(x)
+
+
+def _tanh_grad_gradient(node: Operation, grad: Any) -> list[Any]:
+    y, dy = (conj_if_complex(tensor) for tensor in node.inputs)
+    return [mul(mul(grad, -2), mul(dy, y)), tanh_grad(y, grad)]
+
+
+@op("TanhGrad", "y: T, dy: T -> z: T", infer=same_as_input, gradient=_tanh_grad_gradient, types={"T": INEXACT})
+def tanh_grad(xp, y, dy):
+    """The gradient of Tanh, from its output."""
+    return dy * (1 - y * y)
+
+
+# Rounding.
+
+
+@op("Floor", "x: T -> y: T", infer=same_as_input, gradient=lambda node, grad: [None], types={"T": FLOATS})
+def floor(xp, x):
+    """The greatest integer that is not greater."""
+    return xp.floor(x)
+
+
+@op("Ceil", "x: T -> y: T", infer=same_as_input, gradient=lambda node, grad: [None], types={"T": FLOATS})
+def ceil(xp, x):
+    """The least integer that is not less."""
+    return xp.ceil(x)
+
+
+@op("Rint", "x: T -> y: T", infer=same_as_input, gradient=lambda node, grad: [None], types={"T": FLOATS})
+def rint(xp, x):
+    """The nearest integer, an even one when there are two."""
+    return xp.rint(x)
+
+
+@op("Round", "x: T -> y: T", infer=same_as_input, gradient=lambda node, grad: [None], types={"T": (*SIGNED, *COMPLEX)})
+def round_node(xp, x):
+    """The nearest integer, an even one when there are two."""
+    return x if x.dtype.kind == "i" else xp.round(x) if x.dtype.kind == "c" else xp.rint(x)
+
+
+def round_to_integer(x: Any, name: str | None = None) -> Tensor:
+    """The nearest integer, an even one when there are two; integers come back as they are."""
+    tensor = convert_to_tensor(x, name="x")
+    return tensor if tensor.dtype.is_integer else round_node(tensor, name=name)
+
+
+# Tests for special values.
+
+
+@op("IsNan", "x: T -> y: bool", infer=same_as_input, gradient=None, types={"T": FLOATS})
+def is_nan(xp, x):
+    """Whether an element is not a number."""
+    return xp.isnan(x)
+
+
+@op("IsInf", "x: T -> y: bool", infer=same_as_input, gradient=None, types={"T": FLOATS})
+def is_inf(xp, x):
+    """Whether an element is infinite."""
+    return xp.isinf(x)
+
+
+@op("IsFinite", "x: T -> y: bool", infer=same_as_input, gradient=None, types={"T": FLOATS})
+def is_finite(xp, x):
+    """Whether an element is neither infinite nor NaN."""
+    return xp.isfinite(x)

@@ -1,0 +1,1 @@
+"""Metrics of evaluations, summed up over runs."""

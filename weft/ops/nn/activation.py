@@ -1,0 +1,194 @@
+"""Activation functions of neural networks and their gradient ops: relu and its kin, elu, selu, softplus, softsign, swish."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from weft.framework import dtypes
+from weft.framework.operation import Operation, Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.ops.array.filling import zeros_like
+from weft.ops.array.joining import concat
+from weft.ops.array.selection import select_node
+from weft.ops.declaration import op, same_as_input
+from weft.ops.input_scope import input_scope
+from weft.ops.math.casting import to_float
+from weft.ops.math.comparison import less
+from weft.ops.math.elementwise import FLOATS, REAL, add, mul, neg, real_div
+from weft.ops.math.unary import exp, sigmoid
+
+_SELU_SCALE: Final = 1.0507009873554804934193349852946
+_SELU_SCALED_ALPHA: Final = 1.7580993408473768599402175208123
+
+
+def _zero(x: Any) -> Any:
+    return np.zeros((), x.dtype)
+
+
+def _linear_gradient(grad_op: Any) -> Any:
+    """The gradient of a gradient op that is linear in its first input and piecewise constant in its second."""
+
+    def gradient(node: Operation, grad: Any) -> list[Any]:
+        features = node.inputs[1]
+        attrs = {"alpha": node.attrs["alpha"]} if "alpha" in node.attrs else {}
+        return [grad_op()(grad, features, **attrs), zeros_like(features)]
+
+    return gradient
+
+
+# Relu and its kin.
+
+
+@op("Relu", "features: T -> activations: T", infer=same_as_input, types={"T": REAL},
+    gradient=lambda node, grad: [relu_grad(grad, node.outputs[0])])  # fmt: skip
+def relu(xp, features):
+    """`max(features, 0)`."""
+    return xp.maximum(features, _zero(features))
+
+
+@op("ReluGrad", "gradients: T, features: T -> backprops: T", infer=same_as_input, types={"T": REAL},
+    gradient=_linear_gradient(lambda: relu_grad))  # fmt: skip
+def relu_grad(xp, gradients, features):
+    """The gradient of Relu, from its input or its output."""
+    return xp.where(features > _zero(features), gradients, _zero(gradients))
+
+
+@op("Relu6", "features: T -> activations: T", infer=same_as_input, types={"T": REAL},
+    gradient=lambda node, grad: [relu6_grad(grad, node.outputs[0])])  # fmt: skip
+def relu6(xp, features):
+    """`min(max(features, 0), 6)`."""
+    return xp.minimum(xp.maximum(features, _zero(features)), np.asarray(6, features.dtype))
+
+
+@op("Relu6Grad", "gradients: T, features: T -> backprops: T", infer=same_as_input, types={"T": REAL},
+    gradient=_linear_gradient(lambda: relu6_grad))  # fmt: skip
+def relu6_grad(xp, gradients, features):
+    """The gradient of Relu6, from its input or its output."""
+    inside = (features > _zero(features)) & (features < np.asarray(6, features.dtype))
+    return xp.where(inside, gradients, _zero(gradients))
+
+
+@op("LeakyRelu", "features: T -> activations: T", infer=same_as_input, types={"T": FLOATS}, defaults={"T": dtypes.float32},
+    gradient=lambda node, grad: [leaky_relu_grad(grad, node.inputs[0], alpha=node.attrs["alpha"])])  # fmt: skip
+def leaky_relu_node(xp, features, *, alpha: float = 0.2):
+    """`features` where positive, else `alpha * features`."""
+    return xp.where(features > _zero(features), features, features * np.asarray(alpha, features.dtype))
+
+
+@op("LeakyReluGrad", "gradients: T, features: T -> backprops: T", infer=same_as_input, types={"T": FLOATS},
+    defaults={"T": dtypes.float32}, gradient=_linear_gradient(lambda: leaky_relu_grad))  # fmt: skip
+def leaky_relu_grad(xp, gradients, features, *, alpha: float = 0.2):
+    """The gradient of LeakyRelu, from its input."""
+    return xp.where(features > _zero(features), gradients, gradients * np.asarray(alpha, gradients.dtype))
+
+
+def leaky_relu(features: Any, alpha: Any = 0.2, name: str | None = None) -> Tensor:
+    """`features` where positive, else `alpha * features`; integers become float32."""
+    with input_scope(name, "LeakyRelu", (features, alpha)) as scope:
+        features = convert_to_tensor(features, name="features")
+        if features.dtype.is_integer:
+            features = to_float(features)
+        return leaky_relu_node(features, alpha=float(alpha), name=scope)
+
+
+def crelu(features: Any, name: str | None = None, axis: int = -1) -> Tensor:
+    """Relu of `features` and of `-features`, joined along `axis`."""
+    with input_scope(name, "CRelu", (features,)) as scope:
+        features = convert_to_tensor(features, name="features")
+        return relu(concat([features, neg(features)], axis, name=scope))
+
+
+# Elu and selu.
+
+
+def _exponential_gradient(grad_op: Any) -> Any:
+    def gradient(node: Operation, grad: Any) -> list[Any]:
+        gradients, outputs = node.inputs
+        curved = select_node(less(outputs, 0), mul(grad, gradients), zeros_like(outputs))
+        return [grad_op()(grad, outputs), curved]
+
+    return gradient
+
+
+@op("Elu", "features: T -> activations: T", infer=same_as_input, types={"T": FLOATS},
+    gradient=lambda node, grad: [elu_grad(grad, node.outputs[0])])  # fmt: skip
+def elu(xp, features):
+    """`exp(features) - 1` where negative, else `features`."""
+    zero = _zero(features)
+    return xp.where(features < zero, xp.expm1(xp.minimum(features, zero)), features)
+
+
+@op("EluGrad", "gradients: T, outputs: T -> backprops: T", infer=same_as_input, types={"T": FLOATS},
+    gradient=_exponential_gradient(lambda: elu_grad))  # fmt: skip
+def elu_grad(xp, gradients, outputs):
+    """The gradient of Elu, from its output."""
+    return xp.where(outputs < _zero(outputs), (outputs + np.ones((), outputs.dtype)) * gradients, gradients)
+
+
+@op("Selu", "features: T -> activations: T", infer=same_as_input, types={"T": FLOATS},
+    gradient=lambda node, grad: [selu_grad(grad, node.outputs[0])])  # fmt: skip
+def selu(xp, features):
+    """Elu scaled so that means and variances of 0 and 1 reproduce themselves."""
+    zero, scale, alpha = (np.asarray(v, features.dtype) for v in (0, _SELU_SCALE, _SELU_SCALED_ALPHA))
+    return xp.where(features < zero, alpha * xp.expm1(xp.minimum(features, zero)), scale * features)
+
+
+@op("SeluGrad", "gradients: T, outputs: T -> backprops: T", infer=same_as_input, types={"T": FLOATS},
+    gradient=_exponential_gradient(lambda: selu_grad))  # fmt: skip
+def selu_grad(xp, gradients, outputs):
+    """The gradient of Selu, from its output."""
+    zero, scale, alpha = (np.asarray(v, outputs.dtype) for v in (0, _SELU_SCALE, _SELU_SCALED_ALPHA))
+    return xp.where(outputs < zero, gradients * (outputs + alpha), gradients * scale)
+
+
+# Softplus and softsign.
+
+
+@op("Softplus", "features: T -> activations: T", infer=same_as_input, types={"T": FLOATS},
+    gradient=lambda node, grad: [mul(grad, sigmoid(node.inputs[0]))])  # fmt: skip
+def softplus(xp, features):
+    """`log(1 + exp(features))`, without overflow."""
+    return xp.maximum(features, _zero(features)) + xp.log1p(xp.exp(-xp.abs(features)))
+
+
+def _softplus_grad_gradient(node: Operation, grad: Any) -> list[Any]:
+    gradients, features = node.inputs
+    below = add(add(exp(neg(features)), 2.0), exp(features))
+    return [softplus_grad(grad, features), real_div(mul(grad, gradients), below)]
+
+
+@op("SoftplusGrad", "gradients: T, features: T -> backprops: T", infer=same_as_input, types={"T": FLOATS},
+    gradient=_softplus_grad_gradient)  # fmt: skip
+def softplus_grad(xp, gradients, features):
+    """The gradient of Softplus, from its input."""
+    return gradients / (xp.exp(-features) + np.ones((), features.dtype))
+
+
+@op("Softsign", "features: T -> activations: T", infer=same_as_input, types={"T": FLOATS},
+    gradient=lambda node, grad: [softsign_grad(grad, node.inputs[0])])  # fmt: skip
+def softsign(xp, features):
+    """`features / (1 + |features|)`."""
+    return features / (xp.abs(features) + np.ones((), features.dtype))
+
+
+@op("SoftsignGrad", "gradients: T, features: T -> backprops: T", infer=same_as_input, types={"T": FLOATS},
+    gradient=None)  # fmt: skip
+def softsign_grad(xp, gradients, features):
+    """The gradient of Softsign, from its input."""
+    widened = xp.abs(features) + np.ones((), features.dtype)
+    return gradients / (widened * widened)
+
+
+def swish(features: Any) -> Tensor:
+    """`features * sigmoid(features)`."""
+    features = convert_to_tensor(features, name="features")
+    return features * sigmoid(features)
+
+
+def log_sigmoid(x: Any, name: str | None = None) -> Tensor:
+    """`log(1 / (1 + exp(-x)))`, without overflow."""
+    with input_scope(name, "LogSigmoid", (x,)) as scope:
+        tensor = convert_to_tensor(x, name="x")
+        return neg(softplus(neg(tensor)), name=scope)

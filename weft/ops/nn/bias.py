@@ -1,0 +1,148 @@
+"""Adding a bias to the channels, in both layouts, and the layers that are a product and a bias."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.framework.operation import Operation, Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.tensor_shape import Dims
+from weft.ops.array.filling import fill
+from weft.ops.array.joining import concat
+from weft.ops.array.ranges import range_of
+from weft.ops.array.shape_ops import rank, reshape
+from weft.ops.declaration import op
+from weft.ops.input_scope import input_scope
+from weft.ops.linalg.products import matmul
+from weft.ops.math.elementwise import NUMBERS, broadcast_like, sub
+from weft.ops.math.reductions import sum_node
+from weft.ops.nn.activation import relu
+
+
+def check_layout(data_format: str) -> None:
+    """Raise ValueError unless `data_format` is a layout of images."""
+    if data_format not in ("NHWC", "NCHW"):
+        raise ValueError(
+            f'Value for attr \'data_format\' of "{data_format}" is not in the list of allowed values: "NHWC", "NCHW"'
+        )
+
+
+def _with_bias(node: Operation) -> list[Dims]:
+    value, bias = node.inputs[0]._dims, node.inputs[1]._dims
+    data_format = node.attrs.get("data_format", "NHWC")
+    check_layout(data_format)
+    if bias is not None and len(bias) != 1:
+        raise ValueError(f"Shape must be rank 1 but is rank {len(bias)}")
+    if value is None:
+        return [None]
+    least = 3 if data_format == "NCHW" else 2
+    if len(value) < least:
+        raise ValueError(f"Shape must be at least rank {least} but is rank {len(value)}")
+    if bias is None:
+        return [value]
+    at = 1 if data_format == "NCHW" else len(value) - 1
+    size = value[at] if bias[0] is None else bias[0]
+    if value[at] is not None and value[at] != size:
+        raise ValueError(f"Dimensions must be equal, but are {value[at]} and {size}")
+    return [(*value[:at], size, *value[at + 1 :])]
+
+
+@op("BiasAdd", "value: T, bias: T -> output: T", infer=_with_bias, types={"T": NUMBERS}, gradient=lambda node, grad: [
+    grad, bias_add_grad(grad, data_format=node.attrs["data_format"])])  # fmt: skip
+def bias_add_node(xp, value, bias, *, data_format: str = "NHWC"):
+    """`value` plus one number per channel; channels are the last dimension, or the second in NCHW."""
+    if data_format == "NCHW":
+        bias = bias.reshape((-1,) + (1,) * (value.ndim - 2))
+    return value + bias
+
+
+def _channels(node: Operation) -> list[Dims]:
+    dims = node.inputs[0]._dims
+    data_format = node.attrs["data_format"]
+    check_layout(data_format)
+    if dims is None:
+        return [(None,)]
+    least = 3 if data_format == "NCHW" else 2
+    if len(dims) < least:
+        raise ValueError(f"Shape must be at least rank {least} but is rank {len(dims)}")
+    return [(dims[1] if data_format == "NCHW" else dims[-1],)]
+
+
+def _bias_add_grad_gradient(node: Operation, grad: Any) -> list[Any]:
+    like = node.inputs[0]
+    if node.attrs["data_format"] == "NCHW":
+        ones = fill([sub(rank(like), 2)], 1)
+        grad = reshape(grad, concat([[-1], ones], 0))
+    return [broadcast_like(grad, like)]
+
+
+@op("BiasAddGrad", "out_backprop: T -> output: T", infer=_channels, gradient=_bias_add_grad_gradient,
+    types={"T": NUMBERS})  # fmt: skip
+def bias_add_grad(xp, out_backprop, *, data_format: str = "NHWC"):
+    """The sum over all dimensions but the channels."""
+    channel = 1 if data_format == "NCHW" else out_backprop.ndim - 1
+    axes = tuple(axis for axis in range(out_backprop.ndim) if axis != channel)
+    return xp.sum(out_backprop, axis=axes, dtype=out_backprop.dtype)
+
+
+def _bias_add_v1_gradient(node: Operation, grad: Any) -> list[Any]:
+    return [grad, sum_node(grad, range_of(sub(rank(grad), 1)))]
+
+
+@op("BiasAddV1", "value: T, bias: T -> output: T", infer=_with_bias, gradient=_bias_add_v1_gradient,
+    types={"T": NUMBERS})  # fmt: skip
+def bias_add_v1_node(xp, value, bias):
+    """The older form of BiasAdd, for channels in the last dimension."""
+    return value + bias
+
+
+def bias_add(value: Any, bias: Any, data_format: str | None = None, name: str | None = None) -> Tensor:
+    """Add `bias`, one number per channel, to `value`.
+
+    Args:
+        value: a tensor of numbers.
+        bias: a vector with as many elements as `value` has channels.
+        data_format: `N...C` (the default) or `NC...`.
+        name: the node's name.
+
+    Raises:
+        ValueError: shapes don't fit, or the layout is none of the two.
+    """
+    layout = "NHWC"
+    if data_format is not None:
+        if data_format.startswith("NC"):
+            layout = "NCHW"
+        elif not (data_format.startswith("N") and data_format.endswith("C")):
+            raise ValueError("data_format must be of the form `N...C` or `NC...`")
+    if isinstance(value, Tensor) and isinstance(bias, Tensor):
+        return bias_add_node(value, bias, data_format=layout, name=name)
+    with input_scope(name, "BiasAdd", (value, bias)) as scope:
+        value = convert_to_tensor(value, name="input")
+        bias = convert_to_tensor(bias, value.dtype.base_dtype, name="bias")
+        return bias_add_node(value, bias, data_format=layout, name=scope)
+
+
+def bias_add_v1(value: Any, bias: Any, name: str | None = None) -> Tensor:
+    """Add `bias` to the last dimension of `value`; the older form of bias_add."""
+    with input_scope(name, "BiasAddV1", (value, bias)) as scope:
+        value = convert_to_tensor(value, name="input")
+        bias = convert_to_tensor(bias, value.dtype.base_dtype, name="bias")
+        return bias_add_v1_node(value, bias, name=scope)
+
+
+def xw_plus_b(x: Any, weights: Any, biases: Any, name: str | None = None) -> Tensor:
+    """`matmul(x, weights) + biases`."""
+    with input_scope(name, "xw_plus_b", (x, weights, biases)) as scope:
+        x = convert_to_tensor(x, name="x")
+        weights = convert_to_tensor(weights, name="weights")
+        biases = convert_to_tensor(biases, name="biases")
+        return bias_add(matmul(x, weights), biases, name=scope)
+
+
+def relu_layer(x: Any, weights: Any, biases: Any, name: str | None = None) -> Tensor:
+    """`relu(matmul(x, weights) + biases)`."""
+    with input_scope(name, "relu_layer", (x, weights, biases)) as scope:
+        x = convert_to_tensor(x, name="x")
+        weights = convert_to_tensor(weights, name="weights")
+        biases = convert_to_tensor(biases, name="biases")
+        return relu(bias_add(matmul(x, weights), biases), name=scope)

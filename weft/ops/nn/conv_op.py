@@ -1,0 +1,257 @@
+"""Convolutions as nodes: Conv2D, Conv3D, DepthwiseConv2dNative, and the ops that are their gradients and each other's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from weft.framework import dtypes
+from weft.framework.constant_value import constant_dims
+from weft.framework.operation import Operation
+from weft.framework.tensor_shape import Dims, merge_dims
+from weft.ops.array.shape_ops import INDEX, shape_internal, shape_n
+from weft.ops.declaration import op
+from weft.ops.math.elementwise import FLOATS
+from weft.ops.nn.convolve import Convolution, convolve, to_filter, to_input
+from weft.ops.nn.window import check_rank, check_window_attrs, output_size, spatial_axes
+
+_LAYOUTS_2D: Final = ("NHWC", "NCHW")
+_LAYOUTS_3D: Final = ("NDHWC", "NCDHW")
+_PADDINGS: Final = ("SAME", "VALID", "EXPLICIT")
+_CONV_TYPES: Final = (*FLOATS, dtypes.int32)
+
+
+def _how(data_format: str, strides: Any, padding: str, dilations: Any, explicit_paddings: Any = ()) -> Convolution:
+    return Convolution(data_format, tuple(strides), padding, tuple(dilations), tuple(explicit_paddings))
+
+
+# Shapes.
+
+
+def _checked(node: Operation) -> tuple[str, tuple[int, ...], int]:
+    """The layout, its spatial dimensions and that of the channels, after checks of the attributes."""
+    layouts = _LAYOUTS_3D if "Conv3D" in node.type else _LAYOUTS_2D
+    paddings = _PADDINGS if layouts is _LAYOUTS_2D else _PADDINGS[:2]
+    attrs = node.attrs
+    check_window_attrs(node.type, attrs, layouts, paddings)
+    layout = attrs["data_format"]
+    for name in ("strides", "dilations"):
+        if attrs[name][0] != 1 or attrs[name][layout.index("C")] != 1:
+            raise ValueError(f"Current implementation does not yet support {name} in the batch and depth dimensions.")
+    pairs = attrs.get("explicit_paddings") or ()
+    if attrs["padding"] == "EXPLICIT" and len(pairs) != 2 * len(layout):
+        raise ValueError(f"explicit_paddings attribute must contain {2 * len(layout)} values, but got: {len(pairs)}")
+    if attrs["padding"] != "EXPLICIT" and pairs:
+        raise ValueError("explicit_paddings attribute must be empty if the padding attribute is not EXPLICIT")
+    return layout, spatial_axes(layout), layout.index("C")
+
+
+def _convolved(node: Operation) -> list[Dims]:
+    layout, axes, channel = _checked(node)
+    dims, filters = node.inputs[0]._dims, node.inputs[1]._dims
+    check_rank(dims, len(layout))
+    check_rank(filters, len(layout))
+    sizes: Sequence[int | None] = dims or (None,) * len(layout)
+    window: Sequence[int | None] = filters or (None,) * len(layout)
+    result: list[int | None] = [sizes[0]] * len(layout)
+    pairs = node.attrs.get("explicit_paddings") or (0,) * (2 * len(layout))
+    for axis, length in zip(axes, window, strict=False):
+        result[axis] = output_size(
+            sizes[axis], length, node.attrs["strides"][axis], node.attrs["padding"], node.attrs["dilations"][axis],
+            pairs[2 * axis] + pairs[2 * axis + 1],
+        )  # fmt: skip
+    if "Depthwise" in node.type:
+        inner = merge_dims((sizes[channel],), (window[-2],))
+        result[channel] = None if inner[0] is None or window[-1] is None else inner[0] * window[-1]  # type: ignore[index]
+    else:
+        _check_depths(sizes[channel], window[-2], window[-1])
+        result[channel] = window[-1]
+    return [tuple(result)]
+
+
+def _check_depths(channels: int | None, inner: int | None, outputs: int | None) -> None:
+    if channels is None or not inner:
+        return
+    if channels % inner:
+        raise ValueError(f"Depth of input ({channels}) is not a multiple of input depth of filter ({inner})")
+    groups = channels // inner
+    if outputs is not None and groups and outputs % groups:
+        raise ValueError(f"Depth of output ({outputs}) is not a multiple of the number of groups ({groups})")
+
+
+def _input_shape(node: Operation) -> list[Dims]:
+    layout = _checked(node)[0]
+    known = constant_dims(node.inputs[0])
+    unknown: Dims = (None,) * len(layout)
+    check_rank(known, len(layout))
+    check_rank(node.inputs[2]._dims, len(layout))
+    _check_outputs(node, layout)
+    return [unknown if known is None else known]
+
+
+def _check_outputs(node: Operation, layout: str) -> None:
+    """Refuse gradients of another number of outputs than the filters make."""
+    filters, gradient = node.inputs[1]._dims, node.inputs[2]._dims
+    if node.type.startswith("Depthwise") or filters is None or gradient is None:
+        return
+    found, wanted = gradient[layout.index("C")], filters[-1]
+    if None not in (found, wanted) and found != wanted:
+        raise ValueError(f"input channels does not match filter's input channels, {found} != {wanted}")
+
+
+def _filter_shape(node: Operation) -> list[Dims]:
+    layout = _checked(node)[0]
+    known = constant_dims(node.inputs[1])
+    check_rank(known, len(layout))
+    return [(None,) * len(layout) if known is None else known]
+
+
+# Gradients: each of forward, to the input and to the filter is linear in two tensors, and its gradients are the other two.
+
+
+def _attrs(node: Operation) -> dict[str, Any]:
+    return {key: node.attrs[key] for key in node.op_def.kernel_attrs if key != "Tshape"}
+
+
+def _gradients(family: str, which: str) -> Any:
+    def forward(node: Operation, grad: Any) -> list[Any]:
+        x, filters = node.inputs
+        if family == "Depthwise":
+            sizes: Any = (shape_internal(x), shape_internal(filters))
+        else:
+            sizes = shape_n([x, filters])
+        _, back, back_filter = _FAMILIES[family]
+        return [back(sizes[0], filters, grad, **_attrs(node)), back_filter(x, sizes[1], grad, **_attrs(node))]
+
+    def backward(node: Operation, grad: Any) -> list[Any]:
+        convolution, _, back_filter = _FAMILIES[family]
+        _, filters, made = node.inputs
+        of_filter = back_filter(grad, shape_internal(filters), made, **_attrs(node))
+        return [None, of_filter, convolution(grad, filters, **_attrs(node))]
+
+    def to_filters(node: Operation, grad: Any) -> list[Any]:
+        convolution, back, _ = _FAMILIES[family]
+        x, _, made = node.inputs
+        return [back(shape_internal(x), grad, made, **_attrs(node)), None, convolution(x, grad, **_attrs(node))]
+
+    return {"forward": forward, "input": backward, "filter": to_filters}[which]
+
+
+# Two dimensions.
+
+
+@op("Conv2D", "input: T, filter: T -> output: T", infer=_convolved, gradient=_gradients("2D", "forward"),
+    types={"T": _CONV_TYPES})  # fmt: skip
+def conv2d_node(
+    xp, input, filter, *, strides: list[int], use_cudnn_on_gpu: bool = True, padding: str,
+    explicit_paddings: list[int] = (), data_format: str = "NHWC", dilations: list[int] = (1, 1, 1, 1),
+):  # fmt: skip
+    """The convolution of images with filters `[height, width, channels, outputs]`."""
+    return convolve(xp, _how(data_format, strides, padding, dilations, explicit_paddings), input, filter)
+
+
+@op("Conv2DBackpropInput", "input_sizes: int32, filter: T, out_backprop: T -> output: T", infer=_input_shape,
+    gradient=_gradients("2D", "input"), static=("input_sizes",), types={"T": _CONV_TYPES})  # fmt: skip
+def conv2d_backprop_input(
+    xp, input_sizes, filter, out_backprop, *, strides: list[int], use_cudnn_on_gpu: bool = True, padding: str,
+    explicit_paddings: list[int] = (), data_format: str = "NHWC", dilations: list[int] = (1, 1, 1, 1),
+):  # fmt: skip
+    """The gradient of Conv2D for its input; a transposed convolution."""
+    how = _how(data_format, strides, padding, dilations, explicit_paddings)
+    return to_input(xp, how, input_sizes, filter, out_backprop)
+
+
+@op("Conv2DBackpropFilter", "input: T, filter_sizes: int32, out_backprop: T -> output: T", infer=_filter_shape,
+    gradient=_gradients("2D", "filter"), static=("filter_sizes",), types={"T": FLOATS})  # fmt: skip
+def conv2d_backprop_filter(
+    xp, input, filter_sizes, out_backprop, *, strides: list[int], use_cudnn_on_gpu: bool = True, padding: str,
+    explicit_paddings: list[int] = (), data_format: str = "NHWC", dilations: list[int] = (1, 1, 1, 1),
+):  # fmt: skip
+    """The gradient of Conv2D for its filter."""
+    how = _how(data_format, strides, padding, dilations, explicit_paddings)
+    return to_filter(xp, how, input, filter_sizes, out_backprop)
+
+
+# Two dimensions, each channel by itself.
+
+
+def _as_groups(shape: Any) -> list[int]:
+    """The shape of depthwise filters `[height, width, channels, multiplier]` as filters of groups of one channel."""
+    height, width, channels, multiplier = (int(size) for size in shape)
+    return [height, width, 1, channels * multiplier]
+
+
+@op("DepthwiseConv2dNative", "input: T, filter: T -> output: T", infer=_convolved,
+    gradient=_gradients("Depthwise", "forward"), types={"T": FLOATS})  # fmt: skip
+def depthwise_conv2d_node(
+    xp, input, filter, *, strides: list[int], padding: str, explicit_paddings: list[int] = (),
+    data_format: str = "NHWC", dilations: list[int] = (1, 1, 1, 1),
+):  # fmt: skip
+    """The convolution of each channel with filters of its own, `[height, width, channels, multiplier]`."""
+    how = _how(data_format, strides, padding, dilations, explicit_paddings)
+    return convolve(xp, how, input, filter.reshape(_as_groups(filter.shape)))
+
+
+@op("DepthwiseConv2dNativeBackpropInput", "input_sizes: int32, filter: T, out_backprop: T -> output: T",
+    infer=_input_shape, gradient=_gradients("Depthwise", "input"), static=("input_sizes",), types={"T": FLOATS})  # fmt: skip
+def depthwise_conv2d_backprop_input(
+    xp, input_sizes, filter, out_backprop, *, strides: list[int], padding: str, explicit_paddings: list[int] = (),
+    data_format: str = "NHWC", dilations: list[int] = (1, 1, 1, 1),
+):  # fmt: skip
+    """The gradient of DepthwiseConv2dNative for its input."""
+    how = _how(data_format, strides, padding, dilations, explicit_paddings)
+    return to_input(xp, how, input_sizes, filter.reshape(_as_groups(filter.shape)), out_backprop)
+
+
+@op("DepthwiseConv2dNativeBackpropFilter", "input: T, filter_sizes: int32, out_backprop: T -> output: T",
+    infer=_filter_shape, gradient=_gradients("Depthwise", "filter"), static=("filter_sizes",), types={"T": FLOATS})  # fmt: skip
+def depthwise_conv2d_backprop_filter(
+    xp, input, filter_sizes, out_backprop, *, strides: list[int], padding: str, explicit_paddings: list[int] = (),
+    data_format: str = "NHWC", dilations: list[int] = (1, 1, 1, 1),
+):  # fmt: skip
+    """The gradient of DepthwiseConv2dNative for its filter."""
+    how = _how(data_format, strides, padding, dilations, explicit_paddings)
+    made = to_filter(xp, how, input, _as_groups(filter_sizes), out_backprop)
+    return made.reshape([int(size) for size in filter_sizes])
+
+
+# Three dimensions.
+
+
+@op("Conv3D", "input: T, filter: T -> output: T", infer=_convolved, gradient=_gradients("3D", "forward"),
+    types={"T": FLOATS})  # fmt: skip
+def conv3d_node(
+    xp, input, filter, *, strides: list[int], padding: str, data_format: str = "NDHWC",
+    dilations: list[int] = (1, 1, 1, 1, 1),
+):  # fmt: skip
+    """The convolution of volumes with filters `[depth, height, width, channels, outputs]`."""
+    return convolve(xp, _how(data_format, strides, padding, dilations), input, filter)
+
+
+@op("Conv3DBackpropInputV2", "input_sizes: Tshape, filter: T, out_backprop: T -> output: T", infer=_input_shape,
+    gradient=_gradients("3D", "input"), static=("input_sizes",), types={"T": FLOATS, "Tshape": INDEX},
+    defaults={"Tshape": dtypes.int32})  # fmt: skip
+def conv3d_backprop_input(
+    xp, input_sizes, filter, out_backprop, *, strides: list[int], padding: str, data_format: str = "NDHWC",
+    dilations: list[int] = (1, 1, 1, 1, 1),
+):  # fmt: skip
+    """The gradient of Conv3D for its input; a transposed convolution."""
+    return to_input(xp, _how(data_format, strides, padding, dilations), input_sizes, filter, out_backprop)
+
+
+@op("Conv3DBackpropFilterV2", "input: T, filter_sizes: int32, out_backprop: T -> output: T", infer=_filter_shape,
+    gradient=_gradients("3D", "filter"), static=("filter_sizes",), types={"T": FLOATS})  # fmt: skip
+def conv3d_backprop_filter(
+    xp, input, filter_sizes, out_backprop, *, strides: list[int], padding: str, data_format: str = "NDHWC",
+    dilations: list[int] = (1, 1, 1, 1, 1),
+):  # fmt: skip
+    """The gradient of Conv3D for its filter."""
+    return to_filter(xp, _how(data_format, strides, padding, dilations), input, filter_sizes, out_backprop)
+
+
+# Forward, to the input, to the filter.
+_FAMILIES: Final = {
+    "2D": (conv2d_node, conv2d_backprop_input, conv2d_backprop_filter),
+    "Depthwise": (depthwise_conv2d_node, depthwise_conv2d_backprop_input, depthwise_conv2d_backprop_filter),
+    "3D": (conv3d_node, conv3d_backprop_input, conv3d_backprop_filter),
+}

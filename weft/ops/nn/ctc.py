@@ -1,0 +1,307 @@
+"""Connectionist temporal classification: the loss of label sequences without alignment, and its decoders.
+
+All of it runs on the host: how long the sequences are depends on the data. The last class is the blank.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from weft.errors import InvalidArgumentError
+from weft.framework import dtypes
+from weft.framework.operation import Operation, Tensor
+from weft.framework.sparse_tensor import SparseTensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.tensor_shape import Dims, merge_dims
+from weft.ops.array.shape_ops import expand_dims, transpose
+from weft.ops.declaration import not_differentiable, op
+from weft.ops.math.elementwise import mul
+from weft.ops.math.reduce_functions import either
+from weft.ops.nn.window import check_rank
+
+_TYPES: Final = {"T": (dtypes.float32, dtypes.float64)}
+_DEFAULTS: Final = {"T": dtypes.float32}
+_NEVER: Final = -np.inf
+
+
+def _invalid(message: str) -> InvalidArgumentError:
+    return InvalidArgumentError(None, None, message)
+
+
+def _log_softmax(x: Any) -> Any:
+    shifted = x - x.max(-1, keepdims=True)
+    return shifted - np.log(np.exp(shifted).sum(-1, keepdims=True))
+
+
+def _batch_size(node: Operation, lengths: int) -> int | None:
+    dims = node.inputs[0]._dims
+    check_rank(dims, 3)
+    merged = merge_dims(None if dims is None else (dims[1],), node.inputs[lengths]._dims)
+    return None if merged is None else merged[0]
+
+
+# The loss.
+
+
+def _loss_shapes(node: Operation) -> list[Dims]:
+    dims = node.inputs[0]._dims
+    return [(_batch_size(node, 3),), (None,) * 3 if dims is None else dims]
+
+
+def _loss_gradient(node: Operation, grad: Any, gradient_grad: Any) -> list[Any]:
+    made = None if grad is None else mul(expand_dims(expand_dims(grad, -1), 0), node.outputs[1])
+    return [made, None, None, None]
+
+
+def _path(labels: Any, blank: int) -> Any:
+    """The labels with blanks before, between and after."""
+    path = np.full(2 * len(labels) + 1, blank)
+    path[1::2] = labels
+    return path
+
+
+def _steps(path: Any, blank: int, merge: bool) -> tuple[Any, Any]:
+    """Where a path may stay, and where it may skip the blank before, as what is added to logarithms."""
+    is_label = path != blank
+    stay = np.where(is_label & (not merge), _NEVER, 0.0)
+    skip = np.full(len(path), _NEVER)
+    differs = (path[2:] != path[:-2]) | (not merge)
+    skip[2:] = np.where(is_label[2:] & differs, 0.0, _NEVER)
+    return stay, skip
+
+
+def _shifted(values: Any, count: int) -> Any:
+    """The values moved on by `count` places along the path."""
+    return np.concatenate([np.full(count, _NEVER), values[:-count]])[: len(values)]
+
+
+def _forward(scores: Any, stay: Any, skip: Any) -> Any:
+    """Per step and place, the logarithm of the probability to have come there."""
+    made = np.full(scores.shape, _NEVER)
+    made[0, :2] = scores[0, :2]
+    for step in range(1, len(scores)):
+        last = made[step - 1]
+        come = np.logaddexp(np.logaddexp(last + stay, _shifted(last, 1)), _shifted(last, 2) + skip)
+        made[step] = come + scores[step]
+    return made
+
+
+def _backward(scores: Any, stay: Any, skip: Any) -> Any:
+    """Per step and place, the logarithm of the probability to go from there to the end."""
+    made = np.full(scores.shape, _NEVER)
+    made[-1, -2:] = 0.0
+    for step in range(len(scores) - 2, -1, -1):
+        ahead = made[step + 1] + scores[step + 1]
+        onward = np.logaddexp(ahead + stay, _shifted(ahead[::-1], 1)[::-1])
+        made[step] = np.logaddexp(onward, _shifted((ahead + skip)[::-1], 2)[::-1])
+    return made
+
+
+def _sequence_loss(logits: Any, labels: Any, merge: bool) -> tuple[float, Any]:
+    """The loss of one sequence and its gradient for the logits."""
+    blank = logits.shape[1] - 1
+    log_probabilities = _log_softmax(logits.astype(np.float64))
+    probabilities = np.exp(log_probabilities)
+    path = _path(labels, blank)
+    stay, skip = _steps(path, blank, merge)
+    scores = log_probabilities[:, path]
+    ways = _forward(scores, stay, skip) + _backward(scores, stay, skip)
+    total = np.logaddexp.reduce(ways[0])
+    if total == _NEVER:
+        return np.inf, probabilities
+    expected = np.zeros_like(probabilities)
+    np.add.at(expected.T, path, np.exp(ways - total).T)
+    return -total, probabilities - expected
+
+
+def _check_labels(labels: Any, classes: int, batch: int) -> None:
+    if not len(labels):
+        raise _invalid(f"Labels length is zero in batch {batch}")
+    if ((labels < 0) | (labels >= classes - 1)).any():
+        raise _invalid(
+            f"Saw a label that is not in [0, {classes - 1}), the classes but the blank, in batch entry {batch}: "
+            f"labels: {','.join(map(str, labels.tolist()))}"
+        )
+
+
+@op("CTCLoss", "inputs: T, labels_indices: int64, labels_values: int32, sequence_length: int32 -> loss: T, gradient: T",
+    infer=_loss_shapes, gradient=_loss_gradient, types=_TYPES, defaults=_DEFAULTS)  # fmt: skip
+def ctc_loss_node(
+    ctx, inputs, labels_indices, labels_values, sequence_length, *, preprocess_collapse_repeated: bool = False,
+    ctc_merge_repeated: bool = True, ignore_longer_outputs_than_inputs: bool = False,
+):  # fmt: skip
+    """Per sequence the negative logarithm of the probability of its labels, and its derivative for the logits."""
+    steps, batch, classes = inputs.shape
+    if sequence_length.shape != (batch,):
+        raise _invalid(
+            f"len(sequence_length) != batch_size.  len(sequence_length):  {len(sequence_length)} batch_size: {batch}"
+        )
+    loss, gradient = np.zeros(batch, inputs.dtype), np.zeros_like(inputs)
+    for entry in range(batch):
+        length = int(sequence_length[entry])
+        if length > steps:
+            raise _invalid(f"sequence_length({entry}) <= {steps}")
+        labels = labels_values[labels_indices[:, 0] == entry]
+        _check_labels(labels, classes, entry)
+        if preprocess_collapse_repeated and len(labels):
+            labels = labels[np.append(True, labels[1:] != labels[:-1])]
+        repeats = int((labels[1:] == labels[:-1]).sum()) if ctc_merge_repeated else 0
+        if length < len(labels) + repeats:
+            if ignore_longer_outputs_than_inputs:
+                continue
+            raise _invalid(
+                f"Not enough time for target transition sequence (required: {len(labels) + repeats}, available: {length})"
+                f"{entry}You can turn this error into a warning by using the flag ignore_longer_outputs_than_inputs"
+            )
+        if length:
+            loss[entry], gradient[:length, entry] = _sequence_loss(inputs[:length, entry], labels, ctc_merge_repeated)
+    return loss, gradient
+
+
+def ctc_loss(
+    labels: Any, inputs: Any = None, sequence_length: Any = None, preprocess_collapse_repeated: bool = False,
+    ctc_merge_repeated: bool = True, ignore_longer_outputs_than_inputs: bool = False, time_major: bool = True,
+    logits: Any = None,
+) -> Tensor:  # fmt: skip
+    """The loss of label sequences whose alignment with the inputs is not known, one number per sequence.
+
+    Args:
+        labels: a SparseTensor of int32, `[batch, longest]`.
+        inputs: logits, `[steps, batch, classes]`, or with `time_major` False `[batch, steps, classes]`.
+        sequence_length: how many steps each sequence has.
+        preprocess_collapse_repeated: whether equal labels in a row count as one.
+        ctc_merge_repeated: whether equal classes in a row stand for one label.
+        ignore_longer_outputs_than_inputs: whether sequences too short for their labels have loss zero, not an error.
+        time_major: whether steps come first.
+        logits: another name of `inputs`.
+
+    Raises:
+        TypeError: the labels are not sparse.
+    """
+    if not isinstance(labels, SparseTensor):
+        raise TypeError("Expected labels (first argument) to be a SparseTensor")
+    inputs = _time_major(either("logits", logits, "inputs", inputs), time_major)
+    loss, _ = ctc_loss_node(
+        inputs, labels.indices, labels.values, sequence_length,
+        preprocess_collapse_repeated=preprocess_collapse_repeated, ctc_merge_repeated=ctc_merge_repeated,
+        ignore_longer_outputs_than_inputs=ignore_longer_outputs_than_inputs,
+    )  # fmt: skip
+    return loss
+
+
+def _time_major(inputs: Any, is_time_major: bool) -> Any:
+    return inputs if is_time_major else transpose(convert_to_tensor(inputs), [1, 0, 2])
+
+
+# Decoders.
+
+
+def _as_sparse(sequences: list[Any]) -> tuple[Any, Any, Any]:
+    """Indices, values and shape of label sequences of several lengths."""
+    indices = [(row, column) for row, sequence in enumerate(sequences) for column in range(len(sequence))]
+    values = [label for sequence in sequences for label in sequence]
+    longest = max((len(sequence) for sequence in sequences), default=0)
+    return (
+        np.array(indices, np.int64).reshape(-1, 2), np.array(values, np.int64), np.array([len(sequences), longest], np.int64),
+    )  # fmt: skip
+
+
+def _greedy_shapes(node: Operation) -> list[Dims]:
+    return [(None, 2), (None,), (2,), (_batch_size(node, 1), 1)]
+
+
+@op("CTCGreedyDecoder", "inputs: T, sequence_length: int32 -> decoded_indices: int64, decoded_values: int64, "
+    "decoded_shape: int64, log_probability: T", infer=_greedy_shapes, gradient=not_differentiable, types=_TYPES,
+    defaults=_DEFAULTS)  # fmt: skip
+def ctc_greedy_decoder_node(ctx, inputs, sequence_length, *, merge_repeated: bool = False, blank_index: int = -1):
+    """The most probable class of each step, without blanks and, if asked for, without repetitions."""
+    _, batch, classes = inputs.shape
+    blank = blank_index % classes
+    sequences, scores = [], np.zeros((batch, 1), inputs.dtype)
+    for entry in range(batch):
+        steps = inputs[: sequence_length[entry], entry]
+        best = steps.argmax(-1)
+        scores[entry] = -steps.max(-1).sum()
+        is_kept = best != blank
+        if merge_repeated and len(best):
+            is_kept &= np.append(True, best[1:] != best[:-1])
+        sequences.append(best[is_kept].tolist())
+    return (*_as_sparse(sequences), scores)
+
+
+def ctc_greedy_decoder(inputs: Any, sequence_length: Any, merge_repeated: bool = True) -> tuple[list[SparseTensor], Tensor]:
+    """The most probable class of each step, as label sequences, and the negative sum of their logits."""
+    indices, values, shape, scores = ctc_greedy_decoder_node(inputs, sequence_length, merge_repeated=merge_repeated)
+    return [SparseTensor(indices, values, shape)], scores
+
+
+def _beam_shapes(node: Operation) -> list[Dims]:
+    paths: int = node.attrs["top_paths"]
+    parts: list[Dims] = [*([(None, 2)] * paths), *([(None,)] * paths), *([(2,)] * paths)]
+    return [*parts, (_batch_size(node, 1), paths)]
+
+
+def _beams(log_probabilities: Any, width: int) -> list[tuple[tuple[int, ...], float]]:
+    """The most probable label sequences and the logarithms of their probabilities, the best first."""
+    blank = log_probabilities.shape[1] - 1
+    # Per sequence, the logarithms of the probabilities that it ends in a blank and in its last label.
+    beams: dict[tuple[int, ...], tuple[float, float]] = {(): (0.0, _NEVER)}
+    for scores in log_probabilities:
+        made: dict[tuple[int, ...], tuple[float, float]] = {}
+
+        def add(labels: tuple[int, ...], in_blank: float, in_label: float, made: Any = made) -> None:
+            old = made.get(labels, (_NEVER, _NEVER))
+            made[labels] = (float(np.logaddexp(old[0], in_blank)), float(np.logaddexp(old[1], in_label)))
+
+        for labels, (in_blank, in_label) in beams.items():
+            total = np.logaddexp(in_blank, in_label)
+            add(labels, total + scores[blank], in_label + scores[labels[-1]] if labels else _NEVER)
+            for label in range(blank):
+                start = in_blank if labels and labels[-1] == label else total
+                add((*labels, label), _NEVER, start + scores[label])
+        ranked = sorted(made.items(), key=lambda item: -np.logaddexp(*item[1]))
+        beams = dict(ranked[:width])
+    return [(labels, float(np.logaddexp(*parts))) for labels, parts in beams.items()]
+
+
+@op("CTCBeamSearchDecoder", "inputs: T, sequence_length: int32 -> decoded_indices: top_paths*int64, "
+    "decoded_values: top_paths*int64, decoded_shape: top_paths*int64, log_probability: T", infer=_beam_shapes,
+    gradient=not_differentiable, types=_TYPES, defaults=_DEFAULTS)  # fmt: skip
+def ctc_beam_search_decoder_node(ctx, inputs, sequence_length, *, beam_width: int, top_paths: int, merge_repeated: bool = True):
+    """The most probable label sequences, searched with a beam, and the logarithms of their probabilities."""
+    if top_paths > beam_width:
+        raise _invalid(f"beam_width:{beam_width} must be >= top_paths:{top_paths}")
+    batch = inputs.shape[1]
+    scores = np.zeros((batch, top_paths), inputs.dtype)
+    sequences: list[list[Any]] = [[] for _ in range(top_paths)]
+    for entry in range(batch):
+        steps = _log_softmax(inputs[: sequence_length[entry], entry].astype(np.float64))
+        found = _beams(steps, beam_width)
+        if len(found) < top_paths:
+            raise _invalid("Less leaves in the beam search than requested.")
+        for path, (labels, score) in enumerate(found[:top_paths]):
+            if merge_repeated:
+                labels = tuple(label for at, label in enumerate(labels) if at == 0 or label != labels[at - 1])
+            sequences[path].append(labels)
+            scores[entry, path] = score
+    parts = [_as_sparse(each) for each in sequences]
+    return (*(part[0] for part in parts), *(part[1] for part in parts), *(part[2] for part in parts), scores)
+
+
+def ctc_beam_search_decoder(
+    inputs: Any, sequence_length: Any, beam_width: int = 100, top_paths: int = 1, merge_repeated: bool = True
+) -> tuple[list[SparseTensor], Tensor]:
+    """The most probable label sequences, searched with a beam, and the logarithms of their probabilities."""
+    *parts, scores = ctc_beam_search_decoder_node(
+        inputs, sequence_length, beam_width=beam_width, top_paths=top_paths, merge_repeated=merge_repeated
+    )
+    return [SparseTensor(*part) for part in zip(*parts, strict=True)], scores
+
+
+def ctc_beam_search_decoder_v2(
+    inputs: Any, sequence_length: Any, beam_width: int = 100, top_paths: int = 1
+) -> tuple[list[SparseTensor], Tensor]:
+    """`ctc_beam_search_decoder` that keeps labels that repeat."""
+    return ctc_beam_search_decoder(inputs, sequence_length, beam_width, top_paths, False)

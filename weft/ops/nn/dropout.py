@@ -1,0 +1,99 @@
+"""Dropout: elements set to zero at random, the others scaled up."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any, Final
+
+from weft.framework.constant_value import constant_value
+from weft.framework.operation import Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.tensor_shape import TensorShape, as_shape
+from weft.ops.array.shape_ops import shape_internal
+from weft.ops.input_scope import input_scope
+from weft.ops.math.casting import cast
+from weft.ops.math.comparison import greater_equal
+from weft.ops.math.reduce_functions import either
+from weft.ops.random.functions import random_uniform
+from weft.platform import tf_logging
+
+_SUSPICIOUS: Final = 0.5
+
+
+def dropout(
+    x: Any, keep_prob: Any = None, noise_shape: Any = None, seed: int | None = None, name: str | None = None,
+    rate: Any = None,
+) -> Tensor:  # fmt: skip
+    """Set elements to zero with probability `rate` (or `1 - keep_prob`) and divide the others by `1 - rate`.
+
+    Args:
+        x: a tensor of floating numbers.
+        keep_prob: the probability that an element is kept; the older form of `rate`.
+        noise_shape: the shape of what is drawn, broadcast to that of `x`; by default that of `x`.
+        seed: the op seed.
+        name: the name scope.
+        rate: the probability that an element is dropped.
+
+    Raises:
+        ValueError: no probability or both are given, or it is out of range; `x` has integers.
+    """
+    try:
+        dropped = None if keep_prob is None else 1.0 - keep_prob
+    except TypeError:
+        raise ValueError(f"keep_prob must be a floating point number or Tensor (got {keep_prob!r})") from None
+    rate = either("rate", rate, "keep_prob", dropped)
+    if rate is None:
+        raise ValueError("You must provide a rate to dropout.")
+    return dropout_v2(x, rate, noise_shape, seed, name)
+
+
+def dropout_v2(x: Any, rate: Any, noise_shape: Any = None, seed: int | None = None, name: str | None = None) -> Tensor:
+    """Set elements to zero with probability `rate` and divide the others by `1 - rate`."""
+    with input_scope(name, "dropout", (x,)):
+        tensor: Any = convert_to_tensor(x, name="x")
+        kind = tensor.dtype.base_dtype
+        if not kind.is_floating:
+            raise ValueError(
+                f"x has to be a floating point tensor since it's going to be scaled. Got a {tensor.dtype} tensor instead."
+            )
+        if isinstance(rate, numbers.Real):
+            _check_rate(float(rate))
+            if rate == 0:
+                return tensor
+        rate = convert_to_tensor(rate, kind, name="rate")
+        rate.shape.assert_has_rank(0)
+        known = constant_value(rate)
+        if known is not None and known == 0:
+            return tensor
+        drawn = random_uniform(_noise_shape(tensor, noise_shape), seed=seed, dtype=kind)
+        scale = 1 / (1 - rate)
+        result: Any = tensor * scale * cast(greater_equal(drawn, rate), kind)
+        result.set_shape(tensor.shape)
+        return result
+
+
+def _check_rate(rate: float) -> None:
+    if not 0 <= rate < 1:
+        raise ValueError(f"rate must be a scalar tensor or a float in the range [0, 1), got {rate:g}")
+    if rate > _SUSPICIOUS:
+        tf_logging.log_first_n(
+            tf_logging.WARN,
+            "Large dropout rate: %g (>0.5). In TensorFlow 2.x, dropout() uses dropout rate instead of keep_prob. Please "
+            "ensure that this is intended.",
+            5,
+            rate,
+        )
+
+
+def _noise_shape(x: Tensor, noise_shape: Any) -> Any:
+    if noise_shape is None:
+        return shape_internal(x)
+    try:
+        given = as_shape(noise_shape)
+    except (TypeError, ValueError):
+        return noise_shape
+    dims = x._dims
+    if dims is not None and given.ndims == len(dims):
+        # An unknown size stands for that of x.
+        return TensorShape([size if mine is None else mine for mine, size in zip(given.as_list(), dims, strict=True)])
+    return noise_shape

@@ -1,0 +1,104 @@
+"""Losses per element: cross-entropies of logistic outputs, log-Poisson loss, and half the sum of squares (L2Loss)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from weft.framework.operation import Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.ops.array.constant import constant
+from weft.ops.array.filling import ones_like, zeros_like
+from weft.ops.array.selection import select_node
+from weft.ops.declaration import op, scalar_shape
+from weft.ops.input_scope import input_scope
+from weft.ops.math.comparison import greater_equal, less_equal, logical_and
+from weft.ops.math.complex_numbers import absolute
+from weft.ops.math.elementwise import FLOATS, add, mul, neg
+from weft.ops.math.reduce_functions import either
+from weft.ops.math.unary import exp, log, log1p
+from weft.ops.nn.activation import relu
+from weft.ops.nn.softmax import check_entropy_args
+
+
+@op("L2Loss", "t: T -> output: T", infer=scalar_shape, types={"T": FLOATS},
+    gradient=lambda node, grad: [mul(node.inputs[0], grad)])  # fmt: skip
+def l2_loss(xp, t):
+    """Half the sum of squares."""
+    return xp.sum(t * t, dtype=t.dtype) / xp.asarray(2, t.dtype)
+
+
+def _same_shape(first: Tensor, second: Tensor, names: str) -> None:
+    try:
+        second.shape.merge_with(first.shape)
+    except ValueError:
+        raise ValueError(f"{names} must have the same shape ({first.shape} vs {second.shape})") from None
+
+
+def sigmoid_cross_entropy_with_logits(
+    _sentinel: Any = None, labels: Any = None, logits: Any = None, name: str | None = None
+) -> Tensor:
+    """The cross-entropy of sigmoid with labels between 0 and 1, per element.
+
+    Raises:
+        ValueError: an argument was given by position, one is missing, or the shapes differ.
+    """
+    check_entropy_args("sigmoid_cross_entropy_with_logits", _sentinel, labels, logits)
+    with input_scope(name, "logistic_loss", (logits, labels)) as scope:
+        x: Any = convert_to_tensor(logits, name="logits")
+        z: Any = convert_to_tensor(labels, name="labels")
+        _same_shape(x, z, "logits and labels")
+        # max(x, 0) - x * z + log(1 + exp(-abs(x))), with a derivative at zero.
+        zeros = zeros_like(x)
+        is_positive = greater_equal(x, zeros)
+        relu_logits = select_node(is_positive, x, zeros)
+        neg_abs_logits = select_node(is_positive, neg(x), x)
+        return add(relu_logits - x * z, log1p(exp(neg_abs_logits)), name=scope)
+
+
+def weighted_cross_entropy_with_logits(
+    labels: Any = None, logits: Any = None, pos_weight: Any = None, name: str | None = None, targets: Any = None
+) -> Tensor:
+    """The cross-entropy of sigmoid in which positive examples count `pos_weight` times.
+
+    `targets` is the older name of `labels`.
+
+    Raises:
+        ValueError: the shapes of logits and labels differ.
+    """
+    labels = either("labels", labels, "targets", targets)
+    with input_scope(name, "logistic_loss", (logits, labels)) as scope:
+        x: Any = convert_to_tensor(logits, name="logits")
+        z: Any = convert_to_tensor(labels, name="labels")
+        _same_shape(x, z, "logits and labels")
+        weight = 1 + (pos_weight - 1) * z
+        smooth = log1p(exp(neg(absolute(x)))) + relu(neg(x))
+        return add((1 - z) * x, weight * smooth, name=scope)
+
+
+def log_poisson_loss(targets: Any, log_input: Any, compute_full_loss: bool = False, name: str | None = None) -> Tensor:
+    """The negative log-likelihood of `targets` under Poisson distributions with mean `exp(log_input)`.
+
+    Args:
+        targets: the counts.
+        log_input: the logarithms of the means, of the same shape.
+        compute_full_loss: whether Stirling's approximation of the constant term is added.
+        name: the name scope.
+
+    Raises:
+        ValueError: the shapes differ.
+    """
+    with input_scope(name, "log_poisson_loss", (log_input, targets)):
+        x: Any = convert_to_tensor(log_input, name="log_input")
+        z: Any = convert_to_tensor(targets, name="targets")
+        _same_shape(x, z, "log_input and targets")
+        result = exp(x) - x * z
+        if compute_full_loss:
+            kind = result.dtype
+            half, two_pi = constant(0.5, kind), constant(2 * math.pi, kind)
+            stirling = (z * log(z)) - z + (half * log(two_pi * z))
+            zeros, ones = zeros_like(z), ones_like(z)
+            # The approximation is poor between 0 and 1, where the true term is small.
+            is_small = logical_and(greater_equal(z, zeros), less_equal(z, ones))
+            result += select_node(is_small, zeros, stirling)
+        return result

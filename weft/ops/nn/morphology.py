@@ -1,0 +1,91 @@
+"""Grey-scale dilation and erosion of images: the greatest, or least, sum or difference of each window and a filter."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.errors import InvalidArgumentError
+from weft.framework.operation import Operation, Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.tensor_shape import Dims
+from weft.ops.array.tiling import reverse
+from weft.ops.declaration import op
+from weft.ops.input_scope import input_scope
+from weft.ops.math.elementwise import neg
+from weft.ops.math.reduce_functions import either
+from weft.ops.nn.pooling import lowest
+from weft.ops.symbolic_gradient import vjp
+
+
+def _sizes(size: int, width: int, stride: int, rate: int, padding: str) -> tuple[int, int, int]:
+    """How many windows there are along a dimension, and how much is added before and after it."""
+    reach = (width - 1) * rate + 1
+    if padding == "VALID":
+        return max((size - reach) // stride + 1, 0), 0, 0
+    count = -(-size // stride)
+    missing = max((count - 1) * stride + reach - size, 0)
+    return count, missing // 2, missing - missing // 2
+
+
+def _dilated(node: Operation) -> list[Dims]:
+    dims, filters = node.inputs[0]._dims, node.inputs[1]._dims
+    for found, wanted in ((dims, 4), (filters, 3)):
+        if found is not None and len(found) != wanted:
+            raise ValueError(f"Shape must be rank {wanted} but is rank {len(found)}")
+    if dims is None or filters is None:
+        return [(None, None, None, None)]
+    if None not in (dims[3], filters[2]) and dims[3] != filters[2]:
+        raise ValueError(f"Dimensions must be equal, but are {dims[3]} and {filters[2]}")
+    strides, rates, padding = node.attrs["strides"], node.attrs["rates"], node.attrs["padding"]
+    spatial = [
+        None if size is None or width is None else _sizes(size, width, strides[axis], rates[axis], padding)[0]
+        for axis, (size, width) in enumerate(zip(dims[1:3], filters[:2], strict=True), 1)
+    ]
+    return [(dims[0], *spatial, dims[3] if filters[2] is None else filters[2])]
+
+
+@op("Dilation2D", "input: T, filter: T -> output: T", infer=_dilated, gradient=vjp)
+def dilation2d_node(xp, input, filter, *, strides: list[int], rates: list[int], padding: str):
+    """The greatest sum of each window of an image and the filter."""
+    if padding not in ("SAME", "VALID"):
+        raise InvalidArgumentError(None, None, f"padding must be SAME or VALID, got {padding}")
+    pairs = zip(input.shape[1:3], filter.shape[:2], strides[1:3], rates[1:3], strict=True)
+    rows, columns = (_sizes(*each, padding) for each in pairs)
+    padded = xp.pad(input, ((0, 0), rows[1:], columns[1:], (0, 0)), constant_values=lowest(input.dtype))
+    made: Any = None
+    for row in range(filter.shape[0]):
+        for column in range(filter.shape[1]):
+            top, left = row * rates[1], column * rates[2]
+            part = padded[:, top :: strides[1], left :: strides[2]][:, : rows[0], : columns[0]] + filter[row, column]
+            made = part if made is None else xp.maximum(made, part)
+    return made
+
+
+def dilation2d(
+    input: Any, filter: Any = None, strides: Any = None, rates: Any = None, padding: str | None = None,
+    name: str | None = None, filters: Any = None, dilations: Any = None,
+) -> Tensor:  # fmt: skip
+    """The greatest sum of each window of images and a filter.
+
+    Args:
+        input: `[batch, height, width, channels]`.
+        filter: `[height, width, channels]`.
+        strides: how far apart the windows are, four numbers of which the first and last are 1.
+        rates: how far apart the elements of a window are, likewise.
+        padding: "SAME" or "VALID".
+        name: the node's name.
+        filters, dilations: other names of `filter` and `rates`.
+    """
+    filter = either("filters", filters, "filter", filter)
+    rates = either("dilations", dilations, "rates", rates)
+    made: Tensor = dilation2d_node(input, filter, strides=list(strides), rates=list(rates), padding=padding, name=name)
+    return made
+
+
+def erosion2d(value: Any, kernel: Any, strides: Any, rates: Any, padding: str, name: str | None = None) -> Tensor:
+    """The least difference of each window of images and a kernel; arguments as of `dilation2d`."""
+    with input_scope(name, "erosion2d", (value, kernel)):
+        turned = reverse(convert_to_tensor(kernel, name="kernel"), [0, 1])
+        negated = dilation2d(neg(convert_to_tensor(value, name="value")), turned, strides, rates, padding)
+        result: Tensor = neg(negated)
+        return result

@@ -1,0 +1,160 @@
+"""Normalization: moments, batch normalization by formula, L2 normalization, the share of zeros."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from weft.framework import dtypes
+from weft.framework.operation import Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.ops.array.constant import constant
+from weft.ops.array.filling import zeros_like
+from weft.ops.array.gather_scatter import gather
+from weft.ops.array.identity import identity, stop_gradient
+from weft.ops.array.shape_ops import shape_internal, size_internal, squeeze
+from weft.ops.input_scope import input_scope
+from weft.ops.math.casting import cast
+from weft.ops.math.comparison import maximum, not_equal
+from weft.ops.math.elementwise import add, mul, reciprocal, square, squared_difference, sub
+from weft.ops.math.reduce_functions import either, reduce_mean, reduce_prod, reduce_sum
+from weft.ops.math.unary import rsqrt
+
+_HALVES = (dtypes.float16, dtypes.bfloat16)
+
+
+def moments(
+    x: Any, axes: Any, shift: Any = None, name: str | None = None, keep_dims: Any = None, keepdims: Any = None
+) -> tuple[Tensor, Tensor]:
+    """The mean and the variance over the dimensions in `axes`; `shift` has no effect."""
+    keep = either("keepdims", keepdims, "keep_dims", keep_dims)
+    with input_scope(name, "moments", (x, axes)):
+        x = convert_to_tensor(x)
+        kind = x.dtype.base_dtype
+        # Sums of squares leave the range of half precision soon.
+        wide = cast(x, dtypes.float32) if kind is dtypes.float16 else x
+        mean: Any = reduce_mean(wide, axes, keepdims=True, name="mean")
+        distances = squared_difference(wide, stop_gradient(mean))
+        variance: Any = reduce_mean(distances, axes, keepdims=True, name="variance")
+        if not keep:
+            mean, variance = squeeze(mean, axes), squeeze(variance, axes)
+        return (cast(mean, kind), cast(variance, kind)) if kind is dtypes.float16 else (mean, variance)
+
+
+def sufficient_statistics(
+    x: Any, axes: Any, shift: Any = None, keep_dims: Any = None, name: str | None = None, keepdims: Any = None
+) -> tuple[Tensor, Tensor, Tensor, Any]:
+    """What moments can be computed from, for parts of data: the count, the sum, the sum of squares, and `shift`.
+
+    Args:
+        x: the data.
+        axes: the dimensions that are summed over.
+        shift: what is subtracted first, near the mean for exactness; nothing when None.
+        keep_dims: the older form of `keepdims`.
+        name: the name scope.
+        keepdims: whether the dimensions stay with size 1.
+    """
+    axes = list(set(axes))
+    keep = bool(either("keepdims", keepdims, "keep_dims", keep_dims))
+    with input_scope(name, "sufficient_statistics", (x, shift)):
+        x = convert_to_tensor(x, name="x")
+        dims = x._dims
+        if dims is not None and all(dims[axis] is not None for axis in axes):
+            counts: Any = constant(int(np.prod([dims[axis] for axis in axes])), x.dtype.base_dtype)
+        else:
+            counts = reduce_prod(gather(cast(shape_internal(x), x.dtype.base_dtype), axes), name="count")
+        if shift is None:
+            sums, squares = x, square(x)
+        else:
+            shift = convert_to_tensor(shift, name="shift")
+            sums, squares = sub(x, shift), squared_difference(x, shift)
+        return (
+            counts,
+            reduce_sum(sums, axes, keepdims=keep, name="mean_ss"),
+            reduce_sum(squares, axes, keepdims=keep, name="var_ss"),
+            shift,
+        )
+
+
+def normalize_moments(
+    counts: Any, mean_ss: Any, variance_ss: Any, shift: Any, name: str | None = None
+) -> tuple[Tensor, Tensor]:
+    """The mean and the variance that follow from sufficient statistics."""
+    with input_scope(name, "normalize", (counts, mean_ss, variance_ss, shift)):
+        divisor = reciprocal(counts, name="divisor")
+        if shift is None:
+            mean = shifted = mul(mean_ss, divisor, name="mean")
+        else:
+            shifted = mul(mean_ss, divisor, name="shifted_mean")
+            mean = add(shifted, shift, name="mean")
+        return mean, sub(mul(variance_ss, divisor), square(shifted), name="variance")
+
+
+def weighted_moments(
+    x: Any, axes: Any, frequency_weights: Any, name: str | None = None, keep_dims: Any = None, keepdims: Any = None
+) -> tuple[Tensor, Tensor]:
+    """The mean and the variance of data that counts as often as the weights, broadcast to `x`, say."""
+    keep = either("keepdims", keepdims, "keep_dims", keep_dims)
+    with input_scope(name, "weighted_moments", (x, frequency_weights, axes)):
+        x = convert_to_tensor(x, name="x")
+        weights: Any = convert_to_tensor(frequency_weights, name="frequency_weights")
+        kind = x.dtype.base_dtype
+        wide = cast(x, dtypes.float32) if kind is dtypes.float16 else x
+        weights = cast(weights, wide.dtype.base_dtype)
+        total = reduce_sum(weights * wide, axes, name="weighted_input_sum", keepdims=True)
+        count = reduce_sum(weights + zeros_like(wide), axes, name="sum_of_weights", keepdims=True)
+        divisor = reciprocal(count, name="inv_weight_sum")
+        mean = mul(total, divisor)
+        squares = reduce_sum(weights * squared_difference(wide, mean), axes, name="weighted_distsq", keepdims=True)
+        variance = mul(squares, divisor)
+        if not keep:
+            mean, variance = squeeze(mean, axis=axes), squeeze(variance, axis=axes)
+        return cast(mean, kind), cast(variance, kind)
+
+
+def l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12, name: str | None = None, dim: Any = None) -> Tensor:
+    """`x` over its Euclidean norm along `axis` (all when None), which counts as at least the root of `epsilon`."""
+    axis = either("axis", axis, "dim", dim)
+    with input_scope(name, "l2_normalize", (x,)) as scope:
+        x = convert_to_tensor(x, name="x")
+        squares = reduce_sum(square(x), axis, keepdims=True)
+        return mul(x, rsqrt(maximum(squares, epsilon)), name=scope)
+
+
+def batch_normalization(
+    x: Any, mean: Any, variance: Any, offset: Any, scale: Any, variance_epsilon: Any, name: str | None = None
+) -> Tensor:
+    """`(x - mean) / sqrt(variance + variance_epsilon) * scale + offset`; scale and offset may be None."""
+    with input_scope(name, "batchnorm", (x, mean, variance, scale, offset)):
+        x, mean, variance = (convert_to_tensor(each) for each in (x, mean, variance))
+        inverse = rsqrt(variance + variance_epsilon)
+        if scale is not None:
+            inverse *= scale
+        kind = x.dtype.base_dtype
+        start = -mean * inverse if offset is None else offset - mean * inverse
+        return x * cast(inverse, kind) + cast(start, kind)
+
+
+def batch_norm_with_global_normalization(
+    t: Any = None, m: Any = None, v: Any = None, beta: Any = None, gamma: Any = None, variance_epsilon: Any = None,
+    scale_after_normalization: Any = None, name: str | None = None, input: Any = None, mean: Any = None,
+    variance: Any = None,
+) -> Tensor:  # fmt: skip
+    """Batch normalization of `t` with mean `m`, variance `v`, offset `beta` and, if asked for, scale `gamma`."""
+    t = either("input", input, "t", t)
+    m = either("mean", mean, "m", m)
+    v = either("variance", variance, "v", v)
+    scale = gamma if scale_after_normalization else None
+    return batch_normalization(t, m, v, beta, scale, variance_epsilon, name)
+
+
+def zero_fraction(value: Any, name: str | None = None) -> Tensor:
+    """The share of elements that are zero."""
+    with input_scope(name, "zero_fraction", (value,)):
+        value = convert_to_tensor(value, name="value")
+        count: Any = size_internal(value, out_type=dtypes.int64)
+        others = reduce_sum(cast(not_equal(value, value.dtype.base_dtype.as_numpy_dtype(0)), dtypes.int64))
+        with input_scope(None, "counts_to_fraction"):
+            share = cast(count - others, dtypes.float32) / cast(count, dtypes.float32)
+        return identity(share, name="fraction")

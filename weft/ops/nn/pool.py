@@ -1,0 +1,210 @@
+"""The functions that pool: the greatest element or the mean of windows, in one, two or three dimensions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from weft.framework import dtypes
+from weft.framework.operation import Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.ops.array.blocks import batch_to_space_nd, space_to_batch_nd
+from weft.ops.array.shape_ops import expand_dims, shape, squeeze, transpose
+from weft.ops.input_scope import input_scope
+from weft.ops.math.reduce_functions import either
+from weft.ops.nn.conv import per_dimension
+from weft.ops.nn.pool_op import (
+    avg_pool3d_node,
+    avg_pool_node,
+    max_pool3d_node,
+    max_pool_node,
+    max_pool_with_argmax_node,
+)
+
+
+def _pooled(
+    node: Callable[..., Any], default: str, value: Any, ksize: Any, strides: Any, padding: Any, data_format: str | None,
+    name: str | None, count: int = 2,
+) -> Tensor:  # fmt: skip
+    layout = data_format or ("NHWC" if count == 2 else "NDHWC")
+    channel = 1 if layout.startswith("NC") else count + 1
+    with input_scope(name, default, (value,)) as scope:
+        return node(
+            convert_to_tensor(value), ksize=per_dimension(ksize, count, channel, "ksize"),
+            strides=per_dimension(strides, count, channel, "strides"), padding=padding, data_format=layout, name=scope,
+        )  # fmt: skip
+
+
+def max_pool(
+    value: Any, ksize: Any, strides: Any, padding: Any, data_format: str | None = "NHWC", name: str | None = None,
+    input: Any = None,
+) -> Tensor:  # fmt: skip
+    """The greatest element of each window of images.
+
+    Args:
+        value: the images.
+        ksize: the window's size: one number, two, or four in the order of the layout.
+        strides: how far apart the windows are; as `ksize`.
+        padding: "SAME" or "VALID".
+        data_format: "NHWC" or "NCHW".
+        name: the node's name.
+        input: another name of `value`.
+    """
+    return _pooled(max_pool_node, "MaxPool", either("input", input, "value", value), ksize, strides, padding, data_format, name)
+
+
+def avg_pool(
+    value: Any, ksize: Any, strides: Any, padding: Any, data_format: str | None = "NHWC", name: str | None = None,
+    input: Any = None,
+) -> Tensor:  # fmt: skip
+    """The mean of each window of images, padding not counted; arguments as of max_pool."""
+    return _pooled(avg_pool_node, "AvgPool", either("input", input, "value", value), ksize, strides, padding, data_format, name)
+
+
+def max_pool2d(
+    input: Any, ksize: Any, strides: Any, padding: Any, data_format: str = "NHWC", name: str | None = None
+) -> Tensor:
+    """The greatest element of each window of images."""
+    return _pooled(max_pool_node, "MaxPool2d", input, ksize, strides, padding, data_format, name)
+
+
+def max_pool3d(
+    input: Any, ksize: Any, strides: Any, padding: Any, data_format: str | None = "NDHWC", name: str | None = None
+) -> Tensor:
+    """The greatest element of each window of volumes."""
+    return _pooled(max_pool3d_node, "MaxPool3D", input, ksize, strides, padding, data_format, name, 3)
+
+
+def avg_pool3d(
+    input: Any, ksize: Any, strides: Any, padding: Any, data_format: str | None = "NDHWC", name: str | None = None
+) -> Tensor:
+    """The mean of each window of volumes, padding not counted."""
+    return _pooled(avg_pool3d_node, "AvgPool3D", input, ksize, strides, padding, data_format, name, 3)
+
+
+def _pooled_rows(
+    node: Callable[..., Any], default: str, input: Any, ksize: Any, strides: Any, padding: Any, data_format: str | None,
+    name: str | None,
+) -> Tensor:  # fmt: skip
+    """Sequences as images of one row."""
+    layout = data_format or "NWC"
+    if layout not in ("NWC", "NCW"):
+        raise ValueError('data_format must be "NWC" or "NCW".')
+    channel, row = (1, 2) if layout == "NCW" else (2, 1)
+    sizes, steps = (per_dimension(each, 1, channel, what) for each, what in ((ksize, "ksize"), (strides, "strides")))
+    with input_scope(name, default, (input,)):
+        made = node(
+            expand_dims(convert_to_tensor(input), row), ksize=[*sizes[:row], 1, *sizes[row:]],
+            strides=[*steps[:row], 1, *steps[row:]], padding=padding, data_format="NCHW" if row == 2 else "NHWC",
+        )  # fmt: skip
+        return squeeze(made, [row])
+
+
+def max_pool1d(input: Any, ksize: Any, strides: Any, padding: Any, data_format: str = "NWC", name: str | None = None) -> Tensor:
+    """The greatest element of each window of sequences."""
+    return _pooled_rows(max_pool_node, "MaxPool1d", input, ksize, strides, padding, data_format, name)
+
+
+def avg_pool1d(input: Any, ksize: Any, strides: Any, padding: Any, data_format: str = "NWC", name: str | None = None) -> Tensor:
+    """The mean of each window of sequences, padding not counted."""
+    return _pooled_rows(avg_pool_node, "AvgPool1D", input, ksize, strides, padding, data_format, name)
+
+
+def max_pool_with_argmax(
+    input: Any, ksize: Any, strides: Any, padding: Any, data_format: str = "NHWC", Targmax: Any = None,
+    name: str | None = None, output_dtype: Any = None, include_batch_in_index: bool = False,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """The greatest element of each window and its position, `(y * width + x) * channels + channel`.
+
+    Raises:
+        ValueError: the layout is not NHWC.
+    """
+    if data_format != "NHWC":
+        raise ValueError("data_format values other  than 'NHWC' are not supported")
+    kind = either("output_dtype", output_dtype, "Targmax", Targmax)
+    return max_pool_with_argmax_node(
+        input, ksize=per_dimension(ksize, 2, 3, "ksize"), strides=per_dimension(strides, 2, 3, "strides"),
+        padding=padding, Targmax=dtypes.int64 if kind is None else kind,
+        include_batch_in_index=include_batch_in_index, name=name,
+    )  # fmt: skip
+
+
+def pool(
+    input: Any, window_shape: Any, pooling_type: str, padding: str, dilation_rate: Any = None, strides: Any = None,
+    name: str | None = None, data_format: str | None = None, dilations: Any = None,
+) -> Tensor:  # fmt: skip
+    """The greatest element ("MAX") or mean ("AVG") of each window of one, two or three dimensions.
+
+    Raises:
+        ValueError: the window has no such number of dimensions, the type is neither of the two, or there are gaps as well as
+            strides.
+    """
+    rates = either("dilations", dilations, "dilation_rate", dilation_rate)
+    functions: dict[tuple[str, int], Callable[..., Tensor]] = {
+        ("MAX", 1): max_pool1d, ("MAX", 2): max_pool, ("MAX", 3): max_pool3d,
+        ("AVG", 1): avg_pool1d, ("AVG", 2): avg_pool, ("AVG", 3): avg_pool3d,
+    }  # fmt: skip
+    count = len(window_shape)
+    if not 1 <= count <= 3:
+        raise ValueError(f"Input must have 1, 2 or 3 spatial dimensions; window_shape is {list(window_shape)}")
+    if pooling_type not in ("MAX", "AVG"):
+        raise ValueError(f"pooling_type must be MAX or AVG, not {pooling_type!r}")
+    with input_scope(name, f"{pooling_type.lower()}_pool", (input,)) as scope:
+        steps = list(strides) if strides is not None else [1] * count
+        layout = data_format or ("NWC", "NHWC", "NDHWC")[count - 1]
+        function = functions[pooling_type, count]
+        if rates is not None and max(rates) > 1:
+            if max(steps) > 1:
+                raise ValueError("strides > 1 not supported in conjunction with dilation_rate > 1")
+            return _with_gaps(function, input, list(window_shape), list(rates), padding, layout)
+        return function(input, list(window_shape), steps, padding, data_format=layout, name=scope)
+
+
+def _with_gaps(function: Any, input: Any, window: list[int], rates: list[int], padding: str, layout: str) -> Tensor:
+    """Windows whose elements are apart: what lies so far apart is brought together in the batch, and back afterwards."""
+    count = len(window)
+    is_last = layout.endswith("C")
+    input = convert_to_tensor(input)
+    plain = input if is_last else transpose(input, [0, *range(2, count + 2), 1])
+    sizes = shape(plain)
+    known = plain.get_shape().as_list()
+    pads, crops = [], []
+    for axis, (width, rate) in enumerate(zip(window, rates, strict=True)):
+        margin = (width - 1) * rate if padding == "SAME" else 0
+        before, after = margin // 2, margin - margin // 2
+        size: Any = sizes[axis + 1] if known[axis + 1] is None else known[axis + 1]
+        more = (rate - (size + margin) % rate) % rate
+        pads.append([before, after + more])
+        crops.append([0, more])
+    dealt = space_to_batch_nd(plain, rates, pads)
+    made = function(dealt, window, [1] * count, "VALID", data_format=("NWC", "NHWC", "NDHWC")[count - 1])
+    result = batch_to_space_nd(made, rates, crops)
+    return result if is_last else transpose(result, [0, count + 1, *range(1, count + 1)])
+
+
+def _by_rank(
+    functions: tuple[Any, Any, Any], input: Any, ksize: Any, strides: Any, padding: Any, data_format: Any, name: Any
+) -> Tensor:
+    layouts = ("NWC", "NHWC", "NDHWC")
+    input = convert_to_tensor(input)
+    count = len(data_format) - 2 if data_format else (input.get_shape().ndims or 0) - 2
+    if count not in (1, 2, 3):
+        raise ValueError(f"Input must have 1, 2 or 3 spatial dimensions, its shape is {input.get_shape()}")
+    made: Tensor = functions[count - 1](
+        input, ksize, strides, padding, data_format=data_format or layouts[count - 1], name=name
+    )
+    return made
+
+
+def max_pool_v2(
+    input: Any, ksize: Any, strides: Any, padding: Any, data_format: str | None = None, name: str | None = None
+) -> Tensor:
+    """The greatest element of each window of sequences, images or volumes, as the rank says; arguments as of `max_pool`."""
+    return _by_rank((max_pool1d, max_pool, max_pool3d), input, ksize, strides, padding, data_format, name)
+
+
+def avg_pool_v2(
+    input: Any, ksize: Any, strides: Any, padding: Any, data_format: str | None = None, name: str | None = None
+) -> Tensor:
+    """The mean of each window of sequences, images or volumes, as the rank says; arguments as of `avg_pool`."""
+    return _by_rank((avg_pool1d, avg_pool, avg_pool3d), input, ksize, strides, padding, data_format, name)

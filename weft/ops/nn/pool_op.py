@@ -1,0 +1,287 @@
+"""Pooling as nodes: MaxPool and AvgPool of images and volumes, their gradients, and the maximum with its position."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from weft.framework import dtypes
+from weft.framework.constant_value import constant_dims, constant_value
+from weft.framework.dtypes import DType
+from weft.framework.operation import Operation
+from weft.framework.tensor_shape import Dims, merge_dims
+from weft.ops.array.filling import zeros_like
+from weft.ops.array.shape_ops import INDEX, shape_internal
+from weft.ops.declaration import op, same_as_input
+from weft.ops.math.elementwise import FLOATS, REAL
+from weft.ops.nn import pooling as pooling
+from weft.ops.nn.window import Window, check_rank, check_window_attrs, output_size, place
+
+_LAYOUTS_2D: Final = ("NHWC", "NCHW")
+_LAYOUTS_3D: Final = ("NDHWC", "NCDHW")
+_MAX_TYPES: Final = tuple(dtype for dtype in REAL if dtype not in (dtypes.uint32, dtypes.uint64))
+_HALF_TO_SINGLE: Final = (dtypes.float16, dtypes.bfloat16, dtypes.float32)
+
+
+def _checked(node: Operation) -> tuple[str, ...]:
+    layouts = _LAYOUTS_3D if "3D" in node.type else _LAYOUTS_2D
+    paddings = ("SAME", "VALID", "EXPLICIT") if node.type in ("MaxPool", "MaxPoolGrad") else ("SAME", "VALID")
+    check_window_attrs(node.type, node.attrs, layouts, paddings)
+    return layouts
+
+
+def _pooled_dims(node: Operation, size: Any, strides: Any) -> Dims:
+    rank = len(_checked(node)[0])
+    dims = node.inputs[0]._dims
+    check_rank(dims, rank)
+    if dims is None or size is None or strides is None:
+        return (None,) * rank
+    pairs = node.attrs.get("explicit_paddings") or (0,) * (2 * rank)
+    return tuple(
+        output_size(count, size[i], strides[i], node.attrs["padding"], 1, pairs[2 * i] + pairs[2 * i + 1])
+        for i, count in enumerate(dims)
+    )
+
+
+def _pooled(node: Operation) -> list[Dims]:
+    return [_pooled_dims(node, node.attrs["ksize"], node.attrs["strides"])] * len(node.outputs)
+
+
+def _pooled_v2(node: Operation) -> list[Dims]:
+    size, strides = (constant_value(tensor) for tensor in node.inputs[1:])
+    return [_pooled_dims(node, size, strides)]
+
+
+def _like_input(node: Operation) -> list[Dims]:
+    rank = len(_checked(node)[0])
+    check_rank(node.inputs[0]._dims, rank)
+    return same_as_input(node)
+
+
+def _from_shape(node: Operation) -> list[Dims]:
+    rank = len(_checked(node)[0])
+    known = constant_dims(node.inputs[0])
+    check_rank(known, rank)
+    return [(None,) * rank if known is None else known]
+
+
+def _window(shape: Any, ksize: Any, strides: Any, padding: str, explicit: Any = ()) -> Window:
+    sizes = [int(size) for size in shape]
+    return place(sizes, [int(k) for k in ksize], [int(s) for s in strides], padding, None, explicit)
+
+
+def _attrs(node: Operation, *left_out: str) -> dict[str, Any]:
+    return {key: node.attrs[key] for key in node.op_def.kernel_attrs if key not in left_out}
+
+
+# The maximum of images.
+
+
+@op("MaxPool", "input: T -> output: T", infer=_pooled, types={"T": _MAX_TYPES}, defaults={"T": dtypes.float32},
+    gradient=lambda node, grad: [max_pool_grad(node.inputs[0], node.outputs[0], grad, **_attrs(node))])  # fmt: skip
+def max_pool_node(
+    xp, input, *, ksize: list[int], strides: list[int], padding: str, explicit_paddings: list[int] = (),
+    data_format: str = "NHWC",
+):  # fmt: skip
+    """The greatest element of each window."""
+    return pooling.greatest(xp, input, _window(input.shape, ksize, strides, padding, explicit_paddings))
+
+
+def _max_pool_v2_gradient(node: Operation, grad: Any) -> list[Any]:
+    x, size, strides = node.inputs
+    return [max_pool_grad_v2(x, node.outputs[0], grad, size, strides, **_attrs(node)), None, None]
+
+
+@op("MaxPoolV2", "input: T, ksize: int32, strides: int32 -> output: T", infer=_pooled_v2, types={"T": _MAX_TYPES},
+    defaults={"T": dtypes.float32}, static=("ksize", "strides"), gradient=_max_pool_v2_gradient)  # fmt: skip
+def max_pool_v2_node(xp, input, ksize, strides, *, padding: str, data_format: str = "NHWC"):
+    """The greatest element of each window; the window's size is an input."""
+    return pooling.greatest(xp, input, _window(input.shape, ksize, strides, padding))
+
+
+def _max_grad_gradient(node: Operation, grad: Any) -> list[Any]:
+    x, made = node.inputs[:2]
+    second = max_pool_grad_grad if "3D" not in node.type else max_pool3d_grad_grad
+    return [zeros_like(x), zeros_like(made), second(x, made, grad, **_attrs(node, "explicit_paddings", "TInput"))]
+
+
+@op("MaxPoolGrad", "orig_input: T, orig_output: T, grad: T -> output: T", infer=_like_input, types={"T": REAL},
+    defaults={"T": dtypes.float32}, gradient=_max_grad_gradient)  # fmt: skip
+def max_pool_grad(
+    xp, orig_input, orig_output, grad, *, ksize: list[int], strides: list[int], padding: str,
+    explicit_paddings: list[int] = (), data_format: str = "NHWC",
+):  # fmt: skip
+    """The gradient of MaxPool: all of it goes to the first greatest element of a window."""
+    window = _window(orig_input.shape, ksize, strides, padding, explicit_paddings)
+    return pooling.greatest_gradient(xp, orig_input, orig_output, grad, window)
+
+
+@op("MaxPoolGradV2", "orig_input: T, orig_output: T, grad: T, ksize: int32, strides: int32 -> output: T",
+    infer=_like_input, types={"T": REAL}, defaults={"T": dtypes.float32}, static=("ksize", "strides"),
+    gradient=None)  # fmt: skip
+def max_pool_grad_v2(xp, orig_input, orig_output, grad, ksize, strides, *, padding: str, data_format: str = "NHWC"):
+    """The gradient of MaxPoolV2."""
+    window = _window(orig_input.shape, ksize, strides, padding)
+    return pooling.greatest_gradient(xp, orig_input, orig_output, grad, window)
+
+
+def _max_grad_grad_gradient(node: Operation, grad: Any) -> list[Any]:
+    x, made = node.inputs[:2]
+    first = max_pool_grad if "3D" not in node.type else max_pool3d_grad
+    return [zeros_like(x), zeros_like(made), first(x, made, grad, **_attrs(node))]
+
+
+@op("MaxPoolGradGrad", "orig_input: T, orig_output: T, grad: T -> output: T", types={"T": REAL},
+    infer=_pooled, gradient=_max_grad_grad_gradient)  # fmt: skip
+def max_pool_grad_grad(
+    xp, orig_input, orig_output, grad, *, ksize: list[int], strides: list[int], padding: str, data_format: str = "NHWC"
+):
+    """The gradient of MaxPoolGrad for its third input."""
+    window = _window(orig_input.shape, ksize, strides, padding)
+    return pooling.greatest_second_gradient(xp, orig_input, orig_output, grad, window)
+
+
+# The maximum of volumes.
+
+
+@op("MaxPool3D", "input: T -> output: T", infer=_pooled, types={"T": _HALF_TO_SINGLE},
+    gradient=lambda node, grad: [max_pool3d_grad(node.inputs[0], node.outputs[0], grad, **_attrs(node))])  # fmt: skip
+def max_pool3d_node(xp, input, *, ksize: list[int], strides: list[int], padding: str, data_format: str = "NDHWC"):
+    """The greatest element of each window."""
+    return pooling.greatest(xp, input, _window(input.shape, ksize, strides, padding))
+
+
+@op("MaxPool3DGrad", "orig_input: TInput, orig_output: TInput, grad: T -> output: T", infer=_like_input,
+    types={"T": _HALF_TO_SINGLE, "TInput": _HALF_TO_SINGLE}, gradient=_max_grad_gradient,
+    defaults={"T": dtypes.float32, "TInput": dtypes.float32})  # fmt: skip
+def max_pool3d_grad(
+    xp, orig_input, orig_output, grad, *, ksize: list[int], strides: list[int], padding: str, data_format: str = "NDHWC"
+):
+    """The gradient of MaxPool3D."""
+    window = _window(orig_input.shape, ksize, strides, padding)
+    return pooling.greatest_gradient(xp, orig_input, orig_output, grad, window)
+
+
+@op("MaxPool3DGradGrad", "orig_input: T, orig_output: T, grad: T -> output: T", types={"T": REAL},
+    infer=_pooled, gradient=_max_grad_grad_gradient)  # fmt: skip
+def max_pool3d_grad_grad(
+    xp, orig_input, orig_output, grad, *, ksize: list[int], strides: list[int], padding: str, data_format: str = "NDHWC"
+):
+    """The gradient of MaxPool3DGrad for its third input."""
+    window = _window(orig_input.shape, ksize, strides, padding)
+    return pooling.greatest_second_gradient(xp, orig_input, orig_output, grad, window)
+
+
+# The mean.
+
+
+def _mean_gradient(node: Operation, grad: Any) -> list[Any]:
+    back = avg_pool3d_grad if "3D" in node.type else avg_pool_grad
+    return [back(shape_internal(node.inputs[0]), grad, **_attrs(node))]
+
+
+def _mean_grad_gradient(node: Operation, grad: Any) -> list[Any]:
+    forward = avg_pool3d_node if "3D" in node.type else avg_pool_node
+    return [None, forward(grad, **_attrs(node))]
+
+
+@op("AvgPool", "value: T -> output: T", infer=_pooled, gradient=_mean_gradient, types={"T": FLOATS})
+def avg_pool_node(xp, value, *, ksize: list[int], strides: list[int], padding: str, data_format: str = "NHWC"):
+    """The mean of each window; padding does not count."""
+    return pooling.mean(xp, value, _window(value.shape, ksize, strides, padding))
+
+
+@op("AvgPoolGrad", "orig_input_shape: int32, grad: T -> output: T", infer=_from_shape, gradient=_mean_grad_gradient,
+    static=("orig_input_shape",), types={"T": FLOATS})  # fmt: skip
+def avg_pool_grad(xp, orig_input_shape, grad, *, ksize: list[int], strides: list[int], padding: str, data_format: str = "NHWC"):
+    """The gradient of AvgPool."""
+    shape = [int(size) for size in orig_input_shape]
+    return pooling.mean_gradient(xp, shape, grad, _window(shape, ksize, strides, padding))
+
+
+@op("AvgPool3D", "input: T -> output: T", infer=_pooled, gradient=_mean_gradient, types={"T": FLOATS})
+def avg_pool3d_node(xp, input, *, ksize: list[int], strides: list[int], padding: str, data_format: str = "NDHWC"):
+    """The mean of each window; padding does not count."""
+    return pooling.mean(xp, input, _window(input.shape, ksize, strides, padding))
+
+
+@op("AvgPool3DGrad", "orig_input_shape: int32, grad: T -> output: T", infer=_from_shape, gradient=_mean_grad_gradient,
+    static=("orig_input_shape",), types={"T": FLOATS})  # fmt: skip
+def avg_pool3d_grad(
+    xp, orig_input_shape, grad, *, ksize: list[int], strides: list[int], padding: str, data_format: str = "NDHWC"
+):
+    """The gradient of AvgPool3D."""
+    shape = [int(size) for size in orig_input_shape]
+    return pooling.mean_gradient(xp, shape, grad, _window(shape, ksize, strides, padding))
+
+
+# The maximum and its position.
+
+
+def _argmax_gradient(node: Operation, grad: Any, position_grad: Any) -> list[Any]:
+    if grad is None:
+        return [None]
+    return [max_pool_grad_with_argmax(node.inputs[0], grad, node.outputs[1], **_attrs(node))]
+
+
+@op("MaxPoolWithArgmax", "input: T -> output: T, argmax: Targmax", infer=_pooled, gradient=_argmax_gradient,
+    types={"T": REAL, "Targmax": INDEX})  # fmt: skip
+def max_pool_with_argmax_node(
+    xp, input, *, ksize: list[int], strides: list[int], Targmax: DType = dtypes.int64, padding: str,
+    include_batch_in_index: bool = False,
+):  # fmt: skip
+    """The greatest element of each window and its position in the flat image (or batch)."""
+    window = _window(input.shape, ksize, strides, padding)
+    made = pooling.greatest(xp, input, window)
+    return made, pooling.greatest_position(xp, input, made, window, include_batch_in_index)
+
+
+def _argmax_grad_gradient(node: Operation, grad: Any) -> list[Any]:
+    x, _, argmax = node.inputs
+    return [zeros_like(x), max_pool_grad_grad_with_argmax(x, grad, argmax, **_attrs(node)), None]
+
+
+def _flat_positions(shape: Any, argmax: Any, with_batch: bool) -> Any:
+    """The positions in the whole flat batch."""
+    if with_batch:
+        return argmax.reshape(-1)
+    image = int(np.prod(shape[1:]))
+    starts = (np.arange(shape[0]) * image).astype(argmax.dtype).reshape(-1, 1, 1, 1)
+    return (argmax + starts).reshape(-1)
+
+
+@op("MaxPoolGradWithArgmax", "input: T, grad: T, argmax: Targmax -> output: T", infer=_like_input,
+    gradient=_argmax_grad_gradient, types={"T": REAL, "Targmax": INDEX})  # fmt: skip
+def max_pool_grad_with_argmax(
+    xp, input, grad, argmax, *, ksize: list[int], strides: list[int], padding: str,
+    include_batch_in_index: bool = False, Targmax: DType,
+):  # fmt: skip
+    """The gradient of MaxPoolWithArgmax."""
+    positions = _flat_positions(input.shape, argmax, include_batch_in_index)
+    if xp is np:
+        flat = np.zeros(input.size, grad.dtype)
+        np.add.at(flat, positions, grad.reshape(-1))
+    else:
+        flat = xp.zeros(input.size, grad.dtype).at[positions].add(grad.reshape(-1))
+    return flat.reshape(input.shape)
+
+
+def _argmax_second_shape(node: Operation) -> list[Dims]:
+    return [merge_dims(_pooled(node)[0], node.inputs[2]._dims)]
+
+
+def _argmax_second_gradient(node: Operation, grad: Any) -> list[Any]:
+    x, _, argmax = node.inputs
+    return [zeros_like(x), max_pool_grad_with_argmax(x, grad, argmax, **_attrs(node)), None]
+
+
+@op("MaxPoolGradGradWithArgmax", "input: T, grad: T, argmax: Targmax -> output: T", infer=_argmax_second_shape,
+    gradient=_argmax_second_gradient, types={"T": REAL, "Targmax": INDEX})  # fmt: skip
+def max_pool_grad_grad_with_argmax(
+    xp, input, grad, argmax, *, ksize: list[int], strides: list[int], padding: str,
+    include_batch_in_index: bool = False, Targmax: DType,
+):  # fmt: skip
+    """The gradient of MaxPoolGradWithArgmax for its second input."""
+    positions = _flat_positions(input.shape, argmax, include_batch_in_index)
+    return xp.take(grad.reshape(-1), positions).reshape(argmax.shape)

@@ -1,0 +1,230 @@
+"""Candidate samplers: classes drawn at random to stand for all others in losses over very many classes.
+
+They run on the host. A run of a node draws the next numbers of the stream that its seeds choose.
+"""
+
+from __future__ import annotations
+
+import csv
+import secrets
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from weft.errors import InvalidArgumentError
+from weft.framework.operation import Operation, Tensor
+from weft.framework.tensor_shape import Dims
+from weft.ops.declaration import op
+from weft.ops.random.seed import get_seed
+from weft.platform.gfile import GFile
+
+_SIGNATURE: Final = (
+    "true_classes: int64 -> sampled_candidates: int64, true_expected_count: float32, sampled_expected_count: float32"
+)
+_LEAST: Final = float(np.finfo(np.float32).min)
+
+
+class Candidates(NamedTuple):
+    """What a sampler returns: classes, and how often the true ones and these are expected in such a sample."""
+
+    sampled_candidates: Tensor
+    true_expected_count: Tensor
+    sampled_expected_count: Tensor
+
+
+def _shapes(node: Operation) -> list[Dims]:
+    sampled = (node.attrs["num_sampled"],)
+    dims = node.inputs[0]._dims
+    if dims is not None and len(dims) != 2:
+        raise ValueError(f"Shape must be rank 2 but is rank {len(dims)}")
+    return [sampled, dims or (None, node.attrs["num_true"]), sampled]
+
+
+def _generator(seed: int, seed2: int, run_index: int) -> np.random.Generator:
+    if seed == 0 and seed2 == 0:
+        return np.random.default_rng(secrets.randbits(64))
+    return np.random.default_rng((seed % 2**64, seed2 % 2**64, int(run_index)))
+
+
+def _sample(
+    true_classes: Any, draw: Callable[[int], Any], probability: Callable[[Any], Any], count: int, unique: bool,
+    range_max: int,
+) -> tuple[Any, Any, Any]:  # fmt: skip
+    """Draw classes, without repetition if `unique`, and the counts that are expected of that many tries."""
+    tries, sampled = count, draw(count)
+    if unique:
+        if count > range_max:
+            raise InvalidArgumentError(None, None, f"Sampler's range is too small: {count} of {range_max} classes")
+        sampled, tries = _distinct(draw, sampled, count)
+
+    def expected(classes: Any) -> Any:
+        share = probability(classes)
+        return share * count if tries == count else -np.expm1(tries * np.log1p(-share))
+
+    return sampled, expected(true_classes), expected(sampled)
+
+
+def _distinct(draw: Callable[[int], Any], first: Any, count: int) -> tuple[Any, int]:
+    """The first `count` different classes, and how many tries that took."""
+    drawn = first
+    while True:
+        _, places = np.unique(drawn, return_index=True)
+        if len(places) >= count:
+            places = np.sort(places)[:count]
+            return drawn[places], int(places[-1]) + 1
+        drawn = np.concatenate([drawn, draw(max(len(drawn), 16))])
+
+
+@op("UniformCandidateSampler", _SIGNATURE, infer=_shapes, gradient=None, stateful=True)
+def uniform_sampler_node(
+    ctx, true_classes, *, num_true: int, num_sampled: int, unique: bool, range_max: int, seed: int = 0, seed2: int = 0,
+    run_index: int = 0,
+):  # fmt: skip
+    """All classes with equal probability."""
+    generator = _generator(seed, seed2, run_index)
+    return _sample(
+        true_classes, lambda count: generator.integers(0, range_max, count),
+        lambda classes: np.full(classes.shape, 1 / range_max), num_sampled, unique, range_max,
+    )  # fmt: skip
+
+
+@op("LogUniformCandidateSampler", _SIGNATURE, infer=_shapes, gradient=None, stateful=True)
+def log_uniform_sampler_node(
+    ctx, true_classes, *, num_true: int, num_sampled: int, unique: bool, range_max: int, seed: int = 0, seed2: int = 0,
+    run_index: int = 0,
+):  # fmt: skip
+    """Classes sorted by frequency, as words are: class k with probability `log((k + 2) / (k + 1)) / log(range_max + 1)`."""
+    generator = _generator(seed, seed2, run_index)
+    scale = np.log1p(range_max)
+
+    def draw(count: int) -> Any:
+        return (np.exp(generator.random(count) * scale).astype(np.int64) - 1) % range_max
+
+    def probability(classes: Any) -> Any:
+        return np.log((classes + 2.0) / (classes + 1.0)) / scale
+
+    return _sample(true_classes, draw, probability, num_sampled, unique, range_max)
+
+
+def _unigrams(vocab_file: str, unigrams: list[float]) -> list[float]:
+    if bool(vocab_file) == bool(unigrams):
+        raise InvalidArgumentError(None, None, "Must provide exactly one of vocab_file and unigrams.")
+    if not vocab_file:
+        return list(unigrams)
+    with GFile(vocab_file) as lines:
+        return [float(row[-1]) for row in csv.reader(lines) if row]
+
+
+@op("FixedUnigramCandidateSampler", _SIGNATURE, infer=_shapes, gradient=None, stateful=True)
+def fixed_unigram_sampler_node(
+    ctx, true_classes, *, num_true: int, num_sampled: int, unique: bool, range_max: int, vocab_file: str = "",
+    distortion: float = 1.0, num_reserved_ids: int = 0, num_shards: int = 1, shard: int = 0,
+    unigrams: list[float] = (), seed: int = 0, seed2: int = 0, run_index: int = 0,
+):  # fmt: skip
+    """Classes with probabilities in proportion to counts, each to the power of `distortion`."""
+    counts = np.array([0.0] * num_reserved_ids + _unigrams(vocab_file, unigrams))
+    weights = np.where(counts > 0, counts**distortion, 0.0)
+    weights[:num_reserved_ids] = 0
+    mine = np.where(np.arange(len(weights)) % num_shards == shard, weights, 0.0)
+    shares = mine / mine.sum()
+    if len(weights) > range_max:
+        raise InvalidArgumentError(None, None, f"range_max is {range_max}, but there are {len(weights)} classes")
+    generator = _generator(seed, seed2, run_index)
+    return _sample(
+        true_classes, lambda count: generator.choice(len(shares), count, p=shares).astype(np.int64),
+        lambda classes: shares[classes], num_sampled, unique, int((shares > 0).sum()),
+    )  # fmt: skip
+
+
+@op("AllCandidateSampler", _SIGNATURE, infer=_shapes, gradient=None, stateful=True)
+def all_sampler_node(ctx, true_classes, *, num_true: int, num_sampled: int, unique: bool, seed: int = 0, seed2: int = 0):
+    """Every class once."""
+    return np.arange(num_sampled), np.ones(true_classes.shape), np.ones(num_sampled)
+
+
+def uniform_candidate_sampler(
+    true_classes: Any, num_true: int, num_sampled: int, unique: bool, range_max: int, seed: int | None = None,
+    name: str | None = None,
+) -> Candidates:  # fmt: skip
+    """Draw `num_sampled` of `range_max` classes with equal probability; different ones if `unique`."""
+    return _call(uniform_sampler_node, true_classes, num_true, num_sampled, unique, seed, name, range_max=range_max)
+
+
+def log_uniform_candidate_sampler(
+    true_classes: Any, num_true: int, num_sampled: int, unique: bool, range_max: int, seed: int | None = None,
+    name: str | None = None,
+) -> Candidates:  # fmt: skip
+    """Draw `num_sampled` of `range_max` classes that are sorted by frequency, as words are."""
+    return _call(log_uniform_sampler_node, true_classes, num_true, num_sampled, unique, seed, name, range_max=range_max)
+
+
+def fixed_unigram_candidate_sampler(
+    true_classes: Any, num_true: int, num_sampled: int, unique: bool, range_max: int, vocab_file: str = "",
+    distortion: float = 1.0, num_reserved_ids: int = 0, num_shards: int = 1, shard: int = 0, unigrams: Any = (),
+    seed: int | None = None, name: str | None = None,
+) -> Candidates:  # fmt: skip
+    """Draw classes in proportion to counts.
+
+    Args:
+        true_classes: the classes of the examples, `[batch, num_true]`.
+        num_true, num_sampled: how many true classes an example has, and how many classes to draw.
+        unique: whether all drawn ones are different.
+        range_max: the number of classes.
+        vocab_file: a CSV file, a class per line, whose last field is the count.
+        distortion: the power that counts are raised to.
+        num_reserved_ids: how many first classes have no count and are never drawn.
+        num_shards, shard: to draw only every `num_shards`-th class, from `shard` on.
+        unigrams: the counts, instead of a file.
+        seed: the op seed.
+        name: the node's name.
+    """
+    return _call(
+        fixed_unigram_sampler_node, true_classes, num_true, num_sampled, unique, seed, name, range_max=range_max,
+        vocab_file=vocab_file, distortion=distortion, num_reserved_ids=num_reserved_ids, num_shards=num_shards,
+        shard=shard, unigrams=list(unigrams),
+    )  # fmt: skip
+
+
+def all_candidate_sampler(
+    true_classes: Any, num_true: int, num_sampled: int, unique: bool, seed: int | None = None, name: str | None = None
+) -> Candidates:
+    """All of `num_sampled` classes, for tests of what uses a sampler."""
+    return _call(all_sampler_node, true_classes, num_true, num_sampled, unique, seed, name)
+
+
+def _call(
+    node: Callable[..., Any], true_classes: Any, num_true: int, num_sampled: int, unique: bool, seed: int | None,
+    name: str | None, **attrs: Any,
+) -> Candidates:  # fmt: skip
+    graph_seed, op_seed = get_seed(seed)
+    return Candidates(*node(
+        true_classes, num_true=num_true, num_sampled=num_sampled, unique=unique, seed=graph_seed or 0,
+        seed2=op_seed or 0, name=name, **attrs,
+    ))  # fmt: skip
+
+
+# Samples that are true classes.
+
+
+@op("ComputeAccidentalHits", "true_classes: int64, sampled_candidates: int64 -> indices: int32, ids: int64, weights: float32",
+    infer=lambda node: [(None,)] * 3, gradient=None)  # fmt: skip
+def accidental_hits_node(ctx, true_classes, sampled_candidates, *, num_true: int, seed: int = 0, seed2: int = 0):
+    """Where a sampled class is a true one: the example, the place among the samples, and a weight that rules it out."""
+    place_of = {int(label): place for place, label in enumerate(sampled_candidates)}
+    hits = [
+        (row, place_of[int(label)])
+        for row, labels in enumerate(true_classes) for label in labels if int(label) in place_of
+    ]  # fmt: skip
+    pairs = np.array(hits, np.int64).reshape(-1, 2)
+    return pairs[:, 0], pairs[:, 1], np.full(len(pairs), _LEAST)
+
+
+def compute_accidental_hits(
+    true_classes: Any, sampled_candidates: Any, num_true: int, seed: int | None = None, name: str | None = None
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The samples that are true classes of an example: its row, the sample's place, and minus the largest float."""
+    graph_seed, op_seed = get_seed(seed)
+    return accidental_hits_node(
+        true_classes, sampled_candidates, num_true=num_true, seed=graph_seed or 0, seed2=op_seed or 0, name=name
+    )

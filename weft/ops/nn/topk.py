@@ -1,0 +1,165 @@
+"""The greatest elements of each row, whether a class is among them, and the n-th element in order."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from weft.errors import InvalidArgumentError
+from weft.framework import dtypes
+from weft.framework.constant_value import constant_value
+from weft.framework.dtypes import DType
+from weft.framework.operation import Operation, Tensor
+from weft.framework.tensor_shape import Dims, merge_dims
+from weft.ops.array.gather_scatter import scatter_nd
+from weft.ops.array.ranges import range_of
+from weft.ops.array.shape_ops import INDEX, expand_dims, reshape, shape_internal, size_internal
+from weft.ops.array.slicing import slice_helper
+from weft.ops.declaration import op
+from weft.ops.input_scope import input_scope
+from weft.ops.math.casting import cast
+from weft.ops.math.comparison import equal
+from weft.ops.math.elementwise import REAL, real_div
+from weft.ops.math.reduce_functions import reduce_sum
+
+_TOP_K_TYPES = (dtypes.int16, *INDEX)
+
+
+class TopKV2(NamedTuple):
+    """What `top_k` returns."""
+
+    values: Tensor
+    indices: Tensor
+
+
+def _top_shapes(node: Operation, k: Any) -> list[Dims]:
+    dims = node.inputs[0]._dims
+    if dims is None:
+        return [None, None]
+    if not dims:
+        raise ValueError("Shape must be at least rank 1 but is rank 0")
+    if k is not None and k < 0:
+        raise ValueError(f"Need k >= 0, got {k}")
+    if k is not None and dims[-1] is not None and dims[-1] < k:
+        raise ValueError(f"input must have last dimension >= k = {k} but is {dims[-1]}")
+    return [(*dims[:-1], k)] * 2
+
+
+def _top_v2_shapes(node: Operation) -> list[Dims]:
+    known = constant_value(node.inputs[1])
+    return _top_shapes(node, None if known is None else int(known))
+
+
+def _top_gradient(node: Operation, values_grad: Any, indices_grad: Any) -> list[Any]:
+    """The rows of the gradient go back to where the values came from."""
+    source, indices = node.inputs[0], node.outputs[1]
+    none = [None] * (len(node.inputs) - 1)
+    if values_grad is None:
+        return [None, *none]
+    sizes = shape_internal(source)
+    columns = slice_helper(sizes, -1)
+    chosen = slice_helper(shape_internal(indices), -1)
+    rows: Any = reshape(cast(indices, dtypes.int32), [-1, chosen])
+    count = slice_helper(shape_internal(rows), 0)
+    starts = range_of(0, count * columns, columns)
+    flat = reshape(rows + expand_dims(starts, -1), [-1])
+    spread = scatter_nd(expand_dims(flat, -1), reshape(values_grad, [-1]), reshape(size_internal(source), [1]))
+    return [reshape(spread, sizes), *none]
+
+
+def _top(xp: Any, input: Any, k: int) -> tuple[Any, Any]:
+    """The `k` greatest of each row and their positions, equal elements in order of position."""
+    columns = input.shape[-1]
+    if columns < k:
+        raise InvalidArgumentError(None, None, f"input must have at least k columns. Had {columns}, needed {k}")
+    if xp is not np:
+        return tuple(jax.lax.top_k(input, k))  # type: ignore[return-value]
+    # A stable sort of the reversed rows, reversed again, keeps equal elements in order.
+    order = columns - 1 - np.argsort(input[..., ::-1], axis=-1, kind="stable")[..., ::-1][..., :k]
+    return np.take_along_axis(input, order, -1), order
+
+
+@op("TopK", "input: T -> values: T, indices: int32", gradient=_top_gradient, types={"T": REAL},
+    infer=lambda node: _top_shapes(node, node.attrs["k"]))  # fmt: skip
+def top_k_v1_node(xp, input, *, k: int, sorted: bool = True):
+    """The older form of TopKV2."""
+    return _top(xp, input, k)
+
+
+@op("TopKV2", "input: T, k: Tk -> values: T, indices: index_type", infer=_top_v2_shapes, gradient=_top_gradient,
+    static=("k",), types={"T": REAL, "Tk": _TOP_K_TYPES, "index_type": _TOP_K_TYPES},
+    defaults={"Tk": dtypes.int32})  # fmt: skip
+def top_k_node(xp, input, k, *, sorted: bool = True, index_type: DType = dtypes.int32):
+    """The `k` greatest elements along the last dimension and their positions, the greatest first."""
+    return _top(xp, input, int(k))
+
+
+def top_k(input: Any, k: Any = 1, sorted: bool = True, name: str | None = None) -> TopKV2:
+    """The `k` greatest elements along the last dimension and their positions; of equal ones the first comes first."""
+    return TopKV2(*top_k_node(input, k, sorted=sorted, name=name))
+
+
+def _precision_shape(node: Operation) -> list[Dims]:
+    predictions, targets = node.inputs[0]._dims, node.inputs[1]._dims
+    if predictions is not None and len(predictions) != 2:
+        raise ValueError(f"Shape must be rank 2 but is rank {len(predictions)}")
+    if targets is not None and len(targets) != 1:
+        raise ValueError(f"Shape must be rank 1 but is rank {len(targets)}")
+    return [merge_dims(None if predictions is None else predictions[:1], targets)]
+
+
+def _in_top(xp: Any, predictions: Any, targets: Any, k: Any) -> Any:
+    classes = predictions.shape[1]
+    is_class = (targets >= 0) & (targets < classes)
+    of_target = xp.take_along_axis(predictions, xp.where(is_class, targets, 0)[:, None], axis=1)
+    better = xp.sum(predictions > of_target, axis=1)
+    return is_class & xp.all(xp.isfinite(predictions), axis=1) & (better < k)
+
+
+@op("InTopK", "predictions: float32, targets: T -> precision: bool", infer=_precision_shape, gradient=None,
+    types={"T": INDEX}, defaults={"T": dtypes.int32})  # fmt: skip
+def in_top_k_v1_node(xp, predictions, targets, *, k: int):
+    """The older form of InTopKV2."""
+    return _in_top(xp, predictions, targets, k)
+
+
+@op("InTopKV2", "predictions: float32, targets: T, k: T -> precision: bool", infer=_precision_shape, gradient=None,
+    types={"T": INDEX}, defaults={"T": dtypes.int32})  # fmt: skip
+def in_top_k_node(xp, predictions, targets, k):
+    """Whether fewer than `k` classes are predicted more strongly than the target; false where a number is not finite."""
+    return _in_top(xp, predictions, targets, k)
+
+
+def in_top_k(predictions: Any, targets: Any, k: Any, name: str | None = None) -> Tensor:
+    """Whether the target of each row is among the `k` classes with the strongest predictions."""
+    with input_scope(name, "in_top_k"):
+        return in_top_k_node(predictions, targets, k, name=name)
+
+
+def _nth_shape(node: Operation) -> list[Dims]:
+    dims = node.inputs[0]._dims
+    if dims is not None and not dims:
+        raise ValueError("Shape must be at least rank 1 but is rank 0")
+    return [None if dims is None else dims[:-1]]
+
+
+def _nth_gradient(node: Operation, grad: Any) -> list[Any]:
+    source = node.inputs[0]
+    is_nth = cast(equal(expand_dims(node.outputs[0], -1), source), grad.dtype.base_dtype)
+    # Equal elements share the gradient.
+    return [real_div(is_nth * expand_dims(grad, -1), reduce_sum(is_nth, -1, keepdims=True)), None]
+
+
+@op("NthElement", "input: T, n: int32 -> values: T", infer=_nth_shape, gradient=_nth_gradient, types={"T": REAL})
+def nth_element_node(xp, input, n, *, reverse: bool = False):
+    """The element that sorting would put at position `n` of the last dimension."""
+    ordered = xp.sort(input, axis=-1)
+    at = input.shape[-1] - 1 - n if reverse else n
+    return xp.take(ordered, at, axis=-1)
+
+
+def nth_element(input: Any, n: Any, reverse: bool = False, name: str | None = None) -> Tensor:
+    """The n-th smallest element along the last dimension, or with `reverse` the n-th greatest."""
+    return nth_element_node(input, n, reverse=reverse, name=name)

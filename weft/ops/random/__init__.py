@@ -1,0 +1,1 @@
+"""Random tensors, with TensorFlow's generators and numbers."""

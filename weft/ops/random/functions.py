@@ -1,0 +1,230 @@
+"""tf.random_*: random tensors as programs ask for them, over the nodes of `random_op` and `random_stateless`."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from weft.framework import dtypes
+from weft.framework.dtypes import DType
+from weft.framework.operation import Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.tensor_shape import TensorShape
+from weft.ops.array.filling import zeros_like
+from weft.ops.array.padding import slice_of
+from weft.ops.array.shape_ops import shape as shape_of
+from weft.ops.control_flow.ordering import with_dependencies
+from weft.ops.debugging.assertion import assert_that
+from weft.ops.input_scope import input_scope
+from weft.ops.math.comparison import maximum
+from weft.ops.math.elementwise import add, mul
+from weft.ops.math.reduce_functions import reduce_all
+from weft.ops.random import nodes as random_op
+from weft.ops.random import stateless as random_stateless
+from weft.ops.random.seed import get_seed
+
+_UNIFORM_TYPES: Final = (
+    dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64,
+)  # fmt: skip
+
+
+def _shape_tensor(shape: Any) -> Tensor:
+    # An empty list says nothing of its type.
+    dtype = dtypes.int32 if isinstance(shape, list | tuple | TensorShape) and not len(shape) else None
+    return convert_to_tensor(shape, dtype, name="shape")
+
+
+def _seeds(seed: Any) -> dict[str, int]:
+    first, second = get_seed(seed)
+    return {"seed": first or 0, "seed2": second or 0}
+
+
+def _scaled(drawn: Tensor, mean: Tensor, stddev: Tensor, name: str) -> Tensor:
+    return add(mul(drawn, stddev, name="mul"), mean, name=name)
+
+
+def random_normal(
+    shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32, seed: int | None = None,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """Make a tensor of normally distributed numbers.
+
+    Args:
+        shape: the shape, a list or a 1-D integer tensor.
+        mean: the mean, which broadcasts to `shape`.
+        stddev: the standard deviation, which broadcasts to `shape`.
+        dtype: a floating point type.
+        seed: the op's seed; see `tf.set_random_seed`.
+        name: the node's name.
+    """
+    with input_scope(name, "random_normal", [shape, mean, stddev]) as scope:
+        sizes = _shape_tensor(shape)
+        mean = convert_to_tensor(mean, dtype, name="mean")
+        stddev = convert_to_tensor(stddev, dtype, name="stddev")
+        drawn = random_op.random_standard_normal(sizes, dtype=dtype, **_seeds(seed))
+        return _scaled(drawn, mean, stddev, scope)
+
+
+def truncated_normal(
+    shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32, seed: int | None = None,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """Make a tensor of normally distributed numbers, none two or more standard deviations from the mean."""
+    with input_scope(name, "truncated_normal", [shape, mean, stddev]) as scope:
+        sizes = _shape_tensor(shape)
+        mean = convert_to_tensor(mean, dtype, name="mean")
+        stddev = convert_to_tensor(stddev, dtype, name="stddev")
+        drawn = random_op.truncated_normal_node(sizes, dtype=dtype, **_seeds(seed))
+        return _scaled(drawn, mean, stddev, scope)
+
+
+def _checked_uniform(dtype: Any, maxval: Any) -> tuple[DType, Any]:
+    kind = dtypes.as_dtype(dtype)
+    if kind not in _UNIFORM_TYPES:
+        raise ValueError(f"Invalid dtype {kind!r}")
+    if maxval is None and kind.is_integer:
+        raise ValueError(f"Must specify maxval for integer dtype {kind!r}")
+    return kind, 1 if maxval is None else maxval
+
+
+def random_uniform(
+    shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = dtypes.float32, seed: int | None = None,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """Make a tensor of numbers that are evenly distributed in [minval, maxval).
+
+    Args:
+        shape: the shape, a list or a 1-D integer tensor.
+        minval: the least value; 0 by default.
+        maxval: the bound above; 1 when None, which integer types do not allow.
+        dtype: a floating point type, int32 or int64.
+        seed: the op's seed; see `tf.set_random_seed`.
+        name: the node's name.
+    """
+    kind, maxval = _checked_uniform(dtype, maxval)
+    with input_scope(name, "random_uniform", [shape, minval, maxval]) as scope:
+        sizes = _shape_tensor(shape)
+        low = convert_to_tensor(minval, kind, name="min")
+        high = convert_to_tensor(maxval, kind, name="max")
+        seeds = _seeds(seed)
+        if kind.is_integer:
+            return random_op.random_uniform_int(sizes, low, high, name=scope, **seeds)
+        drawn = random_op.random_uniform_node(sizes, dtype=kind, **seeds)
+        return _scaled(drawn, low, high - low, scope)
+
+
+def random_shuffle(value: Any, seed: int | None = None, name: str | None = None) -> Tensor:
+    """Put the rows of a tensor into a random order."""
+    return random_op.random_shuffle(value, name=name, **_seeds(seed))
+
+
+def random_crop(value: Any, size: Any, seed: int | None = None, name: str | None = None) -> Tensor:
+    """Cut a block of `size` out of a tensor at a random place; the run fails when the tensor is smaller than that."""
+    with input_scope(name, "random_crop", [value, size]) as scope:
+        value = convert_to_tensor(value, name="value")
+        size = convert_to_tensor(size, dtypes.int32, name="size")
+        sizes: Any = shape_of(value)
+        fits = assert_that(reduce_all(sizes >= size), ["Need value.shape >= size, got ", sizes, size], summarize=1000)
+        sizes = with_dependencies([fits], sizes)
+        limit = sizes - size + 1
+        kind = size.dtype
+        offset = random_uniform(shape_of(sizes), dtype=kind, maxval=kind.max, seed=seed) % limit
+        return slice_of(value, offset, size, name=scope)
+
+
+def multinomial(
+    logits: Any, num_samples: Any, seed: int | None = None, name: str | None = None, output_dtype: Any = None
+) -> Tensor:
+    """Draw class numbers `[batch, num_samples]` by unnormalised log-probabilities `[batch, classes]`."""
+    with input_scope(name, "multinomial", [logits]):
+        return _categorical(logits, num_samples, output_dtype, seed)
+
+
+def categorical(logits: Any, num_samples: Any, dtype: Any = None, seed: int | None = None, name: str | None = None) -> Tensor:
+    """Draw class numbers `[batch, num_samples]` by unnormalised log-probabilities `[batch, classes]`."""
+    with input_scope(name, "categorical", [logits]):
+        return _categorical(logits, num_samples, dtype, seed)
+
+
+def _categorical(logits: Any, num_samples: Any, dtype: Any, seed: int | None) -> Tensor:
+    logits = convert_to_tensor(logits, name="logits")
+    kind = dtypes.int64 if dtype is None else dtypes.as_dtype(dtype)
+    return random_op.multinomial_node(logits, num_samples, output_dtype=kind, **_seeds(seed))
+
+
+def random_gamma(
+    shape: Any, alpha: Any, beta: Any = None, dtype: Any = dtypes.float32, seed: int | None = None,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """Draw `shape` numbers from each of the gamma distributions with shape `alpha` and rate `beta` (1 when None)."""
+    with input_scope(name, "random_gamma", [shape, alpha, beta]):
+        sizes = convert_to_tensor(shape, dtypes.int32, name="shape")
+        alpha = convert_to_tensor(alpha, dtype, name="alpha")
+        beta = convert_to_tensor(1 if beta is None else beta, dtype, name="beta")
+        drawn: Any = random_op.random_gamma_node(sizes, alpha + zeros_like(beta), **_seeds(seed))
+        tiny = np.finfo(alpha.dtype.as_numpy_dtype).tiny
+        return maximum(tiny, drawn / beta)
+
+
+def random_poisson(
+    lam: Any, shape: Any, dtype: Any = dtypes.float32, seed: int | None = None, name: str | None = None
+) -> Tensor:
+    """Draw `shape` numbers from each of the Poisson distributions with mean `lam`."""
+    with input_scope(name, "random_poisson", [lam, shape]):
+        sizes = convert_to_tensor(shape, dtypes.int32, name="shape")
+        return random_op.random_poisson_node(sizes, lam, dtype=dtype, **_seeds(seed))
+
+
+def stateless_random_normal(
+    shape: Any, seed: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32, name: str | None = None
+) -> Tensor:
+    """`random_normal` whose numbers depend on `seed` (two integers, perhaps a tensor) alone."""
+    with input_scope(name, "stateless_random_normal", [shape, seed, mean, stddev]) as scope:
+        sizes = _shape_tensor(shape)
+        mean = convert_to_tensor(mean, dtype, name="mean")
+        stddev = convert_to_tensor(stddev, dtype, name="stddev")
+        return _scaled(random_stateless.stateless_random_normal_node(sizes, seed, dtype=dtype), mean, stddev, scope)
+
+
+def stateless_truncated_normal(
+    shape: Any, seed: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32, name: str | None = None
+) -> Tensor:
+    """`truncated_normal` whose numbers depend on `seed` (two integers, perhaps a tensor) alone."""
+    with input_scope(name, "stateless_truncated_normal", [shape, seed, mean, stddev]) as scope:
+        sizes = _shape_tensor(shape)
+        mean = convert_to_tensor(mean, dtype, name="mean")
+        stddev = convert_to_tensor(stddev, dtype, name="stddev")
+        return _scaled(random_stateless.stateless_truncated_normal_node(sizes, seed, dtype=dtype), mean, stddev, scope)
+
+
+def stateless_random_uniform(
+    shape: Any, seed: Any, minval: Any = 0, maxval: Any = None, dtype: Any = dtypes.float32, name: str | None = None
+) -> Tensor:
+    """`random_uniform` whose numbers depend on `seed` (two integers, perhaps a tensor) alone."""
+    kind, maxval = _checked_uniform(dtype, maxval)
+    with input_scope(name, "stateless_random_uniform", [shape, seed, minval, maxval]) as scope:
+        sizes = _shape_tensor(shape)
+        low = convert_to_tensor(minval, kind, name="min")
+        high = convert_to_tensor(maxval, kind, name="max")
+        if kind.is_integer:
+            return random_stateless.stateless_random_uniform_int(sizes, seed, low, high, dtype=kind, name=scope)
+        drawn = random_stateless.stateless_random_uniform_node(sizes, seed, dtype=kind)
+        return _scaled(drawn, low, high - low, scope)
+
+
+def stateless_multinomial(
+    logits: Any, num_samples: Any, seed: Any, output_dtype: Any = dtypes.int64, name: str | None = None
+) -> Tensor:
+    """`multinomial` whose numbers depend on `seed` (two integers, perhaps a tensor) alone."""
+    with input_scope(name, "stateless_multinomial", [logits, seed]):
+        logits = convert_to_tensor(logits, name="logits")
+        return random_stateless.stateless_multinomial_node(logits, num_samples, seed, output_dtype=output_dtype)
+
+
+def stateless_categorical(
+    logits: Any, num_samples: Any, seed: Any, dtype: Any = dtypes.int64, name: str | None = None
+) -> Tensor:
+    """`categorical` whose numbers depend on `seed` (two integers, perhaps a tensor) alone."""
+    with input_scope(name, "stateless_categorical", [logits, seed]):
+        return stateless_multinomial(logits, num_samples, seed, dtype)

@@ -1,0 +1,176 @@
+"""Random ops as nodes. Each run of a node in a session draws the next numbers of the stream that its seeds choose.
+
+Seeds (0, 0) mean that nobody gave any: then the session counts the runs of each node from a number of its own, and the numbers
+differ from node to node, from session to session and from process to process.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import jax
+import numpy as np
+
+from weft.errors import InvalidArgumentError
+from weft.framework import dtypes
+from weft.framework.constant_value import constant_dims, constant_value
+from weft.framework.dtypes import DType
+from weft.framework.operation import Operation
+from weft.framework.tensor_shape import Dims
+from weft.ops.array.padding import check_rank
+from weft.ops.declaration import broadcast, not_differentiable, op, same_as_input
+from weft.ops.math.elementwise import FLOATS, REAL, mul, unbroadcast
+from weft.ops.random import philox
+from weft.ops.random import rejection as rejection
+from weft.ops.random import sampling as sampling
+from weft.ops.variables.state import INDICES
+
+_DRAWN: Final = {"dtype": FLOATS, "T": INDICES}
+# Blocks of the stream that a run takes for each output, used or not.
+_RESERVED: Final = 256
+_WORD: Final = 2**64
+
+
+def shape_from_input(node: Operation) -> list[Dims]:
+    """The output has the shape that the first input, a vector, holds."""
+    check_rank(node.inputs[0], 1)
+    return [constant_dims(node.inputs[0])]
+
+
+def _start(xp: Any, run_index: Any, blocks_per_run: int) -> Any:
+    if xp is np:
+        return np.uint64(int(run_index) * blocks_per_run % _WORD)
+    return xp.asarray(run_index, np.uint64) * np.uint64(blocks_per_run % _WORD)
+
+
+@op("RandomUniform", "shape: T -> output: dtype", infer=shape_from_input, gradient=not_differentiable, stateful=True,
+    static=("shape",), types=_DRAWN)  # fmt: skip
+def random_uniform_node(xp, shape, *, seed: int = 0, seed2: int = 0, dtype: DType, run_index: int = 0):
+    """Uniform in [0, 1)."""
+    size = sampling.element_count(shape)
+    rule = sampling.UNIFORM[np.dtype(dtype.as_numpy_dtype)]
+    start = _start(xp, run_index, size * _RESERVED)
+    return sampling.draw(xp, philox.stream_of_seeds(seed, seed2), start, size, rule).reshape(tuple(shape))
+
+
+@op("RandomStandardNormal", "shape: T -> output: dtype", infer=shape_from_input, gradient=not_differentiable, stateful=True,
+    static=("shape",), types=_DRAWN)  # fmt: skip
+def random_standard_normal(xp, shape, *, seed: int = 0, seed2: int = 0, dtype: DType, run_index: int = 0):
+    """Normal with mean 0 and standard deviation 1."""
+    size = sampling.element_count(shape)
+    rule = sampling.NORMAL[np.dtype(dtype.as_numpy_dtype)]
+    start = _start(xp, run_index, size * _RESERVED)
+    drawn = sampling.draw(xp, philox.stream_of_seeds(seed, seed2), start, size, rule)
+    return drawn.astype(dtype.as_numpy_dtype).reshape(tuple(shape))
+
+
+@op("TruncatedNormal", "shape: T -> output: dtype", infer=shape_from_input, gradient=not_differentiable, stateful=True,
+    static=("shape",), types=_DRAWN)  # fmt: skip
+def truncated_normal_node(xp, shape, *, seed: int = 0, seed2: int = 0, dtype: DType, run_index: int = 0):
+    """Normal with mean 0 and standard deviation 1, never two or more from the mean."""
+    size = sampling.element_count(shape)
+    start = _start(xp, run_index, size * _RESERVED)
+    drawn = sampling.truncated_normal(xp, philox.stream_of_seeds(seed, seed2), start, size, dtype.as_numpy_dtype)
+    return drawn.astype(dtype.as_numpy_dtype).reshape(tuple(shape))
+
+
+def check_range(minval: Any, maxval: Any) -> None:
+    """Raise InvalidArgumentError unless there is an integer from `minval` on below `maxval`."""
+    if minval >= maxval:
+        raise InvalidArgumentError(None, None, f"Need minval < maxval, got {minval} >= {maxval}")
+
+
+def _check_limits(node: Operation, shape: Any, minval: Any, maxval: Any) -> None:
+    if minval is not None and maxval is not None and (shape is None or np.prod(shape)):
+        check_range(minval, maxval)
+
+
+@op("RandomUniformInt", "shape: T, minval: Tout, maxval: Tout -> output: Tout", infer=shape_from_input, gradient=None,
+    stateful=True, static=("shape",), check=_check_limits, types={"Tout": INDICES, "T": INDICES})  # fmt: skip
+def random_uniform_int(xp, shape, minval, maxval, *, seed: int = 0, seed2: int = 0, run_index: int = 0):
+    """Integers in [minval, maxval)."""
+    size = sampling.element_count(shape)
+    if xp is np and size:
+        check_range(minval, maxval)
+    start = _start(xp, run_index, size * _RESERVED)
+    return sampling.integers(xp, philox.stream_of_seeds(seed, seed2), start, size, minval, maxval).reshape(tuple(shape))
+
+
+@op("RandomShuffle", "value: T -> output: T", infer=same_as_input, gradient=not_differentiable, stateful=True)
+def random_shuffle(ctx, value, *, seed: int = 0, seed2: int = 0, run_index: int = 0):
+    """The rows in another order."""
+    if value.ndim == 0 or value.shape[0] < 2:
+        return value
+    words_needed = value.shape[0] - 1
+    start = _start(np, run_index, -(-words_needed // 4))
+    words = sampling.draw(np, philox.stream_of_seeds(seed, seed2), start, words_needed, sampling.WORDS32)
+    return value[sampling.shuffled_order(words, value.shape[0])]
+
+
+def samples_by_row(node: Operation) -> list[Dims]:
+    """`[batch, num_samples]`; ValueError unless the logits are a matrix."""
+    logits, count = node.inputs[0]._dims, node.inputs[1]._dims
+    if logits is not None and len(logits) != 2:
+        raise ValueError(f"Shape must be rank 2 but is rank {len(logits)}")
+    if count is not None and count:
+        raise ValueError(f"Shape must be rank 0 but is rank {len(count)}")
+    samples = constant_value(node.inputs[1])
+    return [(None if logits is None else logits[0], None if samples is None else int(samples))]
+
+
+@op("Multinomial", "logits: T, num_samples: int32 -> output: output_dtype", infer=samples_by_row, gradient=not_differentiable,
+    stateful=True, static=("num_samples",), types={"T": REAL, "output_dtype": INDICES})  # fmt: skip
+def multinomial_node(
+    xp, logits, num_samples, *, seed: int = 0, seed2: int = 0, output_dtype: DType = dtypes.int64, run_index: int = 0
+):
+    """Class numbers drawn by unnormalised log-probabilities."""
+    samples = int(num_samples)
+    # A sample takes a double, which is two words.
+    outputs = -(-samples // 4) * 4 * 2 * logits.shape[0]
+    start = _start(xp, run_index, outputs * _RESERVED)
+    drawn = sampling.categorical(xp, philox.stream_of_seeds(seed, seed2), start, logits, samples)
+    return drawn.astype(output_dtype.as_numpy_dtype)
+
+
+def _samples_and(node: Operation) -> list[Dims]:
+    leading, inner = constant_dims(node.inputs[0]), node.inputs[1]._dims
+    return [None if leading is None or inner is None else leading + inner]
+
+
+@op("RandomGammaGrad", "alpha: T, sample: T -> output: T", infer=broadcast, gradient=None, compiled_only=True,
+    types={"T": (dtypes.float32, dtypes.float64)})  # fmt: skip
+def random_gamma_grad(xp, alpha, sample):
+    """The derivative of a gamma sample by its shape parameter."""
+    alpha, sample = xp.broadcast_arrays(alpha, sample)
+    return jax.lax.random_gamma_grad(alpha, sample)
+
+
+def _gamma_gradient(node: Operation, grad: Any) -> list[Any]:
+    alpha = node.inputs[1]
+    return [None, unbroadcast(mul(grad, random_gamma_grad(alpha, node.outputs[0])), alpha)]
+
+
+@op("RandomGamma", "shape: S, alpha: T -> output: T", infer=_samples_and, gradient=_gamma_gradient, stateful=True,
+    static=("shape",), types={"S": INDICES, "T": (dtypes.float16, dtypes.float32, dtypes.float64)})  # fmt: skip
+def random_gamma_node(xp, shape, alpha, *, seed: int = 0, seed2: int = 0, run_index: int = 0):
+    """Gamma with shape `alpha` and scale 1, `shape` samples for each."""
+    samples = sampling.element_count(shape)
+    start = _start(xp, run_index, samples * sampling.element_count(alpha.shape) * _RESERVED)
+    shapes = xp.asarray(alpha).astype(np.float64).reshape(-1)
+    drawn = rejection.gamma(xp, philox.stream_of_seeds(seed, seed2), start, samples, shapes)
+    return drawn.astype(alpha.dtype).reshape((*(int(n) for n in shape), *alpha.shape))
+
+
+_POISSON_TYPES: Final = (dtypes.float16, dtypes.float32, dtypes.float64, *INDICES)
+
+
+@op("RandomPoissonV2", "shape: S, rate: R -> output: dtype", infer=_samples_and, gradient=None, stateful=True,
+    static=("shape",), types={"S": INDICES, "R": _POISSON_TYPES, "dtype": _POISSON_TYPES},
+    defaults={"R": dtypes.float64})  # fmt: skip
+def random_poisson_node(xp, shape, rate, *, seed: int = 0, seed2: int = 0, dtype: DType = dtypes.int64, run_index: int = 0):
+    """Poisson with mean `rate`, `shape` samples for each."""
+    samples = sampling.element_count(shape)
+    start = _start(xp, run_index, samples * sampling.element_count(rate.shape) * _RESERVED)
+    means = xp.asarray(rate).astype(np.float64).reshape(-1)
+    drawn = rejection.poisson(xp, philox.stream_of_seeds(seed, seed2), start, samples, means)
+    return drawn.astype(dtype.as_numpy_dtype).reshape((*(int(n) for n in shape), *rate.shape))

@@ -1,0 +1,218 @@
+"""Samples of the basic distributions from a Philox stream, with the numbers that TensorFlow's CPU kernels give.
+
+Output `i` is made from words of the stream that depend on `i` alone. NumPy works through the blocks in pieces that
+fit the processor's cache; a compiled stage takes them in one expression.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+import jax
+import numpy as np
+from ml_dtypes import bfloat16
+
+from weft.errors import InvalidArgumentError
+from weft.ops.random import philox
+from weft.ops.random.philox import Stream
+
+# Blocks per piece on NumPy: 64 KiB per word.
+_PIECE: Final = 8192
+# How many blocks a rejection method may use for each group of outputs.
+_RESERVED: Final = 256
+_EPSILON: Final = 1.0e-7
+_LIMIT: Final = 2.0
+
+Words = tuple[Any, Any, Any, Any]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """How one block becomes `per_block` values of `dtype`."""
+
+    per_block: int
+    dtype: Any
+    convert: Callable[[Any, Words], tuple[Any, ...]]
+
+
+def _unit_float32(word: Any) -> Any:
+    """In [0, 1): the low 23 bits are the mantissa of a number in [1, 2)."""
+    return ((word & np.uint64(0x7FFFFF)) | np.uint64(0x3F800000)).astype(np.uint32).view(np.float32) - np.float32(1)
+
+
+def _unit_float64(high: Any, low: Any) -> Any:
+    mantissa = ((high & np.uint64(0xFFFFF)) << np.uint64(32)) | low
+    return (mantissa | np.uint64(0x3FF0000000000000)).view(np.float64) - np.float64(1)
+
+
+def _unit_half(word: Any, dtype: Any, mask: int, one: int) -> Any:
+    return ((word & np.uint64(mask)) | np.uint64(one)).astype(np.uint16).view(dtype) - np.ones((), dtype)
+
+
+def _uniform_float32(xp: Any, words: Words) -> tuple[Any, ...]:
+    return tuple(_unit_float32(word) for word in words)
+
+
+def _uniform_float64(xp: Any, words: Words) -> tuple[Any, ...]:
+    return _unit_float64(words[0], words[1]), _unit_float64(words[2], words[3])
+
+
+def _uniform_float16(xp: Any, words: Words) -> tuple[Any, ...]:
+    return tuple(_unit_half(word, np.float16, 0x3FF, 15 << 10) for word in words)
+
+
+def _uniform_bfloat16(xp: Any, words: Words) -> tuple[Any, ...]:
+    return tuple(_unit_half(word, bfloat16, 0x7F, 127 << 7) for word in words)
+
+
+def _box_muller(xp: Any, u1: Any, u2: Any) -> tuple[Any, Any]:
+    kind = u1.dtype.type
+    radius = xp.sqrt(kind(-2) * xp.log(xp.maximum(u1, kind(_EPSILON))))
+    angle = kind(2 * math.pi) * u2
+    return xp.sin(angle) * radius, xp.cos(angle) * radius
+
+
+def _normal_float32(xp: Any, words: Words) -> tuple[Any, ...]:
+    first = _box_muller(xp, _unit_float32(words[0]), _unit_float32(words[1]))
+    return first + _box_muller(xp, _unit_float32(words[2]), _unit_float32(words[3]))
+
+
+def _normal_float64(xp: Any, words: Words) -> tuple[Any, ...]:
+    return _box_muller(xp, _unit_float64(words[0], words[1]), _unit_float64(words[2], words[3]))
+
+
+UNIFORM: Final = {
+    np.dtype(np.float32): Rule(4, np.float32, _uniform_float32),
+    np.dtype(np.float64): Rule(2, np.float64, _uniform_float64),
+    np.dtype(np.float16): Rule(4, np.float16, _uniform_float16),
+    np.dtype(bfloat16): Rule(4, bfloat16, _uniform_bfloat16),
+}
+# Half precision is rounded from single.
+NORMAL: Final = {
+    np.dtype(np.float32): Rule(4, np.float32, _normal_float32),
+    np.dtype(np.float64): Rule(2, np.float64, _normal_float64),
+    np.dtype(np.float16): Rule(4, np.float32, _normal_float32),
+    np.dtype(bfloat16): Rule(4, np.float32, _normal_float32),
+}
+WORDS32: Final = Rule(4, np.uint64, lambda xp, words: words)
+WORDS64: Final = Rule(2, np.uint64, lambda xp, words: (_joined(words[0], words[1]), _joined(words[2], words[3])))
+# As SimplePhilox draws doubles: the first word is the high one.
+DOUBLES: Final = Rule(2, np.float64, _uniform_float64)
+
+
+def _joined(low: Any, high: Any) -> Any:
+    return low | (high << np.uint64(32))
+
+
+def element_count(shape: Any) -> int:
+    """The number of elements of a tensor of this shape; InvalidArgumentError when a size is negative."""
+    for size in shape:
+        if size < 0:
+            raise InvalidArgumentError(None, None, f"Dimension {int(size)} must be >= 0")
+    return math.prod(int(size) for size in shape)
+
+
+def draw(xp: Any, stream: Stream, start: Any, size: int, rule: Rule) -> Any:
+    """The first `size` values that the blocks from `start` on give; 1-D."""
+    count = -(-size // rule.per_block)
+    if xp is not np:
+        words = philox.blocks(stream, start + xp.arange(count, dtype=np.uint64))
+        return xp.stack(rule.convert(xp, words), axis=-1).reshape(-1)[:size]
+    result = np.empty((count, rule.per_block), rule.dtype)
+    for low in range(0, count, _PIECE):
+        piece = slice(low, min(low + _PIECE, count))
+        index = np.arange(piece.start, piece.stop, dtype=np.uint64) + start
+        for column, values in enumerate(rule.convert(np, philox.blocks(stream, index))):
+            result[piece, column] = values
+    return result.reshape(-1)[:size]
+
+
+def integers(xp: Any, stream: Stream, start: Any, size: int, low: Any, high: Any) -> Any:
+    """Integers in [low, high), of their type: the stream's words modulo the length of the range."""
+    dtype = np.dtype(low.dtype)
+    unsigned = np.dtype(f"u{dtype.itemsize}")
+    span = (xp.asarray(high).astype(unsigned) - xp.asarray(low).astype(unsigned)).astype(np.uint64)
+    words = draw(xp, stream, start, size, WORDS32 if dtype.itemsize == 4 else WORDS64)
+    return ((words % span).astype(unsigned) + xp.asarray(low).astype(unsigned)).astype(dtype)
+
+
+def truncated_normal(xp: Any, stream: Stream, start: Any, size: int, dtype: Any) -> Any:
+    """Normal values that are less than two standard deviations from the mean; farther ones are drawn again.
+
+    Outputs come in groups of one block's values; each group has a part of the stream for itself.
+    """
+    rule = NORMAL[np.dtype(dtype)]
+    groups = -(-size // rule.per_block)
+    stride = np.uint64(_RESERVED * rule.per_block // 4)
+    fill = _truncated_on_numpy if xp is np else _truncated_on_jax
+    return fill(rule, stream, start, groups, stride).reshape(-1)[:size]
+
+
+def _truncated_on_numpy(rule: Rule, stream: Stream, start: Any, groups: int, stride: Any) -> Any:
+    result = np.empty((groups, rule.per_block), rule.dtype)
+    for low in range(0, groups, _PIECE):
+        piece = slice(low, min(low + _PIECE, groups))
+        first = np.arange(piece.start, piece.stop, dtype=np.uint64) * stride + start
+        rows = np.arange(piece.start, piece.stop)
+        filled = np.zeros(len(first), np.int64)
+        while len(rows):
+            for values in rule.convert(np, philox.blocks(stream, first)):
+                accepted = (np.abs(values) < _LIMIT) & (filled < rule.per_block)
+                result[rows[accepted], filled[accepted]] = values[accepted]
+                filled += accepted
+            left = filled < rule.per_block
+            rows, filled, first = rows[left], filled[left], first[left] + np.uint64(1)
+    return result
+
+
+def _truncated_on_jax(rule: Rule, stream: Stream, start: Any, groups: int, stride: Any) -> Any:
+    xp = jax.numpy
+    first = xp.arange(groups, dtype=np.uint64) * stride + start
+    slots = range(rule.per_block)
+
+    def unfinished(state: Any) -> Any:
+        return xp.any(state[1] < rule.per_block)
+
+    def take_block(state: Any) -> Any:
+        columns, filled, step = state
+        for values in rule.convert(xp, philox.blocks(stream, first + step)):
+            accepted = xp.abs(values) < _LIMIT
+            columns = tuple(xp.where(accepted & (filled == slot), values, columns[slot]) for slot in slots)
+            filled = filled + accepted
+        return columns, filled, step + np.uint64(1)
+
+    empty = tuple(xp.zeros(groups, rule.dtype) for _ in slots)
+    state = (empty, xp.zeros(groups, np.int32), xp.zeros((), np.uint64))
+    return xp.stack(jax.lax.while_loop(unfinished, take_block, state)[0], axis=-1)
+
+
+def categorical(xp: Any, stream: Stream, start: Any, logits: Any, num_samples: int) -> Any:
+    """Class numbers `[batch, num_samples]` drawn by the unnormalised log-probabilities `[batch, classes]`."""
+    batch, classes = logits.shape
+    values = xp.asarray(logits).astype(np.float64)
+    finite = xp.isfinite(values)
+    highest = xp.max(xp.where(finite, values, -np.inf), axis=1, keepdims=True) if classes else values
+    weights = xp.where(finite, xp.exp(xp.where(finite, values - highest, 0.0)), 0.0)
+    cumulative = xp.cumsum(weights, axis=1)
+    uniform = draw(xp, stream, start, batch * num_samples, DOUBLES).reshape(batch, num_samples)
+    wanted = uniform * cumulative[:, -1:]
+    if xp is not np:
+        search = functools.partial(jax.numpy.searchsorted, side="right")
+        return jax.vmap(search)(cumulative, wanted)
+    chosen = np.empty((batch, num_samples), np.int64)
+    for row, (known, values) in enumerate(zip(cumulative, wanted, strict=True)):
+        chosen[row] = np.searchsorted(known, values, side="right")
+    return chosen
+
+
+def shuffled_order(words: Any, count: int) -> Any:
+    """The order of `count` items after swapping each with itself or a later one, which its word chooses."""
+    order = list(range(count))
+    for index, word in enumerate(words.tolist()):
+        other = index + word % (count - index)
+        order[index], order[other] = order[other], order[index]
+    return np.asarray(order, np.int64)

@@ -1,0 +1,102 @@
+"""Random ops whose numbers depend on their seed input alone."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from weft.framework import dtypes
+from weft.framework.dtypes import DType
+from weft.framework.operation import Operation
+from weft.framework.tensor_shape import Dims
+from weft.ops.declaration import not_differentiable, op
+from weft.ops.math.elementwise import FLOATS, REAL
+from weft.ops.random import philox
+from weft.ops.random import sampling as sampling
+from weft.ops.random.nodes import check_range, samples_by_row, shape_from_input
+from weft.ops.variables.state import INDICES
+
+_DRAWN: Final = {"dtype": FLOATS, "T": INDICES, "Tseed": INDICES}
+_DEFAULTS: Final = {"dtype": dtypes.float32, "T": dtypes.int32, "Tseed": dtypes.int64}
+_START: Final = np.uint64(0)
+
+
+def _checked_shape(node: Operation) -> list[Dims]:
+    _check_seed(node, 1)
+    return shape_from_input(node)
+
+
+def _checked_samples(node: Operation) -> list[Dims]:
+    _check_seed(node, 2)
+    return samples_by_row(node)
+
+
+def _check_seed(node: Operation, position: int) -> None:
+    seed = node.inputs[position]._dims
+    if seed is not None and len(seed) != 1:
+        raise ValueError(f"Shape must be rank 1 but is rank {len(seed)}")
+    if seed is not None and seed[0] not in (2, None):
+        raise ValueError(f"Dimension must be 2 but is {seed[0]}")
+
+
+def _declared(name: str, rules: Any) -> Any:
+    def kernel(xp, shape, seed, *, dtype: DType = dtypes.float32):
+        stream = philox.stream_of_seed_tensor(xp, seed)
+        rule = rules[np.dtype(dtype.as_numpy_dtype)]
+        drawn = sampling.draw(xp, stream, _START, sampling.element_count(shape), rule)
+        return drawn.astype(dtype.as_numpy_dtype).reshape(tuple(shape))
+
+    kernel.__doc__ = f"{name.removeprefix('Stateless')} of the seed alone."
+    return op(name, "shape: T, seed: Tseed -> output: dtype", infer=_checked_shape,
+              gradient=not_differentiable, static=("shape",),
+              types=_DRAWN, defaults=_DEFAULTS)(kernel)  # fmt: skip
+
+
+stateless_random_uniform_node = _declared("StatelessRandomUniform", sampling.UNIFORM)
+stateless_random_normal_node = _declared("StatelessRandomNormal", sampling.NORMAL)
+
+
+@op("StatelessTruncatedNormal", "shape: T, seed: Tseed -> output: dtype", infer=_checked_shape, gradient=not_differentiable,
+    static=("shape",), types=_DRAWN, defaults=_DEFAULTS)  # fmt: skip
+def stateless_truncated_normal_node(xp, shape, seed, *, dtype: DType = dtypes.float32):
+    """TruncatedNormal of the seed alone."""
+    stream = philox.stream_of_seed_tensor(xp, seed)
+    size = sampling.element_count(shape)
+    drawn = sampling.truncated_normal(xp, stream, _START, size, dtype.as_numpy_dtype)
+    return drawn.astype(dtype.as_numpy_dtype).reshape(tuple(shape))
+
+
+@op("StatelessRandomUniformInt", "shape: T, seed: Tseed, minval: dtype, maxval: dtype -> output: dtype",
+    infer=_checked_shape, gradient=not_differentiable, static=("shape",), types={**_DRAWN, "dtype": INDICES},
+    defaults={"Tseed": dtypes.int64})  # fmt: skip
+def stateless_random_uniform_int(xp, shape, seed, minval, maxval, *, dtype: DType):
+    """Integers in [minval, maxval)."""
+    size = sampling.element_count(shape)
+    if xp is np and size:
+        check_range(minval, maxval)
+    stream = philox.stream_of_seed_tensor(xp, seed)
+    return sampling.integers(xp, stream, _START, size, minval, maxval).reshape(tuple(shape))
+
+
+@op("StatelessRandomUniformFullInt", "shape: T, seed: Tseed -> output: dtype", infer=_checked_shape,
+    gradient=not_differentiable,
+    static=("shape",), types={**_DRAWN, "dtype": (*INDICES, dtypes.uint32, dtypes.uint64)},
+    defaults={**_DEFAULTS, "dtype": dtypes.uint64})  # fmt: skip
+def stateless_random_uniform_full_int(xp, shape, seed, *, dtype: DType = dtypes.uint64):
+    """Integers over the whole range of the type."""
+    stream = philox.stream_of_seed_tensor(xp, seed)
+    kind = np.dtype(dtype.as_numpy_dtype)
+    rule = sampling.WORDS32 if kind.itemsize == 4 else sampling.WORDS64
+    words = sampling.draw(xp, stream, _START, sampling.element_count(shape), rule)
+    return words.astype(np.dtype(f"u{kind.itemsize}")).astype(kind).reshape(tuple(shape))
+
+
+@op("StatelessMultinomial", "logits: T, num_samples: int32, seed: Tseed -> output: output_dtype",
+    infer=_checked_samples, gradient=not_differentiable, static=("num_samples",),
+    types={"T": REAL, "Tseed": INDICES, "output_dtype": INDICES}, defaults={"Tseed": dtypes.int64})  # fmt: skip
+def stateless_multinomial_node(xp, logits, num_samples, seed, *, output_dtype: DType = dtypes.int64):
+    """Class numbers drawn by unnormalised log-probabilities."""
+    stream = philox.stream_of_seed_tensor(xp, seed)
+    drawn = sampling.categorical(xp, stream, _START, logits, int(num_samples))
+    return drawn.astype(output_dtype.as_numpy_dtype)

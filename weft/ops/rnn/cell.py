@@ -1,0 +1,215 @@
+"""RNNCell: what makes one time step of a recurrent network, and the state that goes from step to step.
+
+A cell makes its variables at its first call, in a variable scope of its own under the one it is called in, and uses
+them again afterwards.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from weft.framework import dtypes, nest
+from weft.framework.constant_value import constant_value
+from weft.framework.graph import get_default_graph
+from weft.framework.operation import Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.tensor_shape import Dimension, TensorShape
+from weft.ops.array.filling import zeros
+from weft.ops.array.joining import concat
+from weft.ops.array.shape_ops import shape as shape_of
+from weft.ops.variables.variable_scope import get_variable, variable_scope
+
+WEIGHTS_NAME = "kernel"
+BIAS_NAME = "bias"
+
+
+class RNNCell:
+    """A function `(inputs, state) -> (output, new state)` with variables; the base of all cells.
+
+    A subclass gives `state_size` and `output_size`, and either `call` (which runs in the cell's own variable scope, after
+    `build` with the shape of the inputs) or, as older programs do, `__call__`.
+
+    Args:
+        trainable: whether the variables are trainable.
+        name: the name of the cell's variable scope; made of the class's name when None.
+        dtype: the type of the variables; that of the inputs when None.
+    """
+
+    def __init__(self, trainable: bool = True, name: str | None = None, dtype: Any = None, **kwargs: Any) -> None:
+        self._reuse = kwargs.pop("_reuse", None)
+        if kwargs:
+            raise TypeError(f"{type(self).__name__}: unknown arguments {sorted(kwargs)}")
+        self.trainable = trainable
+        self._base_name = name or _snake_case(type(self).__name__)
+        self._dtype = None if dtype is None else dtypes.as_dtype(dtype).base_dtype
+        self._variable_scope: Any = None
+        self._variables: list[Any] = []
+        self.built = False
+
+    @property
+    def name(self) -> str:
+        """The name of the cell's variable scope within the one it is in."""
+        return self._base_name
+
+    @property
+    def dtype(self) -> Any:
+        """The type of the variables; None before the first call when it was not given."""
+        return self._dtype
+
+    @property
+    def state_size(self) -> Any:
+        """The sizes of the state: an integer, a TensorShape, or a nested tuple of them."""
+        raise NotImplementedError(f"{type(self).__name__} has no state_size")
+
+    @property
+    def output_size(self) -> Any:
+        """The size of the output: an integer or a TensorShape."""
+        raise NotImplementedError(f"{type(self).__name__} has no output_size")
+
+    @property
+    def variables(self) -> list[Any]:
+        """The variables that the cell has made."""
+        return list(self._variables)
+
+    weights = variables
+
+    @property
+    def trainable_variables(self) -> list[Any]:
+        """The variables that are trained."""
+        return list(self._variables) if self.trainable else []
+
+    trainable_weights = trainable_variables
+
+    @property
+    def non_trainable_variables(self) -> list[Any]:
+        """The variables that are not trained."""
+        return [] if self.trainable else list(self._variables)
+
+    non_trainable_weights = non_trainable_variables
+
+    def __call__(self, inputs: Any, state: Any, scope: Any = None) -> Any:
+        """The output and the new state of one step.
+
+        Args:
+            inputs: `[batch, input size]`.
+            state: the state of the step before, in the structure of `state_size`.
+            scope: the variable scope, at the first call; one of the cell's own when None.
+        """
+        if self._variable_scope is None:
+            self._open_scope(scope)
+        with (
+            variable_scope(self._variable_scope, reuse=self.built or self._reuse, auxiliary_name_scope=False) as entered,
+            get_default_graph().name_scope(entered.original_name_scope),
+        ):
+            inputs = nest.map_structure(convert_to_tensor, inputs)
+            if not self.built:
+                if self._dtype is None:
+                    self._dtype = nest.flatten(inputs)[0].dtype.base_dtype
+                self.build(nest.map_structure(lambda tensor: tensor.shape, inputs))
+                self.built = True
+            return self.call(inputs, state)
+
+    def _open_scope(self, scope: Any) -> None:
+        name = self._base_name if scope is None and self._reuse else scope
+        with variable_scope(name, default_name=self._base_name) as opened:
+            self._variable_scope = opened
+
+    def build(self, inputs_shape: Any) -> None:
+        """Make the variables; called once, before the first `call`."""
+
+    def call(self, inputs: Any, state: Any) -> Any:
+        """The output and the new state of one step."""
+        raise NotImplementedError(f"{type(self).__name__} has no call")
+
+    def add_variable(self, name: str, shape: Sequence[Any], initializer: Any = None, partitioner: Any = None) -> Any:
+        """Make a variable of the cell."""
+        variable = get_variable(
+            name, shape, dtype=self._dtype, initializer=initializer, trainable=self.trainable, partitioner=partitioner
+        )
+        self._variables.append(variable)
+        return variable
+
+    add_weight = add_variable
+
+    def zero_state(self, batch_size: Any, dtype: Any) -> Any:
+        """The state of zeros, in the structure of `state_size`, for a batch of a size."""
+        with get_default_graph().name_scope(type(self).__name__ + "ZeroState"):
+            return zero_state_tensors(self.state_size, batch_size, dtype)
+
+    def get_initial_state(self, inputs: Any = None, batch_size: Any = None, dtype: Any = None) -> Any:
+        """The state of zeros, for the batch and type of `inputs` (batch first) or those given."""
+        if inputs is not None:
+            tensor = convert_to_tensor(inputs, name="inputs")
+            if batch_size is None:
+                batch_size = batch_size_of(tensor, axis=0)
+            dtype = tensor.dtype if dtype is None else dtype
+        if batch_size is None or dtype is None:
+            raise ValueError(
+                f"batch_size and dtype cannot be None while constructing initial state: batch_size={batch_size}, dtype={dtype}"
+            )
+        return self.zero_state(batch_size, dtype)
+
+
+# Cells that make their variables in `build`, as all of weft's do.
+LayerRNNCell = RNNCell
+
+
+def _snake_case(name: str) -> str:
+    words = re.sub(r"(.)([A-Z][a-z0-9]+)", r"\1_\2", name)
+    snake = re.sub(r"([a-z])([A-Z])", r"\1_\2", words).lower()
+    return "private" + snake if snake.startswith("_") else snake
+
+
+def like_rnn_cell(cell: Any) -> bool:
+    """Whether an object has what a cell needs."""
+    try:
+        return callable(cell) and hasattr(cell, "zero_state") and cell.output_size is not None and cell.state_size is not None
+    except (AttributeError, NotImplementedError):
+        return False
+
+
+def assert_like_rnn_cell(name: str, cell: Any) -> None:
+    """TypeError when an object is no cell."""
+    conditions = {
+        "'output_size' property is missing": hasattr(cell, "output_size"),
+        "'state_size' property is missing": hasattr(cell, "state_size"),
+        "either 'zero_state' or 'get_initial_state' method is required": hasattr(cell, "zero_state")
+        or hasattr(cell, "get_initial_state"),
+        "is not callable": callable(cell),
+    }
+    missing = [text for text, holds in conditions.items() if not holds]
+    if missing:
+        raise TypeError(f"The argument {name!r} ({cell}) is not an RNNCell: {', '.join(missing)}.")
+
+
+def known_depth(inputs_shape: TensorShape) -> int:
+    """The size of the inputs, which is the last one of their shape; ValueError when it is not known."""
+    depth = inputs_shape[-1].value if inputs_shape.ndims else None
+    if depth is None:
+        raise ValueError(f"Expected inputs.shape[-1] to be known, saw shape: {inputs_shape}")
+    return int(depth)
+
+
+def batch_size_of(tensor: Tensor, axis: int) -> Any:
+    """The size along an axis: an integer when it is known, a scalar tensor otherwise."""
+    from_shape = tensor.shape[axis].value if tensor.shape.ndims is not None else None
+    return shape_of(tensor)[axis] if from_shape is None else from_shape
+
+
+def zero_state_tensors(state_size: Any, batch_size: Any, dtype: Any) -> Any:
+    """Zeros of `[batch, size]` for each of the sizes of a state; one type for all, or one for each."""
+    types = dtype if nest.is_nested(dtype) else nest.map_structure(lambda _: dtype, state_size)
+    return nest.map_structure(lambda size, kind: _zeros_of(size, batch_size, kind), state_size, types)
+
+
+def _zeros_of(size: Any, batch_size: Any, dtype: Any) -> Tensor:
+    static = batch_size.value if isinstance(batch_size, Dimension) else batch_size
+    sizes = size.as_list() if isinstance(size, TensorShape) else [int(size)]
+    if not isinstance(static, Tensor):
+        return zeros([static, *sizes], dtype=dtype)
+    known = constant_value(static)
+    result = zeros(concat([[static], sizes], 0), dtype=dtype)
+    result.set_shape([None if known is None else int(known), *sizes])
+    return result

@@ -1,0 +1,82 @@
+"""One step of a recurrent network over a batch whose sequences have different lengths."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from weft.framework import dtypes, nest
+from weft.framework.operation import Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.tensor_shape import TensorShape
+from weft.ops.array.filling import zeros
+from weft.ops.array.joining import stack
+from weft.ops.array.selection import where
+from weft.ops.array.shape_ops import shape as shape_of
+from weft.ops.math.casting import cast
+from weft.ops.math.comparison import greater_equal
+
+
+def lengths_of(sequence_length: Any) -> Tensor:
+    """The lengths as an int32 vector; ValueError when they are none."""
+    lengths = cast(convert_to_tensor(sequence_length, name="sequence_length"), dtypes.int32)
+    if lengths.get_shape().ndims not in (None, 1):
+        raise ValueError(f"sequence_length must be a vector of length batch_size, but saw shape: {lengths.get_shape()}")
+    return lengths
+
+
+def masked_step(time: Any, lengths: Tensor | None, state: Any, step: Callable[[], tuple[Any, Any]], zero_output: Any) -> Any:
+    """The output and the new state of `step`; past the end of a sequence zeros and the state as it was."""
+    output, new_state = step()
+    if lengths is None:
+        return output, new_state
+    nest.assert_same_structure(zero_output, output)
+    nest.assert_same_structure(state, new_state)
+    over = greater_equal(time, lengths)
+
+    def kept(old: Any, new: Any) -> Any:
+        # Parts of the state without a batch, such as counters, go on.
+        if new.get_shape().ndims == 0:
+            return new
+        chosen = where(over, old, new)
+        chosen.set_shape(new.get_shape())
+        return chosen
+
+    return nest.map_structure(kept, zero_output, output), nest.map_structure(kept, state, new_state)
+
+
+def zero_outputs(output_size: Any, batch_size: Any, dtype: Any) -> Any:
+    """Zeros of `[batch, size]` for each size of an output."""
+
+    def make(size: Any) -> Tensor:
+        sizes = size.as_list() if isinstance(size, TensorShape) else [int(size)]
+        made = zeros(stack([batch_size, *sizes]), dtype=dtype)
+        made.set_shape([batch_size if isinstance(batch_size, int) else None, *sizes])
+        return made
+
+    return nest.map_structure(make, output_size)
+
+
+def common_dtype(dtype: Any, state: Any) -> Any:
+    """The type of outputs: the one given, or that of all parts of the state; ValueError when they differ."""
+    if dtype is not None:
+        return dtypes.as_dtype(dtype)
+    types = {part.dtype.base_dtype for part in nest.flatten(state)}
+    if not types:
+        raise ValueError("Unable to infer dtype from empty state.")
+    if len(types) > 1:
+        raise ValueError("State has tensors of different inferred_dtypes. Unable to infer a single representative dtype.")
+    return types.pop()
+
+
+def batch_size_from(leaves: list[Any], axis: int) -> Any:
+    """The size of the batch: an integer if any leaf tells it, a scalar tensor otherwise."""
+    for leaf in leaves:
+        dims = leaf.get_shape()
+        if dims.ndims is None:
+            continue
+        if dims.ndims < 2:
+            raise ValueError(f"Expected input tensor {leaf.name} to have rank at least 2")
+        if dims[axis].value is not None:
+            return dims[axis].value
+    return shape_of(leaves[0])[axis]

@@ -1,0 +1,133 @@
+"""Discrete cosine transforms of the last dimension, by Fourier transforms of the sequence continued evenly."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+from weft.framework.operation import Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.ops.array.joining import concat
+from weft.ops.array.padding import pad
+from weft.ops.array.ranges import range_of
+from weft.ops.array.shape_ops import shape_internal
+from weft.ops.array.tiling import reverse
+from weft.ops.input_scope import input_scope
+from weft.ops.math.casting import cast
+from weft.ops.math.complex_numbers import complex_of, real
+from weft.ops.math.trigonometry import cos, sin
+from weft.ops.math.unary import rsqrt, sqrt
+from weft.ops.signal.fourier import irfft, rfft
+
+_INVERSE: Final = {1: 1, 2: 3, 3: 2, 4: 4}
+
+
+def _check(tensor: Tensor, kind: int, n: Any, axis: int, norm: str | None) -> None:
+    if axis != -1:
+        raise NotImplementedError(f"axis must be -1. Got: {axis}")
+    if n is not None and n < 1:
+        raise ValueError("n should be a positive integer or None")
+    if kind not in _INVERSE:
+        raise ValueError("Types I, II, III and IV (I)DCT are supported.")
+    if kind == 1:
+        if norm == "ortho":
+            raise ValueError("Normalization is not supported for the Type-I DCT.")
+        if tensor._dims is not None and tensor._dims[-1] is not None and tensor._dims[-1] < 2:
+            raise ValueError("Type-I DCT requires the dimension to be greater than one.")
+    if norm not in (None, "ortho"):
+        raise ValueError(f"Unknown normalization. Expected None or 'ortho', got: {norm}")
+
+
+def _size(tensor: Tensor) -> Any:
+    """The size of the last dimension, a tensor when it is not known."""
+    if tensor._dims is not None and tensor._dims[-1] is not None:
+        return tensor._dims[-1]
+    return shape_internal(tensor)[-1]
+
+
+def _cut_or_padded(tensor: Any, n: int) -> Any:
+    size = _size(tensor)
+    if isinstance(size, int) and size >= n:
+        return tensor[..., :n]
+    lead = [[0, 0]] * (len(tensor._dims) - 1)
+    short = n - size if isinstance(size, int) else n
+    return pad(tensor, [*lead, [0, short]])[..., :n]
+
+
+def _turn(angle: Any) -> Any:
+    return complex_of(cos(angle), sin(angle))
+
+
+def _weights(first: Any, others: Any, size: Any, dtype: Any) -> Any:
+    """`[first, others, others, ...]`."""
+    count = range_of(size)
+    return first * cast(count < 1, dtype) + others * cast(count > 0, dtype)
+
+
+def dct(
+    input: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None, name: str | None = None
+) -> Tensor:
+    """The cosine transform of the last dimension.
+
+    Args:
+        input: `[..., samples]` float32 or float64.
+        type: 1, 2, 3 or 4.
+        n: the length to cut or pad the last dimension to, by default its own.
+        axis: must be -1.
+        norm: 'ortho' for an orthonormal transform; None for the plain sums.
+        name: a name for the operation.
+
+    Raises:
+        ValueError: the type or the norm is unknown, or type 1 is to be normalised.
+        NotImplementedError: another axis than the last.
+    """
+    with input_scope(name, "dct", (input,)):
+        tensor: Any = convert_to_tensor(input)
+        _check(tensor, type, n, axis, norm)
+        if n is not None:
+            tensor = _cut_or_padded(tensor, n)
+        transform = {1: _first, 2: _second, 3: _third, 4: _fourth}[type]
+        return transform(tensor, norm)
+
+
+def idct(
+    input: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None, name: str | None = None
+) -> Tensor:
+    """The inverse of `dct` of this type, but for a factor unless `norm` is 'ortho'; arguments as there."""
+    _check(convert_to_tensor(input), type, n, axis, norm)
+    return dct(input, type=_INVERSE[type], n=n, axis=axis, norm=norm, name=name)
+
+
+def _first(x: Any, norm: str | None) -> Any:
+    return real(rfft(concat([x, reverse(x[..., 1:-1], [-1])], -1)))
+
+
+def _angles(x: Any, size: Any) -> Any:
+    return cast(range_of(size), x.dtype) * (math.pi / 2) / cast(size, x.dtype)
+
+
+def _second(x: Any, norm: str | None) -> Any:
+    size = _size(x)
+    result = 2 * real(rfft(x, [2 * size])[..., :size] * _turn(-_angles(x, size)))
+    if norm == "ortho":
+        least = 0.5 * rsqrt(cast(size, x.dtype))
+        result = result * _weights(least, least * math.sqrt(2), size, x.dtype)
+    return result
+
+
+def _third(x: Any, norm: str | None) -> Any:
+    size = _size(x)
+    if norm == "ortho":
+        least = sqrt(cast(size, x.dtype))
+        x = x * _weights(least, least * math.sqrt(0.5), size, x.dtype)
+    else:
+        x = x * cast(size, x.dtype)
+    turned = 2 * _turn(_angles(x, size)) * complex_of(x, x * 0)
+    return irfft(turned, [2 * size])[..., :size]
+
+
+def _fourth(x: Any, norm: str | None) -> Any:
+    size = _size(x)
+    angles = (2 * cast(range_of(size), x.dtype) + 1) * (math.pi / 4) / cast(size, x.dtype)
+    result = 2 * real(rfft(x, [4 * size])[..., 1 : 2 * size : 2] * _turn(-angles))
+    return result * math.sqrt(0.5) * rsqrt(cast(size, x.dtype)) if norm == "ortho" else result

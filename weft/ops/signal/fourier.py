@@ -1,0 +1,192 @@
+"""Discrete Fourier transforms over the last one, two or three dimensions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from weft.framework import dtypes
+from weft.framework.constant_value import constant_value
+from weft.framework.operation import Operation, Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.tensor_shape import Dims
+from weft.ops.array.gather_scatter import gather
+from weft.ops.array.ranges import range_of
+from weft.ops.array.shape_ops import rank, shape_internal
+from weft.ops.array.slicing import strided_slice
+from weft.ops.array.tiling import roll
+from weft.ops.declaration import op
+from weft.ops.input_scope import input_scope
+from weft.ops.math.elementwise import COMPLEX
+from weft.ops.symbolic_gradient import vjp
+
+_REAL = (dtypes.float32, dtypes.float64)
+_TYPES = {"Treal": _REAL, "Tcomplex": COMPLEX}
+_DEFAULTS = {"Treal": dtypes.float32, "Tcomplex": dtypes.complex64}
+_PLAIN = "input: Tcomplex -> output: Tcomplex"
+_FROM_REAL = "input: Treal, fft_length: int32 -> output: Tcomplex"
+_TO_REAL = "input: Tcomplex, fft_length: int32 -> output: Treal"
+
+
+def _same(rank: int) -> Any:
+    def infer(node: Operation) -> list[Dims]:
+        return [_checked(node, rank)]
+
+    return infer
+
+
+def _checked(node: Operation, rank: int) -> Dims:
+    dims = node.inputs[0]._dims
+    if dims is not None and len(dims) < rank:
+        raise ValueError(f"Shape must be at least rank {rank} but is rank {len(dims)}")
+    return dims
+
+
+def _of_length(rank: int, halves_last: bool) -> Any:
+    def infer(node: Operation) -> list[Dims]:
+        dims, length = _checked(node, rank), constant_value(node.inputs[1])
+        if dims is None:
+            return [None]
+        if length is None:
+            return [(*dims[:-rank], *(None,) * rank)]
+        sizes = [int(size) for size in length]
+        if halves_last:
+            sizes[-1] = sizes[-1] // 2 + 1 if sizes[-1] else 0
+        return [(*dims[:-rank], *sizes)]
+
+    return infer
+
+
+def _sizes(fft_length: Any) -> list[int]:
+    return [int(size) for size in np.ravel(fft_length)]
+
+
+@op("FFT", _PLAIN, infer=_same(1), gradient=vjp, types={"Tcomplex": COMPLEX}, defaults={"Tcomplex": dtypes.complex64})
+def fft(xp, input):
+    """The transform over the last dimension."""
+    return xp.fft.fft(input)
+
+
+@op("IFFT", _PLAIN, infer=_same(1), gradient=vjp, types={"Tcomplex": COMPLEX}, defaults={"Tcomplex": dtypes.complex64})
+def ifft(xp, input):
+    """The inverse transform over the last dimension."""
+    return xp.fft.ifft(input)
+
+
+@op("FFT2D", _PLAIN, infer=_same(2), gradient=vjp, types={"Tcomplex": COMPLEX}, defaults={"Tcomplex": dtypes.complex64})
+def fft2d(xp, input):
+    """The transform over the last two dimensions."""
+    return xp.fft.fft2(input)
+
+
+@op("IFFT2D", _PLAIN, infer=_same(2), gradient=vjp, types={"Tcomplex": COMPLEX}, defaults={"Tcomplex": dtypes.complex64})
+def ifft2d(xp, input):
+    """The inverse transform over the last two dimensions."""
+    return xp.fft.ifft2(input)
+
+
+@op("FFT3D", _PLAIN, infer=_same(3), gradient=vjp, types={"Tcomplex": COMPLEX}, defaults={"Tcomplex": dtypes.complex64})
+def fft3d(xp, input):
+    """The transform over the last three dimensions."""
+    return xp.fft.fftn(input, axes=(-3, -2, -1))
+
+
+@op("IFFT3D", _PLAIN, infer=_same(3), gradient=vjp, types={"Tcomplex": COMPLEX}, defaults={"Tcomplex": dtypes.complex64})
+def ifft3d(xp, input):
+    """The inverse transform over the last three dimensions."""
+    return xp.fft.ifftn(input, axes=(-3, -2, -1))
+
+
+@op("RFFT", _FROM_REAL, infer=_of_length(1, True), gradient=vjp, static=("fft_length",), types=_TYPES, defaults=_DEFAULTS)
+def rfft_node(xp, input, fft_length):
+    """The half of the transform of real numbers that the other half follows from, cut or padded to a length."""
+    return xp.fft.rfft(input, _sizes(fft_length)[0])
+
+
+@op("IRFFT", _TO_REAL, infer=_of_length(1, False), gradient=vjp, static=("fft_length",), types=_TYPES, defaults=_DEFAULTS)
+def irfft_node(xp, input, fft_length):
+    """The real numbers of a length that a half transform belongs to."""
+    return xp.fft.irfft(input, _sizes(fft_length)[0])
+
+
+@op("RFFT2D", _FROM_REAL, infer=_of_length(2, True), gradient=vjp, static=("fft_length",), types=_TYPES, defaults=_DEFAULTS)
+def rfft2d_node(xp, input, fft_length):
+    """The half of the transform of real numbers over two dimensions, cut or padded to lengths."""
+    return xp.fft.rfft2(input, _sizes(fft_length))
+
+
+@op("IRFFT2D", _TO_REAL, infer=_of_length(2, False), gradient=vjp, static=("fft_length",), types=_TYPES, defaults=_DEFAULTS)
+def irfft2d_node(xp, input, fft_length):
+    """The real numbers, in two dimensions, that a half transform belongs to."""
+    return xp.fft.irfft2(input, _sizes(fft_length))
+
+
+@op("RFFT3D", _FROM_REAL, infer=_of_length(3, True), gradient=vjp, static=("fft_length",), types=_TYPES, defaults=_DEFAULTS)
+def rfft3d_node(xp, input, fft_length):
+    """The half of the transform of real numbers over three dimensions, cut or padded to lengths."""
+    return xp.fft.rfftn(input, _sizes(fft_length), axes=(-3, -2, -1))
+
+
+@op("IRFFT3D", _TO_REAL, infer=_of_length(3, False), gradient=vjp, static=("fft_length",), types=_TYPES, defaults=_DEFAULTS)
+def irfft3d_node(xp, input, fft_length):
+    """The real numbers, in three dimensions, that a half transform belongs to."""
+    return xp.fft.irfftn(input, _sizes(fft_length), axes=(-3, -2, -1))
+
+
+def _lengths(tensor: Tensor, rank: int, doubles_last: bool) -> Any:
+    """The lengths of a transform whose caller gave none."""
+    dims = tensor._dims
+    if dims is None or None in dims[-rank:]:
+        sizes = strided_slice(shape_internal(tensor), [-rank], [np.iinfo(np.int32).max])
+        if not doubles_last:
+            return sizes
+        whole: Any = np.array([0] * (rank - 1) + [1], np.int32)
+        return sizes + whole * (sizes - 2)
+    known = [int(size) for size in dims[-rank:] if size is not None]
+    if doubles_last:
+        known[-1] = max(0, 2 * (known[-1] - 1))
+    return np.array(known, np.int32)
+
+
+def _real_transform(node: Any, default: str, rank: int, to_real: bool) -> Any:
+    def transform(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
+        with input_scope(name, default, (input_tensor, fft_length)) as scope:
+            tensor = convert_to_tensor(input_tensor)
+            length = _lengths(tensor, rank, to_real) if fft_length is None else fft_length
+            is_wide = tensor.dtype.base_dtype in (dtypes.float64, dtypes.complex128)
+            kind = {"Treal": _REAL[is_wide]} if to_real else {"Tcomplex": COMPLEX[is_wide]}
+            return node(tensor, length, name=scope, **kind)
+
+    transform.__name__ = default
+    transform.__doc__ = node.__doc__
+    return transform
+
+
+rfft = _real_transform(rfft_node, "rfft", 1, False)
+irfft = _real_transform(irfft_node, "irfft", 1, True)
+rfft2d = _real_transform(rfft2d_node, "rfft2d", 2, False)
+irfft2d = _real_transform(irfft2d_node, "irfft2d", 2, True)
+rfft3d = _real_transform(rfft3d_node, "rfft3d", 3, False)
+irfft3d = _real_transform(irfft3d_node, "irfft3d", 3, True)
+
+
+def _shifted(x: Any, axes: Any, default: str, name: str | None, forth: bool) -> Tensor:
+    with input_scope(name, default, (x, axes)):
+        tensor = convert_to_tensor(x)
+        if axes is None:
+            axes = range_of(rank(tensor))
+            by = shape_internal(tensor)
+        else:
+            by = gather(shape_internal(tensor), axes)
+        return roll(tensor, by // 2 if forth else -(by // 2), axes)
+
+
+def fftshift(x: Any, axes: Any = None, name: str | None = None) -> Tensor:
+    """Move the zero frequency to the middle, along `axes` (all by default)."""
+    return _shifted(x, axes, "fftshift", name, True)
+
+
+def ifftshift(x: Any, axes: Any = None, name: str | None = None) -> Tensor:
+    """Undo `fftshift`."""
+    return _shifted(x, axes, "ifftshift", name, False)

@@ -1,0 +1,107 @@
+"""Cutting signals into frames that may overlap, and adding frames up to signals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.framework.constant_value import constant_value
+from weft.framework.operation import Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.ops.array.gather_scatter import gather
+from weft.ops.array.joining import concat
+from weft.ops.array.padding import pad_v2
+from weft.ops.array.ranges import range_of
+from weft.ops.array.shape_ops import expand_dims, reshape, shape_internal, squeeze, transpose
+from weft.ops.declaration import rank_of
+from weft.ops.input_scope import input_scope
+from weft.ops.math.comparison import maximum
+from weft.ops.math.segment import unsorted_segment_sum
+
+
+def _known(value: Any) -> Any:
+    """A scalar as an int where that is known."""
+    if not isinstance(value, Tensor):
+        return int(value)
+    found = constant_value(value)
+    return value if found is None else int(found)
+
+
+def _size(tensor: Tensor, axis: int) -> Any:
+    dims = tensor._dims
+    size = None if dims is None else dims[axis]
+    return shape_internal(tensor)[axis] if size is None else size
+
+
+def _at_least_none(count: Any) -> Any:
+    return max(0, count) if isinstance(count, int) else maximum(0, count)
+
+
+def frame_positions(frames: Any, frame_length: Any, frame_step: Any) -> Any:
+    """`[frames, frame_length]`: where in the signal each element of each frame lies."""
+    starts = range_of(frames) * frame_step
+    return expand_dims(starts, 1) + expand_dims(range_of(frame_length), 0)
+
+
+def frame(
+    signal: Any,
+    frame_length: Any,
+    frame_step: Any,
+    pad_end: bool = False,
+    pad_value: Any = 0,
+    axis: int = -1,
+    name: str | None = None,
+) -> Tensor:
+    """Cut a dimension of `signal` into frames: `[..., samples, ...]` becomes `[..., frames, frame_length, ...]`.
+
+    Args:
+        signal: a tensor of known rank.
+        frame_length: how many samples a frame has.
+        frame_step: how far the frames are apart.
+        pad_end: whether frames begin as long as there are samples, and what they lack is `pad_value`; else only whole frames
+            are taken.
+        pad_value: a scalar.
+        axis: the dimension.
+        name: a name for the operation.
+    """
+    with input_scope(name, "frame", (signal, frame_length, frame_step, pad_value)):
+        tensor = convert_to_tensor(signal)
+        rank = rank_of(tensor)
+        if rank is None:
+            raise ValueError("frame: the rank of the signal must be known, it is not")
+        at = axis % rank
+        length, step, size = _known(frame_length), _known(frame_step), _size(tensor, at)
+        if pad_end:
+            frames = -(-size // step)
+            missing = _at_least_none((frames - 1) * step + length - size)
+            tensor = pad_v2(tensor, [[0, missing] if each == at else [0, 0] for each in range(rank)], pad_value)
+        else:
+            frames = _at_least_none(1 + (size - length) // step)
+        # Behind a further dimension the gradient is dense, as programs expect of a signal's.
+        return squeeze(gather(expand_dims(tensor, 0), frame_positions(frames, length, step), axis=at + 1), [0])
+
+
+def overlap_and_add(signal: Any, frame_step: Any, name: str | None = None) -> Tensor:
+    """Add overlapping frames up: `[..., frames, frame_length]` becomes `[..., (frames - 1) * frame_step + frame_length]`.
+
+    Raises:
+        ValueError: `signal` has less than two dimensions, or `frame_step` is no scalar integer.
+    """
+    with input_scope(name, "overlap_and_add", (signal, frame_step)):
+        tensor: Any = convert_to_tensor(signal)
+        rank = rank_of(tensor)
+        if rank is not None and rank < 2:
+            raise ValueError(f"Shape must be at least rank 2 but is rank {rank}")
+        checked = convert_to_tensor(frame_step)
+        if not checked.dtype.is_integer:
+            raise ValueError(f"frame_step must be an integer. Got {checked.dtype!r}")
+        if rank_of(checked) not in (0, None):
+            raise ValueError(f"frame_step must be a scalar, it has shape {checked.shape}")
+        step, frames, length = _known(frame_step), _size(tensor, -2), _size(tensor, -1)
+        samples = (frames - 1) * step + length
+        flat = transpose(reshape(tensor, [-1, frames * length]))
+        positions = reshape(frame_positions(frames, length, step), [-1])
+        summed = transpose(unsorted_segment_sum(flat, positions, samples))
+        result = reshape(summed, concat([shape_internal(tensor)[:-2], [samples]], 0))
+        if tensor._dims is not None:
+            result.set_shape([*tensor._dims[:-2], samples if isinstance(samples, int) else None])
+        return result

@@ -1,0 +1,222 @@
+"""Windows, short-time Fourier transforms and what speech programs make of them: mel scales and cepstral coefficients."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from weft.framework import dtypes
+from weft.framework.constant_value import constant_value
+from weft.framework.operation import Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.ops.array.filling import ones
+from weft.ops.array.padding import pad
+from weft.ops.array.ranges import linspace, range_of
+from weft.ops.array.shape_ops import expand_dims, reshape, shape_internal
+from weft.ops.array.tiling import tile
+from weft.ops.declaration import rank_of
+from weft.ops.input_scope import input_scope
+from weft.ops.math.casting import cast
+from weft.ops.math.comparison import maximum, minimum
+from weft.ops.math.elementwise import square
+from weft.ops.math.reduce_functions import reduce_sum
+from weft.ops.math.trigonometry import cos
+from weft.ops.math.unary import ceil, log, rsqrt
+from weft.ops.signal.cosine_transform import dct
+from weft.ops.signal.fourier import irfft, rfft
+from weft.ops.signal.framing import frame, overlap_and_add
+
+
+def _window(name: str | None, default: str, length: Any, periodic: Any, dtype: Any, height: float, depth: float) -> Tensor:
+    kind = dtypes.as_dtype(dtype)
+    if not kind.is_floating:
+        raise ValueError(f"dtype must be a floating point type. Found {kind!r}")
+    with input_scope(name, default, (length, periodic)):
+        samples: Any = convert_to_tensor(length, dtypes.int32, name="window_length")
+        if rank_of(samples) not in (0, None):
+            raise ValueError(f"Shape {samples.shape} must have rank 0")
+        known = constant_value(samples)
+        if known is not None and int(known) == 1:
+            return ones([1], kind)
+        whole = cast(convert_to_tensor(periodic, dtypes.bool, name="periodic"), dtypes.int32)
+        # A window of one sample has no steps; it is 1, as the cosine of 0 would not make it.
+        steps = maximum(samples + whole * (1 - samples % 2) - 1, 1)
+        angles = cast(range_of(samples), kind) * (2 * math.pi) / cast(steps, kind)
+        shape = height - depth * cos(angles)
+        return shape if known is not None else maximum(shape, cast(samples < 2, kind))
+
+
+def hann_window(window_length: Any, periodic: Any = True, dtype: Any = dtypes.float32, name: str | None = None) -> Tensor:
+    """The Hann window, `[window_length]`; periodic ones are for spectra, symmetric ones for filters."""
+    return _window(name, "hann_window", window_length, periodic, dtype, 0.5, 0.5)
+
+
+def hamming_window(window_length: Any, periodic: Any = True, dtype: Any = dtypes.float32, name: str | None = None) -> Tensor:
+    """The Hamming window, `[window_length]`; periodic ones are for spectra, symmetric ones for filters."""
+    return _window(name, "hamming_window", window_length, periodic, dtype, 0.54, 0.46)
+
+
+def _as_int(value: Any, name: str) -> Any:
+    """A scalar as an int where that is known, else as a tensor."""
+    tensor = convert_to_tensor(value, dtypes.int32, name=name)
+    if rank_of(tensor) not in (0, None):
+        raise ValueError(f"Shape {tensor.shape} must have rank 0")
+    known = constant_value(tensor)
+    return tensor if known is None else int(known)
+
+
+def _power_of_two_from(length: Any) -> Any:
+    """The least power of two that is not below `length`."""
+    if isinstance(length, int):
+        return 2 ** math.ceil(math.log2(length)) if length > 0 else 1
+    exponent = ceil(log(cast(length, dtypes.float64)) / math.log(2.0))
+    return cast(2.0**exponent, dtypes.int32)
+
+
+def stft(
+    signals: Any,
+    frame_length: Any,
+    frame_step: Any,
+    fft_length: Any = None,
+    window_fn: Callable[..., Any] | None = hann_window,
+    pad_end: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The short-time Fourier transform: `[..., samples]` becomes `[..., frames, fft_length // 2 + 1]`, complex.
+
+    Args:
+        signals: float32 or float64.
+        frame_length: samples in a frame.
+        frame_step: samples from one frame to the next.
+        fft_length: the length of the transforms, by default the least power of two that holds a frame.
+        window_fn: `window_fn(frame_length, dtype=...)` gives what frames are multiplied by; None for nothing.
+        pad_end: whether zeros follow the signals, so that frames begin as long as there are samples.
+        name: a name for the operation.
+    """
+    with input_scope(name, "stft", (signals, frame_length, frame_step)):
+        tensor = convert_to_tensor(signals, name="signals")
+        length, step = _as_int(frame_length, "frame_length"), _as_int(frame_step, "frame_step")
+        size = _power_of_two_from(length) if fft_length is None else _as_int(fft_length, "fft_length")
+        frames = frame(tensor, length, step, pad_end=pad_end)
+        if window_fn is not None:
+            frames = frames * window_fn(length, dtype=frames.dtype)
+        return rfft(frames, [size])
+
+
+def inverse_stft(
+    stfts: Any,
+    frame_length: Any,
+    frame_step: Any,
+    fft_length: Any = None,
+    window_fn: Callable[..., Any] | None = hann_window,
+    name: str | None = None,
+) -> Tensor:
+    """The signals `[..., samples]` of the transforms `[..., frames, fft_length // 2 + 1]`.
+
+    They are those that `stft` had if `window_fn` undoes its window; see `inverse_stft_window_fn`.
+    """
+    with input_scope(name, "inverse_stft", (stfts,)):
+        tensor = convert_to_tensor(stfts, name="stfts")
+        if not tensor.dtype.is_complex:
+            raise ValueError(f"stfts must be complex, it is {tensor.dtype!r}")
+        length, step = _as_int(frame_length, "frame_length"), _as_int(frame_step, "frame_step")
+        size = _power_of_two_from(length) if fft_length is None else _as_int(fft_length, "fft_length")
+        frames = irfft(tensor, [size])[..., :length]
+        missing = maximum(0, length - size) if isinstance(length, Tensor) or isinstance(size, Tensor) else max(0, length - size)
+        if not isinstance(missing, int) or missing:
+            frames = pad(frames, [*[[0, 0]] * (len(frames.shape) - 1), [0, missing]])
+        if window_fn is not None:
+            frames = frames * window_fn(length, dtype=frames.dtype)
+        return overlap_and_add(frames, step)
+
+
+def inverse_stft_window_fn(
+    frame_step: Any, forward_window_fn: Callable[..., Any] = hann_window, name: str | None = None
+) -> Callable[..., Tensor]:
+    """The window function with which `inverse_stft` gives back what `stft` with `forward_window_fn` was given.
+
+    Raises:
+        ValueError: `frame_step` is no scalar.
+    """
+
+    def inverse(frame_length: Any, dtype: Any) -> Tensor:
+        with input_scope(name, "inverse_stft_window_fn", (forward_window_fn,)):
+            length, step = _as_int(frame_length, "frame_length"), _as_int(frame_step, "frame_step")
+            window = forward_window_fn(length, dtype=dtype)
+            overlaps = -(-length // step)
+            folded = reshape(pad(square(window), [[0, overlaps * step - length]]), [overlaps, step])
+            total = tile(reduce_sum(folded, 0, keepdims=True), [overlaps, 1])
+            return window / reshape(total, [-1])[:length]
+
+    return inverse
+
+
+def mfccs_from_log_mel_spectrograms(log_mel_spectrograms: Any, name: str | None = None) -> Tensor:
+    """The cepstral coefficients of `[..., mel_bins]` logarithms, as HTK scales them.
+
+    Raises:
+        ValueError: there are no bins.
+    """
+    with input_scope(name, "mfccs_from_log_mel_spectrograms", (log_mel_spectrograms,)):
+        tensor: Any = convert_to_tensor(log_mel_spectrograms)
+        bins = None if tensor._dims is None else tensor._dims[-1]
+        if bins == 0:
+            raise ValueError(f"num_mel_bins must be positive. Got: {tensor}")
+        count = cast(shape_internal(tensor)[-1] if bins is None else bins, tensor.dtype)
+        return dct(tensor, type=2) * rsqrt(count * 2.0)
+
+
+def _mel(hertz: Any) -> Any:
+    return 1127.0 * log(1.0 + hertz / 700.0)
+
+
+def _check_mel(mel_bins: int, sample_rate: Any, low: float, high: float, dtype: dtypes.DType) -> None:
+    if mel_bins <= 0:
+        raise ValueError(f"num_mel_bins must be positive. Got: {mel_bins}")
+    if low < 0.0:
+        raise ValueError(f"lower_edge_hertz must be non-negative. Got: {low}")
+    if low >= high:
+        raise ValueError(f"lower_edge_hertz {low:.1f} >= upper_edge_hertz {high:.1f}")
+    rate = constant_value(sample_rate) if isinstance(sample_rate, Tensor) else sample_rate
+    if rate is not None:
+        if rate <= 0.0:
+            raise ValueError(f"sample_rate must be positive. Got: {rate}")
+        if high > rate / 2:
+            raise ValueError(
+                "upper_edge_hertz must not be larger than the Nyquist frequency (sample_rate / 2). "
+                f"Got {high} for sample_rate: {rate}"
+            )
+    if not dtype.is_floating:
+        raise ValueError(f"dtype must be a floating point type. Got: {dtype}")
+
+
+def linear_to_mel_weight_matrix(
+    num_mel_bins: int = 20,
+    num_spectrogram_bins: Any = 129,
+    sample_rate: Any = 8000,
+    lower_edge_hertz: float = 125.0,
+    upper_edge_hertz: float = 3800.0,
+    dtype: Any = dtypes.float32,
+    name: str | None = None,
+) -> Tensor:
+    """The matrix `[num_spectrogram_bins, num_mel_bins]` that turns linear spectra into those on the mel scale.
+
+    Its columns are triangles in mel between `lower_edge_hertz` and `upper_edge_hertz`.
+
+    Raises:
+        ValueError: there are no bins, the edges are in the wrong order or beyond half of `sample_rate`.
+    """
+    kind = dtypes.as_dtype(dtype)
+    _check_mel(num_mel_bins, sample_rate, lower_edge_hertz, upper_edge_hertz, kind)
+    with input_scope(name, "linear_to_mel_weight_matrix", (sample_rate,)):
+        rate = cast(convert_to_tensor(sample_rate), kind)
+        low, high = (convert_to_tensor(edge, kind) for edge in (lower_edge_hertz, upper_edge_hertz))
+        # The lowest bin, which is constant over time, has no place on the scale.
+        spectrum: Any = linspace(convert_to_tensor(0.0, kind), rate / 2.0, num_spectrogram_bins)
+        mels = expand_dims(_mel(spectrum[1:]), 1)
+        edges: Any = frame(linspace(_mel(low), _mel(high), num_mel_bins + 2), 3, 1)
+        left, middle, right = (reshape(edges[:, which], [1, num_mel_bins]) for which in range(3))
+        rising, falling = (mels - left) / (middle - left), (right - mels) / (right - middle)
+        zero = convert_to_tensor(0.0, kind)
+        return pad(maximum(zero, minimum(rising, falling)), [[1, 0], [0, 0]])

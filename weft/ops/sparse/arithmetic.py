@@ -1,0 +1,462 @@
+"""Arithmetic on SparseTensors: products, sums, reductions, softmax."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from weft.errors import InvalidArgumentError
+from weft.framework import dtypes
+from weft.framework.constant_value import constant_dims, constant_value
+from weft.framework.graph import get_default_graph
+from weft.framework.operation import Operation, Tensor
+from weft.framework.sparse_tensor import SparseTensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.tensor_shape import Dims, merge_dims
+from weft.ops.array.gather_scatter import gather_nd_node
+from weft.ops.array.shape_ops import INDEX, brackets, reshape
+from weft.ops.declaration import not_differentiable, op, rank_of
+from weft.ops.math.elementwise import FLOATS, NUMBERS, REAL
+from weft.ops.sparse.layout import as_sparse, flat_positions
+from weft.ops.symbolic_gradient import vjp
+
+# Products.
+
+
+def _product_shape(node: Operation) -> list[Dims]:
+    shape, b = constant_dims(node.inputs[2]), node.inputs[3]._dims
+    rows = None if shape is None else shape[1 if node.attrs["adjoint_a"] else 0]
+    inner = None if shape is None else shape[0 if node.attrs["adjoint_a"] else 1]
+    if b is None:
+        return [(rows, None)]
+    if len(b) != 2:
+        raise ValueError(f"Shape must be rank 2 but is rank {len(b)}")
+    b_inner, columns = (b[1], b[0]) if node.attrs["adjoint_b"] else b
+    if inner is not None and b_inner is not None and inner != b_inner:
+        raise ValueError(f"Dimensions must be equal, but are {inner} and {b_inner}")
+    return [(rows, columns)]
+
+
+def _product_gradient(node: Operation, grad: Any) -> list[Any]:
+    gradients = vjp(node, grad)
+    return [None, gradients[1], None, gradients[3]]
+
+
+@op("SparseTensorDenseMatMul", "a_indices: Tindices, a_values: T, a_shape: int64, b: T -> product: T",
+    infer=_product_shape, gradient=_product_gradient, static=("a_shape",), types={"Tindices": INDEX},
+    defaults={"Tindices": dtypes.int64})  # fmt: skip
+def sparse_tensor_dense_mat_mul(xp, a_indices, a_values, a_shape, b, *, adjoint_a: bool = False, adjoint_b: bool = False):
+    """The sparse matrix times the dense one."""
+    rows, columns = (1, 0) if adjoint_a else (0, 1)
+    dense = xp.conj(b).T if adjoint_b else b
+    count, inner = int(a_shape[rows]), int(a_shape[columns])
+    if dense.shape[0] != inner:
+        raise InvalidArgumentError(
+            None, None, f"Cannot multiply A and B because inner dimension does not match: {inner} vs. {dense.shape[0]}"
+        )
+    weights = (xp.conj(a_values) if adjoint_a else a_values)[:, None]
+    parts = weights * dense[a_indices[:, columns]]
+    zeros = xp.zeros((count, dense.shape[1]), b.dtype)
+    if xp is np:
+        np.add.at(zeros, a_indices[:, rows], parts)
+        return zeros
+    return zeros.at[a_indices[:, rows]].add(parts)
+
+
+def sparse_tensor_dense_matmul(
+    sp_a: Any, b: Any, adjoint_a: bool = False, adjoint_b: bool = False, name: str | None = None
+) -> Tensor:
+    """Multiply a sparse matrix by a dense one; either may be conjugated and transposed first."""
+    a = as_sparse(sp_a)
+    return sparse_tensor_dense_mat_mul(
+        a.indices, a.values, a.dense_shape, b, adjoint_a=adjoint_a, adjoint_b=adjoint_b, name=name
+    )
+
+
+# Elementwise, with something dense that is broadcast to the sparse shape.
+
+
+def _picked(xp: Any, sp_indices: Any, sp_shape: Any, dense: Any) -> Any:
+    sizes = tuple(int(size) for size in sp_shape)
+    if len(dense.shape) > len(sizes):
+        raise InvalidArgumentError(
+            None, None, f"SparseDenseBinaryOpShared broadcasts dense to sparse only; got incompatible shapes: "
+            f"{brackets(sizes)} vs. {brackets(dense.shape)}"
+        )  # fmt: skip
+    wide = xp.broadcast_to(dense, sizes)
+    return wide[tuple(sp_indices[:, axis] for axis in range(len(sizes)))]
+
+
+def _values_shape(node: Operation) -> list[Dims]:
+    return [node.inputs[1]._dims]
+
+
+@op("SparseDenseCwiseMul", "sp_indices: int64, sp_values: T, sp_shape: int64, dense: T -> output: T",
+    infer=_values_shape,
+    gradient=vjp, static=("sp_shape",), types={"T": NUMBERS})  # fmt: skip
+def sparse_dense_mul(xp, sp_indices, sp_values, sp_shape, dense):
+    """The sparse values times the dense ones at their positions."""
+    return sp_values * _picked(xp, sp_indices, sp_shape, dense)
+
+
+@op("SparseDenseCwiseDiv", "sp_indices: int64, sp_values: T, sp_shape: int64, dense: T -> output: T",
+    infer=_values_shape,
+    gradient=vjp, static=("sp_shape",), types={"T": NUMBERS})  # fmt: skip
+def sparse_dense_div(xp, sp_indices, sp_values, sp_shape, dense):
+    """The sparse values over the dense ones at their positions."""
+    divisor = _picked(xp, sp_indices, sp_shape, dense)
+    return sp_values // divisor if np.dtype(sp_values.dtype).kind in "iu" else sp_values / divisor
+
+
+@op("SparseDenseCwiseAdd", "sp_indices: int64, sp_values: T, sp_shape: int64, dense: T -> output: T",
+    infer=_values_shape,
+    gradient=None, static=("sp_shape",), types={"T": NUMBERS})  # fmt: skip
+def sparse_dense_add(xp, sp_indices, sp_values, sp_shape, dense):
+    """The sparse values plus the dense ones at their positions."""
+    return sp_values + _picked(xp, sp_indices, sp_shape, dense)
+
+
+def _operator(node: Any) -> Any:
+    def apply(sparse: SparseTensor, dense: Any) -> Any:
+        other = convert_to_tensor(dense, sparse.dtype.base_dtype)
+        return sparse.with_values(node(sparse.indices, sparse.values, sparse.dense_shape, other))
+
+    return apply
+
+
+# Sums.
+
+
+def _sum_shapes(node: Operation) -> list[Dims]:
+    dims = node.inputs[0]._dims
+    columns = None if dims is None else dims[1]
+    return [(None, columns), (None,), (columns,)]
+
+
+@op("SparseAdd", "a_indices: int64, a_values: T, a_shape: int64, b_indices: int64, b_values: T, b_shape: int64, "
+    "thresh: Treal -> sum_indices: int64, sum_values: T, sum_shape: int64", infer=_sum_shapes,
+    gradient=lambda node, i, grad, s: _added_gradient(node, grad), types={"T": NUMBERS, "Treal": REAL})  # fmt: skip
+def sparse_add_node(ctx, a_indices, a_values, a_shape, b_indices, b_values, b_shape, thresh):
+    """The sum; elements whose magnitude is below the threshold are left out."""
+    if not np.array_equal(a_shape, b_shape):
+        raise InvalidArgumentError(
+            None, None, f"operands' shapes do not match: got {brackets(a_shape)} and {brackets(b_shape)}"
+        )
+    table = np.concatenate([a_indices, b_indices])
+    unique, place = np.unique(flat_positions(table, a_shape), return_inverse=True)
+    sums = np.zeros(len(unique), a_values.dtype)
+    np.add.at(sums, place, np.concatenate([a_values, b_values]))
+    kept = np.abs(sums) >= thresh
+    where = np.stack(np.unravel_index(unique[kept], tuple(a_shape)), 1) if len(a_shape) else table[:0]
+    return where.reshape(-1, table.shape[1]), sums[kept], a_shape
+
+
+def _added_gradient(node: Operation, grad: Any) -> list[Any]:
+    a, b = sparse_add_grad(grad, node.inputs[0], node.inputs[3], node.outputs[0])
+    return [None, a, None, None, b, None, None]
+
+
+@op("SparseAddGrad", "backprop_val_grad: T, a_indices: int64, b_indices: int64, sum_indices: int64 -> a_val_grad: T, "
+    "b_val_grad: T", gradient=not_differentiable, types={"T": NUMBERS},
+    infer=lambda node: [None if t._dims is None else t._dims[:1] for t in node.inputs[1:3]])  # fmt: skip
+def sparse_add_grad(ctx, backprop_val_grad, a_indices, b_indices, sum_indices):
+    """For each element of both inputs the gradient of the sum at its position, zero where that was left out."""
+    places = {tuple(row): number for number, row in enumerate(sum_indices.tolist())}
+    padded = np.append(backprop_val_grad, np.zeros(1, backprop_val_grad.dtype))
+    return tuple(
+        padded[np.array([places.get(tuple(row), -1) for row in table.tolist()], np.int64)] for table in (a_indices, b_indices)
+    )
+
+
+@op("SparseTensorDenseAdd", "a_indices: Tindices, a_values: T, a_shape: Tindices, b: T -> output: T",
+    infer=lambda node: [node.inputs[3]._dims], types={"T": NUMBERS, "Tindices": INDEX},
+    gradient=lambda node, grad: [None, gather_nd_node(grad, node.inputs[0]), None, grad])  # fmt: skip
+def sparse_tensor_dense_add(xp, a_indices, a_values, a_shape, b):
+    """The dense tensor plus the sparse one."""
+    index = tuple(a_indices[:, axis] for axis in range(len(b.shape)))
+    if xp is np:
+        result = b.copy()
+        np.add.at(result, index, a_values)
+        return result
+    return b.at[index].add(a_values)
+
+
+def sparse_add(a: Any, b: Any, threshold: Any = None, thresh: Any = None) -> Any:
+    """The sum of two sparse tensors (sparse, without elements below the threshold) or of a sparse and a dense one."""
+    if not any(hasattr(each, "dense_shape") for each in (a, b)):
+        raise TypeError("At least one input should be SparseTensor; do you mean to use tf.add()?")
+    if hasattr(a, "dense_shape") and hasattr(b, "dense_shape"):
+        first, second = as_sparse(a), as_sparse(b)
+        try:
+            dims = merge_dims(first.shape._dims, second.shape._dims)
+        except ValueError:
+            raise ValueError(f"Shapes {first.shape} and {second.shape} are incompatible") from None
+        limit = threshold if thresh is None else thresh
+        least = convert_to_tensor(0 if limit is None else limit, first.dtype.real_dtype, name="thresh")
+        result = sparse_add_node(
+            first.indices, first.values, first.dense_shape, second.indices, second.values, second.dense_shape, least
+        )
+        made = SparseTensor(*result)
+        made.set_shape(dims)
+        return made
+    sparse, dense = (as_sparse(a), b) if hasattr(a, "dense_shape") else (as_sparse(b), a)
+    return sparse_tensor_dense_add(sparse.indices, sparse.values, sparse.dense_shape, dense)
+
+
+def _extreme(name: str, choose: Any) -> Any:
+    def kernel(ctx, a_indices, a_values, a_shape, b_indices, b_values, b_shape):
+        flat = [flat_positions(a_indices, a_shape), flat_positions(b_indices, b_shape)]
+        unique = np.unique(np.concatenate(flat))
+        sides = []
+        for places, values in zip(flat, (a_values, b_values), strict=True):
+            side = np.zeros(len(unique), a_values.dtype)
+            side[np.searchsorted(unique, places)] = values
+            sides.append(side)
+        return np.stack(np.unravel_index(unique, tuple(a_shape)), 1), choose(*sides)
+
+    kernel.__name__, kernel.__doc__ = name, f"{name} of two sparse tensors, zero where one has no element."
+    return op(
+        name, "a_indices: int64, a_values: T, a_shape: int64, b_indices: int64, b_values: T, b_shape: int64 -> "
+        "output_indices: int64, output_values: T", infer=lambda node: _sum_shapes(node)[:2], gradient=None,
+        types={"T": NUMBERS},
+    )(kernel)  # fmt: skip
+
+
+_maximum_node = _extreme("SparseSparseMaximum", np.maximum)
+_minimum_node = _extreme("SparseSparseMinimum", np.minimum)
+
+
+def _extreme_of(node: Any, sp_a: Any, sp_b: Any, name: str | None) -> SparseTensor:
+    a, b = as_sparse(sp_a), as_sparse(sp_b)
+    indices, values = node(a.indices, a.values, a.dense_shape, b.indices, b.values, b.dense_shape, name=name)
+    return SparseTensor(indices, values, a.dense_shape)
+
+
+def sparse_maximum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
+    """The greater of both at each position; where only one has an element, the other counts as zero."""
+    return _extreme_of(_maximum_node, sp_a, sp_b, name)
+
+
+def sparse_minimum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
+    """The lesser of both at each position; where only one has an element, the other counts as zero."""
+    return _extreme_of(_minimum_node, sp_a, sp_b, name)
+
+
+# Reductions.
+
+
+def _reduced_dims(node: Operation) -> list[Dims]:
+    shape, axes = constant_dims(node.inputs[2]), constant_value(node.inputs[3])
+    if shape is None or axes is None:
+        return [None]
+    gone = _axes(axes, len(shape))
+    if node.attrs["keep_dims"]:
+        return [tuple(1 if axis in gone else size for axis, size in enumerate(shape))]
+    return [tuple(size for axis, size in enumerate(shape) if axis not in gone)]
+
+
+def _axes(axes: Any, rank: int) -> set[int]:
+    listed = np.ravel(axes).tolist()
+    for axis in listed:
+        if not -rank <= axis < rank:
+            raise ValueError(f"Invalid reduction dimension {axis}, for input with {rank} dimensions.")
+    return {axis % rank for axis in listed} if listed else set(range(rank))
+
+
+def _reduced(xp: Any, indices: Any, values: Any, shape: Any, axes: Any, keep_dims: bool, how: str) -> Any:
+    sizes = [int(size) for size in shape]
+    gone = _axes(axes, len(sizes))
+    rest = [axis for axis in range(len(sizes)) if axis not in gone]
+    kept = tuple(sizes[axis] for axis in rest)
+    index = tuple(indices[:, axis] for axis in rest)
+    if how == "add":
+        start: Any = 0
+    else:
+        start = np.finfo(values.dtype).min if values.dtype.kind == "f" else np.iinfo(values.dtype).min
+    result = xp.full(kept, start, values.dtype)
+    if xp is np:
+        if rest:
+            (np.add if how == "add" else np.maximum).at(result, index, values)
+        else:
+            result = values.sum(dtype=values.dtype) if how == "add" else values.max(initial=start)
+    elif rest:
+        result = getattr(result.at[index], how)(values)
+    else:
+        result = xp.sum(values) if how == "add" else xp.max(values, initial=start)
+    if how == "max":
+        result = xp.where(result == start, xp.zeros((), values.dtype), result)
+    if keep_dims:
+        result = xp.reshape(result, tuple(1 if axis in gone else size for axis, size in enumerate(sizes)))
+    return result
+
+
+def _sum_gradient(node: Operation, grad: Any) -> list[Any]:
+    return [None, picked_sums(node.inputs[0], node.inputs[2], node.inputs[3], grad), None, None]
+
+
+@op("SparseReduceSumGrad", "indices: int64, shape: int64, axes: int32, grad: T -> output: T",
+    infer=lambda node: [None if node.inputs[0]._dims is None else node.inputs[0]._dims[:1]], gradient=None,
+    static=("shape", "axes"))  # fmt: skip
+def picked_sums(xp, indices, shape, axes, grad):
+    """For each element the gradient of the sum that it went into."""
+    gone = _axes(axes, len(shape))
+    rest = [axis for axis in range(len(shape)) if axis not in gone]
+    flat = xp.reshape(grad, tuple(int(shape[axis]) for axis in rest))
+    return flat[tuple(indices[:, axis] for axis in rest)] if rest else xp.broadcast_to(flat, (indices.shape[0],))
+
+
+_REDUCE = "input_indices: int64, input_values: T, input_shape: int64, reduction_axes: int32 -> "
+
+
+@op("SparseReduceSum", _REDUCE + "output: T", infer=_reduced_dims, gradient=_sum_gradient,
+    static=("input_shape", "reduction_axes"), types={"T": NUMBERS})  # fmt: skip
+def sparse_reduce_sum_node(xp, input_indices, input_values, input_shape, reduction_axes, *, keep_dims: bool = False):
+    """The dense sums along some dimensions."""
+    return _reduced(xp, input_indices, input_values, input_shape, reduction_axes, keep_dims, "add")
+
+
+@op("SparseReduceMax", _REDUCE + "output: T", infer=_reduced_dims, gradient=None,
+    static=("input_shape", "reduction_axes"), types={"T": REAL})  # fmt: skip
+def sparse_reduce_max_node(xp, input_indices, input_values, input_shape, reduction_axes, *, keep_dims: bool = False):
+    """The dense maxima of the elements that there are along some dimensions."""
+    return _reduced(xp, input_indices, input_values, input_shape, reduction_axes, keep_dims, "max")
+
+
+def _reduced_sparse(ufunc: Any, start: Any, indices: Any, values: Any, shape: Any, axes: Any, keep_dims: bool) -> Any:
+    gone = _axes(axes, len(shape))
+    rest = [axis for axis in range(len(shape)) if axis not in gone]
+    kept = shape[rest]
+    unique, place = np.unique(flat_positions(indices[:, rest], kept), return_inverse=True)
+    found = np.full(len(unique), start, values.dtype)
+    ufunc.at(found, place, values)
+    table = np.stack(np.unravel_index(unique, tuple(kept)), 1) if rest else np.zeros((len(unique), 0), np.int64)
+    if keep_dims:
+        full = np.zeros((len(table), len(shape)), np.int64)
+        full[:, rest] = table
+        table, kept = full, np.array([1 if axis in gone else size for axis, size in enumerate(shape)], np.int64)
+    return table, found, kept
+
+
+def _some(node: Operation) -> list[Dims]:
+    return [(None, None), (None,), (None,)]
+
+
+_SPARSE: Final = _REDUCE + "output_indices: int64, output_values: T, output_shape: int64"
+
+
+@op("SparseReduceSumSparse", _SPARSE, infer=_some, gradient=None, types={"T": NUMBERS})
+def sparse_reduce_sum_sparse_node(ctx, input_indices, input_values, input_shape, reduction_axes, *, keep_dims: bool = False):
+    """The sums along some dimensions, where there are elements."""
+    return _reduced_sparse(np.add, 0, input_indices, input_values, input_shape, reduction_axes, keep_dims)
+
+
+@op("SparseReduceMaxSparse", _SPARSE, infer=_some, gradient=None, types={"T": REAL})
+def sparse_reduce_max_sparse_node(ctx, input_indices, input_values, input_shape, reduction_axes, *, keep_dims: bool = False):
+    """The maxima along some dimensions, where there are elements."""
+    kind = input_values.dtype
+    least = np.iinfo(kind).min if kind.kind in "iu" else -np.inf
+    return _reduced_sparse(np.maximum, least, input_indices, input_values, input_shape, reduction_axes, keep_dims)
+
+
+def _reduction(node: Any, sp_input: Any, axis: Any, keepdims: Any, reduction_axes: Any, keep_dims: Any) -> Any:
+    sparse = as_sparse(sp_input)
+    wanted = reduction_axes if axis is None else axis
+    if wanted is None:
+        count = sparse.dense_shape._dims[0] if sparse.dense_shape._dims else None
+        wanted = [] if count is None else list(range(count))
+    axes = wanted if isinstance(wanted, Tensor) else np.array(wanted, np.int32).reshape(-1)
+    if isinstance(axes, Tensor) and rank_of(axes) == 0:
+        axes = reshape(axes, [1])
+    keep = bool(keep_dims if keepdims is None else keepdims)
+    return node(sparse.indices, sparse.values, sparse.dense_shape, axes, keep_dims=keep)
+
+
+def sparse_reduce_sum(
+    sp_input: Any,
+    axis: Any = None,
+    keepdims: bool | None = None,
+    reduction_axes: Any = None,
+    keep_dims: bool | None = None,
+) -> Tensor:
+    """The sums along `axis` (all dimensions by default), dense."""
+    return _reduction(sparse_reduce_sum_node, sp_input, axis, keepdims, reduction_axes, keep_dims)
+
+
+def sparse_reduce_max(
+    sp_input: Any,
+    axis: Any = None,
+    keepdims: bool | None = None,
+    reduction_axes: Any = None,
+    keep_dims: bool | None = None,
+) -> Tensor:
+    """The maxima of the elements that there are along `axis`, dense; zero where there is none."""
+    return _reduction(sparse_reduce_max_node, sp_input, axis, keepdims, reduction_axes, keep_dims)
+
+
+def sparse_reduce_sum_sparse(
+    sp_input: Any,
+    axis: Any = None,
+    keepdims: bool | None = None,
+    reduction_axes: Any = None,
+    keep_dims: bool | None = None,
+) -> SparseTensor:
+    """The sums along `axis`, sparse."""
+    return SparseTensor(*_reduction(sparse_reduce_sum_sparse_node, sp_input, axis, keepdims, reduction_axes, keep_dims))
+
+
+def sparse_reduce_max_sparse(
+    sp_input: Any,
+    axis: Any = None,
+    keepdims: bool | None = None,
+    reduction_axes: Any = None,
+    keep_dims: bool | None = None,
+) -> SparseTensor:
+    """The maxima of the elements that there are along `axis`, sparse."""
+    return SparseTensor(*_reduction(sparse_reduce_max_sparse_node, sp_input, axis, keepdims, reduction_axes, keep_dims))
+
+
+# Softmax.
+
+
+def _rows(indices: Any, shape: Any) -> tuple[Any, int]:
+    places = flat_positions(indices[:, :-1], shape[:-1])
+    unique, row = np.unique(places, return_inverse=True)
+    return row, len(unique)
+
+
+@op("SparseSoftmax", "sp_indices: int64, sp_values: T, sp_shape: int64 -> output: T", infer=_values_shape,
+    gradient=lambda node, grad: [
+        None, sparse_softmax_grad(node.inputs[0], node.inputs[2], node.outputs[0], grad), None],
+    types={"T": FLOATS})  # fmt: skip
+def sparse_softmax_node(ctx, sp_indices, sp_values, sp_shape):
+    """The softmax of the elements that there are in each innermost row."""
+    row, count = _rows(sp_indices, sp_shape)
+    greatest = np.full(count, -np.inf, sp_values.dtype)
+    np.maximum.at(greatest, row, sp_values)
+    powers = np.exp(sp_values - greatest[row])
+    sums = np.zeros(count, sp_values.dtype)
+    np.add.at(sums, row, powers)
+    return powers / sums[row]
+
+
+@op("SparseSoftmaxGrad", "indices: int64, shape: int64, output: T, grad: T -> values_grad: T", gradient=None,
+    infer=lambda node: [node.inputs[2]._dims])  # fmt: skip
+def sparse_softmax_grad(ctx, indices, shape, output, grad):
+    """The gradient of the softmax of each row."""
+    row, count = _rows(indices, shape)
+    sums = np.zeros(count, output.dtype)
+    np.add.at(sums, row, output * grad)
+    return output * (grad - sums[row])
+
+
+def sparse_softmax(sp_input: Any, name: str | None = None) -> SparseTensor:
+    """The softmax along the last dimension of the elements that there are."""
+    sparse = as_sparse(sp_input)
+    with get_default_graph().name_scope(name or "SparseSoftmax"):
+        values = sparse_softmax_node(sparse.indices, sparse.values, sparse.dense_shape)
+        return SparseTensor(sparse.indices, values, sparse.dense_shape)
+
+
+setattr(SparseTensor, "__mul__", _operator(sparse_dense_mul))  # noqa: B010
+setattr(SparseTensor, "__truediv__", _operator(sparse_dense_div))  # noqa: B010

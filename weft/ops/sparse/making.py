@@ -1,0 +1,73 @@
+"""SparseTensors made of dense ones and of unit matrices, and dimensions added to them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.framework import dtypes
+from weft.framework.operation import Tensor
+from weft.framework.sparse_tensor import SparseTensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.ops.array.filling import ones, zero_of
+from weft.ops.array.gather_scatter import gather_nd_node
+from weft.ops.array.joining import concat, stack
+from weft.ops.array.padding import slice_of
+from weft.ops.array.ranges import range_of
+from weft.ops.array.selection import where
+from weft.ops.array.shape_ops import expand_dims, shape_internal, size_internal
+from weft.ops.declaration import rank_of
+from weft.ops.input_scope import input_scope
+from weft.ops.math.casting import cast
+from weft.ops.math.comparison import minimum, not_equal
+from weft.ops.sparse.layout import as_sparse, sparse_reshape
+
+
+def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:
+    """The elements of a tensor that are not zero (for strings, not empty) as a SparseTensor."""
+    with input_scope(name, "dense_to_sparse", (tensor,)):
+        dense = convert_to_tensor(tensor)
+        kind = dense.dtype.base_dtype
+        zero = convert_to_tensor(zero_of(kind), kind)
+        indices = where(dense if kind is dtypes.bool else not_equal(dense, zero))
+        return SparseTensor(indices, gather_nd_node(dense, indices), shape_internal(dense, out_type=dtypes.int64))
+
+
+def sparse_eye(num_rows: Any, num_columns: Any = None, dtype: Any = dtypes.float32, name: str | None = None) -> SparseTensor:
+    """A unit matrix as a SparseTensor."""
+    with input_scope(name, "eye", (num_rows, num_columns)):
+        rows = cast(convert_to_tensor(num_rows), dtypes.int64)
+        columns = cast(convert_to_tensor(num_rows if num_columns is None else num_columns), dtypes.int64)
+        count = minimum(rows, columns)
+        places = range_of(count, dtype=dtypes.int64)
+        return SparseTensor(stack([places, places], 1), ones(expand_dims(count, 0), dtype), stack([rows, columns]))
+
+
+def sparse_expand_dims(sp_input: Any, axis: Any = None, name: str | None = None) -> SparseTensor:
+    """The SparseTensor with a dimension of size 1 put in at `axis`, by default as the last one.
+
+    Raises:
+        ValueError: there is no such place.
+    """
+    sparse = as_sparse(sp_input)
+    place = -1 if axis is None else axis
+    rank = rank_of_sparse(sparse)
+    with input_scope(name, "expand_dims", (sparse.values,)):
+        if rank is not None and isinstance(place, int) and not -rank - 1 <= place <= rank:
+            raise ValueError(f"axis {place} not in [-{rank + 1}, {rank}].")
+        at: Any = place
+        if rank is not None and isinstance(place, int):
+            at = place % (rank + 1)
+        elif isinstance(place, Tensor) or place < 0:
+            at = place if not isinstance(place, int) else size_internal(sparse.dense_shape) + place + 1
+        before = slice_of(sparse.dense_shape, [0], stack([at]))
+        after = slice_of(sparse.dense_shape, stack([at]), [-1])
+        widened = sparse_reshape(sparse, concat([before, ones([1], dtypes.int64), after], 0))
+        if rank is not None and isinstance(at, int):
+            widened.set_shape([1 if each == at else None for each in range(rank + 1)])
+        return widened
+
+
+def rank_of_sparse(sparse: SparseTensor) -> int | None:
+    """The rank, where it is known."""
+    known = rank_of(sparse.dense_shape)
+    return None if known is None or sparse.dense_shape._dims is None else sparse.dense_shape._dims[0]

@@ -1,0 +1,193 @@
+"""Sums over segments of rows that are gathered by index first, as embedding lookups use them: SparseSegmentSum ..."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from weft.errors import InvalidArgumentError
+from weft.framework import dtypes
+from weft.framework.constant_value import constant_value
+from weft.framework.operation import Operation, Tensor
+from weft.framework.tensor_shape import Dims
+from weft.ops.array.gather_scatter import check_indices, gather_v2_node
+from weft.ops.array.shape_ops import shape_internal
+from weft.ops.array.slicing import strided_slice
+from weft.ops.declaration import op, rank_of
+from weft.ops.math.elementwise import FLOATS, REAL
+from weft.ops.math.segment import segment_count, unsorted_segment_sum
+
+_INDEX = (dtypes.int32, dtypes.int64)
+_TYPES = {"Tidx": _INDEX, "Tsegmentids": _INDEX}
+_DEFAULTS = {"Tidx": dtypes.int32, "Tsegmentids": dtypes.int32}
+_COUNTED_TYPES = {**_TYPES, "Tnumsegments": _INDEX}
+_COUNTED_DEFAULTS = {**_DEFAULTS, "Tnumsegments": dtypes.int32}
+_SIGNATURE = "data: T, indices: Tidx, segment_ids: Tsegmentids -> output: T"
+_COUNTED = "data: T, indices: Tidx, segment_ids: Tsegmentids, num_segments: Tnumsegments -> output: T"
+_GRADIENT = "grad: T, indices: Tidx, segment_ids: Tsegmentids, output_dim0: int32 -> output: T"
+
+
+def _shape(node: Operation) -> list[Dims]:
+    data, _, ids = node.inputs[:3]
+    if rank_of(ids) not in (None, 1):
+        raise ValueError(f"Shape must be rank 1 but is rank {rank_of(ids)}")
+    if data._dims is None:
+        return [None]
+    if len(node.inputs) == 4:
+        known = constant_value(node.inputs[3])
+        return [(None if known is None else int(known), *data._dims[1:])]
+    return [(None, *data._dims[1:])]
+
+
+def _weights(segment_ids: Any, count: int, power: float) -> Any:
+    sizes = np.maximum(np.bincount(segment_ids, minlength=count), 1)
+    return sizes.astype(np.float64) ** -power
+
+
+def _reduced(data: Any, indices: Any, segment_ids: Any, num_segments: Any, power: float) -> Any:
+    """Sums of gathered rows, each divided by the number of rows to the power given."""
+    check_indices(indices, data.shape[0])
+    found = segment_count(segment_ids)
+    count = found if num_segments is None else int(num_segments)
+    if found > count:
+        raise InvalidArgumentError(None, None, f"segment ids must be < num_segments, but {found - 1} >= {count}")
+    result = np.zeros((count, *data.shape[1:]), data.dtype)
+    np.add.at(result, segment_ids, data[indices])
+    if power:
+        weights = _weights(segment_ids, count, power).astype(data.dtype)
+        result *= weights.reshape((-1,) + (1,) * (data.ndim - 1))
+    return result
+
+
+def _first_size(tensor: Tensor) -> Any:
+    dims = tensor._dims
+    if dims is not None and dims[0] is not None:
+        return np.int32(dims[0])
+    return strided_slice(shape_internal(tensor), [0], [1], shrink_axis_mask=1)
+
+
+def _sum_gradient(node: Operation, grad: Any) -> list[Any]:
+    data, indices, ids = node.inputs[:3]
+    rows = gather_v2_node(grad, ids, 0)
+    return [unsorted_segment_sum(rows, indices, _first_size(data)), *[None] * (len(node.inputs) - 1)]
+
+
+@op("SparseSegmentSum", _SIGNATURE, infer=_shape, gradient=_sum_gradient, types={"T": REAL, **_TYPES},
+    defaults=_DEFAULTS)  # fmt: skip
+def sparse_segment_sum_node(ctx, data, indices, segment_ids, *, sparse_gradient: bool = False):
+    """For each segment, the sum of the rows of `data` at its indices."""
+    return _reduced(data, indices, segment_ids, None, 0)
+
+
+@op("SparseSegmentSumWithNumSegments", _COUNTED, infer=_shape, gradient=_sum_gradient,
+    types={"T": REAL, **_COUNTED_TYPES}, defaults=_COUNTED_DEFAULTS)  # fmt: skip
+def sparse_segment_sum_counted(ctx, data, indices, segment_ids, num_segments, *, sparse_gradient: bool = False):
+    """SparseSegmentSum with the number of segments given."""
+    return _reduced(data, indices, segment_ids, num_segments, 0)
+
+
+def _mean_gradient(node: Operation, grad: Any) -> list[Any]:
+    data, indices, ids = node.inputs[:3]
+    first = sparse_segment_mean_grad(grad, indices, ids, _first_size(data))
+    return [first, *[None] * (len(node.inputs) - 1)]
+
+
+@op("SparseSegmentMean", _SIGNATURE, infer=_shape, gradient=_mean_gradient, types={"T": FLOATS, **_TYPES},
+    defaults=_DEFAULTS)  # fmt: skip
+def sparse_segment_mean_node(ctx, data, indices, segment_ids, *, sparse_gradient: bool = False):
+    """For each segment, the mean of the rows of `data` at its indices."""
+    return _reduced(data, indices, segment_ids, None, 1)
+
+
+@op("SparseSegmentMeanWithNumSegments", _COUNTED, infer=_shape, gradient=_mean_gradient,
+    types={"T": FLOATS, **_COUNTED_TYPES}, defaults=_COUNTED_DEFAULTS)  # fmt: skip
+def sparse_segment_mean_counted(ctx, data, indices, segment_ids, num_segments, *, sparse_gradient: bool = False):
+    """SparseSegmentMean with the number of segments given."""
+    return _reduced(data, indices, segment_ids, num_segments, 1)
+
+
+def _sqrt_n_gradient(node: Operation, grad: Any) -> list[Any]:
+    data, indices, ids = node.inputs[:3]
+    first = sparse_segment_sqrt_n_grad(grad, indices, ids, _first_size(data))
+    return [first, *[None] * (len(node.inputs) - 1)]
+
+
+@op("SparseSegmentSqrtN", _SIGNATURE, infer=_shape, gradient=_sqrt_n_gradient, types={"T": FLOATS, **_TYPES},
+    defaults=_DEFAULTS)  # fmt: skip
+def sparse_segment_sqrt_n_node(ctx, data, indices, segment_ids, *, sparse_gradient: bool = False):
+    """For each segment, the sum of the rows of `data` at its indices over the square root of their number."""
+    return _reduced(data, indices, segment_ids, None, 0.5)
+
+
+@op("SparseSegmentSqrtNWithNumSegments", _COUNTED, infer=_shape, gradient=_sqrt_n_gradient,
+    types={"T": FLOATS, **_COUNTED_TYPES}, defaults=_COUNTED_DEFAULTS)  # fmt: skip
+def sparse_segment_sqrt_n_counted(ctx, data, indices, segment_ids, num_segments, *, sparse_gradient: bool = False):
+    """SparseSegmentSqrtN with the number of segments given."""
+    return _reduced(data, indices, segment_ids, num_segments, 0.5)
+
+
+# Their gradients.
+
+
+def _spread_shape(node: Operation) -> list[Dims]:
+    dims, rows = node.inputs[0]._dims, constant_value(node.inputs[3])
+    return [None if dims is None else (None if rows is None else int(rows), *dims[1:])]
+
+
+def _spread(grad: Any, indices: Any, segment_ids: Any, rows: Any, power: float) -> Any:
+    weights = _weights(segment_ids, grad.shape[0], power).astype(grad.dtype)
+    scaled = grad * weights.reshape((-1,) + (1,) * (grad.ndim - 1))
+    result = np.zeros((int(rows), *grad.shape[1:]), grad.dtype)
+    np.add.at(result, indices, scaled[segment_ids])
+    return result
+
+
+@op("SparseSegmentSumGrad", _GRADIENT, infer=_spread_shape, gradient=None, types={"T": FLOATS, **_TYPES},
+    defaults=_DEFAULTS)  # fmt: skip
+def sparse_segment_sum_grad(ctx, grad, indices, segment_ids, output_dim0):
+    """The gradient of SparseSegmentSum for its data."""
+    return _spread(grad, indices, segment_ids, output_dim0, 0)
+
+
+@op("SparseSegmentMeanGrad", _GRADIENT, infer=_spread_shape, gradient=None, types={"T": FLOATS, **_TYPES},
+    defaults=_DEFAULTS)  # fmt: skip
+def sparse_segment_mean_grad(ctx, grad, indices, segment_ids, output_dim0):
+    """The gradient of SparseSegmentMean for its data."""
+    return _spread(grad, indices, segment_ids, output_dim0, 1)
+
+
+@op("SparseSegmentSqrtNGrad", _GRADIENT, infer=_spread_shape, gradient=None, types={"T": FLOATS, **_TYPES},
+    defaults=_DEFAULTS)  # fmt: skip
+def sparse_segment_sqrt_n_grad(ctx, grad, indices, segment_ids, output_dim0):
+    """The gradient of SparseSegmentSqrtN for its data."""
+    return _spread(grad, indices, segment_ids, output_dim0, 0.5)
+
+
+# The functions of the API.
+
+
+def _call(nodes: tuple[Any, Any], inputs: tuple[Any, Any, Any], name: str | None, num_segments: Any) -> Tensor:
+    if num_segments is None:
+        return nodes[0](*inputs, name=name)
+    return nodes[1](*inputs, num_segments, name=name)
+
+
+def sparse_segment_sum(data: Any, indices: Any, segment_ids: Any, name: str | None = None, num_segments: Any = None) -> Tensor:
+    """For each segment, the sum of the rows of `data` at its indices; `num_segments` may add empty ones at the end."""
+    nodes = sparse_segment_sum_node, sparse_segment_sum_counted
+    return _call(nodes, (data, indices, segment_ids), name, num_segments)
+
+
+def sparse_segment_mean(data: Any, indices: Any, segment_ids: Any, name: str | None = None, num_segments: Any = None) -> Tensor:
+    """For each segment, the mean of the rows of `data` at its indices; `num_segments` may add empty ones at the end."""
+    nodes = sparse_segment_mean_node, sparse_segment_mean_counted
+    return _call(nodes, (data, indices, segment_ids), name, num_segments)
+
+
+def sparse_segment_sqrt_n(
+    data: Any, indices: Any, segment_ids: Any, name: str | None = None, num_segments: Any = None
+) -> Tensor:
+    """For each segment, the sum of the rows of `data` at its indices over the square root of their number."""
+    nodes = sparse_segment_sqrt_n_node, sparse_segment_sqrt_n_counted
+    return _call(nodes, (data, indices, segment_ids), name, num_segments)

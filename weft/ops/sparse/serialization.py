@@ -1,0 +1,106 @@
+"""SparseTensors as rows of strings, so that queues can hold and batch them: three serialized TensorProtos each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from tensorboard.compat.proto import tensor_pb2
+
+from weft.errors import InvalidArgumentError
+from weft.framework import dtypes
+from weft.framework.dtypes import DType
+from weft.framework.operation import Operation, Tensor
+from weft.framework.sparse_tensor import SparseTensor
+from weft.framework.tensor_shape import Dims
+from weft.framework.tensor_util import make_ndarray, make_tensor_proto
+from weft.ops.declaration import op
+from weft.ops.sparse.layout import as_sparse
+
+
+def _texts(*arrays: Any) -> Any:
+    row = np.empty(len(arrays), object)
+    row[:] = [make_tensor_proto(array).SerializeToString() for array in arrays]
+    return row
+
+
+def _array(text: bytes) -> Any:
+    return make_ndarray(tensor_pb2.TensorProto.FromString(text))
+
+
+@op("SerializeSparse", "sparse_indices: int64, sparse_values: T, sparse_shape: int64 -> serialized_sparse: out_type",
+    infer=lambda node: [(3,)], gradient=None, types={"out_type": (dtypes.string, dtypes.variant)})  # fmt: skip
+def serialize_sparse_node(ctx, sparse_indices, sparse_values, sparse_shape, *, out_type: DType = dtypes.string):
+    """Indices, values and shape, each as a string."""
+    return _texts(sparse_indices, sparse_values, sparse_shape)
+
+
+def serialize_sparse(sp_input: Any, name: str | None = None, out_type: Any = dtypes.string) -> Tensor:
+    """A sparse tensor as three strings."""
+    sparse = as_sparse(sp_input)
+    return serialize_sparse_node(sparse.indices, sparse.values, sparse.dense_shape, out_type=out_type, name=name)
+
+
+@op("SerializeManySparse", "sparse_indices: int64, sparse_values: T, sparse_shape: int64 -> serialized_sparse: out_type",
+    infer=lambda node: [(None, 3)], gradient=None, types={"out_type": (dtypes.string, dtypes.variant)})  # fmt: skip
+def serialize_many_sparse_node(ctx, sparse_indices, sparse_values, sparse_shape, *, out_type: DType = dtypes.string):
+    """For each entry along the first dimension its indices, values and shape as strings."""
+    if len(sparse_shape) < 2:
+        raise InvalidArgumentError(None, None, f"Rank of input SparseTensor should be > 1, but saw rank: {len(sparse_shape)}")
+    rows = []
+    for number in range(int(sparse_shape[0])):
+        kept = sparse_indices[:, 0] == number
+        rows.append(_texts(sparse_indices[kept, 1:], sparse_values[kept], sparse_shape[1:]))
+    return np.stack(rows) if rows else np.empty((0, 3), object)
+
+
+def serialize_many_sparse(sp_input: Any, name: str | None = None, out_type: Any = dtypes.string) -> Tensor:
+    """A minibatch of sparse tensors as three strings for each entry."""
+    sparse = as_sparse(sp_input)
+    return serialize_many_sparse_node(sparse.indices, sparse.values, sparse.dense_shape, out_type=out_type, name=name)
+
+
+def _unknown_parts(node: Operation) -> list[Dims]:
+    return [(None, None), (None,), (None,)]
+
+
+@op("DeserializeManySparse", "serialized_sparse: string -> sparse_indices: int64, sparse_values: dtype, sparse_shape: int64",
+    infer=_unknown_parts, gradient=None)  # fmt: skip
+def deserialize_many_sparse_node(ctx, serialized_sparse, *, dtype: DType):
+    """The sparse tensors of all rows together, along a new first dimension."""
+    if serialized_sparse.ndim != 2 or serialized_sparse.shape[1] != 3:
+        raise InvalidArgumentError(
+            None, None, f"Serialized sparse should be a matrix with 3 columns, got shape {list(serialized_sparse.shape)}"
+        )
+    tables: list[Any] = []
+    values: list[Any] = []
+    shapes: list[Any] = []
+    for number, row in enumerate(serialized_sparse):
+        indices, found, shape = (_array(text) for text in row)
+        if dtypes.as_dtype(found.dtype) is not dtype:
+            raise InvalidArgumentError(
+                None, None, f"Requested SparseTensor of type {dtype.name} but SparseTensor[{number}].values.dtype() == "
+                f"{dtypes.as_dtype(found.dtype).name}"
+            )  # fmt: skip
+        if shapes and len(shape) != len(shapes[0]):
+            raise InvalidArgumentError(
+                None, None, f"Inconsistent rank across SparseTensors: rank prior to SparseTensor[{number}] was: "
+                f"{len(shapes[0])} but rank of SparseTensor[{number}] is: {len(shape)}"
+            )  # fmt: skip
+        tables.append(np.insert(indices.reshape(len(found), len(shape)), 0, number, 1))
+        values.append(found)
+        shapes.append(shape)
+    if not tables:
+        return np.zeros((0, 1), np.int64), np.zeros(0, dtype.as_numpy_dtype), np.zeros(1, np.int64)
+    return np.concatenate(tables), np.concatenate(values), np.insert(np.max(np.stack(shapes), 0), 0, len(tables))
+
+
+def deserialize_many_sparse(
+    serialized_sparse: Any, dtype: Any, rank: int | None = None, name: str | None = None
+) -> SparseTensor:
+    """The minibatch of sparse tensors that rows of three strings hold; `rank` is that of one entry."""
+    indices, values, shape = deserialize_many_sparse_node(serialized_sparse, dtype=dtype, name=name)
+    columns = None if rank is None else rank + 1
+    indices.set_shape([None, columns])
+    shape.set_shape([columns])
+    return SparseTensor(indices, values, shape)

@@ -1,0 +1,186 @@
+"""SparseTensors made, fed and turned dense: sparse_to_dense, sparse_placeholder, indicators, masks, merging."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from weft.errors import InvalidArgumentError
+from weft.framework import dtypes
+from weft.framework.constant_value import constant_dims
+from weft.framework.graph import get_default_graph
+from weft.framework.indexed_slices import IndexedSlices
+from weft.framework.operation import Operation, Tensor
+from weft.framework.sparse_tensor import SparseTensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.tensor_shape import Dims, as_dims
+from weft.ops.array.constant import constant
+from weft.ops.array.filling import fill_node, zero_of
+from weft.ops.array.gather_scatter import gather, gather_nd_node
+from weft.ops.array.joining import concat
+from weft.ops.array.padding import slice_node
+from weft.ops.array.placeholder import placeholder, placeholder_with_default
+from weft.ops.array.sets import list_diff
+from weft.ops.array.shape_ops import INDEX, brackets, expand_dims, reshape, shape_internal
+from weft.ops.declaration import op, rank_of
+from weft.ops.math.casting import cast
+from weft.ops.math.elementwise import sub
+from weft.ops.math.reduce_functions import reduce_sum
+from weft.ops.sparse.layout import as_sparse, sparse_reorder
+
+
+def _table(indices: Any, rank: int) -> Any:
+    return indices.reshape((-1, 1)) if indices.ndim <= 1 and rank == 1 else indices.reshape((-1, rank))
+
+
+def check_order(indices: Any, shape: tuple[int, ...]) -> None:
+    """InvalidArgumentError unless the positions lie inside the shape, in row-major order, each once."""
+    table = _table(indices, len(shape))
+    outside = ((table < 0) | (table >= np.array(shape))).any(1)
+    if outside.any():
+        row = int(np.argmax(outside))
+        raise InvalidArgumentError(
+            None, None, f"indices[{row}] = {brackets(table[row])} is out of bounds: need 0 <= index < {brackets(shape)}"
+        )
+    flat = np.ravel_multi_index(tuple(table.T), shape) if len(table) and shape else np.zeros(len(table), np.int64)
+    steps = np.diff(flat)
+    if (steps <= 0).any():
+        row = int(np.argmax(steps <= 0)) + 1
+        what = "is repeated" if steps[row - 1] == 0 else (
+            "is out of order. Many sparse ops require sorted indices.\n"
+            "    Use `tf.sparse.reorder` to create a correctly ordered copy.\n\n"
+        )  # fmt: skip
+        raise InvalidArgumentError(None, None, f"indices[{row}] = {brackets(table[row])} {what}")
+
+
+def _dense_shape(node: Operation) -> list[Dims]:
+    return [constant_dims(node.inputs[1])]
+
+
+def _to_dense_gradient(node: Operation, grad: Any) -> list[Any]:
+    indices, _, values, _ = node.inputs
+    if rank_of(indices) == 0:
+        indices = reshape(indices, [1, 1])
+    elif rank_of(indices) == 1:
+        indices = expand_dims(indices, -1)
+    taken = gather_nd_node(grad, indices)
+    values_grad = reduce_sum(taken) if rank_of(values) == 0 else taken
+    return [None, None, values_grad, sub(reduce_sum(grad), reduce_sum(taken))]
+
+
+@op("SparseToDense", "sparse_indices: Tindices, output_shape: Tindices, sparse_values: T, default_value: T -> dense: T",
+    infer=_dense_shape, gradient=_to_dense_gradient, static=("output_shape",), types={"Tindices": INDEX})  # fmt: skip
+def sparse_to_dense_node(xp, sparse_indices, output_shape, sparse_values, default_value, *, validate_indices: bool = True):
+    """The default value with the sparse values at their positions."""
+    shape = tuple(int(size) for size in np.ravel(output_shape))
+    table = _table(sparse_indices, len(shape))
+    if xp is np:
+        if validate_indices:
+            check_order(sparse_indices, shape)
+        dense = np.full(shape, default_value.item() if default_value.dtype == object else default_value, default_value.dtype)
+        dense[tuple(table.T)] = sparse_values
+        return dense
+    positions = tuple(xp.where(table[:, axis] < 0, size, table[:, axis]) for axis, size in enumerate(shape))
+    return xp.broadcast_to(default_value, shape).at[positions].set(sparse_values, mode="drop")
+
+
+def sparse_to_dense(
+    sparse_indices: Any,
+    output_shape: Any,
+    sparse_values: Any,
+    default_value: Any = 0,
+    validate_indices: bool = True,
+    name: str | None = None,
+) -> Tensor:
+    """A dense tensor with `sparse_values` at `sparse_indices` and `default_value` elsewhere.
+
+    Args:
+        sparse_indices: positions, `[n, rank]`, `[n]` or a scalar.
+        output_shape: the shape.
+        sparse_values: `[n]`, or a scalar for all positions.
+        default_value: a scalar.
+        validate_indices: whether positions must be in row-major order and occur once.
+        name: the node's name.
+    """
+    return sparse_to_dense_node(
+        sparse_indices, output_shape, sparse_values, default_value, validate_indices=validate_indices, name=name
+    )
+
+
+def sparse_tensor_to_dense(
+    sp_input: Any, default_value: Any = None, validate_indices: bool = True, name: str | None = None
+) -> Tensor:
+    """The dense form of a SparseTensor, with `default_value` (the type's zero) where it has no element."""
+    sparse = as_sparse(sp_input)
+    default = constant(zero_of(sparse.dtype.base_dtype), sparse.dtype) if default_value is None else default_value
+    return sparse_to_dense(
+        sparse.indices, sparse.dense_shape, sparse.values, default, validate_indices=validate_indices, name=name
+    )
+
+
+def sparse_placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> SparseTensor:
+    """A SparseTensor that is fed as a SparseTensorValue or a triple of arrays.
+
+    Args:
+        dtype: the type of the values.
+        shape: what is known of the dense shape; when all of it is, a feed may leave it out.
+        name: a prefix for the names of the three placeholders.
+    """
+
+    def named(part: str) -> str | None:
+        return None if name is None else f"{name}/{part}"
+
+    dims = None if shape is None or isinstance(shape, Tensor) else as_dims(shape)
+    count = None if dims is None else len(dims)
+    if shape is None:
+        dense_shape = placeholder(dtypes.int64, [None], named("shape"))
+    elif isinstance(shape, Tensor):
+        count = None if shape._dims is None else shape._dims[0]
+        dense_shape = cast(shape, dtypes.int64)
+    else:
+        assert dims is not None
+        sizes = np.array([-1 if size is None else size for size in dims], np.int64)
+        dense_shape = placeholder_with_default(sizes, [count], named("shape"))
+    values = placeholder(dtype, [None], named("values"))
+    indices = placeholder(dtypes.int64, [None, count], named("indices"))
+    result = SparseTensor(indices, values, dense_shape)
+    result.set_shape(dims)
+    return result
+
+
+def sparse_to_indicator(sp_input: Any, vocab_size: int, name: str | None = None) -> Tensor:
+    """Booleans that are true at `[..., v]` for each value v of the last dimension's ids."""
+    sparse = as_sparse(sp_input)
+    with get_default_graph().name_scope(name or "SparseToIndicator"):
+        trues = fill_node(shape_internal(sparse.values), True)
+        ids = SparseTensor(sparse.indices, sparse.values, sparse.dense_shape)
+        merged = sparse_merge(ids, ids.with_values(trues), vocab_size)
+        return sparse_tensor_to_dense(merged, default_value=False, validate_indices=False)
+
+
+def sparse_merge(
+    sp_ids: Any, sp_values: Any, vocab_size: Any, name: str | None = None, already_sorted: bool = False
+) -> SparseTensor:
+    """A SparseTensor of the values whose last coordinate is replaced by the ids, which are below `vocab_size`."""
+    many = isinstance(sp_ids, list | tuple) and not hasattr(sp_ids, "dense_shape")
+    ids = [as_sparse(each) for each in (sp_ids if many else [sp_ids])]
+    limits = list(vocab_size) if many else [vocab_size]
+    values = as_sparse(sp_values)
+    if len(ids) != len(limits):
+        raise ValueError("sp_ids and vocab_size have to have equal lengths.")
+    with get_default_graph().name_scope(name or "SparseMerge"):
+        count = sub(shape_internal(values.indices), 1)
+        rows = slice_node(values.indices, [0, 0], concat([[-1], slice_node(count, [1], [1])], 0))
+        columns = [expand_dims(cast(each.values, dtypes.int64), 1) for each in ids]
+        lead = slice_node(values.dense_shape, [0], slice_node(count, [1], [1]))
+        tail = [reshape(cast(convert_to_tensor(limit), dtypes.int64), [1]) for limit in limits]
+        merged = SparseTensor(concat([rows, *columns], 1), values.values, concat([lead, *tail], 0))
+        return merged if already_sorted else sparse_reorder(merged)
+
+
+def sparse_mask(a: IndexedSlices, mask_indices: Any, name: str | None = None) -> IndexedSlices:
+    """The slices of `a` without those at `mask_indices`."""
+    with get_default_graph().name_scope(name or "sparse_mask"):
+        kept, positions = list_diff(a.indices, mask_indices)
+        return IndexedSlices(gather(a.values, positions), kept, a.dense_shape)

@@ -1,0 +1,1 @@
+"""Strings, byte by byte and as wholes."""

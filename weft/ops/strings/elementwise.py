@@ -1,0 +1,386 @@
+"""String ops that work element by element: parts, cases, regular expressions, numbers, hashes, encodings.
+
+Strings are bytes. All of these run on the host.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, Final
+
+import numpy as np
+
+from weft.errors import InvalidArgumentError
+from weft.framework import dtypes
+from weft.framework.dtypes import DType
+from weft.framework.operation import Operation, Tensor
+from weft.framework.tensor_shape import Dims, broadcast_dims
+from weft.ops.declaration import not_differentiable, op, same_as_input
+from weft.ops.math.elementwise import COMPLEX, FLOATS, NUMBERS
+from weft.ops.strings.hash import farm_hash_64, murmur_hash_64, sip_hash
+
+_SPACE: Final = b" \t\n\v\f\r"
+
+
+def each(array: Any, function: Callable[[Any], Any], dtype: Any = np.object_) -> Any:
+    """The array of what a function makes of each element."""
+    result = np.empty(array.size, dtype)
+    result[:] = [function(item) for item in array.ravel().tolist()]
+    return result.reshape(array.shape)
+
+
+def invalid(message: str) -> InvalidArgumentError:
+    """The error for a value that the op cannot take."""
+    return InvalidArgumentError(None, None, message)
+
+
+# Numbers as text and back.
+
+
+@op("AsString", "input: T -> output: string", infer=same_as_input, gradient=not_differentiable,
+    types={"T": (*NUMBERS, dtypes.bool, dtypes.string, dtypes.variant)})  # fmt: skip
+def as_string_node(
+    ctx,
+    input,
+    *,
+    precision: int = -1,
+    scientific: bool = False,
+    shortest: bool = False,
+    width: int = -1,
+    fill: str = "",
+):
+    """Each number as C's printf writes it."""
+    kind = input.dtype
+    if len(fill) > 1:
+        raise invalid("Fill string must be one or fewer characters")
+    if scientific and shortest:
+        raise invalid("Cannot select both scientific and shortest notation")
+    inexact = kind.kind in "fcV"
+    if not inexact and precision >= 0:
+        raise invalid(f"precision not supported for datatype {dtypes.as_dtype(kind).name}")
+    if kind == np.bool_:
+        return each(input, lambda item: b"true" if item else b"false")
+    if kind.kind == "O":
+        return input
+    digits = f".{precision}" if precision >= 0 else ""
+    letter = ("e" if scientific else "g" if shortest else "f") if inexact else "d"
+    form = f"%{fill}{width if width >= 0 else ''}{digits}{letter}"
+    if kind.kind == "c":
+        return each(input, lambda item: f"({form % item.real},{form % item.imag})".encode())
+    return each(input, lambda item: (form % item).encode())
+
+
+def as_string(
+    input: Any,
+    precision: int = -1,
+    scientific: bool = False,
+    shortest: bool = False,
+    width: int = -1,
+    fill: str = "",
+    name: str | None = None,
+) -> Tensor:
+    """Write numbers and booleans as strings."""
+    return as_string_node(
+        input, precision=precision, scientific=scientific, shortest=shortest, width=width, fill=fill, name=name
+    )
+
+
+_INTEGER: Final = re.compile(rb"\s*[+-]?\d+\s*\Z")
+
+
+@op("StringToNumber", "string_tensor: string -> output: out_type", infer=same_as_input, gradient=not_differentiable,
+    types={"out_type": (dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64, dtypes.uint32,
+                        dtypes.uint64)})  # fmt: skip
+def string_to_number_node(ctx, string_tensor, *, out_type: DType = dtypes.float32):
+    """The number that each string writes."""
+    wanted = out_type.as_numpy_dtype
+    return each(string_tensor, lambda text: _number(text, out_type), wanted)
+
+
+def _number(text: bytes, kind: DType) -> Any:
+    error = f"StringToNumberOp could not correctly convert string: {text.decode(errors='replace')}"
+    if kind.is_integer:
+        value = int(text) if _INTEGER.match(text) else None
+        if value is None or not kind.min <= value <= kind.max:
+            raise invalid(error)
+        return value
+    if b"_" in text:
+        raise invalid(error)
+    try:
+        return float.fromhex(text.decode()) if b"x" in text.lower() else float(text)
+    except ValueError:
+        raise invalid(error) from None
+
+
+def string_to_number(
+    string_tensor: Any = None, out_type: Any = dtypes.float32, name: str | None = None, input: Any = None
+) -> Tensor:
+    """Read numbers from strings; InvalidArgumentError for one that is no number of the type."""
+    given = input if string_tensor is None else string_tensor
+    return string_to_number_node(given, out_type=out_type, name=name)
+
+
+_RAW: Final = (
+    *FLOATS,
+    *COMPLEX,
+    dtypes.int32,
+    dtypes.uint16,
+    dtypes.uint8,
+    dtypes.int16,
+    dtypes.int8,
+    dtypes.int64,
+    dtypes.bool,
+)
+
+
+def _decoded_shape(node: Operation) -> list[Dims]:
+    dims = node.inputs[0]._dims
+    return [None if dims is None else (*dims, None)]
+
+
+@op(
+    "DecodeRaw",
+    "bytes: string -> output: out_type",
+    infer=_decoded_shape,
+    gradient=not_differentiable,
+    types={"out_type": _RAW},
+)
+def decode_raw_node(ctx, bytes, *, out_type: DType, little_endian: bool = True):
+    """The bytes of each string as numbers, along a new last dimension."""
+    wanted = np.dtype(out_type.as_numpy_dtype)
+    texts = bytes.ravel().tolist()
+    size = len(texts[0]) if texts else 0
+    for index, text in enumerate(texts):
+        if len(text) != size:
+            raise invalid(
+                f"DecodeRaw requires input strings to all be the same size, but element {index} has size {size} != {len(text)}"
+            )
+    if size % wanted.itemsize:
+        raise invalid(
+            f"Input to DecodeRaw has length {size} that is not a multiple of {wanted.itemsize}, the size of {out_type.name}"
+        )
+    numbers = np.frombuffer(b"".join(texts), wanted)
+    if not little_endian:
+        numbers = numbers.byteswap()
+    return numbers.reshape((*bytes.shape, size // wanted.itemsize))
+
+
+def decode_raw(
+    input_bytes: Any = None,
+    out_type: Any = None,
+    little_endian: bool = True,
+    name: str | None = None,
+    bytes: Any = None,
+) -> Tensor:
+    """Read the bytes of strings as the numbers of a type; all strings must be of one length."""
+    given = bytes if input_bytes is None else input_bytes
+    return decode_raw_node(given, out_type=out_type, little_endian=little_endian, name=name)
+
+
+# Text to text.
+
+
+def _decoded(text: bytes) -> str:
+    return text.decode("utf-8", "surrogateescape")
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
+
+
+@op("StringLower", "input: string -> output: string", infer=same_as_input, gradient=None)
+def string_lower(ctx, input, *, encoding: str = ""):
+    """Each string in lower case: of ASCII letters, or of all with encoding utf-8."""
+    return each(input, (lambda text: _encoded(_decoded(text).lower())) if encoding else lambda text: text.lower())
+
+
+@op("StringUpper", "input: string -> output: string", infer=same_as_input, gradient=None)
+def string_upper(ctx, input, *, encoding: str = ""):
+    """Each string in upper case: of ASCII letters, or of all with encoding utf-8."""
+    return each(input, (lambda text: _encoded(_decoded(text).upper())) if encoding else lambda text: text.upper())
+
+
+@op("StringStrip", "input: string -> output: string", infer=same_as_input, gradient=None)
+def string_strip(ctx, input):
+    """Each string without white space at its ends."""
+    return each(input, lambda text: text.strip(_SPACE))
+
+
+@op("StringLength", "input: string -> output: int32", infer=same_as_input, gradient=None)
+def string_length_node(ctx, input, *, unit: str = "BYTE"):
+    """The length of each string in bytes or in UTF-8 characters."""
+    return each(input, len if unit == "BYTE" else _count_characters, np.int32)
+
+
+def _count_characters(text: bytes) -> int:
+    return sum(byte & 0xC0 != 0x80 for byte in text)
+
+
+def string_length(input: Any, name: str | None = None, unit: str = "BYTE") -> Tensor:
+    """The length of each string, in bytes unless `unit` is UTF8_CHAR."""
+    return string_length_node(input, unit=unit, name=name)
+
+
+def _part_shape(node: Operation) -> list[Dims]:
+    return [broadcast_dims(node.inputs[0]._dims, node.inputs[1]._dims)]
+
+
+@op("Substr", "input: string, pos: T, len: T -> output: string", infer=_part_shape, gradient=None,
+    types={"T": (dtypes.int32, dtypes.int64)})  # fmt: skip
+def substr_node(ctx, input, pos, len, *, unit: str = "BYTE"):
+    """The part of each string of length `len` from `pos`, which counts from the end when negative."""
+    texts, starts, sizes = np.broadcast_arrays(input, pos, len)
+    result = np.empty(texts.size, object)
+    for index, (text, start, size) in enumerate(zip(texts.flat, starts.flat, sizes.flat, strict=True)):
+        result[index] = _part(text, int(start), int(size), index, unit)
+    return result.reshape(texts.shape)
+
+
+def _part(text: bytes, start: int, size: int, index: int, unit: str) -> bytes:
+    units: Any = text if unit == "BYTE" else _decoded(text)
+    if not -len(units) <= start <= len(units):
+        raise invalid(f"pos {start} out of range for string {text!r} at index {index}")
+    first = start + len(units) if start < 0 else start
+    part = units[first : first + max(size, 0)]
+    return part if unit == "BYTE" else _encoded(part)
+
+
+def substr(input: Any, pos: Any, len: Any, name: str | None = None, unit: str = "BYTE") -> Tensor:
+    """Take a part of each string; a negative `pos` counts from the end."""
+    return substr_node(input, pos, len, unit=unit, name=name)
+
+
+@lru_cache(maxsize=256)
+def _compiled(pattern: bytes) -> re.Pattern[bytes]:
+    try:
+        return re.compile(pattern)
+    except re.error as error:
+        raise invalid(f"Invalid pattern: {pattern.decode(errors='replace')}, error: {error}") from None
+
+
+def _replace(input: Any, pattern: bytes, rewrite: bytes, replace_global: bool) -> Any:
+    compiled = _compiled(pattern)
+    whole = re.sub(rb"\\0", rb"\\g<0>", rewrite)
+    try:
+        return each(input, lambda text: compiled.sub(whole, text, count=0 if replace_global else 1))
+    except re.error:
+        # The rewrite names a group that the pattern does not have: nothing is replaced, as in TensorFlow.
+        return input
+
+
+@op("RegexReplace", "input: string, pattern: string, rewrite: string -> output: string", infer=same_as_input,
+    gradient=not_differentiable)  # fmt: skip
+def regex_replace_node(ctx, input, pattern, rewrite, *, replace_global: bool = True):
+    """Each string with what the pattern matches replaced."""
+    return _replace(input, pattern.item(), rewrite.item(), replace_global)
+
+
+@op("StaticRegexReplace", "input: string -> output: string", infer=same_as_input, gradient=None)
+def static_regex_replace(ctx, input, *, pattern: str, rewrite: str, replace_global: bool = True):
+    """RegexReplace with a fixed pattern."""
+    return _replace(input, _encoded(pattern), _encoded(rewrite), replace_global)
+
+
+def regex_replace(input: Any, pattern: Any, rewrite: Any, replace_global: bool = True, name: str | None = None) -> Tensor:
+    """Replace what a regular expression matches; `\\1` ... in `rewrite` stand for its groups, `\\0` for all of it."""
+    if isinstance(pattern, str | bytes) and isinstance(rewrite, str | bytes):
+        return static_regex_replace(input, pattern=pattern, rewrite=rewrite, replace_global=replace_global, name=name)
+    return regex_replace_node(input, pattern, rewrite, replace_global=replace_global, name=name)
+
+
+@op("RegexFullMatch", "input: string, pattern: string -> output: bool", infer=same_as_input, gradient=None)
+def regex_full_match_node(ctx, input, pattern):
+    """Whether the pattern matches the whole of each string."""
+    compiled = _compiled(pattern.item())
+    return each(input, lambda text: compiled.fullmatch(text) is not None, np.bool_)
+
+
+@op("StaticRegexFullMatch", "input: string -> output: bool", infer=same_as_input, gradient=None)
+def static_regex_full_match(ctx, input, *, pattern: str):
+    """RegexFullMatch with a fixed pattern."""
+    compiled = _compiled(_encoded(pattern))
+    return each(input, lambda text: compiled.fullmatch(text) is not None, np.bool_)
+
+
+def regex_full_match(input: Any, pattern: Any, name: str | None = None) -> Tensor:
+    """Whether a regular expression matches the whole of each string."""
+    if isinstance(pattern, str | bytes):
+        return static_regex_full_match(input, pattern=pattern, name=name)
+    return regex_full_match_node(input, pattern, name=name)
+
+
+@op("EncodeBase64", "input: string -> output: string", infer=same_as_input, gradient=not_differentiable)
+def encode_base64(ctx, input, *, pad: bool = False):
+    """Each string in web-safe base64, without padding unless `pad`."""
+    return each(input, lambda text: base64.urlsafe_b64encode(text).rstrip(b"" if pad else b"="))
+
+
+_BASE64: Final = re.compile(rb"[A-Za-z0-9_-]*={0,2}\Z")
+
+
+def _from_base64(text: bytes) -> bytes:
+    if not _BASE64.match(text):
+        raise invalid("Invalid character found in base64.")
+    bare = text.rstrip(b"=")
+    try:
+        return base64.urlsafe_b64decode(bare + b"=" * (-len(bare) % 4))
+    except binascii.Error as error:
+        raise invalid(f"Invalid character found in base64: {error}") from None
+
+
+@op("DecodeBase64", "input: string -> output: string", infer=same_as_input, gradient=not_differentiable)
+def decode_base64(ctx, input):
+    """What each string of web-safe base64, padded or not, encodes."""
+    return each(input, _from_base64)
+
+
+# Buckets.
+
+
+def _buckets(input: Any, count: int, function: Callable[[bytes], int]) -> Any:
+    if count < 1:
+        raise invalid(f"num_buckets must be positive, but is {count}")
+    return each(input, lambda text: function(text) % count, np.int64)
+
+
+@op("StringToHashBucketFast", "input: string -> output: int64", infer=same_as_input, gradient=not_differentiable)
+def string_to_hash_bucket_fast_node(ctx, input, *, num_buckets: int):
+    """The fingerprint of each string modulo the number of buckets."""
+    return _buckets(input, num_buckets, farm_hash_64)
+
+
+@op("StringToHashBucketStrong", "input: string -> output: int64", infer=same_as_input, gradient=not_differentiable)
+def string_to_hash_bucket_strong_node(ctx, input, *, num_buckets: int, key: list[int]):
+    """The keyed hash of each string modulo the number of buckets."""
+    if len(key) != 2:
+        raise invalid(f"Key must have 2 elements, but has {len(key)}")
+    pair = key[0] & (1 << 64) - 1, key[1] & (1 << 64) - 1
+    return _buckets(input, num_buckets, lambda text: sip_hash(text, pair))
+
+
+@op("StringToHashBucket", "string_tensor: string -> output: int64", infer=same_as_input, gradient=not_differentiable)
+def string_to_hash_bucket_node(ctx, string_tensor, *, num_buckets: int):
+    """An older hash of each string modulo the number of buckets."""
+    return _buckets(string_tensor, num_buckets, murmur_hash_64)
+
+
+def string_to_hash_bucket_fast(input: Any, num_buckets: int, name: str | None = None) -> Tensor:
+    """Put strings into buckets by a fast hash."""
+    return string_to_hash_bucket_fast_node(input, num_buckets=num_buckets, name=name)
+
+
+def string_to_hash_bucket_strong(input: Any, num_buckets: int, key: Any, name: str | None = None) -> Tensor:
+    """Put strings into buckets by a hash that nobody without the key of two integers can predict."""
+    return string_to_hash_bucket_strong_node(input, num_buckets=num_buckets, key=key, name=name)
+
+
+def string_to_hash_bucket(
+    string_tensor: Any = None, num_buckets: int | None = None, name: str | None = None, input: Any = None
+) -> Tensor:
+    """Put strings into buckets by an old hash, kept for models that used it."""
+    given = input if string_tensor is None else string_tensor
+    return string_to_hash_bucket_node(given, num_buckets=num_buckets, name=name)

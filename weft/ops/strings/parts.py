@@ -1,0 +1,218 @@
+"""Splitting, joining and formatting of strings; all of it on the host."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from weft.framework import dtypes
+from weft.framework.constant_value import constant_value
+from weft.framework.dtypes import DType
+from weft.framework.operation import Operation, Tensor
+from weft.framework.sparse_tensor import SparseTensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.tensor_shape import Dims
+from weft.ops.array.joining import merged
+from weft.ops.array.padding import check_rank
+from weft.ops.array.shape_ops import reshape
+from weft.ops.declaration import not_differentiable, op, rank_of, scalar_shape
+from weft.ops.strings.elementwise import invalid
+from weft.ops.strings.value_text import summarize_ends
+
+
+def _split_shapes(node: Operation) -> list[Dims]:
+    return [(None, 2), (None,), (2,)]
+
+
+def _as_sparse(rows: list[list[bytes]]) -> tuple[Any, Any, Any]:
+    indices = [(row, column) for row, parts in enumerate(rows) for column in range(len(parts))]
+    values = np.empty(len(indices), object)
+    values[:] = [part for parts in rows for part in parts]
+    longest = max((len(parts) for parts in rows), default=0)
+    return np.array(indices, np.int64).reshape(-1, 2), values, np.array([len(rows), longest], np.int64)
+
+
+def _split_at_any(text: bytes, delimiters: bytes, skip_empty: bool) -> list[bytes]:
+    if not delimiters:
+        parts = [text[i : i + 1] for i in range(len(text))]
+    else:
+        parts = text.translate(bytes.maketrans(delimiters, delimiters[:1] * len(delimiters))).split(delimiters[:1])
+    return [part for part in parts if part] if skip_empty else parts
+
+
+def _parts_of_vector(node: Operation) -> list[Dims]:
+    check_rank(node.inputs[0], 1)
+    return _split_shapes(node)
+
+
+@op("StringSplit", "input: string, delimiter: string -> indices: int64, values: string, shape: int64",
+    infer=_parts_of_vector, gradient=not_differentiable)  # fmt: skip
+def string_split_node(ctx, input, delimiter, *, skip_empty: bool = True):
+    """The parts of each string between any of the delimiter's characters, as a sparse matrix."""
+    if input.ndim != 1:
+        raise invalid(f"input must be a vector, got shape: {list(input.shape)}")
+    return _as_sparse([_split_at_any(text, delimiter.item(), skip_empty) for text in input.tolist()])
+
+
+@op("StringSplitV2", "input: string, sep: string -> indices: int64, values: string, shape: int64",
+    infer=_split_shapes, gradient=None)  # fmt: skip
+def string_split_v2_node(ctx, input, sep, *, maxsplit: int = -1):
+    """The parts of each string as Python's `split` gives them, as a sparse matrix."""
+    if input.ndim != 1:
+        raise invalid(f"input must be a vector, got shape: {list(input.shape)}")
+    return _as_sparse([text.split(sep.item() or None, maxsplit) for text in input.tolist()])
+
+
+def string_split(
+    source: Any,
+    sep: Any = None,
+    skip_empty: bool = True,
+    delimiter: Any = None,
+    result_type: str = "SparseTensor",
+    name: str | None = None,
+) -> SparseTensor:
+    """Split each of a vector of strings at any character of `sep` (a space by default; '' splits into bytes).
+
+    Args:
+        source: `[n]` strings.
+        sep, delimiter: the characters to split at; `delimiter` is the older name.
+        skip_empty: whether empty parts are left out.
+        result_type: must be 'SparseTensor'.
+        name: the node's name.
+    """
+    if result_type.lower() != "sparsetensor":
+        raise ValueError(f"result_type must be 'SparseTensor', got {result_type!r}: weft has no ragged tensors")
+    between = delimiter if sep is None else sep
+    parts = string_split_node(source, " " if between is None else between, skip_empty=skip_empty, name=name)
+    return _sparse_of(parts)
+
+
+def _sparse_of(parts: tuple[Tensor, Tensor, Tensor]) -> SparseTensor:
+    indices, values, shape = parts
+    indices.set_shape([None, 2])
+    values.set_shape([None])
+    shape.set_shape([2])
+    return SparseTensor(indices, values, shape)
+
+
+def strings_split(
+    input: Any = None,
+    sep: Any = None,
+    maxsplit: int = -1,
+    result_type: str = "SparseTensor",
+    source: Any = None,
+    name: str | None = None,
+) -> SparseTensor:
+    """Split strings as Python's `str.split` does; a scalar counts as a vector of one."""
+    if result_type != "SparseTensor":
+        raise ValueError(f"result_type must be 'SparseTensor', as there are no ragged tensors here, got {result_type!r}")
+    text = convert_to_tensor(source if input is None else input, dtypes.string)
+    if rank_of(text) == 0:
+        text = reshape(text, [1])
+    return _sparse_of(string_split_v2_node(text, "" if sep is None else sep, maxsplit=maxsplit, name=name))
+
+
+def _joined_shape(node: Operation) -> list[Dims]:
+    dims: Dims = ()
+    for tensor in node.inputs:
+        if tensor._dims != ():
+            dims = merged(dims, tensor._dims) if dims != () else tensor._dims
+    return [dims]
+
+
+@op("StringJoin", "inputs: N*string -> output: string", infer=_joined_shape, gradient=not_differentiable)
+def string_join_node(ctx, inputs, *, N: int, separator: str = ""):
+    """The strings at each position of all inputs, joined; scalars go with each."""
+    if not inputs:
+        return np.array(b"", object)
+    shape = next((part.shape for part in inputs if part.ndim), ())
+    for part in inputs:
+        if part.ndim and part.shape != shape:
+            raise invalid(f"Input shapes do not match: {list(shape)} vs. {list(part.shape)}")
+    columns = [np.broadcast_to(part, shape).ravel().tolist() for part in inputs]
+    result = np.empty(len(columns[0]), object)
+    result[:] = [separator.encode().join(row) for row in zip(*columns, strict=True)]
+    return result.reshape(shape)
+
+
+def string_join(inputs: Any, separator: str = "", name: str | None = None) -> Tensor:
+    """Join the strings of several tensors, element by element."""
+    return string_join_node(inputs, N=len(inputs), separator=separator, name=name)
+
+
+def _reduced_shape(node: Operation) -> list[Dims]:
+    dims, axes = node.inputs[0]._dims, constant_value(node.inputs[1])
+    if dims is None or axes is None:
+        return [None]
+    gone = set()
+    for axis in np.ravel(axes).tolist():
+        if not -len(dims) <= axis < len(dims):
+            raise ValueError(f"Invalid reduction dimension {axis} for input with {len(dims)} dimension(s)")
+        gone.add(axis % len(dims))
+    if node.attrs["keep_dims"]:
+        return [tuple(1 if axis in gone else size for axis, size in enumerate(dims))]
+    return [tuple(size for axis, size in enumerate(dims) if axis not in gone)]
+
+
+@op(
+    "ReduceJoin",
+    "inputs: string, reduction_indices: int32 -> output: string",
+    infer=_reduced_shape,
+    gradient=not_differentiable,
+)
+def reduce_join_node(ctx, inputs, reduction_indices, *, keep_dims: bool = False, separator: str = ""):
+    """The strings along some dimensions joined: first along the dimension listed first."""
+    axes = [axis % max(inputs.ndim, 1) for axis in np.ravel(reduction_indices).tolist()]
+    if not axes:
+        return inputs
+    rest = [axis for axis in range(inputs.ndim) if axis not in axes]
+    moved = inputs.transpose([*rest, *reversed(axes)])
+    shape = moved.shape[: len(rest)]
+    rows = moved.reshape((*shape, -1)).reshape(int(np.prod(shape, dtype=np.int64)), -1)
+    result = np.empty(len(rows), object)
+    result[:] = [separator.encode().join(row) for row in rows.tolist()]
+    kept = tuple(1 if axis in axes else size for axis, size in enumerate(inputs.shape)) if keep_dims else shape
+    return result.reshape(kept)
+
+
+def reduce_join(
+    inputs: Any,
+    axis: Any = None,
+    keep_dims: bool | None = None,
+    separator: str = "",
+    name: str | None = None,
+    reduction_indices: Any = None,
+    keepdims: bool | None = None,
+) -> Tensor:
+    """Join the strings along `axis`, or all of them (the last dimension fastest) when it is None."""
+    text = convert_to_tensor(inputs, dtypes.string)
+    wanted = reduction_indices if axis is None else axis
+    if wanted is None:
+        count = rank_of(text)
+        if count is None:
+            raise ValueError("reduce_join without axis: the rank of the input must be known")
+        wanted = np.arange(count - 1, -1, -1, dtype=np.int32)
+    keep = bool(keep_dims if keepdims is None else keepdims)
+    return reduce_join_node(text, wanted, keep_dims=keep, separator=separator, name=name)
+
+
+@op("StringFormat", "inputs: [T] -> output: string", infer=scalar_shape, gradient=None)
+def string_format_node(ctx, inputs, *, T: list[DType], template: str = "%s", placeholder: str = "%s", summarize: int = 3):
+    """The template with each placeholder replaced by the next tensor's text."""
+    pieces = template.split(placeholder)
+    texts = [summarize_ends(value, summarize) for value in inputs]
+    filled = "".join(piece + text for piece, text in zip(pieces, [*texts, ""], strict=True))
+    return np.array(filled.encode(), object)
+
+
+def string_format(template: str, inputs: Any, placeholder: str = "{}", summarize: int = 3, name: str | None = None) -> Tensor:
+    """Fill tensors into a template; of each dimension the first and last `summarize` entries are shown (-1: all)."""
+    values = list(inputs) if isinstance(inputs, list | tuple) else [inputs]
+    expected = template.count(placeholder)
+    if expected != len(values):
+        raise ValueError(
+            f"The template expects {expected} tensors, but the inputs only has {len(values)}. Please ensure the number "
+            "of placeholders in template matches inputs length."
+        )
+    return string_format_node(values, template=template, placeholder=placeholder, summarize=summarize, name=name)

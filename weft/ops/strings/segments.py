@@ -1,0 +1,113 @@
+"""Strings joined by segment, and texts in other encodings."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from weft.framework import dtypes
+from weft.framework.constant_value import constant_value
+from weft.framework.operation import Operation, Tensor
+from weft.framework.tensor_shape import Dims, merge_dims
+from weft.ops.array.shape_ops import INDEX
+from weft.ops.declaration import op, same_as_input
+from weft.ops.strings.elementwise import invalid
+
+
+def _joined_shape(node: Operation) -> list[Dims]:
+    inputs, ids, count = node.inputs[0]._dims, node.inputs[1]._dims, constant_value(node.inputs[2])
+    if inputs is None or ids is None:
+        return [None]
+    merge_dims(inputs[: len(ids)], ids)
+    return [(None if count is None else int(count), *inputs[len(ids) :])]
+
+
+@op("UnsortedSegmentJoin", "inputs: string, segment_ids: Tindices, num_segments: Tnumsegments -> output: string",
+    infer=_joined_shape, gradient=None, types={"Tindices": INDEX, "Tnumsegments": INDEX},
+    defaults={"Tnumsegments": dtypes.int32})  # fmt: skip
+def unsorted_segment_join_node(ctx, inputs, segment_ids, num_segments, *, separator: str = ""):
+    """The strings of each segment joined, in the order of the input; '' for a segment without any."""
+    count, between = int(num_segments), separator.encode()
+    ids = segment_ids.ravel()
+    if ids.size and ids.max() >= count:
+        raise invalid(f"segment_ids holds {ids.max()}, which is not less than num_segments {count}")
+    rows = inputs.reshape(ids.size, -1)
+    joined = np.full((count, rows.shape[1]), b"", object)
+    for segment in range(count):
+        chosen = rows[ids == segment]
+        joined[segment] = [between.join(column.tolist()) for column in chosen.T]
+    return joined.reshape(count, *inputs.shape[segment_ids.ndim :])
+
+
+def unsorted_segment_join(
+    inputs: Any, segment_ids: Any, num_segments: Any, separator: str = "", name: str | None = None
+) -> Tensor:
+    """Join the strings whose segment ids are equal.
+
+    Args:
+        inputs: strings.
+        segment_ids: integers in the shape of the first dimensions of `inputs`; strings with negative ones are left out.
+        num_segments: how many segments there are.
+        separator: what stands between two strings.
+        name: the node's name.
+    """
+    return unsorted_segment_join_node(inputs, segment_ids, num_segments, separator=separator, name=name)
+
+
+_ON_ERROR: Final = ("strict", "replace", "ignore")
+_ENCODINGS: Final = {"UTF-8": "utf-8", "UTF-16-BE": "utf-16-be", "UTF-32-BE": "utf-32-be"}
+
+
+@op("UnicodeTranscode", "input: string -> output: string", infer=same_as_input, gradient=None)
+def unicode_transcode_node(
+    ctx, input, *, input_encoding: str, output_encoding: str, errors: str = "replace", replacement_char: int = 65533,
+    replace_control_characters: bool = False,
+):  # fmt: skip
+    """The texts in another encoding."""
+
+    def converted(text: bytes) -> bytes:
+        if errors == "strict":
+            try:
+                shown = text.decode(input_encoding)
+            except UnicodeDecodeError as error:
+                raise invalid(f"Invalid formatting on input string: {error}") from error
+        else:
+            shown = text.decode(input_encoding, errors).replace("\ufffd", chr(replacement_char))
+        if replace_control_characters:
+            shown = "".join(chr(replacement_char) if ord(letter) < 32 else letter for letter in shown)
+        return shown.encode(_ENCODINGS[output_encoding])
+
+    made = np.empty(input.size, object)
+    made[:] = [converted(text) for text in input.ravel().tolist()]
+    return made.reshape(input.shape)
+
+
+def unicode_transcode(
+    input: Any,
+    input_encoding: str,
+    output_encoding: str,
+    errors: str = "replace",
+    replacement_char: int = 65533,
+    replace_control_characters: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """Texts in another encoding.
+
+    Args:
+        input: strings.
+        input_encoding: any encoding that Python knows.
+        output_encoding: 'UTF-8', 'UTF-16-BE' or 'UTF-32-BE'.
+        errors: what to do about bytes that are no text: 'strict', 'replace' or 'ignore'.
+        replacement_char: the code point that replaces them.
+        replace_control_characters: whether characters below the space are replaced as well.
+        name: the node's name.
+    """
+    for what, value, allowed in (("output_encoding", output_encoding, tuple(_ENCODINGS)), ("errors", errors, _ON_ERROR)):
+        if value not in allowed:
+            names = ", ".join(f'"{each}"' for each in allowed)
+            raise ValueError(f"Attr '{what}' of 'UnicodeTranscode' Op passed string '{value}' not in: {names}.")
+    return unicode_transcode_node(
+        input, input_encoding=input_encoding, output_encoding=output_encoding, errors=errors,
+        replacement_char=replacement_char, replace_control_characters=replace_control_characters, name=name,
+    )  # fmt: skip

@@ -1,0 +1,123 @@
+"""Tensors as strings and back, packed strings, Examples written as JSON, fingerprints."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+from google.protobuf import json_format
+from google.protobuf.message import DecodeError
+from tensorboard.compat.proto import tensor_pb2
+
+from weft.errors import DataLossError, InvalidArgumentError
+from weft.framework import dtypes
+from weft.framework.dtypes import DType
+from weft.framework.operation import Operation, Tensor
+from weft.framework.tensor_shape import Dims
+from weft.framework.tensor_util import make_ndarray, make_tensor_proto
+from weft.ops.declaration import op, same_as_input, scalar_shape, unknown
+from weft.ops.strings.hash import farm_hash_64
+from weft.proto import example_pb2
+
+
+def _boxed(texts: list[bytes], shape: tuple[int, ...]) -> Any:
+    array = np.empty(len(texts), object)
+    array[:] = texts
+    return array.reshape(shape)
+
+
+@op("SerializeTensor", "tensor: T -> serialized: string", infer=scalar_shape, gradient=None)
+def serialize_tensor_node(ctx, tensor):
+    """The tensor as a serialized TensorProto."""
+    return _boxed([make_tensor_proto(tensor).SerializeToString()], ())
+
+
+def serialize_tensor(tensor: Any, name: str | None = None) -> Tensor:
+    """A tensor as a serialized TensorProto, a scalar string."""
+    return serialize_tensor_node(tensor, name=name)
+
+
+@op("ParseTensor", "serialized: string -> output: out_type", infer=unknown, gradient=None)
+def parse_tensor_node(ctx, serialized, *, out_type: DType):
+    """The tensor of a serialized TensorProto."""
+    if serialized.ndim:
+        raise InvalidArgumentError(None, None, f"Expected `serialized` to be a scalar, got shape: {list(serialized.shape)}")
+    try:
+        array = make_ndarray(tensor_pb2.TensorProto.FromString(serialized.item()))
+    except DecodeError:
+        raise InvalidArgumentError(
+            None, None, f"Could not parse `serialized` as TensorProto: {serialized.item()[:100]!r}"
+        ) from None
+    found = dtypes.as_dtype(array.dtype)
+    if found is not out_type:
+        message = f"Type mismatch between parsed tensor ({found.name}) and dtype ({out_type.name})"
+        raise InvalidArgumentError(None, None, message)
+    return array
+
+
+def parse_tensor(serialized: Any, out_type: Any, name: str | None = None) -> Tensor:
+    """The tensor, of type `out_type`, of a serialized TensorProto."""
+    return parse_tensor_node(serialized, out_type=out_type, name=name)
+
+
+_UNPACK: Final[dict[str, Callable[[Any], bytes]]] = {"": bytes, "ZLIB": zlib.decompress, "GZIP": gzip.decompress}
+
+
+@op("DecodeCompressed", "bytes: string -> output: string", infer=same_as_input, gradient=None)
+def decode_compressed_node(ctx, bytes, *, compression_type: str = ""):
+    """The strings unpacked."""
+    unpack = _UNPACK.get(compression_type)
+    if unpack is None:
+        raise InvalidArgumentError(None, None, f"Only ZLIB, GZIP or NONE are supported compressions, not {compression_type!r}")
+    try:
+        return _boxed([unpack(text) for text in bytes.ravel().tolist()], bytes.shape)
+    except (zlib.error, EOFError, OSError) as error:
+        raise DataLossError(None, None, f"a string is not {compression_type}: {error}") from error
+
+
+def decode_compressed(bytes: Any, compression_type: str = "", name: str | None = None) -> Tensor:
+    """Unpack strings that were packed as 'ZLIB' or 'GZIP' ('' leaves them as they are)."""
+    return decode_compressed_node(bytes, compression_type=compression_type, name=name)
+
+
+@op("DecodeJSONExample", "json_examples: string -> binary_examples: string", infer=same_as_input, gradient=None)
+def decode_json_example(ctx, json_examples):
+    """Examples written as JSON, each as a serialized Example proto."""
+    made = []
+    for index, text in enumerate(json_examples.ravel().tolist()):
+        try:
+            made.append(json_format.Parse(text, example_pb2.Example()).SerializeToString())
+        except json_format.ParseError as error:
+            raise InvalidArgumentError(None, None, f"Error while parsing JSON at {index}: {error}") from error
+    return _boxed(made, json_examples.shape)
+
+
+def _fingerprint_shape(node: Operation) -> list[Dims]:
+    dims = node.inputs[0]._dims
+    if dims == ():
+        raise ValueError("Shape must be at least rank 1 but is rank 0")
+    return [(None if dims is None else dims[0], 8)]
+
+
+@op("Fingerprint", "data: T, method: string -> fingerprint: uint8", infer=_fingerprint_shape, gradient=None)
+def fingerprint_node(ctx, data, method):
+    """For each entry along the first dimension 8 bytes that depend on all of it."""
+    if method.item() != b"farmhash64":
+        raise InvalidArgumentError(None, None, f"Unsupported fingerprint method: {method.item().decode()}")
+    if data.dtype != object:
+        texts = [np.ascontiguousarray(row).tobytes() for row in data]
+    elif data.ndim == 1:
+        texts = data.tolist()
+    else:
+        # Of several strings those of each are put together.
+        texts = [b"".join(farm_hash_64(text).to_bytes(8, "little") for text in row.ravel().tolist()) for row in data]
+    hashed = [farm_hash_64(text).to_bytes(8, "little") for text in texts]
+    return np.frombuffer(b"".join(hashed), np.uint8).reshape(len(hashed), 8).copy()
+
+
+def fingerprint(data: Any, method: str = "farmhash64", name: str | None = None) -> Tensor:
+    """Fingerprints `[n, 8]` of the `n` entries along the first dimension; 'farmhash64' is the only method."""
+    return fingerprint_node(data, method, name=name)

@@ -1,0 +1,116 @@
+"""The updates that keep running averages of gradients: Adam and its relatives, RMSProp, AddSign and PowerSign."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.ops.training.update_rule import declare_rule
+
+
+def _corrected(xp: Any, lr: Any, beta1_power: Any, beta2_power: Any) -> Any:
+    """The learning rate with the correction for averages that started at zero."""
+    return lr * xp.sqrt(1 - beta2_power) / (1 - beta1_power)
+
+
+def _adam(
+    xp: Any,
+    var: Any,
+    m: Any,
+    v: Any,
+    grad: Any,
+    *,
+    beta1_power: Any,
+    beta2_power: Any,
+    lr: Any,
+    beta1: Any,
+    beta2: Any,
+    epsilon: Any,
+    use_nesterov: bool,
+) -> tuple[Any, Any, Any]:
+    """Averages of the gradient and its square; the step is their ratio (Kingma and Ba, before section 2.1)."""
+    rate = _corrected(xp, lr, beta1_power, beta2_power)
+    m = m + (grad - m) * (1 - beta1)
+    v = v + (grad * grad - v) * (1 - beta2)
+    direction = grad * (1 - beta1) + beta1 * m if use_nesterov else m
+    return var - direction * rate / (xp.sqrt(v) + epsilon), m, v
+
+
+def _adam_with_amsgrad(
+    xp: Any,
+    var: Any,
+    m: Any,
+    v: Any,
+    vhat: Any,
+    grad: Any,
+    *,
+    beta1_power: Any,
+    beta2_power: Any,
+    lr: Any,
+    beta1: Any,
+    beta2: Any,
+    epsilon: Any,
+) -> tuple[Any, Any, Any, Any]:
+    """Adam that divides by the greatest average so far."""
+    rate = _corrected(xp, lr, beta1_power, beta2_power)
+    m = m + (grad - m) * (1 - beta1)
+    v = v + (grad * grad - v) * (1 - beta2)
+    vhat = xp.maximum(vhat, v)
+    return var - m * rate / (xp.sqrt(vhat) + epsilon), m, v, vhat
+
+
+def _ada_max(
+    xp: Any, var: Any, m: Any, v: Any, grad: Any, *, beta1_power: Any, lr: Any, beta1: Any, beta2: Any, epsilon: Any
+) -> tuple[Any, Any, Any]:
+    """Adam with the infinity norm in place of the second average."""
+    m = m + (grad - m) * (1 - beta1)
+    v = xp.maximum(beta2 * v, xp.abs(grad))
+    return var - lr / (1 - beta1_power) * (m / (v + epsilon)), m, v
+
+
+def _rms_prop(
+    xp: Any, var: Any, ms: Any, mom: Any, grad: Any, *, lr: Any, rho: Any, momentum: Any, epsilon: Any
+) -> tuple[Any, Any, Any]:
+    """Momentum on the gradient divided by the root of its average square."""
+    ms = ms + (grad * grad - ms) * (1 - rho)
+    mom = mom * momentum + grad * lr / xp.sqrt(ms + epsilon)
+    return var - mom, ms, mom
+
+
+def _centered_rms_prop(
+    xp: Any, var: Any, mg: Any, ms: Any, mom: Any, grad: Any, *, lr: Any, rho: Any, momentum: Any, epsilon: Any
+) -> tuple[Any, Any, Any, Any]:
+    """RMSProp that divides by the root of the estimated variance."""
+    ms = ms + (grad * grad - ms) * (1 - rho)
+    mg = mg + (grad - mg) * (1 - rho)
+    mom = mom * momentum + grad * lr / xp.sqrt(ms - mg * mg + epsilon)
+    return var - mom, mg, ms, mom
+
+
+def _add_sign(xp: Any, var: Any, m: Any, grad: Any, *, lr: Any, alpha: Any, sign_decay: Any, beta: Any) -> tuple[Any, Any]:
+    """A larger step where gradient and average agree in sign."""
+    m = m * beta + grad * (1 - beta)
+    return var - lr * (alpha + sign_decay * xp.sign(grad) * xp.sign(m)) * grad, m
+
+
+def _power_sign(xp: Any, var: Any, m: Any, grad: Any, *, lr: Any, logbase: Any, sign_decay: Any, beta: Any) -> tuple[Any, Any]:
+    """A step scaled by a power whose sign is the agreement of gradient and average."""
+    m = m * beta + grad * (1 - beta)
+    return var - lr * xp.exp(logbase * sign_decay * xp.sign(grad) * xp.sign(m)) * grad, m
+
+
+_ADAM = ("beta1_power", "beta2_power", "lr", "beta1", "beta2", "epsilon", "grad")
+_RMS = ("lr", "rho", "momentum", "epsilon", "grad")
+
+adam = declare_rule("Adam", _adam, ("var", "m", "v"), _ADAM, has_sparse=False, use_nesterov=False)
+adam_with_amsgrad = declare_rule(
+    "AdamWithAmsgrad", _adam_with_amsgrad, ("var", "m", "v", "vhat"), _ADAM, has_ref=False, has_sparse=False
+)
+ada_max = declare_rule(
+    "AdaMax", _ada_max, ("var", "m", "v"), ("beta1_power", "lr", "beta1", "beta2", "epsilon", "grad"), has_sparse=False
+)
+rms_prop = declare_rule("RMSProp", _rms_prop, ("var", "ms", "mom"), _RMS)
+centered_rms_prop = declare_rule("CenteredRMSProp", _centered_rms_prop, ("var", "mg", "ms", "mom"), _RMS)
+add_sign = declare_rule("AddSign", _add_sign, ("var", "m"), ("lr", "alpha", "sign_decay", "beta", "grad"), has_sparse=False)
+power_sign = declare_rule(
+    "PowerSign", _power_sign, ("var", "m"), ("lr", "logbase", "sign_decay", "beta", "grad"), has_sparse=False
+)

@@ -1,0 +1,226 @@
+"""What all ops share that apply a gradient to a variable and its slots.
+
+A rule is one function of the values of the variable and its slots, the gradient and the hyperparameters. It makes up to
+four ops: for variables by Ref and by resource handle, and for dense gradients and for slices of rows.
+
+Slices may name a row repeatedly: its gradients are summed first, inside the op, and the cost is that of the rows named,
+whatever the size of the table. (Programs that TensorFlow builds sum with Unique and UnsortedSegmentSum nodes before the
+op. The number of different rows is known only when a step runs, so such nodes would cut a compiled step in pieces.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from inspect import Parameter, Signature
+from typing import Any, Final
+
+import numpy as np
+
+from weft.errors import InvalidArgumentError
+from weft.framework.operation import Operation, Tensor
+from weft.framework.tensor_shape import Dims, merge_dims
+from weft.ops.array.row_order import put_rows, sorted_rows
+from weft.ops.array.shape_ops import INDEX
+from weft.ops.declaration import op
+from weft.ops.math.elementwise import NUMBERS
+
+Rule = Callable[..., Sequence[Any]]
+_FIXED_TYPES: Final = {"global_step": "int64", "indices": "Tindices"}
+
+
+@dataclass(frozen=True)
+class UpdateOps:
+    """The node functions of one rule; None for a form that the rule does not have."""
+
+    dense: Any = None
+    sparse: Any = None
+    resource_dense: Any = None
+    resource_sparse: Any = None
+
+
+def sum_repeated(xp: Any, indices: Any, values: Any, row_count: int) -> tuple[Any, Any]:
+    """Different rows and the sum of the values of each.
+
+    On NumPy there are as many as different rows; compiled, there are as many as indices, and those left over, like
+    indices out of range, come with row numbers that no table has.
+    """
+    if xp is np:
+        _check_rows(indices, row_count)
+        return _sum_repeated_here(indices, values)
+    indices, values = xp.asarray(indices), xp.asarray(values)
+    count = indices.shape[0]
+    beyond = row_count + xp.arange(count, dtype=indices.dtype)
+    if not count:
+        return beyond, values
+    inside = xp.where((indices < 0) | (indices >= row_count), row_count, indices)
+    order = xp.argsort(inside)
+    ordered = inside[order]
+    is_first = xp.concatenate([xp.ones(1, bool), ordered[1:] != ordered[:-1]])
+    group = xp.cumsum(is_first) - 1
+    summed = xp.zeros_like(values).at[group].add(values[order], mode="drop", indices_are_sorted=True)
+    rows = beyond.at[group].set(ordered, mode="drop", indices_are_sorted=True)
+    return xp.where(rows == row_count, beyond, rows), summed
+
+
+def _sum_repeated_here(indices: Any, values: Any) -> tuple[Any, Any]:
+    order, ordered, is_first = sorted_rows(indices)
+    starts, count = np.flatnonzero(is_first), len(indices)
+    if len(starts) == count:
+        return indices, values
+    if len(starts) < count // 2:
+        return ordered[starts], np.add.reduceat(np.take(values, order, axis=0), starts, axis=0, dtype=values.dtype)
+    # Few rows come twice: these alone are added, in the order in which they came.
+    summed = np.take(values, order[starts], axis=0)
+    more = np.flatnonzero(~is_first)
+    np.add.at(summed, np.cumsum(is_first)[more] - 1, values[order[more]])
+    return ordered[starts], summed
+
+
+def _check_rows(indices: Any, row_count: int) -> None:
+    wrong = np.flatnonzero((indices < 0) | (indices >= row_count))
+    if len(wrong):
+        offset = int(wrong[0])
+        raise InvalidArgumentError(
+            None, None, f"Index {indices[offset]} at offset {offset} in indices is out of range [0, {row_count})"
+        )
+
+
+def _take(xp: Any, table: Any, rows: Any) -> Any:
+    return np.take(table, rows, axis=0) if xp is np else xp.asarray(table).at[rows].get(mode="clip")
+
+
+def _put(xp: Any, table: Any, rows: Any, values: Any) -> Any:
+    values = values.astype(table.dtype) if values.dtype != table.dtype else values
+    if xp is np:
+        changed = table if table.flags.writeable else table.copy()
+        put_rows(changed, rows, values)
+        return changed
+    return xp.asarray(table).at[rows].set(values, mode="drop", unique_indices=True)
+
+
+def _scalar_check(tensor: Tensor) -> None:
+    if tensor._dims:
+        raise ValueError(f"Shape must be rank 0 but is rank {len(tensor._dims)}")
+
+
+def _infer(states: int, gradient_at: int, is_sparse: bool, has_ref: bool) -> Callable[[Operation], list[Dims]]:
+    """The shape rule: slots and gradient fit the variable, hyperparameters are scalars."""
+
+    def infer(node: Operation) -> list[Dims]:
+        inputs = node.inputs
+        for position in range(states, len(inputs)):
+            if position != gradient_at and not (is_sparse and position == gradient_at + 1):
+                _scalar_check(inputs[position])
+        if is_sparse:
+            _check_slices(inputs[gradient_at]._dims, inputs[gradient_at + 1]._dims)
+        if not has_ref:
+            return []
+        dims = inputs[0]._dims
+        for slot in inputs[1:states]:
+            dims = merge_dims(dims, slot._dims)
+        gradient = inputs[gradient_at]._dims
+        if not is_sparse:
+            return [merge_dims(dims, gradient)]
+        if dims is not None and gradient is not None:
+            merge_dims(dims, (dims[0] if dims else None, *gradient[1:]))
+        return [dims]
+
+    return infer
+
+
+def _check_slices(gradient: Dims, indices: Dims) -> None:
+    if indices is not None and len(indices) != 1:
+        raise ValueError(f"Shape must be rank 1 but is rank {len(indices)}")
+    if gradient is not None and not gradient:
+        raise ValueError("Shape must be at least rank 1 but is rank 0")
+    if gradient is not None and indices is not None:
+        merge_dims(gradient[:1], indices)
+
+
+class _Form:
+    """One op of a rule: its name, arguments and kernel."""
+
+    def __init__(self, rule: Rule, states: Sequence[str], arguments: Sequence[str], gradient: str, sparse: bool) -> None:
+        self._rule = rule
+        self._states = tuple(states)
+        self._gradient = gradient
+        self._sparse = sparse
+        self._names = (*states, *arguments)
+
+    def declare(self, name: str, is_resource: bool, attrs: dict[str, bool]) -> Any:
+        """Register the op and return the function that makes its nodes."""
+        state_type = "resource" if is_resource else "Ref(T)"
+        types = {**dict.fromkeys(self._names, "T"), **_FIXED_TYPES, **dict.fromkeys(self._states, state_type)}
+        inputs = ", ".join(f"{argument}: {types[argument]}" for argument in self._names)
+        infer = _infer(len(self._states), self._names.index(self._gradient), self._sparse, not is_resource)
+        kinds = {"T": NUMBERS, "Tindices": INDEX} if self._sparse else {"T": NUMBERS}
+        declared = op(
+            name, f"{inputs} ->" if is_resource else f"{inputs} -> out: Ref(T)", infer=infer, gradient=None,
+            stateful=True, updates=self._states, types=kinds,
+            by_row=self._sparse,
+        )  # fmt: skip
+        return declared(self._kernel(attrs))
+
+    def _kernel(self, attrs: dict[str, bool]) -> Callable[..., Any]:
+        def kernel(xp: Any, *inputs: Any, **given: Any) -> Any:
+            values = dict(zip(self._names, inputs, strict=True))
+            given.pop("use_locking", None)
+            return self._apply(xp, values, {**attrs, **given})
+
+        kernel.__doc__ = f"{self._rule.__doc__} For rows." if self._sparse else self._rule.__doc__
+        kernel.__module__ = self._rule.__module__
+        positional = [Parameter(key, Parameter.POSITIONAL_OR_KEYWORD) for key in ("xp", *self._names)]
+        keywords = [
+            Parameter(key, Parameter.KEYWORD_ONLY, default=default, annotation="bool")
+            for key, default in {"use_locking": False, **attrs}.items()
+        ]
+        kernel.__signature__ = Signature(positional + keywords)  # type: ignore[attr-defined]
+        return kernel
+
+    def _apply(self, xp: Any, values: dict[str, Any], attrs: dict[str, Any]) -> tuple[Any, ...]:
+        old = [values.pop(key) for key in self._states]
+        gradient = values.pop(self._gradient)
+        if not self._sparse:
+            new = self._rule(xp, *old, gradient, **values, **attrs)
+            return tuple(value.astype(each.dtype) for value, each in zip(new, old, strict=True))
+        rows, summed = sum_repeated(xp, values.pop("indices"), gradient, old[0].shape[0])
+        new = self._rule(xp, *(_take(xp, each, rows) for each in old), summed, **values, **attrs)
+        return tuple(_put(xp, each, rows, value) for value, each in zip(new, old, strict=True))
+
+
+def declare_rule(
+    name: str,
+    rule: Rule,
+    states: Sequence[str],
+    arguments: Sequence[str],
+    *,
+    gradient: str = "grad",
+    has_ref: bool = True,
+    has_sparse: bool = True,
+    **attrs: bool,
+) -> UpdateOps:
+    """Declare the ops of a rule: Apply<name>, ResourceApply<name>, SparseApply<name> and ResourceSparseApply<name>.
+
+    Args:
+        name: the family's name.
+        rule: `rule(xp, *states, gradient, **hyperparameters_and_attrs)`, giving the new values of the states.
+        states: the variable's and the slots' argument names.
+        arguments: the names of the other arguments, the gradient among them, in the dense op's order.
+        gradient: the gradient's name in the dense op; in the sparse one it is `grad`, followed by `indices`.
+        has_ref: whether there are forms for variables by Ref.
+        has_sparse: whether there are forms for slices.
+        attrs: further boolean attributes with their defaults.
+    """
+    dense = _Form(rule, states, arguments, gradient, sparse=False)
+    made = {"resource_dense": dense.declare(f"ResourceApply{name}", True, attrs)}
+    if has_ref:
+        made["dense"] = dense.declare(f"Apply{name}", False, attrs)
+    if has_sparse:
+        place = list(arguments).index(gradient)
+        of_rows = (*arguments[:place], "grad", "indices", *arguments[place + 1 :])
+        sparse = _Form(rule, states, of_rows, "grad", sparse=True)
+        made["resource_sparse"] = sparse.declare(f"ResourceSparseApply{name}", True, attrs)
+        if has_ref:
+            made["sparse"] = sparse.declare(f"SparseApply{name}", False, attrs)
+    return UpdateOps(**made)

@@ -1,0 +1,1 @@
+"""Variables: the nodes that hold state, the objects in front of them, scopes, initializers, partitions."""

@@ -1,0 +1,57 @@
+"""assign, scatter and count as functions of variables: the op for a Ref, the method for a resource variable."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.ops.variables import state
+
+
+def assign(
+    ref: Any, value: Any, validate_shape: bool | None = None, use_locking: bool | None = None, name: str | None = None
+) -> Any:
+    """Replace the value of a variable; the result is the variable after that.
+
+    Args:
+        ref: a variable or its mutable tensor.
+        value: a tensor of the variable's type.
+        validate_shape: whether the value must have the variable's shape; True when None.
+        use_locking: accepted and recorded; updates are always whole.
+        name: the node's name.
+    """
+    if ref.dtype._is_ref_dtype:
+        attrs = _given(validate_shape=validate_shape, use_locking=use_locking)
+        return state.assign(ref, value, name=name, **attrs)
+    return ref.assign(value, name=name)
+
+
+def assign_add(ref: Any, value: Any, use_locking: bool | None = None, name: str | None = None) -> Any:
+    """Add to a variable; the result is the variable after that."""
+    if ref.dtype._is_ref_dtype:
+        return state.assign_add(ref, value, name=name, **_given(use_locking=use_locking))
+    return ref.assign_add(value)
+
+
+def assign_sub(ref: Any, value: Any, use_locking: bool | None = None, name: str | None = None) -> Any:
+    """Subtract from a variable; the result is the variable after that."""
+    if ref.dtype._is_ref_dtype:
+        return state.assign_sub(ref, value, name=name, **_given(use_locking=use_locking))
+    return ref.assign_sub(value)
+
+
+def is_variable_initialized(ref: Any, name: str | None = None) -> Any:
+    """A scalar bool tensor: whether the variable has a value."""
+    if ref.dtype._is_ref_dtype:
+        return state.is_variable_initialized(ref, name=name)
+    return ref.is_initialized(name=name)
+
+
+def count_up_to(ref: Any, limit: int, name: str | None = None) -> Any:
+    """The counter before it is raised by one; the run raises OutOfRangeError when it has reached `limit`."""
+    if ref.dtype._is_ref_dtype:
+        return state.count_up_to(ref, limit=limit, name=name)
+    return ref.count_up_to(limit)
+
+
+def _given(**attrs: Any) -> dict[str, Any]:
+    return {key: value for key, value in attrs.items() if value is not None}

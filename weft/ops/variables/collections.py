@@ -1,0 +1,144 @@
+"""The variables of a graph, the operations that initialize them, and what is not initialized yet."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from weft.framework.collections import GraphKeys
+from weft.framework.graph import get_default_graph
+from weft.framework.operation import Operation, Tensor
+from weft.framework.tensor_shape import Dims
+from weft.ops.array.constant import constant
+from weft.ops.array.joining import stack
+from weft.ops.control_flow.ordering import group, no_op
+from weft.ops.declaration import not_differentiable, op
+from weft.ops.variables.assign import is_variable_initialized
+
+_VARIABLE_OPS = ("Variable", "VariableV2", "AutoReloadVariable")
+
+
+def global_variables(scope: str | None = None) -> list[Any]:
+    """The variables that the tasks of a cluster share; with `scope` those whose name it matches from the start."""
+    return get_default_graph().get_collection(GraphKeys.GLOBAL_VARIABLES, scope)
+
+
+def all_variables() -> list[Any]:
+    """The former name of `global_variables`."""
+    return global_variables()
+
+
+def _all_saveable_objects(scope: str | None = None) -> list[Any]:
+    graph = get_default_graph()
+    keys = (GraphKeys.GLOBAL_VARIABLES, GraphKeys.SAVEABLE_OBJECTS)
+    return [item for key in keys for item in graph.get_collection(key, scope)]
+
+
+def local_variables(scope: str | None = None) -> list[Any]:
+    """The variables of each process itself, which checkpoints leave out."""
+    return get_default_graph().get_collection(GraphKeys.LOCAL_VARIABLES, scope)
+
+
+def model_variables(scope: str | None = None) -> list[Any]:
+    """The variables in the collection MODEL_VARIABLES."""
+    return get_default_graph().get_collection(GraphKeys.MODEL_VARIABLES, scope)
+
+
+def trainable_variables(scope: str | None = None) -> list[Any]:
+    """The variables that optimizers change by default."""
+    return get_default_graph().get_collection(GraphKeys.TRAINABLE_VARIABLES, scope)
+
+
+def moving_average_variables(scope: str | None = None) -> list[Any]:
+    """The variables whose moving averages are kept."""
+    return get_default_graph().get_collection(GraphKeys.MOVING_AVERAGE_VARIABLES, scope)
+
+
+def variables_initializer(var_list: Sequence[Any], name: str = "init") -> Operation:
+    """An operation that initializes the variables given; it does nothing when there are none."""
+    if var_list:
+        return group(*[variable.initializer for variable in var_list], name=name)
+    return no_op(name=name)
+
+
+def initialize_variables(var_list: Sequence[Any], name: str = "init") -> Operation:
+    """The former name of `variables_initializer`."""
+    return variables_initializer(var_list, name=name)
+
+
+def global_variables_initializer() -> Operation:
+    """An operation that initializes all global variables that there are now."""
+    return variables_initializer(global_variables())
+
+
+def initialize_all_variables() -> Operation:
+    """The former name of `global_variables_initializer`."""
+    return global_variables_initializer()
+
+
+def local_variables_initializer() -> Operation:
+    """An operation that initializes all local variables that there are now."""
+    return variables_initializer(local_variables())
+
+
+def initialize_local_variables() -> Operation:
+    """The former name of `local_variables_initializer`."""
+    return local_variables_initializer()
+
+
+def _variables_or_all(var_list: Sequence[Any] | None) -> Sequence[Any]:
+    if var_list is not None:
+        return var_list
+    found = global_variables() + local_variables()
+    if found:
+        return found
+    return [each.outputs[0] for each in get_default_graph().get_operations() if each.type in _VARIABLE_OPS]
+
+
+def _some(node: Operation) -> list[Dims]:
+    return [(None,)]
+
+
+@op("UninitializedNames", "is_initialized: N*bool -> output: string", infer=_some, gradient=not_differentiable)
+def uninitialized_names(ctx, is_initialized, *, names: list[str]):
+    """The names whose flag is not set."""
+    left = [name.encode() for name, flag in zip(names, is_initialized, strict=True) if not flag]
+    return np.array(left, np.object_)
+
+
+def report_uninitialized_variables(
+    var_list: Sequence[Any] | None = None, name: str = "report_uninitialized_variables"
+) -> Tensor:
+    """A 1-D string tensor with the names of variables that have no value yet; empty when all are ready.
+
+    Args:
+        var_list: the variables to look at; all global and local ones when None.
+        name: the name scope.
+    """
+    variables = _variables_or_all(var_list)
+    graph = get_default_graph()
+    with graph.name_scope(name):
+        flags = [is_variable_initialized(variable) for variable in variables]
+        with graph.device("/cpu:0"):
+            if not flags:
+                return constant([], dtype="string")
+            names = [variable.op.name for variable in variables]
+            return uninitialized_names(flags, names=names)
+
+
+@op("ReadyToRead", "value: T -> rank: int32", infer=lambda node: [()], gradient=not_differentiable, stateful=True)
+def ready_to_read(xp, value):
+    """The rank; reading a variable without a value is a FailedPreconditionError."""
+    return np.asarray(value.ndim, np.int32)
+
+
+def assert_variables_initialized(var_list: Sequence[Any] | None = None) -> Any:
+    """A tensor whose run raises FailedPreconditionError while a variable has no value; None when there are no variables."""
+    variables = _variables_or_all(var_list)
+    ranks = []
+    for variable in variables:
+        with get_default_graph().colocate_with(variable.op):
+            ranks.append(ready_to_read(variable, name="Rank"))
+    return ranks[0] if len(ranks) == 1 else stack(ranks) if ranks else None

@@ -1,0 +1,339 @@
+"""Initializers: objects that make a variable's initial value when they are called with its shape and type.
+
+`initializer(shape, dtype=None, partition_info=None)` gives a tensor; `partition_info` says which part of a
+partitioned variable is being made. `get_config` and `from_config` turn them into plain data and back.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Final, Self
+
+import numpy as np
+
+from weft.framework import dtypes
+from weft.framework.dtypes import DType
+from weft.framework.operation import Operation, Tensor
+from weft.framework.tensor_shape import Dims
+from weft.ops.array.constant import constant as constant_tensor
+from weft.ops.array.filling import ones, zeros
+from weft.ops.array.padding import slice_of
+from weft.ops.array.shape_ops import matrix_transpose, reshape
+from weft.ops.declaration import not_differentiable, op, same_as_input
+from weft.ops.math.elementwise import FLOATS
+from weft.ops.random.functions import random_normal, random_uniform, truncated_normal
+
+# The standard deviation of a normal distribution that is cut at two standard deviations.
+_TRUNCATED_STDDEV: Final = 0.87962566103423978
+_MODES: Final = ("fan_in", "fan_out", "fan_avg")
+_DISTRIBUTIONS: Final = ("normal", "uniform", "truncated_normal", "untruncated_normal")
+
+
+class Initializer:
+    """What all initializers have; programs may derive their own."""
+
+    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
+        """The initial value of a variable of this shape and type."""
+        raise NotImplementedError
+
+    def get_config(self) -> dict[str, Any]:
+        """The arguments that make an equal initializer, as plain data."""
+        return {}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Self:
+        """Make an initializer from what `get_config` gave."""
+        return cls(**config)
+
+
+def _floating(dtype: Any) -> DType:
+    kind = dtypes.as_dtype(dtype)
+    if not kind.is_floating:
+        raise ValueError(f"Expected floating point type, got {kind}.")
+    return kind
+
+
+class Zeros(Initializer):
+    """All zeros."""
+
+    def __init__(self, dtype: Any = dtypes.float32) -> None:
+        self.dtype = dtypes.as_dtype(dtype)
+
+    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
+        """Zeros of this shape."""
+        return zeros(shape, dtype or self.dtype)
+
+    def get_config(self) -> dict[str, Any]:
+        """The dtype."""
+        return {"dtype": self.dtype.name}
+
+
+class Ones(Initializer):
+    """All ones."""
+
+    def __init__(self, dtype: Any = dtypes.float32) -> None:
+        self.dtype = dtypes.as_dtype(dtype)
+
+    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
+        """Ones of this shape."""
+        return ones(shape, dtype or self.dtype)
+
+    def get_config(self) -> dict[str, Any]:
+        """The dtype."""
+        return {"dtype": self.dtype.name}
+
+
+class Constant(Initializer):
+    """A number or a list of them; the last one is repeated to fill the shape, unless `verify_shape`."""
+
+    def __init__(self, value: Any = 0, dtype: Any = dtypes.float32, verify_shape: bool = False) -> None:
+        if not (np.isscalar(value) or isinstance(value, list | tuple | np.ndarray)):
+            raise TypeError(
+                f"Invalid type for initial value: {type(value)} (expected Python scalar, list or tuple of values, or "
+                "numpy.ndarray)."
+            )
+        self.value = value
+        self.dtype = dtypes.as_dtype(dtype)
+        self._verify_shape = verify_shape
+
+    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None, verify_shape: bool | None = None) -> Tensor:
+        """The value, in this shape."""
+        verify = self._verify_shape if verify_shape is None else verify_shape
+        return constant_tensor(self.value, dtype or self.dtype, shape, verify_shape=verify)
+
+    def get_config(self) -> dict[str, Any]:
+        """The value and the dtype."""
+        return {"value": self.value, "dtype": self.dtype.name}
+
+
+class RandomUniform(Initializer):
+    """Uniform in [minval, maxval); maxval is 1 for floats when None."""
+
+    def __init__(self, minval: Any = 0.0, maxval: Any = None, seed: int | None = None, dtype: Any = dtypes.float32) -> None:
+        self.minval, self.maxval, self.seed = minval, maxval, seed
+        self.dtype = dtypes.as_dtype(dtype)
+
+    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
+        """Random numbers of this shape."""
+        return random_uniform(shape, self.minval, self.maxval, dtype or self.dtype, seed=self.seed)
+
+    def get_config(self) -> dict[str, Any]:
+        """The bounds, the seed and the dtype."""
+        return {"minval": self.minval, "maxval": self.maxval, "seed": self.seed, "dtype": self.dtype.name}
+
+
+class RandomNormal(Initializer):
+    """Normal with this mean and standard deviation."""
+
+    def __init__(self, mean: Any = 0.0, stddev: Any = 1.0, seed: int | None = None, dtype: Any = dtypes.float32) -> None:
+        self.mean, self.stddev, self.seed = mean, stddev, seed
+        self.dtype = _floating(dtype)
+
+    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
+        """Random numbers of this shape."""
+        return random_normal(shape, self.mean, self.stddev, dtype or self.dtype, seed=self.seed)
+
+    def get_config(self) -> dict[str, Any]:
+        """The mean, the standard deviation, the seed and the dtype."""
+        return {"mean": self.mean, "stddev": self.stddev, "seed": self.seed, "dtype": self.dtype.name}
+
+
+class TruncatedNormal(RandomNormal):
+    """Normal with this mean and standard deviation, never two or more standard deviations from the mean."""
+
+    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
+        """Random numbers of this shape."""
+        return truncated_normal(shape, self.mean, self.stddev, dtype or self.dtype, seed=self.seed)
+
+
+class UniformUnitScaling(Initializer):
+    """Uniform numbers that keep the scale of what flows through a layer, times `factor`."""
+
+    def __init__(self, factor: float = 1.0, seed: int | None = None, dtype: Any = dtypes.float32) -> None:
+        self.factor, self.seed = factor, seed
+        self.dtype = _floating(dtype)
+
+    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
+        """Random numbers of this shape."""
+        input_size = max(math.prod(float(size) for size in _full_shape(shape, partition_info)[:-1]), 1.0)
+        limit = math.sqrt(3 / input_size) * self.factor
+        return random_uniform(shape, -limit, limit, dtype or self.dtype, seed=self.seed)
+
+    def get_config(self) -> dict[str, Any]:
+        """The factor, the seed and the dtype."""
+        return {"factor": self.factor, "seed": self.seed, "dtype": self.dtype.name}
+
+
+def _full_shape(shape: Any, partition_info: Any) -> Any:
+    return shape if partition_info is None else partition_info.full_shape
+
+
+def fans(shape: Any) -> tuple[int, int]:
+    """How many inputs and outputs a unit of a layer with weights of this shape has."""
+    sizes = [int(size) for size in shape]
+    if len(sizes) < 2:
+        fan = sizes[0] if sizes else 1
+        return fan, fan
+    field = math.prod(sizes[:-2])
+    return sizes[-2] * field, sizes[-1] * field
+
+
+class VarianceScaling(Initializer):
+    """Random numbers whose variance is `scale` divided by a layer's inputs, outputs, or the mean of both (`mode`)."""
+
+    def __init__(
+        self, scale: float = 1.0, mode: str = "fan_in", distribution: str = "truncated_normal", seed: int | None = None,
+        dtype: Any = dtypes.float32,
+    ) -> None:  # fmt: skip
+        if scale <= 0.0:
+            raise ValueError("`scale` must be positive float.")
+        if mode not in _MODES:
+            raise ValueError(f"Invalid `mode` argument: {mode}")
+        distribution = distribution.lower()
+        if distribution not in _DISTRIBUTIONS:
+            raise ValueError(f"Invalid `distribution` argument: {distribution}")
+        self.scale, self.mode, self.distribution, self.seed = scale, mode, distribution, seed
+        self.dtype = _floating(dtype)
+
+    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
+        """Random numbers of this shape."""
+        kind = dtype or self.dtype
+        fan_in, fan_out = fans(_full_shape(shape, partition_info))
+        size = {"fan_in": fan_in, "fan_out": fan_out, "fan_avg": (fan_in + fan_out) / 2.0}[self.mode]
+        variance = self.scale / max(1.0, size)
+        if self.distribution in ("normal", "truncated_normal"):
+            return truncated_normal(shape, 0.0, math.sqrt(variance) / _TRUNCATED_STDDEV, kind, seed=self.seed)
+        if self.distribution == "untruncated_normal":
+            return random_normal(shape, 0.0, math.sqrt(variance), kind, seed=self.seed)
+        limit = math.sqrt(3.0 * variance)
+        return random_uniform(shape, -limit, limit, kind, seed=self.seed)
+
+    def get_config(self) -> dict[str, Any]:
+        """All arguments."""
+        return {
+            "scale": self.scale, "mode": self.mode, "distribution": self.distribution, "seed": self.seed,
+            "dtype": self.dtype.name,
+        }  # fmt: skip
+
+
+class GlorotUniform(VarianceScaling):
+    """The uniform initializer of Glorot and Bengio, also named after Xavier."""
+
+    def __init__(self, seed: int | None = None, dtype: Any = dtypes.float32) -> None:
+        super().__init__(scale=1.0, mode="fan_avg", distribution="uniform", seed=seed, dtype=dtype)
+
+    def get_config(self) -> dict[str, Any]:
+        """The seed and the dtype."""
+        return {"seed": self.seed, "dtype": self.dtype.name}
+
+
+class GlorotNormal(VarianceScaling):
+    """The normal initializer of Glorot and Bengio, also named after Xavier."""
+
+    def __init__(self, seed: int | None = None, dtype: Any = dtypes.float32) -> None:
+        super().__init__(scale=1.0, mode="fan_avg", distribution="truncated_normal", seed=seed, dtype=dtype)
+
+    def get_config(self) -> dict[str, Any]:
+        """The seed and the dtype."""
+        return {"seed": self.seed, "dtype": self.dtype.name}
+
+
+def lecun_normal(seed: int | None = None) -> VarianceScaling:
+    """The normal initializer of LeCun: variance 1 / inputs."""
+    return VarianceScaling(scale=1.0, mode="fan_in", distribution="truncated_normal", seed=seed)
+
+
+def lecun_uniform(seed: int | None = None) -> VarianceScaling:
+    """The uniform initializer of LeCun: variance 1 / inputs."""
+    return VarianceScaling(scale=1.0, mode="fan_in", distribution="uniform", seed=seed)
+
+
+def he_normal(seed: int | None = None) -> VarianceScaling:
+    """The normal initializer of He: variance 2 / inputs."""
+    return VarianceScaling(scale=2.0, mode="fan_in", distribution="truncated_normal", seed=seed)
+
+
+def he_uniform(seed: int | None = None) -> VarianceScaling:
+    """The uniform initializer of He: variance 2 / inputs."""
+    return VarianceScaling(scale=2.0, mode="fan_in", distribution="uniform", seed=seed)
+
+
+@op("OrthogonalBasis", "matrix: T -> basis: T", infer=same_as_input, gradient=not_differentiable, types={"T": FLOATS})
+def orthogonal_basis(xp, matrix):
+    """Orthonormal columns that span those of `[n, m]`, `n >= m`; the signs make them evenly distributed."""
+    single = matrix.astype(np.float32) if matrix.dtype.itemsize < 4 else matrix
+    q, r = xp.linalg.qr(single)
+    return q * xp.where(xp.diagonal(r) < 0, -1, 1).astype(q.dtype)
+
+
+class Orthogonal(Initializer):
+    """A random orthogonal matrix times `gain`; dimensions before the last one are taken together."""
+
+    def __init__(self, gain: float = 1.0, seed: int | None = None, dtype: Any = dtypes.float32) -> None:
+        self.gain, self.seed = gain, seed
+        self.dtype = _floating(dtype)
+
+    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
+        """A tensor of this shape with orthonormal rows or columns."""
+        kind = dtype or self.dtype
+        if len(shape) < 2:
+            raise ValueError("The tensor to initialize must be at least two-dimensional")
+        rows, columns = math.prod(int(size) for size in shape[:-1]), int(shape[-1])
+        matrix = random_normal((max(rows, columns), min(rows, columns)), dtype=kind, seed=self.seed)
+        basis: Any = orthogonal_basis(matrix)
+        if rows < columns:
+            basis = matrix_transpose(basis)
+        whole: Any = reshape(basis, shape)
+        return self.gain * whole
+
+    def get_config(self) -> dict[str, Any]:
+        """The gain, the seed and the dtype."""
+        return {"gain": self.gain, "seed": self.seed, "dtype": self.dtype.name}
+
+
+class Identity(Initializer):
+    """The identity matrix times `gain`."""
+
+    def __init__(self, gain: float = 1.0, dtype: Any = dtypes.float32) -> None:
+        self.gain = gain
+        self.dtype = _floating(dtype)
+
+    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
+        """The identity of this shape, or the part of it that `partition_info` names."""
+        sizes = [int(size) for size in _full_shape(shape, partition_info)]
+        if len(sizes) != 2:
+            raise ValueError("Identity matrix initializer can only be used for 2D matrices.")
+        kind = dtypes.as_dtype(dtype or self.dtype)
+        matrix = identity_matrix(rows=sizes[0], columns=sizes[1], dtype=kind, name="eye")
+        if partition_info is not None:
+            matrix = slice_of(matrix, partition_info.var_offset, shape)
+        return self.gain * matrix
+
+    def get_config(self) -> dict[str, Any]:
+        """The gain and the dtype."""
+        return {"gain": self.gain, "dtype": self.dtype.name}
+
+
+def _matrix_shape(node: Operation) -> Sequence[Dims]:
+    return [(node.attrs["rows"], node.attrs["columns"])]
+
+
+@op("IdentityMatrix", "-> output: dtype", infer=_matrix_shape, gradient=not_differentiable)
+def identity_matrix(xp, *, rows: int, columns: int, dtype: DType):
+    """Ones on the diagonal of a matrix of zeros."""
+    return xp.eye(rows, columns, dtype=dtype.as_numpy_dtype)
+
+
+zeros_initializer = Zeros
+ones_initializer = Ones
+constant_initializer = Constant
+random_uniform_initializer = RandomUniform
+random_normal_initializer = RandomNormal
+truncated_normal_initializer = TruncatedNormal
+uniform_unit_scaling_initializer = UniformUnitScaling
+variance_scaling_initializer = VarianceScaling
+glorot_uniform_initializer = GlorotUniform
+glorot_normal_initializer = GlorotNormal
+orthogonal_initializer = Orthogonal
+identity_initializer = Identity

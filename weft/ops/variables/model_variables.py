@@ -1,0 +1,162 @@
+"""Variables that layers make and models share: tf.contrib.framework's functions over the graph's collections."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from weft.framework.collections import GraphKeys
+from weft.framework.graph import get_default_graph
+from weft.ops.arg_scope import add_arg_scope
+from weft.ops.variables.options import VariableAggregation, VariableSynchronization
+from weft.ops.variables.variable import Variable
+from weft.ops.variables.variable_scope import VariableScope, get_variable, get_variable_scope
+
+# Calling the class makes an object of the kind wanted, with more arguments than the class itself takes.
+_new_variable: Any = Variable
+
+
+@add_arg_scope
+def variable(
+    name: str,
+    shape: Any = None,
+    dtype: Any = None,
+    initializer: Any = None,
+    regularizer: Any = None,
+    trainable: bool = True,
+    collections: Any = None,
+    caching_device: Any = None,
+    device: Any = None,
+    partitioner: Any = None,
+    custom_getter: Any = None,
+    use_resource: bool | None = None,
+    synchronization: VariableSynchronization = VariableSynchronization.AUTO,
+    aggregation: VariableAggregation = VariableAggregation.NONE,
+) -> Any:
+    """`get_variable` on a device; a custom getter is called with the scope's reuse setting."""
+    getter: Any = get_variable
+    if custom_getter is not None:
+        getter = functools.partial(custom_getter, reuse=get_variable_scope().reuse)
+    with get_default_graph().device(device or ""):
+        return getter(
+            name, shape=shape, dtype=dtype, initializer=initializer, regularizer=regularizer, trainable=trainable,
+            collections=list(dict.fromkeys(collections or [GraphKeys.GLOBAL_VARIABLES])), caching_device=caching_device,
+            partitioner=partitioner, use_resource=use_resource, synchronization=synchronization, aggregation=aggregation,
+        )  # fmt: skip
+
+
+@add_arg_scope
+def model_variable(name: str, *args: Any, collections: Any = None, **kwargs: Any) -> Any:
+    """`variable`, in the collections GLOBAL_VARIABLES and MODEL_VARIABLES too."""
+    kwargs["collections"] = [*(collections or []), GraphKeys.GLOBAL_VARIABLES, GraphKeys.MODEL_VARIABLES]
+    return variable(name, *args, **kwargs)
+
+
+def local_variable(
+    initial_value: Any, validate_shape: bool = True, name: str | None = None, use_resource: bool | None = None
+) -> Any:
+    """A variable of this process, which is not trained and not saved."""
+    return _untrained(GraphKeys.LOCAL_VARIABLES, initial_value, validate_shape, name, use_resource)
+
+
+def global_variable(
+    initial_value: Any, validate_shape: bool = True, name: str | None = None, use_resource: bool | None = None
+) -> Any:
+    """A variable that the cluster shares, which is not trained."""
+    return _untrained(GraphKeys.GLOBAL_VARIABLES, initial_value, validate_shape, name, use_resource)
+
+
+def _untrained(collection: str, initial_value: Any, validate_shape: bool, name: str | None, use_resource: bool | None) -> Any:
+    return _new_variable(
+        initial_value, trainable=False, collections=[collection], validate_shape=validate_shape, name=name,
+        use_resource=use_resource,
+    )  # fmt: skip
+
+
+def add_model_variable(var: Any) -> None:
+    """Add a variable to the collection MODEL_VARIABLES, unless it is there."""
+    graph = get_default_graph()
+    if not any(var is each for each in graph.get_collection(GraphKeys.MODEL_VARIABLES)):
+        graph.add_to_collection(GraphKeys.MODEL_VARIABLES, var)
+
+
+def get_variables(scope: Any = None, suffix: str | None = None, collection: str = GraphKeys.GLOBAL_VARIABLES) -> list[Any]:
+    """The variables of a collection.
+
+    Args:
+        scope: those whose names it matches from the start, a regular expression; or a variable scope.
+        suffix: those whose op's name ends so.
+        collection: the collection.
+    """
+    if isinstance(scope, VariableScope):
+        scope = scope.name
+    if suffix is not None:
+        scope = f"{scope or ''}.*{suffix}{'' if ':' in suffix else ':'}"
+    return get_default_graph().get_collection(collection, scope)
+
+
+def get_model_variables(scope: Any = None, suffix: str | None = None) -> list[Any]:
+    """`get_variables` of MODEL_VARIABLES."""
+    return get_variables(scope, suffix, GraphKeys.MODEL_VARIABLES)
+
+
+def get_local_variables(scope: Any = None, suffix: str | None = None) -> list[Any]:
+    """`get_variables` of LOCAL_VARIABLES."""
+    return get_variables(scope, suffix, GraphKeys.LOCAL_VARIABLES)
+
+
+def get_trainable_variables(scope: Any = None, suffix: str | None = None) -> list[Any]:
+    """`get_variables` of TRAINABLE_VARIABLES."""
+    return get_variables(scope, suffix, GraphKeys.TRAINABLE_VARIABLES)
+
+
+def get_variables_by_suffix(suffix: str, scope: Any = None) -> list[Any]:
+    """The global variables whose op's name ends so."""
+    return get_variables(scope=scope, suffix=suffix)
+
+
+def get_variables_by_name(given_name: str, scope: Any = None) -> list[Any]:
+    """The global variables whose op's name without its scopes is this."""
+    return get_variables(scope=scope, suffix=f"/{given_name}:|^{given_name}:")
+
+
+def get_unique_variable(var_op_name: str) -> Any:
+    """The variable with this op name; ValueError when there is none."""
+    candidates = get_variables(scope=var_op_name)
+    if not candidates:
+        raise ValueError(f"Couldn't find variable {var_op_name}")
+    for candidate in candidates:
+        if candidate.op.name == var_op_name:
+            return candidate
+    raise ValueError(f"Variable {var_op_name} does not uniquely identify a variable")
+
+
+def get_variables_to_restore(include: Sequence[str] | None = None, exclude: Sequence[str] | None = None) -> list[Any]:
+    """The global variables in the scopes `include` (all when None) that are not in those of `exclude`.
+
+    Raises:
+        TypeError: an argument is no list or tuple.
+    """
+    for name, scopes in (("include", include), ("exclude", exclude)):
+        if scopes is not None and not isinstance(scopes, list | tuple):
+            raise TypeError(f"{name} is provided but is not a list or a tuple.")
+    found = [var for scope in ([None] if include is None else include) for var in get_variables(scope)]
+    left_out = {var for scope in exclude or () for var in get_variables(scope)}
+    return [var for var in found if var not in left_out]
+
+
+def filter_variables(
+    var_list: Sequence[Any], include_patterns: Sequence[str] | None = None, exclude_patterns: Sequence[str] | None = None,
+    reg_search: bool = True,
+) -> list[Any]:  # fmt: skip
+    """The variables whose op's name fits some of the first patterns (all when None) and none of the second ones.
+
+    With `reg_search` a pattern may fit anywhere in the name, else from its start on.
+    """
+    fits = re.search if reg_search else re.match
+    included = [
+        var for var in var_list if include_patterns is None or any(fits(each, var.op.name) for each in include_patterns)
+    ]
+    return [var for var in included if not any(fits(each, var.op.name) for each in exclude_patterns or ())]

@@ -1,0 +1,126 @@
+"""RefVariable: a variable whose state op gives a mutable tensor, TensorFlow 1.x's usual kind."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any
+
+from weft.framework import scopes
+from weft.framework.collections import GraphKeys
+from weft.framework.dtypes import DType
+from weft.framework.func_graph import FuncGraph
+from weft.framework.graph import Graph, get_default_graph
+from weft.framework.name_prefix import prepend_name_scope, strip_name_scope
+from weft.framework.op_builder import graph_of
+from weft.framework.operation import Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.tensor_shape import Dims, TensorShape, as_dims
+from weft.ops.array.identity import identity_node
+from weft.ops.control_flow.init_scope import init_scope
+from weft.ops.variables import assign as assign_functions
+from weft.ops.variables import scatter_update as scatter
+from weft.ops.variables import state
+from weft.ops.variables.initialized_value import guarded_initial_value, initialized_value, variable_value
+from weft.ops.variables.variable import Variable
+
+
+class RefVariable(Variable, use_resource=False):
+    """A variable made of four nodes: the initial value, `name` (VariableV2), `name/Assign` and `name/read`."""
+
+    def _build(self, graph: Graph, scope: str, initial_value: Any, dtype: Any, shape: Any) -> None:
+        known = None if shape is None else as_dims(shape)
+        if callable(initial_value):
+            with graph._attr_scope({"_class": [f"loc:@{scope[:-1]}"]}):
+                with graph.name_scope("Initializer"), graph.device(None):
+                    value = convert_to_tensor(initial_value(), dtype, "initial_value")
+                self._make_state(value, known, shape is None, scope)
+        else:
+            value = convert_to_tensor(initial_value, dtype, "initial_value")
+            if value.op._get_control_flow_context() is not None:
+                raise ValueError(
+                    f"Initializer for variable {scope} is from inside a control-flow construct, such as a loop or "
+                    "conditional. When creating a variable inside a loop or conditional, use a lambda as the "
+                    "initializer."
+                )
+            self._make_state(value, known, shape is None, scope)
+        if self._validate_shape and not value.get_shape().is_fully_defined():
+            raise ValueError(f"initial_value must have a shape specified: {value}")
+        guarded = guarded_initial_value(scope, value)
+        self._initializer_op = state.assign(self._variable, guarded, validate_shape=self._validate_shape).op
+        with self._read_placement(graph):
+            self._snapshot = identity_node(self._variable, name="read")
+
+    def _make_state(self, value: Tensor, known: Dims, take_value_shape: bool, scope: str) -> None:
+        if take_value_shape:
+            known = value._dims if self._validate_shape else None
+        self._initial_value = value
+        self._variable = state.variable_v2(shape=known, dtype=value.dtype.base_dtype, name=scope)
+
+    def _read_placement(self, graph: Graph) -> contextlib.AbstractContextManager[Any]:
+        if self._caching_device is not None:
+            return graph.device(self._caching_device)
+        return graph.colocate_with(self._variable.op)
+
+    @property
+    def dtype(self) -> DType:
+        """The type, in its ref form."""
+        return self._variable.dtype
+
+    def _as_graph_element(self) -> Tensor:
+        return self._variable
+
+    def _ref(self) -> Tensor:
+        return self._variable
+
+    def value(self) -> Tensor:
+        """The tensor with the value that users of this variable read: `name/read`.
+
+        Where open control dependencies may be waiting for an update, it is another read, which waits for it too. TensorFlow
+        reaches the same with one node: there `name/read` shares the variable's memory, so later users see updates.
+        """
+        if self._caching_device is None and self._may_wait_for_update():
+            with get_default_graph().name_scope(None), get_default_graph().colocate_with(self._variable.op):
+                return identity_node(self._variable, name=self._snapshot.op.name)
+        return self._snapshot
+
+    def _may_wait_for_update(self) -> bool:
+        graph: Graph | None = get_default_graph()
+        while graph is not None and not scopes.current(graph).control:
+            graph = graph.outer_graph if isinstance(graph, FuncGraph) and graph is not self._variable.graph else None
+        return graph is not None and any(
+            (op.op_def.updates or op.op_def.bodies) and op is not self._initializer_op for op in self._variable._consumers
+        )
+
+    def read_value(self) -> Tensor:
+        """A tensor with the value as it is here, after the control dependencies that are open."""
+        return identity_node(self._variable, name="read")
+
+    def initialized_value(self) -> Tensor:
+        """The value, or the initial value while it has none."""
+        with init_scope():
+            known = state.is_variable_initialized(self._variable)
+            return initialized_value(known, lambda: variable_value(self._variable), self._initial_value)
+
+    def eval(self, session: Any = None) -> Any:
+        """The value in the session given or the default one."""
+        return self._variable.eval(session=session)
+
+    def set_shape(self, shape: TensorShape) -> None:
+        """Add what the program knows of the shape."""
+        self._variable.set_shape(shape)
+        self._snapshot.set_shape(shape)
+
+    def assign(self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
+        """Replace the value; the result is the variable after that, or the operation unless `read_value`."""
+        assigned = assign_functions.assign(self._variable, value, use_locking=use_locking, name=name)
+        return assigned if read_value else assigned.op
+
+    def assign_add(self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
+        """Add to the value; the result is the variable after that, or the operation unless `read_value`."""
+        assigned = state.assign_add(self._variable, delta, use_locking=use_locking, name=name)
+        return assigned if read_value else assigned.op
+
+    def assign_sub(self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
+        """Subtract from the value; the result is the variable after that, or the operation unless `read_value`."""
+        assigned = state.assign_sub(self._variable, delta, use_locking=use_locking, name=name)
+        return assigned if read_value else assigned.op

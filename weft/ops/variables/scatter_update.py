@@ -1,0 +1,283 @@
+"""Ops that change parts of a variable: scatter_* by row, scatter_nd_* by position, for Refs and for resources.
+
+An index that occurs repeatedly is applied each time; one out of range is an InvalidArgumentError. XLA has no such
+errors: in a compiled stage an index out of range changes nothing. Indices that reach the stage from outside, as feeds
+and constants do, are checked before it runs (`check=`); those that it computes itself are not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from weft.errors import InvalidArgumentError
+from weft.framework import dtypes
+from weft.framework.dtypes import DType
+from weft.framework.operation import Operation
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.tensor_shape import Dims, merge_dims
+from weft.ops.array.row_order import put_rows, sorted_rows
+from weft.ops.declaration import no_outputs, not_differentiable, op
+from weft.ops.math.elementwise import NUMBERS
+from weft.ops.variables.state import INDICES
+
+_ORDERED: Final = (dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64)
+
+
+@dataclass(frozen=True)
+class _Rule:
+    """One way to combine: the ufunc for NumPy, the method of `array.at[...]` for JAX, and the types that have it."""
+
+    ufunc: Any
+    method: str
+    types: tuple[DType, ...]
+    use_locking: bool = False
+
+
+_UPDATE: Final = _Rule(None, "set", (), use_locking=True)
+_ADD: Final = _Rule(np.add, "add", NUMBERS)
+_SUB: Final = _Rule(np.subtract, "subtract", NUMBERS)
+_MUL: Final = _Rule(np.multiply, "multiply", NUMBERS)
+_DIV: Final = _Rule(np.divide, "divide", NUMBERS)
+_MIN: Final = _Rule(np.minimum, "min", _ORDERED)
+_MAX: Final = _Rule(np.maximum, "max", _ORDERED)
+
+
+def check_rows(indices: Any, size: int) -> None:
+    """Raise InvalidArgumentError unless all indices are rows of a tensor with `size` of them."""
+    wrong = (indices < 0) | (indices >= size)
+    if wrong.any():
+        where = tuple(int(i) for i in np.argwhere(wrong)[0])
+        place = f"[{','.join(map(str, where))}]" if where else ""
+        raise InvalidArgumentError(None, None, f"indices{place} = {indices[where]} is not in [0, {size})")
+
+
+def check_positions(indices: Any, shape: tuple[int, ...]) -> None:
+    """Raise InvalidArgumentError unless the last dimension of `indices` holds positions in a tensor of this shape."""
+    depth = indices.shape[-1]
+    wrong = ((indices < 0) | (indices >= np.asarray(shape[:depth], np.int64))).any(axis=-1)
+    if wrong.any():
+        where = tuple(int(i) for i in np.argwhere(wrong)[0])
+        place = f"[{','.join(map(str, where))}]" if where else ""
+        position = ", ".join(map(str, indices[where]))
+        bounds = ",".join(map(str, shape))
+        raise InvalidArgumentError(None, None, f"indices{place} = [{position}] does not index into shape [{bounds}]")
+
+
+def check_row_inputs(node: Operation, variable: Any, indices: Any, *others: Any) -> None:
+    """`check_rows` for what is known of a node's inputs."""
+    if variable is not None and indices is not None:
+        check_rows(indices, variable.shape[0])
+
+
+def check_position_inputs(node: Operation, variable: Any, indices: Any, *others: Any) -> None:
+    """`check_positions` for what is known of a node's inputs."""
+    if variable is not None and indices is not None:
+        check_positions(indices, variable.shape)
+
+
+def _combine(xp: Any, rule: _Rule, ref: Any, key: Any, updates: Any) -> Any:
+    if rule is _DIV and ref.dtype.kind in "iu":
+        # Repeated divisions that drop the remainder amount to one by the product.
+        return _truncated_quotient(xp, ref, _combine(xp, _MUL, xp.ones_like(ref), key, updates))
+    if xp is not np:
+        at = xp.asarray(ref).at[key]
+        return getattr(at, rule.method)(updates, mode="drop", wrap_negative_indices=False)
+    result = ref if ref.flags.writeable else ref.copy()
+    if rule.ufunc is None:
+        result[key] = updates
+    elif type(key) is tuple or key.ndim != 1 or not np.ndim(updates):
+        rule.ufunc.at(result, key, updates)
+    else:
+        _accumulate(rule.ufunc, result, key, updates)
+    return result
+
+
+def _accumulate(ufunc: Any, table: Any, indices: Any, updates: Any) -> None:
+    """`ufunc.at` for rows: nearly all of them come once, and those at once are many times faster than one by one."""
+    order, ordered, is_first = sorted_rows(indices)
+    places, rows = order[is_first], ordered[is_first]
+    put_rows(table, rows, ufunc(np.take(table, rows, axis=0), np.take(updates, places, axis=0)))
+    again = ~is_first
+    if again.any():
+        ufunc.at(table, ordered[again], updates[order[again]])
+
+
+def _truncated_quotient(xp: Any, x: Any, y: Any) -> Any:
+    return (xp.abs(x) // xp.abs(y)) * (xp.sign(x) * xp.sign(y))
+
+
+def _scatter(xp: Any, rule: _Rule, ref: Any, indices: Any, updates: Any) -> Any:
+    if xp is np:
+        check_rows(indices, ref.shape[0])
+    return _combine(xp, rule, ref, indices, updates)
+
+
+def _scatter_nd(xp: Any, rule: _Rule, ref: Any, indices: Any, updates: Any) -> Any:
+    if xp is np:
+        check_positions(indices, ref.shape)
+    key = tuple(indices[..., axis] for axis in range(indices.shape[-1]))
+    return _combine(xp, rule, ref, key, updates)
+
+
+def _check_row_shapes(ref: Dims, indices: Dims, updates: Dims) -> None:
+    if ref is not None and not ref:
+        raise ValueError("Shape must be at least rank 1 but is rank 0")
+    if ref is None or indices is None or updates is None or not updates:
+        return
+    merge_dims(updates, indices + ref[1:])
+
+
+def _check_position_shapes(ref: Dims, indices: Dims, updates: Dims) -> None:
+    if indices is not None and not indices:
+        raise ValueError("Shape must be at least rank 1 but is rank 0")
+    if ref is None or indices is None or updates is None or indices[-1] is None:
+        return
+    if indices[-1] > len(ref):
+        raise ValueError(
+            f"The last dimension of indices must be at most the rank of the variable, {len(ref)}, but is {indices[-1]}"
+        )
+    merge_dims(updates, indices[:-1] + ref[indices[-1] :])
+
+
+def _same_ref(check: Callable[[Dims, Dims, Dims], None]) -> Callable[[Operation], list[Dims]]:
+    def infer(node: Operation) -> list[Dims]:
+        ref, indices, updates = (tensor._dims for tensor in node.inputs)
+        check(ref, indices, updates)
+        return [ref]
+
+    return infer
+
+
+_ROWS: Final = "ref: Ref(T), indices: Tindices, updates: T -> output_ref: Ref(T)"
+_RESOURCE_ROWS: Final = "resource: resource, indices: Tindices, updates: dtype ->"
+_RESOURCE_POSITIONS: Final = "ref: resource, indices: Tindices, updates: T ->"
+
+
+def _gradient_of(rule: _Rule) -> Any:
+    """The gradient rule of an update of a Ref; as in TensorFlow, minima and maxima have none to offer."""
+    return None if rule in (_MIN, _MAX) else not_differentiable
+
+
+def _by_row(name: str, rule: _Rule) -> Any:
+    def kernel(xp, ref, indices, updates, *, use_locking: bool = rule.use_locking):
+        return _scatter(xp, rule, ref, indices, updates)
+
+    kernel.__doc__ = f"The variable with the updates combined by {rule.method} into the rows that the indices name."
+    return op(name, _ROWS, infer=_same_ref(_check_row_shapes), gradient=_gradient_of(rule), stateful=True, updates=("ref",),
+              by_row=True, check=check_row_inputs, types={"T": rule.types, "Tindices": INDICES})(kernel)  # fmt: skip
+
+
+def _by_position(name: str, rule: _Rule) -> Any:
+    def kernel(xp, ref, indices, updates, *, use_locking: bool = rule.use_locking, bad_indices_policy: str = ""):
+        return _scatter_nd(xp, rule, ref, indices, updates)
+
+    kernel.__doc__ = f"The variable with the updates combined by {rule.method} at the positions that the indices name."
+    return op(name, _ROWS, infer=_same_ref(_check_position_shapes),
+              gradient=_gradient_of(rule), stateful=True, updates=("ref",),
+              by_row=True, check=check_position_inputs, types={"T": rule.types, "Tindices": INDICES})(kernel)  # fmt: skip
+
+
+def _resource_by_row(name: str, rule: _Rule) -> Any:
+    def kernel(xp, resource, indices, updates, *, dtype: DType):
+        return _scatter(xp, rule, resource, indices, updates)
+
+    kernel.__doc__ = f"Combine the updates by {rule.method} into the rows that the indices name."
+    return op(name, _RESOURCE_ROWS, infer=no_outputs, gradient=None, stateful=True, updates=("resource",),
+              by_row=True, check=check_row_inputs, types={"dtype": rule.types, "Tindices": INDICES})(kernel)  # fmt: skip
+
+
+def _resource_by_position(name: str, rule: _Rule) -> Any:
+    def kernel(xp, ref, indices, updates, *, use_locking: bool = True, bad_indices_policy: str = ""):
+        return _scatter_nd(xp, rule, ref, indices, updates)
+
+    kernel.__doc__ = f"Combine the updates by {rule.method} at the positions that the indices name."
+    return op(name, _RESOURCE_POSITIONS, infer=no_outputs, gradient=None, stateful=True, updates=("ref",),
+              by_row=True, check=check_position_inputs, types={"T": rule.types, "Tindices": INDICES})(kernel)  # fmt: skip
+
+
+scatter_update_node = _by_row("ScatterUpdate", _UPDATE)
+scatter_add_node = _by_row("ScatterAdd", _ADD)
+scatter_sub_node = _by_row("ScatterSub", _SUB)
+scatter_mul_node = _by_row("ScatterMul", _MUL)
+scatter_div_node = _by_row("ScatterDiv", _DIV)
+scatter_min_node = _by_row("ScatterMin", _MIN)
+scatter_max_node = _by_row("ScatterMax", _MAX)
+scatter_nd_update_node = _by_position("ScatterNdUpdate", _UPDATE)
+scatter_nd_add_node = _by_position("ScatterNdAdd", _ADD)
+scatter_nd_sub_node = _by_position("ScatterNdSub", _SUB)
+scatter_nd_min_node = _by_position("ScatterNdMin", _MIN)
+scatter_nd_max_node = _by_position("ScatterNdMax", _MAX)
+resource_scatter_update = _resource_by_row("ResourceScatterUpdate", _UPDATE)
+resource_scatter_add = _resource_by_row("ResourceScatterAdd", _ADD)
+resource_scatter_sub = _resource_by_row("ResourceScatterSub", _SUB)
+resource_scatter_mul = _resource_by_row("ResourceScatterMul", _MUL)
+resource_scatter_div = _resource_by_row("ResourceScatterDiv", _DIV)
+resource_scatter_min = _resource_by_row("ResourceScatterMin", _MIN)
+resource_scatter_max = _resource_by_row("ResourceScatterMax", _MAX)
+resource_scatter_nd_update = _resource_by_position("ResourceScatterNdUpdate", _UPDATE)
+resource_scatter_nd_add = _resource_by_position("ResourceScatterNdAdd", _ADD)
+resource_scatter_nd_sub = _resource_by_position("ResourceScatterNdSub", _SUB)
+resource_scatter_nd_min = _resource_by_position("ResourceScatterNdMin", _MIN)
+resource_scatter_nd_max = _resource_by_position("ResourceScatterNdMax", _MAX)
+
+
+def _apply(node: Any, resource_node: Any, ref: Any, indices: Any, updates: Any, name: str | None, **attrs: Any) -> Any:
+    if ref.dtype._is_ref_dtype:
+        return node(ref, indices, updates, name=name, **attrs)
+    value = convert_to_tensor(updates, ref.dtype)
+    typed = {"dtype": ref.dtype} if "dtype" in resource_node.op_def.attrs else {}
+    return ref._lazy_read(resource_node(ref.handle, indices, value, name=name, **typed))
+
+
+def scatter_update(ref: Any, indices: Any, updates: Any, use_locking: bool = True, name: str | None = None) -> Any:
+    """`ref[indices[i]] = updates[i]`; the result is the variable after that."""
+    return _apply(scatter_update_node, resource_scatter_update, ref, indices, updates, name, use_locking=use_locking)
+
+
+def scatter_add(ref: Any, indices: Any, updates: Any, use_locking: bool = False, name: str | None = None) -> Any:
+    """`ref[indices[i]] += updates[i]`; the result is the variable after that."""
+    return _apply(scatter_add_node, resource_scatter_add, ref, indices, updates, name, use_locking=use_locking)
+
+
+def scatter_sub(ref: Any, indices: Any, updates: Any, use_locking: bool = False, name: str | None = None) -> Any:
+    """`ref[indices[i]] -= updates[i]`; the result is the variable after that."""
+    return _apply(scatter_sub_node, resource_scatter_sub, ref, indices, updates, name, use_locking=use_locking)
+
+
+def scatter_mul(ref: Any, indices: Any, updates: Any, use_locking: bool = False, name: str | None = None) -> Any:
+    """`ref[indices[i]] *= updates[i]`; the result is the variable after that."""
+    return _apply(scatter_mul_node, resource_scatter_mul, ref, indices, updates, name, use_locking=use_locking)
+
+
+def scatter_div(ref: Any, indices: Any, updates: Any, use_locking: bool = False, name: str | None = None) -> Any:
+    """`ref[indices[i]] /= updates[i]`; the result is the variable after that."""
+    return _apply(scatter_div_node, resource_scatter_div, ref, indices, updates, name, use_locking=use_locking)
+
+
+def scatter_min(ref: Any, indices: Any, updates: Any, use_locking: bool = False, name: str | None = None) -> Any:
+    """`ref[indices[i]] = min(ref[indices[i]], updates[i])`; the result is the variable after that."""
+    return _apply(scatter_min_node, resource_scatter_min, ref, indices, updates, name, use_locking=use_locking)
+
+
+def scatter_max(ref: Any, indices: Any, updates: Any, use_locking: bool = False, name: str | None = None) -> Any:
+    """`ref[indices[i]] = max(ref[indices[i]], updates[i])`; the result is the variable after that."""
+    return _apply(scatter_max_node, resource_scatter_max, ref, indices, updates, name, use_locking=use_locking)
+
+
+def scatter_nd_update(ref: Any, indices: Any, updates: Any, use_locking: bool = True, name: str | None = None) -> Any:
+    """Put `updates` at the positions that the rows of `indices` name; the result is the variable after that."""
+    return _apply(scatter_nd_update_node, resource_scatter_nd_update, ref, indices, updates, name, use_locking=use_locking)
+
+
+def scatter_nd_add(ref: Any, indices: Any, updates: Any, use_locking: bool = False, name: str | None = None) -> Any:
+    """Add `updates` at the positions that the rows of `indices` name; the result is the variable after that."""
+    return _apply(scatter_nd_add_node, resource_scatter_nd_add, ref, indices, updates, name, use_locking=use_locking)
+
+
+def scatter_nd_sub(ref: Any, indices: Any, updates: Any, use_locking: bool = False, name: str | None = None) -> Any:
+    """Subtract `updates` at the positions that the rows of `indices` name; the result is the variable after that."""
+    return _apply(scatter_nd_sub_node, resource_scatter_nd_sub, ref, indices, updates, name, use_locking=use_locking)

@@ -1,0 +1,85 @@
+"""Assignment to slices of variables: `variable[1:3].assign(value)`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from weft.framework import dtypes
+from weft.framework.graph import get_default_graph
+from weft.framework.operation import Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.ops.array.slicing import MASKS, plan
+from weft.ops.declaration import no_outputs, op, same_as_input
+from weft.ops.variables.resource_state import read_variable_op
+from weft.ops.variables.state import INDICES
+
+_INDEX = (dtypes.int16, *INDICES)
+
+
+def _with_slice(xp: Any, ref: Any, vectors: tuple[Any, Any, Any], masks: tuple[int, ...], value: Any) -> Any:
+    begin, end, strides = vectors
+    key = tuple(plan(ref.ndim, begin, end, strides, dict(zip(MASKS, masks, strict=True)), len(strides)))
+    if xp is not np:
+        return xp.asarray(ref).at[key].set(value)
+    result = ref.copy()
+    result[key] = value
+    return result
+
+
+@op("StridedSliceAssign", "ref: Ref(T), begin: Index, end: Index, strides: Index, value: T -> output_ref: Ref(T)",
+    infer=same_as_input, gradient=None, stateful=True, updates=("ref",), static=("begin", "end", "strides"),
+    types={"Index": _INDEX})  # fmt: skip
+def strided_slice_assign(
+    xp, ref, begin, end, strides, value, *, begin_mask: int = 0, end_mask: int = 0, ellipsis_mask: int = 0,
+    new_axis_mask: int = 0, shrink_axis_mask: int = 0,
+):  # fmt: skip
+    """The variable with a slice of it replaced."""
+    masks = (begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)
+    return _with_slice(xp, ref, (begin, end, strides), masks, value)
+
+
+@op("ResourceStridedSliceAssign", "ref: resource, begin: Index, end: Index, strides: Index, value: T ->",
+    infer=no_outputs, gradient=None, stateful=True, updates=("ref",), static=("begin", "end", "strides"),
+    types={"Index": _INDEX})  # fmt: skip
+def resource_strided_slice_assign(
+    xp, ref, begin, end, strides, value, *, begin_mask: int = 0, end_mask: int = 0, ellipsis_mask: int = 0,
+    new_axis_mask: int = 0, shrink_axis_mask: int = 0,
+):  # fmt: skip
+    """Replace a slice of the variable."""
+    masks = (begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)
+    return _with_slice(xp, ref, (begin, end, strides), masks, value)
+
+
+class VariableSlice(Tensor):
+    """A slice of a variable: the tensor, which can also be assigned to."""
+
+    __slots__ = ()
+
+    def assign(self, value: Any, name: str | None = None) -> Any:
+        """Replace this slice in the variable; the result is the variable after that."""
+        return _assign_slice(self, value, name)
+
+
+def sliced(variable: Any, slice_spec: Any) -> Tensor:
+    """`variable[slice_spec]`, as a tensor that can be assigned to when it is a plain slice."""
+    tensor: Tensor = variable.value()[slice_spec]
+    if tensor.op.type == "StridedSlice":
+        tensor.__class__ = VariableSlice
+    return tensor
+
+
+def _assign_slice(tensor: Tensor, value: Any, name: str | None) -> Any:
+    op_ = tensor.op
+    read = op_.inputs[0]
+    while read.op.type == "Identity" and not read.op.inputs[0].dtype._is_ref_dtype:
+        read = read.op.inputs[0]
+    state = read.op.inputs[0]
+    masks = {key: op_.attrs[key] for key in MASKS}
+    name = f"{op_.name}/_assign/" if name is None else name
+    if state.dtype._is_ref_dtype:
+        return strided_slice_assign(state, *op_.inputs[1:4], value, name=name, **masks)
+    done = resource_strided_slice_assign(state, *op_.inputs[1:4], convert_to_tensor(value, tensor.dtype), name=name, **masks)
+    with get_default_graph().control_dependencies([done]):
+        return read_variable_op(state, dtype=tensor.dtype)

@@ -1,0 +1,97 @@
+"""Variables as graph nodes: the slot that holds a value, and the ops that read and replace it as a whole.
+
+Kernels never see a slot: they get the current value and return the new one, so a compiled stage can thread the state
+through.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.errors import InvalidArgumentError, OutOfRangeError
+from weft.framework import dtypes
+from weft.framework.dtypes import DType
+from weft.framework.operation import Operation
+from weft.framework.tensor_shape import Dims, brackets, merge_dims
+from weft.ops.declaration import from_attr, not_differentiable, op, same_as_input, scalar_shape
+from weft.ops.math.elementwise import NUMBERS
+
+INDICES = (dtypes.int32, dtypes.int64)
+
+
+@op("VariableV2", "-> ref: Ref(dtype)", infer=from_attr("shape"), gradient=None, stateful=True)
+def variable_v2(*, shape: Dims, dtype: DType, container: str = "", shared_name: str = ""):
+    """A variable's slot; the runtime binds it by container and name, so there is nothing to compute."""
+
+
+@op("Variable", "-> ref: Ref(dtype)", infer=from_attr("shape"), gradient=None, stateful=True)
+def variable_v1(*, shape: Dims, dtype: DType, container: str = "", shared_name: str = ""):
+    """The older form of VariableV2, for graphs from elsewhere."""
+
+
+def _assigned(node: Operation) -> list[Dims]:
+    ref, value = node.inputs[0]._dims, node.inputs[1]._dims
+    return [merge_dims(ref, value) if node.attrs["validate_shape"] else value]
+
+
+def _updated(node: Operation) -> list[Dims]:
+    return [merge_dims(node.inputs[0]._dims, node.inputs[1]._dims)]
+
+
+def _check_assigned(node: Operation, ref: Any, value: Any) -> None:
+    if ref is not None and value is not None and node.attrs["validate_shape"]:
+        _check_same_shape(ref, value)
+
+
+def _check_same_shape(ref: Any, value: Any) -> None:
+    if ref.shape != value.shape:
+        raise InvalidArgumentError(
+            None,
+            None,
+            "Assign requires shapes of both tensors to match. "
+            f"lhs shape= {brackets(ref.shape)} rhs shape= {brackets(value.shape)}",
+        )
+
+
+@op("Assign", "ref: Ref(T), value: T -> output_ref: Ref(T)", infer=_assigned, gradient=not_differentiable, stateful=True,
+    updates=("ref",), allows_uninitialized=True, check=_check_assigned)  # fmt: skip
+def assign(ref, value, *, validate_shape: bool = True, use_locking: bool = True):
+    """The value."""
+    if validate_shape and ref is not None:
+        _check_same_shape(ref, value)
+    return value
+
+
+@op("AssignAdd", "ref: Ref(T), value: T -> output_ref: Ref(T)", infer=_updated, gradient=not_differentiable, stateful=True,
+    updates=("ref",), types={"T": NUMBERS})  # fmt: skip
+def assign_add(ref, value, *, use_locking: bool = False):
+    """`ref + value`."""
+    return ref + value
+
+
+@op("AssignSub", "ref: Ref(T), value: T -> output_ref: Ref(T)", infer=_updated, gradient=not_differentiable, stateful=True,
+    updates=("ref",), types={"T": NUMBERS})  # fmt: skip
+def assign_sub(ref, value, *, use_locking: bool = False):
+    """`ref - value`."""
+    return ref - value
+
+
+@op("IsVariableInitialized", "ref: Ref(dtype) -> is_initialized: bool", infer=scalar_shape, gradient=None,
+    stateful=True, allows_uninitialized=True)  # fmt: skip
+def is_variable_initialized(ctx, ref, *, dtype: DType):
+    """Whether the variable has a value."""
+    return ref is not None
+
+
+def raised_by_one(value: Any, limit: int) -> tuple[Any, Any]:
+    """The next value of a counter and this one; OutOfRangeError when it has reached its limit."""
+    if value >= limit:
+        raise OutOfRangeError(None, None, f"Reached limit of {limit}")
+    return value + value.dtype.type(1), value
+
+
+@op("CountUpTo", "ref: Ref(T) -> output: T", infer=same_as_input, gradient=None, stateful=True, updates=("ref",),
+    types={"T": INDICES})  # fmt: skip
+def count_up_to(ctx, ref, *, limit: int):
+    """The counter before it is raised by one, in one locked update; OutOfRangeError at the limit."""
+    return raised_by_one(ref, limit)

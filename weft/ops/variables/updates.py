@@ -1,0 +1,65 @@
+"""VariableUpdates: the methods of a variable that change parts of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from weft.ops.variables import scatter_update as scatter
+from weft.ops.variables.batch_scatter import batch_scatter_update
+
+
+class VariableUpdates:
+    """What both kinds of variable can do to some of their rows, or at some positions; the result is the variable after that.
+
+    `sparse_delta` is IndexedSlices, whose indices may repeat: each of them counts. Anything else is a TypeError.
+    """
+
+    def scatter_sub(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
+        """Subtract IndexedSlices."""
+        return self._scattered(scatter.scatter_sub, sparse_delta, use_locking, name)
+
+    def scatter_add(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
+        """Add IndexedSlices."""
+        return self._scattered(scatter.scatter_add, sparse_delta, use_locking, name)
+
+    def scatter_max(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
+        """Take the maximum with IndexedSlices."""
+        return self._scattered(scatter.scatter_max, sparse_delta, use_locking, name)
+
+    def scatter_min(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
+        """Take the minimum with IndexedSlices."""
+        return self._scattered(scatter.scatter_min, sparse_delta, use_locking, name)
+
+    def scatter_mul(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
+        """Multiply by IndexedSlices."""
+        return self._scattered(scatter.scatter_mul, sparse_delta, use_locking, name)
+
+    def scatter_div(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
+        """Divide by IndexedSlices."""
+        return self._scattered(scatter.scatter_div, sparse_delta, use_locking, name)
+
+    def scatter_update(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
+        """Replace the slices that IndexedSlices name."""
+        return self._scattered(scatter.scatter_update, sparse_delta, use_locking, name)
+
+    def batch_scatter_update(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
+        """Replace slices in each element of a batch: see `tf.batch_scatter_update`."""
+        return self._scattered(batch_scatter_update, sparse_delta, use_locking, name)
+
+    def scatter_nd_sub(self, indices: Any, updates: Any, name: str | None = None) -> Any:
+        """Subtract `updates` at the positions that the rows of `indices` name."""
+        return scatter.scatter_nd_sub(self, indices, updates, use_locking=True, name=name)
+
+    def scatter_nd_add(self, indices: Any, updates: Any, name: str | None = None) -> Any:
+        """Add `updates` at the positions that the rows of `indices` name."""
+        return scatter.scatter_nd_add(self, indices, updates, use_locking=True, name=name)
+
+    def scatter_nd_update(self, indices: Any, updates: Any, name: str | None = None) -> Any:
+        """Replace what the rows of `indices` name by `updates`."""
+        return scatter.scatter_nd_update(self, indices, updates, use_locking=True, name=name)
+
+    def _scattered(self, function: Callable[..., Any], sparse_delta: Any, use_locking: bool, name: str | None) -> Any:
+        if not hasattr(sparse_delta, "indices") or not hasattr(sparse_delta, "values"):
+            raise TypeError(f"sparse_delta is not IndexedSlices: {sparse_delta}")
+        return function(self, sparse_delta.indices, sparse_delta.values, use_locking=use_locking, name=name)

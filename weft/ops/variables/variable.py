@@ -1,0 +1,398 @@
+"""Variable: the base of both kinds of variable, and the choice between them.
+
+`tf.Variable(...)` makes a RefVariable (`ref_variable`) or a ResourceVariable (`resource_variable`). Both are
+Variables: objects of the graph that hold an op for the state, one for its initializer, and read and update nodes
+made on demand.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
+from typing import Any, ClassVar, Final
+
+from tensorboard.compat.proto import variable_pb2
+
+from weft.framework.collections import GraphKeys
+from weft.framework.dtypes import DType
+from weft.framework.graph import Graph, get_default_graph
+from weft.framework.name_prefix import prepend_name_scope, strip_name_scope
+from weft.framework.object_identity import Reference
+from weft.framework.op_builder import graph_of
+from weft.framework.operation import OVERLOADABLE_OPERATORS, Operation, Tensor
+from weft.framework.tensor_conversion import register_tensor_conversion_function
+from weft.framework.tensor_shape import TensorShape
+from weft.ops.control_flow.init_scope import init_scope
+from weft.ops.variables import assign as assign_functions
+from weft.ops.variables import save_slice_info as slice_info
+from weft.ops.variables.options import (
+    VariableAggregation,
+    VariableSynchronization,
+    checked_aggregation,
+    checked_trainable,
+    resource_variables_enabled,
+    with_trainable_collection,
+)
+from weft.ops.variables.slice_assign import sliced
+from weft.ops.variables.updates import VariableUpdates
+
+# What creators are told when the program does not say.
+_DEFAULTS: Final[dict[str, Any]] = {
+    "initial_value": None, "trainable": None, "collections": None, "validate_shape": True, "caching_device": None,
+    "name": None, "variable_def": None, "dtype": None, "expected_shape": None, "import_scope": None, "constraint": None,
+    "use_resource": None, "synchronization": VariableSynchronization.AUTO, "aggregation": VariableAggregation.NONE,
+    "shape": None,
+}  # fmt: skip
+_CREATORS: Final[ContextVar[tuple[tuple[Graph, Callable[..., Any]], ...]]] = ContextVar("weft_variable_creators", default=())
+_default_use_resource: list[Callable[[], bool | None]] = []
+
+
+def set_default_use_resource(function: Callable[[], bool | None]) -> None:
+    """Tell what `use_resource=None` means where a variable is made; variable scopes call this once."""
+    _default_use_resource[:] = [function]
+
+
+@contextlib.contextmanager
+def variable_creator_scope(variable_creator: Callable[..., Any]) -> Iterator[None]:
+    """Make the default graph's variables by `variable_creator(next_creator, **kwargs)`; inner scopes come first."""
+    token = _CREATORS.set((*_CREATORS.get(), (get_default_graph(), variable_creator)))
+    try:
+        yield
+    finally:
+        _CREATORS.reset(token)
+
+
+class _VariableMeta(type):
+    """Makes `Variable(...)` an object of the kind wanted."""
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        if cls is not Variable:
+            return super().__call__(*args, **kwargs)
+        if len(args) > len(_DEFAULTS):
+            raise TypeError(f"Variable takes at most {len(_DEFAULTS)} arguments, got {len(args)}")
+        given = dict(zip(_DEFAULTS, args, strict=False))
+        for key in kwargs:
+            if key in given:
+                raise TypeError(f"Variable got multiple values for argument {key!r}")
+            if key not in _DEFAULTS:
+                raise TypeError(f"Variable got an unexpected keyword argument {key!r}")
+        given.update(kwargs)
+        creator: Callable[..., Any] = _create
+        graph = get_default_graph()
+        for scope_graph, function in _CREATORS.get():
+            if scope_graph is graph:
+                creator = _chained(function, creator)
+        return creator(**{**_DEFAULTS, **given})
+
+
+def _chained(function: Callable[..., Any], next_creator: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda **kwargs: function(next_creator, **kwargs)
+
+
+def _create(use_resource: bool | None = None, **kwargs: Any) -> Any:
+    if use_resource is None and _default_use_resource:
+        use_resource = _default_use_resource[0]()
+    if use_resource is None:
+        use_resource = resource_variables_enabled()
+    return Variable._kinds[bool(use_resource)](**kwargs)
+
+
+class Variable(VariableUpdates, metaclass=_VariableMeta):
+    """A value that lives on a task between runs, shared by name.
+
+    Calling this class makes a RefVariable, or a ResourceVariable where `use_resource` says so.
+
+    Args:
+        initial_value: a tensor, a value that becomes one, or a function without arguments that returns one.
+        trainable: whether optimizers change it by default; true when None.
+        collections: the graph collections to add it to; GLOBAL_VARIABLES when None.
+        validate_shape: whether the initial value's shape must be known, and all values have it.
+        caching_device: where to read it once per run for all users; a device or a device function.
+        name: "Variable" when None; made unique.
+        variable_def: a VariableDef to restore the object from, with nothing else but `import_scope`.
+        dtype: the type to convert the initial value to.
+        expected_shape: ignored.
+        import_scope: the name scope that the graph of `variable_def` was imported into.
+        constraint: a function of the value that optimizers apply after an update.
+        use_resource: whether to make a resource variable; the variable scope's choice when None.
+        synchronization: recorded.
+        aggregation: recorded.
+        shape: the variable's shape; the initial value's when None.
+    """
+
+    _kinds: ClassVar[dict[bool, Any]] = {}
+    SaveSliceInfo = slice_info.SaveSliceInfo
+
+    # NumPy leaves `array * variable` to Variable.__rmul__.
+    __array_priority__ = 100
+
+    _is_resource_variable = False
+
+    # The tensor of the state op, a mutable one or a handle, and the tensor that users of the value read unless they ask for
+    # a later one.
+    _variable: Tensor
+    _snapshot: Tensor
+    _initializer_op: Operation
+    _initial_value: Tensor | None
+    _constraint: Callable[[Any], Any] | None
+    _trainable: bool
+    _synchronization: VariableSynchronization
+    _aggregation: VariableAggregation
+    _save_slice_info: slice_info.SaveSliceInfo | None
+    _caching_device: Any
+    _validate_shape: bool
+
+    def __init_subclass__(cls, use_resource: bool | None = None) -> None:
+        super().__init_subclass__()
+        if use_resource is not None:
+            Variable._kinds[use_resource] = cls
+
+    def __init__(
+        self,
+        initial_value: Any = None,
+        trainable: bool | None = None,
+        collections: Any = None,
+        validate_shape: bool = True,
+        caching_device: Any = None,
+        name: str | None = None,
+        variable_def: Any = None,
+        dtype: Any = None,
+        expected_shape: Any = None,
+        import_scope: str | None = None,
+        constraint: Any = None,
+        synchronization: VariableSynchronization = VariableSynchronization.AUTO,
+        aggregation: VariableAggregation | None = VariableAggregation.NONE,
+        shape: Any = None,
+    ) -> None:
+        if variable_def is not None:
+            if initial_value is not None:
+                raise ValueError("variable_def and initial_value are mutually exclusive.")
+            self._restore(variable_def, import_scope)
+            return
+        if initial_value is None:
+            raise ValueError("initial_value must be specified.")
+        self._trainable = checked_trainable(trainable, synchronization, name)
+        collections = with_trainable_collection(
+            collections, self._trainable, GraphKeys.GLOBAL_VARIABLES, GraphKeys.TRAINABLE_VARIABLES
+        )
+        if constraint is not None and not callable(constraint):
+            raise ValueError("The `constraint` argument must be a callable.")
+        self._constraint = constraint
+        self._synchronization, self._aggregation = synchronization, checked_aggregation(aggregation, name)
+        self._caching_device = caching_device
+        self._save_slice_info = None
+        self._validate_shape = validate_shape
+        with init_scope():
+            graph = get_default_graph() if callable(initial_value) else graph_of([initial_value])
+            with graph.as_default(), graph.name_scope("Variable" if name is None else name) as scope:
+                self._build(graph, scope, initial_value, dtype, shape)
+            graph.add_to_collections(collections, self)
+
+    def _build(self, graph: Graph, scope: str, initial_value: Any, dtype: Any, shape: Any) -> None:
+        """Add the nodes, in the name scope `scope`."""
+        raise NotImplementedError
+
+    # What it is.
+
+    @property
+    def name(self) -> str:
+        """`op:0`."""
+        return self._variable.name
+
+    @property
+    def _shared_name(self) -> str:
+        return self._variable.op.name
+
+    @property
+    def op(self) -> Operation:
+        """The operation that holds the state."""
+        return self._variable.op
+
+    @property
+    def graph(self) -> Graph:
+        """The graph that this variable belongs to."""
+        return self._variable.graph
+
+    @property
+    def dtype(self) -> DType:
+        """The type; its ref form where the state op gives a mutable tensor."""
+        raise NotImplementedError
+
+    @property
+    def device(self) -> str:
+        """The device asked for."""
+        return self._variable.device
+
+    @property
+    def shape(self) -> TensorShape:
+        """What is known of the shape."""
+        return self._variable.get_shape()
+
+    def get_shape(self) -> TensorShape:
+        """What is known of the shape."""
+        return self.shape
+
+    @property
+    def trainable(self) -> bool:
+        """Whether optimizers change it by default."""
+        return self._trainable
+
+    @property
+    def synchronization(self) -> VariableSynchronization:
+        """As given."""
+        return self._synchronization
+
+    @property
+    def aggregation(self) -> VariableAggregation:
+        """As given."""
+        return self._aggregation
+
+    @property
+    def constraint(self) -> Callable[[Any], Any] | None:
+        """What optimizers apply to the value after an update."""
+        return self._constraint
+
+    @property
+    def initializer(self) -> Operation:
+        """The operation that gives it its initial value."""
+        return self._initializer_op
+
+    @property
+    def initial_value(self) -> Tensor | None:
+        """The tensor that the initializer assigns."""
+        return self._initial_value
+
+    def _set_save_slice_info(self, save_slice_info: slice_info.SaveSliceInfo | None) -> None:
+        self._save_slice_info = save_slice_info
+
+    def _get_save_slice_info(self) -> slice_info.SaveSliceInfo | None:
+        return self._save_slice_info
+
+    # Its value.
+
+    def value(self) -> Tensor:
+        """The tensor with the value that users of this variable read."""
+        raise NotImplementedError
+
+    def read_value(self) -> Tensor:
+        """A tensor with the value as it is here, after the control dependencies that are open."""
+        raise NotImplementedError
+
+    def eval(self, session: Any = None) -> Any:
+        """The value in the session given or the default one."""
+        return self.value().eval(session=session)
+
+    def count_up_to(self, limit: int) -> Tensor:
+        """The counter before it is raised by one; the run raises OutOfRangeError when it has reached `limit`."""
+        return assign_functions.count_up_to(self, limit=limit)
+
+    def __getitem__(self, slice_spec: Any) -> Tensor:
+        """A slice of the value, which can also be assigned to."""
+        return sliced(self, slice_spec)
+
+    def __iter__(self) -> Iterator[Any]:
+        raise TypeError("'Variable' object is not iterable.")
+
+    def experimental_ref(self) -> Reference:
+        """A key for sets and dictionaries that stands for this variable."""
+        return Reference(self)
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def load(self, value: Any, session: Any = None) -> None:
+        """Give the variable a value in the session given or the default one, without adding nodes."""
+        self._initializer_op.run({self._initializer_op.inputs[1]: value}, session)
+
+    def _to_tensor(self, dtype: DType | None, name: str | None, as_ref: bool) -> Tensor:
+        check_conversion(self.dtype, dtype)
+        return self._ref() if as_ref else self.value()
+
+    def _ref(self) -> Tensor:
+        """What an op gets that asks for a mutable tensor."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return f"<tf.Variable '{self.name}' shape={self.get_shape()} dtype={self.dtype.name}>"
+
+    # Its serial form.
+
+    def to_proto(self, export_scope: str | None = None) -> Any:
+        """The VariableDef; None when the variable is outside `export_scope`."""
+        if export_scope is not None and not self._variable.name.startswith(export_scope):
+            return None
+        variable_def = VariableDef(
+            variable_name=strip_name_scope(self._variable.name, export_scope),
+            trainable=self._trainable,
+            synchronization=self._synchronization.value,
+            aggregation=self._aggregation.value,
+            initializer_name=strip_name_scope(self._initializer_op.name, export_scope),
+            snapshot_name=strip_name_scope(self._snapshot.name, export_scope),
+            is_resource=self._is_resource_variable,
+        )
+        if self._initial_value is not None:
+            variable_def.initial_value_name = strip_name_scope(self._initial_value.name, export_scope)
+        if self._save_slice_info:
+            variable_def.save_slice_info_def.MergeFrom(self._save_slice_info.to_proto(export_scope=export_scope))
+        return variable_def
+
+    @staticmethod
+    def from_proto(variable_def: Any, import_scope: str | None = None) -> Any:
+        """The variable that a VariableDef describes, whose nodes are in the default graph."""
+        kind = Variable._kinds[variable_def.is_resource]
+        return kind(variable_def=variable_def, import_scope=import_scope)
+
+    def _restore(self, variable_def: Any, import_scope: str | None) -> None:
+        """Find the nodes that a VariableDef names, and take what else it says."""
+        graph = get_default_graph()
+
+        def element(name: str) -> Any:
+            return graph.as_graph_element(prepend_name_scope(name, import_scope))
+
+        self._variable = element(variable_def.variable_name)
+        self._initializer_op = element(variable_def.initializer_name)
+        self._initial_value = element(variable_def.initial_value_name) if variable_def.initial_value_name else None
+        self._snapshot = element(variable_def.snapshot_name)
+        self._trainable = variable_def.trainable
+        self._synchronization = VariableSynchronization(variable_def.synchronization)
+        self._aggregation = VariableAggregation(variable_def.aggregation)
+        self._save_slice_info = None
+        if variable_def.HasField("save_slice_info_def"):
+            info = variable_def.save_slice_info_def
+            self._save_slice_info = slice_info.SaveSliceInfo(save_slice_info_def=info, import_scope=import_scope)
+        self._caching_device = None
+        self._constraint = None
+        self._validate_shape = True
+
+
+VariableDef = variable_pb2.VariableDef
+
+
+def check_conversion(own: DType, asked: DType | None) -> None:
+    """Raise ValueError unless a variable of type `own` can stand where a tensor of the type asked for is wanted."""
+    if asked is not None and not asked.is_compatible_with(own):
+        raise ValueError(f"Incompatible type conversion requested to type '{asked.name}' for variable of type '{own.name}'")
+
+
+def _delegating(operator: str) -> Callable[..., Any]:
+    def run(self: Any, *args: Any) -> Any:
+        return getattr(Tensor, operator)(self.value(), *args)
+
+    run.__name__ = operator
+    run.__doc__ = f"`Tensor.{operator}` of the value."
+    return run
+
+
+for _operator in OVERLOADABLE_OPERATORS - {"__getitem__"}:
+    setattr(Variable, _operator, _delegating(_operator))
+
+
+def _to_tensor(value: Any, dtype: Any = None, name: str | None = None, as_ref: bool = False) -> Any:
+    return value._to_tensor(dtype, name, as_ref)
+
+
+register_tensor_conversion_function(Variable, _to_tensor)

@@ -1,0 +1,311 @@
+"""VariableStore: the variables that get_variable made in a graph, by name, and the rules of making and sharing them."""
+
+from __future__ import annotations
+
+import enum
+import functools
+import inspect
+import traceback
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from weft.framework import dtypes
+from weft.framework.collections import GraphKeys
+from weft.framework.dtypes import DType
+from weft.framework.graph import get_default_graph
+from weft.framework.operation import Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.tensor_shape import TensorShape
+from weft.ops.array.padding import slice_of
+from weft.ops.control_flow.init_scope import init_scope
+from weft.ops.variables.initializers import GlorotUniform, Zeros
+from weft.ops.variables.options import (
+    VariableAggregation,
+    VariableSynchronization,
+    checked_trainable,
+    resource_variables_enabled,
+)
+from weft.ops.variables.partition_info import PartitionInfo, partitions_of, parts_of
+from weft.ops.variables.partitioned_variable import PartitionedVariable
+from weft.ops.variables.save_slice_info import SaveSliceInfo
+from weft.ops.variables.variable import Variable
+
+
+class _ReuseMode(enum.Enum):
+    """How get_variable treats names that exist, besides True (must exist) and False (must not)."""
+
+    AUTO_REUSE = 1
+
+
+AUTO_REUSE: Final = _ReuseMode.AUTO_REUSE
+_SHOWN_FRAMES: Final = 5
+
+
+class VariableStore:
+    """Variables and partitioned variables by full name. One per graph."""
+
+    def __init__(self) -> None:
+        self._vars: dict[str, Any] = {}
+        self._partitioned_vars: dict[str, PartitionedVariable] = {}
+
+    def get_variable(self, name: str, shape: Any = None, *, custom_getter: Any = None, **options: Any) -> Any:
+        """The variable of this full name, found or made, by `custom_getter(getter, **arguments)` if given.
+
+        `options` are the arguments of `_get`, which is what a getter gets to call.
+
+        Raises:
+            ValueError: `reuse` forbids what would have to be done, or what there is differs from what is asked for.
+        """
+        if custom_getter is not None and not callable(custom_getter):
+            raise ValueError(f"Passed a custom_getter which is not callable: {custom_getter}")
+        arguments = {**_DEFAULTS, **options, "name": name, "shape": shape}
+        arguments["dtype"] = getattr(arguments["dtype"], "base_dtype", arguments["dtype"])
+        arguments["trainable"] = checked_trainable(arguments["trainable"], arguments["synchronization"], name)
+        if custom_getter is None:
+            return self._get(**arguments)
+        if not _accepts(custom_getter, "constraint"):
+            arguments.pop("constraint")
+        return custom_getter(getter=self._get, **arguments)
+
+    def _get(
+        self,
+        name: str,
+        shape: Any = None,
+        dtype: Any = dtypes.float32,
+        initializer: Any = None,
+        regularizer: Any = None,
+        reuse: Any = None,
+        trainable: bool | None = None,
+        collections: Any = None,
+        caching_device: Any = None,
+        partitioner: Any = None,
+        validate_shape: bool = True,
+        use_resource: bool | None = None,
+        constraint: Any = None,
+        synchronization: VariableSynchronization = VariableSynchronization.AUTO,
+        aggregation: VariableAggregation = VariableAggregation.NONE,
+    ) -> Any:
+        """What custom getters are given to call."""
+        options = {
+            "regularizer": regularizer, "reuse": reuse, "trainable": trainable, "collections": collections,
+            "caching_device": caching_device, "validate_shape": validate_shape, "use_resource": use_resource,
+            "constraint": constraint, "synchronization": synchronization, "aggregation": aggregation,
+        }  # fmt: skip
+        is_scalar = shape is not None and isinstance(shape, Sequence) and not shape
+        if partitioner is not None and not is_scalar:
+            if not callable(partitioner):
+                raise ValueError(f"Partitioner must be callable, but received: {partitioner}")
+            with get_default_graph().name_scope(None):
+                return self._get_partitioned_variable(name, partitioner, shape, dtype, initializer, options)
+        if reuse is True and partitioner is None and name in self._partitioned_vars:
+            return self._get_partitioned_variable(name, None, shape, dtype, initializer, options)
+        if f"{name}/part_0" in self._vars:
+            raise ValueError(
+                f"No partitioner was provided, but a partitioned version of the variable was found: {name}/part_0. "
+                "Perhaps "
+                "a variable of the same name was already created with partitioning?"
+            )
+        return self._get_single_variable(name, shape, dtype, initializer, options)
+
+    # One variable.
+
+    def _get_single_variable(
+        self, name: str, shape: Any, dtype: Any, initializer: Any, options: dict[str, Any],
+        partition_info: PartitionInfo | None = None,
+    ) -> Any:  # fmt: skip
+        if shape is not None and initializer is not None and not callable(initializer):
+            raise ValueError("If initializer is a constant, do not specify shape.")
+        kind = dtypes.as_dtype(dtype)
+        wanted = None if shape is None else TensorShape(shape)
+        if name in self._vars:
+            return self._shared(name, wanted, kind, options["reuse"])
+        if options["reuse"] is True:
+            raise ValueError(
+                f"Variable {name} does not exist, or was not created with tf.get_variable(). Did you mean to set "
+                "reuse=tf.AUTO_REUSE in VarScope?"
+            )
+        if initializer is None:
+            initializer = default_initializer(name, kind)
+            if wanted is None or not wanted.is_fully_defined():
+                raise ValueError(
+                    f"Shape of a new variable ({name}) must be fully defined, but instead was "
+                    f"{TensorShape(None) if wanted is None else wanted}."
+                )
+        value, value_type = _initial_value(initializer, wanted, kind, partition_info)
+        rest = {key: item for key, item in options.items() if key not in ("regularizer", "reuse")}
+        if rest["use_resource"] is None:
+            rest["use_resource"] = resource_variables_enabled()
+        make: Any = Variable  # its metaclass chooses the kind and takes the arguments
+        variable = make(initial_value=value, name=name, dtype=value_type, shape=wanted, **rest)
+        self._vars[name] = variable
+        if options["regularizer"]:
+            _add_regularization_loss(name, variable, options["regularizer"])
+        return variable
+
+    def _shared(self, name: str, shape: TensorShape | None, dtype: DType, reuse: Any) -> Any:
+        found = self._vars[name]
+        if reuse is False:
+            raise ValueError(
+                f"Variable {name} already exists, disallowed. Did you mean to set reuse=True or reuse=tf.AUTO_REUSE in "
+                f"VarScope? Originally defined at:\n\n{_origin(found)}"
+            )
+        if shape is not None and not shape.is_compatible_with(found.get_shape()):
+            raise ValueError(
+                f"Trying to share variable {name}, but specified shape {shape} and found shape {found.get_shape()}."
+            )
+        if not dtype.is_compatible_with(found.dtype):
+            raise ValueError(
+                f"Trying to share variable {name}, but specified dtype {dtype.name} and found dtype {found.dtype.name}."
+            )
+        return found
+
+    # A partitioned variable.
+
+    def _get_partitioned_variable(
+        self, name: str, partitioner: Any, shape: Any, dtype: Any, initializer: Any, options: dict[str, Any]
+    ) -> PartitionedVariable:
+        if name in self._vars:
+            raise ValueError(
+                f"A partitioner was provided, but an unpartitioned version of the variable was found: {name}.  Perhaps "
+                "a "
+                "variable of the same name was already created without partitioning?"
+            )
+        whole = TensorShape(shape)
+        if isinstance(initializer, Tensor):
+            whole = whole.merge_with(initializer.get_shape())
+        kind, reuse = dtypes.as_dtype(dtype), options["reuse"]
+        partitions = partitions_of(partitioner, whole, kind) if not reuse or partitioner else None
+        if name in self._partitioned_vars:
+            return self._shared_partitioned(name, whole, kind, partitions, reuse)
+        if reuse is True:
+            raise ValueError(
+                f"PartitionedVariable {name} does not exist, or was not created with tf.get_variable(). Did you mean "
+                "to "
+                "set reuse=False or reuse=tf.AUTO_REUSE in VarScope?"
+            )
+        assert partitions is not None
+        self._check_parts(name, max(partitions))
+        sizes = [size for size in whole.as_list() if size is not None]
+        parts = []
+        for index, (offset, part_shape) in enumerate(parts_of(sizes, partitions)):
+            full_name = f"{name}/part_{index}"
+            value, init_shape = _part_initializer(full_name, initializer, kind, offset, part_shape)
+            if isinstance(value, Tensor):
+                kind = value.dtype.base_dtype
+            with get_default_graph().name_scope(None):
+                info = PartitionInfo(full_shape=sizes, var_offset=offset)
+                part = self._get_single_variable(full_name, init_shape, kind, value, options, info)
+            part._set_save_slice_info(SaveSliceInfo(name, sizes, offset, part_shape))
+            parts.append(part)
+        made = PartitionedVariable(name, whole, kind, parts, partitions)
+        self._partitioned_vars[name] = made
+        return made
+
+    def _shared_partitioned(
+        self, name: str, shape: TensorShape, dtype: DType, partitions: Sequence[int] | None, reuse: Any
+    ) -> PartitionedVariable:
+        found = self._partitioned_vars[name]
+        if reuse is False:
+            raise ValueError(
+                f"Partitioned variable with name {name} already exists. Did you mean to set reuse=True or "
+                "reuse=tf.AUTO_REUSE in VarScope?"
+            )
+        asked = (
+            ("shape", shape, found.get_shape(), shape.is_compatible_with(found.get_shape())),
+            ("dtype", dtype.name, found.dtype.name, dtype.is_compatible_with(found.dtype)),
+            ("partitions", partitions, found._get_partitions(), partitions in (None, found._get_partitions())),
+        )
+        for what, wanted, there, fits in asked:
+            if not fits:
+                raise ValueError(
+                    f"Trying to reuse partitioned variable {name}, but specified {what} {wanted} and found {what} {there}."
+                )
+        return found
+
+    def _check_parts(self, name: str, count: int) -> None:
+        if f"{name}/part_0" not in self._vars:
+            return
+        prefix = (
+            "Partitioner returned a different partitioning than what was already found.  Partitioner returned "
+            f"{count} shards, and shard {name}/part_0 was found, but"
+        )
+        if f"{name}/part_{count - 1}" not in self._vars:
+            raise ValueError(f"{prefix} {name}/part_{count - 1} was not.")
+        if f"{name}/part_{count}" in self._vars:
+            raise ValueError(f"{prefix} so was the extra shard {name}/part_{count}.")
+
+
+# What custom getters are told when nobody says.
+_DEFAULTS: Final = {
+    key: parameter.default
+    for key, parameter in inspect.signature(VariableStore._get).parameters.items()
+    if parameter.default is not parameter.empty
+}
+
+
+def default_initializer(name: str, dtype: DType) -> Any:
+    """What initializes a variable of this type when nobody says; ValueError when nothing does."""
+    if dtype.is_floating:
+        return GlorotUniform()
+    if dtype.is_integer or dtype.is_bool or dtype.base_dtype is dtypes.string:
+        return Zeros()
+    raise ValueError(f"An initializer for variable {name} of {dtype.base_dtype} is required")
+
+
+def _accepts(function: Callable[..., Any], keyword: str) -> bool:
+    try:
+        parameters = inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return False
+    return keyword in parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+
+
+def _needs_no_arguments(function: Callable[..., Any]) -> bool:
+    kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    parameters = inspect.signature(function).parameters.values()
+    return all(p.default is not p.empty or p.kind in kinds for p in parameters)
+
+
+def _initial_value(
+    initializer: Any, shape: TensorShape | None, dtype: DType, partition_info: PartitionInfo | None
+) -> tuple[Any, DType | None]:
+    """The initial value, or a function that makes it, and the type to convert it to."""
+    if not callable(initializer):
+        return initializer, None
+    if isinstance(initializer, type):
+        initializer = initializer()
+    if shape is not None and shape.is_fully_defined():
+        keywords: dict[str, Any] = {"dtype": dtype}
+        if _accepts(initializer, "partition_info"):
+            keywords["partition_info"] = partition_info
+        return functools.partial(initializer, shape.as_list(), **keywords), dtype.base_dtype
+    if _needs_no_arguments(initializer):
+        return initializer, None
+    raise ValueError(
+        "The initializer passed is not valid. It should be a callable with no arguments and the shape should not be "
+        "provided or an instance of `tf.keras.initializers.*' and `shape` should be fully defined."
+    )
+
+
+def _part_initializer(
+    full_name: str, initializer: Any, dtype: DType, offset: list[int], shape: list[int]
+) -> tuple[Any, list[int] | None]:
+    """The initializer of one part, and its shape when that does not follow from the initializer."""
+    if initializer is None or callable(initializer):
+        return initializer, shape
+    with init_scope(), get_default_graph().name_scope(f"{full_name}/PartitionedInitializer"):
+        value = initializer if isinstance(initializer, Tensor) else convert_to_tensor(initializer, dtype)
+        return slice_of(value, offset, shape), None
+
+
+def _origin(variable: Any) -> str:
+    return "".join(traceback.format_list(variable.op.traceback[::-1][:_SHOWN_FRAMES]))
+
+
+def _add_regularization_loss(name: str, variable: Any, regularizer: Callable[[Any], Any]) -> None:
+    with init_scope():
+        graph = get_default_graph()
+        with graph.colocate_with(variable.op), graph.name_scope(f"{name}/Regularizer/"):
+            loss = regularizer(variable)
+        if loss is not None:
+            graph.add_to_collection(GraphKeys.REGULARIZATION_LOSSES, loss)

@@ -1,0 +1,1 @@
+"""Hooks: what a training session calls around its life and its runs."""

@@ -1,0 +1,1 @@
+"""Optimizers, learning rates, slots, and averages of variables."""

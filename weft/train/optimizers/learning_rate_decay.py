@@ -1,0 +1,247 @@
+"""Learning rates that change with the step.
+
+Each function gives a scalar tensor: the rate at `global_step`, an integer variable or tensor (or a number).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from weft.framework import dtypes
+from weft.framework.constant_value import constant_value
+from weft.framework.operation import Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.ops.array.selection import where_v2
+from weft.ops.input_scope import input_scope
+from weft.ops.math.casting import cast
+from weft.ops.math.comparison import equal, greater, minimum
+from weft.ops.math.division import divide, power
+from weft.ops.math.elementwise import add, mul
+from weft.ops.math.trigonometry import cos
+from weft.ops.math.unary import ceil, exp, floor, log, sqrt
+from weft.ops.random.functions import random_normal
+
+
+def exponential_decay(
+    learning_rate: Any,
+    global_step: Any,
+    decay_steps: Any,
+    decay_rate: Any,
+    staircase: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """`learning_rate * decay_rate ^ (global_step / decay_steps)`; with `staircase` the exponent is rounded down."""
+    _check_step("exponential_decay", global_step)
+    with input_scope(name, "ExponentialDecay", (learning_rate, global_step, decay_steps, decay_rate)) as scope:
+        rate, step, steps = _numbers(learning_rate, global_step, decay_steps)
+        return mul(rate, power(cast(decay_rate, rate.dtype), _periods(step, steps, staircase)), name=scope)  # type: ignore[no-any-return]
+
+
+def piecewise_constant(x: Any, boundaries: Any, values: Any, name: str | None = None) -> Tensor:
+    """`values[0]` while `x <= boundaries[0]`, then `values[1]` while `x <= boundaries[1]`, and so on.
+
+    Args:
+        x: a scalar, usually the global step.
+        boundaries: numbers or tensors of the type of `x`, rising.
+        values: one more than there are boundaries, of one type.
+        name: the name scope.
+
+    Raises:
+        ValueError: the numbers of boundaries and values, or the types, don't fit.
+    """
+    if len(boundaries) != len(values) - 1:
+        raise ValueError("The length of boundaries should be 1 less than the length of values")
+    with input_scope(name, "PiecewiseConstant", (x, *boundaries, *values)):
+        position = convert_to_tensor(x)
+        limits = [_limit(convert_to_tensor(boundary), position) for boundary in boundaries]
+        rates = [convert_to_tensor(value) for value in values]
+        first = rates[0].dtype.base_dtype
+        for rate in rates:
+            if rate.dtype.base_dtype is not first:
+                raise ValueError(f"Values must have elements all with the same dtype ({first} vs {rate.dtype.base_dtype}).")
+        result = rates[0]
+        for limit, rate in zip(limits, rates[1:], strict=True):
+            result = where_v2(greater(position, limit), rate, result)
+        return result
+
+
+piecewise_constant_decay = piecewise_constant
+
+
+def _limit(boundary: Tensor, position: Tensor) -> Tensor:
+    found, wanted = boundary.dtype.base_dtype, position.dtype.base_dtype
+    if found is wanted:
+        return boundary
+    if found is dtypes.int32 and wanted is dtypes.int64:
+        return cast(boundary, wanted)  # type: ignore[no-any-return]
+    raise ValueError(f"Boundaries ({found}) must have the same dtype as x ({wanted}).")
+
+
+def polynomial_decay(
+    learning_rate: Any,
+    global_step: Any,
+    decay_steps: Any,
+    end_learning_rate: Any = 0.0001,
+    power: Any = 1.0,
+    cycle: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """From `learning_rate` to `end_learning_rate` within `decay_steps`, along a polynomial of degree `power`.
+
+    With `cycle`, `decay_steps` is doubled, tripled and so on when it is over; else the rate stays.
+    """
+    _check_step("polynomial_decay", global_step)
+    inputs = (learning_rate, global_step, decay_steps, end_learning_rate, power)
+    with input_scope(name, "PolynomialDecay", inputs) as scope:
+        rate, step, steps = _numbers(learning_rate, global_step, decay_steps)
+        end = cast(end_learning_rate, rate.dtype)
+        if cycle:
+            rounds = where_v2(equal(step, 0), cast(1.0, rate.dtype), ceil(divide(step, steps)))
+            steps = mul(steps, rounds)
+        else:
+            step = minimum(step, steps)
+        left = (1 - divide(step, steps)) ** cast(power, rate.dtype)
+        return add(mul(rate - end, left), end, name=scope)  # type: ignore[no-any-return]
+
+
+def natural_exp_decay(
+    learning_rate: Any,
+    global_step: Any,
+    decay_steps: Any,
+    decay_rate: Any,
+    staircase: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """`learning_rate * exp(-decay_rate * global_step / decay_steps)`; see `exponential_decay`."""
+    _check_step("natural_exp_decay", global_step)
+    base = math.exp(-decay_rate) if isinstance(decay_rate, int | float) else exp(-convert_to_tensor(decay_rate))
+    return exponential_decay(learning_rate, global_step, decay_steps, base, staircase=staircase, name=name)
+
+
+def inverse_time_decay(
+    learning_rate: Any,
+    global_step: Any,
+    decay_steps: Any,
+    decay_rate: Any,
+    staircase: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """`learning_rate / (1 + decay_rate * global_step / decay_steps)`; with `staircase` the quotient is rounded down."""
+    _check_step("inverse_time_decay", global_step)
+    with input_scope(name, "InverseTimeDecay", (learning_rate, global_step, decay_steps, decay_rate)) as scope:
+        rate, step, steps = _numbers(learning_rate, global_step, decay_steps)
+        grown = mul(cast(decay_rate, rate.dtype), _periods(step, steps, staircase))
+        return divide(rate, add(cast(1, rate.dtype), grown), name=scope)  # type: ignore[no-any-return]
+
+
+def cosine_decay(learning_rate: Any, global_step: Any, decay_steps: Any, alpha: Any = 0.0, name: str | None = None) -> Tensor:
+    """Half a cosine from `learning_rate` to `alpha * learning_rate` in `decay_steps` (Loshchilov and Hutter, 2016)."""
+    _check_step("cosine_decay", global_step)
+    with input_scope(name, "CosineDecay", (learning_rate, global_step, decay_steps)):
+        rate, step, steps = _numbers(learning_rate, global_step, decay_steps)
+        falling = _half_cosine(divide(minimum(step, steps), steps))
+        return mul(rate, (1 - alpha) * falling + alpha)  # type: ignore[no-any-return]
+
+
+def cosine_decay_restarts(
+    learning_rate: Any,
+    global_step: Any,
+    first_decay_steps: Any,
+    t_mul: Any = 2.0,
+    m_mul: Any = 1.0,
+    alpha: Any = 0.0,
+    name: str | None = None,
+) -> Tensor:
+    """Cosine decay that starts again, each time for `t_mul` times as long and from `m_mul` times the rate."""
+    _check_step("cosine_decay_restarts", global_step)
+    with input_scope(name, "SGDRDecay", (learning_rate, global_step, first_decay_steps)) as scope:
+        rate, step, steps = _numbers(learning_rate, global_step, first_decay_steps)
+        alpha, longer, lower = (cast(value, rate.dtype) for value in (alpha, t_mul, m_mul))
+        restarts, done = _restarts(divide(step, steps), longer)
+        falling = lower**restarts * _half_cosine(done)
+        return mul(rate, (1 - alpha) * falling + alpha, name=scope)  # type: ignore[no-any-return]
+
+
+def _restarts(periods: Any, longer: Any) -> tuple[Any, Any]:
+    """How many periods are over, and which part of the present one, when each is `longer` times the one before."""
+    whole = floor(periods)
+    known = constant_value(longer)
+    if known is not None and known == 1:
+        return whole, periods - whole
+    count = floor(log(1 - periods * (1 - longer)) / log(longer))
+    grown = longer**count
+    part = (periods - (1 - grown) / (1 - longer)) / grown
+    if known is not None:
+        return count, part
+    is_even = equal(longer, cast(1, longer.dtype))
+    return where_v2(is_even, whole, count), where_v2(is_even, periods - whole, part)
+
+
+def linear_cosine_decay(
+    learning_rate: Any,
+    global_step: Any,
+    decay_steps: Any,
+    num_periods: Any = 0.5,
+    alpha: Any = 0.0,
+    beta: Any = 0.001,
+    name: str | None = None,
+) -> Tensor:
+    """`learning_rate * ((alpha + linear) * cosine + beta)` (Bello et al., 2017)."""
+    _check_step("linear_cosine_decay", global_step)
+    with input_scope(name, "LinearCosineDecay", (learning_rate, global_step, decay_steps)) as scope:
+        rate, step, steps = _numbers(learning_rate, global_step, decay_steps)
+        step = minimum(step, steps)
+        return _on_waves(scope, rate, step, steps, (num_periods, alpha, beta), noise=None)
+
+
+def _on_waves(scope: str, rate: Any, step: Any, steps: Any, shape: tuple[Any, Any, Any], noise: Any) -> Tensor:
+    """A linear fall, with the noise if there is any, times some waves; `shape` is their number, alpha and beta."""
+    num_periods, alpha, beta = (cast(value, rate.dtype) for value in shape)
+    linear = divide(steps - step, steps)
+    if noise is not None:
+        linear = linear + noise
+    waves = _half_cosine(2.0 * num_periods * divide(step, steps))
+    return mul(rate, (alpha + linear) * waves + beta, name=scope)  # type: ignore[no-any-return]
+
+
+def noisy_linear_cosine_decay(
+    learning_rate: Any,
+    global_step: Any,
+    decay_steps: Any,
+    initial_variance: Any = 1.0,
+    variance_decay: Any = 0.55,
+    num_periods: Any = 0.5,
+    alpha: Any = 0.0,
+    beta: Any = 0.001,
+    name: str | None = None,
+) -> Tensor:
+    """`linear_cosine_decay` with noise on the linear part, of variance `initial_variance / (1 + step)^variance_decay`."""
+    _check_step("noisy_linear_cosine_decay", global_step)
+    with input_scope(name, "NoisyLinearCosineDecay", (learning_rate, global_step, decay_steps)) as scope:
+        rate, step, steps = _numbers(learning_rate, global_step, decay_steps)
+        step = minimum(step, steps)
+        variance = cast(initial_variance, rate.dtype) / (1 + step) ** cast(variance_decay, rate.dtype)
+        noise = random_normal([], stddev=sqrt(variance), dtype=rate.dtype.base_dtype)
+        return _on_waves(scope, rate, step, steps, (num_periods, alpha, beta), noise)
+
+
+def _check_step(function: str, global_step: Any) -> None:
+    if global_step is None:
+        raise ValueError(f"global_step is required for {function}.")
+
+
+def _numbers(learning_rate: Any, global_step: Any, decay_steps: Any) -> tuple[Any, Any, Any]:
+    """The rate as a tensor, and the step and the number of steps in its type."""
+    rate = convert_to_tensor(learning_rate, name="initial_learning_rate")
+    return rate, cast(global_step, rate.dtype), cast(decay_steps, rate.dtype)
+
+
+def _periods(step: Any, steps: Any, staircase: bool) -> Any:
+    periods = divide(step, steps)
+    return floor(periods) if staircase else periods
+
+
+def _half_cosine(done: Any) -> Any:
+    """From 1 to 0 as `done` goes from 0 to 1."""
+    return 0.5 * (1.0 + cos(math.pi * done))
