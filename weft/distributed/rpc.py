@@ -6,6 +6,7 @@ A table has, by method name, the classes of its request and its response.
 from __future__ import annotations
 
 import logging
+import threading
 import time
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
@@ -96,26 +97,37 @@ class RpcStub:
             self._channel = grpc_options.open_channel(self._address)
         begin = time.monotonic()
         next_report = begin + _REPORT_EVERY_S
-        ready = grpc.channel_ready_future(self._channel)
+        while True:
+            waited = time.monotonic() - begin
+            left = _POLL_S if timeout_s is None else min(_POLL_S, timeout_s - waited)
+            if self._answers_within(max(left, 0)):
+                return
+            raise_if_cancelled()
+            if timeout_s is not None and waited >= timeout_s:
+                raise DeadlineExceededError(
+                    None, None, f"{self._peer} at {self._address} was not reachable within {timeout_s:g} s: "
+                    "nothing listens there, or the name does not resolve"
+                )  # fmt: skip
+            if time.monotonic() >= next_report:
+                next_report += _REPORT_EVERY_S
+                _LOG.warning("Still waiting for %s at %s: it cannot be reached", self._peer, self._address)
+
+    def _answers_within(self, timeout_s: float) -> bool:
+        """Whether a server answers the question for its health, in whatever way, before the time is up.
+
+        A call that waits for the channel: watching the channel's state instead takes a thread of gRPC's for which closing the
+        channel then waits, 0.2 s.
+        """
+        check = self._channel.unary_unary("/grpc.health.v1.Health/Check")
+        begin = time.monotonic()
         try:
-            while True:
-                waited = time.monotonic() - begin
-                left = _POLL_S if timeout_s is None else min(_POLL_S, timeout_s - waited)
-                try:
-                    ready.result(timeout=max(left, 0))
-                    return
-                except grpc.FutureTimeoutError:
-                    raise_if_cancelled()
-                if timeout_s is not None and waited >= timeout_s:
-                    raise DeadlineExceededError(
-                        None, None, f"{self._peer} at {self._address} was not reachable within {timeout_s:g} s: "
-                        "nothing listens there, or the name does not resolve"
-                    )  # fmt: skip
-                if time.monotonic() >= next_report:
-                    next_report += _REPORT_EVERY_S
-                    _LOG.warning("Still waiting for %s at %s: it cannot be reached", self._peer, self._address)
-        finally:
-            ready.cancel()
+            check(b"", timeout=timeout_s, wait_for_ready=True)
+        except grpc.RpcError as error:
+            if error.code() is grpc.StatusCode.UNAVAILABLE:
+                # The connection was lost while it was being made; not to be tried again without a pause.
+                threading.Event().wait(max(timeout_s - (time.monotonic() - begin), 0))
+            return error.code() not in (grpc.StatusCode.DEADLINE_EXCEEDED, grpc.StatusCode.UNAVAILABLE)
+        return True
 
     def close(self) -> None:
         """Close the gRPC channel."""
