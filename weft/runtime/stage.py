@@ -34,6 +34,8 @@ from weft.runtime.xla_process import as_numpy
 COLD_RUNS: Final = 5
 COLD_NODES: Final = 256
 COLD_UPDATE_BYTES: Final = 4 << 20
+# Compiled code draws normal numbers ten times faster, which pays for compiling it at a quarter of a second or so of them.
+COLD_RANDOM_NUMBERS: Final = 1 << 23
 # A stage compiles at once for this many sizes of its inputs, as full batches and a last partial one need. A further size is
 # interpreted until it has cost as much as code of its own, and there is never code for more than the limit.
 COMPILED_AT_ONCE: Final = 2
@@ -76,6 +78,8 @@ class Stage:
         self._sizes = SizeLedger()
         # What depends on nothing, such as variables' initial values, is not run often, however large it is.
         self._depends = bool(program.inputs or program.read_slots)
+        drawn = sum(tensor.shape.num_elements() or 0 for op in program.random_nodes for tensor in op.outputs)
+        self._draws_much = drawn > COLD_RANDOM_NUMBERS
         self._needs_xla = any(op.op_def.compiled_only for op in program.nodes)
         self._read_slots = [program.slots[n] for n in sorted(program.read_slots - program.written_slots)]
         self._written_slots: list[Any] = []
@@ -113,7 +117,8 @@ class Stage:
             return True
         if session.never_compile:
             return False
-        return self._runs > COLD_RUNS or (len(self.program.nodes) > COLD_NODES and self._depends) or self._updates_much()
+        is_large = self._draws_much or (len(self.program.nodes) > COLD_NODES and self._depends)
+        return is_large or self._runs > COLD_RUNS or self._updates_much()
 
     def _run_size(
         self, compiled: engine.CompiledStage, inputs: Sequence[Any], session: SessionState, context: Any
