@@ -103,6 +103,8 @@ class Contender:
 
     def _environment(self, profile_directory: Path | None) -> dict[str, str]:
         environment = {**os.environ, **_QUIET, FRAMEWORK_VARIABLE: self.name}
+        # Importing is measured with the modules' code cached, as where a program is installed.
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)
         if not self.sees_accelerators:
             environment.update(_CPU_ONLY)
         if profile_directory is not None:
