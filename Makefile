@@ -3,6 +3,9 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# Every process that is started imports weft, which takes seconds where Python may not keep the compiled modules.
+unexport PYTHONDONTWRITEBYTECODE
+
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .PHONY: help train test test-slow test-all check format proto bench notebooks clean
