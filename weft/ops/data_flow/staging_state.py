@@ -79,9 +79,11 @@ class StagingBuffer:
         withdraw = ctx.on_cancel(self._wake)
         try:
             with self._changed:
+                ctx.raise_if_cancelled()
                 while not is_possible():
-                    ctx.raise_if_cancelled()
                     self._changed.wait()
+                    # Before looking for room: what a step that was given up waited for is another's.
+                    ctx.raise_if_cancelled()
                 act()
                 self._changed.notify_all()
         finally:
