@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from weft.ops.metrics import counts as metrics_counts
-from weft.ops.metrics import mean as metrics_mean
-from weft.ops.metrics import thresholds as metrics_thresholds
+from weft.ops.metrics import counts, thresholds
+from weft.ops.metrics import mean as _mean
 from weft.ops.metrics.mean import mean as streaming_mean
 from weft.ops.metrics.mean import mean_tensor as streaming_mean_tensor
 
@@ -23,18 +22,18 @@ def _with_predictions_first(metric: Callable[..., Any]) -> Callable[..., Any]:
     return streaming
 
 
-streaming_accuracy = _with_predictions_first(metrics_mean.accuracy)
-streaming_auc = _with_predictions_first(metrics_thresholds.auc)
-streaming_precision = _with_predictions_first(metrics_counts.precision)
-streaming_recall = _with_predictions_first(metrics_counts.recall)
-streaming_true_positives = _with_predictions_first(metrics_counts.true_positives)
-streaming_true_negatives = _with_predictions_first(metrics_counts.true_negatives)
-streaming_false_positives = _with_predictions_first(metrics_counts.false_positives)
-streaming_false_negatives = _with_predictions_first(metrics_counts.false_negatives)
-streaming_mean_absolute_error = _with_predictions_first(metrics_mean.mean_absolute_error)
-streaming_mean_squared_error = _with_predictions_first(metrics_mean.mean_squared_error)
-streaming_root_mean_squared_error = _with_predictions_first(metrics_mean.root_mean_squared_error)
-streaming_mean_iou = _with_predictions_first(metrics_counts.mean_iou)
+streaming_accuracy = _with_predictions_first(_mean.accuracy)
+streaming_auc = _with_predictions_first(thresholds.auc)
+streaming_precision = _with_predictions_first(counts.precision)
+streaming_recall = _with_predictions_first(counts.recall)
+streaming_true_positives = _with_predictions_first(counts.true_positives)
+streaming_true_negatives = _with_predictions_first(counts.true_negatives)
+streaming_false_positives = _with_predictions_first(counts.false_positives)
+streaming_false_negatives = _with_predictions_first(counts.false_negatives)
+streaming_mean_absolute_error = _with_predictions_first(_mean.mean_absolute_error)
+streaming_mean_squared_error = _with_predictions_first(_mean.mean_squared_error)
+streaming_root_mean_squared_error = _with_predictions_first(_mean.root_mean_squared_error)
+streaming_mean_iou = _with_predictions_first(counts.mean_iou)
 
 
 def aggregate_metrics(*value_update_tuples: Any) -> tuple[list[Any], list[Any]]:

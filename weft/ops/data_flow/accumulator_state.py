@@ -113,7 +113,7 @@ class AccumulatorState:
         try:
             with self._changed:
                 try:
-                    while not (self._takers[0] is waiter and self._count >= num_required):
+                    while waiter[0] or not (self._takers[0] is waiter and self._count >= num_required):
                         if waiter[0]:
                             ctx.raise_if_cancelled()
                         if waiter[0] or self._is_gone:
