@@ -194,9 +194,9 @@ def test_an_owner_that_fails_to_take_note_of_the_end_is_logged(caplog: pytest.Lo
 
 
 class Interrupted:
-    """Stands for a poll or a handler during which Ctrl-C is pressed."""
+    """Stands for a wait or a handler during which Ctrl-C is pressed."""
 
-    def poll(self, timeout_ms: int | None) -> list[tuple[int, int]]:
+    def wait(self, timeout_s: float | None) -> bool:
         raise KeyboardInterrupt
 
 
@@ -213,7 +213,7 @@ def test_an_interrupted_waiter_leaves_the_connection_in_order(wired: Wired, monk
 
 def test_a_waiter_interrupted_while_it_handles_a_message_ends_the_connection() -> None:
     raw, sock = socket.socketpair()
-    endpoint = Endpoint(lambda connection, message: Interrupted().poll(None) if isinstance(message, Abort) else None)
+    endpoint = Endpoint(lambda connection, message: Interrupted().wait(None) if isinstance(message, Abort) else None)
     connection = Connection(sock, endpoint.on_message, endpoint.on_closed, "peer")
     connection.start()
     with raw:

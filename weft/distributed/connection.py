@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import select
 import socket
 import threading
 from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias
 
+from weft.distributed.busy_poll import BusyPoll
 from weft.distributed.fork_release import release_in_children
 from weft.distributed.outbox import MAX_QUEUED_BYTES, Outbox
 from weft.distributed.read_turn import ReadTurn
@@ -92,8 +92,7 @@ class Connection:
         self._is_forked = False
         sock.settimeout(None)
         _tune(sock)
-        self._readable = select.poll()
-        self._readable.register(sock, select.POLLIN)
+        self._readable = BusyPoll(sock)
         release_in_children(self)
 
     def __repr__(self) -> str:
@@ -228,10 +227,13 @@ class Connection:
     def _read(self, flags: int) -> None:
         """Receive once and handle what is complete; a failure settles the cause."""
         try:
+            buffer = self._decoder.get_buffer()
             # The rest of a large payload is waited for as a whole: one call instead of hundreds.
             if not flags and self._decoder.missing_payload_bytes:
                 flags = socket.MSG_WAITALL
-            count = self._sock.recv_into(self._decoder.get_buffer(), 0, flags)
+            elif not flags:
+                self._readable.wait(None)
+            count = self._sock.recv_into(buffer, 0, flags)
             if count:
                 self._handle(self._decoder.buffer_received(count))
             else:
@@ -245,7 +247,7 @@ class Connection:
     def _read_as_waiter(self, timeout_s: float | None) -> None:
         # An interrupt (Ctrl-C) may come while this waits, but not between taking bytes and handling them.
         try:
-            if not self._readable.poll(None if timeout_s is None else max(0, int(timeout_s * 1000) + 1)):
+            if not self._readable.wait(timeout_s):
                 return
         except OSError as error:
             self._lose(error)
