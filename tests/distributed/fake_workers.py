@@ -71,6 +71,9 @@ class FakeWorker:
     def clear(self, containers: Sequence[str]) -> None:
         self.cleared.append(list(containers))
 
+    def connection(self) -> None:
+        """None: nothing travels."""
+
     def local_executor(self, graph_handle: str) -> None:
         return None
 

@@ -16,6 +16,7 @@ import pytest
 
 from weft.distributed.connection import Connection
 from weft.distributed.dial import dial
+from weft.distributed.doorbell import own_doorbell
 from weft.distributed.listener import Listener, has_token
 from weft.errors import UnavailableError
 from weft.protocol.messages import PROTOCOL_VERSION, Abort, Goodbye, Hello, Message, Ping, Pong, Push, Welcome
@@ -33,6 +34,7 @@ def open_descriptors() -> set[str]:
 
 @pytest.fixture(autouse=True)
 def _nothing_is_left() -> Iterator[None]:
+    own_doorbell()  # the thread keeps it
     before = open_descriptors()
     running = set(threading.enumerate())
     yield
@@ -196,7 +198,7 @@ def test_an_owner_that_fails_to_take_note_of_the_end_is_logged(caplog: pytest.Lo
 class Interrupted:
     """Stands for a wait or a handler during which Ctrl-C is pressed."""
 
-    def wait(self, timeout_s: float | None) -> bool:
+    def look(self, *args: object) -> list[tuple[int, int]]:
         raise KeyboardInterrupt
 
 
@@ -204,7 +206,7 @@ def test_an_interrupted_waiter_leaves_the_connection_in_order(wired: Wired, monk
     raw, connection, endpoint = wired
     let_waiters_read(connection, endpoint, lambda: raw.sendall(frame(Pong(1))))
     with monkeypatch.context() as patch:
-        patch.setattr(connection, "_readable", Interrupted())
+        patch.setattr(connection, "_waiters_busy_poll", Interrupted())
         with pytest.raises(KeyboardInterrupt):
             connection.wait_for(lambda: False)
     raw.sendall(frame(Abort(1, 1, "")))
@@ -213,7 +215,7 @@ def test_an_interrupted_waiter_leaves_the_connection_in_order(wired: Wired, monk
 
 def test_a_waiter_interrupted_while_it_handles_a_message_ends_the_connection() -> None:
     raw, sock = socket.socketpair()
-    endpoint = Endpoint(lambda connection, message: Interrupted().wait(None) if isinstance(message, Abort) else None)
+    endpoint = Endpoint(lambda connection, message: Interrupted().look() if isinstance(message, Abort) else None)
     connection = Connection(sock, endpoint.on_message, endpoint.on_closed, "peer")
     connection.start()
     with raw:

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import select
 import socket
+import struct
 import threading
 from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias
@@ -18,6 +20,7 @@ from weft.distributed.busy_poll import BusyPoll
 from weft.distributed.fork_release import release_in_children
 from weft.distributed.outbox import MAX_QUEUED_BYTES, Outbox
 from weft.distributed.read_turn import ReadTurn
+from weft.distributed.waiting import role, wait_until
 from weft.errors import UnavailableError
 from weft.protocol.messages import Goodbye, Hello, Message, Ping, Pong, Reject, Welcome
 from weft.protocol.protocol_error import ProtocolError, RemoteProtocolError
@@ -33,16 +36,9 @@ CLOSE_TIMEOUT_S: Final = 5.0
 _LOCAL_BUFFER_BYTES: Final = 1 << 20  # measured: doubles the rate of loopback TCP, adds a quarter to Unix sockets
 _OF_THE_CONNECTION: Final = frozenset((Hello, Welcome, Reject, Ping, Goodbye))
 
+_RECEIVE_TIMEOUT: Final = struct.pack("ll", 0, 100_000)  # a timeval: 100 ms at a time are waited for the rest of a payload
+
 _log = logging.getLogger("weft")
-
-
-class _Role(threading.local):
-    """What the current thread does: a thread that reads some connection must not wait for a peer."""
-
-    reads = False
-
-
-_role = _Role()
 
 
 class Connection:
@@ -79,9 +75,10 @@ class Connection:
         self._on_message = on_message
         self._on_closed = on_closed
         self._decoder = decoder or FrameDecoder()
+        self._buffer: memoryview | None = None  # where the next bytes go
         self._received = received
         self._outbox = Outbox(sock, name, max_queued_bytes, self._lose)
-        self._turn = ReadTurn()
+        self.turn = ReadTurn()
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()  # guards the cause
         self._cause: Exception | None = None
@@ -92,7 +89,10 @@ class Connection:
         self._is_forked = False
         sock.settimeout(None)
         _tune(sock)
-        self._readable = BusyPoll(sock)
+        self._poll = select.poll()
+        self._poll.register(sock, select.POLLIN)
+        self._busy_poll = BusyPoll()
+        self._waiters_busy_poll = BusyPoll()
         release_in_children(self)
 
     def __repr__(self) -> str:
@@ -122,18 +122,18 @@ class Connection:
     def run(self) -> None:
         """Read on this thread until the connection is over. Instead of `start`."""
         self._thread = threading.current_thread()
-        before, _role.reads = _role.reads, True
+        before, role.reads = role.reads, True
         try:
             self._handle(self._received)
             self._received = ()
-            while self._turn.take():
-                self._read(0)
-                while not self._turn.has_waiters and not self._is_lost:
-                    self._read(0)
-                self._turn.give()
+            while self.turn.take():
+                self._read_next()
+                while not self.turn.has_waiters and not self._is_lost:
+                    self._read_next()
+                self.turn.give()
         finally:
             self._finish()
-            _role.reads = before
+            role.reads = before
 
     def send(self, message: Message, *, block: bool = False) -> None:
         """Send a message after all that were sent before. Its arrays must not be changed any more.
@@ -146,7 +146,7 @@ class Connection:
             LocalProtocolError: the message cannot be sent; the connection goes on.
         """
         self._check_owned()
-        may_wait = block and not _role.reads
+        may_wait = block and not role.reads
         # Half a message would end the connection. A wait for the peer, on the other hand, is nothing to put signals off for.
         with contextlib.nullcontext() if may_wait else deferred_interrupts():
             is_sent = self._outbox.send(encode(message), block=may_wait)
@@ -171,15 +171,16 @@ class Connection:
         """Wait until `is_done()`; return whether it is. Ends early when the connection does, after `on_closed`.
 
         Only messages of this connection, and its end, may make `is_done` true: this thread reads and handles messages
-        itself where it can, which saves waking another. `is_done` is called with a lock held and must not wait.
+        itself where it can, which saves waking another. `is_done` must not wait.
 
         Raises:
             RuntimeError: this thread reads a connection, and would wait for itself.
         """
         self._check_owned()
-        if _role.reads:
+        if role.reads:
             raise RuntimeError(f"a message's handler waits for a message from {self.name}, which it would have to read")
-        return self._turn.wait_for(is_done, timeout_s, self._read_as_waiter)
+        wait_until(lambda: is_done() or self.turn.is_ended, (self,), timeout_s, self._waiters_busy_poll)
+        return is_done()
 
     def close(self, reason: str = "", timeout_s: float = CLOSE_TIMEOUT_S) -> None:
         """Send what is queued, say goodbye, and wait for the end; after the timeout, just end.
@@ -187,7 +188,7 @@ class Connection:
         No message is handled any more. On a thread that reads, returns at once, and the rest happens behind it.
         """
         self.begin_close(reason, timeout_s)
-        if _role.reads or self._is_forked:
+        if role.reads or self._is_forked:
             return
         self._is_closed.wait()
         self.join()
@@ -224,18 +225,37 @@ class Connection:
         if self._is_forked:
             raise UnavailableError(None, None, f"the connection to {self.name} belongs to the parent process")
 
-    def _read(self, flags: int) -> None:
-        """Receive once and handle what is complete; a failure settles the cause."""
+    def read_as_waiter(self, is_alone: bool) -> None:
+        """For a thread that waits for a message, and has the turn: receive what has come and handle it. See `Source`."""
+        role.reads = True
         try:
-            buffer = self._decoder.get_buffer()
+            self._read(is_alone)
+        except BaseException:
+            # An interrupt (Ctrl-C) between taking bytes and handling them loses a message.
+            self._lose(ConnectionError("the thread that was reading it was interrupted"))
+            raise
+        finally:
+            role.reads = False
+
+    def fileno(self) -> int:
+        """The socket's descriptor."""
+        return self._sock.fileno()
+
+    def _read_next(self) -> None:
+        """Wait for the next bytes, and handle the messages that they complete. On the connection's thread."""
+        if not self._decoder.missing_payload_bytes and not self._busy_poll.look(self._poll.poll):
+            self._poll.poll()
+        self._read(is_alone=True)
+
+    def _read(self, is_alone: bool) -> None:
+        """Receive once, what is there or the rest of a large payload, and handle it. A failure settles the cause."""
+        try:
             # The rest of a large payload is waited for as a whole: one call instead of hundreds.
-            if not flags and self._decoder.missing_payload_bytes:
-                flags = socket.MSG_WAITALL
-            elif not flags:
-                self._readable.wait(None)
-            count = self._sock.recv_into(buffer, 0, flags)
+            flags = socket.MSG_WAITALL if is_alone and self._decoder.missing_payload_bytes else socket.MSG_DONTWAIT
+            count = self._sock.recv_into(self._buffer or self._decoder.get_buffer(), 0, flags)
             if count:
                 self._handle(self._decoder.buffer_received(count))
+                self._buffer = self._decoder.get_buffer()  # a violation behind these messages shows here
             else:
                 self._decoder.end_of_stream()
                 self._lose(ConnectionError("the peer closed it without a goodbye"))
@@ -243,23 +263,6 @@ class Connection:
             pass
         except (OSError, ProtocolError) as error:
             self._lose(error)
-
-    def _read_as_waiter(self, timeout_s: float | None) -> None:
-        # An interrupt (Ctrl-C) may come while this waits, but not between taking bytes and handling them.
-        try:
-            if not self._readable.wait(timeout_s):
-                return
-        except OSError as error:
-            self._lose(error)
-            return
-        try:
-            _role.reads = True
-            self._read(socket.MSG_DONTWAIT)
-        except BaseException:
-            self._lose(ConnectionError("the thread that was reading it was interrupted"))
-            raise
-        finally:
-            _role.reads = False
 
     def _handle(self, messages: Sequence[Message]) -> None:
         for message in messages:
@@ -302,7 +305,7 @@ class Connection:
                 self._cause = cause
             with contextlib.suppress(OSError):
                 self._sock.shutdown(socket.SHUT_RDWR)
-        self._turn.stop()
+        self.turn.stop()
 
     def _finish(self) -> None:
         """Release everything, then tell the owner. On the connection's thread."""
@@ -317,10 +320,11 @@ class Connection:
             _log.exception("the owner of the connection to %s failed to take note of its end", self.name)
         finally:
             self._is_closed.set()
-            self._turn.end()
+            self.turn.end()
 
 
 def _tune(sock: socket.socket) -> None:
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, _RECEIVE_TIMEOUT)
     is_local = sock.family == getattr(socket, "AF_UNIX", None)
     if not is_local:
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

@@ -62,3 +62,6 @@ class LocalWorker:
     def local_executor(self, graph_handle: str) -> Executor | None:
         """The executor itself."""
         return self.worker.executor(graph_handle)
+
+    def connection(self) -> None:
+        """None: the task is here."""

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
 from typing import Final
+
+from weft.distributed.doorbell import Doorbell
 
 LINGER_S: Final = 0.005
 """How long the connection's thread leaves the turn free after a waiter: what an unasked message may be delayed by."""
@@ -20,90 +21,102 @@ LINGER_S: Final = 0.005
 class ReadTurn:
     """Hands one connection's reading from thread to thread.
 
-    `stop` ends all reading, after which the connection's thread cleans up; `end` lets the remaining waiters go.
+    The connection's thread calls `take` and `give`; a waiter calls `enter`, `take_free` until it has the turn, and `leave`.
+    `stop` ends all reading, after which the connection's thread cleans up; `end` says that it has.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._waiter_turn = threading.Condition(self._lock)
         self._thread_turn = threading.Condition(self._lock)
         self._is_taken = False
-        self._is_stopped = False
-        self._is_ended = False
         self._sleeps = False  # the connection's thread, until it is notified
-        self._waiters = 0
+        self._waiters: list[Doorbell] = []
         self._last_wait_s = -LINGER_S
+        self.is_stopped = False
+        self.is_ended = False
 
     @property
     def has_waiters(self) -> bool:
         """Whether the connection's thread, if it reads, shall hand its turn over after this message."""
-        return self._waiters > 0
+        return bool(self._waiters)
 
     def take(self) -> bool:
         """For the connection's thread: wait for the turn; return False if reading has been stopped."""
         with self._lock:
-            while self._is_taken or (not self._is_stopped and (self._waiters or self._lingers())):
+            while self._is_taken or (not self.is_stopped and (self._waiters or self._lingers())):
                 # The end of a long wait is notified; in a loop of short ones, a wake-up each would cost what it saves.
                 self._sleeps = not self._lingers()
                 self._thread_turn.wait(None if self._sleeps else LINGER_S)
                 self._sleeps = False
-            self._is_taken = not self._is_stopped
+            self._is_taken = not self.is_stopped
             return self._is_taken
 
     def give(self) -> None:
         """For the connection's thread: hand the turn to the waiters."""
         with self._lock:
             self._is_taken = False
-            self._waiter_turn.notify_all()
+            self._ring_others(None)
 
     def stop(self) -> None:
         """Nobody shall read from now on, except who is reading just now."""
         with self._lock:
-            self._is_stopped = True
+            self.is_stopped = True
             self._thread_turn.notify_all()
 
     def end(self) -> None:
         """The connection is closed and its owner knows: wake all waiters."""
         with self._lock:
-            self._is_stopped = self._is_ended = True
-            self._waiter_turn.notify_all()
+            self.is_stopped = self.is_ended = True
+            self._ring_others(None)
 
-    def wait_for(self, is_done: Callable[[], bool], timeout_s: float | None, read: Callable[[float | None], None]) -> bool:
-        """For a waiter: wait, reading when it is its turn, until `is_done`, the end or the timeout; return `is_done()`.
-
-        `read(timeout_s)` reads and handles what comes next, or returns after the timeout; it calls `stop` at the end.
-        """
-        deadline_s = None if timeout_s is None else time.monotonic() + timeout_s
+    def enter(self, waiter: Doorbell) -> bool:
+        """For a waiter: begin to wait; return whether the turn is the waiter's. Its bell rings when it may try again."""
         with self._lock:
-            self._waiters += 1
-            try:
-                while not is_done():
-                    left_s = None if deadline_s is None else deadline_s - time.monotonic()
-                    if self._is_ended or (left_s is not None and left_s <= 0):
-                        return is_done()
-                    if self._is_taken or self._is_stopped:
-                        self._waiter_turn.wait(left_s)
-                    else:
-                        self._read(read, left_s)
-                return True
-            finally:
-                self._waiters -= 1
-                self._last_wait_s = time.monotonic()
-                if self._sleeps and not self._waiters:
-                    self._thread_turn.notify_all()
+            self._waiters.append(waiter)
+            return self._take_free()
 
-    def _read(self, read: Callable[[float | None], None], timeout_s: float | None) -> None:
-        self._is_taken = True
-        self._lock.release()
-        try:
-            read(timeout_s)
-        finally:
-            self._lock.acquire()
-            self._is_taken = False
-            if self._waiters > 1:
-                self._waiter_turn.notify_all()
-            if self._is_stopped:
+    def take_free(self) -> bool:
+        """For a waiter that has entered: take the turn if nobody has it."""
+        with self._lock:
+            return self._take_free()
+
+    def tell_others(self, waiter: Doorbell) -> None:
+        """For the waiter that reads: a message that it has handled may be what another one waits for."""
+        if len(self._waiters) > 1:
+            with self._lock:
+                self._ring_others(waiter)
+
+    def give_back(self, waiter: Doorbell) -> None:
+        """For the waiter whose turn it is: read no more."""
+        with self._lock:
+            self._give_back(waiter)
+
+    def leave(self, waiter: Doorbell, has_turn: bool) -> None:
+        """For a waiter: wait no more, and give the turn back."""
+        with self._lock:
+            self._waiters.remove(waiter)
+            self._last_wait_s = time.monotonic()
+            if has_turn:
+                self._give_back(waiter)
+            if self._sleeps and not self._waiters:
                 self._thread_turn.notify_all()
+
+    def _take_free(self) -> bool:
+        if self._is_taken or self.is_stopped:
+            return False
+        self._is_taken = True
+        return True
+
+    def _give_back(self, waiter: Doorbell) -> None:
+        self._is_taken = False
+        self._ring_others(waiter)
+        if self.is_stopped:
+            self._thread_turn.notify_all()
+
+    def _ring_others(self, waiter: Doorbell | None) -> None:
+        for other in self._waiters:
+            if other is not waiter:
+                other.ring()
 
     def _lingers(self) -> bool:
         return time.monotonic() - self._last_wait_s < LINGER_S

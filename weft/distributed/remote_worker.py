@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from weft.distributed.connection import Connection
 from weft.distributed.task_network import TaskNetwork
 from weft.distributed.worker_service import WorkerStub
 from weft.errors import OpError
@@ -66,3 +67,7 @@ class RemoteWorker:
     def local_executor(self, graph_handle: str) -> Executor | None:
         """None: the task is elsewhere."""
         return None
+
+    def connection(self) -> Connection | None:
+        """The connection that the task's messages come by."""
+        return self._network.connection_with(self.task)

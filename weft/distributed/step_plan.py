@@ -5,18 +5,20 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from queue import Empty, SimpleQueue
 from typing import Any, Protocol
 
 from tensorboard.compat.proto import config_pb2
 
+from weft.distributed.busy_poll import BusyPoll
+from weft.distributed.step_inbox import StepInbox
+from weft.distributed.waiting import Source
 from weft.errors import CancelledError, DeadlineExceededError, OpError
 from weft.framework.operation import Tensor
 from weft.passes.partition import Partition
 from weft.passes.partition_graphs import partition_graphs
 from weft.protocol.master_step import AbortParts, MasterStep, StepState
 from weft.runtime.executor import Executor
-from weft.runtime.interrupts import WAIT_SLICE_S, is_main_thread
+from weft.runtime.interrupts import WAIT_SLICE_S, deferred_interrupts, is_main_thread
 from weft.runtime.step_trace import StepTrace, trim_transfers
 from weft.runtime.worker import Inbox
 
@@ -65,6 +67,10 @@ class WorkerHandle(Protocol):
 
     def local_executor(self, graph_handle: str) -> Executor | None:
         """The executor when the task is in this process."""
+        ...
+
+    def connection(self) -> Source | None:
+        """What brings the task's messages; None when the task is in this process."""
         ...
 
 
@@ -133,11 +139,19 @@ class StepPlan:
         self._is_plain = False
         self._sole: Part | None = None
         self._single: Executor | None = None
+        self._sources: list[Source] = []
+        self._busy_poll = BusyPoll()
+        self._note_registered()
+
+    def _note_registered(self) -> None:
+        """Take note of where the parts are registered now."""
+        connections = [part.worker.connection() for part in self.parts.values()]
+        self._sources = [connection for connection in connections if connection is not None]
+        self._single = None
         self._find_single()
 
     def _find_single(self) -> None:
         """The commonest plan is one stage of this process: find its executor."""
-        self._single = None
         if len(self.parts) != 1:
             return
         (part,) = self.parts.values()
@@ -197,10 +211,9 @@ class StepPlan:
             for part in lost:
                 self._owner.register(part)
             if lost:
-                self._find_single()
+                self._note_registered()
 
     def _run_parts(self, feeds: Sequence[Any], options: Any, on_start: Any) -> tuple[list[Any], Any]:
-        inbox: Inbox = SimpleQueue()
         traced = options is not None and _is_traced(options)
         step = MasterStep(self._owner.next_step_id(), self.parts)
         stats: dict[str, Any] = {}
@@ -232,6 +245,7 @@ class StepPlan:
             end(lambda: step.cancel(error))
 
         self._renew()
+        inbox = StepInbox(self._sources, self._busy_poll)
 
         def cancel(error: OpError) -> None:
             inbox.put(lambda: give_up(error))
@@ -274,19 +288,19 @@ class StepPlan:
         nodes = self.parts[task].worker.waits_at(step_id)
         return f"{task}, blocked at {', '.join(nodes)}" if nodes else task
 
-    def _wait(self, step: MasterStep, inbox: Inbox, give_up: Callable[[OpError], None], deadline: float | None) -> None:
+    def _wait(self, step: MasterStep, inbox: StepInbox, give_up: Callable[[OpError], None], deadline: float | None) -> None:
         slice_s = WAIT_SLICE_S if is_main_thread() else None
         while step.state is StepState.RUNNING:
             left_s = None if deadline is None else max(deadline - time.monotonic(), 0)
-            try:
-                action = inbox.get(timeout=slice_s if left_s is None else min(left_s, slice_s or left_s))
-            except Empty:
-                if left_s is None or left_s > WAIT_SLICE_S:
-                    continue
+            # The thread reads what comes for all, so an interrupt must not cut that in half.
+            with deferred_interrupts():
+                action = inbox.get(slice_s if left_s is None else min(left_s, slice_s or left_s))
+            if action is not None:
+                action()
+            elif left_s is not None and left_s <= WAIT_SLICE_S:
                 where = "; ".join(self._waits_in(task, step.step_id) for task in step.waiting_for)
                 give_up(DeadlineExceededError(None, None, f"Timed out waiting for step {step.step_id:x} on {where}"))
                 return
-            action()
 
 
 def _is_traced(options: Any) -> bool:

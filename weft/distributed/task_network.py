@@ -81,6 +81,10 @@ class TaskNetwork:
         """The incarnation of a connected task; 0 when there is no connection."""
         return self._incarnations.get(task, 0)
 
+    def connection_with(self, task: str) -> Connection | None:
+        """The connection with a task, if there is one."""
+        return self._connections.get(task)
+
     def connect(self, task: str) -> Connection:
         """The connection with a task, made when there is none.
 

@@ -6,8 +6,7 @@ import itertools
 import threading
 import time
 from collections.abc import Callable, Sequence
-from queue import SimpleQueue
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from weft.errors import AbortedError, CancelledError, OpError
 from weft.passes.partition import Partition
@@ -21,7 +20,13 @@ from weft.runtime.step_trace import StepTrace
 
 _EARLY_S: Final = 300.0
 
-Inbox = SimpleQueue[Callable[[], None]]
+
+class Inbox(Protocol):
+    """What a thread that waits for a step has to do."""
+
+    def put(self, action: Callable[[], None]) -> None:
+        """Have the thread do something. Does not wait."""
+        ...
 
 
 class Worker:
