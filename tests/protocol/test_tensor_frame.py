@@ -138,6 +138,32 @@ def test_a_small_message_is_one_buffer() -> None:
     assert {len(encode(e)) for e in small} == {1}
 
 
+@pytest.mark.parametrize("shape", [(256,), (3, 5), (2, 1, 7), (), (0, 4), (1,) * 20, (40_000,)])
+def test_neighbours_that_are_alike_arrive_as_they_were(shape: tuple[int, ...]) -> None:
+    alike = [np.full(shape, i, np.float32) for i in range(5)]
+    other = [np.full((2, 3), 7, np.int64), np.array([b"text"], object)]
+    for tensors in (alike, [*alike, *other, *alike], [other[0], *alike, alike[0].astype(np.float64)]):
+        sent = m.CallDone(1, tuple(tensors), b"")
+        for step in (1 << 62, 1000):
+            (got,) = decode(frame(sent), step)
+            assert_same(sent, got)
+            assert isinstance(got, m.CallDone)
+            assert all(tensor.flags.c_contiguous for tensor in got.fetches)
+
+
+def test_messages_that_look_alike_keep_their_own_contents() -> None:
+    sent = [m.Push(i, (0, 1), (np.full(3, i, np.float32), np.full(3, -i, np.float32))) for i in range(3)]
+    turned = m.Push(9, (0, 1), (np.arange(6.0).reshape(2, 3).T[:, 0].astype(np.float32), np.ones(3, np.float32)))
+    for a, b in zip([*sent, turned], decode(b"".join(map(frame, [*sent, turned]))), strict=True):
+        assert_same(a, b)
+
+
+def test_more_kinds_of_messages_than_are_remembered_are_told_apart() -> None:
+    sent = [m.Push(i, (0,), (np.full(i % 300, i, np.int32),)) for i in range(700)]
+    for a, b in zip(sent, decode(b"".join(map(frame, sent))), strict=True):
+        assert_same(a, b)
+
+
 def test_arrays_that_are_not_contiguous_or_native_arrive_equal() -> None:
     base = np.arange(60_000, dtype=np.int32).reshape(200, 300)
     for array in (base.T, base[::2, ::-3], base[:3, 1:2].T, base.astype(">i4"), np.asfortranarray(base)):
@@ -207,6 +233,10 @@ def raw_frame(kind: int, header: object, payload: bytes = b"", size: int | None 
     return struct.pack("<HBBIQ", 0xF7E3, kind, flags, len(packed), size) + packed + payload
 
 
+def raw_push(descriptors: object, payload: bytes = b"", size: int | None = None) -> bytes:
+    return raw_frame(7, [1, [1], [], msgpack.packb(descriptors)], payload, size)
+
+
 FLOAT, STRING = 1, 7
 
 
@@ -225,21 +255,25 @@ FLOAT, STRING = 1, 7
         (raw_frame(4, [True]), "other fields"),
         (raw_frame(2, [b"bytes"]), "other fields"),
         (raw_frame(4, [1], b"x"), "a payload of 1 bytes"),
-        (raw_frame(7, [1, ["a"], [], []]), "list of numbers"),
-        (raw_frame(7, [1, [1, 2], [], []]), "2 edges for 0 tensors"),
-        (raw_frame(7, [1, [1], [], [7]]), "does not describe"),
-        (raw_frame(7, [1, [1], [], [[FLOAT]]]), "does not describe"),
-        (raw_frame(7, [1, [1], [], [[FLOAT, 4.0]]]), "does not describe"),
-        (raw_frame(7, [1, [1], [], [[FLOAT, 4]]]), "a payload of 0 bytes, its tensors take 64"),
-        (raw_frame(7, [1, [1], [], [[FLOAT, 4, 2]]], bytes(64)), "is said to have 4 bytes"),
-        (raw_frame(7, [1, [1], [], [[FLOAT, 4, -1, -1]]], bytes(64)), "negative"),
-        (raw_frame(7, [1, [1], [], [[99, 4]]], bytes(64)), "unknown DataType"),
-        (raw_frame(7, [1, [1], [], [[FLOAT, 0] + [0] * 70]]), "cannot be held"),
-        (raw_frame(7, [1, [1], [], [[FLOAT, 0, 0, 2**62, 2**62]]]), "cannot be held"),
-        (raw_frame(7, [1, [1], [], [[STRING, 8, 2]]], bytes(64)), "only 8 bytes"),
-        (raw_frame(7, [1, [1], [], [[STRING, 9, 1]]], bytes(64)), "offsets"),
-        (raw_frame(7, [1, [1], [], [[STRING, 17, 2]]], struct.pack("<QQ", 5, 1) + bytes(48)), "offsets"),
-        (raw_frame(7, [1, [1], [], [[FLOAT, 2**62, 2**60]]], size=2**62), "no memory"),
+        (raw_frame(7, [1, [1], [], []]), "other fields"),
+        (raw_frame(7, [1, ["a"], [], b""]), "list of numbers"),
+        (raw_frame(7, [1, [1, 2], [], b""]), "2 edges for 0 tensors"),
+        (raw_frame(7, [1, [1], [], b"\xc1"]), "damaged"),
+        (raw_frame(7, [1, [1], [], b"\x90x"]), "damaged"),
+        (raw_push(7), "no list of tensors"),
+        (raw_push([7]), "does not describe"),
+        (raw_push([[FLOAT]]), "does not describe"),
+        (raw_push([[FLOAT, 4.0]]), "does not describe"),
+        (raw_push([[FLOAT, 4]]), "a payload of 0 bytes, its tensors take 64"),
+        (raw_push([[FLOAT, 4, 2]], bytes(64)), "is said to have 4 bytes"),
+        (raw_push([[FLOAT, 4, -1, -1]], bytes(64)), "negative"),
+        (raw_push([[99, 4]], bytes(64)), "unknown DataType"),
+        (raw_push([[FLOAT, 0] + [0] * 70]), "cannot be held"),
+        (raw_push([[FLOAT, 0, 0, 2**62, 2**62]]), "cannot be held"),
+        (raw_push([[STRING, 8, 2]], bytes(64)), "only 8 bytes"),
+        (raw_push([[STRING, 9, 1]], bytes(64)), "offsets"),
+        (raw_push([[STRING, 17, 2]], struct.pack("<QQ", 5, 1) + bytes(48)), "offsets"),
+        (raw_push([[FLOAT, 2**62, 2**60]], size=2**62), "no memory"),
         (raw_frame(4, [1], size=2**64 - 1), "its tensors take 0"),
     ],
 )

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -44,19 +43,27 @@ def padding(size_bytes: int) -> int:
     return -size_bytes % ALIGNMENT
 
 
+def plain_descriptor(dtype: np.dtype[Any], shape: tuple[int, ...]) -> Descriptor | None:
+    """The descriptor of every tensor of this type and shape; None if its elements decide, or have to be converted first."""
+    enum = _ENUM_OF_NUMPY.get(dtype)
+    return None if enum is None else (enum, math.prod(shape) * dtype.itemsize, *shape)
+
+
+def own_memory(array: Array) -> memoryview:
+    """The bytes of a plain array: its own memory if it is contiguous, else a copy."""
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
+
+
 def describe(array: Array) -> tuple[Descriptor, Buffer]:
     """Return a tensor's descriptor and its bytes: the array's own memory if it is large and contiguous, else a copy.
 
     Raises:
         LocalProtocolError: the channel has no form for such elements.
     """
-    enum = _ENUM_OF_NUMPY.get(array.dtype)
-    if enum is None:
+    descriptor = plain_descriptor(array.dtype, array.shape)
+    if descriptor is None:
         return _describe_unusual(array)
-    size = array.nbytes
-    if size <= COPIED_BYTES:
-        return (enum, size, *array.shape), array.tobytes()
-    return (enum, size, *array.shape), np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
+    return descriptor, array.tobytes() if array.nbytes <= COPIED_BYTES else own_memory(array)
 
 
 def _describe_unusual(array: Array) -> tuple[Descriptor, Buffer]:
@@ -78,55 +85,35 @@ def _pack_strings(array: Array) -> bytes:
     return b"".join((ends.tobytes(), *items))
 
 
-def payload_bytes(descriptors: Sequence[Any]) -> int:
-    """Return the size of the payload that descriptors from a peer promise.
+def checked_dtype(descriptor: Any) -> np.dtype[Any] | None:
+    """Return the NumPy type that a descriptor from a peer means; None for strings.
 
     Raises:
-        RemoteProtocolError: a descriptor is none, or contradicts itself.
+        RemoteProtocolError: it is no descriptor, or contradicts itself.
     """
-    total = 0
-    for descriptor in descriptors:
-        if type(descriptor) is not tuple or len(descriptor) < 2 or set(map(type, descriptor)) != _ONLY_INT:
-            raise RemoteProtocolError(f"{descriptor!r} does not describe a tensor")
-        enum, size, *shape = descriptor
-        dtype = _NUMPY_OF_ENUM.get(enum)
-        elements = math.prod(shape)
-        if (shape and min(shape) < 0) or size < 0:
-            raise RemoteProtocolError(f"a tensor has a negative size: shape {shape}, {size} bytes")
-        if dtype is not None:
-            if elements * dtype.itemsize != size:
-                raise RemoteProtocolError(f"a {dtype} tensor of shape {shape} is said to have {size} bytes")
-        elif enum != _STRING:
-            raise RemoteProtocolError(f"a tensor has the unknown DataType {enum}")
-        elif elements * _OFFSET.itemsize > size:
-            raise RemoteProtocolError(f"a string tensor of shape {shape} is said to have only {size} bytes")
-        total += size + (-size % ALIGNMENT)
-    return total
+    if type(descriptor) is not tuple or len(descriptor) < 2 or set(map(type, descriptor)) != _ONLY_INT:
+        raise RemoteProtocolError(f"{descriptor!r} does not describe a tensor")
+    enum, size, *shape = descriptor
+    dtype = _NUMPY_OF_ENUM.get(enum)
+    elements = math.prod(shape)
+    if (shape and min(shape) < 0) or size < 0:
+        raise RemoteProtocolError(f"a tensor has a negative size: shape {shape}, {size} bytes")
+    if dtype is not None:
+        if elements * dtype.itemsize != size:
+            raise RemoteProtocolError(f"a {dtype} tensor of shape {shape} is said to have {size} bytes")
+    elif enum != _STRING:
+        raise RemoteProtocolError(f"a tensor has the unknown DataType {enum}")
+    elif elements * _OFFSET.itemsize > size:
+        raise RemoteProtocolError(f"a string tensor of shape {shape} is said to have only {size} bytes")
+    return dtype
 
 
-def restore(descriptors: Sequence[Descriptor], payload: bytearray | npt.NDArray[np.uint8]) -> tuple[Array, ...]:
-    """Return the tensors of a payload that `payload_bytes` has accepted; all but strings are views of it.
+def unpack_strings(shape: tuple[int, ...], blob: bytes) -> Array:
+    """Return the tensor of strings that a blob holds.
 
     Raises:
-        RemoteProtocolError: NumPy cannot hold such a shape, or a string tensor's offsets are not in order.
+        RemoteProtocolError: its offsets are not in order.
     """
-    arrays: list[Array] = []
-    start = 0
-    for descriptor in descriptors:
-        size = descriptor[1]
-        dtype = _NUMPY_OF_ENUM.get(descriptor[0])
-        try:
-            if dtype is None:
-                arrays.append(_unpack_strings(descriptor[2:], bytes(payload[start : start + size])))
-            else:
-                arrays.append(np.ndarray(descriptor[2:], dtype, payload, start))
-        except (ValueError, MemoryError) as error:
-            raise RemoteProtocolError(f"a tensor of shape {list(descriptor[2:])} cannot be held: {error}") from error
-        start += size + (-size % ALIGNMENT)
-    return tuple(arrays)
-
-
-def _unpack_strings(shape: tuple[int, ...], blob: bytes) -> Array:
     array: npt.NDArray[np.object_] = np.empty(shape, np.object_)
     count = array.size
     ends = np.frombuffer(blob, _OFFSET, count).tolist()

@@ -3,7 +3,8 @@
 A frame is
 
     prefix   16 bytes: magic, kind, flags (0), header's size (32 bits), payload's size (64 bits), little-endian
-    header   a MessagePack array: the message's fields in order, tensors left out, then the list of tensor descriptors
+    header   a MessagePack array: the message's fields in order, tensors left out, then the list of tensor descriptors, which
+             is itself packed, as one byte string, and empty where there are no tensors: see `tensor_layout`
     payload  the tensors' own bytes, each padded to 64 bytes
 
 Sending copies no large tensor: `encode` hands out the arrays' own memory. Receiving copies none either: a large payload
@@ -27,7 +28,8 @@ from weft.protocol import messages
 from weft.protocol.messages import Message
 from weft.protocol.protocol_error import LocalProtocolError, RemoteProtocolError
 from weft.protocol.receive_memory import ReceiveMemory
-from weft.protocol.tensor_blob import ALIGNMENT, COPIED_BYTES, Buffer, describe, padding, payload_bytes, restore
+from weft.protocol.tensor_blob import Buffer
+from weft.protocol.tensor_layout import Packed, layout_of, pack
 
 MAX_HEADER_BYTES: Final = 64 << 20
 """The largest header that is sent or, by default, accepted. Traces travel in headers, so it is generous."""
@@ -41,7 +43,6 @@ _FRAMES_BETWEEN: Final = 32
 _MAGIC: Final = 0xF7E3
 _PREFIX: Final = struct.Struct("<HBBIQ")
 _PREFIX_BYTES: Final = _PREFIX.size
-_PADS: Final = tuple(bytes(size) for size in range(ALIGNMENT))
 _NOTHING: Final = bytearray()
 
 _WIRE_TYPES: Final[dict[str, type]] = {"int": int, "str": str, "bytes": bytes, "tuple[int, ...]": tuple}
@@ -73,7 +74,7 @@ class _Kind:
         for position, field in enumerate(fields):
             if field.type == _TENSORS:
                 self.tensors, self.tensors_at = attrgetter(field.name), position
-                self.types += (tuple,)
+                self.types += (bytes,)
 
 
 def _reader(names: list[str]) -> Callable[[Any], tuple[Any, ...]]:
@@ -104,13 +105,13 @@ def encode(message: Message) -> list[Buffer]:
             return [_PREFIX.pack(_MAGIC, kind.number, 0, _checked(header), 0) + header]
         arrays = kind.tensors(message)
         if not arrays:
-            header = msgpack.packb((*values, ()))
+            header = msgpack.packb((*values, b""))
             return [_PREFIX.pack(_MAGIC, kind.number, 0, _checked(header), 0) + header]
-        described = [describe(array) for array in arrays]
-        header = msgpack.packb((*values, [descriptor for descriptor, _ in described]))
+        packed = pack(arrays)
+        header = msgpack.packb((*values, packed.descriptors))
     except (TypeError, ValueError, OverflowError, AttributeError) as error:
         raise LocalProtocolError(f"{kind.message_class.__name__} cannot be sent: {error}") from error
-    return _gather(kind.number, header, [blob for _, blob in described])
+    return _gather(kind.number, header, packed)
 
 
 def _checked(header: bytes) -> int:
@@ -120,23 +121,29 @@ def _checked(header: bytes) -> int:
     return size
 
 
-def _gather(number: int, header: bytes, blobs: list[Buffer]) -> list[Buffer]:
+def _gather(number: int, header: bytes, packed: Packed) -> list[Buffer]:
     """Join what is small, keep what is large."""
-    total = sum(len(blob) + padding(len(blob)) for blob in blobs)
+    small: list[Any] = [_PREFIX.pack(_MAGIC, number, 0, _checked(header), packed.size_bytes), header]
+    if not packed.has_large:
+        return [_joined(small + packed.parts)]
     out: list[Buffer] = []
-    small: list[Buffer] = [_PREFIX.pack(_MAGIC, number, 0, _checked(header), total), header]
-    for blob in blobs:
-        if len(blob) <= COPIED_BYTES:
-            small.append(blob)
-        else:
-            out += (b"".join(small), blob) if small else (blob,)
+    for part in packed.parts:
+        if type(part) is memoryview:
+            out += (_joined(small), part) if small else (part,)
             small = []
-        pad = padding(len(blob))
-        if pad:
-            small.append(_PADS[pad])
+        else:
+            small.append(part)
     if small:
-        out.append(b"".join(small))
+        out.append(_joined(small))
     return out
+
+
+def _joined(parts: list[Any]) -> bytes:
+    try:
+        return b"".join(parts)
+    except TypeError:
+        # Some array is not contiguous.
+        return b"".join(part if isinstance(part, bytes) else part.tobytes() for part in parts)
 
 
 class FrameDecoder:
@@ -309,7 +316,11 @@ def _fields(kind: _Kind, header: memoryview, payload_size: int) -> tuple[Any, ..
     for i in kind.int_tuples:
         if fields[i] and set(map(type, fields[i])) != {int}:
             raise RemoteProtocolError(f"a {kind.message_class.__name__} has something else in a list of numbers")
-    promised = payload_bytes(fields[-1]) if kind.tensors is not None and fields[-1] else 0
+    promised = 0
+    if kind.tensors is not None:
+        layout = layout_of(fields[-1])
+        promised = layout.size_bytes
+        fields = (*fields[:-1], layout)
     if promised != payload_size:
         raise RemoteProtocolError(f"a payload of {payload_size} bytes, its tensors take {promised}")
     return fields
@@ -321,9 +332,8 @@ def _message(kind: _Kind, fields: tuple[Any, ...], payload: bytearray | npt.NDAr
         if kind.tensors is None:
             message = kind.message_class(*fields)
         else:
-            at, descriptors = kind.tensors_at, fields[-1]
-            tensors = restore(descriptors, payload) if descriptors else ()
-            message = kind.message_class(*fields[:at], tensors, *fields[at:-1])
+            at = kind.tensors_at
+            message = kind.message_class(*fields[:at], fields[-1].restore(payload), *fields[at:-1])
     except ValueError as error:
         raise RemoteProtocolError(f"a {kind.message_class.__name__} contradicts itself: {error}") from error
     return message

@@ -1,0 +1,204 @@
+"""How the tensors of one message lie in its payload, one after the other.
+
+The steps of a plan send tensors of the same types and shapes again and again. So a message's descriptors travel as one packed
+list, and both sides work out what it means once: the sender finds it by the types and shapes of its arrays, the receiver by its
+bytes. Neighbours that are alike, such as a hundred biases, are handled as one array.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+import msgpack
+import numpy as np
+import numpy.typing as npt
+
+from weft.protocol.messages import Array
+from weft.protocol.protocol_error import RemoteProtocolError
+from weft.protocol.tensor_blob import (
+    COPIED_BYTES,
+    Buffer,
+    Descriptor,
+    checked_dtype,
+    describe,
+    own_memory,
+    padding,
+    plain_descriptor,
+    unpack_strings,
+)  # fmt: skip
+
+_KEPT: Final = 128  # how many layouts are remembered for either direction,
+_KEPT_BYTES: Final = 32 << 10  # of those that are no longer than this
+_MOST_DIMENSIONS: Final = 16  # of tensors that are looked at together, well below what NumPy holds
+
+_Run = tuple[np.dtype[Any], tuple[int, ...], int]
+
+
+class Packed(NamedTuple):
+    """Tensors ready to be sent: the packed descriptors, and what the payload consists of, in order.
+
+    Parts to be copied are arrays or bytes; the memory of large arrays, which is not, is a memoryview.
+    """
+
+    descriptors: bytes
+    size_bytes: int
+    parts: list[Any]
+    has_large: bool
+
+
+def pack(arrays: Sequence[Array]) -> Packed:
+    """Describe tensors and list the memory that they are sent from.
+
+    Raises:
+        LocalProtocolError: the channel has no form for some elements.
+        AttributeError, TypeError, ValueError: something is no array.
+    """
+    if len(arrays) == 1:
+        runs: tuple[_Run, ...] = ((arrays[0].dtype, arrays[0].shape, 1),)
+    else:
+        runs = tuple(_runs(arrays))
+    known = _described_runs(runs)
+    if known is None:
+        return _pack_one_by_one(arrays)
+    descriptors, size_bytes, pads, has_large = known
+    parts: list[Any] = []
+    start = 0
+    for (_, _, count), (size, pad) in zip(runs, pads, strict=True):
+        members = arrays[start : start + count]
+        start += count
+        if size > COPIED_BYTES:
+            members = [own_memory(array) for array in members]  # type: ignore[misc]
+        if pad:
+            for member in members:
+                parts += (member, pad)
+        else:
+            parts += members
+    return Packed(descriptors, size_bytes, parts, has_large)
+
+
+def _runs(arrays: Sequence[Array]) -> Iterator[_Run]:
+    """The arrays' types and shapes, with how often each comes in a row."""
+    dtype: Any = None
+    shape: Any = None
+    count = 0
+    for array in arrays:
+        if array.shape == shape and array.dtype is dtype:
+            count += 1
+            continue
+        if count:
+            yield dtype, shape, count
+        dtype, shape, count = array.dtype, array.shape, 1
+    if count:
+        yield dtype, shape, count
+
+
+@functools.lru_cache(_KEPT)
+def _described_runs(runs: tuple[_Run, ...]) -> tuple[bytes, int, list[tuple[int, bytes]], bool] | None:
+    """The packed descriptors, the payload's size, each run's tensors' size and padding, and whether some are large.
+
+    None where elements decide.
+    """
+    descriptors: list[Descriptor] = []
+    pads: list[tuple[int, bytes]] = []
+    total = 0
+    for dtype, shape, count in runs:
+        descriptor = plain_descriptor(dtype, shape)
+        if descriptor is None:
+            return None
+        size = descriptor[1]
+        descriptors += itertools.repeat(descriptor, count)
+        pads.append((size, bytes(padding(size))))
+        total += count * (size + padding(size))
+    return msgpack.packb(descriptors), total, pads, any(size > COPIED_BYTES for size, _ in pads)
+
+
+def _pack_one_by_one(arrays: Sequence[Array]) -> Packed:
+    described = [describe(array) for array in arrays]
+    parts: list[Buffer] = []
+    for _, blob in described:
+        pad = padding(len(blob))
+        parts += (blob, bytes(pad)) if pad else (blob,)
+    descriptors = msgpack.packb([descriptor for descriptor, _ in described])
+    return Packed(descriptors, sum(map(len, parts)), parts, any(type(part) is memoryview for part in parts))
+
+
+@dataclass(frozen=True, slots=True)
+class _Alike:
+    """So many tensors of one descriptor, the first of which starts at `start` in the payload; strings have no dtype."""
+
+    count: int
+    dtype: np.dtype[Any] | None
+    shape: tuple[int, ...]
+    start: int
+    size: int
+    distance: int
+
+    def restore(self, payload: bytearray | npt.NDArray[np.uint8]) -> Iterator[Array] | Array:
+        if self.dtype is None:
+            return map(self._strings, itertools.repeat(payload), self._starts())
+        if self.count == 1 or not self.size or not 0 < len(self.shape) <= _MOST_DIMENSIONS:
+            return map(np.ndarray, *map(itertools.repeat, (self.shape, self.dtype, payload)), self._starts())
+        strides = np.ndarray(self.shape, self.dtype, payload, self.start).strides
+        return np.ndarray((self.count, *self.shape), self.dtype, payload, self.start, (self.distance, *strides))
+
+    def _starts(self) -> list[int]:
+        return [self.start + place * self.distance for place in range(self.count)]
+
+    def _strings(self, payload: bytearray | npt.NDArray[np.uint8], start: int) -> Array:
+        return unpack_strings(self.shape, bytes(payload[start : start + self.size]))
+
+
+class Layout:
+    """What a peer says of the tensors in a payload.
+
+    Raises:
+        RemoteProtocolError: the descriptors are damaged, or one of them is none, or contradicts itself.
+    """
+
+    __slots__ = ("_runs", "size_bytes")
+
+    def __init__(self, packed: bytes) -> None:
+        self._runs: list[_Alike] = []
+        self.size_bytes = 0
+        for descriptor, members in itertools.groupby(_descriptors(packed)):
+            dtype = checked_dtype(descriptor)
+            count, size = len(list(members)), descriptor[1]
+            distance = size + padding(size)
+            self._runs.append(_Alike(count, dtype, descriptor[2:], self.size_bytes, size, distance))
+            self.size_bytes += count * distance
+
+    def restore(self, payload: bytearray | npt.NDArray[np.uint8]) -> tuple[Array, ...]:
+        """Return the tensors of a payload of `size_bytes`; all but strings are views of it.
+
+        Raises:
+            RemoteProtocolError: NumPy cannot hold such a shape, or a string tensor's offsets are not in order.
+        """
+        arrays: list[Array] = []
+        for run in self._runs:
+            try:
+                arrays.extend(run.restore(payload))
+            except (ValueError, MemoryError) as error:
+                raise RemoteProtocolError(f"a tensor of shape {list(run.shape)} cannot be held: {error}") from error
+        return tuple(arrays)
+
+
+def _descriptors(packed: bytes) -> Sequence[Any]:
+    try:
+        descriptors = msgpack.unpackb(packed, use_list=False) if packed else ()
+    except (ValueError, TypeError, OverflowError, msgpack.UnpackException) as error:
+        raise RemoteProtocolError(f"a list of tensors is damaged: {error}") from error
+    if type(descriptors) is not tuple:
+        raise RemoteProtocolError(f"{descriptors!r} is no list of tensors")
+    return descriptors
+
+
+_remembered = functools.lru_cache(_KEPT)(Layout)
+
+
+def layout_of(packed: bytes) -> Layout:
+    """Return the layout that packed descriptors from a peer mean; raises as Layout does."""
+    return _remembered(packed) if len(packed) <= _KEPT_BYTES else Layout(packed)
