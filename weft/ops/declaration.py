@@ -34,6 +34,7 @@ def op(
     reads: Sequence[str] = (),
     allows_uninitialized: bool = False,
     by_row: bool = False,
+    by_element: Sequence[str] = (),
     check: Callable[..., None] | None = None,
     types: Mapping[str, Sequence[DType]] | None = None,
     defaults: Mapping[str, Any] | None = None,
@@ -59,6 +60,7 @@ def op(
         allows_uninitialized: whether a variable without a value may come in (as None).
         by_row: whether it touches only rows of the variable that is its first input (or of all that it updates), and on NumPy
             changes those in place where an array comes to it writable.
+        by_element: the inputs that an update combines with the variables element by element; the others are scalars.
         check: `check(op, *inputs)` refuses values that a compiled kernel cannot refuse, such as indices out of range; it
             gets the inputs that are known before a compiled stage runs, None for the others.
         types: the dtypes that each type attribute may take.
@@ -72,7 +74,8 @@ def op(
         definition = op_def.declare(
             name, signature, kernel, infer=infer, gradient=gradient, stateful=stateful, compiled_only=compiled_only,
             shape_only=shape_only, static=static, updates=updates, reads=reads,
-            allows_uninitialized=allows_uninitialized, by_row=by_row, check=check, types=types, defaults=defaults,
+            allows_uninitialized=allows_uninitialized, by_row=by_row, by_element=by_element,
+            check=check, types=types, defaults=defaults,
             device_types=device_types, bodies=bodies, dynamic=dynamic,
         )  # fmt: skip
         return _builder(definition, kernel)

@@ -15,6 +15,7 @@ from weft.framework.operation import Operation, Tensor
 from weft.passes.bodies import needed_static_inputs, static_inputs
 from weft.passes.early_sends import cut
 from weft.passes.row_wise import READS, row_wise_ops
+from weft.passes.small_updates import small_update_ops
 
 
 class Kind(Enum):
@@ -25,7 +26,7 @@ class Kind(Enum):
     COMPILED = "compiled"
     """XLA, together with its stage."""
     ROWS = "rows"
-    """NumPy, in place, on rows of variables; together with its stage."""
+    """NumPy: in place on rows of variables, or on many small variables at once; together with its stage."""
     HOST = "host"
     """A Python kernel on NumPy values."""
 
@@ -52,7 +53,9 @@ class Staging:
         self._feeds = frozenset(feeds)
         self._static: dict[tuple[Tensor, str], bool] = {}
         self.static_feeds: set[Tensor] = set()
-        self._row_wise = row_wise_ops(ops, placement, self._feeds, fetches)
+        fetched = list(fetches)
+        self._row_wise = row_wise_ops(ops, placement, self._feeds, fetched)
+        self._small_updates = small_update_ops(ops, placement, self._feeds, fetched)
         self.kinds: dict[Operation, Kind] = {}
         for op in ops:
             self.kinds[op] = self._kind(op)
@@ -84,6 +87,8 @@ class Staging:
             # The gather reads the variable itself, when it runs.
             is_read = op.type in READS and not op.control_inputs and not op.control_consumers
             return Kind.FREE if is_read else Kind.ROWS
+        if op in self._small_updates:
+            return Kind.ROWS
         if op.type == "NoOp" and op.control_inputs and all(self._is_row_wise(c, op) for c in op.control_inputs):
             return Kind.ROWS
         if op.op_def.is_host or _has_host_types(op):

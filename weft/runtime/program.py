@@ -359,7 +359,20 @@ class Program:
         """
         values: list[Any] = [None] * self.size
         values[: len(inputs)] = inputs
-        for instruction in self.instructions:
+        self.run_some(self.instructions, xp, values, state, run_indices, context)
+        return self.results(values, state)
+
+    def run_some(
+        self,
+        instructions: Sequence[Instruction],
+        xp: Any,
+        values: list[Any],
+        state: State,
+        run_indices: Sequence[Any],
+        context: Any = None,
+    ) -> None:
+        """Run some instructions on the values that there are by now; see `run`."""
+        for instruction in instructions:
             try:
                 execute(instruction, xp, values, state, run_indices, context)
             except OpError as error:
@@ -368,7 +381,6 @@ class Program:
                 raise
             except Exception as error:
                 raise kernel_error(instruction.op, error) from error
-        return self.results(values, state)
 
     @property
     def settled(self) -> Sequence[int]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
 from typing import Any, Final
 
 import numpy as np
@@ -22,12 +21,13 @@ from weft.runtime import engine
 from weft.runtime.device import jax_device
 from weft.runtime.input_checks import InputChecks
 from weft.runtime.interrupts import deferred_interrupts
+from weft.runtime.joint_updates import JointProgram
 from weft.runtime.kernel_errors import kernel_error
 from weft.runtime.passage import passage_of
 from weft.runtime.program import LockedState, Program, SlotState, execute
 from weft.runtime.session_state import SessionState
 from weft.runtime.size_ledger import SizeLedger
-from weft.runtime.variable_slot import locks_of
+from weft.runtime.variable_slot import held, locks_of
 from weft.runtime.xla_process import as_numpy
 
 # A stage is interpreted for its first runs: compiling takes 25 ms at least, and starting XLA ends the time for forking.
@@ -85,6 +85,8 @@ class Stage:
         self._written_slots: list[Any] = []
         self._updated_slots: list[Any] = []
         self._locks: list[Any] = locks_of(program.slots) if kind is Kind.ROWS else []
+        joint = JointProgram(program) if kind is Kind.ROWS else None
+        self._joint = joint if joint is not None and joint.joins else None
 
     def run(self, inputs: Sequence[Any], session: SessionState, context: Any, trace: TraceSink | None) -> Sequence[Any]:
         """Run the stage on the values of its inputs and return those of its outputs, perhaps still being computed.
@@ -186,10 +188,9 @@ class Stage:
 
     def _run_rows(self, inputs: Sequence[Any], session: SessionState) -> Sequence[Any]:
         # The locks are taken for reading too: an update finds nobody with a view of the array, and needs no copy of it.
-        with deferred_interrupts(), ExitStack() as stack:
-            for lock in self._locks:
-                stack.enter_context(lock)
-            return self.program.run(np, inputs, LockedState(self.program.slots), ())
+        with deferred_interrupts(), held(self._locks):
+            state = LockedState(self.program.slots)
+            return self.program.run(np, inputs, state, ()) if self._joint is None else self._joint.run(inputs, state)
 
     def _pass_on(self, inputs: Sequence[Any]) -> Sequence[Any]:
         inputs = self._owned(inputs)

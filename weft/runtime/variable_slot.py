@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -78,8 +79,10 @@ class VariableSlot:
             return aligned_copy(as_numpy(value))
         base = value.base
         # Counted are the name here, the argument, what now stands in the slot, and for a base the array that lies in it.
+        # A base that is read-only was made together with other variables' values, and cannot be opened through this one.
         is_own = sys.getrefcount(value) == 3 and (
-            base is None or (type(base) is np.ndarray and base.base is None and sys.getrefcount(base) == 3)
+            base is None
+            or (type(base) is np.ndarray and base.base is None and sys.getrefcount(base) == 3 and base.flags.writeable)
         )
         if not is_own:
             return aligned_copy(value)
@@ -114,3 +117,15 @@ def aligned_copy(array: Any) -> Any:
 def locks_of(slots: Iterable[VariableSlot]) -> list[threading.Lock]:
     """The locks of the slots, each once, in the one order in which whoever needs several takes them."""
     return [slot.lock for slot in sorted(set(slots), key=lambda slot: (slot.name, id(slot)))]
+
+
+@contextlib.contextmanager
+def held(locks: Sequence[threading.Lock]) -> Iterator[None]:
+    """Hold locks, which are in that order, while the block runs. For code that no signal handler interrupts."""
+    for lock in locks:
+        lock.acquire()
+    try:
+        yield
+    finally:
+        for lock in locks:
+            lock.release()

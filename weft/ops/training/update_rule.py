@@ -158,7 +158,7 @@ class _Form:
         declared = op(
             name, f"{inputs} ->" if is_resource else f"{inputs} -> out: Ref(T)", infer=infer, gradient=None,
             stateful=True, updates=self._states, types=kinds,
-            by_row=self._sparse,
+            by_row=self._sparse, by_element=() if self._sparse else (self._gradient,),
         )  # fmt: skip
         return declared(self._kernel(attrs))
 
@@ -204,7 +204,8 @@ def declare_rule(
 
     Args:
         name: the family's name.
-        rule: `rule(xp, *states, gradient, **hyperparameters_and_attrs)`, giving the new values of the states.
+        rule: `rule(xp, *states, gradient, **hyperparameters_and_attrs)`, giving the new values of the states, each element
+            made of those in the same place.
         states: the variable's and the slots' argument names.
         arguments: the names of the other arguments, the gradient among them, in the dense op's order.
         gradient: the gradient's name in the dense op; in the sparse one it is `grad`, followed by `indices`.
