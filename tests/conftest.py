@@ -1,6 +1,19 @@
 """What all tests share."""
 
+import os
+from collections.abc import Iterator
+
 import pytest
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _working_directory_stays_clean() -> Iterator[None]:
+    """Say at the end of a run what its tests have left where they were started: they have `tmp_path` for that."""
+    directory = os.getcwd()
+    before = set(os.listdir(directory))
+    yield
+    left = sorted(name for name in set(os.listdir(directory)) - before if not name.startswith((".", "__pycache__")))
+    assert not left, f"tests have left {left} in {directory}"
 
 
 @pytest.fixture(autouse=True)

@@ -12,6 +12,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -64,9 +65,10 @@ def normal(text: str) -> list[str]:
 def _printed(interpreter: str, library: str, catalogue: str) -> dict[str, str]:
     command = [interpreter, str(_HERE / "run_programs.py"), library, str(_HERE / "programs" / f"{catalogue}.txt")]
     path = os.pathsep.join(filter(None, [str(_HERE.parents[1]), os.environ.get("PYTHONPATH")])) if library == "weft" else ""
-    run = subprocess.run(
-        command, capture_output=True, text=True, timeout=300, check=False, env={**os.environ, "PYTHONPATH": path}
-    )
+    environment = {**os.environ, "PYTHONPATH": path}
+    # The programs leave files where they are run.
+    with tempfile.TemporaryDirectory() as directory:
+        run = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, env=environment, cwd=directory)
     assert run.returncode == 0, run.stderr[-2000:]
     result: dict[str, str] = json.loads(run.stdout.splitlines()[-1])
     return result
