@@ -154,3 +154,30 @@ def test_a_stage_knows_which_inputs_are_the_programs(doubled: Any) -> None:
     stage: Stage = Staged(doubled).stage
     assert stage.fed == (0,)
     assert not stage.may_block
+
+
+def _run_often(partition: Any, shape: list[int], count: int) -> tuple[Staged, list[Any]]:
+    staged = Staged(partition)
+    inputs = [np.full(shape, place, np.float32) for place in range(count)]
+    for _ in range(COLD_RUNS + 2):
+        results = staged.run(*inputs)
+    return staged, results
+
+
+@pytest.mark.parametrize(
+    ("count", "elements", "compiled"), [(32, 8, False), (32, 4096, True), (15, 8, True)], ids=["wide", "large", "narrow"]
+)
+def test_many_small_arrays_that_are_only_put_together_stay_on_numpy(
+    make_parts: MakeParts, count: int, elements: int, compiled: bool
+) -> None:
+    fed = [tf.placeholder(tf.float32, [elements]) for _ in range(count)]
+    staged, results = _run_often(make_parts([tf.stack(fed)[:, 0], tf.add_n(fed)], fed)["a"], [elements], count)
+    assert staged.is_compiled == compiled
+    assert results[0].tolist() == list(range(count))
+    assert results[1].tolist() == [sum(range(count))] * elements
+
+
+def test_many_arrays_that_are_computed_on_are_compiled(make_parts: MakeParts) -> None:
+    fed = [tf.placeholder(tf.float32, [8]) for _ in range(32)]
+    staged, _ = _run_often(make_parts([tf.add_n([tf.square(each) for each in fed])], fed)["a"], [8], 32)
+    assert staged.is_compiled

@@ -507,7 +507,7 @@ def _in_namespace(xp: Any, value: Any) -> Any:
 
 def _gather(argument: Any, values: list[Any], state: State, instruction: Instruction) -> Any:
     if type(argument) is list:
-        return [_gather(item, values, state, instruction) for item in argument]
+        return [values[item] if item >= 0 else _gather(item, values, state, instruction) for item in argument]
     if argument >= 0:
         return values[argument]
     value = state.read(~argument)

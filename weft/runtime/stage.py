@@ -28,6 +28,7 @@ from weft.runtime.program import LockedState, Program, SlotState, execute
 from weft.runtime.session_state import SessionState
 from weft.runtime.size_ledger import SizeLedger
 from weft.runtime.variable_slot import held, locks_of
+from weft.runtime.wide_stage import is_wide
 from weft.runtime.xla_process import as_numpy
 
 # A stage is interpreted for its first runs: compiling takes 25 ms at least, and starting XLA ends the time for forking.
@@ -48,8 +49,8 @@ class Stage:
     """One stage of a partition; shared by all steps that run it, from any thread.
 
     `inputs` and `outputs` number the partition's values; `pending` is how many stages and messages it waits for; `then` are the
-    stages that wait for it; `fed` are the places of inputs that are arrays of the program's own; `sends` lists (peer task, edge
-    numbers, value numbers) to push when it is done.
+    stages that wait for it; `fed` are the places of inputs that are arrays of the program's own, `outside` those and the places
+    of what other tasks send; `sends` lists (peer task, edge numbers, value numbers) to push when it is done.
     """
 
     def __init__(self, number: int, device: str, kind: Kind, program: Program, static_inputs: Sequence[int]) -> None:
@@ -63,6 +64,7 @@ class Stage:
         self.then: list[Stage] = []
         self.sends: list[tuple[str, tuple[int, ...], tuple[int, ...]]] = []
         self.fed: tuple[int, ...] = ()
+        self.outside: tuple[int, ...] = ()
         self.may_block = kind is Kind.HOST and any(op.op_def.stateful for op in program.nodes)
         # On an accelerator an assignment stays there, so it is compiled.
         on_host = device_spec.device_type(device) == "CPU"
@@ -120,7 +122,10 @@ class Stage:
         if session.never_compile:
             return False
         is_large = self._draws_much or (len(self.program.nodes) > COLD_NODES and self._depends)
-        return is_large or self._runs > COLD_RUNS or self._updates_much()
+        if not (is_large or self._runs > COLD_RUNS or self._updates_much()):
+            return False
+        self._may_compile = not is_wide(self.program, self.outside)
+        return self._may_compile
 
     def _run_size(
         self, compiled: engine.CompiledStage, inputs: Sequence[Any], session: SessionState, context: Any

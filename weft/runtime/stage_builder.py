@@ -188,6 +188,8 @@ class _Builder:
         static = [place for place, tensor in enumerate(inputs) if tensor in self._partition.static_feeds]
         stage = Stage(number, key[1], Kind(key[2]), program, static)
         stage.fed = tuple(place for place, tensor in enumerate(inputs) if tensor in self._feeds)
+        outside = self._partition.recvs.keys() | self._feeds
+        stage.outside = tuple(place for place, tensor in enumerate(inputs) if tensor in outside)
         stage.inputs = tuple(self._number(tensor) for tensor in inputs)
         stage.outputs = (*(self._number(tensor) for tensor in outputs), *(self._number(slot) for slot in settled))
         return stage
