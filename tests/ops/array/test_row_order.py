@@ -55,3 +55,11 @@ def test_rows_of_transposed_tables_come_to_their_places() -> None:
     put_rows(table, np.array([5, 1]), np.ones((3, 2), np.float32).T)
     assert table.sum() == 6.0
     assert (table[[1, 5]] == 1.0).all()
+
+
+@pytest.mark.parametrize("largest", [2**19, 2**20, 2**31 - 1, 2**53])
+def test_keys_of_every_width_keep_the_order(largest: int) -> None:
+    indices = np.random.default_rng(0).integers(largest - 50, largest, 4096)
+    order, ordered, _ = sorted_rows(indices)
+    np.testing.assert_array_equal(order, np.argsort(indices, kind="stable"))
+    np.testing.assert_array_equal(ordered, np.sort(indices))

@@ -12,18 +12,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from inspect import Parameter, Signature
 from typing import Any, Final
 
 import numpy as np
 
-from weft.errors import InvalidArgumentError
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_shape import Dims, merge_dims
-from weft.ops.array.row_order import put_rows, sorted_rows
 from weft.ops.array.shape_ops import INDEX
 from weft.ops.declaration import op
 from weft.ops.math.elementwise import NUMBERS
+from weft.ops.training.row_update import update_rows
 
 Rule = Callable[..., Sequence[Any]]
 _FIXED_TYPES: Final = {"global_step": "int64", "indices": "Tindices"}
@@ -40,14 +40,10 @@ class UpdateOps:
 
 
 def sum_repeated(xp: Any, indices: Any, values: Any, row_count: int) -> tuple[Any, Any]:
-    """Different rows and the sum of the values of each.
+    """Different rows and the sum of the values of each, for compiled code.
 
-    On NumPy there are as many as different rows; compiled, there are as many as indices, and those left over, like
-    indices out of range, come with row numbers that no table has.
+    There are as many as indices: those left over, like indices out of range, come with row numbers that no table has.
     """
-    if xp is np:
-        _check_rows(indices, row_count)
-        return _sum_repeated_here(indices, values)
     indices, values = xp.asarray(indices), xp.asarray(values)
     count = indices.shape[0]
     beyond = row_count + xp.arange(count, dtype=indices.dtype)
@@ -63,40 +59,12 @@ def sum_repeated(xp: Any, indices: Any, values: Any, row_count: int) -> tuple[An
     return xp.where(rows == row_count, beyond, rows), summed
 
 
-def _sum_repeated_here(indices: Any, values: Any) -> tuple[Any, Any]:
-    order, ordered, is_first = sorted_rows(indices)
-    starts, count = np.flatnonzero(is_first), len(indices)
-    if len(starts) == count:
-        return indices, values
-    if len(starts) < count // 2:
-        return ordered[starts], np.add.reduceat(np.take(values, order, axis=0), starts, axis=0, dtype=values.dtype)
-    # Few rows come twice: these alone are added, in the order in which they came.
-    summed = np.take(values, order[starts], axis=0)
-    more = np.flatnonzero(~is_first)
-    np.add.at(summed, np.cumsum(is_first)[more] - 1, values[order[more]])
-    return ordered[starts], summed
-
-
-def _check_rows(indices: Any, row_count: int) -> None:
-    wrong = np.flatnonzero((indices < 0) | (indices >= row_count))
-    if len(wrong):
-        offset = int(wrong[0])
-        raise InvalidArgumentError(
-            None, None, f"Index {indices[offset]} at offset {offset} in indices is out of range [0, {row_count})"
-        )
-
-
 def _take(xp: Any, table: Any, rows: Any) -> Any:
-    return np.take(table, rows, axis=0) if xp is np else xp.asarray(table).at[rows].get(mode="clip")
+    return xp.asarray(table).at[rows].get(mode="clip")
 
 
 def _put(xp: Any, table: Any, rows: Any, values: Any) -> Any:
-    values = values.astype(table.dtype) if values.dtype != table.dtype else values
-    if xp is np:
-        changed = table if table.flags.writeable else table.copy()
-        put_rows(changed, rows, values)
-        return changed
-    return xp.asarray(table).at[rows].set(values, mode="drop", unique_indices=True)
+    return xp.asarray(table).at[rows].set(values.astype(table.dtype), mode="drop", unique_indices=True)
 
 
 def _scalar_check(tensor: Tensor) -> None:
@@ -184,7 +152,10 @@ class _Form:
         if not self._sparse:
             new = self._rule(xp, *old, gradient, **values, **attrs)
             return tuple(value.astype(each.dtype) for value, each in zip(new, old, strict=True))
-        rows, summed = sum_repeated(xp, values.pop("indices"), gradient, old[0].shape[0])
+        indices = values.pop("indices")
+        if xp is np:
+            return update_rows(partial(self._rule, np, **values, **attrs), old, indices, gradient)
+        rows, summed = sum_repeated(xp, indices, gradient, old[0].shape[0])
         new = self._rule(xp, *(_take(xp, each, rows) for each in old), summed, **values, **attrs)
         return tuple(_put(xp, each, rows, value) for value, each in zip(new, old, strict=True))
 

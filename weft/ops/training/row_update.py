@@ -1,0 +1,101 @@
+"""Applying a rule to some rows of a variable and its slots on NumPy, in place.
+
+The work is bound by memory: what is taken, computed and put for a few thousand rows does not stay in a core's cache until it
+is used again. So the rows are updated in pieces that do. The rule looks at each element by itself, so that a piece comes out as
+the whole would.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from weft.errors import InvalidArgumentError
+from weft.ops.array.row_order import put_rows, sorted_rows
+
+RowRule = Callable[..., Sequence[Any]]
+"""`rule(*tables, gradient)` gives the new values of the tables' elements."""
+
+_PIECE_BYTES: Final = 64 << 10  # of one array; a rule has up to ten at a time
+
+# Above this share of repetitions all rows are put in order and summed; below, those alone that repeat.
+_MANY: Final = 8
+
+
+def update_rows(rule: RowRule, tables: Sequence[Any], indices: Any, gradients: Any) -> tuple[Any, ...]:
+    """Apply a rule to the rows that the indices name; gradients of the same row are summed first.
+
+    Args:
+        rule: gives new values of `[n, ...]` rows of the tables and their gradients.
+        tables: `[rows, ...]` arrays of one shape, which are changed in place if they can be written to.
+        indices: `[k] integer`.
+        gradients: `[k, ...]`, with the tables' inner dimensions.
+
+    Returns the tables as they are now.
+
+    Raises:
+        InvalidArgumentError: an index is no row, or the gradients do not fit indices and tables.
+    """
+    _check(tables[0], indices, gradients)
+    changed = tuple(table if table.flags.writeable else table.copy() for table in tables)
+    order, ordered, is_first = sorted_rows(indices)
+    repeats = len(indices) - np.count_nonzero(is_first)
+    if repeats * _MANY > len(indices):
+        _update(rule, changed, *_summed(order, ordered, is_first, gradients))
+    elif repeats:
+        # The others are taken as they come. The few that repeat go along, and then get what their sums make of them.
+        rows, summed = _summed(*_repeated(order, ordered, is_first), gradients)
+        new = rule(*_take(changed, rows), summed)
+        _update(rule, changed, indices, gradients)
+        _put(changed, rows, new)
+    else:
+        _update(rule, changed, indices, gradients)
+    return changed
+
+
+def _check(table: Any, indices: Any, gradients: Any) -> None:
+    row_count = len(table)
+    if gradients.shape != (*indices.shape, *table.shape[1:]):
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"Gradients of shape {gradients.shape} do not fit {len(indices)} rows of a variable of shape {table.shape}",
+        )
+    if not len(indices) or (indices.min() >= 0 and indices.max() < row_count):
+        return
+    offset = int(np.flatnonzero((indices < 0) | (indices >= row_count))[0])
+    raise InvalidArgumentError(
+        None, None, f"Index {indices[offset]} at offset {offset} in indices is out of range [0, {row_count})"
+    )
+
+
+def _repeated(order: Any, ordered: Any, is_first: Any) -> tuple[Any, Any, Any]:
+    """The part of sorted rows in which each comes at least twice."""
+    is_repeated = ~is_first
+    is_repeated[:-1] |= is_repeated[1:]
+    return order[is_repeated], ordered[is_repeated], is_first[is_repeated]
+
+
+def _summed(order: Any, ordered: Any, is_first: Any, gradients: Any) -> tuple[Any, Any]:
+    """The different ones of sorted rows and the sum of the gradients of each."""
+    starts = np.flatnonzero(is_first)
+    return ordered[starts], np.add.reduceat(np.take(gradients, order, axis=0), starts, axis=0, dtype=gradients.dtype)
+
+
+def _update(rule: RowRule, tables: Sequence[Any], rows: Any, gradients: Any) -> None:
+    rows = rows.astype(np.intp, copy=False)
+    size = max(_PIECE_BYTES * len(rows) // max(gradients.nbytes, 1), 1)
+    for start in range(0, len(rows), size):
+        piece = rows[start : start + size]
+        _put(tables, piece, rule(*_take(tables, piece), gradients[start : start + size]))
+
+
+def _take(tables: Sequence[Any], rows: Any) -> list[Any]:
+    return [np.take(table, rows, axis=0) for table in tables]
+
+
+def _put(tables: Sequence[Any], rows: Any, values: Sequence[Any]) -> None:
+    for table, new in zip(tables, values, strict=True):
+        put_rows(table, rows, new.astype(table.dtype, copy=False))
