@@ -12,10 +12,10 @@ from tests.runtime.conftest import MakeParts
 from weft.errors import FailedPreconditionError
 from weft.passes.stage import Kind
 from weft.runtime.passage import Passage, passage_of
-from weft.runtime.program import SlotState
 from weft.runtime.resource_manager import ResourceManager
 from weft.runtime.stage import Stage
 from weft.runtime.stage_builder import build_stages
+from weft.runtime.state import SlotState
 
 
 def _stage(make_parts: MakeParts, fetches: Any, feeds: Any = (), targets: Any = ()) -> Stage:

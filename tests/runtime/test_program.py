@@ -12,9 +12,10 @@ import pytest
 import weft as tf
 from tests.runtime.conftest import MakeParts
 from weft.errors import FailedPreconditionError, InvalidArgumentError
-from weft.runtime.program import Program, SlotState, TracedState
+from weft.runtime.program import Program
 from weft.runtime.resource_manager import ResourceManager
 from weft.runtime.stage_builder import build_stages
+from weft.runtime.state import SlotState, TracedState
 
 
 def program_of(part: Any) -> Program:

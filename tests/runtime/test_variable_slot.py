@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from weft.framework.dtypes import float32, int32
-from weft.runtime.program import SlotState
+from weft.runtime.state import SlotState
 from weft.runtime.variable_slot import VariableSlot, locks_of
 
 

@@ -15,7 +15,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from weft.runtime.program import Program, TracedState, set_lone_namespace
+from weft.runtime.program import Program, set_lone_namespace
+from weft.runtime.state import TracedState
 from weft.runtime.xla_process import check, start
 
 

@@ -19,7 +19,8 @@ from weft.framework.constant_value import constant_value
 from weft.framework.tensor_shape import Dims
 from weft.passes.row_wise import READS
 from weft.runtime.binder import BINDINGS
-from weft.runtime.program import Instruction, Program, State
+from weft.runtime.program import Instruction, Program
+from weft.runtime.state import State
 
 _LEAST: Final = 4  # fewer are updated one by one
 

@@ -11,7 +11,8 @@ from typing import Any, Final
 import numpy as np
 
 from weft.runtime.binder import BINDINGS
-from weft.runtime.program import Instruction, Program, State
+from weft.runtime.program import Instruction, Program
+from weft.runtime.state import State
 
 _PASSING: Final = frozenset(("Identity", "StopGradient", "PreventGradient", "ReadVariableOp", "PlaceholderWithDefault"))
 _WITHOUT_VALUE: Final = BINDINGS | {"NoOp"}

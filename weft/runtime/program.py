@@ -1,15 +1,14 @@
 """Program: a stage's nodes as a list of instructions over numbered values and numbered state.
 
 The same program is run in two ways: on NumPy arrays, instruction by instruction, and once on JAX tracers, which makes it one
-compiled function. What differs between the two is the array namespace and how state is reached (`SlotState`, `TracedState`).
+compiled function. What differs between the two is the array namespace and how state is reached (`state.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
 from types import MappingProxyType
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import numpy as np
 
@@ -23,9 +22,9 @@ from weft.passes.prune import prune
 from weft.runtime.binder import BINDINGS, Binder
 from weft.runtime.bodies import Body
 from weft.runtime.control_flow import ControlFlow, Counter
-from weft.runtime.interrupts import deferred_interrupts
 from weft.runtime.kernel_errors import kernel_error
-from weft.runtime.variable_slot import TakenValue, VariableSlot, locks_of
+from weft.runtime.state import State
+from weft.runtime.variable_slot import VariableSlot
 from weft.runtime.xla_process import as_numpy
 
 # Trace-time folding makes literals of the compiled code, so only small values are worth it.
@@ -35,88 +34,6 @@ ALIASES: Final = frozenset(("Identity", "StopGradient", "PreventGradient", "NoOp
 
 _LONE_NAMESPACE: Final[list[Callable[[Any], Any]]] = []
 _ASSIGNMENTS: Final = frozenset(("Assign", "AssignVariableOp"))
-
-
-class State(Protocol):
-    """How a running program reaches the variables."""
-
-    def read(self, index: int) -> Any:
-        """The current value, None when there is none."""
-        ...
-
-    def update(self, indices: Sequence[int], function: Callable[[list[Any]], Sequence[Any]]) -> None:
-        """Replace the values at the indices by what the function makes of them, all at once."""
-        ...
-
-
-class SlotState:
-    """State that lives in the task's slots."""
-
-    def __init__(self, slots: Sequence[VariableSlot]) -> None:
-        self._slots = slots
-        # Whether loops that are interpreted may go on compiled when they are long.
-        self.compiles_loops = False
-
-    def read(self, index: int) -> Any:
-        """The slot's value in host memory; a compiled stage may have left it as a JAX array."""
-        slot = self._slots[index]
-        value = slot.value
-        if value is None or isinstance(value, np.ndarray):
-            return value
-        try:
-            return as_numpy(value)
-        except RuntimeError:
-            # Donated between taking the reference and looking at it; who did so holds the lock until there is a newer one.
-            with slot.lock:
-                return as_numpy(slot.value)
-
-    def update(self, indices: Sequence[int], function: Callable[[list[Any]], Sequence[Any]]) -> None:
-        """Update the slots under their locks, taken in the one order that there is."""
-        slots = [self._slots[index] for index in indices]
-        with deferred_interrupts(), ExitStack() as stack:
-            for lock in locks_of(slots):
-                stack.enter_context(lock)
-            for slot, value in zip(slots, function([slot.value for slot in slots]), strict=True):
-                slot.put(value)
-
-
-class LockedState:
-    """State in the slots of a stage that holds all their locks while it runs, and changes arrays in place where it can."""
-
-    def __init__(self, slots: Sequence[VariableSlot]) -> None:
-        self._slots = slots
-
-    def read(self, index: int) -> Any:
-        """The slot's value in host memory; while it is being updated, what stands for it."""
-        value = self._slots[index].value
-        return value if value is None or isinstance(value, np.ndarray | TakenValue) else as_numpy(value)
-
-    def update(self, indices: Sequence[int], function: Callable[[list[Any]], Sequence[Any]]) -> None:
-        """Update the slots; the function gets arrays that it may write to."""
-        slots = [self._slots[index] for index in indices]
-        try:
-            for slot, value in zip(slots, function([slot.take() for slot in slots]), strict=True):
-                slot.put(value)
-        finally:
-            for slot in slots:
-                slot.put_back()
-
-
-class TracedState:
-    """State threaded through a function that is being traced."""
-
-    def __init__(self, values: list[Any]) -> None:
-        self.values = values
-
-    def read(self, index: int) -> Any:
-        """The traced value."""
-        return self.values[index]
-
-    def update(self, indices: Sequence[int], function: Callable[[list[Any]], Sequence[Any]]) -> None:
-        """Replace the traced values."""
-        new = function([self.values[index] for index in indices])
-        for index, value in zip(indices, new, strict=True):
-            self.values[index] = value
 
 
 class Instruction:

@@ -1,8 +1,9 @@
 """Stage: one unit of a partition's execution, and the choice of how it runs.
 
 A stage that only passes values on is run as it is. One that computes is interpreted on NumPy while it is cold, which needs no
-JAX, and compiled to one XLA function when it has been run a few times, is large, or has an op that only XLA has. A stage of
-rows is always NumPy's, and changes variables in place. A host stage is one Python kernel.
+JAX, and compiled to one XLA function when it has been run a few times, is large, or has an op that only XLA has. One that only
+updates variables is tried both ways then, and goes on with the faster. A stage of rows is always NumPy's, and changes variables
+in place. A host stage is one Python kernel.
 """
 
 from __future__ import annotations
@@ -19,14 +20,17 @@ from weft.framework.operation import Operation
 from weft.passes.stage import Kind
 from weft.runtime import engine
 from weft.runtime.device import jax_device
+from weft.runtime.faster_way import FasterWay
+from weft.runtime.host_updates import HostUpdates, host_updates_of
 from weft.runtime.input_checks import InputChecks
 from weft.runtime.interrupts import deferred_interrupts
 from weft.runtime.joint_updates import JointProgram
 from weft.runtime.kernel_errors import kernel_error
 from weft.runtime.passage import passage_of
-from weft.runtime.program import LockedState, Program, SlotState, execute
+from weft.runtime.program import Program, execute
 from weft.runtime.session_state import SessionState
 from weft.runtime.size_ledger import SizeLedger
+from weft.runtime.state import LockedState, SlotState
 from weft.runtime.variable_slot import held, locks_of
 from weft.runtime.wide_stage import is_wide
 from weft.runtime.xla_process import as_numpy
@@ -41,6 +45,8 @@ COLD_RANDOM_NUMBERS: Final = 1 << 23
 # interpreted until it has cost as much as code of its own, and there is never code for more than the limit.
 COMPILED_AT_ONCE: Final = 2
 COMPILED_LIMIT: Final = 64
+
+_ON_NUMPY, _COMPILED = range(2)
 
 TraceSink = Callable[[str, Operation, float, float], None]
 
@@ -71,6 +77,8 @@ class Stage:
         self._keeps_inputs = bool(program.written_slots) or self.may_block
         self._is_alias = kind is Kind.COMPILED and program.is_alias and (on_host or not program.written_slots)
         self._passage = passage_of(program) if self._is_alias else None
+        self._here = host_updates_of(program) if on_host and kind is Kind.COMPILED else None
+        self._trial = FasterWay(2) if self._here is not None else None
         self._checks = InputChecks(program)
         self._state = SlotState(program.slots)
         self._static_inputs = static_inputs
@@ -89,6 +97,7 @@ class Stage:
         self._locks: list[Any] = locks_of(program.slots) if kind is Kind.ROWS else []
         joint = JointProgram(program) if kind is Kind.ROWS else None
         self._joint = joint if joint is not None and joint.joins else None
+        self._all_locks = locks_of(program.slots) if self._here is not None else []
 
     def run(self, inputs: Sequence[Any], session: SessionState, context: Any, trace: TraceSink | None) -> Sequence[Any]:
         """Run the stage on the values of its inputs and return those of its outputs, perhaps still being computed.
@@ -100,6 +109,8 @@ class Stage:
             return self._run_traced(inputs, session, context, trace)
         compiled = self._compiled
         if compiled is not None:
+            if self._here is not None and self._trial is not None:
+                return self._update_faster(self._here, self._trial, inputs, session)
             if compiled.compilations < COMPILED_AT_ONCE:
                 return self._run_compiled(compiled, inputs, session)
             return self._run_size(compiled, inputs, session, context)
@@ -225,17 +236,33 @@ class Stage:
         Also one that is only read: an update that runs meanwhile would donate its array, and a dispatch that fails for that
         reason takes the arrays that it updates with it.
         """
-        with deferred_interrupts():
-            for lock in self._locks:
-                lock.acquire()
-            try:
-                outputs, values = self._dispatch(compiled, inputs, indices)
-                for slot, value in zip(self._written_slots, values, strict=True):
-                    slot.value = value
-            finally:
-                for lock in self._locks:
-                    lock.release()
+        with deferred_interrupts(), held(self._locks):
+            outputs, values = self._dispatch(compiled, inputs, indices)
+            for slot, value in zip(self._written_slots, values, strict=True):
+                slot.value = value
         return outputs, values
+
+    def _update_faster(
+        self, here: HostUpdates, trial: FasterWay, inputs: Sequence[Any], session: SessionState
+    ) -> Sequence[Any]:
+        """Update the variables on NumPy or by XLA, whichever takes less time: a call of XLA costs as much as 100,000 sums."""
+        assert self._compiled is not None
+        way, is_settled = trial.way, trial.is_settled
+        start = 0.0 if is_settled else time.perf_counter()
+        if way == _COMPILED or session.compile_at_once:
+            outputs = self._run_compiled(self._compiled, inputs, session)
+        else:
+            outputs = self._update_here(here, inputs)
+        if not is_settled:
+            engine.wait_until_ready([slot.value for slot in self._written_slots])
+            trial.note(way, time.perf_counter() - start)
+        return outputs
+
+    def _update_here(self, here: HostUpdates, inputs: Sequence[Any]) -> Sequence[Any]:
+        inputs = self._owned([as_numpy(value) for value in inputs])
+        with deferred_interrupts(), held(self._all_locks):
+            here.run(inputs)
+        return ()
 
     def _dispatch(
         self, compiled: engine.CompiledStage, inputs: Sequence[Any], indices: Sequence[Any]

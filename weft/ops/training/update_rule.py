@@ -151,7 +151,8 @@ class _Form:
         gradient = values.pop(self._gradient)
         if not self._sparse:
             new = self._rule(xp, *old, gradient, **values, **attrs)
-            return tuple(value.astype(each.dtype) for value, each in zip(new, old, strict=True))
+            # A value that has the type already must not be copied again.
+            return tuple(v if v.dtype == each.dtype else v.astype(each.dtype) for v, each in zip(new, old, strict=True))
         indices = values.pop("indices")
         if xp is np:
             return update_rows(partial(self._rule, np, **values, **attrs), old, indices, gradient)
