@@ -181,3 +181,15 @@ def test_many_arrays_that_are_computed_on_are_compiled(make_parts: MakeParts) ->
     fed = [tf.placeholder(tf.float32, [8]) for _ in range(32)]
     staged, _ = _run_often(make_parts([tf.add_n([tf.square(each) for each in fed])], fed)["a"], [8], 32)
     assert staged.is_compiled
+
+
+def test_what_only_leaves_the_task_is_known(make_parts: MakeParts) -> None:
+    x = tf.placeholder(tf.float32, [2])
+    with tf.device("/job:a"):
+        sent, both = x * 2.0, x * 3.0
+    with tf.device("/job:b"):
+        result = sent + both
+    partition = make_parts([result, both], [x])["a"]
+    (stage,) = build_stages(partition, ResourceManager("a")).stages
+    leaving = {stage.program.outputs[place] for place in stage.leaving}
+    assert leaving == {sent}

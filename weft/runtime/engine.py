@@ -15,6 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from weft.runtime.leaving_values import LeavingValues, join
 from weft.runtime.program import Program, set_lone_namespace
 from weft.runtime.state import TracedState
 from weft.runtime.xla_process import check, start
@@ -30,9 +31,12 @@ class CompiledStage:
         program: what to compile.
         static_inputs: the inputs whose values the code depends on.
         device: the JAX device to run on; JAX's default when None.
+        leaving: the places of outputs that are only looked at on the host; see `leaving_values`.
     """
 
-    def __init__(self, program: Program, static_inputs: Sequence[int] = (), device: Any = None) -> None:
+    def __init__(
+        self, program: Program, static_inputs: Sequence[int] = (), device: Any = None, leaving: Sequence[int] = ()
+    ) -> None:
         start()
         self._program = program
         self._static = tuple(static_inputs)
@@ -42,6 +46,7 @@ class CompiledStage:
         # A variable that is overwritten before it is read has no value to pass in.
         self.updated = [number for number in self.written if number in program.read_slots]
         self._device = device
+        self._leaving = leaving
         self._functions: dict[Any, Callable[..., Any]] = {}
         # The sizes for which there is code. It grows when JAX traces, which it does once for each of them.
         self._ready: set[Any] = set()
@@ -68,8 +73,11 @@ class CompiledStage:
 
     def __call__(
         self, inputs: Sequence[Any], reads: Sequence[Any], updates: Sequence[Any], run_indices: Sequence[Any]
-    ) -> tuple[Sequence[Any], Sequence[Any]]:
-        """Dispatch; returns the outputs and the new values of the written variables, which may still be being computed."""
+    ) -> tuple[Sequence[Any] | LeavingValues, Sequence[Any]]:
+        """Dispatch; returns the outputs and the new values of the written variables, which may still be being computed.
+
+        The outputs are for `outputs_of`, which may wait.
+        """
         check()
         known, start = len(self._ready), time.perf_counter()
         results = self._dispatch(inputs, reads, updates, run_indices)
@@ -80,7 +88,7 @@ class CompiledStage:
 
     def _dispatch(
         self, inputs: Sequence[Any], reads: Sequence[Any], updates: Sequence[Any], run_indices: Sequence[Any]
-    ) -> tuple[Sequence[Any], Sequence[Any]]:
+    ) -> tuple[Sequence[Any] | LeavingValues, Sequence[Any]]:
         with jax.enable_x64(True), contextlib.nullcontext() if self._device is None else jax.default_device(self._device):
             if not self._static:
                 function = self._functions.get(()) or self._make((), ())
@@ -114,11 +122,16 @@ class CompiledStage:
                 values[number] = value
             state = TracedState(values)
             outputs = program.run(jnp, inputs, state, run_indices)
-            return [jnp.asarray(o) for o in outputs], [jnp.asarray(state.values[n]) for n in self.written]
+            return join([jnp.asarray(o) for o in outputs], self._leaving), [jnp.asarray(state.values[n]) for n in self.written]
 
         compiled = jax.jit(stage, donate_argnums=(2,))
         self._functions[key] = _quiet_first_call(compiled, self._functions, key)
         return self._functions[key]
+
+
+def outputs_of(results: Sequence[Any] | LeavingValues) -> Sequence[Any]:
+    """The outputs of a call in order; waits for those that were joined."""
+    return results.values() if isinstance(results, LeavingValues) else results
 
 
 def _static_key(static: Sequence[Any]) -> tuple[Any, ...]:

@@ -7,8 +7,6 @@ made. One that is kept for long keeps those of its neighbours, so only small one
 
 from __future__ import annotations
 
-import itertools
-import math
 from collections.abc import Iterable, Sequence
 from operator import attrgetter
 from typing import Any, Final
@@ -19,6 +17,7 @@ from weft.framework.constant_value import constant_value
 from weft.framework.tensor_shape import Dims
 from weft.passes.row_wise import READS
 from weft.runtime.binder import BINDINGS
+from weft.runtime.joined import Joint
 from weft.runtime.program import Instruction, Program
 from weft.runtime.state import State
 
@@ -43,7 +42,7 @@ class JointUpdate:
         first = members[0]
         self._slots = [[program.slots[each.updates[place]] for each in members] for place in range(len(first.updates))]
         self._dims = [_known(slot.dims) for slot in self._slots[0]]
-        self._pieces = list(_pieces(self._dims))
+        self._joint = Joint(self._dims)
         self._joined = {place: [each.arguments[place] for each in members] for place in _gradient_places(first)}
 
     def run(self, values: Sequence[Any], state: State) -> bool:
@@ -65,7 +64,7 @@ class JointUpdate:
             arguments.append(gathered)
         for slots, made in zip(self._slots, instruction.kernel(np, *arguments, **instruction.keywords), strict=True):
             made.flags.writeable = False
-            for slot, value in zip(slots, itertools.chain.from_iterable(self._split(made)), strict=True):
+            for slot, value in zip(slots, self._joint.split(made), strict=True):
                 slot.value = value
         return True
 
@@ -80,23 +79,6 @@ class JointUpdate:
             return np.frombuffer(b"".join(arrays), arrays[0].dtype)
         except TypeError:
             return np.concatenate([array.reshape(-1) for array in arrays])
-
-    def _split(self, joined: Any) -> Iterable[Iterable[Any]]:
-        for start, count, dims in self._pieces:
-            size = math.prod(dims)
-            if dims:
-                yield joined[start : start + count * size].reshape(count, *dims)
-            else:
-                yield (joined[place : place + 1].reshape(()) for place in range(start, start + count))
-
-
-def _pieces(shapes: Sequence[tuple[int, ...]]) -> Iterable[tuple[int, int, tuple[int, ...]]]:
-    """The start, the number and the shape of neighbours that have the same one."""
-    start = 0
-    for dims, alike in itertools.groupby(shapes):
-        count = len(list(alike))
-        yield start, count, dims
-        start += count * math.prod(dims)
 
 
 def _gradient_places(instruction: Instruction) -> list[int]:

@@ -26,6 +26,7 @@ from weft.runtime.input_checks import InputChecks
 from weft.runtime.interrupts import deferred_interrupts
 from weft.runtime.joint_updates import JointProgram
 from weft.runtime.kernel_errors import kernel_error
+from weft.runtime.leaving_values import LeavingValues
 from weft.runtime.passage import passage_of
 from weft.runtime.program import Program, execute
 from weft.runtime.session_state import SessionState
@@ -56,7 +57,8 @@ class Stage:
 
     `inputs` and `outputs` number the partition's values; `pending` is how many stages and messages it waits for; `then` are the
     stages that wait for it; `fed` are the places of inputs that are arrays of the program's own, `outside` those and the places
-    of what other tasks send; `sends` lists (peer task, edge numbers, value numbers) to push when it is done.
+    of what other tasks send; `leaving` are the places of outputs that only go to other tasks; `sends` lists (peer task, edge
+    numbers, value numbers) to push when it is done.
     """
 
     def __init__(self, number: int, device: str, kind: Kind, program: Program, static_inputs: Sequence[int]) -> None:
@@ -71,6 +73,7 @@ class Stage:
         self.sends: list[tuple[str, tuple[int, ...], tuple[int, ...]]] = []
         self.fed: tuple[int, ...] = ()
         self.outside: tuple[int, ...] = ()
+        self.leaving: tuple[int, ...] = ()
         self.may_block = kind is Kind.HOST and any(op.op_def.stateful for op in program.nodes)
         # On an accelerator an assignment stays there, so it is compiled.
         on_host = device_spec.device_type(device) == "CPU"
@@ -175,7 +178,8 @@ class Stage:
         return size_bytes > COLD_UPDATE_BYTES
 
     def _compile(self) -> engine.CompiledStage:
-        compiled = engine.CompiledStage(self.program, self._static_inputs, jax_device(self.device))
+        leaving = self.leaving if device_spec.device_type(self.device) == "CPU" else ()
+        compiled = engine.CompiledStage(self.program, self._static_inputs, jax_device(self.device), leaving)
         slots = self.program.slots
         self._written_slots = [slots[number] for number in compiled.written]
         self._updated_slots = [slots[number] for number in compiled.updated]
@@ -223,14 +227,16 @@ class Stage:
             outputs, values = self._update(compiled, inputs, indices)
         else:
             outputs, values = self._dispatch(compiled, inputs, indices)
+        # Not with the locks held: it may wait.
+        made = engine.outputs_of(outputs)
         if self.fed:
             # XLA reads a fed array where it lies; the program may change it as soon as the run returns.
-            engine.wait_until_ready(outputs or values)
-        return outputs
+            engine.wait_until_ready(made or values)
+        return made
 
     def _update(
         self, compiled: engine.CompiledStage, inputs: Sequence[Any], indices: Sequence[Any]
-    ) -> tuple[Sequence[Any], Sequence[Any]]:
+    ) -> tuple[Sequence[Any] | LeavingValues, Sequence[Any]]:
         """Dispatch and give the variables their new values, with every variable of the stage locked.
 
         Also one that is only read: an update that runs meanwhile would donate its array, and a dispatch that fails for that
@@ -266,7 +272,7 @@ class Stage:
 
     def _dispatch(
         self, compiled: engine.CompiledStage, inputs: Sequence[Any], indices: Sequence[Any]
-    ) -> tuple[Sequence[Any], Sequence[Any]]:
+    ) -> tuple[Sequence[Any] | LeavingValues, Sequence[Any]]:
         reads = [slot.value for slot in self._read_slots]
         updates = [slot.value for slot in self._updated_slots]
         try:

@@ -87,6 +87,7 @@ class _Builder:
         for key, stage in stages.items():
             self._connect(key, stage, stages)
         self._add_sends(stages)
+        self._find_leaving()
         plan.fetch_numbers = [
             self._number(self._slot_behind(tensor) if tensor in partition.settled else tensor) for tensor in partition.fetches
         ]
@@ -230,6 +231,13 @@ class _Builder:
         for (key, peer), edges in bundles.items():
             numbers = tuple(-1 if edge.is_control else self._number(_tensor(edge)) for edge in edges)
             stages[key].sends.append((peer, tuple(edge.number for edge in edges), numbers))
+
+    def _find_leaving(self) -> None:
+        used = {number for stage in self._plan.stages for number in stage.inputs}
+        used.update(self._number(tensor) for tensor in self._partition.fetches if tensor not in self._partition.settled)
+        for stage in self._plan.stages:
+            sent = {number for _, _, numbers in stage.sends for number in numbers}
+            stage.leaving = tuple(place for place, number in enumerate(stage.outputs) if number in sent - used)
 
 
 def _producer(edge: Edge) -> Operation:
