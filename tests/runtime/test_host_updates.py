@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import weft as tf
 from tests.runtime.conftest import MakeParts
 from tests.runtime.test_stage import Staged
 from weft.errors import FailedPreconditionError, InvalidArgumentError
+from weft.runtime import stage as stage_module
 from weft.runtime.faster_way import FasterWay
 from weft.runtime.host_updates import HostUpdates, host_updates_of
 
@@ -117,3 +119,25 @@ def test_a_gradient_of_another_shape_is_refused_with_the_node(make_parts: MakePa
         updates.run([np.ones(2, np.float32), np.ones(3, np.float32)])
     assert caught.value.op is not None
     assert caught.value.op.type == "ApplyGradientDescent"
+
+
+class _Undecided(FasterWay):
+    """Compiles, and waits after each run to see how long it took, for ever."""
+
+    @property
+    def way(self) -> int:
+        return 1
+
+    def note(self, way: int, seconds: float) -> None:
+        """Learn nothing."""
+
+
+def test_steps_that_are_timed_beside_each_other_do_not_disturb_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stage_module, "FasterWay", _Undecided)
+    with tf.Graph().as_default(), tf.Session() as session, ThreadPoolExecutor(4) as pool:
+        total = tf.Variable(0, dtype=tf.int64)
+        update = tf.assign_add(total, tf.constant(1, tf.int64)).op
+        session.run(total.initializer)
+        for done in [pool.submit(session.run, update) for _ in range(1000)]:
+            done.result()
+        assert session.run(total) == 1000

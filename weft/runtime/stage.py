@@ -260,7 +260,9 @@ class Stage:
         else:
             outputs = self._update_here(here, inputs)
         if not is_settled:
-            engine.wait_until_ready([slot.value for slot in self._written_slots])
+            # With the locks held, or another step might take the arrays to update them.
+            with deferred_interrupts(), held(self._all_locks):
+                engine.wait_until_ready([slot.value for slot in self._written_slots])
             trial.note(way, time.perf_counter() - start)
         return outputs
 
