@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import threading
+from typing import Final
+
+_MAX_POLLERS: Final = 64
 
 
 class Doorbell:
@@ -19,6 +23,7 @@ class Doorbell:
         os.set_blocking(self._read_end, False)
         os.set_blocking(self._write_end, False)
         self.may_sleep = False
+        self._pollers: dict[tuple[int, ...], select.poll] = {}
 
     def __del__(self) -> None:
         os.close(self._read_end)
@@ -27,6 +32,17 @@ class Doorbell:
     def fileno(self) -> int:
         """What becomes readable when the bell rings."""
         return self._read_end
+
+    def poller(self, fds: tuple[int, ...]) -> select.poll:
+        """For the owner: what polls these descriptors and the bell. Kept: a thread waits for the same few again and again."""
+        found = self._pollers.get(fds)
+        if found is None:
+            if len(self._pollers) >= _MAX_POLLERS:
+                self._pollers.clear()
+            found = self._pollers[fds] = select.poll()
+            for fd in (self._read_end, *fds):
+                found.register(fd, select.POLLIN)
+        return found
 
     def ring(self) -> None:
         """Wake the owner, if it sleeps. Does not wait."""

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import select
 import threading
 import time
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from weft.distributed.busy_poll import BusyPoll
+from weft.distributed.busy_poll import BusyPoll, Found
 from weft.distributed.doorbell import Doorbell, own_doorbell
 from weft.distributed.read_turn import ReadTurn
 
@@ -62,22 +61,24 @@ def wait_until(is_done: Callable[[], object], sources: Sequence[Source], timeout
 class _Wait:
     """One thread's wait, with the turns that it has."""
 
-    __slots__ = ("_bell", "_poll", "_read", "_unread")
+    __slots__ = ("_bell", "_read", "_unread")
 
     def __init__(self, bell: Doorbell, sources: Sequence[Source]) -> None:
         self._bell = bell
         self._read: dict[int, Source] = {}  # by file descriptor
         self._unread: list[Source] = []
-        self._poll = select.poll()
-        self._poll.register(bell, select.POLLIN)
         for source in sources:
-            (self._take if source.turn.enter(bell) else self._unread.append)(source)
+            if source.turn.enter(bell):
+                self._read[source.fileno()] = source
+            else:
+                self._unread.append(source)
 
     def next(self, is_done: Callable[[], object], timeout_s: float | None, busy_poll: BusyPoll) -> None:
         """Read what comes next, or return for another reason to ask whether the wait is over."""
         # Where nothing is read, another thread is to do something, and looking would only keep it from the interpreter.
-        found = busy_poll.look(self._poll.poll, is_done) if self._read else []
-        for fd, _ in found or self._sleep(is_done, timeout_s):
+        poll = self._bell.poller(tuple(self._read)).poll
+        found = busy_poll.look(poll, is_done) if self._read else []
+        for fd, _ in found or self._sleep(poll, is_done, timeout_s):
             source = self._read.get(fd)
             if source is None:
                 self._bell.answer()
@@ -96,13 +97,13 @@ class _Wait:
         for source in self._unread:
             source.turn.leave(self._bell, False)
 
-    def _sleep(self, is_done: Callable[[], object], timeout_s: float | None) -> Sequence[tuple[int, int]]:
+    def _sleep(self, poll: Callable[..., Found], is_done: Callable[[], object], timeout_s: float | None) -> Found:
         bell = self._bell
         bell.may_sleep = True
         try:
             if is_done() or self._take_free():
-                return ()
-            return self._poll.poll(None if timeout_s is None else int(timeout_s * 1000) + 1)
+                return []
+            return poll(None if timeout_s is None else int(timeout_s * 1000) + 1)
         finally:
             bell.may_sleep = False
 
@@ -111,16 +112,10 @@ class _Wait:
         free = [source for source in self._unread if source.turn.take_free()]
         for source in free:
             self._unread.remove(source)
-            self._take(source)
+            self._read[source.fileno()] = source
         return bool(free)
-
-    def _take(self, source: Source) -> None:
-        fd = source.fileno()
-        self._read[fd] = source
-        self._poll.register(fd, select.POLLIN)
 
     def _drop(self, fd: int) -> None:
         source = self._read.pop(fd)
-        self._poll.unregister(fd)
         self._unread.append(source)
         source.turn.give_back(self._bell)

@@ -25,6 +25,7 @@ _c_signal: Final[Any] = importlib.import_module("_signal")
 _set_handler: Final[Any] = _c_signal.signal
 _get_handler: Final[Any] = _c_signal.getsignal
 _main: Final[list[int | None]] = [threading.main_thread().ident]
+_defers: Final = [False]  # whether the main thread is in a block
 
 
 def _find_main_thread() -> None:
@@ -43,21 +44,23 @@ def is_main_thread() -> bool:
 
 
 class deferred_interrupts:
-    """A block that no signal handler of the program interrupts; one that is due runs at its end.
+    """A block that no signal handler of the program interrupts; one that is due runs at its end, or that of a block around it.
 
-    Does nothing on other threads than the main one. May be nested.
+    Does nothing on other threads than the main one.
     """
 
-    __slots__ = ("_before", "_due")
+    __slots__ = ("_before", "_due", "_is_outermost")
 
     def __init__(self) -> None:
         self._before: list[tuple[int, _Handler]] = []
         self._due: list[tuple[int, FrameType | None]] = []
+        self._is_outermost = False
 
     def __enter__(self) -> None:
-        if threading.get_ident() != _main[0]:
+        if threading.get_ident() != _main[0] or _defers[0]:
             return
         try:
+            _defers[0] = True
             for number in (_INTERRUPT, _TERMINATE):
                 handler = _get_handler(number)
                 # What the system does by default, or ignores, is no Python.
@@ -67,18 +70,22 @@ class deferred_interrupts:
         except BaseException:
             self._restore()
             raise
+        self._is_outermost = True
 
     def _note(self, number: int, frame: FrameType | None) -> None:
         self._due.append((number, frame))
 
     def _restore(self) -> None:
+        _defers[0] = False
         for number, handler in self._before:
             _set_handler(number, handler)
 
     def __exit__(self, *exc_info: object) -> None:
-        if not self._before:
+        if not self._is_outermost:
             return
         self._restore()
+        if not self._due:
+            return
         handlers = dict(self._before)
         for number, frame in self._due:
             handlers[number](number, frame)
