@@ -5,13 +5,11 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import Final, Protocol
+from typing import Protocol
 
 from weft.distributed.busy_poll import BusyPoll, Found
 from weft.distributed.doorbell import Doorbell, own_doorbell
 from weft.distributed.read_turn import ReadTurn
-
-_SLEEP_MS: Final = 100
 
 
 class Source(Protocol):
@@ -105,8 +103,7 @@ class _Wait:
         try:
             if is_done() or self._take_free():
                 return []
-            # Looking around now and then costs nothing, and no wait depends on every bell being heard.
-            return poll(_SLEEP_MS if timeout_s is None else min(_SLEEP_MS, int(timeout_s * 1000) + 1))
+            return poll(None if timeout_s is None else int(timeout_s * 1000) + 1)
         finally:
             bell.may_sleep = False
 
