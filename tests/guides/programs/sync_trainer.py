@@ -6,6 +6,7 @@ in a MonitoredTrainingSession). Every update multiplies the variable by 0.8, who
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from typing import Any
 
@@ -51,9 +52,11 @@ def with_queue_runner(target: str) -> None:
     if is_chief:
         session.run(init_tokens)
         supervisor.start_queue_runners(session, [queue_runner])
-    step = 0
-    while step < LAST_STEP:
-        _, step = session.run([train_op, global_step])
+    # The step is read when the update is over: a replica that saw an older one would go on, alone, when the other has ended.
+    # The chief that ends closes the queue of tokens, which tells the other that training is over.
+    with contextlib.suppress(tf.errors.OutOfRangeError):
+        while session.run(global_step) < LAST_STEP:
+            session.run(train_op)
     supervisor.stop()
     session.close()
 
