@@ -40,7 +40,7 @@ class BusyPoll:
 
     def look(self, poll: Callable[[int], Found], is_due: Callable[[], object] | None = None) -> Found:
         """What `poll` finds within a moment; nothing if it is better to sleep now, or `is_due` came true."""
-        if self._to_skip:
+        if self._to_skip > 0:  # below, when threads that share it counted at once
             self._to_skip -= 1
             return []
         if _yield_core is None:

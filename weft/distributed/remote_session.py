@@ -187,9 +187,9 @@ class RemoteSession:
         data = options.SerializeToString() if options is not None else b""
         timeout_ms = (options.timeout_in_ms if options is not None else 0) or self._config.operation_timeout_in_ms
         try:
-            request = messages.RunCallable(call_id, self._handle, number, tuple(feeds), data)
+            connection.send(messages.RunCallable(call_id, self._handle, number, tuple(feeds), data))
             # The master ends a step at its deadline; the client allows for the way there and back.
-            self._ask(connection, request, call, timeout_ms / 1000 + 5.0 if timeout_ms else None)
+            self._wait_for(connection, call, timeout_ms / 1000 + 5.0 if timeout_ms else None)
         except BaseException:
             connection_is_there = not connection.is_closed
             if connection_is_there and not call.is_done:
@@ -203,19 +203,16 @@ class RemoteSession:
             raise call.error
         return call
 
-    def _ask(self, connection: Connection, request: messages.RunCallable, call: _Call, timeout_s: float | None) -> None:
-        """Send and wait for the call's end. The main thread reads what comes for all: no interrupt may cut that in half."""
+    def _wait_for(self, connection: Connection, call: _Call, timeout_s: float | None) -> None:
+        """Wait for a call's end. The main thread reads what comes for all, so an interrupt must not cut that in half."""
         if not is_main_thread():
-            connection.send(request)
             connection.wait_for(lambda: call.is_done, timeout_s)
             return
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
-        left_s = WAIT_SLICE_S
-        with deferred_interrupts():
-            connection.send(request)
-            connection.wait_for(lambda: call.is_done, left_s)
-        while not call.is_done and not connection.is_closed and left_s > 0:
+        while not call.is_done and not connection.is_closed:
             left_s = WAIT_SLICE_S if deadline is None else min(WAIT_SLICE_S, deadline - time.monotonic())
+            if left_s <= 0:
+                return
             with deferred_interrupts():
                 connection.wait_for(lambda: call.is_done, left_s)
 
