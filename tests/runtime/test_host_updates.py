@@ -10,7 +10,7 @@ import pytest
 
 import weft as tf
 from tests.runtime.conftest import MakeParts
-from tests.runtime.test_stage import Staged
+from tests.runtime.test_stage import Staged, jit
 from weft.errors import FailedPreconditionError, InvalidArgumentError
 from weft.runtime import stage as stage_module
 from weft.runtime.faster_way import FasterWay
@@ -141,3 +141,39 @@ def test_steps_that_are_timed_beside_each_other_do_not_disturb_each_other(monkey
         for done in [pool.submit(session.run, update) for _ in range(1000)]:
             done.result()
         assert session.run(total) == 1000
+
+
+@pytest.mark.parametrize("limit", ["size", "setting"])
+def test_large_variables_and_sessions_that_always_compile_are_left_to_xla(
+    make_parts: MakeParts, limit: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    partition, _ = _training(make_parts, "descent", use_resource=False)
+    if limit == "size":
+        monkeypatch.setattr(stage_module, "COLD_UPDATE_BYTES", 8)
+    staged = Staged(partition, jit(tf.OptimizerOptions.ON_1) if limit == "setting" else None)
+    _start(staged)
+    for _ in range(3):
+        staged.run(np.ones(3, np.float32), np.ones(3, np.float32))
+    assert staged.is_compiled
+    assert staged.stage._trial is None
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (2, 3)])
+@pytest.mark.parametrize("use_resource", [False, True])
+def test_what_would_be_broadcast_is_refused_either_way(
+    make_parts: MakeParts, use_resource: bool, shape: tuple[int, ...]
+) -> None:
+    gradient = tf.placeholder(tf.float32)
+    variable = tf.get_variable("v", [3], use_resource=use_resource)
+    descent = tf.train.GradientDescentOptimizer(0.1).apply_gradients([(gradient, variable)])
+    added = variable.assign_add(gradient).op if use_resource else tf.assign_add(variable, gradient).op
+    for target, message in (
+        (descent, "var and delta do not have the same shape"),
+        (added, "Cannot update variable with shape .3. using a Tensor with shape"),
+    ):
+        for config in (None, jit(tf.OptimizerOptions.ON_1)):
+            staged = Staged(make_parts([], [gradient], [target])["a"], config)
+            _start(staged)
+            with pytest.raises(InvalidArgumentError, match=message):
+                staged.run(np.ones(shape, np.float32))
+            assert _values(staged) == {"v": [1.0, 1.0, 1.0]}

@@ -78,15 +78,15 @@ def test_a_variable_without_a_value_is_named(graph: tf.Graph) -> None:
             session.run(step, _same(fed, [1.0, 1.0]))
 
 
-def test_a_variable_that_was_given_another_shape_is_updated_by_itself(graph: tf.Graph) -> None:
+def test_a_variable_that_was_given_another_shape_is_refused_by_itself(graph: tf.Graph) -> None:
     held, fed, step = _variables()
     with tf.Session() as session:
         session.run(tf.global_variables_initializer())
         session.run(step, _same(fed, [1.0, 1.0]))
         session.run(tf.assign(held[3], [[5.0, 5.0]], validate_shape=False))
-        session.run(step, _same(fed, [1.0, 1.0]))
-        np.testing.assert_array_equal(session.run(held[3]), [[4.0, 4.0]])
-        np.testing.assert_array_equal(session.run(held[4]), [2.0, 2.0])
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"var and delta do not have the same shape\[1,2\] \[2\]"):
+            session.run(step, _same(fed, [1.0, 1.0]))
+        np.testing.assert_array_equal(session.run(held[3]), [[5.0, 5.0]])
 
 
 def test_a_variable_that_is_updated_twice_gets_both(graph: tf.Graph) -> None:

@@ -32,33 +32,37 @@ class HostUpdates:
         """Update the variables by arrays in host memory."""
         for update in self._updates:
             try:
-                update.run(inputs, self._slots)
-            except OpError:
+                update.run(inputs, self._slots, self._state)
+            except OpError as error:
+                if error.op is None:
+                    error._op = update.op
                 raise
             except Exception as error:
-                if any(self._slots[number].value is None for number in update.slots):
-                    raise uninitialized(update.op, update.slots[0], self._state) from None
                 raise kernel_error(update.op, error) from error
 
 
 class _Update:
     """One node; `arguments` are its arguments behind the variables: an input's number, or a constant."""
 
-    __slots__ = ("_arguments", "_kernel", "_keywords", "_take", "op", "slots")
+    __slots__ = ("_arguments", "_kernel", "_keywords", "_slots", "_takes_xp", "op")
 
     def __init__(self, instruction: Instruction, arguments: Sequence[Any]) -> None:
         self.op = instruction.op
-        self.slots = instruction.updates
+        self._slots = instruction.updates
         self._kernel: Callable[..., Any] = instruction.kernel
         self._keywords = instruction.keywords
         self._arguments = list(arguments)
-        self._take = instruction.takes_xp
+        self._takes_xp = instruction.takes_xp
 
-    def run(self, inputs: Sequence[Any], slots: Sequence[VariableSlot]) -> None:
-        values = [as_numpy(slots[number].value) for number in self.slots]
+    def run(self, inputs: Sequence[Any], slots: Sequence[VariableSlot], state: SlotState) -> None:
+        values = [slots[number].value for number in self._slots]
+        for number, value in zip(self._slots, values, strict=True):
+            if value is None:
+                raise uninitialized(self.op, number, state)
+        values = [as_numpy(value) for value in values]
         values += [inputs[a] if type(a) is int else a for a in self._arguments]
-        new = self._kernel(np, *values, **self._keywords) if self._take else self._kernel(*values, **self._keywords)
-        for number, value in zip(self.slots, new if type(new) is tuple else (new,), strict=False):
+        new = self._kernel(np, *values, **self._keywords) if self._takes_xp else self._kernel(*values, **self._keywords)
+        for number, value in zip(self._slots, new if type(new) is tuple else (new,), strict=False):
             slots[number].put(np.asarray(value))
 
 

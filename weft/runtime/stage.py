@@ -80,8 +80,8 @@ class Stage:
         self._keeps_inputs = bool(program.written_slots) or self.may_block
         self._is_alias = kind is Kind.COMPILED and program.is_alias and (on_host or not program.written_slots)
         self._passage = passage_of(program) if self._is_alias else None
-        self._here = host_updates_of(program) if on_host and kind is Kind.COMPILED else None
-        self._trial = FasterWay(2) if self._here is not None else None
+        self._updates = host_updates_of(program) if on_host and kind is Kind.COMPILED else None
+        self._trial: FasterWay | None = None
         self._checks = InputChecks(program)
         self._state = SlotState(program.slots)
         self._static_inputs = static_inputs
@@ -100,7 +100,6 @@ class Stage:
         self._locks: list[Any] = locks_of(program.slots) if kind is Kind.ROWS else []
         joint = JointProgram(program) if kind is Kind.ROWS else None
         self._joint = joint if joint is not None and joint.joins else None
-        self._all_locks = locks_of(program.slots) if self._here is not None else []
 
     def run(self, inputs: Sequence[Any], session: SessionState, context: Any, trace: TraceSink | None) -> Sequence[Any]:
         """Run the stage on the values of its inputs and return those of its outputs, perhaps still being computed.
@@ -112,8 +111,8 @@ class Stage:
             return self._run_traced(inputs, session, context, trace)
         compiled = self._compiled
         if compiled is not None:
-            if self._here is not None and self._trial is not None:
-                return self._update_faster(self._here, self._trial, inputs, session)
+            if self._updates is not None and self._trial is not None:
+                return self._update_faster(compiled, self._updates, self._trial, inputs, session)
             if compiled.compilations < COMPILED_AT_ONCE:
                 return self._run_compiled(compiled, inputs, session)
             return self._run_size(compiled, inputs, session, context)
@@ -162,8 +161,11 @@ class Stage:
 
     def _run_first(self, inputs: Sequence[Any], session: SessionState, context: Any) -> Sequence[Any]:
         """Compile and run; a stage with loops or branches whose shapes XLA cannot have is interpreted from then on."""
+        compiled = self._compile()
+        if self._updates is not None and not session.compile_at_once and not self._updates_much():
+            self._trial = FasterWay(2)
         try:
-            return self._run_compiled(self._compile(), inputs, session)
+            return self._run_compiled(compiled, inputs, session)
         except OpError:
             if not self.program.has_bodies:
                 raise
@@ -249,27 +251,28 @@ class Stage:
         return outputs, values
 
     def _update_faster(
-        self, here: HostUpdates, trial: FasterWay, inputs: Sequence[Any], session: SessionState
+        self,
+        compiled: engine.CompiledStage,
+        updates: HostUpdates,
+        trial: FasterWay,
+        inputs: Sequence[Any],
+        session: SessionState,
     ) -> Sequence[Any]:
         """Update the variables on NumPy or by XLA, whichever takes less time: a call of XLA costs as much as 100,000 sums."""
-        assert self._compiled is not None
         way, is_settled = trial.way, trial.is_settled
         start = 0.0 if is_settled else time.perf_counter()
-        if way == _COMPILED or session.compile_at_once:
-            outputs = self._run_compiled(self._compiled, inputs, session)
-        else:
-            outputs = self._update_here(here, inputs)
+        outputs = self._run_compiled(compiled, inputs, session) if way == _COMPILED else self._update_here(updates, inputs)
         if not is_settled:
             # With the locks held, or another step might take the arrays to update them.
-            with deferred_interrupts(), held(self._all_locks):
+            with deferred_interrupts(), held(self._locks):
                 engine.wait_until_ready([slot.value for slot in self._written_slots])
             trial.note(way, time.perf_counter() - start)
         return outputs
 
-    def _update_here(self, here: HostUpdates, inputs: Sequence[Any]) -> Sequence[Any]:
+    def _update_here(self, updates: HostUpdates, inputs: Sequence[Any]) -> Sequence[Any]:
         inputs = self._owned([as_numpy(value) for value in inputs])
-        with deferred_interrupts(), held(self._all_locks):
-            here.run(inputs)
+        with deferred_interrupts(), held(self._locks):
+            updates.run(inputs)
         return ()
 
     def _dispatch(

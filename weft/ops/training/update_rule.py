@@ -18,8 +18,9 @@ from typing import Any, Final
 
 import numpy as np
 
+from weft.errors import InvalidArgumentError
 from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_shape import Dims, merge_dims
+from weft.framework.tensor_shape import Dims, brackets, merge_dims
 from weft.ops.array.shape_ops import INDEX
 from weft.ops.declaration import op
 from weft.ops.math.elementwise import NUMBERS
@@ -150,6 +151,7 @@ class _Form:
         old = [values.pop(key) for key in self._states]
         gradient = values.pop(self._gradient)
         if not self._sparse:
+            self._check_shapes(old, gradient)
             new = self._rule(xp, *old, gradient, **values, **attrs)
             # A value that has the type already must not be copied again.
             return tuple(v if v.dtype == each.dtype else v.astype(each.dtype) for v, each in zip(new, old, strict=True))
@@ -159,6 +161,14 @@ class _Form:
         rows, summed = sum_repeated(xp, indices, gradient, old[0].shape[0])
         new = self._rule(xp, *(_take(xp, each, rows) for each in old), summed, **values, **attrs)
         return tuple(_put(xp, each, rows, value) for value, each in zip(new, old, strict=True))
+
+    def _check_shapes(self, states: Sequence[Any], gradient: Any) -> None:
+        """Refuse what would be broadcast: the variable would get another shape, or a value that nobody meant."""
+        shape = states[0].shape
+        for name, value in zip((*self._states[1:], self._gradient), (*states[1:], gradient), strict=True):
+            if value.shape != shape:
+                found = f"{brackets(shape)} {brackets(value.shape)}"
+                raise InvalidArgumentError(None, None, f"{self._states[0]} and {name} do not have the same shape{found}")
 
 
 def declare_rule(

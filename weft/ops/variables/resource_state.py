@@ -22,7 +22,7 @@ from weft.ops.declaration import no_outputs, not_differentiable, op, scalar_shap
 from weft.ops.math.casting import cast
 from weft.ops.math.elementwise import NUMBERS
 from weft.ops.variables.scatter_update import check_position_inputs, check_positions, check_rows
-from weft.ops.variables.state import INDICES, raised_by_one
+from weft.ops.variables.state import INDICES, check_update, raised_by_one
 
 
 @op("VarHandleOp", "-> resource: resource", infer=scalar_shape, gradient=None, stateful=True)
@@ -61,6 +61,7 @@ def assign_variable_op(resource, value, *, dtype: DType, validate_shape: bool = 
     updates=("resource",), types={"dtype": NUMBERS})  # fmt: skip
 def assign_add_variable_op(resource, value, *, dtype: DType):
     """The variable plus the value."""
+    check_update(resource, value)
     return resource + value
 
 
@@ -68,6 +69,7 @@ def assign_add_variable_op(resource, value, *, dtype: DType):
     updates=("resource",), types={"dtype": NUMBERS})  # fmt: skip
 def assign_sub_variable_op(resource, value, *, dtype: DType):
     """The variable minus the value."""
+    check_update(resource, value)
     return resource - value
 
 

@@ -62,10 +62,24 @@ def assign(ref, value, *, validate_shape: bool = True, use_locking: bool = True)
     return value
 
 
+def check_update(variable: Any, value: Any) -> None:
+    """Refuse a value that would be broadcast, or give the variable another shape.
+
+    Raises:
+        InvalidArgumentError: the shapes differ.
+    """
+    if variable.shape != value.shape:
+        raise InvalidArgumentError(
+            None, None, f"Cannot update variable with shape {brackets(variable.shape)} using a Tensor with shape "
+            f"{brackets(value.shape)}, shapes must be equal."
+        )  # fmt: skip
+
+
 @op("AssignAdd", "ref: Ref(T), value: T -> output_ref: Ref(T)", infer=_updated, gradient=not_differentiable, stateful=True,
     updates=("ref",), types={"T": NUMBERS})  # fmt: skip
 def assign_add(ref, value, *, use_locking: bool = False):
     """`ref + value`."""
+    check_update(ref, value)
     return ref + value
 
 
@@ -73,6 +87,7 @@ def assign_add(ref, value, *, use_locking: bool = False):
     updates=("ref",), types={"T": NUMBERS})  # fmt: skip
 def assign_sub(ref, value, *, use_locking: bool = False):
     """`ref - value`."""
+    check_update(ref, value)
     return ref - value
 
 
