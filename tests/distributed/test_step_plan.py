@@ -12,7 +12,7 @@ import weft as tf
 from tests.distributed.fake_workers import device, task
 from weft.distributed.local_worker import LocalWorker
 from weft.distributed.master_session import MasterSession
-from weft.errors import UnavailableError
+from weft.errors import CancelledError, UnavailableError
 from weft.runtime.resource_manager import ResourceManager
 from weft.runtime.worker import Worker
 
@@ -83,3 +83,16 @@ def test_metadata_comes_when_it_is_asked_for() -> None:
     assert not traced.partition_graphs
     _, graphs = plan.run([np.float32(1)], tf.RunOptions(output_partition_graphs=True))
     assert ["y" in {node.name for node in found.node} for found in graphs.partition_graphs] == [True]
+
+
+def test_a_session_that_is_closed_before_its_tasks_are_asked_says_so() -> None:
+    place = Place()
+    session = place.open_session()
+    plan = session.prepare([], [tf.FIFOQueue(1, tf.int32).dequeue()], [])
+
+    def close(cancel: Any) -> None:
+        session.close()
+        place.worker.close_session("s")
+
+    with pytest.raises(CancelledError, match="Session::Close"):
+        plan.run([], None, close)

@@ -261,6 +261,9 @@ class StepPlan:
         except BaseException as error:
             # An interrupt, or a task that could not even be asked: the others must not wait for ever.
             give_up(error if isinstance(error, OpError) else _interrupted(error))
+            if isinstance(error, OpError) and self._owner.error is not None:
+                # A session that was closed meanwhile has forgotten its graphs, which is what the error says.
+                raise self._owner.error from None
             raise
         finally:
             self._owner.note_end(step.step_id)
