@@ -20,13 +20,13 @@ from weft.checkpoint.files import Bytes, RandomAccessFile
 from weft.checkpoint.string_tensor import decode_strings
 from weft.checkpoint.tensor_slice import TensorSlice
 from weft.framework import dtypes
+from weft.platform.aligned_memory import aligned_empty
 
 Array = npt.NDArray[Any]
 
 # Small enough that the checksum finds in the cache what was just read.
 _CHUNK_BYTES: Final = 1 << 20
 _BLOCK_BYTES: Final = 4 << 20
-_ALIGNMENT: Final = 64
 
 
 class RecordReader:
@@ -123,14 +123,8 @@ class RecordReader:
 
 def allocate(shape: tuple[int, ...], kind: dtypes.DType) -> Array:
     """Make an array of undefined contents, numbers aligned to 64 bytes."""
-    dtype = np.dtype(kind.as_numpy_dtype)
-    size = math.prod(shape) * dtype.itemsize
-    if kind is dtypes.string or size < _ALIGNMENT:
-        return np.empty(shape, dtype)
-    room = np.empty(size + _ALIGNMENT, np.uint8)
-    start = -room.__array_interface__["data"][0] % _ALIGNMENT
-    aligned: Array = room[start : start + size].view(dtype)
-    return aligned.reshape(shape)
+    array: Array = aligned_empty(shape, kind.as_numpy_dtype)
+    return array
 
 
 def byte_view(array: Array) -> Bytes:

@@ -12,9 +12,8 @@ import numpy as np
 
 from weft.framework.dtypes import DType
 from weft.framework.tensor_shape import Dims
+from weft.platform.aligned_memory import aligned_copy
 from weft.runtime.xla_process import as_numpy
-
-_ALIGNMENT: Final = 64  # what XLA needs to use an array where it lies
 
 
 class TakenValue:
@@ -103,15 +102,6 @@ class VariableSlot:
         """For who holds the lock: end a `take` without a new value."""
         if isinstance(self.value, TakenValue):
             self.put(self.value.value)
-
-
-def aligned_copy(array: Any) -> Any:
-    """A copy in memory that XLA can use without copying it again."""
-    memory = np.empty(array.nbytes + _ALIGNMENT, np.uint8)
-    start = -memory.ctypes.data % _ALIGNMENT
-    copy = memory[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
-    copy[...] = array
-    return copy
 
 
 def locks_of(slots: Iterable[VariableSlot]) -> list[threading.Lock]:

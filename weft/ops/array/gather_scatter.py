@@ -28,6 +28,7 @@ from weft.ops.declaration import op, rank_of, same_as_input
 from weft.ops.math.elementwise import neg
 from weft.ops.symbolic_gradient import vjp
 from weft.ops.traced_checks import note_wrong
+from weft.platform.aligned_memory import aligned_empty
 
 INDEX16: Final = (dtypes.int16, *INDEX)
 
@@ -87,7 +88,11 @@ def _take(xp: Any, params: Any, indices: Any, axis: int) -> Any:
     limit = params.shape[axis]
     if xp is np:
         check_indices(indices, limit)
-        return np.take(params, indices, axis)
+        if not indices.size or params.dtype.hasobject:
+            return np.take(params, indices, axis)
+        taken = aligned_empty((*params.shape[:axis], *indices.shape, *params.shape[axis + 1 :]), params.dtype)
+        # That clips nothing; NumPy would check indices once more, and take to other memory first.
+        return np.take(params, indices, axis, out=taken, mode="clip")
     note_wrong((indices < 0) | (indices >= limit))
     # Negative indices count from the end for JAX; here they are outside.
     return xp.take(params, xp.where(indices < 0, limit, indices), axis, mode="fill", fill_value=_nothing(params))

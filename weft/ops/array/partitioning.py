@@ -12,8 +12,10 @@ from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_shape import Dims, merge_dims
 from weft.ops.array.gather_scatter import check_indices, gather_v2_node
 from weft.ops.array.joining import filled_gradients
+from weft.ops.array.row_order import put_rows
 from weft.ops.array.shape_ops import brackets
 from weft.ops.declaration import op
+from weft.platform.aligned_memory import aligned_empty
 
 # DynamicPartition.
 
@@ -88,18 +90,29 @@ def _stitch(xp: Any, indices: Any, data: Any) -> Any:
     rest = tuple(data[0].shape[len(indices[0].shape) :])
     flat = [xp.reshape(part, (-1, *rest)) for part in data]
     if xp is np:
-        for number, index in enumerate(indices):
-            if np.size(index) and np.min(index) < 0:
-                raise InvalidArgumentError(None, None, f"indices[{number}] is out of range: {int(np.min(index))}")
+        return _stitch_here(indices, flat, rows)
     # Of the rows with one index the last one counts, and XLA's scatter leaves open which that is.
     source = np.full(rows, -1, np.int64)
     flat_indices = np.concatenate([np.ravel(index) for index in indices])
     source[flat_indices] = np.arange(len(flat_indices))
     joined = xp.concatenate(flat, 0)
-    if xp is np and rows and source.min() >= 0:
-        return np.take(joined, source, axis=0)
     taken = xp.take(joined, np.maximum(source, 0), 0, mode="clip")
     return xp.where((source >= 0).reshape((-1,) + (1,) * len(rest)), taken, xp.zeros((), joined.dtype))
+
+
+def _stitch_here(indices: Any, parts: Any, rows: int) -> Any:
+    """The same on NumPy: each part's rows are moved once."""
+    merged = aligned_empty((rows, *parts[0].shape[1:]), parts[0].dtype)
+    is_missing = np.ones(rows, bool)
+    for number, (index, part) in enumerate(zip(indices, parts, strict=True)):
+        places = np.ravel(index)
+        if places.size and places.min() < 0:
+            raise InvalidArgumentError(None, None, f"indices[{number}] is out of range: {int(places.min())}")
+        is_missing[places] = False
+        put_rows(merged, places, part)
+    if is_missing.any():
+        merged[is_missing] = b"" if merged.dtype.hasobject else 0
+    return merged
 
 
 @op("DynamicStitch", "indices: N*int32, data: N*T -> merged: T", infer=_stitched_shape, gradient=_stitch_gradient,

@@ -40,6 +40,6 @@ def put_rows(table: Any, rows: Any, values: Any) -> None:
 
 def whole_rows(array: Any) -> Any:
     """`[rows]` view of an array in which each row is one element; None if there is no such view or it saves nothing."""
-    if array.ndim < 2 or not array.size or not array.flags.c_contiguous:
+    if array.ndim < 2 or not array.size or not array.flags.c_contiguous or array.dtype.hasobject:
         return None
     return array.reshape(-1).view(np.dtype((np.void, array.nbytes // len(array))))

@@ -1,0 +1,32 @@
+"""Arrays whose memory begins where XLA can use it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from weft.platform.aligned_memory import aligned_copy, aligned_empty, is_aligned
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (3,), (5, 7), (1000, 3)])
+@pytest.mark.parametrize("dtype", [np.bool_, np.float32, np.complex128])
+def test_an_array_begins_at_an_aligned_address(shape: tuple[int, ...], dtype: type) -> None:
+    for _ in range(4):
+        array = aligned_empty(shape, dtype)
+        assert array.shape == shape
+        assert array.dtype == dtype
+        assert is_aligned(array) or not array.size
+        assert array.flags.writeable
+
+
+def test_an_array_of_objects_holds_none() -> None:
+    assert aligned_empty((2,), object).tolist() == [None, None]
+
+
+def test_a_copy_is_contiguous_and_has_memory_of_its_own() -> None:
+    array = np.arange(6.0).reshape(2, 3).T
+    assert not is_aligned(array)
+    copy = aligned_copy(array)
+    assert is_aligned(copy)
+    assert np.array_equal(copy, array)
+    assert not np.may_share_memory(copy, array)
