@@ -15,6 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from weft.runtime.calling_thread import COMPILER_OPTIONS, calling_thread_device, usable
 from weft.runtime.leaving_values import LeavingValues, join
 from weft.runtime.program import Program, set_lone_namespace
 from weft.runtime.state import TracedState
@@ -32,10 +33,17 @@ class CompiledStage:
         static_inputs: the inputs whose values the code depends on.
         device: the JAX device to run on; JAX's default when None.
         leaving: the places of outputs that are only looked at on the host; see `leaving_values`.
+        light_bytes: if given, the code computes on the calling thread, and is for inputs of no more bytes than that and a
+            program without variables; see `calling_thread`. `device` is not used then.
     """
 
     def __init__(
-        self, program: Program, static_inputs: Sequence[int] = (), device: Any = None, leaving: Sequence[int] = ()
+        self,
+        program: Program,
+        static_inputs: Sequence[int] = (),
+        device: Any = None,
+        leaving: Sequence[int] = (),
+        light_bytes: int | None = None,
     ) -> None:
         start()
         self._program = program
@@ -45,13 +53,19 @@ class CompiledStage:
         self.read_only = sorted(program.read_slots - program.written_slots)
         # A variable that is overwritten before it is read has no value to pass in.
         self.updated = [number for number in self.written if number in program.read_slots]
-        self._device = device
+        self._device = device if light_bytes is None else calling_thread_device()
         self._leaving = leaving
+        self._light_bytes = light_bytes
         self._functions: dict[Any, Callable[..., Any]] = {}
         # The sizes for which there is code. It grows when JAX traces, which it does once for each of them.
         self._ready: set[Any] = set()
         self._compiling_s = 0.0
         self._compiled = 0
+
+    @property
+    def is_light(self) -> bool:
+        """Whether the code computes on the calling thread."""
+        return self._light_bytes is not None
 
     @property
     def compilations(self) -> int:
@@ -77,6 +91,9 @@ class CompiledStage:
         """Dispatch; returns the outputs and the new values of the written variables, which may still be being computed.
 
         The outputs are for `outputs_of`, which may wait.
+
+        Raises:
+            TooLargeError: the code is for small inputs, and these are not.
         """
         check()
         known, start = len(self._ready), time.perf_counter()
@@ -89,6 +106,8 @@ class CompiledStage:
     def _dispatch(
         self, inputs: Sequence[Any], reads: Sequence[Any], updates: Sequence[Any], run_indices: Sequence[Any]
     ) -> tuple[Sequence[Any] | LeavingValues, Sequence[Any]]:
+        if self._light_bytes is not None:
+            inputs = usable(inputs)
         with jax.enable_x64(True), contextlib.nullcontext() if self._device is None else jax.default_device(self._device):
             if not self._static:
                 function = self._functions.get(()) or self._make((), ())
@@ -107,6 +126,7 @@ class CompiledStage:
         program = self._program
 
         def stage(inputs: Any, reads: Any, updates: Any, run_indices: Any) -> Any:
+            self._check_size(inputs)
             self._ready.add((key, tuple(value.shape for value in inputs)))
             if static:
                 merged: list[Any] = [None] * len(program.inputs)
@@ -124,9 +144,19 @@ class CompiledStage:
             outputs = program.run(jnp, inputs, state, run_indices)
             return join([jnp.asarray(o) for o in outputs], self._leaving), [jnp.asarray(state.values[n]) for n in self.written]
 
-        compiled = jax.jit(stage, donate_argnums=(2,))
+        options = None if self._light_bytes is None else COMPILER_OPTIONS
+        compiled = jax.jit(stage, donate_argnums=(2,), compiler_options=options)
         self._functions[key] = _quiet_first_call(compiled, self._functions, key)
         return self._functions[key]
+
+    def _check_size(self, inputs: Sequence[Any]) -> None:
+        size_bytes = sum(value.size * value.dtype.itemsize for value in inputs)
+        if self._light_bytes is not None and size_bytes > self._light_bytes:
+            raise TooLargeError
+
+
+class TooLargeError(Exception):
+    """The inputs are larger than those for which computing on the calling thread was found to be worth it."""
 
 
 def outputs_of(results: Sequence[Any] | LeavingValues) -> Sequence[Any]:

@@ -137,13 +137,14 @@ def start(uses_accelerators: bool, start_clients: Callable[[], object]) -> None:
         jax.config.update("jax_cuda_visible_devices", ",".join(map(str, sorted(order))))  # type: ignore[no-untyped-call]
     if not uses_accelerators and not os.environ.get("JAX_PLATFORMS"):
         jax.config.update("jax_platforms", "cpu")  # type: ignore[no-untyped-call]
-    with _environment(_process.wanted):
+    with environment():
         start_clients()
 
 
 @contextmanager
-def _environment(options: EngineOptions) -> Iterator[None]:
-    """XLA reads these when it starts, and only then; children of this process are not to inherit them."""
+def environment() -> Iterator[None]:
+    """What XLA's clients read when they are made, and only then; children of this process are not to inherit it."""
+    options = _process.wanted
     settings = {}
     if options.cpu_threads:
         settings["NPROC"] = str(options.cpu_threads)

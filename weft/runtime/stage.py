@@ -8,6 +8,7 @@ in place. A host stage is one Python kernel.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from typing import Any, Final
@@ -46,6 +47,10 @@ COLD_RANDOM_NUMBERS: Final = 1 << 23
 # interpreted until it has cost as much as code of its own, and there is never code for more than the limit.
 COMPILED_AT_ONCE: Final = 2
 COMPILED_LIMIT: Final = 64
+
+# Code for what NumPy did in less time than this computes on the calling thread, for inputs up to some times as large.
+LIGHT_S: Final = 2e-3
+LIGHT_GROWTH: Final = 4
 
 _ON_NUMPY, _COMPILED = range(2)
 
@@ -86,6 +91,8 @@ class Stage:
         self._state = SlotState(program.slots)
         self._static_inputs = static_inputs
         self._runs = 0
+        self._cold_s = math.inf
+        self._cold_bytes = 0
         self._may_compile = True
         self._compiled: engine.CompiledStage | None = None
         self._sizes = SizeLedger()
@@ -125,7 +132,7 @@ class Stage:
         self._runs += 1
         if self._should_compile(session):
             return self._run_first(inputs, session, context)
-        return self._interpret([as_numpy(value) for value in inputs], session, context)
+        return self._run_cold([as_numpy(value) for value in inputs], session, context)
 
     def _should_compile(self, session: SessionState) -> bool:
         if not self._may_compile or self._has_new_variables():
@@ -139,6 +146,21 @@ class Stage:
             return False
         self._may_compile = not is_wide(self.program, self.outside)
         return self._may_compile
+
+    def _run_cold(self, inputs: Sequence[Any], session: SessionState, context: Any) -> Sequence[Any]:
+        start = time.perf_counter()
+        outputs = self._interpret(inputs, session, context)
+        self._cold_s = min(self._cold_s, time.perf_counter() - start)
+        self._cold_bytes = max(self._cold_bytes, sum(value.nbytes for value in inputs))
+        return outputs
+
+    def _light_bytes(self) -> int | None:
+        """Up to which size of its inputs the stage is to compute on the calling thread; None for one that is not light.
+
+        The values of variables stay where XLA's usual threads can update them.
+        """
+        is_light = self._cold_s < LIGHT_S and not self.program.slots and device_spec.device_type(self.device) == "CPU"
+        return self._cold_bytes * LIGHT_GROWTH if is_light else None
 
     def _run_size(
         self, compiled: engine.CompiledStage, inputs: Sequence[Any], session: SessionState, context: Any
@@ -181,7 +203,9 @@ class Stage:
 
     def _compile(self) -> engine.CompiledStage:
         leaving = self.leaving if device_spec.device_type(self.device) == "CPU" else ()
-        compiled = engine.CompiledStage(self.program, self._static_inputs, jax_device(self.device), leaving)
+        light_bytes = self._light_bytes()
+        device = jax_device(self.device) if light_bytes is None else None
+        compiled = engine.CompiledStage(self.program, self._static_inputs, device, leaving, light_bytes)
         slots = self.program.slots
         self._written_slots = [slots[number] for number in compiled.written]
         self._updated_slots = [slots[number] for number in compiled.updated]
@@ -225,6 +249,8 @@ class Stage:
         if self._checks:
             self._checks.run(inputs)
         indices = session.run_indices(self.program.random_nodes) if self.program.random_nodes else ()
+        if compiled.is_light:
+            return self._run_light(compiled, inputs, indices)
         if self._locks:
             outputs, values = self._update(compiled, inputs, indices)
         else:
@@ -235,6 +261,15 @@ class Stage:
             # XLA reads a fed array where it lies; the program may change it as soon as the run returns.
             engine.wait_until_ready(made or values)
         return made
+
+    def _run_light(self, compiled: engine.CompiledStage, inputs: Sequence[Any], indices: Sequence[Any]) -> Sequence[Any]:
+        try:
+            outputs, _ = self._dispatch(compiled, inputs, indices)
+        except engine.TooLargeError:
+            self._cold_s = math.inf
+            outputs, _ = self._dispatch(self._compile(), inputs, indices)
+        # As plain arrays: XLA's usual threads would copy what belongs to this one.
+        return [as_numpy(value) for value in engine.outputs_of(outputs)]
 
     def _update(
         self, compiled: engine.CompiledStage, inputs: Sequence[Any], indices: Sequence[Any]
@@ -282,7 +317,7 @@ class Stage:
         updates = [slot.value for slot in self._updated_slots]
         try:
             return compiled(inputs, reads, updates, indices)
-        except OpError:
+        except (OpError, engine.TooLargeError):
             raise
         except Exception as error:
             if any(value is None for value in (*reads, *updates)):
