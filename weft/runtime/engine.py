@@ -16,6 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from weft.runtime.calling_thread import COMPILER_OPTIONS, calling_thread_device, usable
+from weft.runtime.compiler_options import jit
 from weft.runtime.leaving_values import LeavingValues, join
 from weft.runtime.program import Program, set_lone_namespace
 from weft.runtime.state import TracedState
@@ -145,7 +146,7 @@ class CompiledStage:
             return join([jnp.asarray(o) for o in outputs], self._leaving), [jnp.asarray(state.values[n]) for n in self.written]
 
         options = None if self._light_bytes is None else COMPILER_OPTIONS
-        compiled = jax.jit(stage, donate_argnums=(2,), compiler_options=options)
+        compiled = jit(stage, self._device, options, donate_argnums=(2,))
         self._functions[key] = _quiet_first_call(compiled, self._functions, key)
         return self._functions[key]
 

@@ -20,6 +20,7 @@ from weft.errors import OpError
 from weft.ops.traced_checks import collected
 from weft.passes.bodies import loop_constants
 from weft.runtime.bodies import Body, CarriedState
+from weft.runtime.compiler_options import jit
 from weft.runtime.traced_loop import TracedLoop
 from weft.runtime.xla_process import ForkedProcessError, start
 
@@ -91,7 +92,7 @@ class HotLoop:
     def _function(self, constants: dict[int, Any]) -> Callable[..., Any]:
         key = tuple((place, value.shape, value.dtype.str, value.tobytes()) for place, value in constants.items())
         if key not in self._functions:
-            self._functions[key] = jax.jit(lambda *arguments: self._traced(constants, *arguments))
+            self._functions[key] = jit(lambda *arguments: self._traced(constants, *arguments))
         return self._functions[key]
 
     def _traced(self, constants: dict[int, Any], dynamic: list[Any], reads: list[Any], indices: Any, iteration: Any) -> Any:
