@@ -1,19 +1,22 @@
 """The arithmetic of convolutions of any number of spatial dimensions: forward, and back to the input and to the filter.
 
-On NumPy a convolution is a sum of matrix products, one per element of the window. Compiled, it is XLA's.
+On NumPy a convolution is a sum of matrix products, one per element of the window. Compiled, it is XLA's, on the CPU
+in another form where that is faster.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from weft.ops.nn import patches as patches
+from weft.ops.nn.cpu_convolution import Direction, form_for
 from weft.ops.nn.window import Window, place, spatial_axes
 
 _HALVES = ("float16", "bfloat16")
@@ -142,26 +145,32 @@ def _numpy_to_filter(how: Convolution, x: Any, shape: Sequence[int], grad: Any) 
     return result.reshape(shape)
 
 
-# For the kernels. On the CPU, products of matrices are faster for some shapes; which, the lowering decides.
+# For the kernels. On the CPU there are faster forms of some; which device it will be, the lowering knows.
 
 
-def _is_plain(how: Convolution, x: Any, inner: int) -> bool:
-    """Whether a convolution may be a product of matrices: channels last and in one group, single precision or more."""
-    is_one_group = how.data_format.endswith("C") and x.shape[-1] == inner and 0 not in x.shape
-    return is_one_group and x.dtype.kind == "f" and x.dtype.itemsize >= 4
+def _cpu_form(direction: Direction, how: Convolution, shape: Sequence[int], dtype: Any, filters: Sequence[int]) -> Any:
+    """What computes a convolution of an input of this shape faster on the CPU, as a function of it and the filters, or None."""
+    if dtype.kind != "f" and dtype.name != "bfloat16":
+        return None
+    window, images = how.window(shape, filters[:-2]), [*shape[: how.channel], *shape[how.channel + 1 :], shape[how.channel]]
+    form = form_for(direction, images, filters, dtype.itemsize, window)
+    if form is None:
+        return None
+    return lambda x, filters: jnp.moveaxis(form(jnp.moveaxis(x, how.channel, -1), filters, window), -1, how.channel)
+
+
+def _either(by_xla: Any, on_cpu: Any, *operands: Any) -> Any:
+    if on_cpu is None:
+        return by_xla(*operands)
+    return lax.platform_dependent(*operands, cpu=on_cpu, default=by_xla)
 
 
 def convolve(xp: Any, how: Convolution, x: Any, filters: Any) -> Any:
     """The convolution of `x` with `filters` (`[size..., channels per group, outputs]`)."""
     if xp is np:
         return _numpy(how, x, filters)
-    window = how.window(x.shape, filters.shape[:-2])
-    if not _is_plain(how, x, filters.shape[-2]) or not patches.is_worthwhile(window, x.shape[-1]):
-        return _xla(how, x, filters)
-    return lax.platform_dependent(
-        x, filters, cpu=lambda x, filters: patches.convolve(x, filters, window),
-        default=lambda x, filters: _xla(how, x, filters),
-    )  # fmt: skip
+    form = _cpu_form("forward", how, x.shape, x.dtype, filters.shape)
+    return _either(functools.partial(_xla, how), form, x, filters)
 
 
 def to_input(xp: Any, how: Convolution, shape: Sequence[int], filters: Any, grad: Any) -> Any:
@@ -173,16 +182,12 @@ def to_input(xp: Any, how: Convolution, shape: Sequence[int], filters: Any, grad
         # JAX transposes functions of floating numbers only; the products are exact in these.
         filters, grad = filters.astype(np.float64), grad.astype(np.float64)
 
-    def by_xla(filters: Any, grad: Any) -> Any:
-        return jax.linear_transpose(lambda x: _xla(how, x, filters), _like(shape, grad.dtype))(grad)[0]
+    def by(form: Any) -> Any:
+        like = _like(shape, grad.dtype)
+        return form and (lambda filters, grad: jax.linear_transpose(lambda x: form(x, filters), like)(grad)[0])
 
-    window = how.window(shape, filters.shape[:-2])
-    is_product = patches.is_pointwise(window) and not window.is_padded and max(window.strides) == 1
-    if not is_product or not _is_plain(how, _like(shape, grad.dtype), filters.shape[-2]):
-        return by_xla(filters, grad)
-    return lax.platform_dependent(
-        filters, grad, cpu=lambda filters, grad: grad @ filters.reshape(filters.shape[-2:]).T, default=by_xla
-    )
+    form = _cpu_form("to_input", how, shape, grad.dtype, filters.shape)
+    return _either(by(functools.partial(_xla, how)), by(form), filters, grad)
 
 
 def to_filter(xp: Any, how: Convolution, x: Any, shape: Sequence[int], grad: Any) -> Any:
@@ -191,11 +196,9 @@ def to_filter(xp: Any, how: Convolution, x: Any, shape: Sequence[int], grad: Any
     if xp is np:
         return _numpy_to_filter(how, x, shape, grad)
 
-    def by_xla(x: Any, grad: Any) -> Any:
-        return jax.linear_transpose(lambda filters: _xla(how, x, filters), _like(shape, grad.dtype))(grad)[0]
+    def by(form: Any) -> Any:
+        like = _like(shape, grad.dtype)
+        return form and (lambda x, grad: jax.linear_transpose(lambda filters: form(x, filters), like)(grad)[0])
 
-    window = how.window(x.shape, shape[:-2])
-    is_worthwhile = patches.is_worthwhile_for_filter(window, x.shape[-1], x.dtype.itemsize)
-    if not _is_plain(how, x, shape[-2]) or not is_worthwhile:
-        return by_xla(x, grad)
-    return lax.platform_dependent(x, grad, cpu=lambda x, grad: patches.to_filter(x, shape, grad, window), default=by_xla)
+    form = _cpu_form("to_filter", how, x.shape, x.dtype, shape)
+    return _either(by(functools.partial(_xla, how)), by(form), x, grad)

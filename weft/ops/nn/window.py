@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from weft.framework.tensor_shape import Dims
@@ -50,6 +50,10 @@ class Window:
     def is_padded(self) -> bool:
         """Whether the input is padded at all."""
         return any(self.low) or any(high > 0 for high in self.high)
+
+    def without_first(self) -> Window:
+        """The window along all dimensions but the first."""
+        return Window(*(getattr(self, field.name)[1:] for field in fields(self)))
 
     @property
     def overlaps(self) -> bool:

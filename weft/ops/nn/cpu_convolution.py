@@ -1,0 +1,180 @@
+"""Convolutions on the CPU in the forms that XLA computes fast there.
+
+XLA's CPU backend hands a convolution of two dimensions in single precision to a library. Others become plain loops, a hundred
+times slower and more: those of each channel by itself, of three dimensions, in double precision, and the filter's gradient of
+groups. Each form here is a function of channels-last images and filters, linear in both, so that JAX's transposes of it are the
+gradients. See "Convolution on the CPU" in docs/design.md for what was measured.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any, Final, Literal
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jax.custom_derivatives import linear_call
+
+from weft.ops.nn.window import Window
+
+Form = Callable[[Any, Any, Window], Any]
+Direction = Literal["forward", "to_input", "to_filter"]
+
+# Up to so many channels of the input, folding rows into them pays: the matrices that are multiplied become less narrow.
+_FEW_CHANNELS: Final = {"forward": 4, "to_input": 8, "to_filter": 0}
+# More products than this, and compiling them takes too long.
+_MOST_TAPS: Final = 128
+_MOST_GROUPS: Final = 64
+# What is copied out or made of one block of images should stay in the second-level cache.
+_ROWS_BYTES: Final = 5 << 19
+_PRODUCT_BYTES: Final = 2 << 20
+
+
+def form_for(direction: Direction, x: Sequence[int], filters: Sequence[int], item_bytes: int, window: Window) -> Form | None:
+    """The form for a convolution, of channels-last images and filters of these shapes; None for XLA's own.
+
+    Args:
+        direction: which of a convolution's three computations is wanted.
+        x: the shape of the images.
+        filters: the shape of the filters.
+        item_bytes: the size of an element.
+        window: the window.
+    """
+    if 0 in x or 0 in filters or 0 in window.outputs:
+        return None
+    groups, rank = x[-1] // filters[-2], len(window.size)
+    if groups == 1:
+        if item_bytes > 4:
+            return by_rows
+        is_narrow = rank == 2 and x[-1] <= _FEW_CHANNELS[direction] and max(window.strides) == 1
+        return folded if rank == 3 or (is_narrow and window.size[0] > 1) else None
+    if groups == x[-1] and _taps(filters, groups) <= _MOST_TAPS:
+        return by_taps_to_filter if direction == "to_filter" else by_taps
+    return by_groups if direction == "to_filter" and groups <= _MOST_GROUPS else None
+
+
+def _taps(filters: Sequence[int], channels: int) -> int:
+    return math.prod(filters[:-2]) * (filters[-1] // channels)
+
+
+def _padded(x: Any, window: Window) -> Any:
+    return jnp.pad(x, ((0, 0), *window.paddings, (0, 0))) if window.is_padded else x
+
+
+def _at(padded: Any, window: Window, position: Sequence[int]) -> Any:
+    """The element `position` of all windows."""
+    return padded[(slice(None), *window.slices(position), slice(None))]
+
+
+def _library(x: Any, filters: Any, window: Window) -> Any:
+    letters = "DHW"[-len(window.size) :]
+    return lax.conv_general_dilated(
+        x, filters, window.strides, window.paddings, rhs_dilation=window.dilations,
+        dimension_numbers=(f"N{letters}C", f"{letters}IO", f"N{letters}C"),
+    )  # fmt: skip
+
+
+def folded(x: Any, filters: Any, window: Window) -> Any:
+    """The window's first dimension as further channels, its places as further images: one dimension less."""
+    pads = ((0, 0), window.paddings[0], *[(0, 0)] * (x.ndim - 2))
+    padded = jnp.pad(x, pads) if any(window.paddings[0]) else x
+    origin = (0,) * (len(window.size) - 1)
+    parts = [padded[:, window.slices((at, *origin))[0]] for at in range(window.size[0])]
+    images = jnp.concatenate(parts, -1)
+    images = images.reshape(-1, *images.shape[2:])
+    channels = jnp.moveaxis(filters, 0, -3).reshape(*window.size[1:], images.shape[-1], filters.shape[-1])
+    made = _library(images, channels, window.without_first())
+    return made.reshape(x.shape[0], window.outputs[0], *made.shape[1:])
+
+
+def by_taps(x: Any, filters: Any, window: Window) -> Any:
+    """Filters for each channel by itself: a sum of products, one per element of the window."""
+    padded, each = _padded(_wide(x), window), _per_channel(_wide(filters), x.shape[-1])
+    made = [
+        functools.reduce(operator.add, (_at(padded, window, at) * taken[at] for at in window.positions())) for taken in each
+    ]
+    return _joined(made).astype(x.dtype)
+
+
+def by_taps_to_filter(x: Any, filters: Any, window: Window) -> Any:
+    """The same, with a gradient for the filters that takes a few images at a time: it makes an array for each product."""
+
+    def transpose(x: Any, grad: Any) -> Any:
+        size = max(1, _PRODUCT_BYTES // (4 * math.prod(grad.shape[1:])))
+        return _sum_of_blocks(lambda images, grads: _taps_gradient(images, grads, window), size, x, grad).astype(x.dtype)
+
+    return linear_call(lambda x, filters: by_taps(x, filters, window), transpose, x, filters)
+
+
+def _taps_gradient(x: Any, grad: Any, window: Window) -> Any:
+    padded, each = _padded(_wide(x), window), _per_channel(_wide(grad), x.shape[-1])
+    over = tuple(range(grad.ndim - 1))
+    sums = [_joined([(_at(padded, window, at) * taken).sum(over) for taken in each]) for at in window.positions()]
+    return jnp.stack(sums).reshape(*window.size, 1, -1)
+
+
+def _wide(x: Any) -> Any:
+    return x.astype(jnp.promote_types(x.dtype, np.float32))
+
+
+def _per_channel(array: Any, channels: int) -> list[Any]:
+    """The first, second ... of the numbers that there are for each channel."""
+    count = array.shape[-1] // channels
+    return [array] if count == 1 else [array[..., number::count] for number in range(count)]
+
+
+def _joined(each: Sequence[Any]) -> Any:
+    """What `_per_channel` took apart."""
+    return each[0] if len(each) == 1 else jnp.stack(each, -1).reshape(*each[0].shape[:-1], -1)
+
+
+def by_groups(x: Any, filters: Any, window: Window) -> Any:
+    """Each group of channels by itself."""
+    groups = x.shape[-1] // filters.shape[-2]
+    parts = zip(jnp.split(x, groups, -1), jnp.split(filters, groups, -1), strict=True)
+    return jnp.concatenate([_library(images, each, window) for images, each in parts], -1)
+
+
+def by_rows(x: Any, filters: Any, window: Window) -> Any:
+    """The windows as the rows of a matrix, times the filters, of a few images at a time: the copies stay in the cache."""
+    flat = filters.reshape(-1, filters.shape[-1])
+
+    def compute(images: Any) -> Any:
+        padded = _padded(images, window)
+        rows = jnp.concatenate([_at(padded, window, at) for at in window.positions()], -1)
+        return (rows.reshape(-1, rows.shape[-1]) @ flat).reshape(*rows.shape[:-1], -1)
+
+    size = max(1, _ROWS_BYTES // (math.prod(window.outputs) * flat.shape[0] * x.dtype.itemsize))
+    return _block_by_block(compute, x, size)
+
+
+def _block_by_block(compute: Callable[[Any], Any], x: Any, size: int) -> Any:
+    """What `compute` makes of the images, so many at a time."""
+    whole = x.shape[0] // size * size
+    if whole <= size:
+        return compute(x)
+    made = lax.map(compute, _blocks(x, size))
+    made = made.reshape(-1, *made.shape[2:])
+    return made if whole == x.shape[0] else jnp.concatenate([made, compute(x[whole:])])
+
+
+def _sum_of_blocks(compute: Callable[..., Any], size: int, *arrays: Any) -> Any:
+    """The sum of what `compute` makes of so many images of each array at a time."""
+    count = arrays[0].shape[0]
+    whole = count // size * size
+    if whole <= size:
+        return compute(*arrays)
+    blocks = [_blocks(array, size) for array in arrays]
+    first = compute(*(block[0] for block in blocks))
+    total, _ = lax.scan(lambda sum, block: (sum + compute(*block), None), first, [block[1:] for block in blocks])
+    return total if whole == count else total + compute(*(array[whole:] for array in arrays))
+
+
+def _blocks(array: Any, size: int) -> Any:
+    """The array in blocks of this many images, without those left over at the end."""
+    count = array.shape[0] // size
+    return array[: count * size].reshape(count, size, *array.shape[1:])
