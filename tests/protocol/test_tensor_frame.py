@@ -16,7 +16,7 @@ from hypothesis.extra import numpy as hnp
 
 from weft.protocol import messages as m
 from weft.protocol.protocol_error import LocalProtocolError, RemoteProtocolError
-from weft.protocol.tensor_frame import MAX_HEADER_BYTES, RECEIVE_BYTES, FrameDecoder, encode
+from weft.protocol.tensor_frame import MAX_HEADER_BYTES, RECEIVE_BYTES, FrameDecoder, RepeatedCall, encode
 
 SCALAR = np.array(2.5, np.float32)
 STRINGS = np.array([[b"", b"a"], [b"\xff\x00", b"long" * 50]], object)
@@ -327,3 +327,21 @@ def test_a_push_needs_one_edge_per_tensor() -> None:
 
 def test_a_secret_is_not_printed() -> None:
     assert "secret" not in repr(EXAMPLES[0])
+
+
+@pytest.mark.parametrize("session", ["", "s", "x" * 105, "y" * 300])
+@pytest.mark.parametrize("call_id", [0, 1, 127, 128, 2**32, 2**63, 2**64 - 1])
+def test_a_repeated_call_is_read_as_the_call_that_it_repeats(session: str, call_id: int) -> None:
+    (frame,) = RepeatedCall(session, 7).frame(call_id)
+    (call,) = decode(bytes(frame))
+    assert isinstance(call, m.RunCallable)
+    assert dataclasses.astuple(call) == (call_id, session, 7, (), b"")
+
+
+def test_after_a_large_header_or_one_that_cannot_be_packed_others_are_packed_as_before() -> None:
+    expected = bytes(encode(m.Ping(1))[0])
+    encode(m.Goodbye("x" * (1 << 20)))
+    assert bytes(encode(m.Ping(1))[0]) == expected
+    with pytest.raises(LocalProtocolError):
+        encode(m.Abort(1, 2**70, "too large"))
+    assert bytes(encode(m.Ping(1))[0]) == expected

@@ -18,6 +18,7 @@ from weft.framework.graph import Graph
 from weft.framework.operation import Operation, Tensor
 
 MAX_PLANS: Final = 1024
+_ELEMENTS: Final = frozenset((Tensor, Operation))
 
 Prepare = Callable[[Sequence[Tensor], Sequence[Tensor], Sequence[Operation]], PreparedStep]
 MakeHandle = Callable[[Any, DType], Any]
@@ -67,7 +68,7 @@ class Plans:
 
     def find(self, fetches: Any, fed: Sequence[Tensor]) -> Plan | None:
         """The plan for these fetches and feeds, if there is one."""
-        key = _key_of(fetches)
+        key = fetches if type(fetches) in _ELEMENTS else _key_of(fetches)
         return None if key is None else self._by_structure.get((key, tuple(fed)))
 
     def make(self, fetches: Any, fed: Sequence[Tensor], prepare: Prepare) -> Plan:
@@ -100,7 +101,7 @@ class Plans:
 
 def _key_of(fetches: Any) -> Any:
     """A hashable key for structures of graph elements, None for anything else; tensors hash by identity."""
-    if type(fetches) is Tensor:
+    if type(fetches) in _ELEMENTS:
         return fetches
     if isinstance(fetches, list | tuple):
         parts = [_key_of(item) for item in fetches]

@@ -1,4 +1,4 @@
-"""One connection of the tensor channel: a socket, the thread that reads it, and the messages that go either way.
+"""One connection of the tensor channel: a socket, the threads that read it, and the messages that go either way.
 
 The rules are `protocol`'s; here are only the socket and the threads. A message is handled on the thread that read it,
 so a step continues without a hop. That thread must not wait for the peer, or nothing would be read any more; therefore
@@ -13,6 +13,7 @@ import select
 import socket
 import struct
 import threading
+import time
 from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias
 
@@ -24,8 +25,9 @@ from weft.distributed.waiting import role, wait_until
 from weft.errors import UnavailableError
 from weft.protocol.messages import Goodbye, Hello, Message, Ping, Pong, Reject, Welcome
 from weft.protocol.protocol_error import ProtocolError, RemoteProtocolError
+from weft.protocol.tensor_blob import Buffer
 from weft.protocol.tensor_frame import FrameDecoder, encode
-from weft.runtime.interrupts import deferred_interrupts
+from weft.runtime.interrupts import deferred_interrupts, may_be_interrupted
 
 OnMessage: TypeAlias = Callable[["Connection", Message], None]
 OnClosed: TypeAlias = Callable[["Connection", Exception | None], None]
@@ -36,7 +38,7 @@ CLOSE_TIMEOUT_S: Final = 5.0
 _LOCAL_BUFFER_BYTES: Final = 1 << 20  # measured: doubles the rate of loopback TCP, adds a quarter to Unix sockets
 _OF_THE_CONNECTION: Final = frozenset((Hello, Welcome, Reject, Ping, Goodbye))
 
-_RECEIVE_TIMEOUT: Final = struct.pack("ll", 0, 100_000)  # a timeval: 100 ms at a time are waited for the rest of a payload
+_RECEIVE_TIMEOUT_S: Final = 0.1  # how long at a time is waited in a receiving call
 
 _log = logging.getLogger("weft")
 
@@ -51,9 +53,9 @@ class Connection:
 
     `on_message(connection, message)` is called for one message at a time, in order, on a thread that reads; a message's
     arrays are the callee's for good. If it raises, this connection is closed and nothing else.
-    `on_closed(connection, cause)` is called exactly once, last, on the connection's thread; the cause is None after
-    `close` here or there. Pings are answered here. `peer` is what the other side called itself. Any thread may call any
-    method. Before `start` or `run`, the socket is all there is: who does not get that far closes the socket itself.
+    `on_closed(connection, cause)` is called exactly once, last, on the connection's thread, or its crew's; the cause is None
+    after `close` here or there. Pings are answered here. `peer` is what the other side called itself. Any thread may call
+    any method. Before `start`, `run` or `begin` the socket is all there is: who does not get that far closes it itself.
     """
 
     def __init__(
@@ -80,6 +82,7 @@ class Connection:
         self._outbox = Outbox(sock, name, max_queued_bytes, self._lose)
         self.turn = ReadTurn()
         self._thread: threading.Thread | None = None
+        self._step_aside: Callable[[], None] | None = None  # where a crew reads
         self._lock = threading.Lock()  # guards the cause
         self._cause: Exception | None = None
         self._is_lost = False  # the cause is settled
@@ -132,8 +135,49 @@ class Connection:
                     self._read_next()
                 self.turn.give()
         finally:
-            self._finish()
+            self.finish()
             role.reads = before
+
+    def begin(self, step_aside: Callable[[], None]) -> None:
+        """Handle what came behind the handshake, and be read by a crew from then on. Instead of `start`. See `ReadingCrew`."""
+        self._step_aside = step_aside
+        self.turn.take()
+        before, role.reads = role.reads, True
+        try:
+            self._handle(self._received)
+            self._received = ()
+        finally:
+            role.reads = before
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more is to be read."""
+        return self._is_lost
+
+    def read_ready(self) -> None:
+        """For a thread of the crew: receive what has come and handle it."""
+        try:
+            self._read(is_alone=False)
+            if self._decoder.missing_payload_bytes:
+                self._read_payload()
+        except Exception as error:  # such as that there is no memory
+            _log.exception("closing the connection to %s: reading it failed", self.name)
+            self._lose(error)
+        if self.turn.has_waiters:
+            self.turn.tell_waiters()
+
+    def _read_payload(self) -> None:
+        """Receive the rest of a large payload: what has come already, or as a whole while others are served."""
+        self._read(is_alone=False)
+        if self._decoder.missing_payload_bytes and not self._is_lost:
+            self.step_aside()
+        while self._decoder.missing_payload_bytes and not self._is_lost:
+            self._read(is_alone=True)
+
+    def step_aside(self) -> None:
+        """For a message's handler: what follows may take long, so other connections shall be read meanwhile."""
+        if self._step_aside is not None:
+            self._step_aside()
 
     def send(self, message: Message, *, block: bool = False) -> None:
         """Send a message after all that were sent before. Its arrays must not be changed any more.
@@ -145,11 +189,19 @@ class Connection:
             UnavailableError: the connection is closed. A message sent before may be lost with it.
             LocalProtocolError: the message cannot be sent; the connection goes on.
         """
-        self._check_owned()
+        self.send_frame(encode(message), block=block)
+
+    def send_frame(self, frame: Sequence[Buffer], *, block: bool = False) -> None:
+        """Send a message that is encoded already; see `send`."""
+        if self._is_forked:
+            self._check_owned()
         may_wait = block and not role.reads
         # Half a message would end the connection. A wait for the peer, on the other hand, is nothing to put signals off for.
-        with contextlib.nullcontext() if may_wait else deferred_interrupts():
-            is_sent = self._outbox.send(encode(message), block=may_wait)
+        if may_wait or not may_be_interrupted():
+            is_sent = self._outbox.send(frame, block=may_wait)
+        else:
+            with deferred_interrupts():
+                is_sent = self._outbox.send(frame, block=False)
         if not is_sent:
             why = f": {self._cause}" if self._cause is not None else ""
             raise UnavailableError(None, None, f"the connection to {self.name} is closed{why}")
@@ -179,8 +231,34 @@ class Connection:
         self._check_owned()
         if role.reads:
             raise RuntimeError(f"a message's handler waits for a message from {self.name}, which it would have to read")
+        if self.turn.take_alone():
+            deadline_s = None if timeout_s is None else time.monotonic() + timeout_s
+            try:
+                self._read_until(is_done, deadline_s)
+            finally:
+                self.turn.give_alone()
+            if is_done():
+                return True
+            timeout_s = None if deadline_s is None else deadline_s - time.monotonic()
         wait_until(lambda: is_done() or self.turn.is_ended, (self,), timeout_s, self._waiters_busy_poll)
         return is_done()
+
+    def _read_until(self, is_done: Callable[[], bool], deadline_s: float | None) -> None:
+        """Read until `is_done()`, the deadline or the end, on a thread that has the turn: nothing else can come meanwhile."""
+        turn, look, poll = self.turn, self._waiters_busy_poll.look, self._poll.poll
+        flags = 0  # sleeps in the call that receives, which ends by itself after a while; a longer wait sleeps in another
+        while not is_done() and not turn.is_stopped:
+            left_s = None if deadline_s is None else deadline_s - time.monotonic()
+            if left_s is not None and left_s < _RECEIVE_TIMEOUT_S:
+                if left_s <= 0:
+                    return
+                flags = socket.MSG_DONTWAIT
+            if not look(poll) and flags:
+                poll(None if left_s is None else int(left_s * 1000) + 1)
+            if not self.read_as_waiter(True, flags):
+                flags = socket.MSG_DONTWAIT
+            elif turn.has_waiters:
+                turn.tell_waiters()
 
     def close(self, reason: str = "", timeout_s: float = CLOSE_TIMEOUT_S) -> None:
         """Send what is queued, say goodbye, and wait for the end; after the timeout, just end.
@@ -225,11 +303,14 @@ class Connection:
         if self._is_forked:
             raise UnavailableError(None, None, f"the connection to {self.name} belongs to the parent process")
 
-    def read_as_waiter(self, is_alone: bool) -> None:
-        """For a thread that waits for a message, and has the turn: receive what has come and handle it. See `Source`."""
+    def read_as_waiter(self, is_alone: bool, flags: int = socket.MSG_DONTWAIT) -> bool:
+        """For a thread that waits for a message, and has the turn: receive what has come and handle it. See `Source`.
+
+        With `flags` 0 it waits a moment for something to come.
+        """
         role.reads = True
         try:
-            self._read(is_alone)
+            return self._read(is_alone, flags)
         except BaseException:
             # An interrupt (Ctrl-C) between taking bytes and handling them loses a message.
             self._lose(ConnectionError("the thread that was reading it was interrupted"))
@@ -247,11 +328,15 @@ class Connection:
             self._poll.poll()
         self._read(is_alone=True)
 
-    def _read(self, is_alone: bool) -> None:
-        """Receive once, what is there or the rest of a large payload, and handle it. A failure settles the cause."""
+    def _read(self, is_alone: bool, flags: int = socket.MSG_DONTWAIT) -> bool:
+        """Receive once, what is there or the rest of a large payload, and handle it. A failure settles the cause.
+
+        Returns whether there was something, be it the end.
+        """
         try:
             # The rest of a large payload is waited for as a whole: one call instead of hundreds.
-            flags = socket.MSG_WAITALL if is_alone and self._decoder.missing_payload_bytes else socket.MSG_DONTWAIT
+            if is_alone and self._decoder.missing_payload_bytes:
+                flags = socket.MSG_WAITALL
             count = self._sock.recv_into(self._buffer or self._decoder.get_buffer(), 0, flags)
             if count:
                 self._handle(self._decoder.buffer_received(count))
@@ -260,9 +345,10 @@ class Connection:
                 self._decoder.end_of_stream()
                 self._lose(ConnectionError("the peer closed it without a goodbye"))
         except BlockingIOError:
-            pass
+            return False
         except (OSError, ProtocolError) as error:
             self._lose(error)
+        return True
 
     def _handle(self, messages: Sequence[Message]) -> None:
         for message in messages:
@@ -307,8 +393,8 @@ class Connection:
                 self._sock.shutdown(socket.SHUT_RDWR)
         self.turn.stop()
 
-    def _finish(self) -> None:
-        """Release everything, then tell the owner. On the connection's thread."""
+    def finish(self) -> None:
+        """Release everything, then tell the owner. On the thread that has read it last."""
         self._lose(ConnectionError("its thread ended"))
         self._outbox.stop()
         self._sock.close()
@@ -324,7 +410,7 @@ class Connection:
 
 
 def _tune(sock: socket.socket) -> None:
-    sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, _RECEIVE_TIMEOUT)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("ll", 0, int(_RECEIVE_TIMEOUT_S * 1e6)))
     is_local = sock.family == getattr(socket, "AF_UNIX", None)
     if not is_local:
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

@@ -86,6 +86,18 @@ class Outbox:
                     self._room.wait()
             if not self._is_open:
                 return False
+            if not self._queue and len(buffers) == 1:
+                # The commonest message is one small buffer for a peer that reads.
+                try:
+                    sent = self._sock.send(buffers[0], socket.MSG_DONTWAIT)
+                    if sent == len(buffers[0]):
+                        return True
+                    buffers = (memoryview(buffers[0])[sent:],)
+                except BlockingIOError:
+                    pass
+                except OSError as error:
+                    self._fail(error)
+                    return False
             self._put(buffers)
             return self._is_open
 
@@ -126,12 +138,7 @@ class Outbox:
         """Write what the socket takes without waiting; return the rest."""
         try:
             while buffers:
-                if len(buffers) == 1:
-                    sent = self._sock.send(buffers[0], socket.MSG_DONTWAIT)
-                    if sent == len(buffers[0]):
-                        return ()
-                else:
-                    sent = self._sock.sendmsg(buffers[:_MAX_BUFFERS], (), socket.MSG_DONTWAIT)
+                sent = self._sock.sendmsg(buffers[:_MAX_BUFFERS], (), socket.MSG_DONTWAIT)
                 buffers = _after(buffers, sent)
         except BlockingIOError:
             pass

@@ -75,6 +75,24 @@ class ReadTurn:
             self._waiters.append(waiter)
             return self._take_free()
 
+    def take_alone(self) -> bool:
+        """For a waiter that needs no bell while it reads: take the turn if nobody has it. Others wait meanwhile."""
+        with self._lock:
+            is_free = not (self._is_taken or self.is_stopped)
+            if is_free:
+                self._is_taken = True
+            return is_free
+
+    def give_alone(self) -> None:
+        """For a waiter that has taken the turn so: wait no more."""
+        with self._lock:
+            self._last_wait_s = time.monotonic()
+            self._is_taken = False
+            if self._waiters:
+                self._ring_others(None)
+            if self.is_stopped or (self._sleeps and not self._waiters):
+                self._thread_turn.notify_all()
+
     def take_free(self) -> bool:
         """For a waiter that has entered: take the turn if nobody has it."""
         with self._lock:
@@ -85,6 +103,11 @@ class ReadTurn:
         if len(self._waiters) > 1:
             with self._lock:
                 self._ring_others(waiter)
+
+    def tell_waiters(self) -> None:
+        """For who reads and keeps the turn: a message that was handled may be what somebody waits for."""
+        with self._lock:
+            self._ring_others(None)
 
     def give_back(self, waiter: Doorbell) -> None:
         """For the waiter whose turn it is: read no more."""

@@ -30,6 +30,8 @@ from weft.framework.graph_def import graph_def_of
 from weft.framework.operation import Operation, Tensor
 from weft.proto import master_pb2
 from weft.protocol import messages
+from weft.protocol.tensor_blob import Buffer
+from weft.protocol.tensor_frame import RepeatedCall, encode
 from weft.runtime.interrupts import WAIT_SLICE_S, deferred_interrupts, is_main_thread
 
 _DIAL_TIMEOUT_S: Final = 5.0
@@ -44,6 +46,10 @@ class _Call:
         self.fetches: Sequence[Any] = ()
         self.metadata = b""
         self.error: OpError | None = None
+
+    def has_ended(self) -> bool:
+        """Whether the answer has come, or will not."""
+        return self.is_done
 
 
 class RemoteSession:
@@ -60,7 +66,8 @@ class RemoteSession:
         self._graph = graph
         self._config = config
         self._rpc = RpcStub(SERVICE, METHODS, target, "The master")
-        self._timeout_s = config.operation_timeout_in_ms / 1000 or None
+        self._timeout_ms = config.operation_timeout_in_ms
+        self._timeout_s = self._timeout_ms / 1000 or None
         self._lock = threading.Lock()
         self._handle = ""
         self._sent = 0
@@ -87,7 +94,7 @@ class RemoteSession:
         )
         request = master_pb2.MakeCallableRequest(session_handle=self._handle, options=options)
         number = self._rpc.call("MakeCallable", request, self._timeout_s).handle
-        return RemoteStep(self, number)
+        return RemoteStep(self, number, RepeatedCall(self._handle, number))
 
     def retire(self, number: int) -> None:
         """Let the server forget a prepared run when the next one is prepared; may be called from anywhere, at any time."""
@@ -173,7 +180,7 @@ class RemoteSession:
         if self._closed is not None:
             raise self._closed
 
-    def call(self, number: int, feeds: Sequence[Any], options: Any) -> _Call:
+    def call(self, number: int, repeated: RepeatedCall, feeds: Sequence[Any], options: Any) -> _Call:
         """Run a prepared step and wait for it.
 
         Raises:
@@ -183,13 +190,18 @@ class RemoteSession:
         if self._closed is not None or connection is None:
             raise self._closed or UnavailableError(None, None, f"The server at {self._target} is gone; open a new session")
         call_id, call = next(self._call_ids), _Call()
+        timeout_ms = self._timeout_ms
+        if options is not None:
+            data, timeout_ms = options.SerializeToString(), options.timeout_in_ms or timeout_ms
+            frame = encode(messages.RunCallable(call_id, self._handle, number, tuple(feeds), data))
+        elif feeds:
+            frame = encode(messages.RunCallable(call_id, self._handle, number, tuple(feeds), b""))
+        else:
+            frame = repeated.frame(call_id)
         self._calls[call_id] = call
-        data = options.SerializeToString() if options is not None else b""
-        timeout_ms = (options.timeout_in_ms if options is not None else 0) or self._config.operation_timeout_in_ms
         try:
-            connection.send(messages.RunCallable(call_id, self._handle, number, tuple(feeds), data))
             # The master ends a step at its deadline; the client allows for the way there and back.
-            self._wait_for(connection, call, timeout_ms / 1000 + 5.0 if timeout_ms else None)
+            self._ask(connection, frame, call, timeout_ms / 1000 + 5.0 if timeout_ms else None)
         except BaseException:
             connection_is_there = not connection.is_closed
             if connection_is_there and not call.is_done:
@@ -203,25 +215,29 @@ class RemoteSession:
             raise call.error
         return call
 
-    def _wait_for(self, connection: Connection, call: _Call, timeout_s: float | None) -> None:
-        """Wait for a call's end. The main thread reads what comes for all, so an interrupt must not cut that in half."""
+    def _ask(self, connection: Connection, frame: Sequence[Buffer], call: _Call, timeout_s: float | None) -> None:
+        """Send a call and wait for its end. The main thread reads what comes for all; no interrupt must cut that in half."""
         if not is_main_thread():
-            connection.wait_for(lambda: call.is_done, timeout_s)
+            connection.send_frame(frame)
+            connection.wait_for(call.has_ended, timeout_s)
             return
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
+        with deferred_interrupts():
+            connection.send_frame(frame)
+            connection.wait_for(call.has_ended, WAIT_SLICE_S)
         while not call.is_done and not connection.is_closed:
             left_s = WAIT_SLICE_S if deadline is None else min(WAIT_SLICE_S, deadline - time.monotonic())
             if left_s <= 0:
                 return
             with deferred_interrupts():
-                connection.wait_for(lambda: call.is_done, left_s)
+                connection.wait_for(call.has_ended, left_s)
 
     def _on_message(self, connection: Connection, message: messages.Message) -> None:
         match message:
-            case messages.CallDone(call_id, fetches, metadata):
-                call = self._calls.get(call_id)
+            case messages.CallDone():
+                call = self._calls.get(message.call_id)
                 if call is not None:
-                    call.fetches, call.metadata = fetches, metadata
+                    call.fetches, call.metadata = message.fetches, message.metadata
                     call.is_done = True
             case messages.CallFailed(call_id, code, text, node):
                 call = self._calls.get(call_id)
@@ -269,16 +285,17 @@ class RemoteSession:
 class RemoteStep:
     """A prepared run on a server, which forgets it when it is dropped here."""
 
-    def __init__(self, session: RemoteSession, number: int) -> None:
+    def __init__(self, session: RemoteSession, number: int, repeated: RepeatedCall) -> None:
         self._session = session
         self._number = number
+        self._repeated = repeated
 
     def __del__(self) -> None:
         self._session.retire(self._number)
 
     def run(self, feeds: Sequence[Any], options: Any = None) -> tuple[list[Any], Any]:
         """Run one step there; returns the fetches and the RunMetadata, or None."""
-        call = self._session.call(self._number, feeds, options)
+        call = self._session.call(self._number, self._repeated, feeds, options)
         metadata = config_pb2.RunMetadata.FromString(call.metadata) if call.metadata else None
         return list(call.fetches), metadata
 

@@ -24,8 +24,8 @@ class Source(Protocol):
         """What becomes readable when there is something to read."""
         ...
 
-    def read_as_waiter(self, is_alone: bool) -> None:
-        """Read what has come and handle it; stops the turn when the stream has ended.
+    def read_as_waiter(self, is_alone: bool) -> bool:
+        """Read what has come and handle it; stops the turn when the stream has ended. Returns whether there was something.
 
         A reader that `is_alone` waits a moment for the rest of a large payload; others may have something to read meanwhile.
         """

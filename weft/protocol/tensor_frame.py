@@ -44,6 +44,9 @@ _MAGIC: Final = 0xF7E3
 _PREFIX: Final = struct.Struct("<HBBIQ")
 _PREFIX_BYTES: Final = _PREFIX.size
 _NOTHING: Final = bytearray()
+_CALL_ID: Final = struct.Struct(">Q")
+_PACKER_BYTES: Final = 256 << 10  # A packer that has packed more than this has grown, and is not kept.
+_packers: Final = [msgpack.Packer()]
 
 _WIRE_TYPES: Final[dict[str, type]] = {"int": int, "str": str, "bytes": bytes, "tuple[int, ...]": tuple}
 _TENSORS: Final = "tuple[Array, ...]"
@@ -100,30 +103,45 @@ def encode(message: Message) -> list[Buffer]:
     kind = _KIND_OF_CLASS[type(message)]
     values = kind.values(message)
     try:
-        if kind.tensors is None:
-            header = msgpack.packb(values)
-            return [_PREFIX.pack(_MAGIC, kind.number, 0, _checked(header), 0) + header]
-        arrays = kind.tensors(message)
-        if not arrays:
-            header = msgpack.packb((*values, b""))
-            return [_PREFIX.pack(_MAGIC, kind.number, 0, _checked(header), 0) + header]
-        packed = pack(arrays)
-        header = msgpack.packb((*values, packed.descriptors))
+        arrays = () if kind.tensors is None else kind.tensors(message)
+        if arrays:
+            packed = pack(arrays)
+            return _gather(kind.number, _packed((*values, packed.descriptors)), packed)
+        header = _packed(values if kind.tensors is None else (*values, b""))
     except (TypeError, ValueError, OverflowError, AttributeError) as error:
         raise LocalProtocolError(f"{kind.message_class.__name__} cannot be sent: {error}") from error
-    return _gather(kind.number, header, packed)
+    return [_PREFIX.pack(_MAGIC, kind.number, 0, len(header), 0) + header]
 
 
-def _checked(header: bytes) -> int:
-    size = len(header)
-    if size > MAX_HEADER_BYTES:
-        raise LocalProtocolError(f"a header has {size} bytes, at most {MAX_HEADER_BYTES} can be sent")
-    return size
+class RepeatedCall:
+    """The frames of one call that is made again and again without tensors and options: only its number changes."""
+
+    __slots__ = ("_end", "_start")
+
+    def __init__(self, session_handle: str, callable_id: int) -> None:
+        # The number comes first, behind the array's and its own type, and so large a one in the form that is as long for all.
+        (frame,) = encode(messages.RunCallable(1 << 63, session_handle, callable_id, (), b""))
+        at = _PREFIX_BYTES + 2
+        self._start, self._end = bytes(frame[:at]), bytes(frame[at + _CALL_ID.size :])
+
+    def frame(self, call_id: int) -> list[Buffer]:
+        """What `encode` returns for the call of this number, or bytes that mean the same."""
+        return [self._start + _CALL_ID.pack(call_id) + self._end]
+
+
+def _packed(values: tuple[Any, ...]) -> bytes:
+    """Pack a header. The packer is kept: no thread gets between the lines of its compiled code."""
+    header: bytes = _packers[0].pack(values)
+    if len(header) > _PACKER_BYTES:
+        _packers[0] = msgpack.Packer()
+        if len(header) > MAX_HEADER_BYTES:
+            raise LocalProtocolError(f"a header has {len(header)} bytes, at most {MAX_HEADER_BYTES} can be sent")
+    return header
 
 
 def _gather(number: int, header: bytes, packed: Packed) -> list[Buffer]:
     """Join what is small, keep what is large."""
-    small: list[Any] = [_PREFIX.pack(_MAGIC, number, 0, _checked(header), packed.size_bytes), header]
+    small: list[Any] = [_PREFIX.pack(_MAGIC, number, 0, len(header), packed.size_bytes), header]
     if not packed.has_large:
         return [_joined(small + packed.parts)]
     out: list[Buffer] = []
@@ -193,7 +211,7 @@ class FrameDecoder:
             return self._payload.data[self._filled :]
         if self._frames_since < _FRAMES_BETWEEN:
             return self._view[self._end : self._end + _PEEK_BYTES]
-        return self._view[self._end :]
+        return self._view[self._end :] if self._end else self._view
 
     def buffer_received(self, count: int) -> list[Message]:
         """Take note of `count` bytes written to `get_buffer()`'s start; return the messages that are now complete."""
@@ -236,7 +254,12 @@ class FrameDecoder:
         self._memory.note_receipt()
         start, end, view = self._start, self._end, self._view
         while end - start >= _PREFIX_BYTES:
-            kind, header_bytes, size = self._prefix(start)
+            magic, number, flags, header_bytes, size = _PREFIX.unpack_from(self._bytes, start)
+            if magic != _MAGIC or flags or number >= len(_KINDS):
+                self._refuse_start(start)
+            if header_bytes > self.max_header_bytes or (self.max_payload_bytes is not None and size > self.max_payload_bytes):
+                self._refuse_size(header_bytes, size)
+            kind = _KINDS[number]
             body = start + _PREFIX_BYTES
             payload_at = body + header_bytes
             needed = _PREFIX_BYTES + header_bytes
@@ -254,20 +277,22 @@ class FrameDecoder:
                 fields = _fields(kind, view[body:payload_at], size)
                 start = self._start = self._begin_payload(kind, fields, size, payload_at, out)
             needed = _PREFIX_BYTES
-        self._make_room(needed)
+        if start == end and len(self._bytes) == RECEIVE_BYTES:
+            self._start = self._end = 0
+        else:
+            self._make_room(needed)
 
-    def _prefix(self, start: int) -> tuple[_Kind, int, int]:
-        magic, number, flags, header_bytes, size = _PREFIX.unpack_from(self._bytes, start)
-        if magic != _MAGIC or flags:
-            found = bytes(self._view[start : start + 4]).hex()
-            raise RemoteProtocolError(f"a frame starts with the bytes {found}, which no frame does")
-        if number >= len(_KINDS):
+    def _refuse_start(self, start: int) -> None:
+        magic, number, flags, _, _ = _PREFIX.unpack_from(self._bytes, start)
+        if magic == _MAGIC and not flags:
             raise RemoteProtocolError(f"a frame is of the unknown kind {number}")
+        found = bytes(self._view[start : start + 4]).hex()
+        raise RemoteProtocolError(f"a frame starts with the bytes {found}, which no frame does")
+
+    def _refuse_size(self, header_bytes: int, payload_bytes: int) -> None:
         if header_bytes > self.max_header_bytes:
             raise RemoteProtocolError(f"a header of {header_bytes} bytes, at most {self.max_header_bytes} are accepted")
-        if self.max_payload_bytes is not None and size > self.max_payload_bytes:
-            raise RemoteProtocolError(f"a payload of {size} bytes, at most {self.max_payload_bytes} are accepted")
-        return _KINDS[number], header_bytes, size
+        raise RemoteProtocolError(f"a payload of {payload_bytes} bytes, at most {self.max_payload_bytes} are accepted")
 
     def _begin_payload(self, kind: _Kind, fields: tuple[Any, ...], size: int, at: int, out: list[Message]) -> int:
         """Move what has come of a large payload to memory of its own; return where the buffer's rest starts."""
@@ -317,7 +342,7 @@ def _fields(kind: _Kind, header: memoryview, payload_size: int) -> tuple[Any, ..
         if fields[i] and set(map(type, fields[i])) != {int}:
             raise RemoteProtocolError(f"a {kind.message_class.__name__} has something else in a list of numbers")
     promised = 0
-    if kind.tensors is not None:
+    if kind.tensors is not None and fields[-1]:
         layout = layout_of(fields[-1])
         promised = layout.size_bytes
         fields = (*fields[:-1], layout)
@@ -333,7 +358,8 @@ def _message(kind: _Kind, fields: tuple[Any, ...], payload: bytearray | npt.NDAr
             message = kind.message_class(*fields)
         else:
             at = kind.tensors_at
-            message = kind.message_class(*fields[:at], fields[-1].restore(payload), *fields[at:-1])
+            tensors = fields[-1].restore(payload) if fields[-1] else ()
+            message = kind.message_class(*fields[:at], tensors, *fields[at:-1])
     except ValueError as error:
         raise RemoteProtocolError(f"a {kind.message_class.__name__} contradicts itself: {error}") from error
     return message

@@ -43,6 +43,11 @@ def is_main_thread() -> bool:
     return threading.get_ident() == _main[0]
 
 
+def may_be_interrupted() -> bool:
+    """Whether a signal handler of the program may run on this thread now."""
+    return threading.get_ident() == _main[0] and not _defers[0]
+
+
 class deferred_interrupts:
     """A block that no signal handler of the program interrupts; one that is due runs at its end, or that of a block around it.
 
@@ -51,14 +56,16 @@ class deferred_interrupts:
 
     __slots__ = ("_before", "_due", "_is_outermost")
 
+    _before: list[tuple[int, _Handler]]
+    _due: list[tuple[int, FrameType | None]]
+
     def __init__(self) -> None:
-        self._before: list[tuple[int, _Handler]] = []
-        self._due: list[tuple[int, FrameType | None]] = []
         self._is_outermost = False
 
     def __enter__(self) -> None:
         if threading.get_ident() != _main[0] or _defers[0]:
             return
+        self._before, self._due = [], []
         try:
             _defers[0] = True
             for number in (_INTERRUPT, _TERMINATE):
