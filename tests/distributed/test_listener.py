@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 
 from weft.distributed import channel_address, listener
@@ -18,7 +19,7 @@ from weft.distributed.connection import Connection
 from weft.distributed.dial import dial
 from weft.distributed.listener import Listener, has_token
 from weft.errors import UnavailableError
-from weft.protocol.messages import PROTOCOL_VERSION, Abort, Hello, Message, Reject, Welcome
+from weft.protocol.messages import PROTOCOL_VERSION, Abort, Hello, Message, Push, Reject, Welcome
 from weft.protocol.tensor_frame import FrameDecoder, encode
 from weft.testing.transport_conformance import PATIENCE_S, Endpoint
 
@@ -287,3 +288,49 @@ def test_a_host_identity_is_made_without_linux_files(monkeypatch: pytest.MonkeyP
     other = host_identity.__wrapped__()
     assert other != host_identity()
     assert len(other) == 16
+
+
+@pytest.mark.parametrize("size", [8, 1 << 20])
+def test_a_client_in_the_middle_of_a_message_holds_nobody_up(size: int, start: Start) -> None:
+    endpoint = Endpoint()
+    started = start(endpoint)
+    hello = dataclasses.replace(HELLO, sender="")
+    with socket.create_connection(("127.0.0.1", started.port)) as raw:
+        raw.sendall(b"".join(encode(hello)))
+        assert raw.recv(4096)
+        data = b"".join(encode(Push(1, (0,), (np.zeros(size, np.uint8),))))
+        raw.sendall(data[: len(data) // 2])
+        connection, _ = connect(hello, *started.addresses)
+        for number in range(10):
+            connection.send(Abort(number, 1, ""))
+            assert endpoint.receive() == Abort(number, 1, "")
+        raw.sendall(data[len(data) // 2 :])
+        message = endpoint.receive()
+        assert isinstance(message, Push)
+        assert message.tensors[0].size == size
+        connection.close()
+
+
+def test_a_client_that_does_not_read_its_answers_holds_nobody_up(start: Start) -> None:
+    large = np.zeros(4 << 20, np.uint8)
+
+    def answer(connection: Connection, message: Message) -> None:
+        assert isinstance(message, Abort)
+        connection.send(Push(message.step_id, (0,), (large,)) if message.code else message)
+
+    started = start(Endpoint(answer))
+    hello = dataclasses.replace(HELLO, sender="")
+    with socket.create_connection(("127.0.0.1", started.port)) as raw:
+        raw.sendall(b"".join(encode(hello)))
+        assert raw.recv(4096)
+        raw.sendall(b"".join(b"".join(encode(Abort(number, 1, ""))) for number in range(8)))
+        endpoint = Endpoint()
+        connection, _ = dial(started.addresses, hello, endpoint.on_message, endpoint.on_closed, PATIENCE_S)
+        for number in range(10):
+            connection.send(Abort(number, 0, ""))
+            assert endpoint.receive() == Abort(number, 0, "")
+        decoder, answers = FrameDecoder(), []
+        while len(answers) < 8:
+            answers += decoder.buffer_received(raw.recv_into(decoder.get_buffer()))
+        assert [each.step_id for each in answers if isinstance(each, Push)] == list(range(8))
+        connection.close()

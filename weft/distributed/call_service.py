@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -60,15 +61,16 @@ class CallService:
         """Handle a client's message; anything else than a call is its mistake and closes the connection."""
         match message:
             case messages.RunCallable():
-                with self._lock:
-                    self._used.setdefault(connection, set()).add(message.session_handle)
+                if message.session_handle not in self._used.get(connection, ()):
+                    with self._lock:
+                        self._used.setdefault(connection, set()).add(message.session_handle)
                 try:
                     plan = self._sessions.find(message.session_handle).callable(message.callable_id)
                 except OpError as error:
                     self._fail(connection, message.call_id, error)
                     return
                 if plan.runs_inline:
-                    self._run(connection, message, plan)
+                    self._run_inline(connection, message, plan)
                 else:
                     call = self._calls[connection, message.call_id] = _Call()
                     self._pool.submit(lambda: self._run(connection, message, plan, call))
@@ -86,6 +88,14 @@ class CallService:
         for handle in handles:
             self._sessions.close(handle)
 
+    def _run_inline(self, connection: Connection, message: messages.RunCallable, plan: StepPlan) -> None:
+        """Run a call on this thread, beside which other clients are served where that may take long."""
+        if plan.pace.is_long:
+            connection.step_aside()
+        began_s = time.perf_counter()
+        self._run(connection, message, plan)
+        plan.pace.note(time.perf_counter() - began_s)
+
     def _run(self, connection: Connection, message: messages.RunCallable, plan: StepPlan, call: _Call | None = None) -> None:
         try:
             options = config_pb2.RunOptions.FromString(message.options) if message.options else None
@@ -98,7 +108,8 @@ class CallService:
             self._fail(connection, message.call_id, InternalError(None, None, f"{type(error).__name__}: {error}"))
             return
         finally:
-            self._calls.pop((connection, message.call_id), None)
+            if call is not None:
+                self._calls.pop((connection, message.call_id), None)
         done = messages.CallDone(message.call_id, fetches, metadata.SerializeToString() if metadata is not None else b"")
         self._send(connection, done)
 
@@ -114,4 +125,4 @@ class CallService:
 
 
 def _arrays(values: Sequence[Any]) -> tuple[Any, ...]:
-    return tuple(np.asarray(value) for value in values)
+    return tuple([np.asarray(value) for value in values]) if values else ()

@@ -1,7 +1,8 @@
 """The address of a task's tensor channel: accepts connections, admits those that may talk, ends them all at the stop.
 
-Every accepted socket gets a thread, which first does the handshake, then is the connection's reader. So a peer that
-says nothing holds up nothing but its own thread, for `handshake_timeout_s`; there are at most `MAX_UNADMITTED` of them.
+Every accepted socket gets a thread, which does the handshake. So a peer that says nothing holds up nothing but its own
+thread, for `handshake_timeout_s`; there are at most `MAX_UNADMITTED` of them. Then the thread goes on as the connection's
+reader if the peer is a task, whose messages other threads wait for, too. A client's connection goes to the listener's crew.
 """
 
 from __future__ import annotations
@@ -22,11 +23,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from weft.distributed import reading_crew
 from weft.distributed.admission import NotAdmittedError, admit
 from weft.distributed.channel_address import TcpAddress, UnixAddress, host_identity
 from weft.distributed.connection import CLOSE_TIMEOUT_S, Connection, OnClosed, OnMessage
 from weft.distributed.fork_release import release_in_children
 from weft.distributed.outbox import MAX_QUEUED_BYTES
+from weft.distributed.reading_crew import ReadingCrew
 from weft.errors import UnavailableError
 from weft.protocol.handshake import MAX_HELLO_BYTES, Acceptor
 from weft.protocol.messages import Hello
@@ -53,7 +56,7 @@ class Listener:
     """Listens on TCP and, for peers of this host, on a Unix socket, from its construction to `stop`.
 
     For every admitted peer, `on_connection(connection, hello)` is called first, then `on_message` and `on_closed` as
-    Connection says, all on the connection's thread. `host` "" is every interface, for which `advertised_host` tells
+    Connection says, one at a time. `host` "" is every interface, for which `advertised_host` tells
     peers what to dial; port 0 is any free one. `has_permission` judges a Hello's token; see `has_token`.
 
     Raises:
@@ -99,6 +102,7 @@ class Listener:
         self._tcp_address = TcpAddress(advertised_host, tcp.getsockname()[1])
         self._wake_receiver, self._wake_sender = socket.socketpair()
         self._sockets = [tcp, unix]
+        self._crew = ReadingCrew(receiver) if reading_crew.IS_AVAILABLE else None
         self._accepting = threading.Thread(target=self._accept, name=f"weft-accept-{receiver}", daemon=True)
         self._accepting.start()
         release_in_children(self)
@@ -137,6 +141,8 @@ class Listener:
         for thread in threads:
             if thread is not threading.current_thread():
                 thread.join()
+        if self._crew is not None:
+            self._crew.join()
 
     def release_after_fork(self) -> None:
         """In a forked child: give up the child's copies of the sockets."""
@@ -186,10 +192,22 @@ class Listener:
         try:
             connection = self._admit(sock)
             if connection is not None:
-                connection.run()
+                self._read(connection)
         finally:
             with self._lock:
                 self._threads.discard(threading.current_thread())
+
+    def _read(self, connection: Connection) -> None:
+        """Have a connection read: a client's by the crew, which nobody waits for; a task's on this thread."""
+        if self._crew is not None and isinstance(connection.peer, Hello) and not connection.peer.sender:
+            connection.begin(self._crew.step_aside)
+            try:
+                self._crew.add(connection)
+            except OSError as error:  # more than this system can watch
+                connection.abort(error)
+                connection.finish()
+        else:
+            connection.run()
 
     def _admit(self, sock: socket.socket) -> Connection | None:
         """Do the handshake; return a connection that the owner knows of, or None with the socket closed."""

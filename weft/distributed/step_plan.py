@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from tensorboard.compat.proto import config_pb2
 
 from weft.distributed.busy_poll import BusyPoll
+from weft.distributed.pace import Pace
 from weft.distributed.step_inbox import StepInbox
 from weft.distributed.waiting import Source
 from weft.errors import CancelledError, DeadlineExceededError, OpError
@@ -141,6 +142,7 @@ class StepPlan:
         self._single: Executor | None = None
         self._sources: list[Source] = []
         self._busy_poll = BusyPoll()
+        self.pace = Pace()  # of whoever runs it inline
         self._note_registered()
 
     def _note_registered(self) -> None:

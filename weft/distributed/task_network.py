@@ -183,6 +183,8 @@ class TaskNetwork:
     def on_message(self, connection: Connection, message: messages.Message) -> None:
         """Handle one message of a peer."""
         match message:
+            case messages.RunCallable():
+                self._on_call(connection, message)
             case messages.Push(step_id, edges, tensors):
                 self._worker.receive(step_id, edges, tensors)
             case messages.RunGraph():
