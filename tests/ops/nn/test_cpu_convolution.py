@@ -108,10 +108,23 @@ def test_nothing_to_convolve(shape: Shape) -> None:
     assert made.size == 0
 
 
-def test_single_precision_of_two_dimensions_is_left_to_xla() -> None:
-    window = place((8, 8), (3, 3), (1, 1), "SAME")
-    for direction in ("forward", "to_input", "to_filter"):
-        assert forms.form_for(direction, (2, 8, 8, 16), (3, 3, 16, 4), 4, window) is None
+@pytest.mark.parametrize("data_format", ["NHWC", "NCHW"])
+@pytest.mark.parametrize(("stride", "dilation", "padding"), [(1, 1, "SAME"), (2, 1, "SAME"), (1, 2, "VALID"), (3, 1, "VALID")])
+def test_images(data_format: str, stride: int, dilation: int, padding: str) -> None:
+    shape = (2, 12, 11, 9) if data_format == "NHWC" else (2, 9, 12, 11)
+    check(how_for(data_format, stride, dilation, padding), shape, (3, 2, 9, 5))
+
+
+@pytest.mark.parametrize("data_format", ["NHWC", "NCHW"])
+def test_convolutions_are_in_the_layout_that_is_fast_within_loops_too(data_format: str) -> None:
+    how, shape, filters = how_for(data_format), (2, 9, 9, 9), (3, 3, 9, 9)
+    x, f = random(shape, "float32"), random(filters, "float32")
+    for function, operands in (
+        (lambda x, f: convolve(jnp, how, x, f), (x, f)),
+        (lambda f, grad: to_input(jnp, how, shape, f, grad), (f, x)),
+        (lambda x, grad: to_filter(jnp, how, x, filters, grad), (x, x)),
+    ):
+        assert "[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]" in jax.jit(function).lower(*operands).as_text()
 
 
 def test_a_window_of_too_many_elements_is_not_taken_apart() -> None:

@@ -2,8 +2,9 @@
 
 XLA's CPU backend hands a convolution of two dimensions in single precision to a library. Others become plain loops, a hundred
 times slower and more: those of each channel by itself, of three dimensions, in double precision, and the filter's gradient of
-groups. Each form here is a function of channels-last images and filters, linear in both, so that JAX's transposes of it are the
-gradients. See "Convolution on the CPU" in docs/design.md for what was measured.
+groups, and inside of a loop or a branch all whose layout is not channels last in images and in filters. Each form here is a
+function of channels-last images and filters, linear in both, so that JAX's transposes of it are the gradients. See "Convolution
+on the CPU" in docs/design.md for what was measured.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from jax.custom_derivatives import linear_call
 
 from weft.ops.nn.window import Window
 
-Form = Callable[[Any, Any, Window], Any]
+Convolve = Callable[[Any, Any, Window], Any]
 Direction = Literal["forward", "to_input", "to_filter"]
 
 # Up to so many channels of the input, folding rows into them pays: the matrices that are multiplied become less narrow.
@@ -34,11 +35,13 @@ _ROWS_BYTES: Final = 5 << 19
 _PRODUCT_BYTES: Final = 2 << 20
 
 
-def form_for(direction: Direction, x: Sequence[int], filters: Sequence[int], item_bytes: int, window: Window) -> Form | None:
+def form_for(
+    direction: Direction, x: Sequence[int], filters: Sequence[int], item_bytes: int, window: Window
+) -> Convolve | None:
     """The form for a convolution, of channels-last images and filters of these shapes; None for XLA's own.
 
     Args:
-        direction: which of a convolution's three computations is wanted.
+        direction: which of a convolution's three computations is wanted; the form can be transposed for that one only.
         x: the shape of the images.
         filters: the shape of the filters.
         item_bytes: the size of an element.
@@ -46,15 +49,15 @@ def form_for(direction: Direction, x: Sequence[int], filters: Sequence[int], ite
     """
     if 0 in x or 0 in filters or 0 in window.outputs:
         return None
-    groups, rank = x[-1] // filters[-2], len(window.size)
+    groups, rank, library = x[-1] // filters[-2], len(window.size), _LIBRARY[direction]
     if groups == 1:
         if item_bytes > 4:
             return by_rows
         is_narrow = rank == 2 and x[-1] <= _FEW_CHANNELS[direction] and max(window.strides) == 1
-        return folded if rank == 3 or (is_narrow and window.size[0] > 1) else None
+        return functools.partial(folded, library) if rank == 3 or (is_narrow and window.size[0] > 1) else library
     if groups == x[-1] and _taps(filters, groups) <= _MOST_TAPS:
         return by_taps_to_filter if direction == "to_filter" else by_taps
-    return by_groups if direction == "to_filter" and groups <= _MOST_GROUPS else None
+    return functools.partial(by_groups, library) if direction == "to_filter" and groups <= _MOST_GROUPS else None
 
 
 def _taps(filters: Sequence[int], channels: int) -> int:
@@ -70,15 +73,57 @@ def _at(padded: Any, window: Window, position: Sequence[int]) -> Any:
     return padded[(slice(None), *window.slices(position), slice(None))]
 
 
+# What the libraries compute, and its two gradients, in their layout: JAX's own would only rename the dimensions.
+
+
 def _library(x: Any, filters: Any, window: Window) -> Any:
-    letters = "DHW"[-len(window.size) :]
+    return _in_layout(x, filters, window.strides, window.paddings, (1,) * len(window.size), window.dilations)
+
+
+def _library_to_input(x: Any, filters: Any, window: Window) -> Any:
+    def transpose(filters: Any, grad: Any) -> Any:
+        turned = jnp.flip(filters, range(len(window.size))).swapaxes(-1, -2)
+        reach = [(size - 1) * dilation for size, dilation in zip(window.size, window.dilations, strict=True)]
+        low = [each - pad for each, pad in zip(reach, window.low, strict=True)]
+        sizes = zip(x.shape[1:-1], _extents(window), low, reach, strict=True)
+        high = [size - extent - pad + each for size, extent, pad, each in sizes]
+        return _in_layout(grad, turned, (1,) * len(low), list(zip(low, high, strict=True)), window.strides, window.dilations)
+
+    return linear_call(lambda filters, x: _library(x, filters, window), transpose, filters, x)
+
+
+def _library_to_filter(x: Any, filters: Any, window: Window) -> Any:
+    def transpose(x: Any, grad: Any) -> Any:
+        sizes = zip(window.size, window.dilations, _extents(window), x.shape[1:-1], window.low, strict=True)
+        high = [(length - 1) * dilation + extent - size - low for length, dilation, extent, size, low in sizes]
+        pads = list(zip(window.low, high, strict=True))
+        made = _in_layout(
+            x.swapaxes(0, -1), jnp.moveaxis(grad, 0, -2), window.dilations, pads, (1,) * len(high), window.strides
+        )
+        return jnp.moveaxis(made, 0, -2)
+
+    return linear_call(lambda x, filters: _library(x, filters, window), transpose, x, filters)
+
+
+_LIBRARY: Final[dict[Direction, Convolve]] = {
+    "forward": _library, "to_input": _library_to_input, "to_filter": _library_to_filter,
+}  # fmt: skip
+
+
+def _in_layout(x: Any, filters: Any, strides: Any, paddings: Any, gaps: Any, dilations: Any) -> Any:
+    letters = "DHW"[-len(strides) :]
     return lax.conv_general_dilated(
-        x, filters, window.strides, window.paddings, rhs_dilation=window.dilations,
+        x, filters, strides, paddings, lhs_dilation=gaps, rhs_dilation=dilations,
         dimension_numbers=(f"N{letters}C", f"{letters}IO", f"N{letters}C"),
     )  # fmt: skip
 
 
-def folded(x: Any, filters: Any, window: Window) -> Any:
+def _extents(window: Window) -> list[int]:
+    """How far the first element of the last window is from that of the first one, and one."""
+    return [(count - 1) * stride + 1 for count, stride in zip(window.outputs, window.strides, strict=True)]
+
+
+def folded(library: Convolve, x: Any, filters: Any, window: Window) -> Any:
     """The window's first dimension as further channels, its places as further images: one dimension less."""
     pads = ((0, 0), window.paddings[0], *[(0, 0)] * (x.ndim - 2))
     padded = jnp.pad(x, pads) if any(window.paddings[0]) else x
@@ -87,7 +132,7 @@ def folded(x: Any, filters: Any, window: Window) -> Any:
     images = jnp.concatenate(parts, -1)
     images = images.reshape(-1, *images.shape[2:])
     channels = jnp.moveaxis(filters, 0, -3).reshape(*window.size[1:], images.shape[-1], filters.shape[-1])
-    made = _library(images, channels, window.without_first())
+    made = library(images, channels, window.without_first())
     return made.reshape(x.shape[0], window.outputs[0], *made.shape[1:])
 
 
@@ -132,11 +177,11 @@ def _joined(each: Sequence[Any]) -> Any:
     return each[0] if len(each) == 1 else jnp.stack(each, -1).reshape(*each[0].shape[:-1], -1)
 
 
-def by_groups(x: Any, filters: Any, window: Window) -> Any:
+def by_groups(library: Convolve, x: Any, filters: Any, window: Window) -> Any:
     """Each group of channels by itself."""
     groups = x.shape[-1] // filters.shape[-2]
     parts = zip(jnp.split(x, groups, -1), jnp.split(filters, groups, -1), strict=True)
-    return jnp.concatenate([_library(images, each, window) for images, each in parts], -1)
+    return jnp.concatenate([library(images, each, window) for images, each in parts], -1)
 
 
 def by_rows(x: Any, filters: Any, window: Window) -> Any:
