@@ -45,9 +45,12 @@ def _nothing_is_left() -> Iterator[None]:
     assert open_descriptors() <= before
 
 
-@pytest.fixture(params=["unix", "tcp"])
+@pytest.fixture(params=["unix", "tcp", "shared"])
 def open_pair(request: pytest.FixtureRequest) -> Iterator[OpenPair]:
+    """Opens connections of a client by either kind of socket, and of a task, which has shared memory as well."""
     listeners: list[Listener] = []
+    is_shared = request.param == "shared"
+    transport = "unix" if is_shared else request.param
 
     def open_it(left: Endpoint, right: Endpoint, max_queued_bytes: int) -> tuple[Channel, Channel]:
         accepted: queue.SimpleQueue[Connection] = queue.SimpleQueue()
@@ -63,10 +66,10 @@ def open_pair(request: pytest.FixtureRequest) -> Iterator[OpenPair]:
             max_queued_bytes=max_queued_bytes,
         )
         listeners.append(listener)
-        addresses = [address for address in listener.addresses if address.startswith(request.param)]
-        hello = Hello(PROTOCOL_VERSION, "", 1, b"token", PS)
+        addresses = [address for address in listener.addresses if address.startswith(transport)]
+        hello = Hello(PROTOCOL_VERSION, "/job:worker/replica:0/task:0" if is_shared else "", 1, b"token", PS)
         connection, _ = dial(addresses, hello, left.on_message, left.on_closed, PATIENCE_S, max_queued_bytes=max_queued_bytes)
-        assert connection.transport == request.param
+        assert connection.transport == transport
         return connection, accepted.get(timeout=PATIENCE_S)
 
     yield open_it

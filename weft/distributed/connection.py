@@ -21,9 +21,10 @@ from weft.distributed.busy_poll import BusyPoll
 from weft.distributed.fork_release import release_in_children
 from weft.distributed.outbox import MAX_QUEUED_BYTES, Outbox
 from weft.distributed.read_turn import ReadTurn
+from weft.distributed.shared_memory.exchange import PayloadExchange
 from weft.distributed.waiting import role, wait_until
 from weft.errors import UnavailableError
-from weft.protocol.messages import Goodbye, Hello, Message, Ping, Pong, Reject, Welcome
+from weft.protocol.messages import Goodbye, Hello, Message, Ping, Pong, Push, Reject, RunGraph, Welcome
 from weft.protocol.protocol_error import ProtocolError, RemoteProtocolError
 from weft.protocol.tensor_blob import Buffer
 from weft.protocol.tensor_frame import FrameDecoder, encode
@@ -37,6 +38,7 @@ CLOSE_TIMEOUT_S: Final = 5.0
 
 _LOCAL_BUFFER_BYTES: Final = 1 << 20  # measured: doubles the rate of loopback TCP, adds a quarter to Unix sockets
 _OF_THE_CONNECTION: Final = frozenset((Hello, Welcome, Reject, Ping, Goodbye))
+_BETWEEN_TASKS: Final = frozenset((Push, RunGraph))
 
 _RECEIVE_TIMEOUT_S: Final = 0.1  # how long at a time is waited in a receiving call
 
@@ -69,14 +71,21 @@ class Connection:
         decoder: FrameDecoder | None = None,
         received: Sequence[Message] = (),
         max_queued_bytes: int = MAX_QUEUED_BYTES,
+        exchange: PayloadExchange | None = None,
     ) -> None:
-        """Take over a connected socket. `decoder` and `received` continue a stream that has been read from before."""
+        """Take over a connected socket. `decoder` and `received` continue a stream that has been read from before.
+
+        With an `exchange`, whose other side the peer has, large payloads between tasks go through shared memory.
+        """
         self.name = name
         self.peer = peer
         self._sock = sock
         self._on_message = on_message
         self._on_closed = on_closed
         self._decoder = decoder or FrameDecoder()
+        self._exchange = exchange
+        if exchange is not None:
+            self._decoder.borrower = exchange.borrower
         self._buffer: memoryview | None = None  # where the next bytes go
         self._received = received
         self._outbox = Outbox(sock, name, max_queued_bytes, self._lose)
@@ -189,7 +198,7 @@ class Connection:
             UnavailableError: the connection is closed. A message sent before may be lost with it.
             LocalProtocolError: the message cannot be sent; the connection goes on.
         """
-        self.send_frame(encode(message), block=block)
+        self.send_frame(self._encode(message), block=block)
 
     def send_frame(self, frame: Sequence[Buffer], *, block: bool = False) -> None:
         """Send a message that is encoded already; see `send`."""
@@ -205,6 +214,13 @@ class Connection:
         if not is_sent:
             why = f": {self._cause}" if self._cause is not None else ""
             raise UnavailableError(None, None, f"the connection to {self.name} is closed{why}")
+
+    def _encode(self, message: Message) -> Sequence[Buffer]:
+        exchange = self._exchange
+        if exchange is None or type(message) not in _BETWEEN_TASKS:
+            return encode(message)
+        exchange.lender.note_message()
+        return encode(message, exchange.lender)
 
     @property
     def has_room(self) -> bool:
@@ -298,6 +314,8 @@ class Connection:
         """In a forked child: give up the child's copy of the socket; the parent's connection goes on."""
         self._is_forked = True
         self._sock.close()
+        if self._exchange is not None:
+            self._exchange.release_after_fork()
 
     def _check_owned(self) -> None:
         if self._is_forked:
@@ -398,6 +416,8 @@ class Connection:
         self._lose(ConnectionError("its thread ended"))
         self._outbox.stop()
         self._sock.close()
+        if self._exchange is not None:
+            self._exchange.close()
         if isinstance(self._cause, ProtocolError):
             _log.warning("closed the connection to %s: protocol violation: %s", self.name, self._cause)
         try:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import socket
 import time
 from collections.abc import Sequence
+from typing import NamedTuple
 
-from weft.distributed.admission import NotAdmittedError, admit
+from weft.distributed.admission import NotAdmittedError, admit, close_all
 from weft.distributed.channel_address import TcpAddress, UnixAddress, parse_address
 from weft.distributed.connection import Connection, OnClosed, OnMessage
 from weft.distributed.outbox import MAX_QUEUED_BYTES
+from weft.distributed.shared_memory.exchange import PayloadExchange, open_exchange
 from weft.errors import UnavailableError
 from weft.protocol.handshake import Dialer
 from weft.protocol.messages import Hello, Message, Welcome
@@ -47,19 +49,21 @@ def dial(
             attempts.append(f"{address}: not tried, the {timeout_s:g} s are over")
             continue
         try:
-            sock, welcome, decoder, received = _greet(address, hello, left_s)
+            greeted = _greet(address, hello, left_s)
         except (OSError, NotAdmittedError, ProtocolError) as error:
             attempts.append(f"{address}: {error}")
             continue
+        welcome = greeted.welcome
         connection = Connection(
-            sock,
+            greeted.sock,
             on_message,
             on_closed,
             welcome.receiver or str(address),
             peer=welcome,
-            decoder=decoder,
-            received=received,
+            decoder=greeted.decoder,
+            received=greeted.received,
             max_queued_bytes=max_queued_bytes,
+            exchange=greeted.exchange,
         )
         connection.start()
         return connection, welcome
@@ -67,17 +71,37 @@ def dial(
     raise UnavailableError(None, None, f"cannot reach {target}: {'; '.join(attempts) or 'it has no address'}")
 
 
-def _greet(
-    address: TcpAddress | UnixAddress, hello: Hello, timeout_s: float
-) -> tuple[socket.socket, Welcome, FrameDecoder, Sequence[Message]]:
+class _Greeted(NamedTuple):
+    sock: socket.socket
+    welcome: Welcome
+    decoder: FrameDecoder
+    received: Sequence[Message]
+    exchange: PayloadExchange | None
+
+
+def _greet(address: TcpAddress | UnixAddress, hello: Hello, timeout_s: float) -> _Greeted:
     """Connect and do the handshake; return what a Connection continues with."""
     deadline_s = time.monotonic() + timeout_s
     sock = address.connect(timeout_s)
+    decoder = FrameDecoder()
+    # Tasks alone: what a client fetches is the program's for good, and may be looked at by processes that it forks.
+    opened = open_exchange() if hello.sender and isinstance(address, UnixAddress) else None
+    exchange = None if opened is None else opened[0]
     try:
-        decoder = FrameDecoder()
-        welcome, received = admit(sock, Dialer(hello), decoder, max(deadline_s - time.monotonic(), 0.001))
-        assert isinstance(welcome, Welcome)
+        attached = []
+        if opened is not None:
+            # The peer may use it right behind its answer.
+            decoder.borrower = opened[0].borrower
+            attached.append(opened[1].fileno())
+        admitted = admit(sock, Dialer(hello), decoder, max(deadline_s - time.monotonic(), 0.001), attached)
+        assert isinstance(admitted.peer, Welcome)
     except BaseException:
         sock.close()
+        if exchange is not None:
+            exchange.close()
         raise
-    return sock, welcome, decoder, received
+    finally:
+        if opened is not None:
+            opened[1].close()
+    close_all(admitted.descriptors)
+    return _Greeted(sock, admitted.peer, decoder, admitted.received, exchange)

@@ -30,6 +30,7 @@ from weft.distributed.connection import CLOSE_TIMEOUT_S, Connection, OnClosed, O
 from weft.distributed.fork_release import release_in_children
 from weft.distributed.outbox import MAX_QUEUED_BYTES
 from weft.distributed.reading_crew import ReadingCrew
+from weft.distributed.shared_memory.exchange import join_exchange
 from weft.errors import UnavailableError
 from weft.protocol.handshake import MAX_HELLO_BYTES, Acceptor
 from weft.protocol.messages import Hello
@@ -231,8 +232,10 @@ class Listener:
 
     def _greet(self, sock: socket.socket) -> Connection:
         decoder = FrameDecoder(max_header_bytes=MAX_HELLO_BYTES, max_payload_bytes=0)
-        hello, received = admit(sock, self._acceptor(), decoder, self._handshake_timeout_s)
+        admitted = admit(sock, self._acceptor(), decoder, self._handshake_timeout_s)
+        hello = admitted.peer
         assert isinstance(hello, Hello)
+        exchange = join_exchange(admitted.descriptors)
         decoder.max_header_bytes, decoder.max_payload_bytes = MAX_HEADER_BYTES, None
         name = hello.sender or "a client"
         connection = Connection(
@@ -242,8 +245,9 @@ class Listener:
             name,
             peer=hello,
             decoder=decoder,
-            received=received,
+            received=admitted.received,
             max_queued_bytes=self._max_queued_bytes,
+            exchange=exchange,
         )
         self._on_connection(connection, hello)
         return connection

@@ -2,10 +2,11 @@
 
 A frame is
 
-    prefix   16 bytes: magic, kind, flags (0), header's size (32 bits), payload's size (64 bits), little-endian
+    prefix   16 bytes: magic, kind, flags, header's size (32 bits), payload's size (64 bits), little-endian
     header   a MessagePack array: the message's fields in order, tensors left out, then the list of tensor descriptors, which
              is itself packed, as one byte string, and empty where there are no tensors: see `tensor_layout`
-    payload  the tensors' own bytes, each padded to 64 bytes
+    payload  the tensors' own bytes, each padded to 64 bytes; with flag 1, which two processes of one host use between them,
+             only the number of the shared segment where they lie, in 64 bits
 
 Sending copies no large tensor: `encode` hands out the arrays' own memory. Receiving copies none either: a large payload
 is received straight into aligned memory, of which the arrays are views. So one kept tensor keeps its whole message's
@@ -16,9 +17,9 @@ from __future__ import annotations
 
 import dataclasses
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from operator import attrgetter
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import msgpack
 import numpy as np
@@ -43,6 +44,8 @@ _FRAMES_BETWEEN: Final = 32
 _MAGIC: Final = 0xF7E3
 _PREFIX: Final = struct.Struct("<HBBIQ")
 _PREFIX_BYTES: Final = _PREFIX.size
+_SHARED: Final = 1
+_PLACE: Final = struct.Struct("<Q")
 _NOTHING: Final = bytearray()
 _CALL_ID: Final = struct.Struct(">Q")
 _PACKER_BYTES: Final = 256 << 10  # A packer that has packed more than this has grown, and is not kept.
@@ -57,6 +60,26 @@ _CLASSES: Final[tuple[type[Any], ...]] = (
     messages.RunGraph, messages.Push, messages.StepDone, messages.StepFailed, messages.Abort,
     messages.RunCallable, messages.CallDone, messages.CallFailed, messages.CancelCall,
 )  # fmt: skip
+
+
+class PayloadLender(Protocol):
+    """Puts payloads where the peer finds them without receiving them."""
+
+    def put(self, parts: Sequence[Buffer], size_bytes: int) -> int | None:
+        """Copy a payload there; return the number of its place, None if it has to be sent."""
+        ...
+
+
+class PayloadBorrower(Protocol):
+    """Finds payloads that were not sent."""
+
+    def take(self, number: int, size_bytes: int) -> npt.NDArray[np.uint8]:
+        """The payload in a place, which is the receiver's as long as there are arrays of it.
+
+        Raises:
+            RemoteProtocolError: there is none.
+        """
+        ...
 
 
 class _Kind:
@@ -91,11 +114,12 @@ _KINDS: Final = tuple(_Kind(number, message_class) for number, message_class in 
 _KIND_OF_CLASS: Final = {kind.message_class: kind for kind in _KINDS}
 
 
-def encode(message: Message) -> list[Buffer]:
+def encode(message: Message, lender: PayloadLender | None = None) -> list[Buffer]:
     """Return the buffers that, one after the other, are the message's frame.
 
-    Large tensors are returned as views of the arrays themselves: the caller keeps the arrays unchanged until the
-    buffers are written. Small ones are copied, so a message without a large tensor is one `bytes`.
+    Large tensors are put with the `lender`, if there is one and it takes them. Otherwise they are returned as views of the
+    arrays themselves: the caller keeps the arrays unchanged until the buffers are written. Small ones are copied, so a message
+    without a large tensor is one `bytes`.
 
     Raises:
         LocalProtocolError: the message holds something that the channel cannot carry.
@@ -106,7 +130,7 @@ def encode(message: Message) -> list[Buffer]:
         arrays = () if kind.tensors is None else kind.tensors(message)
         if arrays:
             packed = pack(arrays)
-            return _gather(kind.number, _packed((*values, packed.descriptors)), packed)
+            return _frame(kind.number, _packed((*values, packed.descriptors)), packed, lender)
         header = _packed(values if kind.tensors is None else (*values, b""))
     except (TypeError, ValueError, OverflowError, AttributeError) as error:
         raise LocalProtocolError(f"{kind.message_class.__name__} cannot be sent: {error}") from error
@@ -139,13 +163,22 @@ def _packed(values: tuple[Any, ...]) -> bytes:
     return header
 
 
-def _gather(number: int, header: bytes, packed: Packed) -> list[Buffer]:
-    """Join what is small, keep what is large."""
-    small: list[Any] = [_PREFIX.pack(_MAGIC, number, 0, len(header), packed.size_bytes), header]
+def _frame(number: int, header: bytes, packed: Packed, lender: PayloadLender | None) -> list[Buffer]:
+    size = packed.size_bytes
     if not packed.has_large:
-        return [_joined(small + packed.parts)]
+        return [_joined([_PREFIX.pack(_MAGIC, number, 0, len(header), size), header, *packed.parts])]
+    payload = _gather(packed.parts)
+    place = None if lender is None else lender.put(payload, size)
+    if place is not None:
+        return [_PREFIX.pack(_MAGIC, number, _SHARED, len(header), size) + header + _PLACE.pack(place)]
+    return [_PREFIX.pack(_MAGIC, number, 0, len(header), size) + header, *payload]
+
+
+def _gather(parts: list[Any]) -> list[Buffer]:
+    """Join what is small, keep what is large."""
     out: list[Buffer] = []
-    for part in packed.parts:
+    small: list[Any] = []
+    for part in parts:
         if type(part) is memoryview:
             out += (_joined(small), part) if small else (part,)
             small = []
@@ -174,17 +207,19 @@ class FrameDecoder:
     The memory of `get_buffer` belongs to the decoder, except that a large payload's memory goes to its message's
     arrays. After the peer's first violation, and the messages before it, every call raises the same
     RemoteProtocolError.
-    `max_header_bytes` and `max_payload_bytes` (None: no limit) may be changed between two calls.
+    `max_header_bytes`, `max_payload_bytes` (None: no limit) and `borrower` (None: every payload is sent) may be changed between
+    two calls.
     """
 
     __slots__ = (
         "_bytes", "_end", "_error", "_fields", "_filled", "_frames_since", "_kind", "_memory", "_payload", "_start", "_view",
-        "max_header_bytes", "max_payload_bytes",
+        "borrower", "max_header_bytes", "max_payload_bytes",
     )  # fmt: skip
 
     def __init__(self, *, max_header_bytes: int = MAX_HEADER_BYTES, max_payload_bytes: int | None = None) -> None:
         self.max_header_bytes = max_header_bytes
         self.max_payload_bytes = max_payload_bytes
+        self.borrower: PayloadBorrower | None = None
         self._bytes = bytearray(RECEIVE_BYTES)
         self._view = memoryview(self._bytes)
         self._start = self._end = 0
@@ -255,7 +290,7 @@ class FrameDecoder:
         start, end, view = self._start, self._end, self._view
         while end - start >= _PREFIX_BYTES:
             magic, number, flags, header_bytes, size = _PREFIX.unpack_from(self._bytes, start)
-            if magic != _MAGIC or flags or number >= len(_KINDS):
+            if magic != _MAGIC or flags > (0 if self.borrower is None else _SHARED) or number >= len(_KINDS):
                 self._refuse_start(start)
             if header_bytes > self.max_header_bytes or (self.max_payload_bytes is not None and size > self.max_payload_bytes):
                 self._refuse_size(header_bytes, size)
@@ -265,7 +300,15 @@ class FrameDecoder:
             needed = _PREFIX_BYTES + header_bytes
             if payload_at > end:
                 break
-            if size <= _DIRECT_BYTES:
+            if flags:
+                needed += _PLACE.size
+                if payload_at + _PLACE.size > end:
+                    break
+                fields = _fields(kind, view[body:payload_at], size)
+                payload = self._borrowed(payload_at, size)
+                start = self._start = payload_at + _PLACE.size
+                out.append(_message(kind, fields, payload))
+            elif size <= _DIRECT_BYTES:
                 needed += size
                 if payload_at + size > end:
                     break
@@ -293,6 +336,11 @@ class FrameDecoder:
         if header_bytes > self.max_header_bytes:
             raise RemoteProtocolError(f"a header of {header_bytes} bytes, at most {self.max_header_bytes} are accepted")
         raise RemoteProtocolError(f"a payload of {payload_bytes} bytes, at most {self.max_payload_bytes} are accepted")
+
+    def _borrowed(self, at: int, size: int) -> npt.NDArray[np.uint8]:
+        assert self.borrower is not None
+        (number,) = _PLACE.unpack_from(self._bytes, at)
+        return self.borrower.take(number, size)
 
     def _begin_payload(self, kind: _Kind, fields: tuple[Any, ...], size: int, at: int, out: list[Message]) -> int:
         """Move what has come of a large payload to memory of its own; return where the buffer's rest starts."""

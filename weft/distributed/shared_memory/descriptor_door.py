@@ -1,0 +1,45 @@
+"""DescriptorDoor: a second socket beside a connection, through which the descriptors of shared segments pass.
+
+The connection's own stream stays free of them, and is read without the cost of looking for any.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import struct
+from typing import Final
+
+_NOTE: Final = struct.Struct("<QQ")
+
+
+class DescriptorDoor:
+    """One end. What goes in on one side comes out on the other, in order; neither waits."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        self._sock = sock
+        sock.setblocking(False)
+
+    def send(self, fd: int, number: int, capacity: int) -> bool:
+        """Pass a segment's descriptor, which stays the caller's; return whether the peer will find it."""
+        try:
+            socket.send_fds(self._sock, [_NOTE.pack(number, capacity)], [fd])
+        except OSError:
+            return False
+        return True
+
+    def receive(self) -> tuple[int, int, int] | None:
+        """The next descriptor, now the caller's, with its number and capacity; None when none has come, or no proper one."""
+        try:
+            note, fds, _, _ = socket.recv_fds(self._sock, _NOTE.size, 1, socket.MSG_CMSG_CLOEXEC)
+        except OSError:
+            return None
+        if len(fds) != 1 or len(note) != _NOTE.size:
+            for fd in fds:
+                os.close(fd)
+            return None
+        return (fds[0], *_NOTE.unpack(note))
+
+    def close(self) -> None:
+        """Pass nothing more."""
+        self._sock.close()
