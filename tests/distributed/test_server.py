@@ -6,6 +6,7 @@ import grpc
 import pytest
 
 import weft as tf
+from weft.distributed import server as server_module
 from weft.distributed.grpc_options import open_channel
 from weft.distributed.server import Server
 from weft.errors import AbortedError, DeadlineExceededError, FailedPreconditionError, UnavailableError, UnknownError
@@ -39,6 +40,17 @@ def test_probes_see_that_a_server_serves(service: str) -> None:
         check = channel.unary_unary("/grpc.health.v1.Health/Check")
         data = check(HealthCheckRequest(service=service).SerializeToString(), timeout=20)
         assert HealthCheckResponse.FromString(data).status == HealthCheckResponse.SERVING
+
+
+def test_the_tasks_that_compute_on_a_host_are_counted_to_share_its_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    counted: list[int] = []
+    monkeypatch.setattr(server_module.engine_options, "share_cores", counted.append)
+    here, there = "localhost:0", "elsewhere.invalid:2222"
+    cluster = {"ps": [here, here], "worker": [here, there], "chief": [here]}
+    for job in ("worker", "ps"):
+        with Server(cluster, job_name=job, task_index=0, start=False):
+            pass
+    assert counted == [2, 2]
 
 
 def test_bytes_that_are_no_request_do_not_stop_a_server() -> None:

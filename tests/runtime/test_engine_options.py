@@ -77,6 +77,35 @@ def test_memory_options_reach_xla_as_it_starts_and_not_the_environment(monkeypat
     assert os.environ["XLA_PYTHON_CLIENT_PREALLOCATE"] == "true"
 
 
+@pytest.mark.parametrize(
+    ("servers", "tasks", "asked", "set_outside", "threads"),
+    [
+        (1, 1, 0, None, None),  # alone on its host
+        (1, 2, 0, None, "4"),
+        (1, 3, 0, None, "3"),  # rather a thread too many than a core without work
+        (1, 16, 0, None, "1"),
+        (2, 4, 0, None, "4"),  # two of the four tasks are in this process
+        (4, 4, 0, None, None),
+        (1, 2, 6, None, "6"),  # what the program asks for
+        (1, 2, 0, "5", "5"),  # what whoever starts the process asks for
+    ],
+)
+def test_the_tasks_of_a_host_share_its_cores(
+    servers: int, tasks: int, asked: int, set_outside: str | None, threads: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine_options, "_process", engine_options._Process())
+    monkeypatch.setattr(engine_options, "_cores", lambda: 8)
+    monkeypatch.delenv("NPROC", raising=False)
+    if set_outside is not None:
+        monkeypatch.setenv("NPROC", set_outside)
+    engine_options._process.wanted = EngineOptions(cpu_threads=asked)
+    for _ in range(servers):
+        engine_options.share_cores(tasks)
+    seen: dict[str, str] = {}
+    engine_options.start(True, lambda: seen.update(os.environ))
+    assert seen.get("NPROC") == threads
+
+
 def test_the_order_of_visible_devices_is_the_programs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine_options, "_process", engine_options._Process())
     engine_options._process.wanted = EngineOptions(visible_devices="2, 0")

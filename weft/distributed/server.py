@@ -35,7 +35,7 @@ from weft.proto import master_pb2, tensorflow_server_pb2
 from weft.protocol.messages import Hello
 from weft.runtime import engine_options
 from weft.runtime.allocation import keep_some_freed_memory
-from weft.runtime.device import local_device_names
+from weft.runtime.device import PARAMETER_SERVER, local_device_names
 from weft.runtime.inter_op_pool import InterOpPool
 from weft.runtime.resource_manager import HeldResource, ResourceManager
 from weft.runtime.worker import Worker
@@ -86,6 +86,7 @@ class Server:
         self._tokens: dict[bytes, float] = {}
         default_config = definition.default_session_config
         engine_options.request(default_config)
+        engine_options.share_cores(self._tasks_on_host())
         devices = local_device_names(definition.job_name, definition.task_index, default_config.device_count)
         resources = ResourceManager(definition.job_name)
         self._worker = Worker(self._task, devices, secrets.randbits(62) | 1, resources)
@@ -243,6 +244,13 @@ class Server:
             # A peer that this task pushes to for another task's master.
             stub = self._stub(task, task_names(self._cluster)[task])
         return stub.open_channel(self._task, timeout_s=5.0)
+
+    def _tasks_on_host(self) -> int:
+        """How many tasks of the cluster compute on this task's host; parameter servers do little but update."""
+        host, _ = split_address(self._address)
+        jobs = [job for job in self._cluster.jobs if job != PARAMETER_SERVER]
+        addresses = [address for job in jobs for address in self._cluster.job_tasks(job) if address is not None]
+        return sum(split_address(address)[0] == host for address in addresses)
 
     # How a worker cache finds tasks.
 

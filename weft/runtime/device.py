@@ -16,7 +16,7 @@ from weft.runtime.xla_process import start
 # Packages whose presence means that there may be an accelerator. Without them the question is settled without starting XLA.
 _PLUGINS: Final = ("jax_cuda12_plugin", "jax_cuda13_plugin", "jax_rocm60_plugin", "jax_rocm7_plugin", "libtpu")
 
-_PARAMETER_SERVER: Final = "ps"
+PARAMETER_SERVER: Final = "ps"
 
 
 def local_device_names(job: str, task: int, device_count: Mapping[str, int] | None = None) -> list[str]:
@@ -28,7 +28,7 @@ def local_device_names(job: str, task: int, device_count: Mapping[str, int] | No
     """
     counts = {kind.upper(): number for kind, number in (device_count or {}).items()}
     names = [_name(job, task, "CPU", index) for index in range(max(counts.get("CPU", 1), 1))]
-    wanted = counts.get("GPU", 0 if job == _PARAMETER_SERVER else None)
+    wanted = counts.get("GPU", 0 if job == PARAMETER_SERVER else None)
     if wanted == 0:
         return names
     for kind, devices in accelerators().items():

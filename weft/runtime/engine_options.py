@@ -23,8 +23,9 @@ from weft.platform import tf_logging
 class EngineOptions:
     """The settings of XLA's client.
 
-    `cpu_threads` is how many threads one compiled CPU stage may use, 0 for as many as there are cores. `memory_fraction` is the
-    part of each GPU's memory to take, 0.0 for XLA's default of three quarters. `allow_growth` takes it bit by bit.
+    `cpu_threads` is how many threads one compiled CPU stage may use, 0 for this process's share of the cores: all of them,
+    unless it is one of several tasks that compute on this host. `memory_fraction` is the part of each GPU's memory to take,
+    0.0 for XLA's default of three quarters. `allow_growth` takes it bit by bit.
     `visible_devices` lists the GPUs to use, such as "1,0", counted among those that CUDA_VISIBLE_DEVICES leaves.
     """
 
@@ -60,6 +61,8 @@ class _Process:
         self.is_started = False
         self.uses_accelerators = False
         self.told: set[str] = set()
+        self.servers = 0  # in this process
+        self.tasks_on_host = 0
 
 
 _process: Final = _Process()
@@ -81,6 +84,24 @@ def request(config: Any) -> None:
     for name, value in changes.items():
         if name in _CPU_ONLY or _process.uses_accelerators:
             _tell_too_late(name, value)
+
+
+def share_cores(tasks_on_host: int) -> None:
+    """Take note of a server of this process, whose cluster has so many tasks that compute on this host."""
+    _process.servers += 1
+    _process.tasks_on_host = max(_process.tasks_on_host, tasks_on_host)
+
+
+def _share() -> int:
+    """How many cores this process shall use; 0 for all."""
+    if not 0 < _process.servers < _process.tasks_on_host or "NPROC" in os.environ:
+        return 0
+    # Threads beyond the cores make nothing faster, and every small stage pays for waking them.
+    return -(-_cores() * _process.servers // _process.tasks_on_host)
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _tell_too_late(name: str, value: Any) -> None:
@@ -146,8 +167,8 @@ def environment() -> Iterator[None]:
     """What XLA's clients read when they are made, and only then; children of this process are not to inherit it."""
     options = _process.wanted
     settings = {}
-    if options.cpu_threads:
-        settings["NPROC"] = str(options.cpu_threads)
+    if threads := options.cpu_threads or _share():
+        settings["NPROC"] = str(threads)
     if options.memory_fraction:
         settings["XLA_PYTHON_CLIENT_MEM_FRACTION"] = str(options.memory_fraction)
     if options.allow_growth:
