@@ -30,6 +30,7 @@ from weft.runtime.kernel_errors import kernel_error
 from weft.runtime.leaving_values import LeavingValues
 from weft.runtime.passage import passage_of
 from weft.runtime.program import Program, execute
+from weft.runtime.row_work import row_work_of
 from weft.runtime.session_state import SessionState
 from weft.runtime.size_ledger import SizeLedger
 from weft.runtime.state import LockedState, SlotState
@@ -107,6 +108,7 @@ class Stage:
         self._locks: list[Any] = locks_of(program.slots) if kind is Kind.ROWS else []
         joint = JointProgram(program) if kind is Kind.ROWS else None
         self._joint = joint if joint is not None and joint.joins else None
+        self._row_work = row_work_of(program) if kind is Kind.ROWS else None
 
     def run(self, inputs: Sequence[Any], session: SessionState, context: Any, trace: TraceSink | None) -> Sequence[Any]:
         """Run the stage on the values of its inputs and return those of its outputs, perhaps still being computed.
@@ -235,6 +237,8 @@ class Stage:
     def _run_rows(self, inputs: Sequence[Any], session: SessionState) -> Sequence[Any]:
         # The locks are taken for reading too: an update finds nobody with a view of the array, and needs no copy of it.
         with deferred_interrupts(), held(self._locks):
+            if self._row_work is not None:
+                return self._row_work.run(inputs)
             state = LockedState(self.program.slots)
             return self.program.run(np, inputs, state, ()) if self._joint is None else self._joint.run(inputs, state)
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -109,13 +108,18 @@ def locks_of(slots: Iterable[VariableSlot]) -> list[threading.Lock]:
     return [slot.lock for slot in sorted(set(slots), key=lambda slot: (slot.name, id(slot)))]
 
 
-@contextlib.contextmanager
-def held(locks: Sequence[threading.Lock]) -> Iterator[None]:
-    """Hold locks, which are in that order, while the block runs. For code that no signal handler interrupts."""
-    for lock in locks:
-        lock.acquire()
-    try:
-        yield
-    finally:
-        for lock in locks:
+class held:
+    """A block that holds locks, which are in that order. For code that no signal handler interrupts."""
+
+    __slots__ = ("_locks",)
+
+    def __init__(self, locks: Sequence[threading.Lock]) -> None:
+        self._locks = locks
+
+    def __enter__(self) -> None:
+        for lock in self._locks:
+            lock.acquire()
+
+    def __exit__(self, *exc_info: object) -> None:
+        for lock in self._locks:
             lock.release()

@@ -8,7 +8,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from weft.ops.array.row_order import put_rows, sorted_rows
+from weft.ops.array.row_order import put_rows, repeated_rows, sorted_rows
 
 
 @pytest.mark.parametrize("dtype", [np.int16, np.int32, np.int64])
@@ -21,11 +21,37 @@ def test_equal_numbers_keep_their_order(dtype: Any, largest: int) -> None:
     np.testing.assert_array_equal(ordered[is_first], np.unique(indices))
 
 
-def test_numbers_too_large_to_carry_their_place_are_sorted_too() -> None:
-    order, ordered, is_first = sorted_rows(np.array([2**40, 3, 2**40]))
+@pytest.mark.parametrize("large", [2**40, 2**62])
+def test_numbers_too_large_to_carry_their_place_are_sorted_too(large: int) -> None:
+    order, ordered, is_first = sorted_rows(np.array([large, 3, large]))
     assert order.tolist() == [1, 0, 2]
-    assert ordered.tolist() == [3, 2**40, 2**40]
+    assert ordered.tolist() == [3, large, large]
     assert is_first.tolist() == [True, True, False]
+
+
+@pytest.mark.parametrize("large", [20, 2**40, 2**62])
+def test_the_rows_that_come_more_than_once_are_found(large: int) -> None:
+    indices = np.array([7, large, 3, 9, large, 11, 3, 15, 16, 3])
+    found = repeated_rows(indices, 2)
+    assert found is not None
+    order, ordered, is_first = found
+    assert order.tolist() == [2, 6, 9, 1, 4]
+    assert ordered.tolist() == [3, 3, 3, large, large]
+    assert is_first.tolist() == [True, False, False, True, False]
+
+
+@pytest.mark.parametrize("large", [20, 2**62])
+def test_all_rows_are_ordered_where_many_come_more_than_once(large: int) -> None:
+    indices = np.array([7, large, 3, 9, large, 11, 3, 15, 16, 3])
+    found = repeated_rows(indices, 8)
+    assert found is not None
+    for part, expected in zip(found, sorted_rows(indices), strict=True):
+        np.testing.assert_array_equal(part, expected)
+
+
+@pytest.mark.parametrize("indices", [[], [5], [2**62, 0], range(300)])
+def test_rows_that_come_once_are_not_looked_at_further(indices: Any) -> None:
+    assert repeated_rows(np.array(indices, np.int64), 8) is None
 
 
 def test_no_numbers_have_no_order() -> None:

@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from weft.errors import InvalidArgumentError
-from weft.ops.array.row_order import put_rows, sorted_rows
+from weft.ops.array.row_order import put_rows, repeated_rows
 
 RowRule = Callable[..., Sequence[Any]]
 """`rule(*tables, gradient)` gives the new values of the tables' elements."""
@@ -40,18 +40,18 @@ def update_rows(rule: RowRule, tables: Sequence[Any], indices: Any, gradients: A
     """
     _check(tables[0], indices, gradients)
     changed = tuple(table if table.flags.writeable else table.copy() for table in tables)
-    order, ordered, is_first = sorted_rows(indices)
-    repeats = len(indices) - np.count_nonzero(is_first)
-    if repeats * _MANY > len(indices):
-        _update(rule, changed, *_summed(order, ordered, is_first, gradients))
-    elif repeats:
+    repeated = repeated_rows(indices, _MANY)
+    if repeated is None:
+        _update(rule, changed, indices, gradients)
+        return changed
+    rows, summed = _summed(*repeated, gradients)
+    if len(repeated[0]) == len(indices):
+        _update(rule, changed, rows, summed)
+    else:
         # The others are taken as they come. The few that repeat go along, and then get what their sums make of them.
-        rows, summed = _summed(*_repeated(order, ordered, is_first), gradients)
         new = rule(*_take(changed, rows), summed)
         _update(rule, changed, indices, gradients)
         _put(changed, rows, new)
-    else:
-        _update(rule, changed, indices, gradients)
     return changed
 
 
@@ -71,13 +71,6 @@ def _check(table: Any, indices: Any, gradients: Any) -> None:
     )
 
 
-def _repeated(order: Any, ordered: Any, is_first: Any) -> tuple[Any, Any, Any]:
-    """The part of sorted rows in which each comes at least twice."""
-    is_repeated = ~is_first
-    is_repeated[:-1] |= is_repeated[1:]
-    return order[is_repeated], ordered[is_repeated], is_first[is_repeated]
-
-
 def _summed(order: Any, ordered: Any, is_first: Any, gradients: Any) -> tuple[Any, Any]:
     """The different ones of sorted rows and the sum of the gradients of each."""
     starts = np.flatnonzero(is_first)
@@ -93,7 +86,7 @@ def _update(rule: RowRule, tables: Sequence[Any], rows: Any, gradients: Any) -> 
 
 
 def _take(tables: Sequence[Any], rows: Any) -> list[Any]:
-    return [np.take(table, rows, axis=0) for table in tables]
+    return [table.take(rows, axis=0) for table in tables]
 
 
 def _put(tables: Sequence[Any], rows: Any, values: Sequence[Any]) -> None:
