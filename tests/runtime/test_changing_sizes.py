@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft.runtime.engine import CompiledStage
-from weft.runtime.stage import COLD_RUNS, COMPILED_AT_ONCE
+from weft.runtime import stage
+from weft.runtime.engine import CODE_LIMIT, CompiledStage
+from weft.runtime.stage import COLD_RUNS, COLD_UPDATE_BYTES, COMPILED_AT_ONCE
 
 
 @pytest.fixture
@@ -71,3 +72,43 @@ def test_a_size_that_recurs_is_compiled_after_all(compilations: Callable[[], int
             runs += 1
         assert compilations() == before + 1
         assert runs > 1
+
+
+def test_a_network_of_many_weights_is_not_compiled_for_each_size(compilations: Callable[[], int]) -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.float32, [None, 1])
+        weights = tf.get_variable("weights", [COLD_UPDATE_BYTES // 4 + 1], initializer=tf.zeros_initializer())
+        session.run(weights.initializer)
+        update = tf.assign_add(weights, tf.reduce_sum(x) * tf.ones_like(weights)).op
+        for size in range(1, 9):
+            session.run(update, {x: np.ones([size, 1], np.float32)})
+        assert compilations() == COMPILED_AT_ONCE
+        assert session.run(weights[-1]) == sum(range(1, 9))
+
+
+def test_a_network_that_computes_longer_than_it_compiles_is_compiled_for_each_size(
+    compilations: Callable[[], int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stage, "NUMPY_FACTOR", 1e9)
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.float32, [None, 1])
+        weights = tf.get_variable("weights", [COLD_UPDATE_BYTES // 4 + 1], initializer=tf.zeros_initializer())
+        session.run(weights.initializer)
+        update = tf.assign_add(weights, tf.reduce_sum(x) * tf.ones_like(weights)).op
+        for size in range(1, 6):
+            session.run(update, {x: np.ones([size, 1], np.float32)})
+        assert compilations() == 5
+
+
+def test_stages_that_are_compiled_for_each_size_keep_code_for_a_limited_number(compilations: Callable[[], int]) -> None:
+    config = tf.ConfigProto()
+    config.graph_options.optimizer_options.global_jit_level = tf.OptimizerOptions.ON_1
+    with tf.Graph().as_default(), tf.Session(config=config) as session:
+        x = tf.placeholder(tf.float32, [None])
+        y = tf.reduce_sum(x)
+        most = 0
+        for size in [*range(CODE_LIMIT + 6), CODE_LIMIT + 5, 1]:
+            assert session.run(y, {x: np.ones(size, np.float32)}) == size
+            most = max(most, compilations())
+        assert most == CODE_LIMIT
+        assert compilations() < CODE_LIMIT

@@ -9,7 +9,7 @@ import contextlib
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, Final
 
 import jax
 import jax.numpy as jnp
@@ -21,6 +21,9 @@ from weft.runtime.leaving_values import LeavingValues, join
 from weft.runtime.program import Program, set_lone_namespace
 from weft.runtime.state import TracedState
 from weft.runtime.xla_process import check, start
+
+# For how many sizes of its inputs, and values of its static ones, a stage has code.
+CODE_LIMIT: Final = 64
 
 
 class CompiledStage:
@@ -102,6 +105,10 @@ class CompiledStage:
         if len(self._ready) > known:
             self._compiling_s += time.perf_counter() - start
             self._compiled += 1
+            if len(self._ready) > CODE_LIMIT:
+                # Sizes that are compiled each and never repeat: begin anew rather than keep all code.
+                self._functions.clear()
+                self._ready.clear()
         return results
 
     def _dispatch(
@@ -119,7 +126,7 @@ class CompiledStage:
             return function([inputs[i] for i in self._dynamic], reads, updates, run_indices)  # type: ignore[no-any-return]
 
     def _make(self, key: Any, static: Sequence[Any]) -> Callable[..., Any]:
-        if len(self._functions) >= 64:
+        if len(self._functions) >= CODE_LIMIT:
             # A feed that decides a shape and never repeats: forget old code rather than keep all of it.
             oldest = next(iter(self._functions))
             self._functions.pop(oldest)

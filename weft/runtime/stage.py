@@ -42,12 +42,16 @@ from weft.runtime.xla_process import as_numpy
 COLD_RUNS: Final = 5
 COLD_NODES: Final = 256
 COLD_UPDATE_BYTES: Final = 4 << 20
+# Up to here, a copy of what is updated costs less than to compile for a size that may not come again.
+CHANGING_UPDATE_BYTES: Final = 64 << 20
+# How many times as long as XLA NumPy may take for a large network's step.
+NUMPY_FACTOR: Final = 16
 # Compiled code draws normal numbers ten times faster, which pays for compiling it at a quarter of a second or so of them.
 COLD_RANDOM_NUMBERS: Final = 1 << 23
 # A stage compiles at once for this many sizes of its inputs, as full batches and a last partial one need. A further size is
 # interpreted until it has cost as much as code of its own, and there is never code for more than the limit.
 COMPILED_AT_ONCE: Final = 2
-COMPILED_LIMIT: Final = 64
+COMPILED_LIMIT: Final = engine.CODE_LIMIT
 
 # Code for what NumPy did in less time than this computes on the calling thread, for inputs up to some times as large.
 LIGHT_S: Final = 2e-3
@@ -94,6 +98,7 @@ class Stage:
         self._runs = 0
         self._cold_s = math.inf
         self._cold_bytes = 0
+        self._computed_s = math.inf
         self._may_compile = True
         self._compiled: engine.CompiledStage | None = None
         self._sizes = SizeLedger()
@@ -144,7 +149,7 @@ class Stage:
         if session.never_compile:
             return False
         is_large = self._draws_much or (len(self.program.nodes) > COLD_NODES and self._depends)
-        if not (is_large or self._runs > COLD_RUNS or self._updates_much()):
+        if not (is_large or self._runs > COLD_RUNS or self._updates_more_than(COLD_UPDATE_BYTES)):
             return False
         self._may_compile = not is_wide(self.program, self.outside)
         return self._may_compile
@@ -169,7 +174,9 @@ class Stage:
     ) -> Sequence[Any]:
         """Run inputs whose size there may be no code for: sizes that keep changing may not recur."""
         size = compiled.signature(inputs)
-        if compiled.is_ready(size) or self._needs_xla or session.compile_at_once or self._updates_much():
+        if compiled.is_ready(size) or self._needs_xla or session.compile_at_once:
+            return self._run_compiled(compiled, inputs, session)
+        if self._is_better_compiled(compiled):
             return self._run_compiled(compiled, inputs, session)
         if compiled.compilations < COMPILED_LIMIT and self._sizes.is_worth(size, compiled.compile_s):
             return self._run_compiled(compiled, inputs, session)
@@ -177,6 +184,12 @@ class Stage:
         outputs = self._interpret([as_numpy(value) for value in inputs], session, context)
         self._sizes.add(size, time.perf_counter() - start)
         return outputs
+
+    def _is_better_compiled(self, compiled: engine.CompiledStage) -> bool:
+        """Whether to compile for a size even if it never comes again."""
+        if not self._updates_more_than(COLD_UPDATE_BYTES):
+            return False
+        return self._updates_more_than(CHANGING_UPDATE_BYTES) or self._computed_s * NUMPY_FACTOR > compiled.compile_s
 
     def _has_new_variables(self) -> bool:
         """Whether a variable of a branch has no value yet: compiled branches need one to read, or to leave as it is."""
@@ -186,7 +199,7 @@ class Stage:
     def _run_first(self, inputs: Sequence[Any], session: SessionState, context: Any) -> Sequence[Any]:
         """Compile and run; a stage with loops or branches whose shapes XLA cannot have is interpreted from then on."""
         compiled = self._compile()
-        if self._updates is not None and not session.compile_at_once and not self._updates_much():
+        if self._updates is not None and not session.compile_at_once and not self._updates_more_than(COLD_UPDATE_BYTES):
             self._trial = FasterWay(2)
         try:
             return self._run_compiled(compiled, inputs, session)
@@ -196,12 +209,12 @@ class Stage:
             self._compiled, self._may_compile = None, False
             return self._interpret([as_numpy(value) for value in inputs], session, context)
 
-    def _updates_much(self) -> bool:
+    def _updates_more_than(self, limit_bytes: int) -> bool:
         # NumPy kernels make a new array where a compiled update works in place.
         slots = self.program.slots
         values = [slots[number].value for number in self.program.written_slots & self.program.read_slots]
         size_bytes: int = sum(value.nbytes for value in values if value is not None)
-        return size_bytes > COLD_UPDATE_BYTES
+        return size_bytes > limit_bytes
 
     def _compile(self) -> engine.CompiledStage:
         leaving = self.leaving if device_spec.device_type(self.device) == "CPU" else ()
@@ -263,7 +276,9 @@ class Stage:
         made = engine.outputs_of(outputs)
         if self.fed:
             # XLA reads a fed array where it lies; the program may change it as soon as the run returns.
+            start = time.perf_counter()
             engine.wait_until_ready(made or values)
+            self._computed_s = time.perf_counter() - start
         return made
 
     def _run_light(self, compiled: engine.CompiledStage, inputs: Sequence[Any], indices: Sequence[Any]) -> Sequence[Any]:
