@@ -86,3 +86,24 @@ def test_a_child_of_a_process_that_has_compiled_may_still_interpret_small_graphs
         in_child(lambda: tf.Session().run(tf.constant(3.0) * 2.0))
     """)
     assert lines == ["6.0"]
+
+
+def test_an_interrupt_during_the_first_start_comes_after_it_and_leaves_xla_usable() -> None:
+    lines = run_program("""
+        import jax, signal
+
+        jaxs_own = jax.devices
+        def interrupted():
+            signal.raise_signal(signal.SIGINT)
+            return jaxs_own()
+        jax.devices = interrupted
+        try:
+            xla_process.start()
+        except KeyboardInterrupt:
+            print("interrupted")
+        jax.devices = jaxs_own
+        known = set(sys.modules)
+        print([session.run(total, {x: [1, 2]}) for _ in range(8)][-1], xla_process.is_started())
+        print([name for name in set(sys.modules) - known if name.startswith("jaxlib.mlir")])
+    """)
+    assert lines == ["interrupted", "5.0 True", "[]"]

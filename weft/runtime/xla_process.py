@@ -15,6 +15,7 @@ import numpy as np
 
 from weft.runtime import engine_options
 from weft.runtime.allocation import keep_freed_memory
+from weft.runtime.interrupts import deferred_interrupts
 
 _started_in: list[int] = []
 _lost_in: list[int] = []
@@ -49,7 +50,14 @@ def start(uses_accelerators: bool = False) -> None:
     keep_freed_memory()
     # A program's own verbosity is not meant for JAX, which would tell about every platform that is not there.
     logging.getLogger("jax").setLevel(logging.WARNING)
-    engine_options.start(uses_accelerators, jax.devices)
+    # JAX imports a part of itself when it first translates a function. What an interrupt stops there cannot be imported again.
+    with deferred_interrupts():
+        engine_options.start(uses_accelerators, jax.devices)
+        jax.jit(_same).lower(np.float32(0))
+
+
+def _same(value: Any) -> Any:
+    return value
 
 
 def check() -> None:
