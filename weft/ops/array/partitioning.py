@@ -44,7 +44,7 @@ def dynamic_partition_node(ctx, data, partitions, *, num_partitions: int):
         )  # fmt: skip
     check_indices(partitions, num_partitions, "partitions")
     flat = data.reshape(-1, *data.shape[partitions.ndim :])
-    return [np.compress(chosen, flat, axis=0) for chosen in (partitions.ravel() == n for n in range(num_partitions))]
+    return [flat.compress(chosen, axis=0) for chosen in (partitions.ravel() == n for n in range(num_partitions))]
 
 
 @op("DynamicPartitionGrad", "data: T, partitions: int32, grads: num_partitions*T -> output: T", gradient=None,
@@ -86,7 +86,7 @@ def _stitch_gradient(node: Operation, grad: Any) -> list[Any]:
 
 
 def _stitch(xp: Any, indices: Any, data: Any) -> Any:
-    rows = max((int(np.max(index)) + 1 for index in indices if np.size(index)), default=0)
+    rows = max((int(index.max()) + 1 for index in indices if index.size), default=0)
     rest = tuple(data[0].shape[len(indices[0].shape) :])
     flat = [xp.reshape(part, (-1, *rest)) for part in data]
     if xp is np:

@@ -46,7 +46,7 @@ _TRUE_DIVISION: Final[dict[DType, DType]] = {
 
 def _check_divisor(y: Any) -> None:
     # Compiled code cannot raise; there XLA's result (-1) stands for divisors that it computes itself.
-    if _is_known(y) and y.dtype.kind in "iu" and not np.all(y):
+    if _is_known(y) and y.dtype.kind in "iu" and not y.all():
         raise InvalidArgumentError(None, None, "Integer division by zero")
     if not _is_known(y) and y.dtype.kind in "iu":
         note_wrong(y == 0)
