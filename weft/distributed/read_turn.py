@@ -1,7 +1,7 @@
 """Whose turn it is to read a connection: its own thread's, or that of a thread which waits for an answer.
 
 A waiter that reads for itself gets its answer without waking another thread. The connection's thread therefore stays
-back while there are waiters and for `LINGER_S` after the last one left, so that a loop of calls finds the turn free; it
+back while there are waiters and for `linger_s` after the last one left, so that a loop of calls finds the turn free; it
 reads at all other times, so that messages are taken without any waiter. A call that comes while the thread reads is
 answered by it.
 """
@@ -15,7 +15,7 @@ from typing import Final
 from weft.distributed.doorbell import Doorbell
 
 LINGER_S: Final = 0.005
-"""How long the connection's thread leaves the turn free after a waiter: what an unasked message may be delayed by."""
+"""How long the connection's thread leaves the turn free after a waiter, unless told otherwise."""
 
 
 class ReadTurn:
@@ -23,15 +23,17 @@ class ReadTurn:
 
     The connection's thread calls `take` and `give`; a waiter calls `enter`, `take_free` until it has the turn, and `leave`.
     `stop` ends all reading, after which the connection's thread cleans up; `end` says that it has.
+    `linger_s` is what an unasked message may be delayed by, and how often the connection's thread wakes in a loop of calls.
     """
 
     def __init__(self) -> None:
+        self.linger_s = LINGER_S
         self._lock = threading.Lock()
         self._thread_turn = threading.Condition(self._lock)
         self._is_taken = False
         self._sleeps = False  # the connection's thread, until it is notified
         self._waiters: list[Doorbell] = []
-        self._last_wait_s = -LINGER_S
+        self._last_wait_s = -self.linger_s
         self.is_stopped = False
         self.is_ended = False
 
@@ -46,7 +48,7 @@ class ReadTurn:
             while self._is_taken or (not self.is_stopped and (self._waiters or self._lingers())):
                 # The end of a long wait is notified; in a loop of short ones, a wake-up each would cost what it saves.
                 self._sleeps = not self._lingers()
-                self._thread_turn.wait(None if self._sleeps else LINGER_S)
+                self._thread_turn.wait(None if self._sleeps else self.linger_s)
                 self._sleeps = False
             self._is_taken = not self.is_stopped
             return self._is_taken
@@ -142,4 +144,4 @@ class ReadTurn:
                 other.ring()
 
     def _lingers(self) -> bool:
-        return time.monotonic() - self._last_wait_s < LINGER_S
+        return time.monotonic() - self._last_wait_s < self.linger_s

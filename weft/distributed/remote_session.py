@@ -35,6 +35,7 @@ from weft.protocol.tensor_frame import RepeatedCall, encode
 from weft.runtime.interrupts import WAIT_SLICE_S, deferred_interrupts, is_main_thread
 
 _DIAL_TIMEOUT_S: Final = 5.0
+_LINGER_S: Final = 0.05  # Unasked, a server says no more than goodbye, and the threads of many clients shall wake rarely.
 _ANSWER_S: Final = 2.0  # how long the master's own report of a timeout may take to come
 
 
@@ -159,7 +160,9 @@ class RemoteSession:
         self._handle, self._version = response.session_handle, response.graph_version
         admission = as_admission(response.channel)
         hello = messages.Hello(messages.PROTOCOL_VERSION, "", 0, admission.token, response.channel.task)
-        self._connection, _ = dial(admission.addresses, hello, self._on_message, self._on_closed, _DIAL_TIMEOUT_S)
+        connection, _ = dial(admission.addresses, hello, self._on_message, self._on_closed, _DIAL_TIMEOUT_S)
+        connection.turn.linger_s = _LINGER_S
+        self._connection = connection
 
     def _wait_for_server(self, request: Any, timeout_s: float | None) -> Any:
         """Create the session; a server that is started later is waited for, as its cluster is.
