@@ -12,6 +12,7 @@ import pytest
 import weft as tf
 from tests.runtime.conftest import MakeParts
 from weft.errors import AbortedError, CancelledError, OpError, UnavailableError
+from weft.protocol.messages import Push
 from weft.runtime.executor import Step
 from weft.runtime.resource_manager import ResourceManager
 from weft.runtime.worker import Worker
@@ -80,14 +81,14 @@ def test_a_value_may_come_before_or_after_its_step(worker: Worker, make_parts: M
     edges = [edge.number for edge in part.recvs.values()]
     outcome = Outcome()
     if early:
-        worker.receive(1, edges, [np.float32(3)])
+        worker.receive(Push(1, tuple(edges), (np.float32(3),)))
         worker.run_graph(1, handle, [], outcome)
     else:
         worker.run_graph(1, handle, [], outcome)
         assert not outcome.is_over
-        worker.receive(1, edges, [np.float32(3)])
+        worker.receive(Push(1, tuple(edges), (np.float32(3),)))
     assert outcome.values == [9.0]
-    worker.receive(1, edges, [np.float32(3)])
+    worker.receive(Push(1, tuple(edges), (np.float32(3),)))
 
 
 def test_work_that_a_message_makes_possible_goes_to_the_inbox(worker: Worker, make_parts: MakeParts) -> None:
@@ -96,7 +97,7 @@ def test_work_that_a_message_makes_possible_goes_to_the_inbox(worker: Worker, ma
     inbox: Any = SimpleQueue()
     outcome = Outcome()
     worker.run_graph(1, handle, [], outcome, inbox=inbox)
-    worker.receive(1, [edge.number for edge in part.recvs.values()], [np.float32(3)])
+    worker.receive(Push(1, tuple(edge.number for edge in part.recvs.values()), (np.float32(3),)))
     assert not outcome.is_over
     inbox.get(timeout=PATIENCE_S)()
     assert outcome.values == [9.0]
@@ -137,7 +138,7 @@ def test_closing_a_session_ends_its_steps_and_forgets_its_graphs(worker: Worker,
     assert not others.is_over
     with pytest.raises(AbortedError, match="is not registered with /job:a/replica:0/task:0"):
         worker.run_graph(3, handle, [], Outcome())
-    worker.receive(2, [edge.number for edge in part.recvs.values()], [np.float32(3)])
+    worker.receive(Push(2, tuple(edge.number for edge in part.recvs.values()), (np.float32(3),)))
     assert others.values == [9.0]
 
 

@@ -18,6 +18,7 @@ from weft.distributed.worker_cache import TaskStatus, task_names
 from weft.errors import InvalidArgumentError, UnavailableError
 from weft.framework.cluster_spec import ClusterSpec
 from weft.framework.device_attributes import DeviceAttributes
+from weft.protocol.messages import Push
 from weft.runtime.resource_manager import ResourceManager
 from weft.runtime.worker import Worker
 
@@ -95,7 +96,7 @@ class _Outlet:
 
     def push(self, peer: str, step_id: int, edges: Sequence[int], tensors: Sequence[Any]) -> None:
         """Give values to a peer task."""
-        self._workers[peer].receive(step_id, edges, tensors)
+        self._workers[peer].receive(Push(step_id, tuple(edges), tuple(tensors)))
 
     def has_room(self, peer: str) -> bool:
         """Always."""

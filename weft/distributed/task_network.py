@@ -131,11 +131,12 @@ class TaskNetwork:
 
     def push(self, peer: str, step_id: int, edges: Sequence[int], tensors: Sequence[Any]) -> None:
         """Send values of a step to a peer task; see `Outlet`."""
+        push = messages.Push(step_id, tuple(edges), tuple(tensors))
         local = self._local.get(peer)
         if local is not None:
-            local.receive(step_id, edges, tensors)
+            local.receive(push)
             return
-        self.connect(peer).send(messages.Push(step_id, tuple(edges), tuple(tensors)))
+        self.connect(peer).send(push)
 
     def has_room(self, peer: str) -> bool:
         """Whether a peer task keeps up with what is sent to it; see `Outlet`."""
@@ -185,8 +186,8 @@ class TaskNetwork:
         match message:
             case messages.RunCallable():
                 self._on_call(connection, message)
-            case messages.Push(step_id, edges, tensors):
-                self._worker.receive(step_id, edges, tensors)
+            case messages.Push():
+                self._worker.receive(message)
             case messages.RunGraph():
                 self._start(connection, message)
             case messages.StepDone(step_id, fetches, trace):

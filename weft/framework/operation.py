@@ -141,8 +141,7 @@ class Tensor:
         """A key for sets and dictionaries that stands for this tensor."""
         return Reference(self)
 
-    def __hash__(self) -> int:
-        return id(self)
+    __hash__ = object.__hash__
 
     def __eq__(self, other: object) -> bool:
         return self is other

@@ -388,7 +388,12 @@ def dims_compatible(a: Dims, b: Dims) -> bool:
     """Whether two plain shapes may belong to one tensor."""
     if a is None or b is None:
         return True
-    return len(a) == len(b) and all(x is None or y is None or x == y for x, y in zip(a, b, strict=True))
+    if len(a) != len(b):
+        return False
+    for x, y in zip(a, b, strict=True):  # every feed comes here: no generator
+        if x is not None and y is not None and x != y:
+            return False
+    return True
 
 
 def merge_dims(a: Dims, b: Dims) -> Dims:

@@ -33,6 +33,7 @@ from weft.protocol.tensor_blob import (
 
 _KEPT: Final = 128  # how many layouts are remembered for either direction,
 _KEPT_BYTES: Final = 32 << 10  # of those that are no longer than this
+_FEW: Final = 8
 _MOST_DIMENSIONS: Final = 16  # of tensors that are looked at together, well below what NumPy holds
 
 _Run = tuple[np.dtype[Any], tuple[int, ...], int]
@@ -57,10 +58,9 @@ def pack(arrays: Sequence[Array]) -> Packed:
         LocalProtocolError: the channel has no form for some elements.
         AttributeError, TypeError, ValueError: something is no array.
     """
-    if len(arrays) == 1:
-        runs: tuple[_Run, ...] = ((arrays[0].dtype, arrays[0].shape, 1),)
-    else:
-        runs = tuple(_runs(arrays))
+    # Looking for neighbours that are alike pays for many.
+    few = len(arrays) <= _FEW
+    runs: tuple[_Run, ...] = tuple([(array.dtype, array.shape, 1) for array in arrays] if few else _runs(arrays))
     known = _described_runs(runs)
     if known is None:
         return _pack_one_by_one(arrays)
@@ -136,11 +136,12 @@ class _Alike:
     start: int
     size: int
     distance: int
+    is_one: bool  # and no strings
 
     def restore(self, payload: bytearray | npt.NDArray[np.uint8]) -> Iterator[Array] | Array:
         if self.dtype is None:
             return map(self._strings, itertools.repeat(payload), self._starts())
-        if self.count == 1 or not self.size or not 0 < len(self.shape) <= _MOST_DIMENSIONS:
+        if not self.size or not 0 < len(self.shape) <= _MOST_DIMENSIONS:
             return map(np.ndarray, *map(itertools.repeat, (self.shape, self.dtype, payload)), self._starts())
         strides = np.ndarray(self.shape, self.dtype, payload, self.start).strides
         return np.ndarray((self.count, *self.shape), self.dtype, payload, self.start, (self.distance, *strides))
@@ -168,7 +169,8 @@ class Layout:
             dtype = checked_dtype(descriptor)
             count, size = len(list(members)), descriptor[1]
             distance = size + padding(size)
-            self._runs.append(_Alike(count, dtype, descriptor[2:], self.size_bytes, size, distance))
+            is_one = count == 1 and dtype is not None
+            self._runs.append(_Alike(count, dtype, descriptor[2:], self.size_bytes, size, distance, is_one))
             self.size_bytes += count * distance
 
     def restore(self, payload: bytearray | npt.NDArray[np.uint8]) -> tuple[Array, ...]:
@@ -180,7 +182,10 @@ class Layout:
         arrays: list[Array] = []
         for run in self._runs:
             try:
-                arrays.extend(run.restore(payload))
+                if run.is_one:
+                    arrays.append(np.ndarray(run.shape, run.dtype, payload, run.start))
+                else:
+                    arrays.extend(run.restore(payload))
             except (ValueError, MemoryError) as error:
                 raise RemoteProtocolError(f"a tensor of shape {list(run.shape)} cannot be held: {error}") from error
         return tuple(arrays)

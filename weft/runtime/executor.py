@@ -299,7 +299,9 @@ class Step:
     def _send(self, peer: str, edges: tuple[int, ...], numbers: tuple[int, ...]) -> None:
         outlet = self._executor.outlet
         assert outlet is not None
-        tensors = [CONTROL if number < 0 else as_numpy(self._values[number]) for number in numbers]
+        values = self._values
+        made = [CONTROL if number < 0 else values[number] for number in numbers]
+        tensors = [value if type(value) is np.ndarray else as_numpy(value) for value in made]
         outlet.push(peer, self.step_id, edges, tensors)
 
     def _context(self, op: Operation, stage: Stage, permit: Permit | None) -> HostContext:

@@ -55,13 +55,15 @@ class _Update:
         self._takes_xp = instruction.takes_xp
 
     def run(self, inputs: Sequence[Any], slots: Sequence[VariableSlot], state: SlotState) -> None:
-        values = [slots[number].value for number in self._slots]
-        for number, value in zip(self._slots, values, strict=True):
+        arguments: list[Any] = [np] if self._takes_xp else []
+        for number in self._slots:
+            value = slots[number].value
             if value is None:
                 raise uninitialized(self.op, number, state)
-        values = [as_numpy(value) for value in values]
-        values += [inputs[a] if type(a) is int else a for a in self._arguments]
-        new = self._kernel(np, *values, **self._keywords) if self._takes_xp else self._kernel(*values, **self._keywords)
+            arguments.append(value if type(value) is np.ndarray else as_numpy(value))
+        for argument in self._arguments:
+            arguments.append(inputs[argument] if type(argument) is int else argument)
+        new = self._kernel(*arguments, **self._keywords)
         for number, value in zip(self._slots, new if type(new) is tuple else (new,), strict=False):
             slots[number].put(np.asarray(value))
 

@@ -260,7 +260,7 @@ class Stage:
         outputs = self._passage.take(inputs, self._state) if self._passage is not None else None
         if outputs is None:
             outputs = self.program.run(np, inputs, self._state, ())
-        return [as_numpy(value) for value in self._apart(outputs, inputs)]
+        return [value if type(value) is np.ndarray else as_numpy(value) for value in self._apart(outputs, inputs)]
 
     def _run_compiled(self, compiled: engine.CompiledStage, inputs: Sequence[Any], session: SessionState) -> Sequence[Any]:
         if self._checks:
@@ -288,7 +288,7 @@ class Stage:
             self._cold_s = math.inf
             outputs, _ = self._dispatch(self._compile(), inputs, indices)
         # As plain arrays: XLA's usual threads would copy what belongs to this one.
-        return [as_numpy(value) for value in engine.outputs_of(outputs)]
+        return [np.asarray(value) for value in engine.outputs_of(outputs)]
 
     def _update(
         self, compiled: engine.CompiledStage, inputs: Sequence[Any], indices: Sequence[Any]
@@ -324,7 +324,7 @@ class Stage:
         return outputs
 
     def _update_here(self, updates: HostUpdates, inputs: Sequence[Any]) -> Sequence[Any]:
-        inputs = self._owned([as_numpy(value) for value in inputs])
+        inputs = self._owned([value if type(value) is np.ndarray else as_numpy(value) for value in inputs])
         with deferred_interrupts(), held(self._locks):
             updates.run(inputs)
         return ()

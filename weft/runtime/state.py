@@ -36,7 +36,7 @@ class SlotState:
         """The slot's value in host memory; a compiled stage may have left it as a JAX array."""
         slot = self._slots[index]
         value = slot.value
-        if value is None or isinstance(value, np.ndarray):
+        if type(value) is np.ndarray or value is None:
             return value
         try:
             return as_numpy(value)

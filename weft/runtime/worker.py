@@ -156,20 +156,19 @@ class Worker:
                 step.run(step.take(instruction.push.edges, instruction.push.tensors))
         return step
 
-    def receive(self, step_id: int, edges: Sequence[int], tensors: Sequence[Any]) -> None:
+    def receive(self, push: Push) -> None:
         """Take values that another task made for a step, which may begin only later."""
-        push = Push(step_id, tuple(edges), tuple(tensors))
         with self._lock:
             now = time.monotonic()
             if not self._rendezvous.push(push, now):
                 # It waits for its step to begin; what has waited for long belongs to a master that is gone.
                 self._rendezvous.expire(now - _EARLY_S)
                 return
-            found = self._steps.get(step_id)
+            found = self._steps.get(push.step_id)
         if found is None:
             return
         _, step, inbox = found
-        ready = step.take(edges, tensors)
+        ready = step.take(push.edges, push.tensors)
         if inbox is None:
             step.run(ready)
         elif ready:

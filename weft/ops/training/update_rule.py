@@ -116,13 +116,17 @@ class _Form:
         self._gradient = gradient
         self._sparse = sparse
         self._names = (*states, *arguments)
+        self._gradient_at = self._names.index(gradient)
+        self._hyperparameters = [
+            (i, n) for i, n in enumerate(self._names) if i >= len(states) and n not in (gradient, "indices")
+        ]
 
     def declare(self, name: str, is_resource: bool, attrs: dict[str, bool]) -> Any:
         """Register the op and return the function that makes its nodes."""
         state_type = "resource" if is_resource else "Ref(T)"
         types = {**dict.fromkeys(self._names, "T"), **_FIXED_TYPES, **dict.fromkeys(self._states, state_type)}
         inputs = ", ".join(f"{argument}: {types[argument]}" for argument in self._names)
-        infer = _infer(len(self._states), self._names.index(self._gradient), self._sparse, not is_resource)
+        infer = _infer(len(self._states), self._gradient_at, self._sparse, not is_resource)
         kinds = {"T": NUMBERS, "Tindices": INDEX} if self._sparse else {"T": NUMBERS}
         declared = op(
             name, f"{inputs} ->" if is_resource else f"{inputs} -> out: Ref(T)", infer=infer, gradient=None,
@@ -133,9 +137,16 @@ class _Form:
 
     def _kernel(self, attrs: dict[str, bool]) -> Callable[..., Any]:
         def kernel(xp: Any, *inputs: Any, **given: Any) -> Any:
-            values = dict(zip(self._names, inputs, strict=True))
-            given.pop("use_locking", None)
-            return self._apply(xp, values, {**attrs, **given})
+            settings = {name: inputs[place] for place, name in self._hyperparameters}
+            for name, default in attrs.items():
+                settings[name] = given.get(name, default)
+            old, gradient = inputs[: len(self._states)], inputs[self._gradient_at]
+            if self._sparse:
+                return self._apply_to_rows(xp, old, inputs[self._names.index("indices")], gradient, settings)
+            self._check_shapes(old, gradient)
+            new = self._rule(xp, *old, gradient, **settings)
+            # A value that has the type already must not be copied again.
+            return tuple([v if v.dtype == each.dtype else v.astype(each.dtype) for v, each in zip(new, old, strict=True)])
 
         kernel.__doc__ = f"{self._rule.__doc__} For rows." if self._sparse else self._rule.__doc__
         kernel.__module__ = self._rule.__module__
@@ -147,24 +158,20 @@ class _Form:
         kernel.__signature__ = Signature(positional + keywords)  # type: ignore[attr-defined]
         return kernel
 
-    def _apply(self, xp: Any, values: dict[str, Any], attrs: dict[str, Any]) -> tuple[Any, ...]:
-        old = [values.pop(key) for key in self._states]
-        gradient = values.pop(self._gradient)
-        if not self._sparse:
-            self._check_shapes(old, gradient)
-            new = self._rule(xp, *old, gradient, **values, **attrs)
-            # A value that has the type already must not be copied again.
-            return tuple(v if v.dtype == each.dtype else v.astype(each.dtype) for v, each in zip(new, old, strict=True))
-        indices = values.pop("indices")
+    def _apply_to_rows(
+        self, xp: Any, old: Sequence[Any], indices: Any, gradient: Any, settings: dict[str, Any]
+    ) -> tuple[Any, ...]:
         if xp is np:
-            return update_rows(partial(self._rule, np, **values, **attrs), old, indices, gradient)
+            return update_rows(partial(self._rule, np, **settings), old, indices, gradient)
         rows, summed = sum_repeated(xp, indices, gradient, old[0].shape[0])
-        new = self._rule(xp, *(_take(xp, each, rows) for each in old), summed, **values, **attrs)
+        new = self._rule(xp, *(_take(xp, each, rows) for each in old), summed, **settings)
         return tuple(_put(xp, each, rows, value) for value, each in zip(new, old, strict=True))
 
     def _check_shapes(self, states: Sequence[Any], gradient: Any) -> None:
         """Refuse what would be broadcast: the variable would get another shape, or a value that nobody meant."""
         shape = states[0].shape
+        if gradient.shape == shape and len(states) == 1:
+            return
         for name, value in zip((*self._states[1:], self._gradient), (*states[1:], gradient), strict=True):
             if value.shape != shape:
                 found = f"{brackets(shape)} {brackets(value.shape)}"
