@@ -59,6 +59,15 @@ def test_a_stage_is_interpreted_until_it_has_run_often(doubled: Any) -> None:
     assert staged.is_compiled
 
 
+def test_a_stage_that_takes_long_is_compiled_before_it_has_run_often(doubled: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stage_module, "COLD_S", 0.0)
+    staged = Staged(doubled)
+    staged.run(np.ones(2, np.float32))
+    assert not staged.is_compiled
+    assert staged.run(np.ones(2, np.float32))[0].tolist() == [3, 3]
+    assert staged.is_compiled
+
+
 @pytest.mark.parametrize(("level", "compiled"), [(tf.OptimizerOptions.ON_1, True), (tf.OptimizerOptions.OFF, False)])
 def test_the_session_decides_when_it_says_so(doubled: Any, level: int, compiled: bool) -> None:
     staged = Staged(doubled, jit(level))

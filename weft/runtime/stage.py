@@ -38,8 +38,10 @@ from weft.runtime.variable_slot import held, locks_of
 from weft.runtime.wide_stage import is_wide
 from weft.runtime.xla_process import as_numpy
 
-# A stage is interpreted for its first runs: compiling takes 25 ms at least, and starting XLA ends the time for forking.
+# A stage is interpreted for its first runs, or this long: compiling takes 25 ms at least, and starting XLA ends the time for
+# forking.
 COLD_RUNS: Final = 5
+COLD_S: Final = 0.2
 COLD_NODES: Final = 256
 COLD_UPDATE_BYTES: Final = 4 << 20
 # Up to here, a copy of what is updated costs less than to compile for a size that may not come again.
@@ -98,6 +100,7 @@ class Stage:
         self._runs = 0
         self._cold_s = math.inf
         self._cold_bytes = 0
+        self._spent_cold_s = 0.0
         self._computed_s = math.inf
         self._may_compile = True
         self._compiled: engine.CompiledStage | None = None
@@ -149,15 +152,17 @@ class Stage:
         if session.never_compile:
             return False
         is_large = self._draws_much or (len(self.program.nodes) > COLD_NODES and self._depends)
-        if not (is_large or self._runs > COLD_RUNS or self._updates_more_than(COLD_UPDATE_BYTES)):
+        is_warm = self._runs > COLD_RUNS or self._spent_cold_s > COLD_S
+        if not (is_large or is_warm or self._updates_more_than(COLD_UPDATE_BYTES)):
             return False
         self._may_compile = not is_wide(self.program, self.outside)
         return self._may_compile
 
     def _run_cold(self, inputs: Sequence[Any], session: SessionState, context: Any) -> Sequence[Any]:
-        start = time.perf_counter()
+        start, computed = time.perf_counter(), time.thread_time()
         outputs = self._interpret(inputs, session, context)
         self._cold_s = min(self._cold_s, time.perf_counter() - start)
+        self._spent_cold_s += time.thread_time() - computed
         self._cold_bytes = max(self._cold_bytes, sum(value.nbytes for value in inputs))
         return outputs
 
