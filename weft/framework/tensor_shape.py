@@ -390,7 +390,7 @@ def dims_compatible(a: Dims, b: Dims) -> bool:
         return True
     if len(a) != len(b):
         return False
-    for x, y in zip(a, b, strict=True):  # every feed comes here: no generator
+    for x, y in zip(a, b, strict=True):  # noqa: SIM110 - every feed comes here, and a generator costs as much as all else
         if x is not None and y is not None and x != y:
             return False
     return True
