@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from weft.distributed import reading_crew
+from weft.distributed.busy_poll import Found
 from weft.distributed.reading_crew import ReadingCrew
 
 pytestmark = pytest.mark.skipif(not reading_crew.IS_AVAILABLE, reason="needs epoll")
@@ -241,10 +242,23 @@ def test_a_crew_without_connections_has_no_threads_and_begins_again(lines: Lines
         until(lambda: not readers())
 
 
+class Looking:
+    """What the leader looks with instead of ever sleeping."""
+
+    def look(self, poll: Callable[[int], Found]) -> Found:
+        pause = threading.Event()
+        while not (found := poll(0)):
+            pause.wait(0.001)
+        return found
+
+
+@pytest.mark.parametrize("leader_sleeps", [True, False])
 def test_a_follower_sleeps_while_nothing_comes_and_watches_again_afterwards(
-    lines: Lines, monkeypatch: pytest.MonkeyPatch
+    leader_sleeps: bool, lines: Lines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reading_crew, "WATCH_S", 1e-4)
+    if not leader_sleeps:
+        monkeypatch.setattr(lines.crew, "_busy_poll", Looking())
     other, done = threading.Event(), threading.Event()
 
     def block(line: Line) -> None:

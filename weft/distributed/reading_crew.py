@@ -14,7 +14,7 @@ import select
 import threading
 from typing import Final, Protocol
 
-from weft.distributed.busy_poll import BusyPoll, Found
+from weft.distributed.busy_poll import BusyPoll
 from weft.distributed.fork_release import release_in_children
 from weft.distributed.waiting import role
 
@@ -24,7 +24,7 @@ WATCH_S: Final = 0.005
 IDLE_S: Final = 10.0
 """How long a thread that has nothing to do is kept."""
 
-_QUIET_LOOKS: Final = 4  # after so many without a message the follower sleeps, until the leader wakes up
+_QUIET_LOOKS: Final = 4  # after so many without a message the follower sleeps, until there is one
 _MAX_FOUND: Final = 64
 
 IS_AVAILABLE: Final = hasattr(select, "epoll")
@@ -172,7 +172,8 @@ class ReadingCrew:
                     self._spares += 1
                     is_called = self._spare.wait(IDLE_S)
                     self._spares -= 1
-                    if not is_called and len(self._threads) > self._wanted_threads:
+                    # A call may have come just when the time was over.
+                    if not is_called and self._leader and len(self._threads) > self._wanted_threads:
                         break
             self._threads.discard(threading.current_thread())
             return False
@@ -191,7 +192,7 @@ class ReadingCrew:
 
     def _lead(self, me: int) -> bool:
         """Read what comes next; False when this thread does not lead any more."""
-        for fd, _ in self._busy_poll.look(self._poll.poll) or self._sleep():
+        for fd, _ in self._busy_poll.look(self._poll.poll) or self._poll.poll(None, _MAX_FOUND):
             connection = self._connections.get(fd)
             if connection is not None:
                 if not self._read(me, connection):
@@ -203,16 +204,12 @@ class ReadingCrew:
                 self._leader = 0
             return self._leader == me
 
-    def _sleep(self) -> Found:
-        found = self._poll.poll(None, _MAX_FOUND)
-        if self._watcher_sleeps and self._count > 1:
-            with self._lock:
-                self._watch.notify()
-        return found
-
     def _read(self, me: int, connection: Readable) -> bool:
         self._turns += 1
         self._handled = connection
+        if self._watcher_sleeps and self._count > 1:
+            with self._lock:
+                self._watch.notify()
         connection.read_ready()
         if connection.is_over:
             self._end(connection)
