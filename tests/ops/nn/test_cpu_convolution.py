@@ -75,6 +75,12 @@ def test_volumes(data_format: str, stride: int, dilation: int, padding: str) -> 
     check(how_for(data_format, stride, dilation, padding), shape, (3, 2, 3, 3, 4))
 
 
+def test_large_images_are_folded_block_by_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(forms, "_FOLDED_BYTES", 2 * 4 * 9 * 8 * 3 * 2)
+    check(how_for("NHWC"), (5, 9, 8, 2), (3, 3, 2, 4))
+    check(how_for("NDHWC"), (5, 4, 4, 4, 3), (3, 3, 3, 3, 4))
+
+
 @pytest.mark.parametrize("channels", [1, 3, 8])
 @pytest.mark.parametrize("padding", ["SAME", "VALID"])
 def test_few_channels(channels: int, padding: str) -> None:

@@ -33,6 +33,8 @@ _MOST_GROUPS: Final = 64
 # What is copied out or made of one block of images should stay in the second-level cache.
 _ROWS_BYTES: Final = 5 << 19
 _PRODUCT_BYTES: Final = 2 << 20
+# What is copied to fold large images is made for a part of the batch at a time, so that it takes no more memory than this.
+_FOLDED_BYTES: Final = 256 << 20
 
 
 def form_for(
@@ -126,14 +128,18 @@ def _extents(window: Window) -> list[int]:
 def folded(library: Convolve, x: Any, filters: Any, window: Window) -> Any:
     """The window's first dimension as further channels, its places as further images: one dimension less."""
     pads = ((0, 0), window.paddings[0], *[(0, 0)] * (x.ndim - 2))
-    padded = jnp.pad(x, pads) if any(window.paddings[0]) else x
-    origin = (0,) * (len(window.size) - 1)
-    parts = [padded[:, window.slices((at, *origin))[0]] for at in range(window.size[0])]
-    images = jnp.concatenate(parts, -1)
-    images = images.reshape(-1, *images.shape[2:])
-    channels = jnp.moveaxis(filters, 0, -3).reshape(*window.size[1:], images.shape[-1], filters.shape[-1])
-    made = library(images, channels, window.without_first())
-    return made.reshape(x.shape[0], window.outputs[0], *made.shape[1:])
+    places = [window.slices((at, *[0] * (len(window.size) - 1)))[0] for at in range(window.size[0])]
+    channels = window.size[0] * x.shape[-1]
+    inner = jnp.moveaxis(filters, 0, -3).reshape(*window.size[1:], channels, filters.shape[-1])
+
+    def compute(images: Any) -> Any:
+        padded = jnp.pad(images, pads) if any(window.paddings[0]) else images
+        rows = jnp.concatenate([padded[:, place] for place in places], -1)
+        made = library(rows.reshape(-1, *rows.shape[2:]), inner, window.without_first())
+        return made.reshape(images.shape[0], window.outputs[0], *made.shape[1:])
+
+    copied_bytes = window.outputs[0] * math.prod(x.shape[2:-1]) * channels * x.dtype.itemsize
+    return _block_by_block(compute, x, max(1, _FOLDED_BYTES // copied_bytes))
 
 
 def by_taps(x: Any, filters: Any, window: Window) -> Any:
