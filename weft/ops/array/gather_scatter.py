@@ -61,7 +61,7 @@ def _gather_v2_shape(node: Operation) -> list[Dims]:
 
 def check_indices(indices: Any, limit: int, what: str = "indices") -> None:
     """Raise InvalidArgumentError for the first index that is not in [0, limit)."""
-    if not indices.size or (indices.min() >= 0 and indices.max() < limit):
+    if not indices.size or (np.minimum.reduce(indices, axis=None) >= 0 and np.maximum.reduce(indices, axis=None) < limit):
         return
     wrong = (indices < 0) | (indices >= limit)
     if wrong.any():
@@ -92,7 +92,7 @@ def _take(xp: Any, params: Any, indices: Any, axis: int) -> Any:
             return np.take(params, indices, axis)
         taken = aligned_empty((*params.shape[:axis], *indices.shape, *params.shape[axis + 1 :]), params.dtype)
         # That clips nothing; NumPy would check indices once more, and take to other memory first.
-        return np.take(params, indices, axis, out=taken, mode="clip")
+        return params.take(indices, axis, out=taken, mode="clip")
     note_wrong((indices < 0) | (indices >= limit))
     # Negative indices count from the end for JAX; here they are outside.
     return xp.take(params, xp.where(indices < 0, limit, indices), axis, mode="fill", fill_value=_nothing(params))

@@ -49,7 +49,7 @@ def _sorted_keys(indices: Any) -> tuple[Any, int]:
     """
     count = len(indices)
     place_bits = max(count - 1, 0).bit_length()
-    key_bits = place_bits + int(indices.max()).bit_length() if count else 0
+    key_bits = place_bits + int(np.maximum.reduce(indices)).bit_length() if count else 0
     if key_bits > 63:
         return None, 0
     key = np.uint32 if key_bits <= 32 else np.uint64

@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from weft.errors import InvalidArgumentError
-from weft.ops.array.row_order import put_rows, repeated_rows
+from weft.ops.array.row_order import put_rows, repeated_rows, whole_rows
 
 RowRule = Callable[..., Sequence[Any]]
 """`rule(*tables, gradient)` gives the new values of the tables' elements."""
@@ -63,7 +63,7 @@ def _check(table: Any, indices: Any, gradients: Any) -> None:
             None,
             f"Gradients of shape {gradients.shape} do not fit {len(indices)} rows of a variable of shape {table.shape}",
         )
-    if not len(indices) or (indices.min() >= 0 and indices.max() < row_count):
+    if not len(indices) or (np.minimum.reduce(indices) >= 0 and np.maximum.reduce(indices) < row_count):
         return
     offset = int(np.flatnonzero((indices < 0) | (indices >= row_count))[0])
     raise InvalidArgumentError(
@@ -73,16 +73,23 @@ def _check(table: Any, indices: Any, gradients: Any) -> None:
 
 def _summed(order: Any, ordered: Any, is_first: Any, gradients: Any) -> tuple[Any, Any]:
     """The different ones of sorted rows and the sum of the gradients of each."""
-    starts = np.flatnonzero(is_first)
-    return ordered[starts], np.add.reduceat(np.take(gradients, order, axis=0), starts, axis=0, dtype=gradients.dtype)
+    (starts,) = is_first.nonzero()
+    return ordered[starts], np.add.reduceat(gradients.take(order, axis=0), starts, axis=0, dtype=gradients.dtype)
 
 
 def _update(rule: RowRule, tables: Sequence[Any], rows: Any, gradients: Any) -> None:
     rows = rows.astype(np.intp, copy=False)
     size = max(_PIECE_BYTES * len(rows) // max(gradients.nbytes, 1), 1)
+    # As `put_rows` does, but found once for all pieces.
+    by_row = [whole_rows(table) for table in tables]
     for start in range(0, len(rows), size):
         piece = rows[start : start + size]
-        _put(tables, piece, rule(*_take(tables, piece), gradients[start : start + size]))
+        values = rule(*_take(tables, piece), gradients[start : start + size])
+        for table, whole, new in zip(tables, by_row, values, strict=True):
+            if whole is None:
+                table[piece] = new
+            else:
+                whole[piece] = np.ascontiguousarray(new, table.dtype).reshape(-1).view(whole.dtype)
 
 
 def _take(tables: Sequence[Any], rows: Any) -> list[Any]:

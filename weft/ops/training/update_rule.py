@@ -117,6 +117,7 @@ class _Form:
         self._sparse = sparse
         self._names = (*states, *arguments)
         self._gradient_at = self._names.index(gradient)
+        self._indices_at = self._names.index("indices") if sparse else -1
         self._hyperparameters = [
             (i, n) for i, n in enumerate(self._names) if i >= len(states) and n not in (gradient, "indices")
         ]
@@ -142,7 +143,7 @@ class _Form:
                 settings[name] = given.get(name, default)
             old, gradient = inputs[: len(self._states)], inputs[self._gradient_at]
             if self._sparse:
-                return self._apply_to_rows(xp, old, inputs[self._names.index("indices")], gradient, settings)
+                return self._apply_to_rows(xp, old, inputs[self._indices_at], gradient, settings)
             self._check_shapes(old, gradient)
             new = self._rule(xp, *old, gradient, **settings)
             # A value that has the type already must not be copied again.
