@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 
 from weft.errors import OpError
-from weft.runtime.kernel_errors import kernel_error
-from weft.runtime.program import ALIASES, Instruction, Program, uninitialized
-from weft.runtime.state import SlotState
+from weft.runtime.kernel_errors import kernel_error, uninitialized
+from weft.runtime.program import ALIASES, Instruction, Program
 from weft.runtime.variable_slot import VariableSlot
 from weft.runtime.xla_process import as_numpy
 
@@ -23,7 +22,6 @@ class HostUpdates:
 
     def __init__(self, program: Program, updates: Sequence[_Update]) -> None:
         self._slots = program.slots
-        self._state = SlotState(program.slots)
         self._updates = updates
 
     # Overflow and division by zero give inf and nan here as they do in compiled code, and no warnings.
@@ -32,7 +30,7 @@ class HostUpdates:
         """Update the variables by arrays in host memory."""
         for update in self._updates:
             try:
-                update.run(inputs, self._slots, self._state)
+                update.run(inputs, self._slots)
             except OpError as error:
                 if error.op is None:
                     error._op = update.op
@@ -54,12 +52,12 @@ class _Update:
         self._arguments = list(arguments)
         self._takes_xp = instruction.takes_xp
 
-    def run(self, inputs: Sequence[Any], slots: Sequence[VariableSlot], state: SlotState) -> None:
+    def run(self, inputs: Sequence[Any], slots: Sequence[VariableSlot]) -> None:
         arguments: list[Any] = [np] if self._takes_xp else []
         for number in self._slots:
             value = slots[number].value
             if value is None:
-                raise uninitialized(self.op, number, state)
+                raise uninitialized(self.op)
             arguments.append(value if type(value) is np.ndarray else as_numpy(value))
         for argument in self._arguments:
             arguments.append(inputs[argument] if type(argument) is int else argument)

@@ -29,11 +29,12 @@ class InputChecks:
         self._count = len(program.inputs)
         self._made_by = {number: each for each in program.instructions for number in each.outputs}
         self._slots = program.slots
-        self._checks: list[tuple[Operation, list[_Source]]] = [
+        checks = [
             (each.op, [self._source(argument) for argument in each.arguments])
             for each in program.instructions
             if each.op.op_def.check is not None
         ]
+        self._checks: list[tuple[Operation, list[_Source]]] = [each for each in checks if not _always_passes(*each)]
 
     def __bool__(self) -> bool:
         return bool(self._checks)
@@ -57,7 +58,7 @@ class InputChecks:
         while argument >= self._count and argument in self._made_by:
             maker = self._made_by[argument]
             if maker.op.type == "Const":
-                return self._in_shape(_always(maker.op.attrs["value"]), first, is_reshaped)
+                return self._in_shape(_Always(maker.op.attrs["value"]), first, is_reshaped)
             if maker.op.type not in _VALUE_KEEPING or type(maker.arguments[0]) is list or maker.arguments[0] < 0:
                 return _unknown
             is_reshaped = is_reshaped or maker.op.type in _RESHAPING
@@ -79,21 +80,37 @@ class InputChecks:
         def reshaped(inputs: Sequence[Any]) -> Any:
             value = source(inputs)
             try:
-                return None if value is None else np.reshape(value, sizes)
+                return None if value is None else value.reshape(sizes)
             except ValueError:
                 # The op itself says what is wrong with such a shape.
                 return None
 
-        return reshaped
+        return _Always(reshaped(())) if isinstance(source, _Always) else reshaped
 
 
 def _in_host_memory(value: Any) -> Any:
     return value if isinstance(value, np.ndarray) else None
 
 
-def _always(value: Any) -> _Source:
-    return lambda inputs: value
+class _Always:
+    """A source that depends on no input: a constant's value, or None where nobody knows it before the stage has run."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __call__(self, inputs: Sequence[Any]) -> Any:
+        return self.value
 
 
-def _unknown(inputs: Sequence[Any]) -> Any:
-    return None
+_unknown: Final = _Always(None)
+
+
+def _always_passes(op: Operation, sources: Sequence[_Source]) -> bool:
+    """Whether no input can make a difference, and the check passes."""
+    try:
+        if all(isinstance(source, _Always) for source in sources):
+            op.op_def.check(op, *(source(()) for source in sources))  # type: ignore[misc]
+            return True
+    except OpError:
+        pass  # for `run` to say, whenever the stage runs
+    return False

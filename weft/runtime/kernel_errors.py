@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from weft.errors import InternalError, InvalidArgumentError, OpError, ResourceExhaustedError
-from weft.framework.operation import Operation
+from weft.errors import FailedPreconditionError, InternalError, InvalidArgumentError, OpError, ResourceExhaustedError
+from weft.framework.dtypes import resource
+from weft.framework.operation import Operation, Tensor
+from weft.runtime.binder import BINDINGS
 
 # How NumPy and JAX each say that shapes do not broadcast.
 _MISFIT: Final = re.compile(r"operands could not be broadcast together|incompatible shapes for broadcasting")
@@ -27,3 +29,25 @@ def _incompatible_shapes(text: str) -> str:
         return ""
     shapes = [f"[{','.join(shape.replace(' ', '').strip(',').split(','))}]" for shape in _SHAPE.findall(text)]
     return f"Incompatible shapes: {' vs. '.join(shapes)}. "
+
+
+def uninitialized(op: Operation) -> OpError:
+    """The error for reading a variable that has no value; the name is that of the variable's node."""
+    for tensor in op.inputs if op.inputs else op.outputs:
+        if tensor.dtype._is_ref_dtype or tensor.dtype is resource:
+            name = _variable_name(tensor)
+            if op.type in ("ReadVariableOp", "ResourceGather") or tensor.dtype is resource:
+                return FailedPreconditionError(
+                    None,
+                    op,
+                    f"Error while reading resource variable {name} from Container: localhost. This could mean that the "
+                    f"variable was uninitialized. Attempting to use uninitialized value {name}",
+                )
+            return FailedPreconditionError(None, op, f"Attempting to use uninitialized value {name}")
+    return FailedPreconditionError(None, op, f"Attempting to use uninitialized value {op.name}")
+
+
+def _variable_name(tensor: Tensor) -> str:
+    while tensor.op.type not in BINDINGS and tensor.op.inputs:
+        tensor = tensor.op.inputs[0]
+    return tensor.op.attrs.get("_variable") or tensor.op.name

@@ -22,7 +22,7 @@ from weft.passes.prune import prune
 from weft.runtime.binder import BINDINGS, Binder
 from weft.runtime.bodies import Body
 from weft.runtime.control_flow import ControlFlow, Counter
-from weft.runtime.kernel_errors import kernel_error
+from weft.runtime.kernel_errors import kernel_error, uninitialized
 from weft.runtime.state import State
 from weft.runtime.variable_slot import VariableSlot
 from weft.runtime.xla_process import as_numpy
@@ -306,12 +306,15 @@ class Program:
 
     def results(self, values: Sequence[Any], state: State) -> list[Any]:
         """What the program returns when all instructions have run: the outputs, then the settled variables."""
+        made = [values[number] for number in self.output_numbers]
+        if not self._settled:
+            return made
         settled = [state.read(number) for number in self._settled]
         for number, value in zip(self._settled, settled, strict=True):
             if value is None:
                 name = self.slots[number].name
                 raise FailedPreconditionError(None, None, f"Attempting to use uninitialized value {name}")
-        return [*(values[number] for number in self.output_numbers), *settled]
+        return [*made, *settled]
 
 
 def execute(
@@ -363,10 +366,13 @@ def _call_kernel(
     head = (context(op),) if definition.is_host else ()
 
     def call(updated: Sequence[Any]) -> Any:
-        arguments = [_gather(a, values, state, instruction) for a in instruction.arguments]
-        places = (p for p, a in enumerate(instruction.arguments) if type(a) is int and a in update_keys)
-        for position, value in zip(places, updated, strict=True):
-            arguments[position] = value
+        arguments = [
+            values[a] if type(a) is int and a >= 0 else _gather(a, values, state, instruction) for a in instruction.arguments
+        ]
+        if updated:
+            places = [p for p, a in enumerate(instruction.arguments) if type(a) is int and a in update_keys]
+            for position, value in zip(places, updated, strict=True):
+                arguments[position] = value
         if instruction.takes_xp:
             return instruction.kernel(_namespace(xp, instruction, arguments), *arguments, **keywords)
         return instruction.kernel(*head, *arguments, **keywords)
@@ -377,9 +383,9 @@ def _call_kernel(
 
         def replace(old: list[Any]) -> Sequence[Any]:
             if not definition.allows_uninitialized:
-                for number, value in zip(instruction.updates, old, strict=True):
+                for value in old:
                     if value is None:
-                        raise uninitialized(op, number, state)
+                        raise uninitialized(op)
             new = call([_in_namespace(xp, value) for value in old])
             made = list(new) if isinstance(new, tuple | list) else [new]
             count = len(instruction.updates)
@@ -429,7 +435,7 @@ def _gather(argument: Any, values: list[Any], state: State, instruction: Instruc
         return values[argument]
     value = state.read(~argument)
     if value is None and not instruction.op.op_def.allows_uninitialized:
-        raise uninitialized(instruction.op, ~argument, state)
+        raise uninitialized(instruction.op)
     return value
 
 
@@ -449,6 +455,9 @@ def _namespace(xp: Any, instruction: Instruction, arguments: list[Any]) -> Any:
 def _store(instruction: Instruction, xp: Any, values: list[Any], results: list[Any]) -> None:
     for number, result, tensor in zip(instruction.outputs, results, _plain_outputs(instruction), strict=True):
         wanted = tensor.dtype.as_numpy_dtype
+        if type(result) is np.ndarray and result.dtype == wanted:
+            values[number] = result
+            continue
         if xp is np or isinstance(result, np.ndarray | np.generic | int | float | bool | complex):
             if not hasattr(result, "devices"):
                 result = _as_numpy(result, wanted, tensor)
@@ -458,13 +467,13 @@ def _store(instruction: Instruction, xp: Any, values: list[Any], results: list[A
 
 
 def _as_numpy(result: Any, wanted: Any, tensor: Tensor) -> Any:
-    if tensor.dtype.base_dtype is string and not isinstance(result, np.ndarray):
+    if isinstance(result, np.ndarray):
+        # A vector of arrays that differ in shape, such as a TensorArray may be, stays one.
+        return result if result.dtype == wanted or result.dtype == object else np.asarray(result, wanted)
+    if tensor.dtype.base_dtype is string:
         boxed = np.empty((), np.object_)
         boxed[()] = result
         return boxed
-    if isinstance(result, np.ndarray) and (result.dtype == wanted or result.dtype == object):
-        # A vector of arrays that differ in shape, such as a TensorArray may be, stays one.
-        return result
     return np.asarray(result, wanted)
 
 
@@ -479,27 +488,5 @@ def _store_refs(instruction: Instruction, values: list[Any], state: State) -> No
     for number, slot in instruction.ref_outputs:
         value = state.read(slot)
         if value is None:
-            raise uninitialized(instruction.op, slot, state)
+            raise uninitialized(instruction.op)
         values[number] = value
-
-
-def uninitialized(op: Operation, number: int, state: State) -> OpError:
-    """The error for reading a variable that has no value; the name is that of the variable's node."""
-    for tensor in op.inputs if op.inputs else op.outputs:
-        if tensor.dtype._is_ref_dtype or tensor.dtype is resource:
-            name = _variable_name(tensor)
-            if op.type in ("ReadVariableOp", "ResourceGather") or tensor.dtype is resource:
-                return FailedPreconditionError(
-                    None,
-                    op,
-                    f"Error while reading resource variable {name} from Container: localhost. This could mean that the "
-                    f"variable was uninitialized. Attempting to use uninitialized value {name}",
-                )
-            return FailedPreconditionError(None, op, f"Attempting to use uninitialized value {name}")
-    return FailedPreconditionError(None, op, f"Attempting to use uninitialized value {op.name}")
-
-
-def _variable_name(tensor: Tensor) -> str:
-    while tensor.op.type not in BINDINGS and tensor.op.inputs:
-        tensor = tensor.op.inputs[0]
-    return tensor.op.attrs.get("_variable") or tensor.op.name

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from weft.errors import OpError
-from weft.runtime.kernel_errors import kernel_error
-from weft.runtime.program import ALIASES, Instruction, Program, uninitialized
+from weft.runtime.kernel_errors import kernel_error, uninitialized
+from weft.runtime.program import ALIASES, Instruction, Program
 from weft.runtime.state import LockedState
 
 
@@ -72,7 +72,7 @@ class _Gather(_Node):
         table, *others = self._arguments
         found = state.read(~table)
         if found is None:
-            raise uninitialized(self.op, ~table, state)
+            raise uninitialized(self.op)
         values[self._output] = np.asarray(
             self._kernel(np, found, *[values[number] for number in others], **self._keywords), self._dtype
         )
@@ -92,9 +92,9 @@ class _Update(_Node):
         others = [values[number] for number in self._arguments]
 
         def changed(old: list[Any]) -> Sequence[Any]:
-            for number, value in zip(self._slots, old, strict=True):
+            for value in old:
                 if value is None:
-                    raise uninitialized(self.op, number, state)
+                    raise uninitialized(self.op)
             new = self._kernel(np, *old, *others, **self._keywords)
             return new if type(new) is tuple else (new,)
 
