@@ -136,13 +136,13 @@ class Stage:
         if self._is_alias:
             return self._pass_on(inputs)
         if self.kind is Kind.ROWS:
-            return self._run_rows([as_numpy(value) for value in inputs], session)
+            return self._run_rows(_as_arrays(inputs), session)
         if self.kind is Kind.HOST:
-            return self._interpret([as_numpy(value) for value in inputs], session, context)
+            return self._interpret(_as_arrays(inputs), session, context)
         self._runs += 1
         if self._should_compile(session):
             return self._run_first(inputs, session, context)
-        return self._run_cold([as_numpy(value) for value in inputs], session, context)
+        return self._run_cold(_as_arrays(inputs), session, context)
 
     def _should_compile(self, session: SessionState) -> bool:
         if not self._may_compile or self._has_new_variables():
@@ -186,7 +186,7 @@ class Stage:
         if compiled.compilations < COMPILED_LIMIT and self._sizes.is_worth(size, compiled.compile_s):
             return self._run_compiled(compiled, inputs, session)
         start = time.perf_counter()
-        outputs = self._interpret([as_numpy(value) for value in inputs], session, context)
+        outputs = self._interpret(_as_arrays(inputs), session, context)
         self._sizes.add(size, time.perf_counter() - start)
         return outputs
 
@@ -212,7 +212,7 @@ class Stage:
             if not self.program.has_bodies:
                 raise
             self._compiled, self._may_compile = None, False
-            return self._interpret([as_numpy(value) for value in inputs], session, context)
+            return self._interpret(_as_arrays(inputs), session, context)
 
     def _updates_more_than(self, limit_bytes: int) -> bool:
         # NumPy kernels make a new array where a compiled update works in place.
@@ -265,7 +265,7 @@ class Stage:
         outputs = self._passage.take(inputs, self._state) if self._passage is not None else None
         if outputs is None:
             outputs = self.program.run(np, inputs, self._state, ())
-        return [value if type(value) is np.ndarray else as_numpy(value) for value in self._apart(outputs, inputs)]
+        return _as_arrays(self._apart(outputs, inputs))
 
     def _run_compiled(self, compiled: engine.CompiledStage, inputs: Sequence[Any], session: SessionState) -> Sequence[Any]:
         if self._checks:
@@ -329,7 +329,7 @@ class Stage:
         return outputs
 
     def _update_here(self, updates: HostUpdates, inputs: Sequence[Any]) -> Sequence[Any]:
-        inputs = self._owned([value if type(value) is np.ndarray else as_numpy(value) for value in inputs])
+        inputs = self._owned(_as_arrays(inputs))
         with deferred_interrupts(), held(self._locks):
             updates.run(inputs)
         return ()
@@ -356,7 +356,7 @@ class Stage:
     def _run_traced(self, inputs: Sequence[Any], session: SessionState, context: Any, trace: TraceSink) -> Sequence[Any]:
         program = self.program
         values: list[Any] = [None] * program.size
-        inputs = self._owned([as_numpy(value) for value in inputs])
+        inputs = self._owned(_as_arrays(inputs))
         values[: len(inputs)] = inputs
         indices = session.run_indices(program.random_nodes)
         for instruction in program.instructions:
@@ -372,6 +372,10 @@ class Stage:
                 raise kernel_error(instruction.op, error) from error
             trace(self.device, instruction.op, begin, time.time())
         return self._apart(program.results(values, self._state), inputs)
+
+
+def _as_arrays(values: Sequence[Any]) -> list[Any]:
+    return [value if type(value) is np.ndarray else as_numpy(value) for value in values]
 
 
 def _is_view(value: Any, arrays: Sequence[Any]) -> bool:
