@@ -8,7 +8,8 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Final, TypeAlias
 
 import grpc
@@ -16,7 +17,7 @@ from google.protobuf.message import EncodeError
 
 from weft.distributed import grpc_options
 from weft.distributed.grpc_status import answer, from_rpc_error
-from weft.errors import DeadlineExceededError, ResourceExhaustedError
+from weft.errors import CancelledError, DeadlineExceededError, ResourceExhaustedError
 
 _LOG = logging.getLogger("weft")
 _POLL_S: Final = 1.0
@@ -52,36 +53,49 @@ def _serialized(response: Any) -> bytes:
     return data
 
 
+class _Channel:
+    """A gRPC channel and how many calls go over it now."""
+
+    def __init__(self, address: str) -> None:
+        self.grpc: Any = grpc_options.open_channel(address)
+        self.users = 0
+        self.is_closed = False
+
+    def close(self) -> None:
+        self.is_closed = True
+        self.grpc.close()
+
+
 class RpcStub:
-    """Calls of one service at one address. The gRPC channel is opened by the first call."""
+    """Calls of one service at one address, from any thread. The gRPC channel is opened by the first call."""
 
     def __init__(self, service: str, methods: Methods, address: str, peer: str) -> None:
         self._service = service
         self._methods = methods
         self._address = address
         self._peer = peer
-        self._channel: Any = None
+        self._lock = threading.Lock()
+        self._channel: _Channel | None = None
 
     def call(self, name: str, request: Any, timeout_s: float | None = None) -> Any:
         """Call a method and wait for its response.
 
         Raises:
-            OpError: the call's status; UnavailableError when the peer cannot be reached.
+            OpError: the call's status; UnavailableError when the peer cannot be reached, CancelledError when the stub is closed
+                meanwhile.
         """
-        if self._channel is None:
-            self._channel = grpc_options.open_channel(self._address)
-        method = self._channel.unary_unary(
-            f"/{self._service}/{name}",
-            request_serializer=lambda message: message.SerializeToString(),
-            response_deserializer=self._methods[name][1].FromString,
-        )
-        try:
-            return method(request, timeout=timeout_s)
-        except grpc.RpcError as error:
-            if error.code() is grpc.StatusCode.UNAVAILABLE:
-                # A channel that failed remembers it for a while; a fresh one asks whether the peer is back.
-                self.close()
-            raise from_rpc_error(error, f"{self._peer} at {self._address}") from None
+        with self._used_channel() as channel:
+            method = channel.grpc.unary_unary(
+                f"/{self._service}/{name}",
+                request_serializer=lambda message: message.SerializeToString(),
+                response_deserializer=self._methods[name][1].FromString,
+            )
+            try:
+                return method(request, timeout=timeout_s)
+            except grpc.RpcError as error:
+                if error.code() is grpc.StatusCode.UNAVAILABLE:
+                    self._give_up(channel)
+                raise from_rpc_error(error, f"{self._peer} at {self._address}") from None
 
     def wait_until_reachable(self, timeout_s: float | None, raise_if_cancelled: Callable[[], None]) -> None:
         """Block until a server listens at the address; log every 10 s that it does not yet.
@@ -92,15 +106,18 @@ class RpcStub:
 
         Raises:
             DeadlineExceededError: the time is up.
+            CancelledError: the stub is closed meanwhile.
         """
-        if self._channel is None:
-            self._channel = grpc_options.open_channel(self._address)
+        with self._used_channel() as channel:
+            self._wait_until_reachable(channel, timeout_s, raise_if_cancelled)
+
+    def _wait_until_reachable(self, channel: _Channel, timeout_s: float | None, raise_if_cancelled: Callable[[], None]) -> None:
         begin = time.monotonic()
         next_report = begin + _REPORT_EVERY_S
         while True:
             waited = time.monotonic() - begin
             left = _POLL_S if timeout_s is None else min(_POLL_S, timeout_s - waited)
-            if self._answers_within(max(left, 0)):
+            if _answers_within(channel.grpc, max(left, 0)):
                 return
             raise_if_cancelled()
             if timeout_s is not None and waited >= timeout_s:
@@ -112,25 +129,53 @@ class RpcStub:
                 next_report += _REPORT_EVERY_S
                 _LOG.warning("Still waiting for %s at %s: it cannot be reached", self._peer, self._address)
 
-    def _answers_within(self, timeout_s: float) -> bool:
-        """Whether a server answers the question for its health, in whatever way, before the time is up.
-
-        A call that waits for the channel: watching the channel's state instead takes a thread of gRPC's for which closing the
-        channel then waits, 0.2 s.
-        """
-        check = self._channel.unary_unary("/grpc.health.v1.Health/Check")
-        begin = time.monotonic()
-        try:
-            check(b"", timeout=timeout_s, wait_for_ready=True)
-        except grpc.RpcError as error:
-            if error.code() is grpc.StatusCode.UNAVAILABLE:
-                # The connection was lost while it was being made; not to be tried again without a pause.
-                threading.Event().wait(max(timeout_s - (time.monotonic() - begin), 0))
-            return error.code() not in (grpc.StatusCode.DEADLINE_EXCEEDED, grpc.StatusCode.UNAVAILABLE)
-        return True
-
     def close(self) -> None:
-        """Close the gRPC channel."""
-        channel, self._channel = self._channel, None
+        """Close the gRPC channel; calls that go over it are cancelled."""
+        with self._lock:
+            channel, self._channel = self._channel, None
         if channel is not None:
             channel.close()
+
+    @contextmanager
+    def _used_channel(self) -> Iterator[_Channel]:
+        with self._lock:
+            channel = self._channel = self._channel or _Channel(self._address)
+            channel.users += 1
+        try:
+            yield channel
+        except ValueError:
+            if not channel.is_closed:
+                raise
+            # So says gRPC of a call that begins just then.
+            raise CancelledError(None, None, f"The connection with {self._peer} at {self._address} was closed") from None
+        finally:
+            with self._lock:
+                channel.users -= 1
+                # One that was given up belongs to the last who uses it.
+                is_last = not channel.users and channel is not self._channel
+            if is_last:
+                channel.close()
+
+    def _give_up(self, channel: _Channel) -> None:
+        """A channel that failed remembers it for a while; a fresh one asks whether the peer is back."""
+        with self._lock:
+            if self._channel is channel:
+                self._channel = None
+
+
+def _answers_within(channel: Any, timeout_s: float) -> bool:
+    """Whether a server answers the question for its health, in whatever way, before the time is up.
+
+    A call that waits for the channel: watching the channel's state instead takes a thread of gRPC's for which closing the
+    channel then waits, 0.2 s.
+    """
+    check = channel.unary_unary("/grpc.health.v1.Health/Check")
+    begin = time.monotonic()
+    try:
+        check(b"", timeout=timeout_s, wait_for_ready=True)
+    except grpc.RpcError as error:
+        if error.code() is grpc.StatusCode.UNAVAILABLE:
+            # The connection was lost while it was being made; not to be tried again without a pause.
+            threading.Event().wait(max(timeout_s - (time.monotonic() - begin), 0))
+        return error.code() not in (grpc.StatusCode.DEADLINE_EXCEEDED, grpc.StatusCode.UNAVAILABLE)
+    return True
