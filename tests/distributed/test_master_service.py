@@ -263,8 +263,9 @@ def test_containers_are_reset_and_sessions_closed(stub: RpcStub, sessions: FakeS
 
 def test_bytes_that_are_no_request_are_refused(stub: RpcStub) -> None:
     stub.call("ListDevices", master_pb2.ListDevicesRequest(), 20)
+    assert stub._channel is not None
     with pytest.raises(grpc.RpcError) as caught:
-        stub._channel.unary_unary(f"/{SERVICE}/RunStep")(b"\xff\xff", timeout=20)
+        stub._channel.grpc.unary_unary(f"/{SERVICE}/RunStep")(b"\xff\xff", timeout=20)
     assert caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT
 
 
