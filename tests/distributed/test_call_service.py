@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import weft as tf
+from tests.distributed.waiting import until
 from weft.distributed import reading_crew
 from weft.distributed.remote_session import RemoteSession, RemoteStep
 from weft.distributed.server import Server
@@ -47,14 +48,6 @@ def clients() -> Iterator[Clients]:
 
 def readers() -> list[threading.Thread]:
     return [thread for thread in threading.enumerate() if thread.name.startswith("weft-read")]
-
-
-def until(is_so: Callable[[], bool]) -> None:
-    pause, deadline = threading.Event(), 2000
-    while not is_so():
-        deadline -= 1
-        assert deadline
-        pause.wait(0.01)
 
 
 @pytest.mark.parametrize("runs_before", [0, 3])

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.distributed.waiting import until
 from weft.distributed import reading_crew
 from weft.distributed.busy_poll import Found
 from weft.distributed.reading_crew import ReadingCrew
@@ -93,14 +94,6 @@ def readers() -> set[threading.Thread]:
 
 def open_descriptors() -> set[str]:
     return {os.readlink(path) for path in Path("/proc/self/fd").iterdir() if path.exists()}
-
-
-def until(is_so: Callable[[], bool]) -> None:
-    pause, deadline = threading.Event(), 2000
-    while not is_so():
-        deadline -= 1
-        assert deadline
-        pause.wait(0.01)
 
 
 def test_one_thread_handles_the_messages_of_all(lines: Lines) -> None:

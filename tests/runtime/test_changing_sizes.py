@@ -74,30 +74,30 @@ def test_a_size_that_recurs_is_compiled_after_all(compilations: Callable[[], int
         assert runs > 1
 
 
-def test_a_network_of_many_weights_is_not_compiled_for_each_size(compilations: Callable[[], int]) -> None:
+def _sum_of_updates(sizes: int) -> float:
+    """What weights that NumPy would have to copy are after as many updates, each by so many ones as no other has."""
     with tf.Graph().as_default(), tf.Session() as session:
         x = tf.placeholder(tf.float32, [None, 1])
         weights = tf.get_variable("weights", [COLD_UPDATE_BYTES // 4 + 1], initializer=tf.zeros_initializer())
         session.run(weights.initializer)
         update = tf.assign_add(weights, tf.reduce_sum(x) * tf.ones_like(weights)).op
-        for size in range(1, 9):
+        for size in range(1, sizes + 1):
             session.run(update, {x: np.ones([size, 1], np.float32)})
-        assert compilations() == COMPILED_AT_ONCE
-        assert session.run(weights[-1]) == sum(range(1, 9))
+        result: float = session.run(weights[-1])
+        return result
+
+
+def test_a_network_of_many_weights_is_not_compiled_for_each_size(compilations: Callable[[], int]) -> None:
+    assert _sum_of_updates(8) == sum(range(1, 9))
+    assert compilations() == COMPILED_AT_ONCE
 
 
 def test_a_network_that_computes_longer_than_it_compiles_is_compiled_for_each_size(
     compilations: Callable[[], int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(stage, "NUMPY_FACTOR", 1e9)
-    with tf.Graph().as_default(), tf.Session() as session:
-        x = tf.placeholder(tf.float32, [None, 1])
-        weights = tf.get_variable("weights", [COLD_UPDATE_BYTES // 4 + 1], initializer=tf.zeros_initializer())
-        session.run(weights.initializer)
-        update = tf.assign_add(weights, tf.reduce_sum(x) * tf.ones_like(weights)).op
-        for size in range(1, 6):
-            session.run(update, {x: np.ones([size, 1], np.float32)})
-        assert compilations() == 5
+    assert _sum_of_updates(5) == sum(range(1, 6))
+    assert compilations() == 5
 
 
 def test_stages_that_are_compiled_for_each_size_keep_code_for_a_limited_number(compilations: Callable[[], int]) -> None:

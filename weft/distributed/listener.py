@@ -249,7 +249,12 @@ class Listener:
             max_queued_bytes=self._max_queued_bytes,
             exchange=exchange,
         )
-        self._on_connection(connection, hello)
+        try:
+            self._on_connection(connection, hello)
+        except BaseException:
+            if exchange is not None:
+                exchange.close()
+            raise
         return connection
 
     def _closed(self, connection: Connection, cause: Exception | None) -> None:

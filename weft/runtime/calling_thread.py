@@ -20,9 +20,8 @@ from weft.runtime import engine_options
 # Makes code that is not divided between threads.
 COMPILER_OPTIONS: Final = {"xla_disable_hlo_passes": "cpu-parallel-task-assigner"}
 
-_COPIED_AT_ONCE_BYTES: Final = (
-    100 << 10
-)  # XLA has larger arrays copied, where it cannot use them as they lie, by another thread
+# Where XLA cannot use a larger array as it lies, it has it copied by another thread.
+_COPIED_AT_ONCE_BYTES: Final = 100 << 10
 
 _lock: Final = threading.Lock()
 _devices: Final[list[Any]] = []

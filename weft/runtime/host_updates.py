@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from weft.errors import OpError
-from weft.runtime.kernel_errors import kernel_error, uninitialized
+from weft.runtime.kernel_errors import raise_located, uninitialized
 from weft.runtime.program import ALIASES, Instruction, Program
 from weft.runtime.variable_slot import VariableSlot
 from weft.runtime.xla_process import as_numpy
@@ -31,12 +30,8 @@ class HostUpdates:
         for update in self._updates:
             try:
                 update.run(inputs, self._slots)
-            except OpError as error:
-                if error.op is None:
-                    error._op = update.op
-                raise
             except Exception as error:
-                raise kernel_error(update.op, error) from error
+                raise_located(update.op, error)
 
 
 class _Update:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import Final, NoReturn
 
 from weft.errors import FailedPreconditionError, InternalError, InvalidArgumentError, OpError, ResourceExhaustedError
 from weft.framework.dtypes import resource
@@ -22,6 +22,15 @@ def kernel_error(op: Operation, error: Exception) -> OpError:
     if isinstance(error, MemoryError):
         return ResourceExhaustedError(None, op, f"{op.type} {op.name!r}: out of memory: {error}")
     return InternalError(None, op, f"{op.type} {op.name!r}: {type(error).__name__}: {error}")
+
+
+def raise_located(op: Operation, error: Exception) -> NoReturn:
+    """Raise what came out of a node's kernel as an OpError that carries the node."""
+    if not isinstance(error, OpError):
+        raise kernel_error(op, error) from error
+    if error.op is None:
+        error._op = op
+    raise error
 
 
 def _incompatible_shapes(text: str) -> str:

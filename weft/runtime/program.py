@@ -22,7 +22,7 @@ from weft.passes.prune import prune
 from weft.runtime.binder import BINDINGS, Binder
 from weft.runtime.bodies import Body
 from weft.runtime.control_flow import ControlFlow, Counter
-from weft.runtime.kernel_errors import kernel_error, uninitialized
+from weft.runtime.kernel_errors import raise_located, uninitialized
 from weft.runtime.state import State
 from weft.runtime.variable_slot import VariableSlot
 from weft.runtime.xla_process import as_numpy
@@ -292,12 +292,8 @@ class Program:
         for instruction in instructions:
             try:
                 execute(instruction, xp, values, state, run_indices, context)
-            except OpError as error:
-                if error.op is None:
-                    error._op = instruction.op
-                raise
             except Exception as error:
-                raise kernel_error(instruction.op, error) from error
+                raise_located(instruction.op, error)
 
     @property
     def settled(self) -> Sequence[int]:

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from weft.errors import OpError
-from weft.runtime.kernel_errors import kernel_error, uninitialized
+from weft.runtime.kernel_errors import raise_located, uninitialized
 from weft.runtime.program import ALIASES, Instruction, Program
 from weft.runtime.state import LockedState
 
@@ -39,12 +38,8 @@ class RowWork:
         for each in self._work:
             try:
                 each.run(values, self._state)
-            except OpError as error:
-                if error.op is None:
-                    error._op = each.op
-                raise
             except Exception as error:
-                raise kernel_error(each.op, error) from error
+                raise_located(each.op, error)
         return [values[number] for number in self._outputs]
 
 

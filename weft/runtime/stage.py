@@ -26,7 +26,7 @@ from weft.runtime.host_updates import HostUpdates, host_updates_of
 from weft.runtime.input_checks import InputChecks
 from weft.runtime.interrupts import deferred_interrupts
 from weft.runtime.joint_updates import JointProgram
-from weft.runtime.kernel_errors import kernel_error
+from weft.runtime.kernel_errors import kernel_error, raise_located
 from weft.runtime.leaving_values import LeavingValues
 from weft.runtime.passage import passage_of
 from weft.runtime.program import Program, execute
@@ -364,12 +364,8 @@ class Stage:
             try:
                 with engine.namespace_for(instruction) as xp:
                     execute(instruction, xp, values, self._state, indices, context)
-            except OpError as error:
-                if error.op is None:
-                    error._op = instruction.op
-                raise
             except Exception as error:
-                raise kernel_error(instruction.op, error) from error
+                raise_located(instruction.op, error)
             trace(self.device, instruction.op, begin, time.time())
         return self._apart(program.results(values, self._state), inputs)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import resource
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -40,6 +41,11 @@ def open_pair() -> Pair:
     there.close()
     assert joined is not None
     return here, joined
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(segment_module, "_given_up", [])
 
 
 @pytest.fixture
@@ -150,6 +156,19 @@ def test_free_memory_of_other_sizes_makes_room(pair: Pair) -> None:
         assert here.lender.free_bytes <= MAX_FREE_BYTES
 
 
+def test_what_is_kept_for_long_costs_later_messages_nothing(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
+    here, there = pair
+    number = put(here)
+    assert number is not None
+    payload = there.borrower.take(number, SIZE)
+    looked: list[None] = []
+    monkeypatch.setattr(here.lender, "_free", lambda: looked.append(None) or [])
+    for _ in range(2500):
+        here.lender.note_message()
+    assert len(looked) == 2
+    assert payload[0] == 7
+
+
 @pytest.mark.parametrize("number", [0, 5])
 def test_a_place_that_nobody_told_of_is_a_violation(number: int, pair: Pair) -> None:
     with pytest.raises(RemoteProtocolError, match=f"shared segment {number}, which nobody has told of"):
@@ -174,8 +193,28 @@ def test_memory_that_a_peer_could_take_away_is_refused(is_sealed: bool) -> None:
     if not is_sealed:
         os.ftruncate(fd, HEAD_BYTES + 4 * SIZE)
     borrower = SegmentBorrower(lambda: (fd, 0, 2 * SIZE))
-    with pytest.raises(RemoteProtocolError, match="shared segment 0 cannot be used"):
+    with pytest.raises(RemoteProtocolError, match="cannot be used: shared segment 0 is not a sealed piece of 2097152 bytes"):
         borrower.take(0, SIZE)
+
+
+def test_a_process_that_has_no_descriptor_left_says_so_and_exchanges_no_more(
+    pair: Pair, caplog: pytest.LogCaptureFixture
+) -> None:
+    here, there = pair
+    number = put(here)
+    assert number is not None
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (3, limits[1]))
+    try:
+        with pytest.raises(RemoteProtocolError, match="no descriptor left for a segment; raise its limit"):
+            there.borrower.take(number, SIZE)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+    assert open_exchange() is None
+    stream, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with other:
+        assert join_exchange([stream.detach()]) is None
+    assert "come over sockets from now on" in caplog.text
 
 
 def test_without_memory_a_payload_is_sent(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:

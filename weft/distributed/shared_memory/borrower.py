@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from weft.distributed.shared_memory.segment import DROPPED, FREE, HELD, LENT, SharedSegment
+from weft.distributed.shared_memory.segment import DROPPED, FREE, HELD, LENT, SharedSegment, give_up
 from weft.protocol.protocol_error import RemoteProtocolError
 
 MAX_SEGMENTS: Final = 256
@@ -21,7 +21,8 @@ class SegmentBorrower:
     """Hands out payloads where the peer has put them, and gives each segment back when nobody looks at it any more.
 
     `receive()` returns the (descriptor, number, capacity) of the next segment that the peer has told of, None when there is
-    none. For one thread at a time; the arrays may go anywhere.
+    none, and raises OSError when there is one that this process cannot have. For one thread at a time; the arrays may go
+    anywhere.
     """
 
     def __init__(self, receive: Callable[[], tuple[int, int, int] | None]) -> None:
@@ -58,19 +59,27 @@ class SegmentBorrower:
         for gone in [n for n, segment in self._segments.items() if segment.state == DROPPED]:
             del self._segments[gone]
         while len(self._segments) < MAX_SEGMENTS:
-            received = self._receive()
-            if received is None:
+            segment = self._receive_segment()
+            if segment is None:
                 raise RemoteProtocolError(f"a payload lies in shared segment {number}, which nobody has told of")
-            fd, found, capacity = received
-            try:
-                segment = self._segments[found] = _Borrowed(fd, found, capacity)
-            except (OSError, ValueError, OverflowError) as error:
-                raise RemoteProtocolError(f"shared segment {found} cannot be used: {error}") from error
-            finally:
-                os.close(fd)
-            if found == number:
+            self._segments[segment.number] = segment
+            if segment.number == number:
                 return segment
         raise RemoteProtocolError(f"more than {MAX_SEGMENTS} shared segments")
+
+    def _receive_segment(self) -> _Borrowed | None:
+        try:
+            received = self._receive()
+            if received is None:
+                return None
+            fd, number, capacity = received
+            try:
+                return _Borrowed(fd, number, capacity)
+            finally:
+                os.close(fd)
+        except (OSError, ValueError, OverflowError) as error:
+            give_up(str(error))
+            raise RemoteProtocolError(f"a shared segment cannot be used: {error}") from error
 
 
 class _Borrowed(SharedSegment):

@@ -5,6 +5,7 @@ The connection's own stream stays free of them, and is read without the cost of 
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 import struct
@@ -29,15 +30,23 @@ class DescriptorDoor:
         return True
 
     def receive(self) -> tuple[int, int, int] | None:
-        """The next descriptor, now the caller's, with its number and capacity; None when none has come, or no proper one."""
+        """The next descriptor, now the caller's, with its number and capacity; None when none has come.
+
+        Raises:
+            OSError: this process has no room for it, or the peer has sent something else.
+        """
         try:
             note, fds, _, _ = socket.recv_fds(self._sock, _NOTE.size, 1, socket.MSG_CMSG_CLOEXEC)
         except OSError:
             return None
-        if len(fds) != 1 or len(note) != _NOTE.size:
+        if not note:  # the peer has closed its end
+            return None
+        if len(note) != _NOTE.size:
             for fd in fds:
                 os.close(fd)
-            return None
+            raise OSError(errno.EPROTO, f"the peer tells of a segment in {len(note)} bytes, not in {_NOTE.size}")
+        if not fds:
+            raise OSError(errno.EMFILE, "this process has no descriptor left for a segment; raise its limit (ulimit -n)")
         return (fds[0], *_NOTE.unpack(note))
 
     def close(self) -> None:

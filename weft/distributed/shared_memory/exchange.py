@@ -8,7 +8,7 @@ import socket
 from weft.distributed.shared_memory.borrower import SegmentBorrower
 from weft.distributed.shared_memory.descriptor_door import DescriptorDoor
 from weft.distributed.shared_memory.lender import SegmentLender
-from weft.distributed.shared_memory.segment import IS_SUPPORTED
+from weft.distributed.shared_memory.segment import is_usable
 
 
 class PayloadExchange:
@@ -32,7 +32,7 @@ class PayloadExchange:
 
 def open_exchange() -> tuple[PayloadExchange, socket.socket] | None:
     """One side of an exchange, and the socket that the other side needs; None where there is no shared memory to be had."""
-    if not IS_SUPPORTED:
+    if not is_usable():
         return None
     try:
         here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -51,7 +51,7 @@ def join_exchange(fds: list[int]) -> PayloadExchange | None:
             os.close(fd)
             continue
         is_door = sock.family == socket.AF_UNIX and sock.type == socket.SOCK_SEQPACKET
-        if is_door and IS_SUPPORTED and exchange is None:
+        if is_door and is_usable() and exchange is None:
             exchange = PayloadExchange(DescriptorDoor(sock))
         else:
             sock.close()

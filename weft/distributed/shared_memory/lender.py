@@ -22,7 +22,6 @@ MAX_UNTAKEN_BYTES: Final = 16 << 20
 """How much may wait for a peer to take it, beyond a first payload of any size; more is sent, which is counted and bounded."""
 
 _QUIET: Final = 1000  # so many messages without a large payload end the keeping
-_PAGE: Final = 4096
 
 
 class SegmentLender:
@@ -43,7 +42,7 @@ class SegmentLender:
     @property
     def free_bytes(self) -> int:
         """How much is kept to be used again."""
-        return sum(segment.capacity for segment in self._segments if segment.state == FREE)
+        return sum(segment.capacity for segment in self._free())
 
     def put(self, parts: Sequence[Buffer], size_bytes: int) -> int | None:
         """Copy a payload to where the peer sees it, and return the number of its segment; None if it has to go another way."""
@@ -65,6 +64,7 @@ class SegmentLender:
         if self._segments:
             self._quiet += 1
             if self._quiet >= _QUIET:
+                self._quiet = 0
                 with self._lock:
                     self._drop(self._free())
 
@@ -92,24 +92,23 @@ class SegmentLender:
     def _make(self, size_bytes: int) -> SharedSegment | None:
         if size_bytes > MAX_FREE_BYTES:
             return None
-        free = self._free()
-        if len(self._segments) == MAX_SEGMENTS or sum(s.capacity for s in free) + size_bytes > MAX_FREE_BYTES:
-            self._drop(free)
+        if len(self._segments) == MAX_SEGMENTS or self.free_bytes + size_bytes > MAX_FREE_BYTES:
+            self._drop(self._free())
         if len(self._segments) == MAX_SEGMENTS:
             return None
-        capacity = size_bytes + -size_bytes % _PAGE
         try:
-            fd = create_memory(capacity)
+            fd = create_memory(size_bytes)
         except OSError:
             return None
         try:
-            segment = SharedSegment(fd, self._made, capacity)
-            if not self._offer(fd, segment.number, capacity):
-                return None
+            segment = SharedSegment(fd, self._made, size_bytes)
+            is_known = self._offer(fd, segment.number, size_bytes)
         except OSError:
-            return None
+            is_known = False
         finally:
             os.close(fd)
+        if not is_known:
+            return None
         self._made += 1
         self._segments.append(segment)
         return segment

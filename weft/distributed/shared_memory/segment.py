@@ -6,12 +6,15 @@ that neither side can shrink it under the other.
 
 from __future__ import annotations
 
+import logging
 import mmap
 import os
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
+
+_LOG = logging.getLogger("weft")
 
 HEAD_BYTES: Final = mmap.PAGESIZE
 """What precedes the payload; its first byte is the state."""
@@ -23,6 +26,21 @@ DROPPED: Final = 3  # never used again
 
 IS_SUPPORTED: Final = hasattr(os, "memfd_create") and hasattr(mmap, "MADV_REMOVE")
 """Whether this platform has such memory: Linux."""
+
+_given_up: Final[list[str]] = []
+
+
+def is_usable() -> bool:
+    """Whether this process can have such memory: the platform has it, and nothing has been found to speak against it."""
+    return IS_SUPPORTED and not _given_up
+
+
+def give_up(reason: str) -> None:
+    """Take part in no further exchange: this process could not map what a peer had put there, and lost a connection by that."""
+    if not _given_up:
+        _LOG.warning("Large tensors from tasks of this host come over sockets from now on, which takes longer: %s", reason)
+    _given_up.append(reason)
+
 
 if IS_SUPPORTED:
     import fcntl
