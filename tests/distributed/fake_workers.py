@@ -71,7 +71,7 @@ class FakeWorker:
     def clear(self, containers: Sequence[str]) -> None:
         self.cleared.append(list(containers))
 
-    def connection(self) -> None:
+    def source(self) -> None:
         """None: nothing travels."""
 
     def local_executor(self, graph_handle: str) -> None:

@@ -209,7 +209,7 @@ def test_an_interrupted_waiter_leaves_the_connection_in_order(wired: Wired, monk
     raw, connection, endpoint = wired
     let_waiters_read(connection, endpoint, lambda: raw.sendall(frame(Pong(1))))
     with monkeypatch.context() as patch:
-        patch.setattr(connection, "_waiters_busy_poll", Interrupted())
+        patch.setattr(connection.reader, "_waiters_busy_poll", Interrupted())
         with pytest.raises(KeyboardInterrupt):
             connection.wait_for(lambda: False)
     raw.sendall(frame(Abort(1, 1, "")))

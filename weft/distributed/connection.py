@@ -9,20 +9,17 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import select
 import socket
 import struct
 import threading
-import time
 from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias
 
-from weft.distributed.busy_poll import BusyPoll
 from weft.distributed.fork_release import release_in_children
+from weft.distributed.message_reader import RECEIVE_TIMEOUT_S, MessageReader
 from weft.distributed.outbox import MAX_QUEUED_BYTES, Outbox
-from weft.distributed.read_turn import ReadTurn
 from weft.distributed.shared_memory.exchange import PayloadExchange
-from weft.distributed.waiting import role, wait_until
+from weft.distributed.waiting import role
 from weft.errors import UnavailableError
 from weft.protocol.messages import Goodbye, Hello, Message, Ping, Pong, Push, Reject, RunGraph, Welcome
 from weft.protocol.protocol_error import ProtocolError, RemoteProtocolError
@@ -40,8 +37,6 @@ _LOCAL_BUFFER_BYTES: Final = 1 << 20  # measured: doubles the rate of loopback T
 _OF_THE_CONNECTION: Final = frozenset((Hello, Welcome, Reject, Ping, Goodbye))
 _BETWEEN_TASKS: Final = frozenset((Push, RunGraph))
 
-_RECEIVE_TIMEOUT_S: Final = 0.1  # how long at a time is waited in a receiving call
-
 _log = logging.getLogger("weft")
 
 
@@ -56,8 +51,9 @@ class Connection:
     `on_message(connection, message)` is called for one message at a time, in order, on a thread that reads; a message's
     arrays are the callee's for good. If it raises, this connection is closed and nothing else.
     `on_closed(connection, cause)` is called exactly once, last, on the connection's thread, or its crew's; the cause is None
-    after `close` here or there. Pings are answered here. `peer` is what the other side called itself. Any thread may call
-    any method. Before `start`, `run` or `begin` the socket is all there is: who does not get that far closes it itself.
+    after `close` here or there. Pings are answered here. `peer` is what the other side called itself; `outbox` knows what
+    waits for it, and `reader` who reads what it sends. Any thread may call any method. Before `start`, `run` or `begin` the
+    socket is all there is: who does not get that far closes it itself.
     """
 
     def __init__(
@@ -82,14 +78,13 @@ class Connection:
         self._sock = sock
         self._on_message = on_message
         self._on_closed = on_closed
-        self._decoder = decoder or FrameDecoder()
+        decoder = decoder or FrameDecoder()
         self._exchange = exchange
         if exchange is not None:
-            self._decoder.borrower = exchange.borrower
-        self._buffer: memoryview | None = None  # where the next bytes go
+            decoder.borrower = exchange.borrower
         self._received = received
-        self._outbox = Outbox(sock, name, max_queued_bytes, self._lose)
-        self.turn = ReadTurn()
+        self.outbox = Outbox(sock, name, max_queued_bytes, self._lose)
+        self.reader = MessageReader(sock, decoder, self._handle, self._lose)
         self._thread: threading.Thread | None = None
         self._step_aside: Callable[[], None] | None = None  # where a crew reads
         self._lock = threading.Lock()  # guards the cause
@@ -101,10 +96,6 @@ class Connection:
         self._is_forked = False
         sock.settimeout(None)
         _tune(sock)
-        self._poll = select.poll()
-        self._poll.register(sock, select.POLLIN)
-        self._busy_poll = BusyPoll()
-        self._waiters_busy_poll = BusyPoll()
         release_in_children(self)
 
     def __repr__(self) -> str:
@@ -119,7 +110,7 @@ class Connection:
     @property
     def queued_bytes(self) -> int:
         """How much waits here for a peer that does not read fast enough."""
-        return self._outbox.queued_bytes
+        return self.outbox.queued_bytes
 
     @property
     def transport(self) -> str:
@@ -138,11 +129,12 @@ class Connection:
         try:
             self._handle(self._received)
             self._received = ()
-            while self.turn.take():
-                self._read_next()
-                while not self.turn.has_waiters and not self._is_lost:
-                    self._read_next()
-                self.turn.give()
+            turn = self.reader.turn
+            while turn.take():
+                self.reader.read_next()
+                while not turn.has_waiters and not self._is_lost:
+                    self.reader.read_next()
+                turn.give()
         finally:
             self.finish()
             role.reads = before
@@ -150,7 +142,7 @@ class Connection:
     def begin(self, step_aside: Callable[[], None]) -> None:
         """Handle what came behind the handshake, and be read by a crew from then on. Instead of `start`. See `ReadingCrew`."""
         self._step_aside = step_aside
-        self.turn.take()
+        self.reader.turn.take()
         before, role.reads = role.reads, True
         try:
             self._handle(self._received)
@@ -166,22 +158,12 @@ class Connection:
     def read_ready(self) -> None:
         """For a thread of the crew: receive what has come and handle it."""
         try:
-            self._read(is_alone=False)
-            if self._decoder.missing_payload_bytes:
-                self._read_payload()
+            self.reader.read_message(self.step_aside)
         except Exception as error:  # such as that there is no memory
             _log.exception("closing the connection to %s: reading it failed", self.name)
             self._lose(error)
-        if self.turn.has_waiters:
-            self.turn.tell_waiters()
-
-    def _read_payload(self) -> None:
-        """Receive the rest of a large payload: what has come already, or as a whole while others are served."""
-        self._read(is_alone=False)
-        if self._decoder.missing_payload_bytes and not self._is_lost:
-            self.step_aside()
-        while self._decoder.missing_payload_bytes and not self._is_lost:
-            self._read(is_alone=True)
+        if self.reader.turn.has_waiters:
+            self.reader.turn.tell_waiters()
 
     def step_aside(self) -> None:
         """For a message's handler: what follows may take long, so other connections shall be read meanwhile."""
@@ -207,10 +189,10 @@ class Connection:
         may_wait = block and not role.reads
         # Half a message would end the connection. A wait for the peer, on the other hand, is nothing to put signals off for.
         if may_wait or not may_be_interrupted():
-            is_sent = self._outbox.send(frame, block=may_wait)
+            is_sent = self.outbox.send(frame, block=may_wait)
         else:
             with deferred_interrupts():
-                is_sent = self._outbox.send(frame, block=False)
+                is_sent = self.outbox.send(frame, block=False)
         if not is_sent:
             why = f": {self._cause}" if self._cause is not None else ""
             raise UnavailableError(None, None, f"the connection to {self.name} is closed{why}")
@@ -221,19 +203,6 @@ class Connection:
             return encode(message)
         exchange.lender.note_message()
         return encode(message, exchange.lender)
-
-    @property
-    def has_room(self) -> bool:
-        """Whether the peer reads what is sent to it, so that more may be made for it."""
-        return self._outbox.has_room
-
-    def wait_for_room(self, start: Callable[[], None]) -> bool:
-        """Whether a producer has to wait for the peer; `start` is called when it need not any more. See `Outbox`."""
-        return self._outbox.wait_for_room(start)
-
-    def go_on(self) -> None:
-        """Say that a producer that was started has sent what it had, or will not."""
-        self._outbox.go_on()
 
     def wait_for(self, is_done: Callable[[], bool], timeout_s: float | None = None) -> bool:
         """Wait until `is_done()`; return whether it is. Ends early when the connection does, after `on_closed`.
@@ -247,34 +216,8 @@ class Connection:
         self._check_owned()
         if role.reads:
             raise RuntimeError(f"a message's handler waits for a message from {self.name}, which it would have to read")
-        if self.turn.take_alone():
-            deadline_s = None if timeout_s is None else time.monotonic() + timeout_s
-            try:
-                self._read_until(is_done, deadline_s)
-            finally:
-                self.turn.give_alone()
-            if is_done():
-                return True
-            timeout_s = None if deadline_s is None else deadline_s - time.monotonic()
-        wait_until(lambda: is_done() or self.turn.is_ended, (self,), timeout_s, self._waiters_busy_poll)
+        self.reader.wait_for(is_done, timeout_s)
         return is_done()
-
-    def _read_until(self, is_done: Callable[[], bool], deadline_s: float | None) -> None:
-        """Read until `is_done()`, the deadline or the end, on a thread that has the turn: nothing else can come meanwhile."""
-        turn, look, poll = self.turn, self._waiters_busy_poll.look, self._poll.poll
-        flags = 0  # sleeps in the call that receives, which ends by itself after a while; a longer wait sleeps in another
-        while not is_done() and not turn.is_stopped:
-            left_s = None if deadline_s is None else deadline_s - time.monotonic()
-            if left_s is not None and left_s < _RECEIVE_TIMEOUT_S:
-                if left_s <= 0:
-                    return
-                flags = socket.MSG_DONTWAIT
-            if not look(poll) and flags:
-                poll(None if left_s is None else int(left_s * 1000) + 1)
-            if not self.read_as_waiter(True, flags):
-                flags = socket.MSG_DONTWAIT
-            elif turn.has_waiters:
-                turn.tell_waiters()
 
     def close(self, reason: str = "", timeout_s: float = CLOSE_TIMEOUT_S) -> None:
         """Send what is queued, say goodbye, and wait for the end; after the timeout, just end.
@@ -298,7 +241,7 @@ class Connection:
             self._close_timer = threading.Timer(timeout_s, self._lose, (None,))
             self._close_timer.daemon = True
             self._close_timer.start()
-        self._outbox.finish(encode(Goodbye(reason)))
+        self.outbox.finish(encode(Goodbye(reason)))
 
     def abort(self, cause: Exception | None) -> None:
         """End the connection now; what is queued is lost. Does not wait. `on_closed` gets the cause."""
@@ -321,52 +264,9 @@ class Connection:
         if self._is_forked:
             raise UnavailableError(None, None, f"the connection to {self.name} belongs to the parent process")
 
-    def read_as_waiter(self, is_alone: bool, flags: int = socket.MSG_DONTWAIT) -> bool:
-        """For a thread that waits for a message, and has the turn: receive what has come and handle it. See `Source`.
-
-        With `flags` 0 it waits a moment for something to come.
-        """
-        role.reads = True
-        try:
-            return self._read(is_alone, flags)
-        except BaseException:
-            # An interrupt (Ctrl-C) between taking bytes and handling them loses a message.
-            self._lose(ConnectionError("the thread that was reading it was interrupted"))
-            raise
-        finally:
-            role.reads = False
-
     def fileno(self) -> int:
         """The socket's descriptor."""
         return self._sock.fileno()
-
-    def _read_next(self) -> None:
-        """Wait for the next bytes, and handle the messages that they complete. On the connection's thread."""
-        if not self._decoder.missing_payload_bytes and not self._busy_poll.look(self._poll.poll):
-            self._poll.poll()
-        self._read(is_alone=True)
-
-    def _read(self, is_alone: bool, flags: int = socket.MSG_DONTWAIT) -> bool:
-        """Receive once, what is there or the rest of a large payload, and handle it. A failure settles the cause.
-
-        Returns whether there was something, be it the end.
-        """
-        try:
-            # The rest of a large payload is waited for as a whole: one call instead of hundreds.
-            if is_alone and self._decoder.missing_payload_bytes:
-                flags = socket.MSG_WAITALL
-            count = self._sock.recv_into(self._buffer or self._decoder.get_buffer(), 0, flags)
-            if count:
-                self._handle(self._decoder.buffer_received(count))
-                self._buffer = self._decoder.get_buffer()  # a violation behind these messages shows here
-            else:
-                self._decoder.end_of_stream()
-                self._lose(ConnectionError("the peer closed it without a goodbye"))
-        except BlockingIOError:
-            return False
-        except (OSError, ProtocolError) as error:
-            self._lose(error)
-        return True
 
     def _handle(self, messages: Sequence[Message]) -> None:
         for message in messages:
@@ -409,12 +309,12 @@ class Connection:
                 self._cause = cause
             with contextlib.suppress(OSError):
                 self._sock.shutdown(socket.SHUT_RDWR)
-        self.turn.stop()
+        self.reader.turn.stop()
 
     def finish(self) -> None:
         """Release everything, then tell the owner. On the thread that has read it last."""
         self._lose(ConnectionError("its thread ended"))
-        self._outbox.stop()
+        self.outbox.stop()
         self._sock.close()
         if self._exchange is not None:
             self._exchange.close()
@@ -426,11 +326,11 @@ class Connection:
             _log.exception("the owner of the connection to %s failed to take note of its end", self.name)
         finally:
             self._is_closed.set()
-            self.turn.end()
+            self.reader.turn.end()
 
 
 def _tune(sock: socket.socket) -> None:
-    sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("ll", 0, int(_RECEIVE_TIMEOUT_S * 1e6)))
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("ll", 0, int(RECEIVE_TIMEOUT_S * 1e6)))
     is_local = sock.family == getattr(socket, "AF_UNIX", None)
     if not is_local:
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

@@ -63,5 +63,5 @@ class LocalWorker:
         """The executor itself."""
         return self.worker.executor(graph_handle)
 
-    def connection(self) -> None:
+    def source(self) -> None:
         """None: the task is here."""

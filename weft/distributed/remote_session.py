@@ -161,7 +161,7 @@ class RemoteSession:
         admission = as_admission(response.channel)
         hello = messages.Hello(messages.PROTOCOL_VERSION, "", 0, admission.token, response.channel.task)
         connection, _ = dial(admission.addresses, hello, self._on_message, self._on_closed, _DIAL_TIMEOUT_S)
-        connection.turn.linger_s = _LINGER_S
+        connection.reader.turn.linger_s = _LINGER_S
         self._connection = connection
 
     def _wait_for_server(self, request: Any, timeout_s: float | None) -> Any:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from weft.distributed.connection import Connection
 from weft.distributed.task_network import TaskNetwork
+from weft.distributed.waiting import Source
 from weft.distributed.worker_service import WorkerStub
 from weft.errors import OpError
 from weft.passes.partition import Partition
@@ -68,6 +68,7 @@ class RemoteWorker:
         """None: the task is elsewhere."""
         return None
 
-    def connection(self) -> Connection | None:
-        """The connection that the task's messages come by."""
-        return self._network.connection_with(self.task)
+    def source(self) -> Source | None:
+        """What the task's messages are read from."""
+        connection = self._network.connection_with(self.task)
+        return None if connection is None else connection.reader

@@ -70,7 +70,7 @@ class WorkerHandle(Protocol):
         """The executor when the task is in this process."""
         ...
 
-    def connection(self) -> Source | None:
+    def source(self) -> Source | None:
         """What brings the task's messages; None when the task is in this process."""
         ...
 
@@ -147,8 +147,8 @@ class StepPlan:
 
     def _note_registered(self) -> None:
         """Take note of where the parts are registered now."""
-        connections = [part.worker.connection() for part in self.parts.values()]
-        self._sources = [connection for connection in connections if connection is not None]
+        sources = [part.worker.source() for part in self.parts.values()]
+        self._sources = [source for source in sources if source is not None]
         self._single = None
         self._find_single()
 

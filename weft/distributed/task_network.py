@@ -141,18 +141,18 @@ class TaskNetwork:
     def has_room(self, peer: str) -> bool:
         """Whether a peer task keeps up with what is sent to it; see `Outlet`."""
         connection = self._connections.get(peer)
-        return connection is None or connection.has_room
+        return connection is None or connection.outbox.has_room
 
     def wait_for_room(self, peer: str, start: Callable[[], None]) -> bool:
         """Whether a producer has to wait until a peer has caught up; see `Outlet`."""
         connection = self._connections.get(peer)
-        return connection is not None and connection.wait_for_room(start)
+        return connection is not None and connection.outbox.wait_for_room(start)
 
     def go_on(self, peer: str) -> None:
         """Say that a producer that was started is done; see `Outlet`."""
         connection = self._connections.get(peer)
         if connection is not None:
-            connection.go_on()
+            connection.outbox.go_on()
 
     def run_graph(
         self, task: str, step_id: int, graph_handle: str, feeds: Sequence[Any], trace: bool, on_done: PartDone
