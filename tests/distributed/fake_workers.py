@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import weft as tf
@@ -30,6 +30,7 @@ class FakeWorker:
         self.closed: list[str] = []
         self.cleared: list[list[str]] = []
         self.feeds: list[list[Any]] = []
+        self.late: list[str] = []  # what was asked for with time, and how it went on
         self.answers: list[Any] | OpError | None = None
         self._running: dict[int, Any] = {}
 
@@ -42,7 +43,9 @@ class FakeWorker:
         del self.registered[graph_handle]
         self.deregistered.append(graph_handle)
 
-    def run_graph(self, step_id: int, graph_handle: str, feeds: Sequence[Any], trace: bool, inbox: Any, on_done: Any) -> None:
+    def run_graph(
+        self, step_id: int, graph_handle: str, feeds: Sequence[Any], trace: bool, inbox: Any, on_done: Any, at_once: bool
+    ) -> Callable[[], None] | None:
         assert graph_handle in self.registered
         self.feeds.append(list(feeds))
         self._running[step_id] = on_done
@@ -50,6 +53,10 @@ class FakeWorker:
             self.fail(self.answers)
         elif self.answers is not None:
             self.finish(self.answers)
+        if at_once:
+            return None
+        self.late.append("held")
+        return lambda: self.late.append("sent")
 
     def finish(self, values: list[Any]) -> None:
         """End the part that has run longest."""

@@ -183,6 +183,40 @@ def test_what_cannot_be_sent_leaves_the_connection_open(wired: Wired) -> None:
     assert read_all(raw) == [Ping(5), Goodbye("")]
 
 
+def test_a_message_that_is_held_goes_with_the_next_one_or_at_a_flush(wired: Wired) -> None:
+    raw, connection, _ = wired
+    connection.hold(Ping(1))
+    connection.send(Pong(2))
+    connection.hold(Ping(3))
+    connection.flush()
+    connection.flush()
+    connection.hold(Ping(4))
+    connection.begin_close("enough")
+    assert read_all(raw) == [Ping(1), Pong(2), Ping(3), Ping(4), Goodbye("enough")]
+
+
+def test_a_message_that_is_too_large_to_be_held_is_sent(wired: Wired) -> None:
+    raw, connection, _ = wired
+    values = np.arange(1 << 16)
+    connection.hold(Push(1, (0,), (values,)))
+    assert not connection.outbox.is_holding
+    connection.begin_close()
+    push, _ = read_all(raw)
+    assert isinstance(push, Push)
+    np.testing.assert_array_equal(push.tensors[0], values)
+
+
+def test_nothing_is_held_for_a_peer_that_is_gone(wired: Wired) -> None:
+    raw, connection, _ = wired
+    connection.hold(Ping(1))
+    connection.abort(None)
+    connection.join()
+    connection.flush()
+    with pytest.raises(UnavailableError, match="the connection to peer is closed"):
+        connection.hold(Ping(2))
+    assert raw.recv(100) == b""
+
+
 def test_an_owner_that_fails_to_take_note_of_the_end_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     raw, sock = socket.socketpair()
 

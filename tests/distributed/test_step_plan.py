@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import weft as tf
-from tests.distributed.fake_workers import device, task
+from tests.distributed.fake_workers import FakeWorker, device, on_both, task
 from weft.distributed.local_worker import LocalWorker
 from weft.distributed.master_session import MasterSession
 from weft.errors import CancelledError, UnavailableError
@@ -21,6 +21,22 @@ from weft.runtime.worker import Worker
 def graph() -> Iterator[tf.Graph]:
     with tf.Graph().as_default() as graph:
         yield graph
+
+
+class Nowhere:
+    """An outlet that drops what is pushed."""
+
+    def push(self, peer: str, step_id: int, edges: Any, tensors: Any) -> None:
+        pass
+
+    def has_room(self, peer: str) -> bool:
+        return True
+
+    def wait_for_room(self, peer: str, start: Any) -> bool:
+        return False
+
+    def go_on(self, peer: str) -> None:
+        pass
 
 
 class Place:
@@ -96,3 +112,19 @@ def test_a_session_that_is_closed_before_its_tasks_are_asked_says_so() -> None:
 
     with pytest.raises(CancelledError, match="Session::Close"):
         plan.run([], None, close)
+
+
+def test_a_part_that_begins_with_values_from_here_is_asked_for_with_them() -> None:
+    place, far = Place(), FakeWorker(task("b"))
+    far.answers = [np.float32(-9)]
+    workers = {task("a"): place.local, task("b"): far}
+    devices = [device("a"), device("b")]
+    session = MasterSession("s", tf.get_default_graph(), workers.__getitem__, devices, tf.ConfigProto(), lambda: None, list)
+    x, _, here = on_both()
+    place.worker.outlet = Nowhere()
+    assert session.prepare([x], [here], []).run([np.float32(3)])[0] == [-9]
+    assert far.late == ["held", "sent"]
+    with tf.device("/job:b"):
+        at_once = tf.random_uniform([]) + here
+    session.prepare([x], [at_once], []).run([np.float32(3)])
+    assert far.late == ["held", "sent"]

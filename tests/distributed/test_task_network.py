@@ -135,6 +135,46 @@ def test_a_value_is_pushed_to_the_step_that_waits_for_it(tasks: tuple[Task, Task
     assert (own.values, answer.values) == ([9.0], [-9.0])
 
 
+def test_a_peer_is_asked_with_the_first_value_for_it(tasks: tuple[Task, Task]) -> None:
+    a, b = tasks
+    x, there, here = on_both()
+    parts = parts_of([x], [there, here])
+    handles = {each.worker.task: each.worker.register("s", parts[each.worker.task]) for each in tasks}
+    for step in range(3):
+        answer, own = Answer(), Answer()
+        connection = a.network.run_graph(b.worker.task, step, handles[b.worker.task], [], False, answer, at_once=False)
+        assert connection.outbox.is_holding
+        a.worker.run_graph(
+            step, handles[a.worker.task], [np.float32(step)], lambda step, own=own: own(step.fetches, step.error, None)
+        )
+        assert not connection.outbox.is_holding
+        assert (own.values, answer.values) == ([step**2], [-(step**2)])
+
+
+def test_a_peer_that_gets_no_value_is_asked_when_the_connection_is_flushed(tasks: tuple[Task, Task]) -> None:
+    a, b = tasks
+    x = tf.placeholder(tf.float32, [])
+    handle = b.worker.register("s", parts_of([x], [x + 1.0])[b.worker.task])
+    answer = Answer()
+    a.network.run_graph(b.worker.task, 1, handle, [np.float32(1)], False, answer, at_once=False).flush()
+    assert answer.values == [2.0]
+
+
+def test_a_peer_that_was_not_asked_yet_is_told_that_the_step_is_given_up(tasks: tuple[Task, Task]) -> None:
+    a, b = tasks
+    dequeue, _ = blocked()
+    handle = b.worker.register("s", parts_of([], [dequeue])[b.worker.task])
+    a.network.run_graph(b.worker.task, 5, handle, [], False, Answer(), at_once=False)
+    a.network.abort(b.worker.task, 5, CancelledError(None, None, "enough"))
+    # What is asked for next is answered behind both.
+    x = tf.placeholder(tf.float32, [])
+    answer = Answer()
+    handle = b.worker.register("s", parts_of([x], [x + 1.0])[b.worker.task])
+    a.network.run_graph(b.worker.task, 6, handle, [np.float32(1)], False, answer)
+    assert answer.values == [2.0]
+    wait_until(lambda: b.worker.live_steps == 0)
+
+
 def test_a_failure_comes_back_with_its_class_and_node(tasks: tuple[Task, Task]) -> None:
     a, b = tasks
     x = tf.placeholder(tf.float32)

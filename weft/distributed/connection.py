@@ -194,8 +194,30 @@ class Connection:
             with deferred_interrupts():
                 is_sent = self.outbox.send(frame, block=False)
         if not is_sent:
-            why = f": {self._cause}" if self._cause is not None else ""
-            raise UnavailableError(None, None, f"the connection to {self.name} is closed{why}")
+            raise self._closed_error()
+
+    def hold(self, message: Message) -> None:
+        """Send a message when the next one is sent, or at `flush`: one that the peer can do nothing with before.
+
+        Raises as `send` does, for this message; it may be lost with the connection later on.
+        """
+        if self._is_forked:
+            self._check_owned()
+        frame = self._encode(message)
+        if len(frame) > 1:
+            self.send_frame(frame)
+        elif not self.outbox.hold(bytes(frame[0])):
+            raise self._closed_error()
+
+    def flush(self) -> None:
+        """Send what is held. A connection that is closed has told its owner, and this does nothing."""
+        if self.outbox.is_holding:
+            with contextlib.suppress(UnavailableError):
+                self.send_frame(())
+
+    def _closed_error(self) -> UnavailableError:
+        why = f": {self._cause}" if self._cause is not None else ""
+        return UnavailableError(None, None, f"the connection to {self.name} is closed{why}")
 
     def _encode(self, message: Message) -> Sequence[Buffer]:
         exchange = self._exchange

@@ -37,7 +37,9 @@ class LocalWorker:
         """Forget a registered graph."""
         self.worker.deregister(graph_handle)
 
-    def run_graph(self, step_id: int, graph_handle: str, feeds: Sequence[Any], trace: bool, inbox: Inbox, on_done: Any) -> None:
+    def run_graph(
+        self, step_id: int, graph_handle: str, feeds: Sequence[Any], trace: bool, inbox: Inbox, on_done: Any, at_once: bool
+    ) -> None:
         """Start a part of a step on this thread."""
         step_trace = StepTrace() if trace else None
 

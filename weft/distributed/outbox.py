@@ -41,6 +41,7 @@ class Outbox:
         self._room = threading.Condition(self._lock)  # blocking senders wait here
         self._queue: deque[Buffer] = deque()
         self._queued_bytes = 0
+        self._held = b""  # what goes out before the next message, and with it
         self._is_open = True  # takes messages
         self._is_stopped = False  # writes nothing any more
         self._writer: threading.Thread | None = None
@@ -86,6 +87,8 @@ class Outbox:
                     self._room.wait()
             if not self._is_open:
                 return False
+            if self._held:
+                buffers = self._with_held(buffers)
             if not self._queue and len(buffers) == 1:
                 # The commonest message is one small buffer for a peer that reads.
                 try:
@@ -101,11 +104,33 @@ class Outbox:
             self._put(buffers)
             return self._is_open
 
+    def hold(self, message: bytes) -> bool:
+        """Send a small message just before the next one; return False if the outbox is closed.
+
+        Both then go with one call, and the peer wakes once for them. `send` with no buffers sends what is held alone.
+        """
+        with self._lock:
+            if self._is_open:
+                self._held += message
+            return self._is_open
+
+    @property
+    def is_holding(self) -> bool:
+        """Whether a message waits for the next one; a look without the lock."""
+        return bool(self._held)
+
+    def _with_held(self, buffers: Sequence[Buffer]) -> Sequence[Buffer]:
+        held, self._held = self._held, b""
+        if not buffers:
+            return (held,)
+        # A frame begins with its header, which is small, or is small as a whole.
+        return (held + buffers[0], *buffers[1:])
+
     def finish(self, last: Sequence[Buffer]) -> None:
         """Take `last` and nothing more; end the stream when all is written. Does not wait."""
         with self._lock:
             if self._is_open:
-                self._put(last)
+                self._put(self._with_held(last) if self._held else last)
                 self._is_open = False
                 self._room.notify_all()
                 self._start_all()
@@ -201,6 +226,7 @@ class Outbox:
 
     def _drop(self) -> None:
         self._queue.clear()
+        self._held = b""
         self._queued_bytes = 0
         self._queued.notify_all()
         self._room.notify_all()

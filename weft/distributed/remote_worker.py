@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from weft.distributed.task_network import TaskNetwork
@@ -52,9 +52,11 @@ class RemoteWorker:
         """Drop containers, or all."""
         self._stub.cleanup_all(list(containers), _CONTROL_TIMEOUT_S)
 
-    def run_graph(self, step_id: int, graph_handle: str, feeds: Sequence[Any], trace: bool, inbox: Inbox, on_done: Any) -> None:
+    def run_graph(
+        self, step_id: int, graph_handle: str, feeds: Sequence[Any], trace: bool, inbox: Inbox, on_done: Any, at_once: bool
+    ) -> Callable[[], None]:
         """Ask for a part of a step."""
-        self._network.run_graph(self.task, step_id, graph_handle, feeds, trace, on_done)
+        return self._network.run_graph(self.task, step_id, graph_handle, feeds, trace, on_done, at_once).flush
 
     def waits_at(self, step_id: int) -> list[str]:
         """Not known here."""

@@ -15,7 +15,7 @@ from weft.distributed.step_inbox import StepInbox
 from weft.distributed.waiting import Source
 from weft.errors import CancelledError, DeadlineExceededError, OpError
 from weft.framework.operation import Tensor
-from weft.passes.partition import Partition
+from weft.passes.partition import Partition, begins_with_values_from
 from weft.passes.partition_graphs import partition_graphs
 from weft.protocol.master_step import AbortParts, MasterStep, StepState
 from weft.runtime.executor import Executor
@@ -45,9 +45,12 @@ class WorkerHandle(Protocol):
         ...
 
     def run_graph(
-        self, step_id: int, graph_handle: str, feeds: Sequence[Any], trace: bool, inbox: Inbox, on_done: PartDone
-    ) -> None:
-        """Start a part of a step; `on_done(fetches, error, step_stats)` is called once when it is over."""
+        self, step_id: int, graph_handle: str, feeds: Sequence[Any], trace: bool, inbox: Inbox, on_done: PartDone, at_once: bool
+    ) -> Callable[[], None] | None:
+        """Start a part of a step; `on_done(fetches, error, step_stats)` is called once when it is over.
+
+        One that is not to start `at_once` may start with the first values for it, or when what is returned is called.
+        """
         ...
 
     def waits_at(self, step_id: int) -> list[str]:
@@ -78,9 +81,11 @@ class WorkerHandle(Protocol):
 class Part:
     """One task's part of a plan: the partition, where its feeds come from, and how it is registered now."""
 
-    __slots__ = ("feed_places", "fetches", "graph_handle", "incarnation", "partition", "worker")
+    __slots__ = ("at_once", "feed_places", "fetches", "graph_handle", "incarnation", "partition", "worker")
 
     worker: WorkerHandle
+    at_once: bool
+    """Whether it has something to do before values come from the parts of this process."""
 
     def __init__(self, partition: Partition, feed_places: Sequence[int]) -> None:
         self.partition = partition
@@ -150,6 +155,9 @@ class StepPlan:
         sources = [part.worker.source() for part in self.parts.values()]
         self._sources = [source for source in sources if source is not None]
         self._single = None
+        here = [task for task, part in self.parts.items() if part.worker.local_executor(part.graph_handle) is not None]
+        for part in self.parts.values():
+            part.at_once = not begins_with_values_from(part.partition, here)
         self._find_single()
 
     def _find_single(self) -> None:
@@ -256,9 +264,16 @@ class StepPlan:
         if on_start is not None:
             on_start(cancel)
         try:
+            late: list[Callable[[], None] | None] = []
             for task, part in self.parts.items():
                 values = [feeds[place] for place in part.feed_places]
-                part.worker.run_graph(step.step_id, part.graph_handle, values, traced, inbox, part_over(task))
+                at_once = part.at_once
+                start = part.worker.run_graph(step.step_id, part.graph_handle, values, traced, inbox, part_over(task), at_once)
+                if not at_once:
+                    late.append(start)
+            for start in late:
+                if start is not None:
+                    start()
             self._wait(step, inbox, give_up, self._deadline(options))
         except BaseException as error:
             # An interrupt, or a task that could not even be asked: the others must not wait for ever.

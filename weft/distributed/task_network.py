@@ -155,19 +155,31 @@ class TaskNetwork:
             connection.outbox.go_on()
 
     def run_graph(
-        self, task: str, step_id: int, graph_handle: str, feeds: Sequence[Any], trace: bool, on_done: PartDone
-    ) -> None:
-        """Ask a peer to run its part of a step; `on_done` is called once, on the thread that hears of the end."""
+        self,
+        task: str,
+        step_id: int,
+        graph_handle: str,
+        feeds: Sequence[Any],
+        trace: bool,
+        on_done: PartDone,
+        at_once: bool = True,
+    ) -> Connection:
+        """Ask a peer to run its part of a step; `on_done` is called once, on the thread that hears of the end.
+
+        If not `at_once`, the peer is asked with the next message to it, or when the connection that is returned is flushed.
+        """
         connection = self.connect(task)
         key = (step_id, task)
         self._pending[key] = on_done
+        ask = connection.send if at_once else connection.hold
         try:
-            connection.send(messages.RunGraph(step_id, graph_handle, tuple(feeds), int(trace)))
+            ask(messages.RunGraph(step_id, graph_handle, tuple(feeds), int(trace)))
         except OpError:
             if self._pending.pop(key, None) is not None:
                 raise
         if self._names.get(connection) is None and self._pending.pop(key, None) is not None:
             raise self._lost(task, None)
+        return connection
 
     def abort(self, task: str, step_id: int, error: OpError) -> None:
         """Tell a peer to give a step up; nothing more is heard of it."""
