@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from weft.runtime.interrupts import deferred_interrupts, is_main_thread
+from weft.runtime.interrupts import deferred_interrupts, is_main_thread, relayed_interrupts
 
 
 @pytest.fixture(autouse=True)
@@ -76,3 +76,52 @@ def test_other_threads_are_left_alone() -> None:
     thread.join()
     assert seen == [(False, True)]
     assert is_main_thread()
+
+
+def relayed(done: list[str]) -> None:
+    with relayed_interrupts():
+        with relayed_interrupts():
+            interrupted_block(done)
+        done.append("relayed block")
+
+
+def test_blocks_in_a_block_that_relays_put_interrupts_off() -> None:
+    done: list[str] = []
+    with pytest.raises(KeyboardInterrupt):
+        relayed(done)
+    assert done == ["block"]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_between_such_blocks_an_interrupt_comes_at_once() -> None:
+    seen = []
+    signal.signal(signal.SIGTERM, lambda number, frame: seen.append(number))
+    with relayed_interrupts():
+        signal.raise_signal(signal.SIGTERM)
+        assert seen == [signal.SIGTERM]
+        with deferred_interrupts():
+            signal.raise_signal(signal.SIGTERM)
+            assert seen == [signal.SIGTERM]
+        assert seen == [signal.SIGTERM] * 2
+
+
+def test_a_handler_that_the_program_sets_in_such_a_block_stays() -> None:
+    def own(number: int, frame: object) -> None:
+        raise AssertionError
+
+    with relayed_interrupts():
+        signal.signal(signal.SIGINT, own)
+    assert signal.getsignal(signal.SIGINT) is own
+
+
+def test_other_threads_relay_nothing() -> None:
+    seen = []
+
+    def enter() -> None:
+        with relayed_interrupts():
+            seen.append(signal.getsignal(signal.SIGINT) is signal.default_int_handler)
+
+    thread = threading.Thread(target=enter)
+    thread.start()
+    thread.join()
+    assert seen == [True]

@@ -19,7 +19,7 @@ from weft.passes.partition import Partition, begins_with_values_from
 from weft.passes.partition_graphs import partition_graphs
 from weft.protocol.master_step import AbortParts, MasterStep, StepState
 from weft.runtime.executor import Executor
-from weft.runtime.interrupts import WAIT_SLICE_S, deferred_interrupts, is_main_thread
+from weft.runtime.interrupts import WAIT_SLICE_S, deferred_interrupts, is_main_thread, relayed_interrupts
 from weft.runtime.step_trace import StepTrace, trim_transfers
 from weft.runtime.worker import Inbox
 
@@ -212,7 +212,8 @@ class StepPlan:
                 if self._is_plain:
                     return values, None
                 return [values[place] if made else feeds[place] for made, place in self._single_places], None
-        return self._run_parts(feeds, options, on_start)
+        with relayed_interrupts():
+            return self._run_parts(feeds, options, on_start)
 
     def _renew(self) -> None:
         """Register what was registered with a task that has been restarted since."""

@@ -25,7 +25,7 @@ _c_signal: Final[Any] = importlib.import_module("_signal")
 _set_handler: Final[Any] = _c_signal.signal
 _get_handler: Final[Any] = _c_signal.getsignal
 _main: Final[list[int | None]] = [threading.main_thread().ident]
-_defers: Final = [False]  # whether the main thread is in a block
+_defers: Final = [False]  # whether the main thread is in a block that nothing interrupts
 
 
 def _find_main_thread() -> None:
@@ -48,51 +48,110 @@ def may_be_interrupted() -> bool:
     return threading.get_ident() == _main[0] and not _defers[0]
 
 
+class _Relay:
+    """Stands in for the program's handlers: calls them, or notes what is due while the main thread must not be interrupted."""
+
+    __slots__ = ("_due", "_handlers")
+
+    def __init__(self) -> None:
+        self._handlers: dict[int, _Handler] = {}
+        self._due: list[tuple[int, FrameType | None]] = []
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        if _defers[0]:
+            self._due.append((number, frame))
+        else:
+            self._handlers[number](number, frame)
+
+    def install(self) -> None:
+        for number in (_INTERRUPT, _TERMINATE):
+            handler = _get_handler(number)
+            # What the system does by default, or ignores, is no Python.
+            if handler is not None and type(handler) is not int:
+                self._handlers[number] = handler
+                _set_handler(number, self)
+        _relay[0] = self
+
+    def remove(self) -> None:
+        """Put the program's handlers back, except where it has set other ones meanwhile, and then run those that are due."""
+        _defers[0] = True
+        try:
+            for number, handler in self._handlers.items():
+                if _get_handler(number) is self:
+                    _set_handler(number, handler)
+        finally:
+            _relay[0] = None
+            _defers[0] = False
+        self.run_due()
+
+    def run_due(self) -> None:
+        while self._due:
+            number, frame = self._due.pop(0)
+            self._handlers[number](number, frame)
+
+
+_relay: Final[list[_Relay | None]] = [None]  # what is installed now
+
+
+class relayed_interrupts:
+    """A block with many `deferred_interrupts` in it, which cost a third there. Defers nothing by itself.
+
+    Does nothing on other threads than the main one.
+    """
+
+    __slots__ = ("_own",)
+
+    def __init__(self) -> None:
+        self._own: _Relay | None = None
+
+    def __enter__(self) -> None:
+        if threading.get_ident() != _main[0] or _relay[0] is not None:
+            return
+        own = self._own = _Relay()
+        try:
+            own.install()
+        except BaseException:
+            own.remove()
+            raise
+
+    def __exit__(self, *exc_info: object) -> None:
+        if self._own is not None:
+            self._own.remove()
+
+
 class deferred_interrupts:
     """A block that no signal handler of the program interrupts; one that is due runs at its end, or that of a block around it.
 
     Does nothing on other threads than the main one.
     """
 
-    __slots__ = ("_before", "_due", "_is_outermost")
-
-    _before: list[tuple[int, _Handler]]
-    _due: list[tuple[int, FrameType | None]]
+    __slots__ = ("_is_outermost", "_own")
 
     def __init__(self) -> None:
         self._is_outermost = False
+        self._own: _Relay | None = None
 
     def __enter__(self) -> None:
         if threading.get_ident() != _main[0] or _defers[0]:
             return
-        self._before, self._due = [], []
-        try:
-            _defers[0] = True
-            for number in (_INTERRUPT, _TERMINATE):
-                handler = _get_handler(number)
-                # What the system does by default, or ignores, is no Python.
-                if handler is not None and type(handler) is not int:
-                    self._before.append((number, handler))
-                    _set_handler(number, self._note)
-        except BaseException:
-            self._restore()
-            raise
-        self._is_outermost = True
-
-    def _note(self, number: int, frame: FrameType | None) -> None:
-        self._due.append((number, frame))
-
-    def _restore(self) -> None:
-        _defers[0] = False
-        for number, handler in self._before:
-            _set_handler(number, handler)
+        if _relay[0] is None:
+            own = self._own = _Relay()
+            try:
+                _defers[0] = True
+                own.install()
+            except BaseException:
+                own.remove()
+                raise
+        self._is_outermost = _defers[0] = True
 
     def __exit__(self, *exc_info: object) -> None:
         if not self._is_outermost:
             return
-        self._restore()
-        if not self._due:
+        relay = self._own
+        if relay is not None:
+            relay.remove()
             return
-        handlers = dict(self._before)
-        for number, frame in self._due:
-            handlers[number](number, frame)
+        _defers[0] = False
+        relay = _relay[0]
+        if relay is not None:
+            relay.run_due()
