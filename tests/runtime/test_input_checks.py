@@ -7,6 +7,10 @@ import pytest
 
 import weft as tf
 from tests.ops.both_ways import own_graph, session  # noqa: F401 - the fixture is used by its name
+from tests.runtime.conftest import MakeParts
+from weft.runtime.input_checks import InputChecks
+from weft.runtime.resource_manager import ResourceManager
+from weft.runtime.stage_builder import build_stages
 
 ROWS = np.arange(12, dtype=np.float32).reshape(3, 4)
 
@@ -40,3 +44,21 @@ def test_a_shape_that_the_graph_does_not_tell_is_not_guessed() -> None:
     taken = tf.gather(tf.reshape(fed, shape), at)
     with session("compiled") as sess:
         assert sess.run(taken, {fed: ROWS, at: [5], shape: [6, 2]}).tolist() == [[10.0, 11.0]]
+
+
+def test_only_values_that_can_be_wrong_are_looked_at(make_parts: MakeParts) -> None:
+    x, y = tf.placeholder(tf.int32, [None]), tf.placeholder(tf.int32, [None])
+    parts = make_parts([x // 7, x // (y + 1), x // y, x % tf.abs(y)], [x, y])
+    (stage,) = build_stages(parts["a"], ResourceManager("a")).stages
+    assert [op.type for op, _ in InputChecks(stage.program)._checks] == ["FloorDiv"]
+    with session("compiled") as sess:
+        assert sess.run(x // 7, {x: [15, 0]}).tolist() == [2, 0]
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Integer division by zero"):
+            sess.run(x // y, {x: [1], y: [0]})
+
+
+def test_a_constant_that_is_wrong_is_found_when_the_stage_runs() -> None:
+    x = tf.placeholder(tf.int32, [None])
+    quotient = x // tf.constant([0])
+    with session("compiled") as sess, pytest.raises(tf.errors.InvalidArgumentError, match="Integer division by zero"):
+        sess.run(quotient, {x: [1]})
