@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 from weft.framework.dtypes import resource
 from weft.framework.operation import Operation, Tensor
@@ -99,8 +99,12 @@ class _Builder:
         return self._numbers.setdefault(value, len(self._numbers))
 
     def _group_nodes(self) -> None:
-        """A host op is a stage by itself; other nodes of one device and level are one, with the free nodes that they use."""
+        """Nodes of one device, level and kind are a stage, with the free nodes that they use; of host ops, only siblings are.
+
+        Those are pure and wait for the same, so that none waits for another one's inputs, or while that one blocks.
+        """
         partition = self._partition
+        siblings: dict[tuple[int, str, frozenset[Any]], int] = {}
         leaving = {t.op for t in partition.fetches if t not in partition.settled} | {
             _producer(edge) for edge in partition.sends
         }
@@ -113,11 +117,26 @@ class _Builder:
                 continue
             level, device = partition.levels[op], partition.devices[op]
             runs_as = Kind.COMPILED if kind is Kind.FREE else kind
-            key = (level, device, runs_as.value, position if kind is Kind.HOST else -1)
+            place = -1
+            if kind is Kind.HOST:
+                place = position if op.op_def.stateful else siblings.setdefault((level, device, self._waits_for(op)), position)
+            key = (level, device, runs_as.value, place)
             self._stage_of[op] = key
             self._groups.setdefault(key, []).append(op)
         for key, nodes in self._groups.items():
             self._groups[key] = self._with_free_nodes(nodes)
+
+    def _waits_for(self, op: Operation) -> frozenset[Any]:
+        """The stages and edges that a node's inputs come from."""
+        recvs = self._partition.recvs
+        found: set[Any] = set()
+        for source in self._sources(op):
+            found.add(recvs[source].number if source in recvs else self._stage_of.get(_made_by(source)))
+        return frozenset(found)
+
+    def _sources(self, op: Operation) -> list[Tensor | Operation]:
+        """What a node waits for."""
+        return [*(t for t in op.inputs if t not in self._feeds), *op.control_inputs]
 
     def _group_settled(self) -> None:
         """A settled variable is read by the one stage that updates it, or by one that waits for all that do."""
@@ -205,13 +224,11 @@ class _Builder:
         edges: dict[int, None] = {}
         recvs = self._partition.recvs
         for op in self._groups[key]:
-            sources: Iterable[Tensor | Operation] = [*(t for t in op.inputs if t not in self._feeds), *op.control_inputs]
-            for source in sources:
+            for source in self._sources(op):
                 if source in recvs:
                     edges[recvs[source].number] = None
                     continue
-                producer = source if isinstance(source, Operation) else source.op
-                other = self._stage_of.get(producer)
+                other = self._stage_of.get(_made_by(source))
                 if other is not None and other != key:
                     before[other] = None
         if key[0] == _LAST:
@@ -241,7 +258,11 @@ class _Builder:
 
 
 def _producer(edge: Edge) -> Operation:
-    return edge.source if isinstance(edge.source, Operation) else edge.source.op
+    return _made_by(edge.source)
+
+
+def _made_by(source: Tensor | Operation) -> Operation:
+    return source if isinstance(source, Operation) else source.op
 
 
 def _tensor(edge: Edge) -> Tensor:
