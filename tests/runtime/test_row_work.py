@@ -111,3 +111,29 @@ def test_an_update_that_fails_leaves_the_table_as_it_was(update: Rows) -> None:
     update.error(np.ones((1, SHAPE[1]), np.float32), [SHAPE[0]])
     assert all((slot.value == 1.0).all() for slot in update.stage.program.slots)
     update.run(np.ones((1, SHAPE[1]), np.float32), [0])
+
+
+@pytest.mark.parametrize("ids", [[7, 9], [7, 7], [0, 1, 1, 2, 0, 0], [5] * 12, [*range(60), 3]])
+def test_repeated_rows_are_summed_before_the_tables_are_locked(update: Rows, ids: list[int]) -> None:
+    gradients = np.random.default_rng(0).random((len(ids), SHAPE[1]), np.float32)
+    found = []
+    for _ in range(2):
+        update.set_values(1.0, 3.0)
+        update.run(gradients, np.array(ids, np.int32))
+        found.append([slot.value.copy() for slot in update.stage.program.slots])
+        without_row_work(update.stage)
+    for ahead, otherwise in zip(*found, strict=True):
+        np.testing.assert_array_equal(ahead, otherwise)
+
+
+def test_rows_that_are_taken_and_put_in_one_stage_are_not_looked_at_before(make_parts: MakeParts) -> None:
+    ids, table = tf.placeholder(tf.int32, [None]), a_table("both")
+    rows = tf.gather(table, ids)
+    applied = tf.train.AdagradOptimizer(0.5).apply_gradients([(tf.IndexedSlices(rows, ids), table)])
+    both = Rows(make_parts([], [ids], [applied]))
+    assert both.stage._row_work is not None
+    both.set_values(2.0, 12.0)
+    both.run([3, 3])
+    table_now, accumulator = (slot.value for slot in both.stage.program.slots)
+    assert accumulator[3, 0] == 12.0 + 4.0**2
+    assert table_now[3, 0] == np.float32(2.0 - 0.5 * 4.0 / np.sqrt(np.float32(28.0)))

@@ -97,6 +97,8 @@ class OpDef:
 
     `by_row` marks gathers and updates whose cost on NumPy is that of the rows that they name, not that of the variable, which
     is the first input. Such an update changes arrays in place that come to it writable, and all it updates come first.
+    `ahead(*inputs)` of such an update gets the inputs behind those variables and works out what can be known without them, so
+    that they are locked for less time; where that is done, the kernel gets the result as `ahead=`.
     `by_element` names the inputs that an update combines with the variables element by element, all of one shape; its other
     inputs are scalars, and all it updates come first.
 
@@ -122,6 +124,7 @@ class OpDef:
     allows_uninitialized: bool = False
     takes_run_index: bool = False
     by_row: bool = False
+    ahead: Callable[..., Any] | None = None
     by_element: frozenset[str] = frozenset()
     check: Callable[..., None] | None = None
     kernel_attrs: tuple[str, ...] = ()
@@ -251,6 +254,7 @@ def declare(
     reads: Sequence[str] = (),
     allows_uninitialized: bool = False,
     by_row: bool = False,
+    ahead: Callable[..., Any] | None = None,
     by_element: Sequence[str] = (),
     check: Callable[..., None] | None = None,
     types: Mapping[str, Sequence[DType]] | None = None,
@@ -279,7 +283,7 @@ def declare(
         name=name, inputs=inputs, outputs=outputs, attrs=attrs, kernel=kernel, infer=infer, gradient=gradient,
         stateful=stateful, is_host=is_host, takes_xp=takes_xp, compiled_only=compiled_only, shape_only=shape_only,
         static=frozenset(static), updates=tuple(updates), reads=tuple(reads), allows_uninitialized=allows_uninitialized,
-        takes_run_index=takes_run_index, by_row=by_row,
+        takes_run_index=takes_run_index, by_row=by_row, ahead=ahead,
         by_element=frozenset(by_element), check=check, kernel_attrs=tuple(keyword_only),
         device_types=tuple(device_types), bodies=tuple(bodies), dynamic=dynamic,
     )  # fmt: skip

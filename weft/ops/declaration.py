@@ -34,6 +34,7 @@ def op(
     reads: Sequence[str] = (),
     allows_uninitialized: bool = False,
     by_row: bool = False,
+    ahead: Callable[..., Any] | None = None,
     by_element: Sequence[str] = (),
     check: Callable[..., None] | None = None,
     types: Mapping[str, Sequence[DType]] | None = None,
@@ -60,6 +61,8 @@ def op(
         allows_uninitialized: whether a variable without a value may come in (as None).
         by_row: whether it touches only rows of the variable that is its first input (or of all that it updates), and on NumPy
             changes those in place where an array comes to it writable.
+        ahead: `ahead(*inputs)` works out, of the inputs of an update `by_row` that are no variables, what its kernel would; the
+            kernel gets it as `ahead=` if that was done before the variables were locked.
         by_element: the inputs that an update combines with the variables element by element; the others are scalars.
         check: `check(op, *inputs)` refuses values that a compiled kernel cannot refuse, such as indices out of range; it
             gets the inputs that are known before a compiled stage runs, None for the others.
@@ -74,7 +77,7 @@ def op(
         definition = op_def.declare(
             name, signature, kernel, infer=infer, gradient=gradient, stateful=stateful, compiled_only=compiled_only,
             shape_only=shape_only, static=static, updates=updates, reads=reads,
-            allows_uninitialized=allows_uninitialized, by_row=by_row, by_element=by_element,
+            allows_uninitialized=allows_uninitialized, by_row=by_row, ahead=ahead, by_element=by_element,
             check=check, types=types, defaults=defaults,
             device_types=device_types, bodies=bodies, dynamic=dynamic,
         )  # fmt: skip

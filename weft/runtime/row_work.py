@@ -6,6 +6,7 @@ each millisecond, and what Python does around the arithmetic runs on cold caches
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -24,17 +25,30 @@ class RowWork:
         self._state = LockedState(program.slots)
         self._outputs = program.output_numbers
         self._values: list[Any] = [constants.get(number) for number in range(program.size)]
+        known = {*range(len(program.inputs)), *constants}
+        self._early = [each for each in work if isinstance(each, _Update) and each.prepare(known, self._values)]
+
+    def begin(self, inputs: Sequence[Any]) -> list[Any]:
+        """Take the inputs, arrays in host memory, and do what needs no variable; returns what `run` takes."""
+        values = self._values.copy()
+        values[: len(inputs)] = inputs
+        if self._early:
+            self._look_ahead(values)
+        return values
+
+    @np.errstate(all="ignore")
+    def _look_ahead(self, values: list[Any]) -> None:
+        for update in self._early:
+            update.look_ahead(values)
 
     # Overflow and division by zero give inf and nan here as they do in compiled code, and no warnings.
     @np.errstate(all="ignore")
-    def run(self, inputs: Sequence[Any]) -> list[Any]:
-        """Do the work with arrays in host memory and return the outputs.
+    def run(self, values: list[Any]) -> list[Any]:
+        """Do the work that was begun, and return the outputs.
 
         Raises:
             OpError: a node failed; the error carries it.
         """
-        values = self._values.copy()
-        values[: len(inputs)] = inputs
         for each in self._work:
             try:
                 each.run(values, self._state)
@@ -76,21 +90,37 @@ class _Gather(_Node):
 class _Update(_Node):
     """An update of rows of the variables that are the first arguments."""
 
-    __slots__ = ("_slots",)
+    __slots__ = ("_ahead_at", "_slots")
 
     def __init__(self, instruction: Instruction) -> None:
         super().__init__(instruction)
         self._slots = instruction.updates
         self._arguments = instruction.arguments[len(self._slots) :]
+        self._ahead_at = -1
+
+    def prepare(self, known: set[int], values: list[Any]) -> bool:
+        """Whether there is something to look ahead for, in values with these numbers; then there is a place for the result."""
+        if self.op.op_def.ahead is None or not known.issuperset(self._arguments):
+            return False
+        self._ahead_at = len(values)
+        values.append(None)
+        return True
+
+    def look_ahead(self, values: list[Any]) -> None:
+        """Work out what can be known without the variables."""
+        # A failure is for the kernel to tell of, which finds the same.
+        with contextlib.suppress(Exception):
+            values[self._ahead_at] = self.op.op_def.ahead(*[values[number] for number in self._arguments])  # type: ignore[misc]
 
     def run(self, values: list[Any], state: LockedState) -> None:
         others = [values[number] for number in self._arguments]
+        keywords = self._keywords if self._ahead_at < 0 else {**self._keywords, "ahead": values[self._ahead_at]}
 
         def changed(old: list[Any]) -> Sequence[Any]:
             for value in old:
                 if value is None:
                     raise uninitialized(self.op)
-            new = self._kernel(np, *old, *others, **self._keywords)
+            new = self._kernel(np, *old, *others, **keywords)
             return new if type(new) is tuple else (new,)
 
         state.update(self._slots, changed)

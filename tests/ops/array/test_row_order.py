@@ -8,7 +8,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from weft.ops.array.row_order import put_rows, repeated_rows, sorted_rows
+from weft.ops.array.row_order import are_rows, put_rows, repeated_rows, sorted_rows
 
 
 @pytest.mark.parametrize("dtype", [np.int16, np.int32, np.int64])
@@ -89,3 +89,14 @@ def test_keys_of_every_width_keep_the_order(largest: int) -> None:
     order, ordered, _ = sorted_rows(indices)
     np.testing.assert_array_equal(order, np.argsort(indices, kind="stable"))
     np.testing.assert_array_equal(ordered, np.sort(indices))
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, ">i4"])
+@pytest.mark.parametrize("limit", [1, 100, 2**7, 2**8, 2**15, 2**31, 2**40])
+def test_numbers_are_rows_if_they_are_not_negative_and_below_the_limit(dtype: Any, limit: int) -> None:
+    bounds = np.iinfo(dtype)
+    for number in {bounds.min, -1, 0, limit - 1, limit, bounds.max}:
+        if bounds.min <= number <= bounds.max:
+            assert are_rows(np.array([[0, number]], dtype), limit) == (0 <= number < limit)
+            assert are_rows(np.array(number, dtype), limit) == (0 <= number < limit)
+    assert are_rows(np.zeros(0, dtype), limit)

@@ -23,6 +23,7 @@ from weft.framework.tensor_shape import Dims, merge_dims
 from weft.ops.array.filling import zeros_like
 from weft.ops.array.joining import concat_v2
 from weft.ops.array.padding import slice_node
+from weft.ops.array.row_order import are_rows
 from weft.ops.array.shape_ops import INDEX, brackets, reshape, shape_internal, size_internal
 from weft.ops.declaration import op, rank_of, same_as_input
 from weft.ops.math.elementwise import neg
@@ -61,7 +62,7 @@ def _gather_v2_shape(node: Operation) -> list[Dims]:
 
 def check_indices(indices: Any, limit: int, what: str = "indices") -> None:
     """Raise InvalidArgumentError for the first index that is not in [0, limit)."""
-    if not indices.size or (np.minimum.reduce(indices, axis=None) >= 0 and np.maximum.reduce(indices, axis=None) < limit):
+    if are_rows(indices, limit):
         return
     wrong = (indices < 0) | (indices >= limit)
     if wrong.any():
@@ -76,9 +77,11 @@ def _shape_of(tensor: Tensor, value: Any) -> Dims:
 
 
 def _check_gathered(node: Operation, params: Any, indices: Any, axis: Any = 0) -> None:
+    if indices is None:
+        return
     dims = _shape_of(node.inputs[0], params)
     axis = constant_value(node.inputs[2]) if axis is None else axis
-    if indices is not None and dims is not None and axis is not None:
+    if dims is not None and axis is not None:
         limit = dims[int(axis) % len(dims)]
         if limit is not None:
             check_indices(indices, limit)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -16,6 +16,8 @@ from weft.ops.array.row_order import put_rows
 from weft.ops.array.shape_ops import brackets
 from weft.ops.declaration import op
 from weft.platform.aligned_memory import aligned_empty
+
+_LAST_ROW: Final = (1 << 31) - 1
 
 # DynamicPartition.
 
@@ -86,7 +88,7 @@ def _stitch_gradient(node: Operation, grad: Any) -> list[Any]:
 
 
 def _stitch(xp: Any, indices: Any, data: Any) -> Any:
-    rows = max((int(index.max()) + 1 for index in indices if index.size), default=0)
+    rows = _row_count(indices)
     rest = tuple(data[0].shape[len(indices[0].shape) :])
     flat = [xp.reshape(part, (-1, *rest)) for part in data]
     if xp is np:
@@ -100,14 +102,24 @@ def _stitch(xp: Any, indices: Any, data: Any) -> Any:
     return xp.where((source >= 0).reshape((-1,) + (1,) * len(rest)), taken, xp.zeros((), joined.dtype))
 
 
+def _row_count(indices: Any) -> int:
+    count = 0
+    for number, index in enumerate(indices):
+        if index.size:
+            # As unsigned numbers: negative ones are larger than all others.
+            last = int(np.maximum.reduce(index.view(np.uint32), axis=None))
+            if last > _LAST_ROW:
+                raise InvalidArgumentError(None, None, f"indices[{number}] is out of range: {int(index.min())}")
+            count = max(count, last + 1)
+    return count
+
+
 def _stitch_here(indices: Any, parts: Any, rows: int) -> Any:
     """The same on NumPy: each part's rows are moved once."""
     merged = aligned_empty((rows, *parts[0].shape[1:]), parts[0].dtype)
     is_missing = np.ones(rows, bool)
-    for number, (index, part) in enumerate(zip(indices, parts, strict=True)):
-        places = np.ravel(index)
-        if places.size and places.min() < 0:
-            raise InvalidArgumentError(None, None, f"indices[{number}] is out of range: {int(places.min())}")
+    for index, part in zip(indices, parts, strict=True):
+        places = index.reshape(-1)
         is_missing[places] = False
         put_rows(merged, places, part)
     if is_missing.any():

@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
+
+# Looked at as unsigned, a negative number is larger than any that may be: one pass finds out what takes two otherwise.
+_UNSIGNED: Final = {np.dtype(f"i{size}"): np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
+
+
+def are_rows(indices: Any, limit: int) -> bool:
+    """Whether all of some integers, of any shape, are in [0, limit)."""
+    if not indices.size:
+        return True
+    unsigned = _UNSIGNED.get(indices.dtype)
+    if unsigned is None or limit > 1 << (8 * unsigned.itemsize - 1):
+        return bool(np.minimum.reduce(indices, axis=None) >= 0 and np.maximum.reduce(indices, axis=None) < limit)
+    return bool(np.maximum.reduce(indices.view(unsigned), axis=None) < limit)
 
 
 def sorted_rows(indices: Any) -> tuple[Any, Any, Any]:

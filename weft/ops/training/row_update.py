@@ -8,12 +8,12 @@ the whole would.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from weft.errors import InvalidArgumentError
-from weft.ops.array.row_order import put_rows, repeated_rows, whole_rows
+from weft.ops.array.row_order import are_rows, put_rows, repeated_rows, whole_rows
 
 RowRule = Callable[..., Sequence[Any]]
 """`rule(*tables, gradient)` gives the new values of the tables' elements."""
@@ -24,7 +24,28 @@ _PIECE_BYTES: Final = 64 << 10  # of one array; a rule has up to ten at a time
 _MANY: Final = 8
 
 
-def update_rows(rule: RowRule, tables: Sequence[Any], indices: Any, gradients: Any) -> tuple[Any, ...]:
+class Repetitions(NamedTuple):
+    """Rows whose numbers come more than once, each once, and the sums of their gradients; or all rows. See `repetitions_of`."""
+
+    rows: Any
+    summed: Any
+    are_all: bool
+
+
+_NONE: Final = Repetitions(None, None, False)
+
+
+def repetitions_of(indices: Any, gradients: Any) -> Repetitions:
+    """What has to be summed before an update: that takes time, and none of the tables."""
+    repeated = repeated_rows(indices, _MANY)
+    if repeated is None:
+        return _NONE
+    return Repetitions(*_summed(*repeated, gradients), len(repeated[0]) == len(indices))
+
+
+def update_rows(
+    rule: RowRule, tables: Sequence[Any], indices: Any, gradients: Any, repetitions: Repetitions | None = None
+) -> tuple[Any, ...]:
     """Apply a rule to the rows that the indices name; gradients of the same row are summed first.
 
     Args:
@@ -32,6 +53,7 @@ def update_rows(rule: RowRule, tables: Sequence[Any], indices: Any, gradients: A
         tables: `[rows, ...]` arrays of one shape, which are changed in place if they can be written to.
         indices: `[k] integer`.
         gradients: `[k, ...]`, with the tables' inner dimensions.
+        repetitions: what `repetitions_of` says of both, if that is known already.
 
     Returns the tables as they are now.
 
@@ -40,12 +62,10 @@ def update_rows(rule: RowRule, tables: Sequence[Any], indices: Any, gradients: A
     """
     _check(tables[0], indices, gradients)
     changed = tuple(table if table.flags.writeable else table.copy() for table in tables)
-    repeated = repeated_rows(indices, _MANY)
-    if repeated is None:
+    rows, summed, are_all = repetitions_of(indices, gradients) if repetitions is None else repetitions
+    if rows is None:
         _update(rule, changed, indices, gradients)
-        return changed
-    rows, summed = _summed(*repeated, gradients)
-    if len(repeated[0]) == len(indices):
+    elif are_all:
         _update(rule, changed, rows, summed)
     else:
         # The others are taken as they come. The few that repeat go along, and then get what their sums make of them.
@@ -63,7 +83,7 @@ def _check(table: Any, indices: Any, gradients: Any) -> None:
             None,
             f"Gradients of shape {gradients.shape} do not fit {len(indices)} rows of a variable of shape {table.shape}",
         )
-    if not len(indices) or (np.minimum.reduce(indices) >= 0 and np.maximum.reduce(indices) < row_count):
+    if are_rows(indices, row_count):
         return
     offset = int(np.flatnonzero((indices < 0) | (indices >= row_count))[0])
     raise InvalidArgumentError(
@@ -79,7 +99,8 @@ def _summed(order: Any, ordered: Any, is_first: Any, gradients: Any) -> tuple[An
 
 def _update(rule: RowRule, tables: Sequence[Any], rows: Any, gradients: Any) -> None:
     rows = rows.astype(np.intp, copy=False)
-    size = max(_PIECE_BYTES * len(rows) // max(gradients.nbytes, 1), 1)
+    pieces = max(round(gradients.nbytes / _PIECE_BYTES), 1)
+    size = max(-(-len(rows) // pieces), 1)
     # As `put_rows` does, but found once for all pieces.
     by_row = [whole_rows(table) for table in tables]
     for start in range(0, len(rows), size):

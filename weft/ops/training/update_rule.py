@@ -24,7 +24,7 @@ from weft.framework.tensor_shape import Dims, brackets, merge_dims
 from weft.ops.array.shape_ops import INDEX
 from weft.ops.declaration import op
 from weft.ops.math.elementwise import NUMBERS
-from weft.ops.training.row_update import update_rows
+from weft.ops.training.row_update import Repetitions, repetitions_of, update_rows
 
 Rule = Callable[..., Sequence[Any]]
 _FIXED_TYPES: Final = {"global_step": "int64", "indices": "Tindices"}
@@ -132,7 +132,8 @@ class _Form:
         declared = op(
             name, f"{inputs} ->" if is_resource else f"{inputs} -> out: Ref(T)", infer=infer, gradient=None,
             stateful=True, updates=self._states, types=kinds,
-            by_row=self._sparse, by_element=() if self._sparse else (self._gradient,),
+            by_row=self._sparse, ahead=self._ahead if self._sparse else None,
+            by_element=() if self._sparse else (self._gradient,),
         )  # fmt: skip
         return declared(self._kernel(attrs))
 
@@ -143,7 +144,7 @@ class _Form:
                 settings[name] = given.get(name, default)
             old, gradient = inputs[: len(self._states)], inputs[self._gradient_at]
             if self._sparse:
-                return self._apply_to_rows(xp, old, inputs[self._indices_at], gradient, settings)
+                return self._apply_to_rows(xp, old, inputs[self._indices_at], gradient, settings, given.get("ahead"))
             self._check_shapes(old, gradient)
             new = self._rule(xp, *old, gradient, **settings)
             # A value that has the type already must not be copied again.
@@ -159,11 +160,21 @@ class _Form:
         kernel.__signature__ = Signature(positional + keywords)  # type: ignore[attr-defined]
         return kernel
 
+    def _ahead(self, *inputs: Any) -> Repetitions:
+        states = len(self._states)
+        return repetitions_of(inputs[self._indices_at - states], inputs[self._gradient_at - states])
+
     def _apply_to_rows(
-        self, xp: Any, old: Sequence[Any], indices: Any, gradient: Any, settings: dict[str, Any]
+        self,
+        xp: Any,
+        old: Sequence[Any],
+        indices: Any,
+        gradient: Any,
+        settings: dict[str, Any],
+        repetitions: Repetitions | None,
     ) -> tuple[Any, ...]:
         if xp is np:
-            return update_rows(partial(self._rule, np, **settings), old, indices, gradient)
+            return update_rows(partial(self._rule, np, **settings), old, indices, gradient, repetitions)
         rows, summed = sum_repeated(xp, indices, gradient, old[0].shape[0])
         new = self._rule(xp, *(_take(xp, each, rows) for each in old), summed, **settings)
         return tuple(_put(xp, each, rows, value) for value, each in zip(new, old, strict=True))
