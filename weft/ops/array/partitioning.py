@@ -90,7 +90,7 @@ def _stitch_gradient(node: Operation, grad: Any) -> list[Any]:
 def _stitch(xp: Any, indices: Any, data: Any) -> Any:
     rows = _row_count(indices)
     rest = tuple(data[0].shape[len(indices[0].shape) :])
-    flat = [xp.reshape(part, (-1, *rest)) for part in data]
+    flat = [part.reshape(-1, *rest) for part in data]
     if xp is np:
         return _stitch_here(indices, flat, rows)
     # Of the rows with one index the last one counts, and XLA's scatter leaves open which that is.
@@ -117,13 +117,13 @@ def _row_count(indices: Any) -> int:
 def _stitch_here(indices: Any, parts: Any, rows: int) -> Any:
     """The same on NumPy: each part's rows are moved once."""
     merged = aligned_empty((rows, *parts[0].shape[1:]), parts[0].dtype)
-    is_missing = np.ones(rows, bool)
+    is_there = np.zeros(rows, bool)
     for index, part in zip(indices, parts, strict=True):
         places = index.reshape(-1)
-        is_missing[places] = False
+        is_there[places] = True
         put_rows(merged, places, part)
-    if is_missing.any():
-        merged[is_missing] = b"" if merged.dtype.hasobject else 0
+    if not np.logical_and.reduce(is_there):
+        merged[~is_there] = b"" if merged.dtype.hasobject else 0
     return merged
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any, Final
 
 import numpy as np
@@ -47,9 +48,12 @@ def repeated_rows(indices: Any, share: int) -> tuple[Any, Any, Any] | None:
     repetitions = np.count_nonzero(is_repetition)
     if not repetitions:
         return None
-    is_wanted = np.full(len(indices), repetitions * share > len(indices))
-    is_wanted[1:] |= is_repetition
-    is_wanted[:-1] |= is_repetition
+    is_wanted = np.zeros(len(indices), bool)
+    if repetitions * share > len(indices):
+        is_wanted[:] = True
+    else:
+        is_wanted[1:] = is_repetition
+        is_wanted[:-1] |= is_repetition
     if keys is None:
         return order[is_wanted], ordered[is_wanted], is_first[is_wanted]
     return _parted(keys[is_wanted], place_bits)
@@ -80,7 +84,8 @@ def _parted(keys: Any, place_bits: int) -> tuple[Any, Any, Any]:
 
 
 def _is_first(ordered: Any) -> Any:
-    is_first = np.ones(len(ordered), bool)
+    is_first = np.empty(len(ordered), bool)
+    is_first[:1] = True
     np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
     return is_first
 
@@ -98,4 +103,9 @@ def whole_rows(array: Any) -> Any:
     """`[rows]` view of an array in which each row is one element; None if there is no such view or it saves nothing."""
     if array.ndim < 2 or not array.size or not array.flags.c_contiguous or array.dtype.hasobject:
         return None
-    return array.reshape(-1).view(np.dtype((np.void, array.nbytes // len(array))))
+    return array.reshape(-1).view(_row_type(array.nbytes // len(array)))
+
+
+@functools.lru_cache(64)
+def _row_type(size_bytes: int) -> np.dtype[Any]:
+    return np.dtype((np.void, size_bytes))
