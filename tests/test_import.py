@@ -12,6 +12,16 @@ weft.no_op()
 print(gc.get_freeze_count(), len(gc.get_objects()))
 """
 
+SETTING = """
+import gc
+{before}
+during = []
+gc.callbacks.append(lambda phase, info: during.append("jax" in sys.modules and "tensorboard" not in sys.modules))
+import sys
+import weft
+print(gc.isenabled(), any(during))
+"""
+
 NOT_LOADED = ("scipy", "optax", "PIL", "tensorflow")
 MODULES = f"""
 import sys
@@ -29,6 +39,11 @@ def test_a_full_collection_need_not_look_at_what_importing_made() -> None:
     frozen, others = map(int, _printed(COLLECTIONS).split())
     assert frozen > 50_000
     assert others < frozen / 10
+
+
+def test_nothing_is_collected_while_jax_is_imported_and_the_setting_stays() -> None:
+    assert _printed(SETTING.format(before="")) == "True False"
+    assert _printed(SETTING.format(before="gc.disable()")) == "False False"
 
 
 def test_importing_loads_nothing_heavy_that_few_programs_need() -> None:

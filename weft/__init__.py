@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import gc as _gc
 
+from weft.platform import first_import as _first_import
+
+# isort: split
 from tensorboard.compat.proto.attr_value_pb2 import AttrValue as AttrValue
 from tensorboard.compat.proto.attr_value_pb2 import NameAttrList as NameAttrList
 from tensorboard.compat.proto.config_pb2 import ConfigProto as ConfigProto
