@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import multiprocessing
-import socket
 from collections.abc import Mapping
 from multiprocessing.process import BaseProcess
 from typing import Any
 
 from tensorboard.compat.proto import config_pb2
 
+from weft.distributed.free_ports import free_ports
 from weft.distributed.remote_session import wait_until_serving
 from weft.distributed.server import Server
 from weft.framework.cluster_spec import ClusterSpec
@@ -101,14 +101,7 @@ class LocalCluster:
 
 def free_addresses(count: int) -> list[str]:
     """Addresses on this host whose ports are free now, all different."""
-    sockets = [socket.socket() for _ in range(count)]
-    try:
-        for each in sockets:
-            each.bind(("127.0.0.1", 0))
-        return [f"127.0.0.1:{each.getsockname()[1]}" for each in sockets]
-    finally:
-        for each in sockets:
-            each.close()
+    return [f"127.0.0.1:{port}" for port in free_ports(count)]
 
 
 def _serve(spec: dict[str, Any], job: str, index: int, config: bytes | None) -> None:

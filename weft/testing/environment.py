@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from weft.cli.ports import free_ports
 from weft.client.device_lib import list_local_devices
+from weft.distributed.free_ports import free_ports
 from weft.distributed.server import Server
 
 

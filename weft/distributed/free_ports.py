@@ -1,4 +1,4 @@
-"""Free ports for servers that other processes are about to start.
+"""Free ports for servers that are about to start, in other processes or this one.
 
 A port is free when it is chosen, and nothing can keep it so until the server has it: a socket that is held open would
 keep the server out as well. What makes the gap harmless is the choice. Ports come from below the range from which the

@@ -2,11 +2,11 @@ import socket
 
 import pytest
 
-from weft.cli import ports
+from weft.distributed import free_ports
 
 
 def test_ports_are_different_and_free():
-    found = ports.free_ports(20)
+    found = free_ports.free_ports(20)
     assert len(set(found)) == 20
     for port in found:
         with socket.socket() as server:
@@ -17,6 +17,6 @@ def test_ports_in_use_are_passed_over(monkeypatch):
     with socket.socket() as server:
         server.bind(("127.0.0.1", 0))
         taken = server.getsockname()[1]
-        monkeypatch.setattr(ports, "_candidates", lambda: iter([taken]))
+        monkeypatch.setattr(free_ports, "_candidates", lambda: iter([taken]))
         with pytest.raises(OSError, match="1 tasks need a port each, 0 are free"):
-            ports.free_ports(1)
+            free_ports.free_ports(1)
