@@ -23,6 +23,7 @@ class FakeWorker:
 
     def __init__(self, name: str) -> None:
         self.task = name
+        self.is_local = False
         self.incarnation = 1
         self.registered: dict[str, Partition] = {}
         self.deregistered: list[str] = []

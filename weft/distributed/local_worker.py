@@ -20,6 +20,11 @@ class LocalWorker:
         self.task = worker.task
 
     @property
+    def is_local(self) -> bool:
+        """True: the task is here."""
+        return True
+
+    @property
     def incarnation(self) -> int:
         """The worker's incarnation; 0 when it is stopped."""
         return 0 if self.worker.is_stopped else self.worker.incarnation

@@ -88,7 +88,7 @@ class Outbox:
             if not self._is_open:
                 return False
             if self._held:
-                buffers = self._with_held(buffers)
+                buffers = self._behind_held(buffers)
             if not self._queue and len(buffers) == 1:
                 # The commonest message is one small buffer for a peer that reads.
                 try:
@@ -119,18 +119,15 @@ class Outbox:
         """Whether a message waits for the next one; a look without the lock."""
         return bool(self._held)
 
-    def _with_held(self, buffers: Sequence[Buffer]) -> Sequence[Buffer]:
+    def _behind_held(self, buffers: Sequence[Buffer]) -> Sequence[Buffer]:
         held, self._held = self._held, b""
-        if not buffers:
-            return (held,)
-        # A frame begins with its header, which is small, or is small as a whole.
-        return (held + buffers[0], *buffers[1:])
+        return (held, *buffers)
 
     def finish(self, last: Sequence[Buffer]) -> None:
         """Take `last` and nothing more; end the stream when all is written. Does not wait."""
         with self._lock:
             if self._is_open:
-                self._put(self._with_held(last) if self._held else last)
+                self._put(self._behind_held(last) if self._held else last)
                 self._is_open = False
                 self._room.notify_all()
                 self._start_all()

@@ -25,6 +25,11 @@ class RemoteWorker:
         self._network = network
 
     @property
+    def is_local(self) -> bool:
+        """False: the task is elsewhere."""
+        return False
+
+    @property
     def incarnation(self) -> int:
         """The incarnation that the channel is connected with; 0 when there is no connection."""
         return self._network.incarnation_of(self.task)
@@ -54,9 +59,10 @@ class RemoteWorker:
 
     def run_graph(
         self, step_id: int, graph_handle: str, feeds: Sequence[Any], trace: bool, inbox: Inbox, on_done: Any, at_once: bool
-    ) -> Callable[[], None]:
+    ) -> Callable[[], None] | None:
         """Ask for a part of a step."""
-        return self._network.run_graph(self.task, step_id, graph_handle, feeds, trace, on_done, at_once).flush
+        connection = self._network.run_graph(self.task, step_id, graph_handle, feeds, trace, on_done, at_once)
+        return None if at_once else connection.flush
 
     def waits_at(self, step_id: int) -> list[str]:
         """Not known here."""

@@ -32,6 +32,11 @@ class WorkerHandle(Protocol):
     task: str
 
     @property
+    def is_local(self) -> bool:
+        """Whether the task is in this process."""
+        ...
+
+    @property
     def incarnation(self) -> int:
         """Which run of the task this handle reaches; 0 while it reaches none."""
         ...
@@ -49,7 +54,7 @@ class WorkerHandle(Protocol):
     ) -> Callable[[], None] | None:
         """Start a part of a step; `on_done(fetches, error, step_stats)` is called once when it is over.
 
-        One that is not to start `at_once` may start with the first values for it, or when what is returned is called.
+        One that is not to start `at_once` may start with the first values for it; what is returned then starts it without them.
         """
         ...
 
@@ -155,7 +160,7 @@ class StepPlan:
         sources = [part.worker.source() for part in self.parts.values()]
         self._sources = [source for source in sources if source is not None]
         self._single = None
-        here = [task for task, part in self.parts.items() if part.worker.local_executor(part.graph_handle) is not None]
+        here = [task for task, part in self.parts.items() if part.worker.is_local]
         for part in self.parts.values():
             part.at_once = not begins_with_values_from(part.partition, here)
         self._find_single()
@@ -265,16 +270,16 @@ class StepPlan:
         if on_start is not None:
             on_start(cancel)
         try:
-            late: list[Callable[[], None] | None] = []
+            late: list[Callable[[], None]] = []
             for task, part in self.parts.items():
                 values = [feeds[place] for place in part.feed_places]
-                at_once = part.at_once
-                start = part.worker.run_graph(step.step_id, part.graph_handle, values, traced, inbox, part_over(task), at_once)
-                if not at_once:
+                start = part.worker.run_graph(
+                    step.step_id, part.graph_handle, values, traced, inbox, part_over(task), part.at_once
+                )
+                if start is not None:
                     late.append(start)
             for start in late:
-                if start is not None:
-                    start()
+                start()
             self._wait(step, inbox, give_up, self._deadline(options))
         except BaseException as error:
             # An interrupt, or a task that could not even be asked: the others must not wait for ever.

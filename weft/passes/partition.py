@@ -31,6 +31,11 @@ class Edge:
         """Whether no value travels."""
         return isinstance(self.source, Operation)
 
+    @property
+    def producer(self) -> Operation:
+        """The node that it comes from."""
+        return self.source if isinstance(self.source, Operation) else self.source.op
+
 
 @dataclass(slots=True)
 class Partition:
@@ -107,8 +112,7 @@ def begins_with_values_from(part: Partition, tasks: Collection[str]) -> bool:
     if not part.recvs or any(edge.sender not in tasks for edge in part.recvs.values()):
         return False
     fed = set(part.feeds)
-    leaving = {tensor.op for tensor in part.fetches}
-    leaving.update(edge.source if isinstance(edge.source, Operation) else edge.source.op for edge in part.sends)
+    leaving = {tensor.op for tensor in part.fetches} | {edge.producer for edge in part.sends}
     later: set[Operation] = set()
     others: list[Operation] = []
     for op in part.nodes:

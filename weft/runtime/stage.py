@@ -253,12 +253,12 @@ class Stage:
         return self._apart(self.program.run(np, inputs, self._state, indices, context), inputs)
 
     def _run_rows(self, inputs: Sequence[Any], session: SessionState) -> Sequence[Any]:
-        work = self._row_work
-        begun = None if work is None else work.begin(inputs)
         # The locks are taken for reading too: an update finds nobody with a view of the array, and needs no copy of it.
+        if self._row_work is not None:
+            begun = self._row_work.begin(inputs)
+            with deferred_interrupts(), held(self._locks):
+                return self._row_work.run(begun)
         with deferred_interrupts(), held(self._locks):
-            if work is not None and begun is not None:
-                return work.run(begun)
             state = LockedState(self.program.slots)
             return self.program.run(np, inputs, state, ()) if self._joint is None else self._joint.run(inputs, state)
 

@@ -55,7 +55,7 @@ def _only_asked(partition: Partition) -> set[Operation]:
     """The variables that the partition only asks whether they have a value."""
     asked = {tensor.op for op in partition.nodes if op.type in _ASKING for tensor in op.inputs}
     used = {tensor.op for op in partition.nodes if op.type not in _ASKING for tensor in op.inputs}
-    leaving = {tensor.op for tensor in partition.fetches} | {_producer(edge) for edge in partition.sends}
+    leaving = {tensor.op for tensor in partition.fetches} | {edge.producer for edge in partition.sends}
     return asked - used - leaving
 
 
@@ -105,9 +105,7 @@ class _Builder:
         """
         partition = self._partition
         siblings: dict[tuple[int, str, frozenset[Any]], int] = {}
-        leaving = {t.op for t in partition.fetches if t not in partition.settled} | {
-            _producer(edge) for edge in partition.sends
-        }
+        leaving = {t.op for t in partition.fetches if t not in partition.settled} | {edge.producer for edge in partition.sends}
         consumed = {t.op for op in partition.nodes for t in op.inputs} | {
             c for op in partition.nodes for c in op.control_inputs
         }
@@ -244,7 +242,7 @@ class _Builder:
     def _add_sends(self, stages: dict[_GroupKey, Stage]) -> None:
         bundles: dict[tuple[_GroupKey, str], list[Edge]] = {}
         for edge in self._partition.sends:
-            bundles.setdefault((self._stage_of[_producer(edge)], edge.receiver), []).append(edge)
+            bundles.setdefault((self._stage_of[edge.producer], edge.receiver), []).append(edge)
         for (key, peer), edges in bundles.items():
             numbers = tuple(-1 if edge.is_control else self._number(_tensor(edge)) for edge in edges)
             stages[key].sends.append((peer, tuple(edge.number for edge in edges), numbers))
@@ -255,10 +253,6 @@ class _Builder:
         for stage in self._plan.stages:
             sent = {number for _, _, numbers in stage.sends for number in numbers}
             stage.leaving = tuple(place for place, number in enumerate(stage.outputs) if number in sent - used)
-
-
-def _producer(edge: Edge) -> Operation:
-    return _made_by(edge.source)
 
 
 def _made_by(source: Tensor | Operation) -> Operation:
