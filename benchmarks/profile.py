@@ -39,12 +39,12 @@ _BY_NAME = (
 _BY_PATH = (
     # Its thread waits for calls in compiled code, which shows as its own time.
     ("wait", ("/grpc/_server.py",)),
-    ("client", ("/weft/client/", "/weft/train/")),
+    ("client", ("/weft/client/", "/weft/training/")),
     ("plan", ("/weft/passes/", "/weft/framework/", "/weft/autodiff/")),
     # The border to JAX: a jitted function is no Python function, so its time shows as its caller's own.
-    ("XLA", ("/weft/runtime/engine.py",)),
-    ("dispatch", ("/weft/runtime/", "/weft/distributed/step_plan.py", "/weft/distributed/direct.py")),
-    ("dispatch", ("/weft/distributed/local_worker.py",)),
+    ("XLA", ("/weft/runtime/ways/engine.py",)),
+    ("dispatch", ("/weft/runtime/", "/weft/distributed/master/step_plan.py", "/weft/distributed/master/direct.py")),
+    ("dispatch", ("/weft/distributed/worker/local_worker.py",)),
     ("kernels", ("/weft/ops/", "/numpy/")),
     ("XLA", ("/jax/", "/jaxlib/")),
     ("wire", ("/weft/distributed/", "/weft/protocol/", "/weft/proto/", "/grpc/", "/google/protobuf/", "/socket.py")),

@@ -29,40 +29,41 @@ from tensorboard.compat.proto.summary_pb2 import HistogramProto as HistogramProt
 from tensorboard.compat.proto.summary_pb2 import Summary as Summary
 from tensorboard.compat.proto.summary_pb2 import SummaryMetadata as SummaryMetadata
 
-from weft import bitwise as bitwise
-from weft import compat as compat
-from weft import contrib as contrib
-from weft import debugging as debugging
-from weft import dtypes as dtypes
 from weft import errors as errors
 from weft import examples as examples
-from weft import graph_util as graph_util
-from weft import image as image
-from weft import initializers as initializers
-from weft import io as io
-from weft import layers as layers
-from weft import linalg as linalg
-from weft import lookup as lookup
-from weft import losses as losses
-from weft import manip as manip
-from weft import math as math
-from weft import metrics as metrics
-from weft import nest as nest
-from weft import nn as nn
-from weft import python_io as python_io
-from weft import quantization as quantization
-from weft import queue as queue
-from weft import random as random
-from weft import raw_ops as raw_ops
-from weft import sets as sets
-from weft import signal as signal
-from weft import signal as spectral
-from weft import sparse as sparse
-from weft import strings as strings
-from weft import summary as summary
-from weft import test as test
-from weft import train as train
-from weft import version as version
+from weft.api import bitwise as bitwise
+from weft.api import compat as compat
+from weft.api import contrib as contrib
+from weft.api import debugging as debugging
+from weft.api import dtypes as dtypes
+from weft.api import graph_util as graph_util
+from weft.api import image as image
+from weft.api import import_paths as _import_paths
+from weft.api import initializers as initializers
+from weft.api import io as io
+from weft.api import layers as layers
+from weft.api import linalg as linalg
+from weft.api import lookup as lookup
+from weft.api import losses as losses
+from weft.api import manip as manip
+from weft.api import math as math
+from weft.api import metrics as metrics
+from weft.api import nest as nest
+from weft.api import nn as nn
+from weft.api import python_io as python_io
+from weft.api import quantization as quantization
+from weft.api import queue as queue
+from weft.api import random as random
+from weft.api import raw_ops as raw_ops
+from weft.api import sets as sets
+from weft.api import signal as signal
+from weft.api import signal as spectral
+from weft.api import sparse as sparse
+from weft.api import strings as strings
+from weft.api import summary as summary
+from weft.api import test as test
+from weft.api import train as train
+from weft.api import version as version
 from weft.autodiff import control_flow_gradients as _control_flow_gradients  # registers the gradients of If and While
 from weft.autodiff.aggregation import AggregationMethod as AggregationMethod
 from weft.autodiff.custom_gradient import custom_gradient as custom_gradient
@@ -78,7 +79,7 @@ from weft.client.session import Session as Session
 from weft.client.session import get_default_session as get_default_session
 from weft.client.step_picture import draw_placement as draw_placement
 from weft.client.step_picture import draw_timeline as draw_timeline
-from weft.distributed.local_cluster import LocalCluster as LocalCluster
+from weft.distributed.server.local_cluster import LocalCluster as LocalCluster
 from weft.errors import OpError as OpError
 from weft.framework.behavior import control_flow_v2_enabled as control_flow_v2_enabled
 from weft.framework.behavior import dimension_at_index as dimension_at_index
@@ -629,6 +630,8 @@ from weft.platform.op_library import load_file_system_library as load_file_syste
 from weft.platform.op_library import load_library as load_library
 from weft.platform.op_library import load_op_library as load_op_library
 from weft.platform.tf_logging import get_logger as get_logger
+
+_import_paths.install()
 
 # What importing has made stays for good. A full collection would look at all of it, which takes 70 ms and more and lets every
 # step of the process wait meanwhile.

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import weft as tf
 from weft.python.client import device_lib
+
+import weft as tf
 
 
 def test_the_cpu_comes_first() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from weft.distributed.server import Server
+from weft.distributed.server.server import Server
 
 pytestmark = pytest.mark.oracle
 

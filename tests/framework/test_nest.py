@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from weft.contrib.framework import nest
 
 import weft as tf
-from weft.contrib.framework import nest
 
 
 def test_a_function_is_mapped_over_leaves_of_all_structures() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 import weft as tf
 from tests.guides.running import Program
-from weft.distributed.local_cluster import free_addresses
+from weft.distributed.server.local_cluster import free_addresses
 
 Cluster = dict[str, list[tf.train.Server]]
 StartServers = Callable[[Mapping[str, int]], Cluster]

@@ -8,7 +8,7 @@ import pytest
 
 import weft as tf
 from tests.guides.conftest import StartProgram
-from weft.distributed.local_cluster import LocalCluster, free_addresses
+from weft.distributed.server.local_cluster import LocalCluster, free_addresses
 
 
 def test_a_run_blocks_until_all_servers_have_joined(start_program: StartProgram) -> None:

@@ -6,10 +6,10 @@ import json
 import re
 
 import pytest
+from weft.python.client import timeline
 
 import weft as tf
 from tests.guides.conftest import Cluster, StartServers
-from weft.python.client import timeline
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import pytest
 import weft as tf
 from tests.guides.conftest import StartProgram, StartServers
 from tests.guides.running import ROOT
-from weft.distributed.local_cluster import LocalCluster
+from weft.distributed.server.local_cluster import LocalCluster
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ import pytest
 
 import weft as tf
 from tests.guides.conftest import Cluster, StartProgram, StartServers
-from weft.distributed.local_cluster import free_addresses
+from weft.distributed.server.local_cluster import free_addresses
 
 
 @pytest.mark.timeout(120)

@@ -11,7 +11,7 @@ from PIL import Image
 
 import weft as tf
 from tests.guides.conftest import Cluster, StartProgram, StartServers
-from weft.distributed.local_cluster import free_addresses
+from weft.distributed.server.local_cluster import free_addresses
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 
 import weft as tf
 from tests.guides.conftest import StartProgram
-from weft.distributed.local_cluster import LocalCluster
+from weft.distributed.server.local_cluster import LocalCluster
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,8 @@ import pytest
 
 import weft as tf
 from weft.runtime import stage
-from weft.runtime.engine import CODE_LIMIT, CompiledStage
 from weft.runtime.stage import COLD_RUNS, COLD_UPDATE_BYTES, COMPILED_AT_ONCE
+from weft.runtime.ways.engine import CODE_LIMIT, CompiledStage
 
 
 @pytest.fixture

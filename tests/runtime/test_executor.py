@@ -15,8 +15,8 @@ from weft.errors import CancelledError, InvalidArgumentError
 from weft.passes.partition import Partition
 from weft.runtime.executor import Executor, Step
 from weft.runtime.inter_op_pool import InterOpPool
-from weft.runtime.resource_manager import ResourceManager
-from weft.runtime.session_state import SessionState
+from weft.runtime.state.resource_manager import ResourceManager
+from weft.runtime.state.session_state import SessionState
 
 PATIENCE_S = 20.0
 

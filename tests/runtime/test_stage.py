@@ -14,10 +14,10 @@ from weft.passes.stage import Kind
 from weft.runtime import stage as stage_module
 from weft.runtime.cancellation import Cancellation
 from weft.runtime.host_context import HostContext
-from weft.runtime.resource_manager import ResourceManager
-from weft.runtime.session_state import SessionState
 from weft.runtime.stage import COLD_RUNS, COMPILED_AT_ONCE, Stage
 from weft.runtime.stage_builder import build_stages
+from weft.runtime.state.resource_manager import ResourceManager
+from weft.runtime.state.session_state import SessionState
 
 
 class Staged:

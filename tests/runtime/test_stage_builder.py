@@ -7,8 +7,8 @@ from typing import Any
 import weft as tf
 from tests.runtime.conftest import MakeParts
 from weft.passes.stage import Kind
-from weft.runtime.resource_manager import ResourceManager
 from weft.runtime.stage_builder import build_stages
+from weft.runtime.state.resource_manager import ResourceManager
 
 
 def host_stages(parts: Any) -> list[list[str]]:

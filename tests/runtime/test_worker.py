@@ -14,7 +14,7 @@ from tests.runtime.conftest import MakeParts
 from weft.errors import AbortedError, CancelledError, OpError, UnavailableError
 from weft.protocol.messages import Push
 from weft.runtime.executor import Step
-from weft.runtime.resource_manager import ResourceManager
+from weft.runtime.state.resource_manager import ResourceManager
 from weft.runtime.worker import Worker
 
 TASK = "/job:a/replica:0/task:0"

@@ -7,7 +7,7 @@ from typing import Any
 
 from weft.framework.device_spec import DeviceSpec
 from weft.proto.device_attributes_pb2 import DeviceAttributes
-from weft.runtime.device import accelerators, local_device_names
+from weft.runtime.xla.device import accelerators, local_device_names
 
 _CPU_MEMORY_BYTES = 256 << 20
 

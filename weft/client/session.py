@@ -24,7 +24,7 @@ from weft.framework.default_stack import default_graphs, default_sessions
 from weft.framework.dtypes import DType
 from weft.framework.graph import Graph, get_default_graph
 from weft.framework.operation import Tensor
-from weft.runtime.xla_process import ForkedProcessError
+from weft.runtime.xla.xla_process import ForkedProcessError
 
 
 class BaseSession:

@@ -12,8 +12,6 @@ def _import_jax() -> None:
     collects = gc.isenabled()
     gc.disable()
     try:
-        import jax.numpy  # noqa: PLC0415 - it is the import itself that matters
-
         # So that no collection during the rest of the import looks at it.
         gc.freeze()
     finally:

@@ -17,16 +17,15 @@ from weft.errors import InternalError, OpError
 from weft.framework.operation import Operation
 from weft.passes.partition import Partition
 from weft.passes.stage import Kind
-from weft.runtime import engine
 from weft.runtime.cancellation import Cancellation
 from weft.runtime.host_context import HostContext
 from weft.runtime.host_permits import Permit
 from weft.runtime.inter_op_pool import InterOpPool
-from weft.runtime.session_state import SessionState
 from weft.runtime.stage import Stage
 from weft.runtime.stage_builder import build_stages
+from weft.runtime.state.session_state import SessionState
 from weft.runtime.step_trace import StepTrace
-from weft.runtime.xla_process import as_numpy
+from weft.runtime.xla.xla_process import as_numpy
 
 # What travels along an edge that carries no value: that the node ran.
 CONTROL: Final = np.zeros((), np.float32)

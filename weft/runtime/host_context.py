@@ -7,12 +7,12 @@ from typing import Any, TypeVar
 
 from weft.framework.node_types import group
 from weft.framework.operation import Operation
-from weft.runtime.binder import Binder
 from weft.runtime.cancellation import Cancellation
 from weft.runtime.host_permits import Permit
-from weft.runtime.session_state import SessionState
-from weft.runtime.session_tensors import SessionTensors
-from weft.runtime.variable_slot import VariableSlot
+from weft.runtime.state.binder import Binder
+from weft.runtime.state.session_state import SessionState
+from weft.runtime.state.session_tensors import SessionTensors
+from weft.runtime.state.variable_slot import VariableSlot
 
 T = TypeVar("T")
 

@@ -19,24 +19,24 @@ from weft.errors import FailedPreconditionError, OpError
 from weft.framework import device_spec
 from weft.framework.operation import Operation
 from weft.passes.stage import Kind
-from weft.runtime import engine
-from weft.runtime.device import jax_device
-from weft.runtime.faster_way import FasterWay
-from weft.runtime.host_updates import HostUpdates, host_updates_of
-from weft.runtime.input_checks import InputChecks
-from weft.runtime.interrupts import deferred_interrupts
-from weft.runtime.joint_updates import JointProgram
-from weft.runtime.kernel_errors import kernel_error, raise_located
-from weft.runtime.leaving_values import LeavingValues
-from weft.runtime.passage import passage_of
-from weft.runtime.program import Program, execute
-from weft.runtime.row_work import row_work_of
-from weft.runtime.session_state import SessionState
-from weft.runtime.size_ledger import SizeLedger
-from weft.runtime.state import LockedState, SlotState
-from weft.runtime.variable_slot import held, locks_of
-from weft.runtime.wide_stage import is_wide
-from weft.runtime.xla_process import as_numpy
+from weft.platform.interrupts import deferred_interrupts
+from weft.runtime.program.kernel_errors import kernel_error, raise_located
+from weft.runtime.program.program import Program, execute
+from weft.runtime.state.session_state import SessionState
+from weft.runtime.state.state import LockedState, SlotState
+from weft.runtime.state.variable_slot import held, locks_of
+from weft.runtime.ways import engine
+from weft.runtime.ways.faster_way import FasterWay
+from weft.runtime.ways.host_updates import HostUpdates, host_updates_of
+from weft.runtime.ways.input_checks import InputChecks
+from weft.runtime.ways.joint_updates import JointProgram
+from weft.runtime.ways.leaving_values import LeavingValues
+from weft.runtime.ways.passage import passage_of
+from weft.runtime.ways.row_work import row_work_of
+from weft.runtime.ways.size_ledger import SizeLedger
+from weft.runtime.ways.wide_stage import is_wide
+from weft.runtime.xla.device import jax_device
+from weft.runtime.xla.xla_process import as_numpy
 
 # A stage is interpreted for its first runs, or this long: compiling takes 25 ms at least, and starting XLA ends the time for
 # forking.

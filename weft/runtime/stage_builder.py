@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -11,11 +10,11 @@ from weft.framework.operation import Operation, Tensor
 from weft.passes.bodies import needed_static_inputs
 from weft.passes.partition import Edge, Partition
 from weft.passes.stage import Kind
-from weft.runtime.binder import BINDINGS, Binder
-from weft.runtime.program import Program
-from weft.runtime.resource_manager import ResourceManager
+from weft.runtime.program.program import Program
 from weft.runtime.stage import Stage
-from weft.runtime.variable_slot import VariableSlot
+from weft.runtime.state.binder import BINDINGS, Binder
+from weft.runtime.state.resource_manager import ResourceManager
+from weft.runtime.state.variable_slot import VariableSlot
 
 # A replica asks so until the chief has initialized the model; what its own graph declares must not get in the chief's way.
 _ASKING: Final = frozenset(("IsVariableInitialized", "VarIsInitializedOp"))

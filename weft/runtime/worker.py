@@ -14,8 +14,8 @@ from weft.protocol.messages import Push
 from weft.protocol.rendezvous_table import Deliver, Fail, RendezvousTable
 from weft.runtime.executor import Executor, Outlet, Step
 from weft.runtime.inter_op_pool import InterOpPool
-from weft.runtime.resource_manager import ResourceManager
-from weft.runtime.session_state import SessionState
+from weft.runtime.state.resource_manager import ResourceManager
+from weft.runtime.state.session_state import SessionState
 from weft.runtime.step_trace import StepTrace
 
 _EARLY_S: Final = 300.0

@@ -6,8 +6,8 @@ import os
 from typing import Any
 
 from weft.client.device_lib import list_local_devices
-from weft.distributed.free_ports import free_ports
-from weft.distributed.server import Server
+from weft.distributed.server.free_ports import free_ports
+from weft.distributed.server.server import Server
 
 
 def gpu_device_name() -> str:

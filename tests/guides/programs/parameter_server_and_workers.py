@@ -10,7 +10,7 @@ from multiprocessing import get_context
 from time import sleep
 
 import weft as tf
-from weft.distributed.local_cluster import free_addresses
+from weft.distributed.server.local_cluster import free_addresses
 
 cluster = tf.train.ClusterSpec({"worker": sys.argv[2:4], "ps": sys.argv[4:5]})
 PAUSE_S = 0.4

@@ -12,7 +12,7 @@ from time import sleep
 from typing import Any
 
 import weft as tf
-from weft.distributed.local_cluster import free_addresses
+from weft.distributed.server.local_cluster import free_addresses
 
 cluster = tf.train.ClusterSpec({"local": sys.argv[2:4]})
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from weft.contrib.staging import StagingArea
 
 import weft as tf
-from weft.contrib.staging import StagingArea
 
 SOON = tf.RunOptions(timeout_in_ms=100)
 

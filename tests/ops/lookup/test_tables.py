@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from weft.contrib import lookup
 
 import weft as tf
-from weft.contrib import lookup
 from weft.ops.lookup import nodes as lookup_nodes
 
 

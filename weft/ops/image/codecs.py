@@ -18,7 +18,7 @@ from weft.framework import dtypes
 from weft.framework.dtypes import DType
 from weft.framework.operation import Operation
 from weft.framework.tensor_shape import Dims
-from weft.ops.declaration import op, scalar_shape
+from weft.ops.declaration import op
 
 _PIXELS: Final = (dtypes.uint8, dtypes.uint16)
 _SIGNATURES: Final = ((b"\xff\xd8\xff", "JPEG"), (b"\x89PNG\r\n\x1a\n", "PNG"), (b"GIF8", "GIF"), (b"BM", "BMP"))

@@ -6,7 +6,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from weft.framework import dtypes
 from weft.framework.operation import Operation
 from weft.framework.tensor_shape import Dims, merge_dims
 from weft.ops.declaration import op, rank_of, same_as_input

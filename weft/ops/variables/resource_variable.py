@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft.framework.collections import GraphKeys
 from weft.framework.dtypes import DType
 from weft.framework.graph import Graph, get_default_graph
-from weft.framework.name_prefix import prepend_name_scope, strip_name_scope
-from weft.framework.op_builder import graph_of
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import Dims, TensorShape, as_dims, dims_compatible
 from weft.ops.array.identity import identity_node
 from weft.ops.control_flow.init_scope import init_scope
 from weft.ops.variables import resource_state as state
-from weft.ops.variables import scatter_update as scatter
 from weft.ops.variables.initialized_value import guarded_initial_value, initialized_value
 from weft.ops.variables.variable import Variable
 

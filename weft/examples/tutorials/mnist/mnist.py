@@ -18,7 +18,7 @@ from weft.ops.nn.topk import in_top_k
 from weft.ops.random.functions import truncated_normal
 from weft.ops.summary.nodes import scalar
 from weft.ops.variables.variable import Variable as _Variable
-from weft.train.optimizers.gradient_descent import GradientDescentOptimizer
+from weft.training.optimizers.gradient_descent import GradientDescentOptimizer
 
 NUM_CLASSES: Final = 10
 IMAGE_SIZE: Final = 28

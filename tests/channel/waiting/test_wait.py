@@ -1,0 +1,162 @@
+"""A thread that waits reads what it waits for, from several connections at once, unless somebody else does."""
+
+import socket
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from weft.channel.waiting.busy_poll import BusyPoll
+from weft.channel.waiting.doorbell import own_doorbell
+from weft.channel.waiting.read_turn import ReadTurn
+from weft.channel.waiting.wait import role, wait_until
+from weft.distributed.master.step_inbox import StepInbox
+
+PATIENCE_S = 30.0
+
+
+class Line:
+    """A source whose messages are bytes."""
+
+    def __init__(self) -> None:
+        self.sock, self.peer = socket.socketpair()
+        self.turn = ReadTurn()
+        self.read = b""
+        self.readers: list[int] = []
+        self.were_alone: list[bool] = []
+
+    def fileno(self) -> int:
+        return self.sock.fileno()
+
+    def read_as_waiter(self, is_alone: bool) -> None:
+        self.readers.append(threading.get_ident())
+        self.were_alone.append(is_alone)
+        data = self.sock.recv(100)
+        self.read += data
+        if not data:
+            self.turn.stop()
+
+    def close(self) -> None:
+        self.sock.close()
+        self.peer.close()
+
+
+@pytest.fixture
+def lines() -> Iterator[list[Line]]:
+    made = [Line(), Line()]
+    yield made
+    for line in made:
+        line.close()
+
+
+def wait(lines: list[Line], is_done: object, timeout_s: float | None = PATIENCE_S) -> None:
+    assert callable(is_done)
+    wait_until(is_done, lines, timeout_s, BusyPoll())
+
+
+def test_a_wait_reads_whichever_connection_has_something(lines: list[Line]) -> None:
+    first, second = lines
+    second.peer.send(b"b")
+    wait(lines, lambda: second.read)
+    first.peer.send(b"a")
+    wait(lines, lambda: first.read)
+    assert (first.read, second.read) == (b"a", b"b")
+    assert {*first.readers, *second.readers} == {threading.get_ident()}
+
+
+def test_one_who_reads_a_single_connection_is_told_so(lines: list[Line]) -> None:
+    lines[0].peer.send(b"a")
+    wait(lines[:1], lambda: lines[0].read)
+    lines[1].peer.send(b"b")
+    wait(lines, lambda: lines[1].read)
+    assert (lines[0].were_alone, lines[1].were_alone) == ([True], [False])
+
+
+def test_a_wait_ends_after_its_time(lines: list[Line]) -> None:
+    wait(lines, lambda: False, 0.01)
+    assert all(line.turn.take_free() for line in lines)
+
+
+def test_another_thread_rings(lines: list[Line]) -> None:
+    bell, due = own_doorbell(), threading.Event()
+
+    def make_due() -> None:
+        due.set()
+        bell.ring()
+
+    thread = threading.Thread(target=make_due)
+    thread.start()
+    wait(lines, due.is_set)
+    thread.join()
+
+
+def test_what_another_thread_is_reading_is_read_when_it_has_given_its_turn_back(lines: list[Line]) -> None:
+    line = lines[0]
+    assert line.turn.take_free()
+    line.peer.send(b"a")
+
+    def give() -> None:
+        line.turn.give()
+
+    thread = threading.Thread(target=give)
+    thread.start()
+    wait(lines, lambda: line.read)
+    thread.join()
+    assert line.readers == [threading.get_ident()]
+
+
+def test_two_waiters_of_one_connection_both_end(lines: list[Line]) -> None:
+    line = lines[0]
+    ended = threading.Event()
+
+    def wait_beside() -> None:
+        wait([line], lambda: b"a" in line.read)
+        ended.set()
+
+    thread = threading.Thread(target=wait_beside)
+    thread.start()
+    line.peer.send(b"a")
+    wait([line], lambda: b"a" in line.read)
+    line.peer.send(b"b")
+    assert ended.wait(PATIENCE_S)
+    thread.join()
+    wait([line], lambda: b"b" in line.read)
+
+
+def test_the_end_of_a_stream_frees_the_turn_and_leaves_the_others_to_read(lines: list[Line]) -> None:
+    first, second = lines
+    first.peer.shutdown(socket.SHUT_RDWR)
+    second.peer.send(b"b")
+    wait(lines, lambda: first.turn.is_stopped and second.read)
+    assert not first.turn.take()
+
+
+def test_a_thread_that_handles_a_message_waits_for_its_bell_alone(lines: list[Line]) -> None:
+    lines[0].peer.send(b"a")
+    role.reads = True
+    try:
+        wait(lines, lambda: False, 0.01)
+    finally:
+        role.reads = False
+    assert not lines[0].read
+
+
+def test_an_inbox_gives_actions_in_order_and_nothing_after_its_time(lines: list[Line]) -> None:
+    inbox = StepInbox(lines, BusyPoll())
+    done: list[int] = []
+    inbox.put(lambda: done.append(1))
+    inbox.put(lambda: done.append(2))
+    for _ in range(2):
+        action = inbox.get(None)
+        assert action is not None
+        action()
+    assert done == [1, 2]
+    assert inbox.get(0.01) is None
+
+
+def test_an_action_of_another_thread_ends_the_wait_of_an_inbox_without_connections() -> None:
+    inbox = StepInbox((), BusyPoll())
+    thread = threading.Thread(target=lambda: inbox.put(lambda: None))
+    thread.start()
+    assert inbox.get(PATIENCE_S) is not None
+    thread.join()

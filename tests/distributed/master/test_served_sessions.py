@@ -1,0 +1,78 @@
+"""Served sessions keep what clients have sent, and refuse what does not fit it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tensorboard.compat.proto import config_pb2, graph_pb2
+
+from weft import errors
+from weft.distributed.master.direct import open_direct_session
+from weft.distributed.master.served_sessions import ServedSession
+from weft.framework.graph import Graph
+from weft.framework.graph_def import to_graph_def
+from weft.ops.array.constant import constant
+
+
+@pytest.fixture
+def served() -> Any:
+    made = ServedSession(open_direct_session(Graph(), config_pb2.ConfigProto()))
+    yield made
+    made.session.close()
+
+
+def constants(*names: str) -> graph_pb2.GraphDef:
+    graph = Graph()
+    with graph.as_default():
+        for number, name in enumerate(names):
+            constant(float(number), name=name)
+    return to_graph_def(graph)
+
+
+def test_a_graph_grows_by_what_is_sent(served: ServedSession) -> None:
+    version = served.extend(constants("a"), served.graph_version)
+    assert served.extend(constants("b", "c"), version) == 3
+    assert [float(value) for value in served.plan([], ["c", "b:0"], []).run([])[0]] == [1.0, 0.0]
+
+
+def test_a_client_that_has_missed_an_extension_is_aborted(served: ServedSession) -> None:
+    version = served.graph_version
+    served.extend(constants("a"), version)
+    with pytest.raises(errors.AbortedError, match="Graph versions don't match"):
+        served.extend(constants("b"), version)
+
+
+def test_names_that_are_not_in_the_graph_are_not_found(served: ServedSession) -> None:
+    runs: list[tuple[list[str], list[str], list[str]]] = [([], ["a:0"], []), (["a:0"], [], []), ([], [], ["a"])]
+    for feeds, fetches, targets in runs:
+        with pytest.raises(errors.NotFoundError, match="not in the session's graph"):
+            served.plan(feeds, fetches, targets)
+
+
+def test_an_unknown_op_is_not_found_and_leaves_the_graph_as_it_was(served: ServedSession) -> None:
+    version = served.graph_version
+    graph_def = constants("a")
+    graph_def.node.add(name="n", op="NoSuchOp")
+    with pytest.raises(errors.NotFoundError, match="Op type not registered 'NoSuchOp'") as caught:
+        served.extend(graph_def, version)
+    assert caught.value.node_def.name == "n"
+    assert served.extend(constants("a"), version) == 1
+
+
+def test_an_extension_that_failed_half_way_is_told_again(served: ServedSession) -> None:
+    graph_def = constants("a")
+    graph_def.node.add(name="n", op="Identity", input=["missing"])
+    with pytest.raises(ValueError, match="missing"):
+        served.extend(graph_def, 0)
+    with pytest.raises(errors.InvalidArgumentError, match=r"could not be extended before.*missing"):
+        served.extend(graph_def, 0)
+
+
+def test_callables_are_known_until_they_are_released(served: ServedSession) -> None:
+    served.extend(constants("a", "b"), 0)
+    number = served.make_callable([], ["b:0"], [])
+    assert [float(value) for value in served.callable(number).run([])[0]] == [1.0]
+    served.release_callable(number)
+    with pytest.raises(errors.InvalidArgumentError, match=f"No such callable handle: {number}"):
+        served.callable(number)

@@ -1,0 +1,62 @@
+"""Probes see whether a server serves, by gRPC's own health protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import grpc
+import pytest
+
+from weft.distributed.rpc.health import HealthService
+from weft.distributed.rpc.options import SERVER_OPTIONS, bind, open_channel
+from weft.distributed.rpc.threads import RpcThreads
+from weft.proto.health_pb2 import HealthCheckRequest, HealthCheckResponse
+
+
+@pytest.fixture
+def health() -> HealthService:
+    return HealthService(["tensorflow.MasterService"])
+
+
+@pytest.fixture
+def channel(health: HealthService) -> Iterator[Any]:
+    server = grpc.server(RpcThreads("test"), options=SERVER_OPTIONS)
+    server.add_generic_rpc_handlers((health.handler(),))
+    port = bind(server, "localhost:0")
+    server.start()
+    with open_channel(f"localhost:{port}") as found:
+        yield found
+    server.stop(None).wait()
+
+
+def check(channel: Any, service: str) -> int:
+    data = HealthCheckRequest(service=service).SerializeToString()
+    return HealthCheckResponse.FromString(channel.unary_unary("/grpc.health.v1.Health/Check")(data, timeout=20)).status
+
+
+@pytest.mark.parametrize("service", ["", "tensorflow.MasterService", "grpc.health.v1.Health"])
+def test_a_server_serves_until_it_stops(channel: Any, health: HealthService, service: str) -> None:
+    assert check(channel, service) == HealthCheckResponse.SERVING
+    health.stop_serving()
+    assert check(channel, service) == HealthCheckResponse.NOT_SERVING
+
+
+def test_a_service_that_it_has_not_is_not_found(channel: Any) -> None:
+    with pytest.raises(grpc.RpcError) as caught:
+        check(channel, "other")
+    assert caught.value.code() is grpc.StatusCode.NOT_FOUND
+
+
+def test_a_malformed_request_is_refused(channel: Any) -> None:
+    with pytest.raises(grpc.RpcError) as caught:
+        channel.unary_unary("/grpc.health.v1.Health/Check")(b"\xff", timeout=20)
+    assert caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT
+
+
+def test_who_watches_is_told_of_the_end(channel: Any, health: HealthService) -> None:
+    data = HealthCheckRequest().SerializeToString()
+    statuses = channel.unary_stream("/grpc.health.v1.Health/Watch", None, HealthCheckResponse.FromString)(data, timeout=20)
+    assert next(statuses).status == HealthCheckResponse.SERVING
+    health.stop_serving()
+    assert [answer.status for answer in statuses] == [HealthCheckResponse.NOT_SERVING]

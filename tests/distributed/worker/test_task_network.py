@@ -1,0 +1,229 @@
+"""Two tasks talk over one connection: parts of steps are asked for, values pushed, and what waits for a lost peer ends."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import weft as tf
+from tests.distributed.fake_workers import device, on_both, task
+from weft.channel.connection import Connection
+from weft.channel.listener import Listener, has_token
+from weft.distributed.worker.task_network import Admission, TaskNetwork
+from weft.errors import CancelledError, InvalidArgumentError, OpError, UnavailableError
+from weft.passes.partition import Partition, partition
+from weft.passes.prune import prune
+from weft.passes.stage import Staging
+from weft.runtime.state.resource_manager import ResourceManager
+from weft.runtime.worker import Worker
+
+PATIENCE_S = 20.0
+
+
+class Task:
+    """A worker with its network, which listens for the other task; clients' messages are kept."""
+
+    def __init__(self, job: str) -> None:
+        self.worker = Worker(task(job), [device(job)], ord(job), ResourceManager(job))
+        self.worker.create_session("s", tf.ConfigProto(), isolate=False)
+        self.admissions: dict[str, Admission] = {}
+        self.calls: list[Any] = []
+        self.lost_clients = threading.Event()
+        self.network = TaskNetwork(self.worker, self._admit, self._on_call, lambda connection: self.lost_clients.set())
+        self.worker.outlet = self.network
+        self.listener = Listener(
+            "127.0.0.1", 0, receiver=self.worker.task, incarnation=self.worker.incarnation, has_permission=has_token(b"t"),
+            on_connection=self.network.accept, on_message=self.network.on_message, on_closed=self.network.on_closed,
+        )  # fmt: skip
+
+    def _admit(self, name: str) -> Admission:
+        if name not in self.admissions:
+            raise UnavailableError(None, None, f"{name} is not there")
+        return self.admissions[name]
+
+    def _on_call(self, connection: Connection, message: Any) -> None:
+        self.calls.append(message)
+
+    @property
+    def admission(self) -> Admission:
+        return Admission(tuple(self.listener.addresses), b"t", self.worker.incarnation)
+
+
+class Answer:
+    """Where a part of a step reports its end."""
+
+    def __init__(self) -> None:
+        self._over = threading.Event()
+        self._result: tuple[Any, OpError | None] = (None, None)
+
+    def __call__(self, fetches: Any, error: OpError | None, stats: Any) -> None:
+        assert not self._over.is_set()
+        self._result = fetches, error
+        self._over.set()
+
+    @property
+    def values(self) -> list[Any]:
+        assert self._over.wait(PATIENCE_S)
+        fetches, error = self._result
+        if error is not None:
+            raise error
+        return [np.asarray(value).tolist() for value in fetches]
+
+
+@pytest.fixture(autouse=True)
+def graph() -> Iterator[tf.Graph]:
+    with tf.Graph().as_default() as graph:
+        yield graph
+
+
+@pytest.fixture
+def tasks() -> Iterator[tuple[Task, Task]]:
+    a, b = Task("a"), Task("b")
+    a.admissions[b.worker.task], b.admissions[a.worker.task] = b.admission, a.admission
+    yield a, b
+    for each in (a, b):
+        each.listener.stop()
+
+
+def parts_of(feeds: Any, fetches: Any) -> dict[str, Partition]:
+    ops = prune(fetches, feeds, [])
+    placement = {op: f"{op.device or '/job:b'}/replica:0/task:0/device:CPU:0" for op in ops}
+    return partition(ops, placement, Staging(ops, placement, feeds), feeds, fetches)
+
+
+def blocked() -> tuple[tf.Tensor, tf.Operation]:
+    """A dequeue on task b, and the enqueue that ends it."""
+    with tf.device("/job:b"):
+        queue = tf.FIFOQueue(1, tf.int32)
+        return queue.dequeue(), queue.enqueue(1)
+
+
+def wait_until(is_done: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not is_done():
+        assert time.monotonic() < deadline
+        threading.Event().wait(0.005)
+
+
+def test_a_peer_runs_its_part_and_answers(tasks: tuple[Task, Task]) -> None:
+    a, b = tasks
+    x = tf.placeholder(tf.float32, [2])
+    handle = b.worker.register("s", parts_of([x], [x * 2.0])[b.worker.task])
+    assert a.network.incarnation_of(b.worker.task) == 0
+    for step in range(3):
+        answer = Answer()
+        a.network.run_graph(b.worker.task, step, handle, [np.full(2, step, np.float32)], False, answer)
+        assert answer.values == [[2.0 * step] * 2]
+    assert a.network.incarnation_of(b.worker.task) == b.worker.incarnation
+    # The way back is the same connection.
+    wait_until(lambda: b.network.incarnation_of(a.worker.task) == a.worker.incarnation)
+
+
+def test_a_value_is_pushed_to_the_step_that_waits_for_it(tasks: tuple[Task, Task]) -> None:
+    a, b = tasks
+    x, there, here = on_both()
+    parts = parts_of([x], [there, here])
+    handles = {each.worker.task: each.worker.register("s", parts[each.worker.task]) for each in tasks}
+    answer, own = Answer(), Answer()
+    a.network.run_graph(b.worker.task, 7, handles[b.worker.task], [], False, answer)
+    a.worker.run_graph(7, handles[a.worker.task], [np.float32(3)], lambda step: own(step.fetches, step.error, None))
+    assert (own.values, answer.values) == ([9.0], [-9.0])
+
+
+def test_a_peer_is_asked_with_the_first_value_for_it(tasks: tuple[Task, Task]) -> None:
+    a, b = tasks
+    x, there, here = on_both()
+    parts = parts_of([x], [there, here])
+    handles = {each.worker.task: each.worker.register("s", parts[each.worker.task]) for each in tasks}
+    for step in range(3):
+        answer, own = Answer(), Answer()
+        connection = a.network.run_graph(b.worker.task, step, handles[b.worker.task], [], False, answer, at_once=False)
+        assert connection.outbox.is_holding
+        a.worker.run_graph(
+            step, handles[a.worker.task], [np.float32(step)], lambda step, own=own: own(step.fetches, step.error, None)
+        )
+        assert not connection.outbox.is_holding
+        assert (own.values, answer.values) == ([step**2], [-(step**2)])
+
+
+def test_a_peer_that_gets_no_value_is_asked_when_the_connection_is_flushed(tasks: tuple[Task, Task]) -> None:
+    a, b = tasks
+    x = tf.placeholder(tf.float32, [])
+    handle = b.worker.register("s", parts_of([x], [x + 1.0])[b.worker.task])
+    answer = Answer()
+    a.network.run_graph(b.worker.task, 1, handle, [np.float32(1)], False, answer, at_once=False).flush()
+    assert answer.values == [2.0]
+
+
+def test_a_peer_that_was_not_asked_yet_is_told_that_the_step_is_given_up(tasks: tuple[Task, Task]) -> None:
+    a, b = tasks
+    dequeue, _ = blocked()
+    handle = b.worker.register("s", parts_of([], [dequeue])[b.worker.task])
+    a.network.run_graph(b.worker.task, 5, handle, [], False, Answer(), at_once=False)
+    a.network.abort(b.worker.task, 5, CancelledError(None, None, "enough"))
+    # What is asked for next is answered behind both.
+    x = tf.placeholder(tf.float32, [])
+    answer = Answer()
+    handle = b.worker.register("s", parts_of([x], [x + 1.0])[b.worker.task])
+    a.network.run_graph(b.worker.task, 6, handle, [np.float32(1)], False, answer)
+    assert answer.values == [2.0]
+    wait_until(lambda: b.worker.live_steps == 0)
+
+
+def test_a_failure_comes_back_with_its_class_and_node(tasks: tuple[Task, Task]) -> None:
+    a, b = tasks
+    x = tf.placeholder(tf.float32)
+    handle = b.worker.register("s", parts_of([x], [tf.reshape(x, [3], name="misfit")])[b.worker.task])
+    answer = Answer()
+    a.network.run_graph(b.worker.task, 1, handle, [np.ones(2, np.float32)], False, answer)
+    with pytest.raises(InvalidArgumentError, match="requested shape has 3") as caught:
+        _ = answer.values
+    assert caught.value.node_def.name == "misfit"
+    unknown = Answer()
+    a.network.run_graph(b.worker.task, 2, "nothing", [], False, unknown)
+    with pytest.raises(OpError, match="Graph handle nothing is not registered"):
+        _ = unknown.values
+
+
+def test_a_step_that_is_given_up_ends_at_the_peer(tasks: tuple[Task, Task]) -> None:
+    a, b = tasks
+    dequeue, _ = blocked()
+    handle = b.worker.register("s", parts_of([], [dequeue])[b.worker.task])
+    a.network.run_graph(b.worker.task, 5, handle, [], False, Answer())
+    wait_until(lambda: b.worker.live_steps == 1)
+    a.network.abort(b.worker.task, 5, CancelledError(None, None, "enough"))
+    wait_until(lambda: b.worker.live_steps == 0)
+
+
+def test_a_lost_connection_ends_what_waits_on_both_sides(tasks: tuple[Task, Task]) -> None:
+    a, b = tasks
+    dequeue, _ = blocked()
+    handle = b.worker.register("s", parts_of([], [dequeue])[b.worker.task])
+    answer = Answer()
+    a.network.run_graph(b.worker.task, 5, handle, [], False, answer)
+    wait_until(lambda: b.worker.live_steps == 1)
+    a.network.connect(b.worker.task).abort(None)
+    with pytest.raises(UnavailableError, match=f"Task {b.worker.task} is unavailable"):
+        _ = answer.values
+    wait_until(lambda: b.worker.live_steps == 0)
+    assert a.network.incarnation_of(b.worker.task) == 0
+    # The next one is a new connection.
+    again = Answer()
+    x = tf.placeholder(tf.float32, [])
+    handle = b.worker.register("s", parts_of([x], [x + 1.0])[b.worker.task])
+    a.network.run_graph(b.worker.task, 6, handle, [np.float32(1)], False, again)
+    assert again.values == [2.0]
+
+
+def test_a_peer_that_is_not_there_is_told_at_once(tasks: tuple[Task, Task]) -> None:
+    a, _ = tasks
+    with pytest.raises(UnavailableError, match="is not there"):
+        a.network.run_graph(task("c"), 1, "graph", [], False, Answer())
+    with pytest.raises(UnavailableError, match="is not there"):
+        a.network.push(task("c"), 1, [0], [np.float32(1)])
+    a.network.abort(task("c"), 1, CancelledError(None, None, "never began"))

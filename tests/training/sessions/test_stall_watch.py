@@ -1,0 +1,104 @@
+"""Which replicas a synchronous update waits for."""
+
+from __future__ import annotations
+
+import json
+import threading
+from typing import Any
+
+import pytest
+
+import weft as tf
+from weft.framework.op_context import StepOwner
+from weft.ops.data_flow.contributors import Contributors
+from weft.training.sessions.stall_watch import StallWatch
+
+
+class Owner:
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.is_closed = False
+
+
+def report(step: int, count: int, needed: int | None = 3, replicas: list[dict[str, Any]] | None = None) -> dict[str, Any]:
+    return {"step": step, "count": count, "needed": needed, "replicas": replicas or []}
+
+
+def replica(index: int, count: int, age_s: float = 0.0, has_left: bool = False) -> dict[str, Any]:
+    name = f"/job:worker/replica:0/task:{index}#aa"
+    return {"name": name, "count": count, "age_s": age_s, "has_left": has_left}
+
+
+def test_sessions_are_counted_for_each_update() -> None:
+    first, second = Owner("a"), Owner("b")
+    contributors = Contributors()
+    for owner, now, is_fresh in ((first, 1.0, True), (second, 2.0, True), (first, 3.0, True), (second, 4.0, False)):
+        typed: StepOwner = owner
+        contributors.note(typed, now, is_fresh)
+    assert [(r["name"], r["count"], r["age_s"]) for r in contributors.report(5.0)] == [("a", 2, 2.0), ("b", 1, 1.0)]
+    contributors.begin_again()
+    second.is_closed = True
+    assert [(r["count"], r["has_left"]) for r in contributors.report(5.0)] == [(0, False), (0, True)]
+    assert [r["name"] for r in contributors.report(700.0)] == ["a"]
+
+
+def test_a_step_that_is_unfinished_twice_is_a_stall() -> None:
+    watch = StallWatch()
+    assert watch.look([report(5, 1)]) is None
+    assert watch.look([report(6, 1)]) is None
+    stalled = [report(6, 1, replicas=[replica(0, 1), replica(4, 0, has_left=True), replica(12, 0, age_s=41.3)])]
+    assert watch.look(stalled) == (
+        "Step 6 has 1/3 gradients; missing: /job:worker/task:4 (left), /job:worker/task:12 (late 41 s)"
+    )
+    assert watch.look([report(7, 0)]) is None
+
+
+def test_the_accumulator_with_the_fewest_gradients_tells() -> None:
+    watch = StallWatch()
+    reports = [report(2, 2), report(2, 1), report(3, 0, needed=None), report(2, 5)]
+    assert watch.look(reports) is None
+    assert watch.look(reports) == "Step 2 has 1/3 gradients; missing: replicas that have given none so far"
+
+
+def test_nothing_is_told_while_no_chief_waits_or_all_gradients_are_there() -> None:
+    watch = StallWatch()
+    for _ in range(2):
+        assert watch.look([report(2, 3), report(2, 0, needed=None)]) is None
+
+
+def test_an_accumulator_reports_who_gave_gradients() -> None:
+    with tf.train.Server.create_local_server() as server, tf.Graph().as_default():
+        accumulator = tf.ConditionalAccumulator(tf.float32, shape=[])
+        apply, told = accumulator.apply_grad(1.0, local_step=0), accumulator.report()
+        with tf.Session(server.target) as first, tf.Session(server.target) as second:
+            first.run([apply, apply])
+            second.run(apply)
+            second.run(apply)
+            raw = first.run(told)
+    found = json.loads(raw)
+    assert (found["step"], found["count"], found["needed"]) == (0, 3, None)
+    assert sorted(each["count"] for each in found["replicas"]) == [1, 2]
+    assert all(each["name"].startswith("/job:local") for each in found["replicas"])
+
+
+def test_the_chief_tells_of_an_update_that_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("weft.training.sessions.stall_watch.WATCH_EVERY_S", 0.1)
+    warnings: list[str] = []
+    told = threading.Event()
+
+    def warning(text: str, *arguments: object) -> None:
+        warnings.append(text % arguments)
+        if "Step 1 has 1/2 gradients" in warnings[-1]:
+            told.set()
+
+    monkeypatch.setattr("weft.training.sessions.stall_watch.tf_logging.warning", warning)
+    with tf.train.Server.create_local_server() as server:
+        v = tf.Variable(0.0, name="v")
+        step = tf.train.get_or_create_global_step()
+        optimizer = tf.train.SyncReplicasOptimizer(tf.train.GradientDescentOptimizer(1.0), 2, 2)
+        train_op = optimizer.minimize(v * 1.0, global_step=step)
+        with tf.train.MonitoredTrainingSession(server.target, hooks=[optimizer.make_session_run_hook(True)]) as session:
+            # With the tokens of step 0 this replica gives both of its gradients and a late one; of step 1 it gives one.
+            for _ in range(4):
+                session.run(train_op)
+            assert told.wait(20), warnings

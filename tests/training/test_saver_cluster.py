@@ -1,0 +1,84 @@
+"""Saving and restoring in a cluster of real processes: each task writes its own variables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import weft as tf
+from weft.distributed.server.local_cluster import LocalCluster
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[LocalCluster]:
+    with LocalCluster(ps=2, worker=1) as running:
+        yield running
+
+
+def build(tasks: int, value: Any) -> list[Any]:
+    """A variable in parts over parameter servers, and one on each."""
+    made = []
+    for task in range(tasks):
+        with tf.device(f"/job:ps/task:{task}"):
+            made.append(tf.Variable([1.0 + task], name=f"own_{task}"))
+    with tf.device(tf.train.replica_device_setter(ps_tasks=tasks)):
+        partitioner = tf.fixed_size_partitioner(tasks)
+        made.append(tf.get_variable("table", initializer=tf.constant(value), partitioner=partitioner))
+    return made
+
+
+def test_each_parameter_server_writes_its_own_shard(cluster: LocalCluster, tmp_path: Path) -> None:
+    value = np.arange(20, dtype=np.float32).reshape(10, 2)
+    build(2, value)
+    saver = tf.train.Saver(sharded=True)
+    with tf.Session(cluster.target("worker", 0)) as sess:
+        sess.run(tf.global_variables_initializer())
+        metadata = tf.RunMetadata()
+        options = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE)
+        proto = saver.as_saver_def()
+        fed = {proto.filename_tensor_name: str(tmp_path / "traced")}
+        sess.run(proto.save_tensor_name, fed, options=options, run_metadata=metadata)
+        ran = {node.node_name: stats.device for stats in metadata.step_stats.dev_stats for node in stats.node_stats}
+        assert "/job:ps/replica:0/task:0" in ran["save/SaveV2"]
+        assert "/job:ps/replica:0/task:1" in ran["save/SaveV2_1"]
+        path = saver.save(sess, str(tmp_path / "m"), global_step=1)
+        assert len(list(tmp_path.glob("m-1.data-*-of-00002"))) == 2
+        sess.run([tf.assign(v, tf.zeros_like(v)) for v in tf.global_variables()])
+        saver.restore(sess, path)
+        assert sess.run("own_1:0").tolist() == [2.0]
+    np.testing.assert_array_equal(tf.train.load_variable(path, "table"), value)
+
+
+def test_a_cluster_of_two_restores_what_one_process_saved(cluster: LocalCluster, tmp_path: Path) -> None:
+    value = np.arange(20, dtype=np.float32).reshape(10, 2)
+    with tf.Graph().as_default(), tf.Session() as sess:
+        tf.Variable([5.0], name="own_0")
+        tf.Variable([6.0], name="own_1")
+        tf.get_variable("table", initializer=tf.constant(value))
+        sess.run(tf.global_variables_initializer())
+        path = tf.train.Saver().save(sess, str(tmp_path / "m"))
+    variables = build(2, np.zeros_like(value))
+    for sharded in (False, True):
+        with tf.Session(cluster.target("worker", 0)) as sess:
+            tf.train.Saver(sharded=sharded).restore(sess, path)
+            np.testing.assert_array_equal(sess.run(tf.convert_to_tensor(variables[2])), value)
+            assert sess.run(variables[1]).tolist() == [6.0]
+
+
+def test_an_error_of_a_parameter_server_names_the_node_and_keeps_the_advice(cluster: LocalCluster, tmp_path: Path) -> None:
+    with tf.Graph().as_default(), tf.Session() as sess:
+        other = tf.Variable(1.0, name="other")
+        sess.run(other.initializer)
+        path = tf.train.Saver().save(sess, str(tmp_path / "m"))
+    with tf.device("/job:ps/task:1"):
+        tf.Variable(1.0, name="wanted")
+    saver = tf.train.Saver(sharded=True)
+    with tf.Session(cluster.target("worker", 0)) as sess, pytest.raises(tf.errors.NotFoundError) as raised:
+        saver.restore(sess, path)
+    assert raised.value.op.name == "save/RestoreV2"
+    assert raised.value.message.startswith("Restoring from checkpoint failed.")
+    assert "Key wanted not found in checkpoint" in raised.value.message

@@ -1,0 +1,16 @@
+"""tf.compat: text and bytes, and the API under its name of later releases. This module only re-exports."""
+
+from __future__ import annotations
+
+from weft.api.compat import v1 as v1
+from weft.framework.behavior import dimension_at_index as dimension_at_index
+from weft.framework.tensor_shape import dimension_value as dimension_value
+from weft.platform.text import as_bytes as as_bytes
+from weft.platform.text import as_str as as_str
+from weft.platform.text import as_str_any as as_str_any
+from weft.platform.text import as_text as as_text
+from weft.platform.text import bytes_or_text_types as bytes_or_text_types
+from weft.platform.text import complex_types as complex_types
+from weft.platform.text import integral_types as integral_types
+from weft.platform.text import path_to_str as path_to_str
+from weft.platform.text import real_types as real_types

@@ -1,0 +1,15 @@
+"""tf.contrib: the parts of it that programs use. This module only re-exports."""
+
+from __future__ import annotations
+
+from weft.api.contrib import framework as framework
+from weft.api.contrib import layers as layers
+from weft.api.contrib import lookup as lookup
+from weft.api.contrib import losses as losses
+from weft.api.contrib import metrics as metrics
+from weft.api.contrib import rnn as rnn
+from weft.api.contrib import seq2seq as seq2seq
+from weft.api.contrib import slim as slim
+from weft.api.contrib import staging as staging
+from weft.api.contrib import training as training
+from weft.api.contrib import util as util

@@ -1,0 +1,43 @@
+"""tf.contrib.framework: scopes of arguments, variables of models, the global step. This module only re-exports."""
+
+from __future__ import annotations
+
+from weft.api.contrib import nest as nest
+from weft.framework.sparse_tensor import convert_to_tensor_or_sparse_tensor as convert_to_tensor_or_sparse_tensor
+from weft.framework.tensor_conversion import is_tensor as is_tensor
+from weft.framework.tensor_spec import TensorSpec as TensorSpec
+from weft.ops.arg_scope import add_arg_scope as add_arg_scope
+from weft.ops.arg_scope import arg_scope as arg_scope
+from weft.ops.arg_scope import arg_scoped_arguments as arg_scoped_arguments
+from weft.ops.arg_scope import current_arg_scope as current_arg_scope
+from weft.ops.arg_scope import has_arg_scope as has_arg_scope
+from weft.ops.array.sequences import argsort as argsort
+from weft.ops.array.sequences import sort as sort
+from weft.ops.debugging.checks import assert_same_float_dtype as assert_same_float_dtype
+from weft.ops.debugging.checks import assert_scalar as assert_scalar
+from weft.ops.debugging.checks import is_strictly_increasing as is_strictly_increasing
+from weft.ops.variables.model_variables import add_model_variable as add_model_variable
+from weft.ops.variables.model_variables import filter_variables as filter_variables
+from weft.ops.variables.model_variables import get_local_variables as get_local_variables
+from weft.ops.variables.model_variables import get_model_variables as get_model_variables
+from weft.ops.variables.model_variables import get_trainable_variables as get_trainable_variables
+from weft.ops.variables.model_variables import get_unique_variable as get_unique_variable
+from weft.ops.variables.model_variables import get_variables as get_variables
+from weft.ops.variables.model_variables import get_variables_by_name as get_variables_by_name
+from weft.ops.variables.model_variables import get_variables_by_suffix as get_variables_by_suffix
+from weft.ops.variables.model_variables import get_variables_to_restore as get_variables_to_restore
+from weft.ops.variables.model_variables import global_variable as global_variable
+from weft.ops.variables.model_variables import local_variable as local_variable
+from weft.ops.variables.model_variables import model_variable as model_variable
+from weft.ops.variables.model_variables import variable as variable
+from weft.training.saving.checkpoint_contents import list_variables as list_variables
+from weft.training.saving.checkpoint_contents import load_variable as load_variable
+from weft.training.saving.checkpoint_initializer import init_from_checkpoint as init_from_checkpoint
+from weft.training.saving.model_assignments import assign_from_checkpoint_fn as assign_from_checkpoint_fn
+from weft.training.saving.model_assignments import assign_from_values as assign_from_values
+from weft.training.saving.model_assignments import assign_from_values_fn as assign_from_values_fn
+from weft.training.saving.model_assignments import get_variable_full_name as get_variable_full_name
+from weft.training.training_util import assert_global_step as assert_global_step
+from weft.training.training_util import create_global_step as create_global_step
+from weft.training.training_util import get_global_step as get_global_step
+from weft.training.training_util import get_or_create_global_step as get_or_create_global_step

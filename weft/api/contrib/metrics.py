@@ -1,0 +1,50 @@
+"""tf.contrib.metrics: streaming metrics by their former names, predictions first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from weft.models.metrics import counts, thresholds
+from weft.models.metrics import mean as _mean
+from weft.models.metrics.mean import mean as streaming_mean
+from weft.models.metrics.mean import mean_tensor as streaming_mean_tensor
+
+__all__ = ["aggregate_metric_map", "aggregate_metrics", "streaming_mean", "streaming_mean_tensor"]
+
+
+def _with_predictions_first(metric: Callable[..., Any]) -> Callable[..., Any]:
+    def streaming(predictions: Any, labels: Any, *args: Any, **kwargs: Any) -> Any:
+        return metric(labels, predictions, *args, **kwargs)
+
+    streaming.__name__ = f"streaming_{metric.__name__}"
+    streaming.__doc__ = f"`tf.metrics.{metric.__name__}` with the predictions before the labels."
+    return streaming
+
+
+streaming_accuracy = _with_predictions_first(_mean.accuracy)
+streaming_auc = _with_predictions_first(thresholds.auc)
+streaming_precision = _with_predictions_first(counts.precision)
+streaming_recall = _with_predictions_first(counts.recall)
+streaming_true_positives = _with_predictions_first(counts.true_positives)
+streaming_true_negatives = _with_predictions_first(counts.true_negatives)
+streaming_false_positives = _with_predictions_first(counts.false_positives)
+streaming_false_negatives = _with_predictions_first(counts.false_negatives)
+streaming_mean_absolute_error = _with_predictions_first(_mean.mean_absolute_error)
+streaming_mean_squared_error = _with_predictions_first(_mean.mean_squared_error)
+streaming_root_mean_squared_error = _with_predictions_first(_mean.root_mean_squared_error)
+streaming_mean_iou = _with_predictions_first(counts.mean_iou)
+
+
+def aggregate_metrics(*value_update_tuples: Any) -> tuple[list[Any], list[Any]]:
+    """The values and the updates of several metrics; ValueError without any."""
+    if not value_update_tuples:
+        raise ValueError("Expected at least one value_tensor/update_op pair")
+    values, updates = zip(*value_update_tuples, strict=True)
+    return list(values), list(updates)
+
+
+def aggregate_metric_map(names_to_tuples: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The values and the updates of several metrics by name."""
+    pairs = names_to_tuples.items()
+    return {name: value for name, (value, _) in pairs}, {name: update for name, (_, update) in pairs}

@@ -1,0 +1,1 @@
+"""The tensor channel: connections that carry frames between tasks, their sockets, threads and shared memory."""

@@ -1,0 +1,107 @@
+"""Opens a connection of the tensor channel to a task."""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from weft.channel.address import TcpAddress, UnixAddress, parse_address
+from weft.channel.admission import NotAdmittedError, admit, close_all
+from weft.channel.connection import Connection, OnClosed, OnMessage
+from weft.channel.outbox import MAX_QUEUED_BYTES
+from weft.channel.shared_memory.exchange import PayloadExchange, open_exchange
+from weft.errors import UnavailableError
+from weft.protocol.handshake import Dialer
+from weft.protocol.messages import Hello, Message, Welcome
+from weft.protocol.protocol_error import ProtocolError
+from weft.protocol.tensor_frame import FrameDecoder
+
+
+def dial(
+    addresses: Sequence[str],
+    hello: Hello,
+    on_message: OnMessage,
+    on_closed: OnClosed,
+    timeout_s: float,
+    *,
+    max_queued_bytes: int = MAX_QUEUED_BYTES,
+) -> tuple[Connection, Welcome]:
+    """Return a started connection to the task at `addresses` (a Listener's), by Unix socket if it is on this host.
+
+    Blocks, `timeout_s` at most. Who is refused, or reaches another task than `hello.target`, is not connected.
+
+    Raises:
+        UnavailableError: no address led to the task; names each with its reason.
+        ValueError: an address is malformed.
+    """
+    deadline_s = time.monotonic() + timeout_s
+    candidates = [parse_address(text) for text in addresses]
+    candidates.sort(key=lambda address: not isinstance(address, UnixAddress))
+    attempts = []
+    for address in candidates:
+        left_s = deadline_s - time.monotonic()
+        if isinstance(address, UnixAddress) and not address.is_reachable:
+            attempts.append(f"{address}: on another host, or of another user")
+            continue
+        if left_s <= 0:
+            attempts.append(f"{address}: not tried, the {timeout_s:g} s are over")
+            continue
+        try:
+            greeted = _greet(address, hello, left_s)
+        except (OSError, NotAdmittedError, ProtocolError) as error:
+            attempts.append(f"{address}: {error}")
+            continue
+        welcome = greeted.welcome
+        connection = Connection(
+            greeted.sock,
+            on_message,
+            on_closed,
+            welcome.receiver or str(address),
+            peer=welcome,
+            decoder=greeted.decoder,
+            received=greeted.received,
+            max_queued_bytes=max_queued_bytes,
+            exchange=greeted.exchange,
+        )
+        connection.start()
+        return connection, welcome
+    target = hello.target or "a task"
+    raise UnavailableError(None, None, f"cannot reach {target}: {'; '.join(attempts) or 'it has no address'}")
+
+
+class _Greeted(NamedTuple):
+    sock: socket.socket
+    welcome: Welcome
+    decoder: FrameDecoder
+    received: Sequence[Message]
+    exchange: PayloadExchange | None
+
+
+def _greet(address: TcpAddress | UnixAddress, hello: Hello, timeout_s: float) -> _Greeted:
+    """Connect and do the handshake; return what a Connection continues with."""
+    deadline_s = time.monotonic() + timeout_s
+    sock = address.connect(timeout_s)
+    decoder = FrameDecoder()
+    # Tasks alone: what a client fetches is the program's for good, and may be looked at by processes that it forks.
+    opened = open_exchange() if hello.sender and isinstance(address, UnixAddress) else None
+    exchange = None if opened is None else opened[0]
+    try:
+        attached = []
+        if opened is not None:
+            # The peer may use it right behind its answer.
+            decoder.borrower = opened[0].borrower
+            attached.append(opened[1].fileno())
+        admitted = admit(sock, Dialer(hello), decoder, max(deadline_s - time.monotonic(), 0.001), attached)
+        assert isinstance(admitted.peer, Welcome)
+    except BaseException:
+        sock.close()
+        if exchange is not None:
+            exchange.close()
+        raise
+    finally:
+        if opened is not None:
+            opened[1].close()
+    close_all(admitted.descriptors)
+    return _Greeted(sock, admitted.peer, decoder, admitted.received, exchange)

@@ -1,0 +1,122 @@
+"""SegmentLender: the sender's side of a connection's shared memory."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Sequence
+from typing import Final
+
+import numpy as np
+
+from weft.channel.shared_memory.segment import DROPPED, FREE, LENT, SharedSegment, create_memory
+from weft.protocol.tensor_blob import Buffer
+
+MAX_SEGMENTS: Final = 64
+"""How many segments a connection has at most in one direction; each takes a descriptor on either side."""
+
+MAX_FREE_BYTES: Final = 256 << 20
+"""The most that is kept to be used again; larger payloads do not come here at all."""
+
+MAX_UNTAKEN_BYTES: Final = 16 << 20
+"""How much may wait for a peer to take it, beyond a first payload of any size; more is sent, which is counted and bounded."""
+
+_QUIET: Final = 1000  # so many messages without a large payload end the keeping
+
+
+class SegmentLender:
+    """Puts payloads into shared memory, each into a segment of its own, which comes back when the peer has no use for it.
+
+    Who keeps a payload, such as a variable that is assigned, keeps the segment; others are made. `offer(fd, number, capacity)`
+    tells the peer of a new one and returns whether it could; it does not wait. Thread-safe.
+    """
+
+    def __init__(self, offer: Callable[[int, int, int], bool]) -> None:
+        self._offer = offer
+        self._lock = threading.Lock()
+        self._segments: list[SharedSegment] = []
+        self._made = 0
+        self._quiet = 0
+        self._is_closed = False
+
+    @property
+    def free_bytes(self) -> int:
+        """How much is kept to be used again."""
+        return sum(segment.capacity for segment in self._free())
+
+    def put(self, parts: Sequence[Buffer], size_bytes: int) -> int | None:
+        """Copy a payload to where the peer sees it, and return the number of its segment; None if it has to go another way."""
+        with self._lock:
+            segment = self._find(size_bytes)
+            if segment is None:
+                return None
+            segment.state = LENT
+        memory = segment.view(size_bytes)
+        start = 0
+        for part in parts:
+            end = start + len(part)
+            memory[start:end] = np.frombuffer(part, np.uint8)
+            start = end
+        return segment.number
+
+    def note_message(self) -> None:
+        """A message was sent without this."""
+        if self._segments:
+            self._quiet += 1
+            if self._quiet >= _QUIET:
+                self._quiet = 0
+                with self._lock:
+                    self._drop(self._free())
+
+    def close(self) -> None:
+        """Put nothing more, and keep nothing."""
+        with self._lock:
+            self._is_closed = True
+            self._drop(self._free())
+            self._segments.clear()
+
+    def _find(self, size_bytes: int) -> SharedSegment | None:
+        self._quiet = 0
+        found: SharedSegment | None = None
+        untaken = 0
+        for segment in self._segments:
+            state = segment.state
+            if state == LENT:
+                untaken += segment.capacity
+            elif state == FREE and found is None and size_bytes <= segment.capacity <= 2 * size_bytes:
+                found = segment
+        if self._is_closed or (untaken and untaken + size_bytes > MAX_UNTAKEN_BYTES):
+            return None
+        return found or self._make(size_bytes)
+
+    def _make(self, size_bytes: int) -> SharedSegment | None:
+        if size_bytes > MAX_FREE_BYTES:
+            return None
+        if len(self._segments) == MAX_SEGMENTS or self.free_bytes + size_bytes > MAX_FREE_BYTES:
+            self._drop(self._free())
+        if len(self._segments) == MAX_SEGMENTS:
+            return None
+        try:
+            fd = create_memory(size_bytes)
+        except OSError:
+            return None
+        try:
+            segment = SharedSegment(fd, self._made, size_bytes)
+            is_known = self._offer(fd, segment.number, size_bytes)
+        except OSError:
+            is_known = False
+        finally:
+            os.close(fd)
+        if not is_known:
+            return None
+        self._made += 1
+        self._segments.append(segment)
+        return segment
+
+    def _free(self) -> list[SharedSegment]:
+        return [segment for segment in self._segments if segment.state == FREE]
+
+    def _drop(self, segments: list[SharedSegment]) -> None:
+        for segment in segments:
+            segment.drop()
+        self._segments = [segment for segment in self._segments if segment.state != DROPPED]

@@ -1,0 +1,1 @@
+"""The master: sessions, the plans of their steps, and the steps."""

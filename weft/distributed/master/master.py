@@ -1,0 +1,108 @@
+"""Master: opens sessions over a cluster for the clients of one task, in this process and by RPC."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from weft.distributed.master.master_session import MasterSession
+from weft.distributed.master.worker_cache import WorkerCache
+from weft.distributed.worker.task_status import TaskStatus
+from weft.errors import AbortedError
+from weft.framework.cluster_spec import ClusterSpec
+from weft.framework.graph import Graph
+
+MakeCache = Callable[[ClusterSpec], tuple[WorkerCache, str]]
+
+
+class Master:
+    """Plans and runs steps for clients. Safe from any thread.
+
+    Args:
+        task: the task that this master belongs to.
+        cluster: the tasks that there are.
+        make_cache: gives the worker cache of a cluster spec (a session may bring its own), and this task's name there.
+        default_config: the ConfigProto of sessions that bring none.
+    """
+
+    def __init__(self, task: str, cluster: ClusterSpec, make_cache: MakeCache, default_config: Any) -> None:
+        self.task = task
+        self._make_cache = make_cache
+        self._workers, _ = make_cache(cluster)
+        self._default_config = default_config
+        self._lock = threading.Lock()
+        self._sessions: dict[str, MasterSession] = {}
+
+    def open_session(
+        self, graph: Graph, config: Any, raise_if_cancelled: Callable[[], None], timeout_s: float | None = None
+    ) -> MasterSession:
+        """Open a session that runs `graph`.
+
+        Blocks until every task that the session may use has answered.
+
+        Raises:
+            DeadlineExceededError: `operation_timeout_in_ms`, or the time of the run that opens it, passed before that.
+        """
+        config = self._default_config if config is None else config
+        workers, own = self._cluster_of(config)
+        tasks = workers.filtered(list(config.device_filters), own)
+        timeouts_s = [limit for limit in (config.operation_timeout_in_ms / 1000, timeout_s) if limit]
+        deadline = time.monotonic() + min(timeouts_s) if timeouts_s else None
+        statuses = workers.wait_for(tasks, deadline, raise_if_cancelled)
+        # Tasks name sessions in messages, and a reader wants to know where they belong.
+        handle = f"{self.task}#{secrets.token_hex(8)}"
+        attributes = [device for task in tasks for device in statuses[task].devices]
+
+        def close() -> None:
+            with self._lock:
+                self._sessions.pop(handle, None)
+            for task in tasks:
+                workers.handle(task).close_session(handle)
+
+        names = [device.name for device in attributes]
+        home = next((name for name in names if name.startswith(f"{own}/")), "")
+        session = MasterSession(handle, graph, workers.handle, names, config, close, lambda: attributes, home)
+        with self._lock:
+            self._sessions[handle] = session
+        return session
+
+    def _cluster_of(self, config: Any) -> tuple[WorkerCache, str]:
+        if not config.HasField("cluster_def") or not config.cluster_def.job:
+            return self._workers, self.task
+        return self._make_cache(ClusterSpec(config.cluster_def))
+
+    def find_session(self, handle: str) -> MasterSession:
+        """The open session of that handle; AbortedError when there is none."""
+        found = self._sessions.get(handle)
+        if found is None:
+            raise AbortedError(
+                None, None, f"Session {handle} is not found. It was closed or reset, or this task was restarted."
+            )
+        return found
+
+    def devices(self) -> dict[str, TaskStatus]:
+        """The status of every task that answers within a second or so."""
+        found = {}
+        for task in self._workers.addresses:
+            found.update(self._workers.wait_for([task], time.monotonic() + 5.0, _go_on))
+        return found
+
+    def reset(self, containers: Sequence[str], device_filters: Sequence[str]) -> None:
+        """Drop the containers given, or all, in every task, and abort every session of this master."""
+        for task in self._workers.filtered(device_filters, self.task):
+            self._workers.handle(task).clear(containers)
+        self.close_sessions(AbortedError(None, None, "Session was aborted because the server's containers were reset."))
+
+    def close_sessions(self, error: Any) -> None:
+        """End every session of this master with this error."""
+        with self._lock:
+            sessions = list(self._sessions.values())
+        for session in sessions:
+            session.close(error)
+
+
+def _go_on() -> None:
+    return None

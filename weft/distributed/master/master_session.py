@@ -1,0 +1,226 @@
+"""MasterSession: one session's plans over the tasks of a cluster.
+
+It turns each new combination of fetches and feeds into a StepPlan: prune, place, stage, partition, register; after that a step
+costs no planning.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import logging
+import secrets
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Collection, Sequence
+from typing import Any, Final
+
+from weft.distributed.master.partial_run import PartialRun
+from weft.distributed.master.step_plan import Part, StepPlan, WorkerHandle
+from weft.errors import CancelledError, InvalidArgumentError, OpError
+from weft.framework.graph import Graph
+from weft.framework.operation import Operation, Tensor
+from weft.passes.partition import partition
+from weft.passes.placer import Placer
+from weft.passes.prune import prune
+from weft.passes.settled_fetches import settled_fetches
+from weft.passes.stage import Staging
+
+_LOG = logging.getLogger("weft")
+
+_MAX_PIECES: Final = 256
+
+
+class MasterSession:
+    """Plans and runs steps of one graph. All methods are safe from any thread.
+
+    Args:
+        handle: the session's name in the cluster.
+        graph: what the session runs; it may grow.
+        find_worker: gives the handle of a task, by name.
+        devices: the full names of all their devices.
+        config: the session's ConfigProto.
+        on_close: called once when the session is closed.
+        device_attributes: gives the DeviceAttributes of all tasks.
+        home: the device that the master itself counts as; empty when there are no others.
+    """
+
+    def __init__(
+        self,
+        handle: str,
+        graph: Graph,
+        find_worker: Callable[[str], WorkerHandle],
+        devices: Sequence[str],
+        config: Any,
+        on_close: Callable[[], None],
+        device_attributes: Callable[[], list[Any]],
+        home: str = "",
+    ) -> None:
+        self.home = home
+        self.error: OpError | None = None
+        self.timeout_ms = config.operation_timeout_in_ms
+        self._device_attributes = device_attributes
+        self.handle = handle
+        self.graph = graph
+        self.devices = list(devices)
+        self._find_worker = find_worker
+        self._config = config
+        self._on_close = on_close
+        self._placer = Placer(devices, config.allow_soft_placement)
+        self._logged: set[Operation] = set()
+        self._plan_lock = threading.Lock()
+        self._restart_lock = threading.Lock()
+        self._incarnations: dict[str, int] = {}
+        self._piece_lock = threading.Lock()
+        self._pieces: dict[Any, StepPlan] = {}
+        # A random start keeps the step numbers of all masters of a cluster apart.
+        self._step_ids = itertools.count(secrets.randbits(52) << 10)
+        self._live: dict[int, Callable[[OpError], None]] = {}
+        # What plans that are gone had registered. They go on any thread, perhaps while a lock is held, so nothing is sent then.
+        self._retired: deque[Part] = deque()
+
+    def prepare(
+        self,
+        feeds: Sequence[Tensor],
+        fetches: Sequence[Tensor],
+        targets: Sequence[Operation],
+        timeout_s: float | None = None,
+        done: Collection[Operation] = (),
+    ) -> StepPlan:
+        """Make the plan for runs with these feeds, fetches and targets, of operations that are not in `done`.
+
+        The tasks are there already, so nothing is waited for that `timeout_s` would have to end.
+
+        Raises:
+            InvalidArgumentError: a node cannot be placed, or a variable is held with another dtype.
+            AbortedError, UnavailableError: a task that the plan needs is not there.
+        """
+        self.raise_if_closed()
+        self._deregister_retired()
+        with self._plan_lock:
+            ops = prune(fetches, feeds, targets, done)
+            placement = self._placer.place(ops)
+            if self._config.log_device_placement:
+                self._log_placement()
+            staging = Staging(ops, placement, feeds, fetches)
+            partitions = partition(ops, placement, staging, feeds, fetches)
+            for cut in partitions.values():
+                if self.home.startswith(f"{cut.task}/") or not self.home:
+                    cut.settled = settled_fetches(cut)
+        parts = {task: Part(part, [list(feeds).index(tensor) for tensor in part.feeds]) for task, part in partitions.items()}
+        for part in parts.values():
+            self.register(part)
+        return StepPlan(parts, feeds, fetches, self)
+
+    def next_step_id(self) -> int:
+        """A number that no other step of the cluster has."""
+        return next(self._step_ids)
+
+    def retire(self, parts: Sequence[Part]) -> None:
+        """Deregister these parts before the next plan is made; a session that is over has nothing registered."""
+        if self.error is None:
+            self._retired.extend(parts)
+
+    def _deregister_retired(self) -> None:
+        while self._retired:
+            part = self._retired.popleft()
+            # A task that is gone, or was restarted, has forgotten it.
+            with contextlib.suppress(OpError):
+                if part.worker.incarnation == part.incarnation:
+                    part.worker.deregister(part.graph_handle)
+
+    def prepare_partial(self, feeds: Sequence[Tensor], fetches: Sequence[Tensor], targets: Sequence[Operation]) -> PartialRun:
+        """Begin a step that is run in pieces with these feeds, fetches and targets together."""
+        self.raise_if_closed()
+        return PartialRun(self._prepare_piece, feeds, fetches, targets)
+
+    def _prepare_piece(
+        self,
+        feeds: Sequence[Tensor],
+        fetches: Sequence[Tensor],
+        targets: Sequence[Operation],
+        done: Collection[Operation],
+    ) -> StepPlan:
+        """The plan of a piece; a program that runs the same pieces again gets the same plans."""
+        key = tuple(feeds), tuple(fetches), tuple(targets), frozenset(done)
+        with self._piece_lock:
+            plan = self._pieces.get(key)
+            if plan is None:
+                plan = self.prepare(feeds, fetches, targets, done=done)
+                if len(self._pieces) >= _MAX_PIECES:
+                    self._pieces.pop(next(iter(self._pieces)))
+                self._pieces[key] = plan
+            return plan
+
+    def raise_if_closed(self) -> None:
+        """Raise what ended the session, if it was closed or its containers were reset."""
+        if self.error is not None:
+            raise self.error
+
+    def register(self, part: Part) -> None:
+        """Register a part with its task, as it is now: at first, and again when the task was restarted."""
+        worker = self._find_worker(part.partition.task)
+        before = part.incarnation
+        part.graph_handle = worker.register(self.handle, self._config, part.partition)
+        part.incarnation = worker.incarnation
+        part.worker = worker
+        self._tell_of_restart(part.partition.task, before, part.incarnation)
+
+    def _tell_of_restart(self, task: str, before: int, now: int) -> None:
+        """Say once that a task is another run of itself: its graphs are there again, its variables have no values."""
+        with self._restart_lock:
+            if not before or before == now or self._incarnations.get(task) == now:
+                return
+            self._incarnations[task] = now
+        _LOG.warning(
+            "Task %s was restarted (incarnation %d, before %d), noticed at %s. Its graphs are registered again; its variables "
+            "have no values until they are restored or initialized.", task, now, before, time.strftime("%H:%M:%S"),
+        )  # fmt: skip
+
+    def _log_placement(self) -> None:
+        """Print where each operation of the graph was placed, once; those whose devices are not there wait for their run."""
+        ops = [op for op in self.graph.get_operations() if op not in self._logged]
+        with contextlib.suppress(InvalidArgumentError):
+            self._placer.place(ops)
+        placed = [op for op in ops if op in self._placer.placement]
+        self._logged.update(placed)
+        # Nodes without inputs come last: they are placed last, near their consumers.
+        for op in sorted(placed, key=lambda op: not op.inputs and not op.op_def.stateful):
+            print(f"{op.name}: ({op.type}): {self._placer.placement[op]}")
+
+    def note_start(self, step_id: int, cancel: Callable[[OpError], None]) -> None:
+        """A step is alive; it is cancelled when the session is closed, or was."""
+        self._live[step_id] = cancel
+        if self.error is not None:
+            cancel(self.error)
+
+    def note_end(self, step_id: int) -> None:
+        """A step is over."""
+        self._live.pop(step_id, None)
+
+    @property
+    def live_steps(self) -> int:
+        """How many steps run now."""
+        return len(self._live)
+
+    def placement_of(self, op: Operation) -> str | None:
+        """Where a node was placed, or None."""
+        return self._placer.placement.get(op)
+
+    def list_devices(self) -> list[Any]:
+        """The DeviceAttributes of every task of the session."""
+        return self._device_attributes()
+
+    def abandon(self) -> None:
+        """Close the session; nothing here waits."""
+        self.close()
+
+    def close(self, error: OpError | None = None) -> None:
+        """Cancel the steps that run and end the session. A second call does nothing."""
+        if self.error is not None:
+            return
+        self.error = error or CancelledError(None, None, "Step was cancelled by an explicit call to `Session::Close()`.")
+        for cancel in list(self._live.values()):
+            cancel(self.error)
+        self._on_close()

@@ -1,0 +1,178 @@
+"""ServedSessions: the sessions that a master keeps for other processes, with their graphs, callables and runs in pieces."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tensorboard.compat.proto.node_def_pb2 import NodeDef
+
+from weft.distributed.master.master import Master
+from weft.distributed.master.master_session import MasterSession
+from weft.distributed.master.partial_run import PartialRun, unknown_handle
+from weft.distributed.master.step_plan import StepPlan
+from weft.errors import AbortedError, InvalidArgumentError, NotFoundError, OpError
+from weft.framework import op_def
+from weft.framework.graph import Graph
+from weft.framework.importer import add_nodes
+from weft.framework.operation import Operation, Tensor
+
+_MAX_PLANS = 256
+
+
+class ServedSession:
+    """One client's session: the graph as the client has sent it so far, and its prepared runs."""
+
+    def __init__(self, session: MasterSession) -> None:
+        self.session = session
+        self._lock = threading.Lock()
+        self._ids = itertools.count(1)
+        self._callables: dict[int, StepPlan] = {}
+        self._plans: dict[Any, StepPlan] = {}
+        self._partial_runs: dict[str, PartialRun] = {}
+        self._torn: Exception | None = None
+
+    @property
+    def graph_version(self) -> int:
+        """How many nodes the client has sent."""
+        return len(self.session.graph._operations)
+
+    def extend(self, graph_def: Any, current_version: int) -> int:
+        """Add nodes; AbortedError when the client's idea of the graph is not the master's."""
+        with self._lock:
+            if current_version != self.graph_version and self._torn is None:
+                raise AbortedError(
+                    None, None, f"Graph versions don't match: the client extends version {current_version}, the session has "
+                    f"{self.graph_version}. Several clients extend one session; open one session for each"
+                )  # fmt: skip
+            self._raise_if_torn()
+            _check_registered(graph_def)
+            try:
+                add_nodes(self.session.graph, graph_def)
+            except (OpError, ValueError, TypeError, LookupError) as error:
+                # Some of the nodes may be in the graph. The client will send all of them again with its next run.
+                self._torn = error
+                raise
+            return self.graph_version
+
+    def _raise_if_torn(self) -> None:
+        if self._torn is not None:
+            raise InvalidArgumentError(
+                None, None, f"The session's graph could not be extended before, and the client's graph can only grow: "
+                f"{self._torn}. Open a new session with another graph"
+            )  # fmt: skip
+
+    def make_callable(self, feeds: Sequence[str], fetches: Sequence[str], targets: Sequence[str]) -> int:
+        """Prepare a run; returns the number by which it is called."""
+        plan = self._prepare(feeds, fetches, targets)
+        number = next(self._ids)
+        self._callables[number] = plan
+        return number
+
+    def callable(self, number: int) -> StepPlan:
+        """A prepared run."""
+        found = self._callables.get(number)
+        if found is None:
+            raise InvalidArgumentError(None, None, f"No such callable handle: {number}")
+        return found
+
+    def release_callable(self, number: int) -> None:
+        """Forget a prepared run."""
+        self._callables.pop(number, None)
+
+    def plan(self, feeds: Sequence[str], fetches: Sequence[str], targets: Sequence[str]) -> StepPlan:
+        """The run with these names, prepared at its first use."""
+        key = (tuple(feeds), tuple(fetches), tuple(targets))
+        found = self._plans.get(key)
+        if found is None:
+            found = self._prepare(feeds, fetches, targets)
+            if len(self._plans) >= _MAX_PLANS:
+                self._plans.pop(next(iter(self._plans)))
+            self._plans[key] = found
+        return found
+
+    def begin_partial(self, feeds: Sequence[str], fetches: Sequence[str], targets: Sequence[str]) -> str:
+        """Begin a run in pieces; returns its handle."""
+        graph = self.session.graph
+        run = self.session.prepare_partial(_tensors(graph, feeds), _tensors(graph, fetches), _targets(graph, targets))
+        handle = f"partial-{next(self._ids)}"
+        self._partial_runs[handle] = run
+        return handle
+
+    def run_piece(self, handle: str, feeds: Mapping[str, Any], fetches: Sequence[str]) -> list[Any]:
+        """Run a piece of a run that was begun with `begin_partial`."""
+        run = self._partial_runs.get(handle)
+        if run is None:
+            raise unknown_handle()
+        graph = self.session.graph
+        values = run.run({_tensor(graph, name): value for name, value in feeds.items()}, _tensors(graph, fetches))
+        if run.is_over:
+            self._partial_runs.pop(handle, None)
+        return values
+
+    def _prepare(self, feeds: Sequence[str], fetches: Sequence[str], targets: Sequence[str]) -> StepPlan:
+        graph = self.session.graph
+        return self.session.prepare(_tensors(graph, feeds), _tensors(graph, fetches), _targets(graph, targets))
+
+
+def _check_registered(graph_def: Any) -> None:
+    for node in graph_def.node:
+        if not op_def.is_registered(node.op):
+            raise NotFoundError(
+                NodeDef(name=node.name, op=node.op), None, f"Op type not registered {node.op!r}, which node {node.name!r} "
+                "needs: this version of weft has no op of that name"
+            )  # fmt: skip
+
+
+def _tensor(graph: Graph, name: str) -> Tensor:
+    try:
+        return graph.get_tensor_by_name(name if ":" in name else f"{name}:0")
+    except (KeyError, ValueError) as error:
+        raise NotFoundError(None, None, f"run: a feed or fetch is not in the session's graph: {error.args[0]}") from None
+
+
+def _tensors(graph: Graph, names: Sequence[str]) -> list[Tensor]:
+    return [_tensor(graph, name) for name in names]
+
+
+def _targets(graph: Graph, names: Sequence[str]) -> list[Operation]:
+    try:
+        return [graph.get_operation_by_name(name) for name in names]
+    except KeyError as error:
+        raise NotFoundError(None, None, f"run: a target is not in the session's graph: {error.args[0]}") from None
+
+
+class ServedSessions:
+    """The served sessions of one master by handle. Safe from any thread."""
+
+    def __init__(self, master: Master) -> None:
+        self.master = master
+        self._sessions: dict[str, ServedSession] = {}
+
+    def create(self, graph_def: Any, config: Any, raise_if_cancelled: Any) -> tuple[str, int]:
+        """Open a session on a graph; blocks until the cluster's tasks are there. Returns its handle and graph version."""
+        graph = Graph()
+        _check_registered(graph_def)
+        add_nodes(graph, graph_def)
+        served = ServedSession(self.master.open_session(graph, config, raise_if_cancelled))
+        self._sessions[served.session.handle] = served
+        return served.session.handle, served.graph_version
+
+    def find(self, handle: str) -> ServedSession:
+        """An open session; AbortedError when it is not known (any more)."""
+        found = self._sessions.get(handle)
+        if found is None:
+            raise AbortedError(
+                None, None, f"Session {handle} is not found. Possibly, the task of this master was restarted, or the session "
+                "was closed"
+            )  # fmt: skip
+        found.session.raise_if_closed()
+        return found
+
+    def close(self, handle: str) -> None:
+        """End a session: its steps are cancelled, what is shared stays."""
+        served = self._sessions.pop(handle, None)
+        if served is not None:
+            served.session.close()

@@ -1,0 +1,118 @@
+"""WorkerCache: the tasks of a cluster as a master reaches them, and the wait until they are all there."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from weft.distributed.master.step_plan import WorkerHandle
+from weft.distributed.worker.local_worker import LocalWorker
+from weft.distributed.worker.task_status import TaskStatus
+from weft.errors import DeadlineExceededError, OpError
+from weft.framework import device_spec
+from weft.framework.cluster_spec import ClusterSpec
+
+_LOG = logging.getLogger("weft")
+_REPORT_EVERY_S = 10.0
+_POLL_S = 0.1
+
+
+class TaskRegistry(Protocol):
+    """Finds workers: those in this process directly, others by their addresses."""
+
+    def local_worker(self, task: str, address: str) -> LocalWorker | None:
+        """The worker of a task that runs in this process."""
+        ...
+
+    def remote_worker(self, task: str, address: str) -> WorkerHandle:
+        """A handle of a worker elsewhere."""
+        ...
+
+    def status(self, task: str, address: str, timeout_s: float) -> TaskStatus:
+        """Ask a task for its status; an OpError when it does not answer."""
+        ...
+
+
+def task_names(cluster: ClusterSpec) -> dict[str, str]:
+    """The addresses of all tasks by full task name, in order of job and index."""
+    return {
+        f"/job:{job}/replica:0/task:{index}": cluster.task_address(job, index)
+        for job in sorted(cluster.jobs)
+        for index in cluster.task_indices(job)
+    }
+
+
+class WorkerCache:
+    """The workers of one cluster. Safe from any thread."""
+
+    def __init__(self, cluster: ClusterSpec, registry: TaskRegistry) -> None:
+        self.addresses = task_names(cluster)
+        self._registry = registry
+        self._remote: dict[str, WorkerHandle] = {}
+        self._lock = threading.Lock()
+
+    def filtered(self, filters: Sequence[str], own_task: str) -> list[str]:
+        """The tasks that a session with these device filters uses; its own always."""
+        if not filters:
+            return list(self.addresses)
+        return [task for task in self.addresses if task == own_task or any(_matches(f, task) for f in filters)]
+
+    def handle(self, task: str) -> WorkerHandle:
+        """How to reach a task; nothing is sent."""
+        address = self.addresses[task]
+        local = self._registry.local_worker(task, address)
+        if local is not None:
+            return local
+        with self._lock:
+            found = self._remote.get(task)
+            if found is None:
+                found = self._remote[task] = self._registry.remote_worker(task, address)
+            return found
+
+    def wait_for(
+        self, tasks: Sequence[str], deadline: float | None, raise_if_cancelled: Callable[[], None]
+    ) -> dict[str, TaskStatus]:
+        """Block until every task has answered; log every 10 s for whom it waits and why.
+
+        Args:
+            tasks: task names.
+            deadline: when to give up, by `time.monotonic`; None for never.
+            raise_if_cancelled: called now and then; ends the wait by raising.
+
+        Raises:
+            DeadlineExceededError: naming the tasks that have not answered, with the reason for each.
+        """
+        found: dict[str, TaskStatus] = {}
+        reasons: dict[str, str] = {}
+        next_report = time.monotonic() + _REPORT_EVERY_S
+        while True:
+            for task in [task for task in tasks if task not in found]:
+                try:
+                    found[task] = self._registry.status(task, self.addresses[task], timeout_s=1.0)
+                except OpError as error:
+                    reasons[task] = error.message.removeprefix(f"Task {task} at {self.addresses[task]} is unavailable: ")
+            missing = [task for task in tasks if task not in found]
+            if not missing:
+                return found
+            raise_if_cancelled()
+            now = time.monotonic()
+            if deadline is not None and now >= deadline:
+                raise DeadlineExceededError(
+                    None, None, f"Tasks of the cluster have not answered in time:{self._why(missing, reasons)}"
+                )
+            if now >= next_report:
+                next_report = now + _REPORT_EVERY_S
+                _LOG.warning("CreateSession still waiting for response from:%s", self._why(missing, reasons))
+            time.sleep(_POLL_S)
+
+    def _why(self, missing: Sequence[str], reasons: dict[str, str]) -> str:
+        """A line for each task that is missing, with the reason."""
+        return "".join(f"\n  {task} at {self.addresses[task]}: {reasons.get(task, 'no answer')}" for task in missing)
+
+
+def _matches(pattern: str, task: str) -> bool:
+    spec: Any = device_spec.DeviceSpec.from_string(pattern)
+    return device_spec.is_prefix(device_spec.DeviceSpec(spec.job, spec.replica, spec.task).to_string(), task)

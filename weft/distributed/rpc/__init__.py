@@ -1,0 +1,1 @@
+"""gRPC: channels and their options, threads, status codes, the health service."""

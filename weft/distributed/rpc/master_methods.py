@@ -1,0 +1,16 @@
+"""The methods of TensorFlow's master service, with their requests and responses: what a server answers and a client calls."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from weft.proto import master_pb2
+
+SERVICE: Final = "tensorflow.MasterService"
+METHODS: Final = {
+    name: (getattr(master_pb2, f"{name}Request"), getattr(master_pb2, f"{name}Response"))
+    for name in (
+        "CreateSession", "ExtendSession", "PartialRunSetup", "RunStep", "CloseSession", "ListDevices", "Reset",
+        "MakeCallable", "RunCallable", "ReleaseCallable",
+    )
+}  # fmt: skip

@@ -1,0 +1,181 @@
+"""Services of unary calls by a table of their methods, and the stubs that call them.
+
+A table has, by method name, the classes of its request and its response.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Final, TypeAlias
+
+import grpc
+from google.protobuf.message import EncodeError
+
+from weft.distributed.rpc import options as grpc_options
+from weft.distributed.rpc.status import answer, from_rpc_error
+from weft.errors import CancelledError, DeadlineExceededError, ResourceExhaustedError
+
+_LOG = logging.getLogger("weft")
+_POLL_S: Final = 1.0
+_REPORT_EVERY_S: Final = 10.0
+
+Methods: TypeAlias = Mapping[str, tuple[Any, Any]]
+
+
+def method_handlers(service: str, methods: Methods, servicer: Any) -> Any:
+    """A generic gRPC handler that answers by the servicer's methods of the same names."""
+
+    def unary(name: str, request_class: Any) -> Any:
+        method: Callable[[Any, Any], Any] = getattr(servicer, name)
+
+        def call(data: bytes, context: Any) -> Any:
+            what = f"{service}.{name}"
+            return answer(context, what, lambda: _serialized(method(request_class.FromString(data), context)))
+
+        return grpc.unary_unary_rpc_method_handler(call)
+
+    return grpc.method_handlers_generic_handler(service, {name: unary(name, pair[0]) for name, pair in methods.items()})
+
+
+def _serialized(response: Any) -> bytes:
+    try:
+        data: bytes = response.SerializeToString()
+    except EncodeError as error:
+        raise ResourceExhaustedError(
+            None,
+            None,
+            f"The {type(response).__name__} does not fit in a message of 2 GiB ({error}); fetch less at once",
+        ) from None
+    return data
+
+
+class _Channel:
+    """A gRPC channel and how many calls go over it now."""
+
+    def __init__(self, address: str) -> None:
+        self.grpc: Any = grpc_options.open_channel(address)
+        self.users = 0
+        self.is_closed = False
+
+    def close(self) -> None:
+        self.is_closed = True
+        self.grpc.close()
+
+
+class RpcStub:
+    """Calls of one service at one address, from any thread. The gRPC channel is opened by the first call."""
+
+    def __init__(self, service: str, methods: Methods, address: str, peer: str) -> None:
+        self._service = service
+        self._methods = methods
+        self._address = address
+        self._peer = peer
+        self._lock = threading.Lock()
+        self._channel: _Channel | None = None
+
+    def call(self, name: str, request: Any, timeout_s: float | None = None) -> Any:
+        """Call a method and wait for its response.
+
+        Raises:
+            OpError: the call's status; UnavailableError when the peer cannot be reached, CancelledError when the stub is closed
+                meanwhile.
+        """
+        with self._used_channel() as channel:
+            method = channel.grpc.unary_unary(
+                f"/{self._service}/{name}",
+                request_serializer=lambda message: message.SerializeToString(),
+                response_deserializer=self._methods[name][1].FromString,
+            )
+            try:
+                return method(request, timeout=timeout_s)
+            except grpc.RpcError as error:
+                if error.code() is grpc.StatusCode.UNAVAILABLE:
+                    self._give_up(channel)
+                raise from_rpc_error(error, f"{self._peer} at {self._address}") from None
+
+    def wait_until_reachable(self, timeout_s: float | None, raise_if_cancelled: Callable[[], None]) -> None:
+        """Block until a server listens at the address; log every 10 s that it does not yet.
+
+        Args:
+            timeout_s: when to give up; None for never.
+            raise_if_cancelled: called about every second; ends the wait by raising.
+
+        Raises:
+            DeadlineExceededError: the time is up.
+            CancelledError: the stub is closed meanwhile.
+        """
+        with self._used_channel() as channel:
+            self._wait_until_reachable(channel, timeout_s, raise_if_cancelled)
+
+    def _wait_until_reachable(self, channel: _Channel, timeout_s: float | None, raise_if_cancelled: Callable[[], None]) -> None:
+        begin = time.monotonic()
+        next_report = begin + _REPORT_EVERY_S
+        while True:
+            waited = time.monotonic() - begin
+            left = _POLL_S if timeout_s is None else min(_POLL_S, timeout_s - waited)
+            if _answers_within(channel.grpc, max(left, 0)):
+                return
+            raise_if_cancelled()
+            if timeout_s is not None and waited >= timeout_s:
+                raise DeadlineExceededError(
+                    None, None, f"{self._peer} at {self._address} was not reachable within {timeout_s:g} s: "
+                    "nothing listens there, or the name does not resolve"
+                )  # fmt: skip
+            if time.monotonic() >= next_report:
+                next_report += _REPORT_EVERY_S
+                _LOG.warning("Still waiting for %s at %s: it cannot be reached", self._peer, self._address)
+
+    def close(self) -> None:
+        """Close the gRPC channel; calls that go over it are cancelled."""
+        with self._lock:
+            channel, self._channel = self._channel, None
+        if channel is not None:
+            channel.close()
+
+    @contextmanager
+    def _used_channel(self) -> Iterator[_Channel]:
+        with self._lock:
+            channel = self._channel = self._channel or _Channel(self._address)
+            channel.users += 1
+        try:
+            yield channel
+        except ValueError:
+            if not channel.is_closed:
+                raise
+            # So says gRPC of a call that begins just then.
+            raise CancelledError(None, None, f"The connection with {self._peer} at {self._address} was closed") from None
+        finally:
+            with self._lock:
+                channel.users -= 1
+                # One that was given up belongs to the last who uses it.
+                is_last = not channel.users and channel is not self._channel
+            if is_last:
+                channel.close()
+
+    def _give_up(self, channel: _Channel) -> None:
+        """A channel that failed remembers it for a while; a fresh one asks whether the peer is back."""
+        with self._lock:
+            if self._channel is channel:
+                self._channel = None
+
+
+def _answers_within(channel: Any, timeout_s: float) -> bool:
+    """Whether a server answers the question for its health, in whatever way, before the time is up.
+
+    A call that waits for the channel: watching the channel's state instead takes a thread of gRPC's for which closing the
+    channel then waits, 0.2 s.
+    """
+    check = channel.unary_unary("/grpc.health.v1.Health/Check")
+    begin = time.monotonic()
+    try:
+        check(b"", timeout=timeout_s, wait_for_ready=True)
+    except grpc.RpcError as error:
+        if error.code() is grpc.StatusCode.UNAVAILABLE:
+            # The connection was lost while it was being made; not to be tried again without a pause.
+            threading.Event().wait(max(timeout_s - (time.monotonic() - begin), 0))
+        return error.code() not in (grpc.StatusCode.DEADLINE_EXCEEDED, grpc.StatusCode.UNAVAILABLE)
+    return True

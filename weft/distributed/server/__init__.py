@@ -1,0 +1,1 @@
+"""A server and the clusters of servers that one process starts."""

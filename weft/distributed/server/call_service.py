@@ -1,0 +1,128 @@
+"""CallService: prepared runs of clients by the tensor channel, on the master's side."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from tensorboard.compat.proto import config_pb2
+
+from weft.channel.connection import Connection
+from weft.distributed.master.served_sessions import ServedSessions
+from weft.distributed.master.step_plan import StepPlan
+from weft.distributed.rpc.status import node_name
+from weft.errors import CancelledError, InternalError, OpError, UnavailableError
+from weft.protocol import messages
+from weft.runtime.inter_op_pool import InterOpPool
+
+
+class _Call:
+    """A call that runs on the pool, so that its client may give it up, even before its step has begun."""
+
+    __slots__ = ("_cancel", "_lock", "_reason")
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._cancel: Callable[[OpError], None] | None = None
+        self._reason: OpError | None = None
+
+    def begin(self, cancel: Callable[[OpError], None]) -> None:
+        """Note how the step is cancelled, once it has begun."""
+        with self._lock:
+            self._cancel, reason = cancel, self._reason
+        if reason is not None:
+            cancel(reason)
+
+    def give_up(self, reason: OpError) -> None:
+        """Cancel the step, now or when it begins."""
+        with self._lock:
+            self._reason, cancel = reason, self._cancel
+        if cancel is not None:
+            cancel(reason)
+
+
+class CallService:
+    """Runs clients' calls. A call that one stage of this task answers runs on the connection's thread, others on the pool.
+
+    When a client's connection ends, the sessions that it used are closed: nobody can use them any more.
+    """
+
+    def __init__(self, sessions: ServedSessions, pool: InterOpPool) -> None:
+        self._sessions = sessions
+        self._pool = pool
+        self._lock = threading.Lock()
+        self._used: dict[Connection, set[str]] = {}
+        self._calls: dict[tuple[Connection, int], _Call] = {}
+
+    def on_message(self, connection: Connection, message: messages.Message) -> None:
+        """Handle a client's message; anything else than a call is its mistake and closes the connection."""
+        match message:
+            case messages.RunCallable():
+                if message.session_handle not in self._used.get(connection, ()):
+                    with self._lock:
+                        self._used.setdefault(connection, set()).add(message.session_handle)
+                try:
+                    plan = self._sessions.find(message.session_handle).callable(message.callable_id)
+                except OpError as error:
+                    self._fail(connection, message.call_id, error)
+                    return
+                if plan.runs_inline:
+                    self._run_inline(connection, message, plan)
+                else:
+                    call = self._calls[connection, message.call_id] = _Call()
+                    self._pool.submit(lambda: self._run(connection, message, plan, call))
+            case messages.CancelCall(call_id, reason):
+                found = self._calls.get((connection, call_id))
+                if found is not None:
+                    found.give_up(CancelledError(None, None, f"The client gave the step up: {reason}"))
+            case _:
+                raise ValueError(f"a client sent {type(message).__name__}, which only tasks send")
+
+    def on_client_lost(self, connection: Connection) -> None:
+        """Close the sessions of a client that is gone."""
+        with self._lock:
+            handles = self._used.pop(connection, set())
+        for handle in handles:
+            self._sessions.close(handle)
+
+    def _run_inline(self, connection: Connection, message: messages.RunCallable, plan: StepPlan) -> None:
+        """Run a call on this thread, beside which other clients are served where that may take long."""
+        if plan.pace.is_long:
+            connection.step_aside()
+        began_s = time.perf_counter()
+        self._run(connection, message, plan)
+        plan.pace.note(time.perf_counter() - began_s)
+
+    def _run(self, connection: Connection, message: messages.RunCallable, plan: StepPlan, call: _Call | None = None) -> None:
+        try:
+            options = config_pb2.RunOptions.FromString(message.options) if message.options else None
+            values, metadata = plan.run(message.feeds, options, None if call is None else call.begin)
+            fetches = _arrays(values)
+        except OpError as error:
+            self._fail(connection, message.call_id, error)
+            return
+        except Exception as error:
+            self._fail(connection, message.call_id, InternalError(None, None, f"{type(error).__name__}: {error}"))
+            return
+        finally:
+            if call is not None:
+                self._calls.pop((connection, message.call_id), None)
+        done = messages.CallDone(message.call_id, fetches, metadata.SerializeToString() if metadata is not None else b"")
+        self._send(connection, done)
+
+    def _fail(self, connection: Connection, call_id: int, error: OpError) -> None:
+        self._send(connection, messages.CallFailed(call_id, error.error_code, error.message, node_name(error)))
+
+    def _send(self, connection: Connection, message: messages.Message) -> None:
+        try:
+            connection.send(message)
+        except UnavailableError:
+            # The client is gone; on_client_lost cleans up.
+            return
+
+
+def _arrays(values: Sequence[Any]) -> tuple[Any, ...]:
+    return tuple([np.asarray(value) for value in values]) if values else ()

@@ -1,0 +1,69 @@
+"""InProcessSession: a session on a server of this process; the client's graph itself is what the master plans."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+from weft.distributed.master.master_session import MasterSession
+from weft.distributed.master.partial_run import PartialRun
+from weft.distributed.master.step_plan import StepPlan
+from weft.distributed.server.server import Server
+from weft.errors import CancelledError, OpError
+from weft.framework.graph import Graph
+from weft.framework.operation import Operation, Tensor
+from weft.runtime.xla import engine_options
+
+
+class InProcessSession:
+    """A client's backend. The session is opened by the first run, which waits for the cluster's tasks."""
+
+    def __init__(self, server: Server, graph: Graph, config: Any) -> None:
+        engine_options.request(config)
+        self._server = server
+        self._graph = graph
+        self._config = config
+        self._lock = threading.Lock()
+        self._session: MasterSession | None = None
+        self._closed: OpError | None = None
+
+    def _open(self, timeout_s: float | None = None) -> MasterSession:
+        with self._lock:
+            if self._session is None:
+                self._session = self._server.open_session(self._graph, self._config, self._raise_if_closed, timeout_s)
+            return self._session
+
+    def _raise_if_closed(self) -> None:
+        if self._closed is not None:
+            raise self._closed
+
+    def prepare(
+        self,
+        feeds: Sequence[Tensor],
+        fetches: Sequence[Tensor],
+        targets: Sequence[Operation],
+        timeout_s: float | None = None,
+    ) -> StepPlan:
+        """Make the plan for these feeds, fetches and targets."""
+        self._raise_if_closed()
+        return (self._session or self._open(timeout_s)).prepare(feeds, fetches, targets)
+
+    def prepare_partial(self, feeds: Sequence[Tensor], fetches: Sequence[Tensor], targets: Sequence[Operation]) -> PartialRun:
+        """Begin a step that is run in pieces."""
+        self._raise_if_closed()
+        return (self._session or self._open()).prepare_partial(feeds, fetches, targets)
+
+    def list_devices(self) -> list[Any]:
+        """The devices of the session's tasks."""
+        return self._open().list_devices()
+
+    def close(self) -> None:
+        """Cancel the steps that run and end the session; shared state stays."""
+        self._closed = CancelledError(None, None, "Step was cancelled by an explicit call to `Session::Close()`.")
+        if self._session is not None:
+            self._session.close()
+
+    def abandon(self) -> None:
+        """Close the session; nothing here waits."""
+        self.close()

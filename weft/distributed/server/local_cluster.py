@@ -1,0 +1,108 @@
+"""LocalCluster: a cluster of server processes on this host in one line, for notebooks, tests and trying things out."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Mapping
+from multiprocessing.process import BaseProcess
+from typing import Any
+
+from tensorboard.compat.proto import config_pb2
+
+from weft.distributed.client.remote_session import wait_until_serving
+from weft.distributed.server.free_ports import free_ports
+from weft.distributed.server.server import Server
+from weft.framework.cluster_spec import ClusterSpec
+
+_START_TIMEOUT_S = 60.0
+
+
+class LocalCluster:
+    """Server processes on ports that the system chose; they end with the cluster, and with this process.
+
+        with weft.LocalCluster(ps=1, worker=2) as cluster:
+            session = tf.Session(cluster.target("worker", 0))
+
+    The processes are spawned, not forked, so it does not matter what this process has run before. A program that makes one at
+    its top level guards it with `if __name__ == "__main__":`, as `multiprocessing` asks for; notebooks need no guard.
+
+    Args:
+        jobs: the number of tasks of each job, also as keywords; one job `local` of one task when there are none.
+        config: the ConfigProto of every server.
+    """
+
+    def __init__(self, jobs: Mapping[str, int] | None = None, *, config: Any = None, **more_jobs: int) -> None:
+        counts = {**(jobs or {}), **more_jobs} or {"local": 1}
+        for job, count in counts.items():
+            if count < 1:
+                raise ValueError(f"LocalCluster: job {job!r} needs at least one task, got {count}")
+        addresses = iter(free_addresses(sum(counts.values())))
+        self.spec = ClusterSpec({job: [next(addresses) for _ in range(count)] for job, count in counts.items()})
+        self._config = config
+        self._processes: dict[tuple[str, int], BaseProcess] = {}
+        try:
+            for job in self.spec.jobs:
+                for index in self.spec.task_indices(job):
+                    self._spawn(job, index)
+            for job, index in self._processes:
+                self._wait_for(job, index)
+        except BaseException:
+            self.stop()
+            raise
+
+    def _spawn(self, job: str, index: int) -> None:
+        data = None if self._config is None else self._config.SerializeToString()
+        process = multiprocessing.get_context("spawn").Process(
+            target=_serve, args=(self.spec.as_dict(), job, index, data), daemon=True, name=f"weft-{job}-{index}"
+        )
+        process.start()
+        self._processes[job, index] = process
+
+    def _wait_for(self, job: str, index: int) -> None:
+        process = self._processes[job, index]
+        wait_until_serving(self.spec.task_address(job, index), _START_TIMEOUT_S, lambda: self._check_alive(job, index, process))
+
+    def _check_alive(self, job: str, index: int, process: BaseProcess) -> None:
+        if process.exitcode is not None:
+            raise RuntimeError(f"LocalCluster: task {job}:{index} ended with exit code {process.exitcode} before it served")
+
+    def target(self, job: str | None = None, index: int = 0) -> str:
+        """The target for a session on a task; of the first job when none is named."""
+        return f"grpc://{self.spec.task_address(job or self.spec.jobs[0], index)}"
+
+    def kill(self, job: str, index: int) -> None:
+        """End a task at once, as a crash would."""
+        process = self._processes[job, index]
+        process.kill()
+        process.join()
+
+    def restart(self, job: str, index: int) -> None:
+        """Start a task again that was killed, at the same address; its state is gone. Blocks until it serves."""
+        self.kill(job, index)
+        self._spawn(job, index)
+        self._wait_for(job, index)
+
+    def stop(self) -> None:
+        """End all tasks."""
+        for process in self._processes.values():
+            process.terminate()
+        for process in self._processes.values():
+            process.join(timeout=5.0)
+            if process.exitcode is None:
+                process.kill()
+                process.join()
+
+    def __enter__(self) -> LocalCluster:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+
+def free_addresses(count: int) -> list[str]:
+    """Addresses on this host whose ports are free now, all different."""
+    return [f"127.0.0.1:{port}" for port in free_ports(count)]
+
+
+def _serve(spec: dict[str, Any], job: str, index: int, config: bytes | None) -> None:
+    Server(spec, job, index, config=None if config is None else config_pb2.ConfigProto.FromString(config)).join()

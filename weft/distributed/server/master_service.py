@@ -1,0 +1,137 @@
+"""The master service: sessions by gRPC, in TensorFlow's wire format, so that its clients are served too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from tensorboard.compat.proto import config_pb2
+
+from weft.distributed.master.served_sessions import ServedSessions
+from weft.distributed.master.step_plan import StepPlan
+from weft.distributed.rpc.master_methods import METHODS, SERVICE
+from weft.distributed.rpc.status import text_with_node
+from weft.distributed.rpc.stub import method_handlers
+from weft.distributed.worker.worker_service import ChannelHost, device_proto
+from weft.errors import CancelledError, OpError
+from weft.framework.tensor_util import make_ndarray, make_tensor_proto
+from weft.proto import master_pb2
+
+
+class MasterService:
+    """Handles the requests of clients. Every method takes a request and returns a response, or raises."""
+
+    def __init__(self, sessions: ServedSessions, channel: ChannelHost) -> None:
+        self._sessions = sessions
+        self._channel = channel
+
+    def handler(self) -> Any:
+        """The gRPC handler to add to a server."""
+        return method_handlers(SERVICE, METHODS, self)
+
+    def CreateSession(self, request: Any, context: Any) -> Any:
+        """Open a session; answers when all tasks are there, or the caller gave up."""
+
+        def raise_if_cancelled() -> None:
+            if not context.is_active():
+                raise CancelledError(None, None, "The client gave the session up while the master waited for its cluster")
+
+        config = request.config if request.HasField("config") else None
+        handle, version = self._sessions.create(request.graph_def, config, raise_if_cancelled)
+        return master_pb2.CreateSessionResponse(session_handle=handle, graph_version=version, channel=self._channel.admission())
+
+    def ExtendSession(self, request: Any, context: Any) -> Any:
+        """Add nodes to a session's graph."""
+        served = self._sessions.find(request.session_handle)
+        version = served.extend(request.graph_def, request.current_graph_version)
+        return master_pb2.ExtendSessionResponse(new_graph_version=version)
+
+    def RunStep(self, request: Any, context: Any) -> Any:
+        """Run a step whose values come and go in the request and response."""
+        served = self._sessions.find(request.session_handle)
+        if request.partial_run_handle:
+            fed = {feed.name: make_ndarray(feed.tensor) for feed in request.feed}
+            return _response(request.fetch, served.run_piece(request.partial_run_handle, fed, list(request.fetch)))
+        plan = served.plan([feed.name for feed in request.feed], list(request.fetch), list(request.target))
+        try:
+            values, metadata = _run(plan, [make_ndarray(feed.tensor) for feed in request.feed], request.options, context)
+        except OpError as error:
+            if not request.store_errors_in_response_body:
+                raise
+            response = master_pb2.RunStepResponse()
+            response.status_code = error.error_code
+            response.status_error_message = text_with_node(error)
+            return response
+        response = _response(request.fetch, values)
+        if metadata is not None:
+            response.metadata.CopyFrom(metadata)
+        return response
+
+    def PartialRunSetup(self, request: Any, context: Any) -> Any:
+        """Begin a run in pieces, which RunStep then runs."""
+        served = self._sessions.find(request.session_handle)
+        handle = served.begin_partial(list(request.feed), list(request.fetch), list(request.target))
+        return master_pb2.PartialRunSetupResponse(partial_run_handle=handle)
+
+    def CloseSession(self, request: Any, context: Any) -> Any:
+        """End a session."""
+        self._sessions.close(request.session_handle)
+        return master_pb2.CloseSessionResponse()
+
+    def ListDevices(self, request: Any, context: Any) -> Any:
+        """The devices of a session, or of the whole cluster; this task's own are the local ones."""
+        master = self._sessions.master
+        if request.session_handle:
+            devices = self._sessions.find(request.session_handle).session.list_devices()
+        else:
+            devices = [device for status in master.devices().values() for device in status.devices]
+        response = master_pb2.ListDevicesResponse()
+        for device in devices:
+            is_local = device.name.startswith(master.task + "/")
+            (response.local_device if is_local else response.remote_device).append(device_proto(device))
+        return response
+
+    def Reset(self, request: Any, context: Any) -> Any:
+        """Drop containers in the whole cluster."""
+        self._sessions.master.reset(list(request.container), list(request.device_filters))
+        return master_pb2.ResetResponse()
+
+    def MakeCallable(self, request: Any, context: Any) -> Any:
+        """Prepare a run."""
+        options = request.options
+        served = self._sessions.find(request.session_handle)
+        number = served.make_callable(list(options.feed), list(options.fetch), list(options.target))
+        return master_pb2.MakeCallableResponse(handle=number)
+
+    def RunCallable(self, request: Any, context: Any) -> Any:
+        """Run a prepared run whose values come and go in the request and response."""
+        plan = self._sessions.find(request.session_handle).callable(request.handle)
+        values, metadata = _run(plan, [make_ndarray(feed) for feed in request.feed], config_pb2.RunOptions(), context)
+        fetched = [make_tensor_proto(np.asarray(value)) for value in values]
+        return master_pb2.RunCallableResponse(fetch=fetched, metadata=metadata)
+
+    def ReleaseCallable(self, request: Any, context: Any) -> Any:
+        """Forget a prepared run."""
+        self._sessions.find(request.session_handle).release_callable(request.handle)
+        return master_pb2.ReleaseCallableResponse()
+
+
+def _response(names: Sequence[str], values: Sequence[Any]) -> Any:
+    response = master_pb2.RunStepResponse()
+    for name, value in zip(names, values, strict=True):
+        response.tensor.add(name=name).tensor.CopyFrom(make_tensor_proto(np.asarray(value)))
+    return response
+
+
+def _run(plan: StepPlan, feeds: list[Any], options: Any, context: Any) -> tuple[list[Any], Any]:
+    """Run a step, which ends when the client's call does: given up, past its deadline, or with the client gone."""
+
+    def cancel_with_call(cancel: Callable[[OpError], None]) -> None:
+        def call_is_over() -> None:
+            cancel(CancelledError(None, None, "The client gave the step up, or is gone"))
+
+        if not context.add_callback(call_is_over):
+            call_is_over()
+
+    return plan.run(feeds, options, cancel_with_call)

@@ -1,0 +1,297 @@
+"""Server: one task of a cluster in this process: a master, a worker, and what makes them reachable."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import grpc
+
+from weft.channel.listener import Listener
+from weft.distributed.master.master import Master
+from weft.distributed.master.master_session import MasterSession
+from weft.distributed.master.served_sessions import ServedSessions
+from weft.distributed.master.worker_cache import WorkerCache, task_names
+from weft.distributed.rpc import master_methods
+from weft.distributed.rpc import options as grpc_options
+from weft.distributed.rpc.health import HealthService
+from weft.distributed.rpc.threads import RpcThreads
+from weft.distributed.server import local_servers
+from weft.distributed.server.call_service import CallService
+from weft.distributed.server.master_service import MasterService
+from weft.distributed.server.server_def import as_server_def
+from weft.distributed.server.session_cluster import SessionCluster
+from weft.distributed.worker import worker_service
+from weft.distributed.worker.local_worker import LocalWorker
+from weft.distributed.worker.remote_worker import RemoteWorker
+from weft.distributed.worker.task_network import Admission, TaskNetwork
+from weft.distributed.worker.task_status import TaskStatus
+from weft.distributed.worker.worker_service import WorkerService, WorkerStub
+from weft.errors import AbortedError, UnavailableError
+from weft.framework.cluster_spec import ClusterSpec, split_address
+from weft.framework.device_attributes import DeviceAttributes
+from weft.framework.graph import Graph
+from weft.proto import master_pb2, tensorflow_server_pb2
+from weft.protocol.messages import Hello
+from weft.runtime.inter_op_pool import InterOpPool
+from weft.runtime.state.resource_manager import HeldResource, ResourceManager
+from weft.runtime.worker import Worker
+from weft.runtime.xla import engine_options
+from weft.runtime.xla.allocation import keep_some_freed_memory
+from weft.runtime.xla.device import PARAMETER_SERVER, local_device_names
+
+_LOG = logging.getLogger("weft")
+_TOKEN_S: Final = 60.0  # how long an admission to the tensor channel is good for
+
+
+class Server:
+    """A task of a cluster; serves sessions and executes its part of others' until it is stopped.
+
+        with tf.train.Server({"local": ["localhost:0"]}) as server:
+            session = tf.Session(server.target)
+
+    Several servers may run in one process. All methods are safe from any thread.
+
+    Args:
+        server_or_cluster_def: a ServerDef, ClusterDef, ClusterSpec, or the dict of one.
+        job_name, task_index: which task this is; may be left out where the cluster has only one.
+        protocol: 'grpc'.
+        config: the ConfigProto of sessions that bring none, and of this task's devices.
+        start: whether to serve at once.
+
+    Raises:
+        ValueError: the task is not in the cluster.
+        InvalidArgumentError: its address has no port, or its host does not resolve.
+        UnknownError: the port is in use.
+    """
+
+    def __init__(
+        self,
+        server_or_cluster_def: Any,
+        job_name: str | None = None,
+        task_index: int | None = None,
+        protocol: str | None = None,
+        config: Any = None,
+        start: bool = True,
+    ) -> None:
+        self._server_def = as_server_def(server_or_cluster_def, job_name, task_index, protocol, config)
+        definition = self._server_def
+        self._cluster = ClusterSpec(definition.cluster)
+        self._address = self._cluster.task_address(definition.job_name, definition.task_index)
+        self._task = f"/job:{definition.job_name}/replica:0/task:{definition.task_index}"
+        self._lock = threading.Lock()
+        self._stopped = threading.Event()
+        self._is_started = False
+        self._stubs: dict[str, WorkerStub] = {}
+        self._tokens: dict[bytes, float] = {}
+        default_config = definition.default_session_config
+        engine_options.request(default_config)
+        engine_options.share_cores(self._tasks_on_host())
+        devices = local_device_names(definition.job_name, definition.task_index, default_config.device_count)
+        resources = ResourceManager(definition.job_name)
+        self._worker = Worker(self._task, devices, secrets.randbits(62) | 1, resources)
+        self._master = Master(self._task, self._cluster, self._make_cache, default_config)
+        self._sessions = ServedSessions(self._master)
+        self._calls = CallService(self._sessions, InterOpPool("calls"))
+        self._network = TaskNetwork(self._worker, self._admit, self._calls.on_message, self._calls.on_client_lost)
+        self._worker.outlet = self._network
+        self._port = 0
+        self._health = HealthService((master_methods.SERVICE, worker_service.SERVICE))
+        threads = RpcThreads(f"rpc-{definition.job_name}-{definition.task_index}")
+        self._rpc: Any = grpc.server(threads, options=grpc_options.SERVER_OPTIONS)
+        self._listener: Listener | None = None
+        try:
+            self._port = grpc_options.bind(self._rpc, self._address)
+        except BaseException:
+            self._rpc.stop(None)
+            raise
+        if start:
+            self.start()
+
+    @staticmethod
+    def create_local_server(config: Any = None, start: bool = True) -> Server:
+        """A server that is a cluster by itself, on a free port of this host."""
+        return Server({"localhost": ["localhost:0"]}, protocol="grpc", config=config, start=start)
+
+    @property
+    def server_def(self) -> tensorflow_server_pb2.ServerDef:
+        """The ServerDef of this task."""
+        return self._server_def
+
+    @property
+    def target(self) -> str:
+        """The target for a session on this server: `grpc://host:port`, with the port that it really has."""
+        host, _ = split_address(self._address)
+        return f"grpc://{host}:{self._port}"
+
+    @property
+    def port(self) -> int:
+        """The port that it really has."""
+        return self._port
+
+    @property
+    def incarnation(self) -> int:
+        """The number that tells this run of the task from others."""
+        return self._worker.incarnation
+
+    def start(self) -> None:
+        """Begin to serve. A second call does nothing.
+
+        Raises:
+            RuntimeError: the server was stopped.
+        """
+        with self._lock:
+            if self._stopped.is_set():
+                raise RuntimeError(f"Server {self._task} was stopped; make a new one")
+            if self._is_started:
+                return
+            self._is_started = True
+        keep_some_freed_memory()
+        host, _ = split_address(self._address)
+        self._listener = Listener(
+            "", 0, receiver=self._task, incarnation=self._worker.incarnation, has_permission=self._has_permission,
+            on_connection=self._network.accept, on_message=self._network.on_message, on_closed=self._network.on_closed,
+            advertised_host=host,
+        )  # fmt: skip
+        services = (MasterService(self._sessions, self), WorkerService(self._worker, self), self._health)
+        self._rpc.add_generic_rpc_handlers([service.handler() for service in services])
+        self._rpc.start()
+        local_servers.add(self._port, self)
+        _LOG.info("Started server with target: %s", self.target)
+
+    def join(self) -> None:
+        """Block until the server is stopped."""
+        # A wait without a limit cannot be interrupted on every platform.
+        while not self._stopped.wait(timeout=3600.0):
+            pass
+
+    def stop(self, grace_s: float = 1.0) -> None:
+        """Stop serving and free the port: sessions end with AbortedError, steps of others with UnavailableError.
+
+        Blocks for about `grace_s` seconds at most while calls end. A second call does nothing.
+        """
+        with self._lock:
+            if self._stopped.is_set():
+                return
+            self._stopped.set()
+        local_servers.remove(self._port)
+        self._health.stop_serving()
+        gone = UnavailableError(None, None, f"Task {self._task} is unavailable: its server was stopped")
+        self._master.close_sessions(AbortedError(None, None, f"The server {self._task} was stopped"))
+        self._worker.stop(gone)
+        self._network.close()
+        if self._listener is not None:
+            self._listener.stop()
+        if not self._is_started:
+            # gRPC frees the port of a server only that was started.
+            self._rpc.start()
+        self._rpc.stop(grace_s).wait(grace_s + 1.0)
+        for stub in self._stubs.values():
+            stub.close()
+
+    def __enter__(self) -> Server:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    # What sessions and peers in this process use.
+
+    def open_session(
+        self, graph: Graph, config: Any, raise_if_cancelled: Callable[[], None], timeout_s: float | None = None
+    ) -> MasterSession:
+        """Open a session on this server's master for a client in this process."""
+        return self._master.open_session(graph, config, raise_if_cancelled, timeout_s)
+
+    def list_state(self) -> list[HeldResource]:
+        """What this task keeps for later sessions: variables, queues, tables and others, sorted by container and name.
+
+        A program that finds the state of another one here can drop it with `tf.Session.reset(server.target, [container])`.
+        """
+        return self._worker.resources.held()
+
+    def reset(self, containers: Sequence[str]) -> None:
+        """Drop containers in the whole cluster."""
+        self._master.reset(containers, ())
+
+    @property
+    def worker(self) -> Worker:
+        """The worker of this task."""
+        return self._worker
+
+    # The tensor channel's admission.
+
+    def admission(self) -> master_pb2.ChannelAdmission:
+        """Where the channel listens, and a token for one connection."""
+        token, now = secrets.token_bytes(16), time.monotonic()
+        with self._lock:
+            # A client of TensorFlow never dials, so its token would stay for ever.
+            self._tokens = {known: until for known, until in self._tokens.items() if until > now}
+            self._tokens[token] = now + _TOKEN_S
+        assert self._listener is not None
+        return master_pb2.ChannelAdmission(
+            addresses=self._listener.addresses, token=token, task=self._task, incarnation=self._worker.incarnation
+        )
+
+    def _has_permission(self, hello: Hello) -> bool:
+        with self._lock:
+            until = self._tokens.pop(hello.token, 0.0)
+        return until > time.monotonic()
+
+    def _admit(self, task: str) -> Admission:
+        stub = self._stubs.get(task)
+        if stub is None:
+            # A peer that this task pushes to for another task's master.
+            stub = self._stub(task, task_names(self._cluster)[task])
+        return stub.open_channel(self._task, timeout_s=5.0)
+
+    def _tasks_on_host(self) -> int:
+        """How many tasks of the cluster compute on this task's host; parameter servers do little but update."""
+        host, _ = split_address(self._address)
+        jobs = [job for job in self._cluster.jobs if job != PARAMETER_SERVER]
+        addresses = [address for job in jobs for address in self._cluster.job_tasks(job) if address is not None]
+        return sum(split_address(address)[0] == host for address in addresses)
+
+    # How a worker cache finds tasks.
+
+    def _make_cache(self, cluster: ClusterSpec) -> tuple[WorkerCache, str]:
+        """The tasks of a cluster, and which of them this one is there."""
+        if cluster is self._cluster or not SessionCluster.is_for(cluster):
+            return WorkerCache(cluster, self), self._task
+        registry = SessionCluster(cluster, self._port)
+        return WorkerCache(cluster, registry), registry.own_task
+
+    def _stub(self, task: str, address: str) -> WorkerStub:
+        with self._lock:
+            stub = self._stubs.get(task)
+            if stub is None:
+                stub = self._stubs[task] = WorkerStub(task, address)
+            return stub
+
+    def local_worker(self, task: str, address: str) -> LocalWorker | None:
+        """The worker of a task in this process."""
+        if task == self._task:
+            return LocalWorker(self._worker)
+        server = local_servers.find(address)
+        if server is None or server.worker.task != task:
+            return None
+        self._network.add_local(server.worker)
+        server._network.add_local(self._worker)
+        return LocalWorker(server.worker)
+
+    def remote_worker(self, task: str, address: str) -> RemoteWorker:
+        """A handle of a worker elsewhere."""
+        return RemoteWorker(task, self._stub(task, address), self._network)
+
+    def status(self, task: str, address: str, timeout_s: float) -> TaskStatus:
+        """Ask a task for its status."""
+        local = self.local_worker(task, address)
+        if local is None:
+            return self._stub(task, address).status(timeout_s)
+        worker = local.worker
+        devices = tuple(DeviceAttributes(name, 0, worker.incarnation) for name in worker.devices)
+        return TaskStatus(devices, worker.incarnation)

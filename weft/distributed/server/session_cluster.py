@@ -1,0 +1,111 @@
+"""SessionCluster: a cluster that a session defines for itself over servers of this process, with names of its own for them.
+
+Each task is a worker of its own, with the devices of the server at its address under the session's names. Its state is the
+session's and ends with it, so two such clusters over the same servers share nothing.
+"""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from weft.distributed.master.step_plan import WorkerHandle
+from weft.distributed.master.worker_cache import task_names
+from weft.distributed.server import local_servers
+from weft.distributed.worker.local_worker import LocalWorker
+from weft.distributed.worker.task_status import TaskStatus
+from weft.errors import InvalidArgumentError, UnavailableError
+from weft.framework.cluster_spec import ClusterSpec
+from weft.framework.device_attributes import DeviceAttributes
+from weft.protocol.messages import Push
+from weft.runtime.state.resource_manager import ResourceManager
+from weft.runtime.worker import Worker
+
+
+class SessionCluster:
+    """Finds the workers of a session's own cluster. Safe from any thread.
+
+    Args:
+        cluster: the session's cluster.
+        master: the port of the server whose master the session uses.
+
+    Raises:
+        InvalidArgumentError: that server is not in the cluster.
+    """
+
+    def __init__(self, cluster: ClusterSpec, master: int) -> None:
+        self._lock = threading.Lock()
+        self._workers: dict[str, Worker] = {}
+        self.addresses = task_names(cluster)
+        own = [task for task, address in self.addresses.items() if _port_here(address) == master]
+        if not own:
+            raise InvalidArgumentError(
+                None, None, f"The session's cluster_def lacks the server that the session is opened on, at port {master}: "
+                f"{', '.join(f'{task} at {address}' for task, address in self.addresses.items())}"
+            )  # fmt: skip
+        self.own_task = own[0]
+
+    @staticmethod
+    def is_for(cluster: ClusterSpec) -> bool:
+        """Whether a cluster consists of servers of this process, some of them under other names than their own."""
+        found = {task: local_servers.find(address) for task, address in task_names(cluster).items()}
+        return all(found.values()) and any(server.worker.task != task for task, server in found.items() if server is not None)
+
+    def local_worker(self, task: str, address: str) -> LocalWorker | None:
+        """The session's worker on the server at an address; None when the server was stopped."""
+        server = local_servers.find(address)
+        if server is None:
+            return None
+        with self._lock:
+            worker = self._workers.get(task)
+            if worker is None:
+                worker = self._workers[task] = self._make_worker(task, server.worker)
+        return LocalWorker(worker)
+
+    def _make_worker(self, task: str, base: Worker) -> Worker:
+        devices = [task + name.removeprefix(base.task) for name in base.devices]
+        job = task.removeprefix("/job:").partition("/")[0]
+        worker = Worker(task, devices, secrets.randbits(62) | 1, ResourceManager(job))
+        worker.outlet = _Outlet(self._workers)
+        return worker
+
+    def remote_worker(self, task: str, address: str) -> WorkerHandle:
+        """Refused: the server was stopped."""
+        raise UnavailableError(None, None, f"Task {task} at {address} is unavailable: its server was stopped")
+
+    def status(self, task: str, address: str, timeout_s: float) -> TaskStatus:
+        """The devices of a task under the session's names."""
+        local = self.local_worker(task, address)
+        if local is None:
+            raise UnavailableError(None, None, f"Task {task} at {address} is unavailable: its server was stopped")
+        worker = local.worker
+        return TaskStatus(tuple(DeviceAttributes(name, 0, worker.incarnation) for name in worker.devices), worker.incarnation)
+
+
+def _port_here(address: str) -> int | None:
+    server = local_servers.find(address)
+    return None if server is None else server.port
+
+
+class _Outlet:
+    """Between workers of one process values are handed over."""
+
+    def __init__(self, workers: dict[str, Worker]) -> None:
+        self._workers = workers
+
+    def push(self, peer: str, step_id: int, edges: Sequence[int], tensors: Sequence[Any]) -> None:
+        """Give values to a peer task."""
+        self._workers[peer].receive(Push(step_id, tuple(edges), tuple(tensors)))
+
+    def has_room(self, peer: str) -> bool:
+        """Always."""
+        return True
+
+    def wait_for_room(self, peer: str, start: Callable[[], None]) -> bool:
+        """Nobody has to wait."""
+        return False
+
+    def go_on(self, peer: str) -> None:
+        """Nothing."""

@@ -1,0 +1,295 @@
+"""TaskNetwork: a task's tensor-channel connections with its peers, and what travels on them.
+
+Every message is handled on the thread of the connection that it came by; what may take long is put on the pool there. A lost
+connection ends what waits for that peer: parts of steps that were asked of it fail with UnavailableError, steps that it asked
+for are aborted.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from tensorboard.compat.proto import node_def_pb2, step_stats_pb2
+
+from weft import errors
+from weft.channel.connection import Connection
+from weft.channel.dial import dial
+from weft.errors import AbortedError, OpError, UnavailableError
+from weft.protocol import messages
+from weft.runtime.executor import Step
+from weft.runtime.step_trace import StepTrace
+from weft.runtime.worker import Worker
+
+_LOG = logging.getLogger("weft")
+
+_DIAL_TIMEOUT_S: Final = 5.0
+
+PartDone = Callable[[Any, OpError | None, Any], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """What a task needs to dial another: where it listens, the permission, and who it is now."""
+
+    addresses: tuple[str, ...]
+    token: bytes
+    incarnation: int
+
+
+Admit = Callable[[str], Admission]
+CallHandler = Callable[[Connection, messages.Message], None]
+
+
+class TaskNetwork:
+    """The peers of one worker. All methods are safe from any thread.
+
+    Args:
+        worker: whose steps and values travel here.
+        admit: asks a peer task for an Admission (over gRPC); raises UnavailableError when it cannot be reached.
+        on_call: handles the messages of clients (RunCallable, CancelCall) and is told when their connection is lost.
+    """
+
+    def __init__(
+        self, worker: Worker, admit: Admit, on_call: CallHandler, on_client_lost: Callable[[Connection], None]
+    ) -> None:
+        self._worker = worker
+        self._admit = admit
+        self._on_call = on_call
+        self._on_client_lost = on_client_lost
+        self._lock = threading.Lock()
+        self._dialing: dict[str, threading.Lock] = {}
+        self._connections: dict[str, Connection] = {}
+        self._incarnations: dict[str, int] = {}
+        self._names: dict[Connection, str] = {}
+        self._local: dict[str, Worker] = {}
+        self._pending: dict[tuple[int, str], PartDone] = {}
+        self._asked_by: dict[int, Connection] = {}
+        self._closed = False
+
+    # Who is there.
+
+    def add_local(self, worker: Worker) -> None:
+        """Reach a task in this process without a connection."""
+        self._local[worker.task] = worker
+
+    def incarnation_of(self, task: str) -> int:
+        """The incarnation of a connected task; 0 when there is no connection."""
+        return self._incarnations.get(task, 0)
+
+    def connection_with(self, task: str) -> Connection | None:
+        """The connection with a task, if there is one."""
+        return self._connections.get(task)
+
+    def connect(self, task: str) -> Connection:
+        """The connection with a task, made when there is none.
+
+        Raises:
+            UnavailableError: the task cannot be reached.
+        """
+        found = self._connections.get(task)
+        if found is not None:
+            return found
+        with self._lock:
+            gate = self._dialing.setdefault(task, threading.Lock())
+        with gate:
+            found = self._connections.get(task)
+            if found is not None:
+                return found
+            if self._closed:
+                raise UnavailableError(None, None, f"{self._worker.task} is stopped, so it cannot reach {task}")
+            admission = self._admit(task)
+            hello = messages.Hello(
+                messages.PROTOCOL_VERSION, self._worker.task, self._worker.incarnation, admission.token, task
+            )
+            connection, welcome = dial(admission.addresses, hello, self.on_message, self.on_closed, _DIAL_TIMEOUT_S)
+            self._adopt(connection, task, welcome.incarnation)
+            if connection.is_closed:
+                # It ended before it was known by its name, so nobody has cleaned up after it.
+                self.on_closed(connection, None)
+                raise self._lost(task, None)
+            return connection
+
+    def accept(self, connection: Connection, hello: messages.Hello) -> None:
+        """Take over a connection that a peer or a client made."""
+        if hello.sender:
+            self._adopt(connection, hello.sender, hello.incarnation)
+
+    def _adopt(self, connection: Connection, task: str, incarnation: int) -> None:
+        with self._lock:
+            self._names[connection] = task
+            known = self._connections.get(task)
+            if known is None or self._incarnations.get(task) != incarnation:
+                self._connections[task] = connection
+                self._incarnations[task] = incarnation
+
+    # What leaves.
+
+    def push(self, peer: str, step_id: int, edges: Sequence[int], tensors: Sequence[Any]) -> None:
+        """Send values of a step to a peer task; see `Outlet`."""
+        push = messages.Push(step_id, tuple(edges), tuple(tensors))
+        local = self._local.get(peer)
+        if local is not None:
+            local.receive(push)
+            return
+        self.connect(peer).send(push)
+
+    def has_room(self, peer: str) -> bool:
+        """Whether a peer task keeps up with what is sent to it; see `Outlet`."""
+        connection = self._connections.get(peer)
+        return connection is None or connection.outbox.has_room
+
+    def wait_for_room(self, peer: str, start: Callable[[], None]) -> bool:
+        """Whether a producer has to wait until a peer has caught up; see `Outlet`."""
+        connection = self._connections.get(peer)
+        return connection is not None and connection.outbox.wait_for_room(start)
+
+    def go_on(self, peer: str) -> None:
+        """Say that a producer that was started is done; see `Outlet`."""
+        connection = self._connections.get(peer)
+        if connection is not None:
+            connection.outbox.go_on()
+
+    def run_graph(
+        self,
+        task: str,
+        step_id: int,
+        graph_handle: str,
+        feeds: Sequence[Any],
+        trace: bool,
+        on_done: PartDone,
+        at_once: bool = True,
+    ) -> Connection:
+        """Ask a peer to run its part of a step; `on_done` is called once, on the thread that hears of the end.
+
+        If not `at_once`, the peer is asked with the next message to it, or when the connection that is returned is flushed.
+        """
+        connection = self.connect(task)
+        key = (step_id, task)
+        self._pending[key] = on_done
+        ask = connection.send if at_once else connection.hold
+        try:
+            ask(messages.RunGraph(step_id, graph_handle, tuple(feeds), int(trace)))
+        except OpError:
+            if self._pending.pop(key, None) is not None:
+                raise
+        if self._names.get(connection) is None and self._pending.pop(key, None) is not None:
+            raise self._lost(task, None)
+        return connection
+
+    def abort(self, task: str, step_id: int, error: OpError) -> None:
+        """Tell a peer to give a step up; nothing more is heard of it."""
+        self._pending.pop((step_id, task), None)
+        connection = self._connections.get(task)
+        if connection is not None:
+            try:
+                connection.send(messages.Abort(step_id, error.error_code, error.message))
+            except OpError as lost:
+                _LOG.info("abort of step %x was not sent to %s: %s", step_id, task, lost)
+
+    # What comes in.
+
+    def on_message(self, connection: Connection, message: messages.Message) -> None:
+        """Handle one message of a peer."""
+        match message:
+            case messages.RunCallable():
+                self._on_call(connection, message)
+            case messages.Push():
+                self._worker.receive(message)
+            case messages.RunGraph():
+                self._start(connection, message)
+            case messages.StepDone(step_id, fetches, trace):
+                stats = step_stats_pb2.StepStats.FromString(trace) if trace else None
+                self._part_over(connection, step_id, fetches, None, stats)
+            case messages.StepFailed(step_id, code, text, node_name):
+                self._part_over(connection, step_id, None, _error(code, text, node_name), None)
+            case messages.Abort(step_id, code, text):
+                self._worker.abort(step_id, errors.from_status(code, text))
+            case messages.Ping(nonce):
+                connection.send(messages.Pong(nonce))
+            case messages.Pong() | messages.Goodbye():
+                pass
+            case _:
+                self._on_call(connection, message)
+
+    def _start(self, connection: Connection, message: messages.RunGraph) -> None:
+        trace = StepTrace() if message.trace_level else None
+        self._asked_by[message.step_id] = connection
+
+        def done(step: Step) -> None:
+            self._asked_by.pop(step.step_id, None)
+            self._report(connection, step, trace)
+
+        try:
+            self._worker.run_graph(message.step_id, message.graph_handle, message.feeds, done, trace)
+        except OpError as error:
+            self._asked_by.pop(message.step_id, None)
+            self._send(connection, _failure(message.step_id, error))
+
+    def _report(self, connection: Connection, step: Step, trace: StepTrace | None) -> None:
+        if step.error is not None:
+            self._send(connection, _failure(step.step_id, step.error))
+            return
+        try:
+            fetches = tuple(np.asarray(value) for value in step.fetches)
+        except Exception as error:
+            failure = errors.InternalError(None, None, f"Computing a fetch on {self._worker.task} failed: {error}")
+            self._send(connection, _failure(step.step_id, failure))
+            return
+        stats = trace.as_proto().SerializeToString() if trace is not None else b""
+        self._send(connection, messages.StepDone(step.step_id, fetches, stats))
+
+    def _send(self, connection: Connection, message: messages.Message) -> None:
+        try:
+            connection.send(message)
+        except OpError as error:
+            # The peer is gone; on_closed deals with what it had asked for.
+            _LOG.info("%s: an answer could not be sent: %s", self._worker.task, error)
+
+    def _part_over(self, connection: Connection, step_id: int, fetches: Any, error: OpError | None, stats: Any) -> None:
+        on_done = self._pending.pop((step_id, self._names.get(connection, "")), None)
+        if on_done is not None:
+            on_done(fetches, error, stats)
+
+    def on_closed(self, connection: Connection, cause: Exception | None) -> None:
+        """A connection ended: whatever waits for that peer ends too."""
+        with self._lock:
+            task = self._names.pop(connection, None)
+            if task is not None and self._connections.get(task) is connection:
+                del self._connections[task]
+                self._incarnations.pop(task, None)
+            lost = [key for key in self._pending if key[1] == task]
+            waiting = [done for key in lost if (done := self._pending.pop(key, None)) is not None]
+            orphans = [step_id for step_id, asker in self._asked_by.items() if asker is connection]
+        for on_done in waiting:
+            on_done(None, self._lost(task or "a client", cause), None)
+        for step_id in orphans:
+            self._asked_by.pop(step_id, None)
+            self._worker.abort(step_id, AbortedError(None, None, f"{task} asked for this step and is gone"))
+        if task is None:
+            self._on_client_lost(connection)
+
+    def _lost(self, task: str, cause: Exception | None) -> OpError:
+        return UnavailableError(
+            None, None, f"Task {task} is unavailable: its connection with {self._worker.task} was lost"
+            f"{f' ({cause})' if cause is not None else ''}. It died, was stopped or cannot be reached any more."
+        )  # fmt: skip
+
+    def close(self) -> None:
+        """Close every connection."""
+        self._closed = True
+        for connection in list(self._names):
+            connection.begin_close("the task stops")
+
+
+def _failure(step_id: int, error: OpError) -> messages.StepFailed:
+    name = error.op.name if error.op is not None else error.node_def.name if error.node_def is not None else ""
+    return messages.StepFailed(step_id, error.error_code, error.message, name, b"")
+
+
+def _error(code: int, text: str, node_name: str) -> OpError:
+    return errors.from_status(code, text, node_def_pb2.NodeDef(name=node_name) if node_name else None)

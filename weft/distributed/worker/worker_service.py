@@ -1,0 +1,156 @@
+"""The worker service: gRPC in front of a task's worker, and the stub by which masters call it."""
+
+from __future__ import annotations
+
+from typing import Any, Final, Protocol
+
+from weft.distributed.rpc.stub import RpcStub, method_handlers
+from weft.distributed.worker import partition_codec
+from weft.distributed.worker.task_network import Admission
+from weft.distributed.worker.task_status import TaskStatus
+from weft.errors import AbortedError, OpError
+from weft.framework.device_attributes import DeviceAttributes
+from weft.passes.partition import Partition
+from weft.proto import master_pb2, worker_pb2
+from weft.proto.device_attributes_pb2 import DeviceAttributes as DeviceAttributesProto
+from weft.runtime.worker import Worker
+
+SERVICE: Final = "weft.WorkerService"
+_METHODS: Final = {
+    "GetStatus": (worker_pb2.GetStatusRequest, worker_pb2.GetStatusResponse),
+    "OpenChannel": (worker_pb2.OpenChannelRequest, worker_pb2.OpenChannelResponse),
+    "RegisterGraph": (worker_pb2.RegisterGraphRequest, worker_pb2.RegisterGraphResponse),
+    "DeregisterGraph": (worker_pb2.DeregisterGraphRequest, worker_pb2.DeregisterGraphResponse),
+    "DeleteWorkerSession": (worker_pb2.DeleteWorkerSessionRequest, worker_pb2.DeleteWorkerSessionResponse),
+    "CleanupAll": (worker_pb2.CleanupAllRequest, worker_pb2.CleanupAllResponse),
+}
+
+
+class ChannelHost(Protocol):
+    """What admits peers to a task's tensor channel."""
+
+    def admission(self) -> master_pb2.ChannelAdmission:
+        """The addresses, and a token for one connection."""
+        ...
+
+
+def device_proto(device: DeviceAttributes) -> DeviceAttributesProto:
+    """The proto of a device's attributes."""
+    return DeviceAttributesProto(
+        name=device.name,
+        device_type=device.device_type,
+        memory_limit=device.memory_limit_bytes,
+        incarnation=device.incarnation,
+    )
+
+
+class WorkerService:
+    """Handles the requests of masters and peers. Every method takes a request and returns a response, or raises."""
+
+    def __init__(self, worker: Worker, channel: ChannelHost) -> None:
+        self._worker = worker
+        self._channel = channel
+
+    def handler(self) -> Any:
+        """The gRPC handler to add to a server."""
+        return method_handlers(SERVICE, _METHODS, self)
+
+    def _check_task(self, wanted: str) -> None:
+        if wanted and wanted != self._worker.task:
+            raise AbortedError(
+                None, None, f"This is {self._worker.task}, not {wanted}: the cluster spec of the caller gives this "
+                "address to another task than the one that was started here"
+            )  # fmt: skip
+
+    def GetStatus(self, request: Any, context: Any) -> Any:
+        """Who this is and which devices it has."""
+        self._check_task(request.task)
+        worker = self._worker
+        devices = [device_proto(DeviceAttributes(name, 0, worker.incarnation)) for name in worker.devices]
+        return worker_pb2.GetStatusResponse(device_attributes=devices, task=worker.task, incarnation=worker.incarnation)
+
+    def OpenChannel(self, request: Any, context: Any) -> Any:
+        """Admit a peer to the tensor channel."""
+        self._check_task(request.task)
+        return worker_pb2.OpenChannelResponse(channel=self._channel.admission())
+
+    def RegisterGraph(self, request: Any, context: Any) -> Any:
+        """Register a partition for a session, which begins with its first graph."""
+        worker = self._worker
+        if request.incarnation and request.incarnation != worker.incarnation:
+            raise AbortedError(
+                None, None, f"{worker.task} was restarted: its incarnation is {worker.incarnation:x}, not "
+                f"{request.incarnation:x}"
+            )  # fmt: skip
+        worker.create_session(request.session_handle, request.config, request.config.isolate_session_state)
+        partition = partition_codec.decode(request.graph_def, worker.task, list(request.fetch))
+        return worker_pb2.RegisterGraphResponse(graph_handle=worker.register(request.session_handle, partition))
+
+    def DeregisterGraph(self, request: Any, context: Any) -> Any:
+        """Forget a graph."""
+        self._worker.deregister(request.graph_handle)
+        return worker_pb2.DeregisterGraphResponse()
+
+    def DeleteWorkerSession(self, request: Any, context: Any) -> Any:
+        """Forget a session."""
+        self._worker.close_session(request.session_handle)
+        return worker_pb2.DeleteWorkerSessionResponse()
+
+    def CleanupAll(self, request: Any, context: Any) -> Any:
+        """Drop containers."""
+        self._worker.resources.clear(list(request.container))
+        return worker_pb2.CleanupAllResponse()
+
+
+class WorkerStub:
+    """A worker elsewhere, as masters and peers call it."""
+
+    def __init__(self, task: str, address: str) -> None:
+        self.task = task
+        self._rpc = RpcStub(SERVICE, _METHODS, address, f"Task {task}")
+
+    def status(self, timeout_s: float) -> TaskStatus:
+        """Ask who it is and which devices it has."""
+        response = self._rpc.call("GetStatus", worker_pb2.GetStatusRequest(task=self.task), timeout_s)
+        devices = tuple(DeviceAttributes(d.name, d.memory_limit, d.incarnation) for d in response.device_attributes)
+        return TaskStatus(devices, response.incarnation)
+
+    def open_channel(self, peer: str, timeout_s: float) -> Admission:
+        """Ask for admission to its tensor channel."""
+        response = self._rpc.call("OpenChannel", worker_pb2.OpenChannelRequest(task=self.task, peer=peer), timeout_s)
+        return as_admission(response.channel)
+
+    def register_graph(self, session_handle: str, config: Any, partition: Partition, incarnation: int) -> str:
+        """Register a partition; returns its graph handle."""
+        request = worker_pb2.RegisterGraphRequest(
+            session_handle=session_handle, config=config, graph_def=partition_codec.encode(partition),
+            fetch=[tensor.name for tensor in partition.fetches], incarnation=incarnation,
+        )  # fmt: skip
+        return str(self._rpc.call("RegisterGraph", request).graph_handle)
+
+    def deregister_graph(self, graph_handle: str) -> None:
+        """Forget a graph; a task that is gone has forgotten it."""
+        self._quietly("DeregisterGraph", worker_pb2.DeregisterGraphRequest(graph_handle=graph_handle))
+
+    def delete_session(self, session_handle: str) -> None:
+        """Forget a session; a task that is gone has forgotten it."""
+        self._quietly("DeleteWorkerSession", worker_pb2.DeleteWorkerSessionRequest(session_handle=session_handle))
+
+    def cleanup_all(self, containers: list[str], timeout_s: float) -> None:
+        """Drop containers."""
+        self._rpc.call("CleanupAll", worker_pb2.CleanupAllRequest(container=containers), timeout_s)
+
+    def _quietly(self, name: str, request: Any) -> None:
+        try:
+            self._rpc.call(name, request, timeout_s=2.0)
+        except OpError:
+            return
+
+    def close(self) -> None:
+        """Close the gRPC channel."""
+        self._rpc.close()
+
+
+def as_admission(channel: master_pb2.ChannelAdmission) -> Admission:
+    """The plain form of an admission."""
+    return Admission(tuple(channel.addresses), channel.token, channel.incarnation)

@@ -1,0 +1,1 @@
+"""Event files: written for TensorBoard, and read again."""

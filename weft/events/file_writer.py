@@ -1,0 +1,185 @@
+"""FileWriter: writes summaries, graphs and session logs to event files; FileWriterCache: one writer per directory."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+import warnings
+from typing import Any
+
+from tensorboard.compat.proto import event_pb2, graph_pb2, meta_graph_pb2, summary_pb2
+
+from weft.events.event_file import EventFile
+from weft.framework.graph import Graph, get_default_graph
+
+
+class FileWriter:
+    """Writes events to a new file in a directory. Safe from any thread; a context manager that closes it.
+
+    Args:
+        logdir: the directory, which is made when it is missing.
+        graph: a graph to write at once, as `add_graph` does.
+        max_queue: how many events to buffer at most.
+        flush_secs: how many seconds to buffer an event at most.
+        graph_def: a GraphDef to write at once; `graph` is preferred.
+        filename_suffix: put after the name that the file gets.
+        session: accepted and not used.
+    """
+
+    def __init__(
+        self,
+        logdir: Any,
+        graph: Graph | None = None,
+        max_queue: int = 10,
+        flush_secs: float = 120,
+        graph_def: Any = None,
+        filename_suffix: str | None = None,
+        session: Any = None,
+    ) -> None:
+        self._logdir = os.fsdecode(logdir)
+        self._file_args = (self._logdir, max_queue, flush_secs, filename_suffix or "")
+        self._file = EventFile(*self._file_args)
+        self._closed = False
+        self._lock = threading.Lock()
+        self._described_tags: set[str] = set()
+        self._run_tags: set[str] = set()
+        if isinstance(graph, graph_pb2.GraphDef):
+            # Programs from before the Graph argument passed the GraphDef in its place.
+            graph, graph_def = None, graph
+        if graph is not None or graph_def is not None:
+            self.add_graph(graph, graph_def=graph_def)
+            written = graph_def if graph is None else graph.as_graph_def(add_shapes=True)
+            self.add_meta_graph(meta_graph_pb2.MetaGraphDef(graph_def=written))
+
+    def __enter__(self) -> FileWriter:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def get_logdir(self) -> str:
+        """The directory."""
+        return self._logdir
+
+    def add_summary(self, summary: Any, global_step: Any = None) -> None:
+        """Write a Summary, or the bytes of one as a summary op makes them.
+
+        Args:
+            summary: the Summary.
+            global_step: the step to file it under.
+        """
+        if isinstance(summary, bytes):
+            summary = summary_pb2.Summary.FromString(summary)
+        described = summary_pb2.Summary()
+        described.CopyFrom(summary)
+        with self._lock:
+            for value in described.value:
+                # TensorBoard reads a tag's metadata once; later copies would only fill the file.
+                if value.HasField("metadata"):
+                    if value.tag in self._described_tags:
+                        value.ClearField("metadata")
+                    self._described_tags.add(value.tag)
+        self._add(event_pb2.Event(summary=described), global_step)
+
+    def add_session_log(self, session_log: Any, global_step: Any = None) -> None:
+        """Write a SessionLog: that a session starts, stops, or saved a checkpoint."""
+        self._add(event_pb2.Event(session_log=session_log), global_step)
+
+    def add_graph(self, graph: Any = None, global_step: Any = None, graph_def: Any = None) -> None:
+        """Write a graph for TensorBoard to draw.
+
+        Raises:
+            ValueError: both or neither of `graph` and `graph_def` are given.
+            TypeError: `graph` is no Graph.
+        """
+        if graph is not None and graph_def is not None:
+            raise ValueError("Please pass only graph, or graph_def (deprecated), but not both.")
+        if isinstance(graph, graph_pb2.GraphDef):
+            graph, graph_def = None, graph
+        if graph is not None:
+            if not isinstance(graph, Graph):
+                raise TypeError(f"The passed graph must be an instance of `Graph`, got {type(graph).__name__}")
+            graph_def = graph.as_graph_def(add_shapes=True)
+        if graph_def is None:
+            raise ValueError("The argument graph must be passed, or the deprecated graph_def.")
+        self._add(event_pb2.Event(graph_def=graph_def.SerializeToString()), global_step)
+
+    def add_meta_graph(self, meta_graph_def: Any, global_step: Any = None) -> None:
+        """Write a MetaGraphDef.
+
+        Raises:
+            TypeError: it is none.
+        """
+        if not isinstance(meta_graph_def, meta_graph_pb2.MetaGraphDef):
+            raise TypeError(f"meta_graph_def must be type MetaGraphDef, saw type: {type(meta_graph_def).__name__}")
+        self._add(event_pb2.Event(meta_graph_def=meta_graph_def.SerializeToString()), global_step)
+
+    def add_run_metadata(self, run_metadata: Any, tag: str, global_step: Any = None) -> None:
+        """Write the RunMetadata of a run under a tag of its own.
+
+        Raises:
+            ValueError: the tag was used before.
+        """
+        with self._lock:
+            if tag in self._run_tags:
+                raise ValueError(f"The provided tag was already used for this event type: {tag!r}")
+            self._run_tags.add(tag)
+        tagged = event_pb2.TaggedRunMetadata(tag=tag, run_metadata=run_metadata.SerializeToString())
+        self._add(event_pb2.Event(tagged_run_metadata=tagged), global_step)
+
+    def _add(self, event: Any, step: Any) -> None:
+        event.wall_time = time.time()
+        if step is not None:
+            event.step = int(step)
+        self.add_event(event)
+
+    def add_event(self, event: Any) -> None:
+        """Write an Event as it is; a closed writer drops it with a warning."""
+        if self._closed:
+            warnings.warn("Attempting to use a closed FileWriter. The operation will be a noop unless the FileWriter is "
+                          "explicitly reopened.", stacklevel=3)  # fmt: skip
+            return
+        self._file.add(event)
+
+    def flush(self) -> None:
+        """Write to disk what is buffered."""
+        if not self._closed:
+            self._file.flush()
+
+    def close(self) -> None:
+        """Write what is buffered and close the file."""
+        self._closed = True
+        self._file.close()
+
+    def reopen(self) -> None:
+        """Go on in another file after `close`; nothing happens while the writer is open."""
+        if self._closed:
+            self._file = EventFile(*self._file_args)
+            self._closed = False
+
+
+class FileWriterCache:
+    """One FileWriter for each directory, so that hooks and programs write to the same file."""
+
+    _cache: dict[str, FileWriter] = {}  # noqa: RUF012
+    _lock = threading.Lock()
+
+    @staticmethod
+    def get(logdir: Any) -> FileWriter:
+        """The writer of a directory; made when there is none, and then given the default graph to write."""
+        key = os.fsdecode(logdir)
+        with FileWriterCache._lock:
+            writer = FileWriterCache._cache.get(key)
+            if writer is None:
+                writer = FileWriterCache._cache[key] = FileWriter(key, graph=get_default_graph())
+            return writer
+
+    @staticmethod
+    def clear() -> None:
+        """Close and forget all writers."""
+        with FileWriterCache._lock:
+            writers = list(FileWriterCache._cache.values())
+            FileWriterCache._cache.clear()
+        for writer in writers:
+            writer.close()

@@ -1,0 +1,228 @@
+"""contrib.layers.batch_norm and layer_norm."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.framework import dtypes
+from weft.framework.collections import GraphKeys
+from weft.framework.constant_value import constant_value
+from weft.framework.graph import get_default_graph
+from weft.framework.operation import Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.models.functional.layer_outputs import collected, variable_collections
+from weft.models.layers.core import either_branch
+from weft.ops.arg_scope import add_arg_scope
+from weft.ops.array.constant import constant
+from weft.ops.array.identity import identity
+from weft.ops.array.shape_ops import reshape, shape
+from weft.ops.nn.fused_norm import fused_batch_norm
+from weft.ops.nn.norm import batch_normalization, moments, weighted_moments
+from weft.ops.variables.initializers import Ones, Zeros
+from weft.ops.variables.model_variables import model_variable
+from weft.ops.variables.moving_average import assign_moving_average
+from weft.ops.variables.variable_scope import variable_scope
+
+
+@add_arg_scope
+def batch_norm(
+    inputs: Any, decay: float = 0.999, center: bool = True, scale: bool = False, epsilon: float = 0.001,
+    activation_fn: Any = None, param_initializers: Any = None, param_regularizers: Any = None,
+    updates_collections: Any = GraphKeys.UPDATE_OPS, is_training: Any = True, reuse: Any = None,
+    variables_collections: Any = None, outputs_collections: Any = None, trainable: bool = True, batch_weights: Any = None,
+    fused: bool | None = None, data_format: str = "NHWC", zero_debias_moving_mean: bool = False, scope: Any = None,
+    renorm: bool = False, renorm_clipping: Any = None, renorm_decay: float = 0.99, adjustment: Any = None,
+) -> Any:  # fmt: skip
+    """Inputs normalized by the batch's mean and variance in training, by their moving averages otherwise.
+
+    Args:
+        inputs: `[batch, ..., channels]`, or `[batch, channels, ...]` with `data_format` "NCHW".
+        decay: how slowly the averages move.
+        center, scale: whether there are an offset "beta" and a factor "gamma" per channel.
+        epsilon: what is added to the variance.
+        activation_fn: a function of the outputs, or None.
+        param_initializers, param_regularizers: dicts of them for "beta", "gamma", "moving_mean" and "moving_variance".
+        updates_collections: where to add the updates of the averages, which training must run; None runs them with the layer.
+        is_training: a bool or a tensor of one.
+        reuse: whether the variables exist already; needs `scope`.
+        variables_collections: collections for the variables, or a dict of them by name.
+        outputs_collections: where to add the outputs.
+        trainable: whether offset and factor are to be trained.
+        batch_weights: a weight per example; the one-node form does not take them.
+        fused: whether one node is used where it can be, for 2 or 4 dimensions; it can when None.
+        zero_debias_moving_mean: correct the averaged mean for having begun at zero.
+        scope: the variable scope, "BatchNorm" when None.
+        renorm, renorm_clipping, renorm_decay, adjustment: not supported.
+
+    Raises:
+        ValueError: the layout or the shape does not fit, `fused` is asked for with weights, or an option is not supported.
+    """
+    if renorm or adjustment is not None:
+        raise ValueError("batch_norm: weft has neither `renorm` nor `adjustment`; use plain batch normalization")
+    if fused and batch_weights is not None:
+        raise ValueError("Weighted mean and variance is not currently supported for fused batch norm.")
+    if data_format not in ("NHWC", "NCHW"):
+        raise ValueError("data_format has to be either NCHW or NHWC.")
+    with variable_scope(scope, "BatchNorm", [inputs], reuse=reuse) as opened:
+        inputs = convert_to_tensor(inputs)
+        rank = inputs.shape.ndims
+        if rank is None:
+            raise ValueError(f"Inputs {inputs.name} has undefined rank")
+        if rank not in (2, 4) and fused:
+            raise ValueError(f"Inputs {inputs.name} has unsupported rank. Expected 2 or 4 but got {rank}")
+        axis = 1 if data_format == "NCHW" and rank > 2 else rank - 1
+        channels = inputs.shape[axis].value
+        if channels is None:
+            raise ValueError(f"Inputs {inputs.name} has undefined `C` dimension {inputs.shape}.")
+        state = _State(channels, inputs.dtype.base_dtype, param_initializers, param_regularizers, variables_collections)
+        beta = state.variable("beta", Zeros(), trainable) if center else None
+        gamma = state.variable("gamma", Ones(), trainable) if scale else None
+        averages = state.variable("moving_mean", Zeros(), False), state.variable("moving_variance", Ones(), False)
+        use_node = rank in (2, 4) and fused is not False and batch_weights is None
+        rule = _by_node if use_node else _by_formula
+        outputs, mean, variance = rule(inputs, axis, beta, gamma, averages, epsilon, is_training, batch_weights)
+        outputs.set_shape(inputs.shape)
+        outputs = _updated(
+            outputs, averages, (mean, variance), decay, is_training, zero_debias_moving_mean, updates_collections
+        )
+        if activation_fn is not None:
+            outputs = activation_fn(outputs)
+        return collected(outputs_collections, opened.name, outputs)
+
+
+class _State:
+    """What the variables of one layer are made with."""
+
+    def __init__(self, size: int, dtype: Any, initializers: Any, regularizers: Any, collections: Any) -> None:
+        self._size = size
+        self._dtype = dtypes.float32 if dtype in (dtypes.float16, dtypes.bfloat16) else dtype
+        self._initializers = initializers or {}
+        self._regularizers = regularizers or {}
+        self._collections = collections
+
+    def variable(self, name: str, initializer: Any, trainable: bool) -> Any:
+        """A vector of a number per channel."""
+        return model_variable(
+            name, shape=[self._size], dtype=self._dtype, initializer=self._initializers.get(name, initializer),
+            regularizer=self._regularizers.get(name), trainable=trainable,
+            collections=variable_collections(self._collections, name),
+        )  # fmt: skip
+
+
+def _by_node(
+    inputs: Any, axis: int, beta: Any, gamma: Any, averages: tuple[Any, Any], epsilon: float, is_training: Any, _: Any
+) -> Any:
+    size, flat = averages[0].shape[0].value, inputs.shape.ndims == 2
+    images = reshape(inputs, [-1, 1, 1, size]) if flat else inputs
+    layout = "NCHW" if axis == 1 and not flat else "NHWC"
+    offset = constant(0.0, shape=[size]) if beta is None else beta
+    factor = constant(1.0, shape=[size]) if gamma is None else gamma
+    outputs, mean, variance = either_branch(
+        is_training,
+        lambda: fused_batch_norm(images, factor, offset, epsilon=epsilon, data_format=layout),
+        lambda: fused_batch_norm(images, factor, offset, *averages, epsilon, layout, False),
+    )
+    return (reshape(outputs, shape(inputs)) if flat else outputs), mean, variance
+
+
+def _by_formula(
+    inputs: Any, axis: int, beta: Any, gamma: Any, averages: tuple[Any, Any], epsilon: float, is_training: Any, weights: Any
+) -> Any:
+    rank = inputs.shape.ndims
+    axes = [each for each in range(rank) if each != axis]
+
+    def batch() -> Any:
+        if weights is None:
+            return moments(inputs, axes)
+        return weighted_moments(inputs, axes, reshape(weights, [-1] + [1] * (rank - 1)))
+
+    mean, variance = either_branch(is_training, batch, lambda: tuple(identity(each) for each in averages))
+
+    def wide(vector: Any) -> Any:
+        return None if vector is None else reshape(vector, [-1 if each == axis else 1 for each in range(rank)])
+
+    made = batch_normalization(inputs, wide(mean), wide(variance), wide(beta), wide(gamma), epsilon)
+    return made, mean, variance
+
+
+def _updated(
+    outputs: Any,
+    averages: tuple[Any, Any],
+    batch: tuple[Any, Any],
+    decay: float,
+    is_training: Any,
+    debias: bool,
+    collections: Any,
+) -> Any:
+    """The outputs, after the updates of the averages were added to collections or made part of the layer."""
+    known = constant_value(is_training) if isinstance(is_training, Tensor) else bool(is_training)
+    if known is not None and not known:
+        return outputs
+
+    def move() -> list[Any]:
+        return [
+            assign_moving_average(average, value, decay, zero_debias=debias and place == 0)
+            for place, (average, value) in enumerate(zip(averages, batch, strict=True))
+        ]
+
+    graph = get_default_graph()
+    if collections is None:
+
+        def after_moving() -> Any:
+            with get_default_graph().control_dependencies(move()):
+                return identity(outputs)
+
+        return either_branch(is_training, after_moving, lambda: identity(outputs))
+    for place, (average, value) in enumerate(zip(averages, batch, strict=True)):
+        update = either_branch(
+            is_training,
+            lambda average=average, value=value, place=place: assign_moving_average(
+                average, value, decay, zero_debias=debias and place == 0
+            ),
+            lambda average=average: identity(average),
+        )
+        graph.add_to_collections(collections, update)
+    return outputs
+
+
+@add_arg_scope
+def layer_norm(
+    inputs: Any, center: bool = True, scale: bool = True, activation_fn: Any = None, reuse: Any = None,
+    variables_collections: Any = None, outputs_collections: Any = None, trainable: bool = True, begin_norm_axis: int = 1,
+    begin_params_axis: int = -1, scope: Any = None,
+) -> Any:  # fmt: skip
+    """Each example normalized by its own mean and variance from `begin_norm_axis` on.
+
+    "beta" (with `center`) and "gamma" (with `scale`) have the inputs' dimensions from `begin_params_axis` on. The other
+    arguments are those of `batch_norm`.
+    """
+    with variable_scope(scope, "LayerNorm", [inputs], reuse=reuse) as opened:
+        inputs = convert_to_tensor(inputs)
+        if inputs.shape.ndims is None:
+            raise ValueError(f"Inputs {inputs.name} has undefined rank.")
+        rank, dims = inputs.shape.ndims, inputs.shape.as_list()
+        begin = begin_norm_axis % rank if begin_norm_axis < 0 else begin_norm_axis
+        sizes = dims[begin_params_axis:]
+        if begin >= rank or None in sizes:
+            raise ValueError(f"Inputs {inputs.name}: shape {inputs.shape} does not fit begin_norm_axis {begin_norm_axis} and "
+                             f"begin_params_axis {begin_params_axis}")  # fmt: skip
+
+        def vector(name: str, initializer: Any) -> Any:
+            names = variable_collections(variables_collections, name)
+            return model_variable(
+                name,
+                shape=sizes,
+                dtype=inputs.dtype.base_dtype,
+                initializer=initializer,
+                collections=names,
+                trainable=trainable,
+            )
+
+        beta = vector("beta", Zeros()) if center else None
+        gamma = vector("gamma", Ones()) if scale else None
+        mean, variance = moments(inputs, list(range(begin, rank)), keep_dims=True)
+        outputs = batch_normalization(inputs, mean, variance, beta, gamma, 1e-12)
+        outputs.set_shape(inputs.shape)
+        if activation_fn is not None:
+            outputs = activation_fn(outputs)
+        return collected(outputs_collections, opened.name, outputs)

@@ -1,0 +1,272 @@
+"""The layers that convolve: Conv1D, Conv2D, Conv3D and Conv2DTranspose, and their functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from weft.framework.tensor_shape import Dims
+from weft.models.layers.core import ZEROS
+from weft.models.layers.layer import Layer, activated
+from weft.ops.array.joining import stack
+from weft.ops.array.shape_ops import shape_internal
+from weft.ops.array.slicing import slice_helper
+from weft.ops.nn.bias import bias_add
+from weft.ops.nn.conv import conv1d as nn_conv1d
+from weft.ops.nn.conv import conv2d as nn_conv2d
+from weft.ops.nn.conv import conv2d_transpose as nn_conv2d_transpose
+from weft.ops.nn.conv import conv3d as nn_conv3d
+from weft.ops.nn.conv import conv3d_transpose as nn_conv3d_transpose
+
+_LETTERS: Final = {1: "W", 2: "HW", 3: "DHW"}
+
+
+def per_axis(value: Any, rank: int, name: str) -> tuple[int, ...]:
+    """One number, or one per spatial dimension, as the latter; ValueError otherwise."""
+    if isinstance(value, int):
+        return (value,) * rank
+    given = tuple(value) if hasattr(value, "__iter__") else ()
+    if len(given) != rank or not all(isinstance(each, int) for each in given):
+        raise ValueError(f"The `{name}` argument must be a tuple of {rank} integers. Received: {value}")
+    return given
+
+
+def layout_of(data_format: str, rank: int) -> str:
+    """The layout that "channels_last" or "channels_first" means; ValueError for anything else."""
+    if data_format == "channels_last":
+        return f"N{_LETTERS[rank]}C"
+    if data_format == "channels_first":
+        return f"NC{_LETTERS[rank]}"
+    raise ValueError(f'The `data_format` argument must be one of "channels_first", "channels_last". Received: {data_format}')
+
+
+def padding_of(padding: str) -> str:
+    """A padding ("valid" or "same", in any case) as attributes have it; ValueError for anything else."""
+    if padding.upper() not in ("VALID", "SAME"):
+        raise ValueError(f'The `padding` argument must be one of "valid", "same". Received: {padding}')
+    return padding.upper()
+
+
+class _Convolution(Layer):
+    """What layers with a kernel, a bias and an activation over 1, 2 or 3 dimensions share."""
+
+    rank = 2
+
+    def __init__(
+        self, filters: int, kernel_size: Any, strides: Any = 1, padding: str = "valid",
+        data_format: str = "channels_last", dilation_rate: Any = 1, activation: Any = None, use_bias: bool = True,
+        kernel_initializer: Any = None, bias_initializer: Any = ZEROS, kernel_regularizer: Any = None,
+        bias_regularizer: Any = None, activity_regularizer: Any = None, kernel_constraint: Any = None,
+        bias_constraint: Any = None, trainable: bool = True, name: str | None = None, *, dtype: Any = None,
+        _scope: Any = None, _reuse: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__(trainable, name, dtype, activity_regularizer, _scope, _reuse)
+        self.filters, self.activation, self.use_bias = int(filters), activation, use_bias
+        self.kernel_size = per_axis(kernel_size, self.rank, "kernel_size")
+        self.strides = per_axis(strides, self.rank, "strides")
+        self.dilation_rate = per_axis(dilation_rate, self.rank, "dilation_rate")
+        self.padding, self.layout = padding_of(padding), layout_of(data_format, self.rank)
+        self.data_format = data_format
+        self._kernel_options = (kernel_initializer, kernel_regularizer, kernel_constraint)
+        self._bias_options = (bias_initializer, bias_regularizer, bias_constraint)
+        self.kernel: Any = None
+        self.bias: Any = None
+
+    def _kernel_shape(self, channels: int) -> list[int]:
+        return [*self.kernel_size, channels, self.filters]
+
+    def build(self, dims: Dims) -> None:
+        """Make kernel and bias."""
+        channels = None if dims is None else dims[self.layout.index("C")]
+        if channels is None:
+            raise ValueError("The channel dimension of the inputs should be defined. Found `None`.")
+        initializer, regularizer, constraint = self._kernel_options
+        self.kernel = self.add_variable(
+            "kernel", self._kernel_shape(channels), None, initializer, regularizer, constraint=constraint
+        )
+        if self.use_bias:
+            initializer, regularizer, constraint = self._bias_options
+            self.bias = self.add_variable("bias", [self.filters], None, initializer, regularizer, constraint=constraint)
+
+    def _finished(self, outputs: Any) -> Any:
+        if self.use_bias:
+            outputs = bias_add(outputs, self.bias, self.layout)
+        return activated(self.activation, outputs)
+
+
+class Conv1D(_Convolution):
+    """A convolution of sequences, a bias and an activation; arguments as of Conv2D."""
+
+    rank = 1
+
+    def call(self, inputs: Any) -> Any:
+        """The activated convolution."""
+        return self._finished(nn_conv1d(
+            inputs, self.kernel, list(self.strides), self.padding, data_format=self.layout,
+            dilations=list(self.dilation_rate),
+        ))  # fmt: skip
+
+
+class Conv2D(_Convolution):
+    """A convolution of images, a bias and an activation.
+
+    Args:
+        filters: the number of outputs.
+        kernel_size, strides, dilation_rate: one number, or one per spatial dimension.
+        padding: "valid" or "same".
+        data_format: "channels_last" or "channels_first".
+        activation: a function of the outputs, or None.
+        use_bias: whether there is a bias.
+        kernel_initializer, bias_initializer: initializers; the scope's, else Glorot's uniform, when None.
+        kernel_regularizer, bias_regularizer, activity_regularizer: functions whose values are regularization losses.
+        kernel_constraint, bias_constraint: projections after updates.
+        trainable: whether the variables are to be trained.
+        name: the variable scope.
+    """
+
+    def call(self, inputs: Any) -> Any:
+        """The activated convolution."""
+        return self._finished(nn_conv2d(
+            inputs, self.kernel, list(self.strides), self.padding, data_format=self.layout,
+            dilations=list(self.dilation_rate),
+        ))  # fmt: skip
+
+
+class Conv3D(_Convolution):
+    """A convolution of volumes, a bias and an activation; arguments as of Conv2D."""
+
+    rank = 3
+
+    def call(self, inputs: Any) -> Any:
+        """The activated convolution."""
+        return self._finished(nn_conv3d(
+            inputs, self.kernel, list(self.strides), self.padding, self.layout, list(self.dilation_rate)
+        ))  # fmt: skip
+
+
+class _Transpose(_Convolution):
+    """What the transposes of convolutions share."""
+
+    function: Callable[..., Any]
+
+    def __init__(
+        self, filters: int, kernel_size: Any, strides: Any = 1, padding: str = "valid",
+        data_format: str = "channels_last", activation: Any = None, use_bias: bool = True,
+        kernel_initializer: Any = None, bias_initializer: Any = ZEROS, kernel_regularizer: Any = None,
+        bias_regularizer: Any = None, activity_regularizer: Any = None, kernel_constraint: Any = None,
+        bias_constraint: Any = None, trainable: bool = True, name: str | None = None, *, dtype: Any = None,
+        _scope: Any = None, _reuse: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__(
+            filters, kernel_size, strides, padding, data_format, 1, activation, use_bias, kernel_initializer,
+            bias_initializer, kernel_regularizer, bias_regularizer, activity_regularizer, kernel_constraint,
+            bias_constraint, trainable, name, dtype=dtype, _scope=_scope, _reuse=_reuse,
+        )  # fmt: skip
+
+    def _kernel_shape(self, channels: int) -> list[int]:
+        return [*self.kernel_size, self.filters, channels]
+
+    def call(self, inputs: Any) -> Any:
+        """The activated transpose."""
+        sizes: list[Any] = []
+        lengths = iter(zip(self.kernel_size, self.strides, strict=True))
+        known = [None] * (self.rank + 2) if inputs._dims is None else inputs._dims
+        actual = shape_internal(inputs)
+        for axis, letter in enumerate(self.layout):
+            size: Any = slice_helper(actual, axis) if known[axis] is None else known[axis]
+            if letter == "C":
+                size = self.filters
+            elif letter != "N":
+                length, stride = next(lengths)
+                size = size * stride + (max(length - stride, 0) if self.padding == "VALID" else 0)
+            sizes.append(size)
+        whole = sizes if all(isinstance(size, int) for size in sizes) else stack(sizes)
+        function = type(self).function
+        return self._finished(function(inputs, self.kernel, whole, list(self.strides), self.padding, self.layout))
+
+
+class Conv2DTranspose(_Transpose):
+    """The transpose of a convolution, which makes images larger; arguments as of Conv2D, without dilations."""
+
+    function = staticmethod(nn_conv2d_transpose)
+
+
+class Conv3DTranspose(_Transpose):
+    """The transpose of a convolution, which makes volumes larger; arguments as of Conv3D, without dilations."""
+
+    rank, function = 3, staticmethod(nn_conv3d_transpose)
+
+
+def conv1d(
+    inputs: Any, filters: int, kernel_size: Any, strides: Any = 1, padding: str = "valid",
+    data_format: str = "channels_last", dilation_rate: Any = 1, activation: Any = None, use_bias: bool = True,
+    kernel_initializer: Any = None, bias_initializer: Any = ZEROS, kernel_regularizer: Any = None,
+    bias_regularizer: Any = None, activity_regularizer: Any = None, kernel_constraint: Any = None,
+    bias_constraint: Any = None, trainable: bool = True, name: str | None = None, reuse: Any = None,
+) -> Any:  # fmt: skip
+    """A Conv1D layer of `inputs`; see Conv2D."""
+    return Conv1D(
+        filters, kernel_size, strides, padding, data_format, dilation_rate, activation, use_bias, kernel_initializer,
+        bias_initializer, kernel_regularizer, bias_regularizer, activity_regularizer, kernel_constraint,
+        bias_constraint, trainable, name, _scope=name, _reuse=reuse,
+    )(inputs)  # fmt: skip
+
+
+def conv2d(
+    inputs: Any, filters: int, kernel_size: Any, strides: Any = (1, 1), padding: str = "valid",
+    data_format: str = "channels_last", dilation_rate: Any = (1, 1), activation: Any = None, use_bias: bool = True,
+    kernel_initializer: Any = None, bias_initializer: Any = ZEROS, kernel_regularizer: Any = None,
+    bias_regularizer: Any = None, activity_regularizer: Any = None, kernel_constraint: Any = None,
+    bias_constraint: Any = None, trainable: bool = True, name: str | None = None, reuse: Any = None,
+) -> Any:  # fmt: skip
+    """A Conv2D layer of `inputs`; see Conv2D."""
+    return Conv2D(
+        filters, kernel_size, strides, padding, data_format, dilation_rate, activation, use_bias, kernel_initializer,
+        bias_initializer, kernel_regularizer, bias_regularizer, activity_regularizer, kernel_constraint,
+        bias_constraint, trainable, name, _scope=name, _reuse=reuse,
+    )(inputs)  # fmt: skip
+
+
+def conv3d(
+    inputs: Any, filters: int, kernel_size: Any, strides: Any = (1, 1, 1), padding: str = "valid",
+    data_format: str = "channels_last", dilation_rate: Any = (1, 1, 1), activation: Any = None, use_bias: bool = True,
+    kernel_initializer: Any = None, bias_initializer: Any = ZEROS, kernel_regularizer: Any = None,
+    bias_regularizer: Any = None, activity_regularizer: Any = None, kernel_constraint: Any = None,
+    bias_constraint: Any = None, trainable: bool = True, name: str | None = None, reuse: Any = None,
+) -> Any:  # fmt: skip
+    """A Conv3D layer of `inputs`; see Conv2D."""
+    return Conv3D(
+        filters, kernel_size, strides, padding, data_format, dilation_rate, activation, use_bias, kernel_initializer,
+        bias_initializer, kernel_regularizer, bias_regularizer, activity_regularizer, kernel_constraint,
+        bias_constraint, trainable, name, _scope=name, _reuse=reuse,
+    )(inputs)  # fmt: skip
+
+
+def conv2d_transpose(
+    inputs: Any, filters: int, kernel_size: Any, strides: Any = (1, 1), padding: str = "valid",
+    data_format: str = "channels_last", activation: Any = None, use_bias: bool = True, kernel_initializer: Any = None,
+    bias_initializer: Any = ZEROS, kernel_regularizer: Any = None, bias_regularizer: Any = None,
+    activity_regularizer: Any = None, kernel_constraint: Any = None, bias_constraint: Any = None,
+    trainable: bool = True, name: str | None = None, reuse: Any = None,
+) -> Any:  # fmt: skip
+    """A Conv2DTranspose layer of `inputs`; see Conv2DTranspose."""
+    return Conv2DTranspose(
+        filters, kernel_size, strides, padding, data_format, activation, use_bias, kernel_initializer,
+        bias_initializer, kernel_regularizer, bias_regularizer, activity_regularizer, kernel_constraint,
+        bias_constraint, trainable, name, _scope=name, _reuse=reuse,
+    )(inputs)  # fmt: skip
+
+
+def conv3d_transpose(
+    inputs: Any, filters: int, kernel_size: Any, strides: Any = (1, 1, 1), padding: str = "valid",
+    data_format: str = "channels_last", activation: Any = None, use_bias: bool = True, kernel_initializer: Any = None,
+    bias_initializer: Any = ZEROS, kernel_regularizer: Any = None, bias_regularizer: Any = None,
+    activity_regularizer: Any = None, kernel_constraint: Any = None, bias_constraint: Any = None,
+    trainable: bool = True, name: str | None = None, reuse: Any = None,
+) -> Any:  # fmt: skip
+    """A Conv3DTranspose layer of `inputs`; see Conv3DTranspose."""
+    return Conv3DTranspose(
+        filters, kernel_size, strides, padding, data_format, activation, use_bias, kernel_initializer,
+        bias_initializer, kernel_regularizer, bias_regularizer, activity_regularizer, kernel_constraint,
+        bias_constraint, trainable, name, _scope=name, _reuse=reuse,
+    )(inputs)  # fmt: skip

@@ -1,0 +1,154 @@
+"""The layers Dense, Dropout and Flatten, and the functions that make and call them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from weft.framework.constant_value import constant_value
+from weft.framework.operation import Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.tensor_shape import Dims
+from weft.models.layers.layer import Layer, activated
+from weft.ops.array.identity import identity
+from weft.ops.array.shape_ops import reshape, transpose
+from weft.ops.control_flow.cond import cond
+from weft.ops.linalg.products import matmul
+from weft.ops.math.contraction import tensordot
+from weft.ops.nn.bias import bias_add
+from weft.ops.nn.dropout import dropout as nn_dropout
+from weft.ops.variables.initializers import zeros_initializer
+
+ZEROS = zeros_initializer()
+
+
+class Dense(Layer):
+    """`activation(inputs x kernel + bias)`, over the last dimension of the inputs.
+
+    Args:
+        units: the number of outputs.
+        activation: a function of the outputs, or None.
+        use_bias: whether there is a bias.
+        kernel_initializer, bias_initializer: initializers; the scope's, else Glorot's uniform, when None.
+        kernel_regularizer, bias_regularizer, activity_regularizer: functions whose values are regularization losses.
+        kernel_constraint, bias_constraint: projections after updates.
+        trainable: whether the variables are to be trained.
+        name: the variable scope.
+    """
+
+    def __init__(
+        self, units: int, activation: Any = None, use_bias: bool = True, kernel_initializer: Any = None,
+        bias_initializer: Any = ZEROS, kernel_regularizer: Any = None, bias_regularizer: Any = None,
+        activity_regularizer: Any = None, kernel_constraint: Any = None, bias_constraint: Any = None,
+        trainable: bool = True, name: str | None = None, *, dtype: Any = None, _scope: Any = None, _reuse: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__(trainable, name, dtype, activity_regularizer, _scope, _reuse)
+        self.units, self.activation, self.use_bias = int(units), activation, use_bias
+        self._kernel_options = (kernel_initializer, kernel_regularizer, kernel_constraint)
+        self._bias_options = (bias_initializer, bias_regularizer, bias_constraint)
+        self.kernel: Any = None
+        self.bias: Any = None
+
+    def build(self, dims: Dims) -> None:
+        """Make kernel and bias."""
+        if dims is None or not dims or dims[-1] is None:
+            raise ValueError("The last dimension of the inputs to `Dense` should be defined. Found `None`.")
+        initializer, regularizer, constraint = self._kernel_options
+        self.kernel = self.add_variable("kernel", [dims[-1], self.units], None, initializer, regularizer, constraint=constraint)
+        if self.use_bias:
+            initializer, regularizer, constraint = self._bias_options
+            self.bias = self.add_variable("bias", [self.units], None, initializer, regularizer, constraint=constraint)
+
+    def call(self, inputs: Any) -> Any:
+        """The activated product."""
+        dims = inputs._dims
+        if dims is not None and len(dims) > 2:
+            outputs: Any = tensordot(inputs, self.kernel, [[len(dims) - 1], [0]])
+            outputs.set_shape([*dims[:-1], self.units])
+        else:
+            outputs = matmul(inputs, self.kernel)
+        if self.use_bias:
+            outputs = bias_add(outputs, self.bias)
+        return activated(self.activation, outputs)
+
+
+def dense(
+    inputs: Any, units: int, activation: Any = None, use_bias: bool = True, kernel_initializer: Any = None,
+    bias_initializer: Any = ZEROS, kernel_regularizer: Any = None, bias_regularizer: Any = None,
+    activity_regularizer: Any = None, kernel_constraint: Any = None, bias_constraint: Any = None,
+    trainable: bool = True, name: str | None = None, reuse: Any = None,
+) -> Any:  # fmt: skip
+    """A Dense layer of `inputs`; see Dense."""
+    layer = Dense(
+        units, activation, use_bias, kernel_initializer, bias_initializer, kernel_regularizer, bias_regularizer,
+        activity_regularizer, kernel_constraint, bias_constraint, trainable, name, _scope=name, _reuse=reuse,
+    )  # fmt: skip
+    return layer(inputs)
+
+
+def either_branch(condition: Any, if_true: Any, if_false: Any) -> Any:
+    """One function's result, chosen while building if the condition is known, else by a conditional."""
+    if isinstance(condition, Tensor):
+        known = constant_value(condition)
+        if known is None:
+            return cond(condition, if_true, if_false)
+        condition = bool(known)
+    return if_true() if condition else if_false()
+
+
+class Dropout(Layer):
+    """Inputs with elements dropped at random, in training only.
+
+    Args:
+        rate: the probability that an element is dropped.
+        noise_shape: the shape of what is drawn, broadcast to that of the inputs.
+        seed: the op seed.
+        name: the name scope.
+    """
+
+    def __init__(
+        self, rate: Any = 0.5, noise_shape: Any = None, seed: int | None = None, name: str | None = None, *,
+        _scope: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__(True, name, scope=_scope)
+        self.rate, self.noise_shape, self.seed = rate, noise_shape, seed
+
+    def call(self, inputs: Any, training: Any = False) -> Any:
+        """The inputs, with or without dropout."""
+        return either_branch(
+            training,
+            lambda: nn_dropout(inputs, noise_shape=self.noise_shape, seed=self.seed, rate=self.rate),
+            lambda: identity(inputs),
+        )
+
+
+def dropout(
+    inputs: Any, rate: Any = 0.5, noise_shape: Any = None, seed: int | None = None, training: Any = False,
+    name: str | None = None,
+) -> Any:  # fmt: skip
+    """Drop elements with probability `rate` if `training`, a bool or a tensor of one."""
+    return Dropout(rate, noise_shape, seed, name)(inputs, training=training)
+
+
+class Flatten(Layer):
+    """All dimensions but the batch made one."""
+
+    def __init__(self, data_format: str | None = None, name: str | None = None) -> None:
+        super().__init__(True, name)
+        self.data_format = data_format or "channels_last"
+
+    def call(self, inputs: Any) -> Any:
+        """The flat inputs; channels go last first."""
+        dims = inputs._dims
+        if self.data_format == "channels_first" and dims is not None and len(dims) > 2:
+            inputs = transpose(inputs, [0, *range(2, len(dims)), 1])
+            dims = inputs._dims
+        if dims is None or None in dims[1:]:
+            return reshape(inputs, [-1 if dims is None or dims[0] is None else dims[0], -1])
+        return reshape(inputs, [-1, int(np.prod(dims[1:]))]) if dims[0] is None else reshape(inputs, [dims[0], -1])
+
+
+def flatten(inputs: Any, name: str | None = None, data_format: str = "channels_last") -> Any:
+    """All dimensions but the batch made one."""
+    return Flatten(data_format, name)(convert_to_tensor(inputs))

@@ -1,0 +1,170 @@
+"""The layer BatchNormalization and its function.
+
+The moving averages follow the batches only when the operations in the collection UPDATE_OPS run.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.framework import dtypes
+from weft.framework.constant_value import constant_value
+from weft.framework.graph import get_default_graph
+from weft.framework.operation import Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.tensor_shape import Dims
+from weft.models.layers.core import either_branch
+from weft.models.layers.layer import Layer
+from weft.ops.array.identity import identity
+from weft.ops.array.shape_ops import reshape
+from weft.ops.math.casting import cast
+from weft.ops.math.elementwise import mul, sub
+from weft.ops.nn.fused_norm import fused_batch_norm
+from weft.ops.nn.norm import batch_normalization as normalize
+from weft.ops.nn.norm import moments
+from weft.ops.variables.initializers import ones_initializer, zeros_initializer
+
+_ZEROS, _ONES = zeros_initializer(), ones_initializer()
+
+
+class BatchNormalization(Layer):
+    """Inputs normalized by the mean and variance of the batch in training, and by their moving averages otherwise.
+
+    Args:
+        axis: the dimension of the channels.
+        momentum: how slowly the averages move.
+        epsilon: what is added to the variance.
+        center, scale: whether there are an offset and a scale per channel.
+        beta_initializer, gamma_initializer, moving_mean_initializer, moving_variance_initializer: initializers.
+        beta_regularizer, gamma_regularizer: functions whose values are regularization losses.
+        beta_constraint, gamma_constraint: projections after updates.
+        fused: whether one node is used; for images when None.
+        trainable: whether offset and scale are to be trained.
+        name: the variable scope.
+    """
+
+    def __init__(
+        self, axis: Any = -1, momentum: Any = 0.99, epsilon: float = 1e-3, center: bool = True, scale: bool = True,
+        beta_initializer: Any = _ZEROS, gamma_initializer: Any = _ONES, moving_mean_initializer: Any = _ZEROS,
+        moving_variance_initializer: Any = _ONES, beta_regularizer: Any = None, gamma_regularizer: Any = None,
+        beta_constraint: Any = None, gamma_constraint: Any = None, fused: bool | None = None, trainable: bool = True,
+        name: str | None = None, *, dtype: Any = None, _scope: Any = None, _reuse: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__(trainable, name, dtype, None, _scope, _reuse)
+        if isinstance(axis, list | tuple):
+            if len(axis) != 1:
+                raise ValueError(f"BatchNormalization: axis must be one dimension, got {list(axis)}")
+            axis = axis[0]
+        self.axis, self.momentum, self.epsilon, self.center, self.scale = axis, momentum, epsilon, center, scale
+        self.fused = fused
+        self._options = {
+            "gamma": (gamma_initializer, gamma_regularizer, gamma_constraint),
+            "beta": (beta_initializer, beta_regularizer, beta_constraint),
+        }
+        self._moving_initializers = (moving_mean_initializer, moving_variance_initializer)
+        self.gamma: Any = None
+        self.beta: Any = None
+        self.moving_mean: Any = None
+        self.moving_variance: Any = None
+
+    def build(self, dims: Dims) -> None:
+        """Make offset, scale and averages."""
+        if dims is None:
+            raise ValueError("Input has undefined rank: BatchNormalization needs to know it.")
+        axis = self.axis % len(dims) if -len(dims) <= self.axis < len(dims) else None
+        if axis is None:
+            raise ValueError(f"Invalid axis: {self.axis}")
+        if dims[axis] is None:
+            raise ValueError(f"Input has undefined `axis` dimension. Input shape: {dims}")
+        self.axis, size = axis, [dims[axis]]
+        if self.fused is None:
+            self.fused = len(dims) == 4 and axis in (1, 3)
+        kind = dtypes.float32 if self._dtype in (dtypes.float16, dtypes.bfloat16) else self._dtype
+
+        def vector(name: str) -> Any:
+            initializer, regularizer, constraint = self._options[name]
+            return self.add_variable(name, size, kind, initializer, regularizer, constraint=constraint)
+
+        self.gamma = vector("gamma") if self.scale else None
+        self.beta = vector("beta") if self.center else None
+        self.moving_mean, self.moving_variance = (
+            self.add_variable(name, size, kind, initializer, trainable=False)
+            for name, initializer in zip(("moving_mean", "moving_variance"), self._moving_initializers, strict=True)
+        )
+
+    def call(self, inputs: Any, training: Any = False) -> Any:
+        """The normalized inputs."""
+        if isinstance(training, int):
+            training = bool(training)
+        made, mean, variance = self._fused(inputs, training) if self.fused else self._by_formula(inputs, training)
+        is_training = constant_value(training) if isinstance(training, Tensor) else training
+        if is_training is None or is_training:
+            momentum = self.momentum
+            if is_training is None:
+                momentum = either_branch(training, self._momentum, lambda: convert_to_tensor(1.0))
+            self.add_update(_moved(self.moving_mean, mean, momentum))
+            self.add_update(_moved(self.moving_variance, variance, momentum))
+        return made
+
+    def _momentum(self) -> Any:
+        return convert_to_tensor(self.momentum, dtypes.float32)
+
+    def _fused(self, inputs: Any, training: Any) -> Any:
+        layout = "NCHW" if self.axis == 1 else "NHWC"
+        channels = self.moving_mean.shape
+        scale = convert_to_tensor([1.0] * channels[0].value) if self.gamma is None else self.gamma
+        offset = convert_to_tensor([0.0] * channels[0].value) if self.beta is None else self.beta
+        return either_branch(
+            training,
+            lambda: fused_batch_norm(inputs, scale, offset, epsilon=self.epsilon, data_format=layout),
+            lambda: fused_batch_norm(
+                inputs, scale, offset, self.moving_mean, self.moving_variance, self.epsilon, layout, False
+            ),
+        )
+
+    def _by_formula(self, inputs: Any, training: Any) -> Any:
+        dims = inputs._dims
+        axes = [axis for axis in range(len(dims)) if axis != self.axis]
+
+        def batch() -> tuple[Any, Any]:
+            return moments(cast(inputs, self.moving_mean.dtype.base_dtype), axes)
+
+        def moving() -> tuple[Any, Any]:
+            return identity(self.moving_mean), identity(self.moving_variance)
+
+        mean, variance = either_branch(training, batch, moving)
+
+        def broadcast(vector: Any) -> Any:
+            if vector is None or self.axis == len(dims) - 1:
+                return vector
+            return reshape(vector, [-1 if axis == self.axis else 1 for axis in range(len(dims))])
+
+        wide_mean, wide_variance, offset, scale = (broadcast(each) for each in (mean, variance, self.beta, self.gamma))
+        made = normalize(inputs, wide_mean, wide_variance, offset, scale, self.epsilon)
+        made.set_shape(dims)
+        return made, mean, variance
+
+
+def _moved(variable: Any, value: Any, momentum: Any) -> Any:
+    """Move a variable towards a value."""
+    graph = get_default_graph()
+    with graph.name_scope("AssignMovingAvg") as scope, graph.colocate_with(variable.op):
+        decay = sub(1.0, momentum, name="decay")
+        delta = mul(sub(variable, cast(value, variable.dtype.base_dtype)), decay)
+        return variable.assign_sub(delta, name=scope)
+
+
+def batch_normalization(
+    inputs: Any, axis: Any = -1, momentum: Any = 0.99, epsilon: float = 1e-3, center: bool = True, scale: bool = True,
+    beta_initializer: Any = _ZEROS, gamma_initializer: Any = _ONES, moving_mean_initializer: Any = _ZEROS,
+    moving_variance_initializer: Any = _ONES, beta_regularizer: Any = None, gamma_regularizer: Any = None,
+    beta_constraint: Any = None, gamma_constraint: Any = None, training: Any = False, trainable: bool = True,
+    name: str | None = None, reuse: Any = None, fused: bool | None = None,
+) -> Any:  # fmt: skip
+    """A BatchNormalization layer of `inputs`; `training` is a bool or a tensor of one. See BatchNormalization."""
+    layer = BatchNormalization(
+        axis, momentum, epsilon, center, scale, beta_initializer, gamma_initializer, moving_mean_initializer,
+        moving_variance_initializer, beta_regularizer, gamma_regularizer, beta_constraint, gamma_constraint, fused,
+        trainable, name, _scope=name, _reuse=reuse,
+    )  # fmt: skip
+    return layer(inputs, training=training)

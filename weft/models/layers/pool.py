@@ -1,0 +1,86 @@
+"""The layers that pool, in one, two and three dimensions, and their functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from weft.models.layers.conv import layout_of, padding_of, per_axis
+from weft.models.layers.layer import Layer
+from weft.ops.nn.pool import avg_pool, avg_pool1d, avg_pool3d, max_pool, max_pool1d, max_pool3d
+
+
+class _Pooling(Layer):
+    """What all of them share: a window, strides (the window's size when None), padding and layout."""
+
+    rank = 2
+    function: Callable[..., Any]
+
+    def __init__(
+        self, pool_size: Any, strides: Any = None, padding: str = "valid", data_format: str = "channels_last",
+        name: str | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(True, name)
+        self.pool_size = per_axis(pool_size, self.rank, "pool_size")
+        self.strides = self.pool_size if strides is None else per_axis(strides, self.rank, "strides")
+        self.padding, self.layout = padding_of(padding), layout_of(data_format, self.rank)
+        self.data_format = data_format
+
+    def call(self, inputs: Any) -> Any:
+        """The pooled inputs."""
+        return type(self).function(inputs, list(self.pool_size), list(self.strides), self.padding, data_format=self.layout)
+
+
+class MaxPooling1D(_Pooling):
+    """The greatest element of each window of sequences."""
+
+    rank, function = 1, staticmethod(max_pool1d)
+
+
+class MaxPooling2D(_Pooling):
+    """The greatest element of each window of images."""
+
+    rank, function = 2, staticmethod(max_pool)
+
+
+class MaxPooling3D(_Pooling):
+    """The greatest element of each window of volumes."""
+
+    rank, function = 3, staticmethod(max_pool3d)
+
+
+class AveragePooling1D(_Pooling):
+    """The mean of each window of sequences."""
+
+    rank, function = 1, staticmethod(avg_pool1d)
+
+
+class AveragePooling2D(_Pooling):
+    """The mean of each window of images."""
+
+    rank, function = 2, staticmethod(avg_pool)
+
+
+class AveragePooling3D(_Pooling):
+    """The mean of each window of volumes."""
+
+    rank, function = 3, staticmethod(avg_pool3d)
+
+
+def _function(layer: type[_Pooling]) -> Callable[..., Any]:
+    def pool(
+        inputs: Any, pool_size: Any, strides: Any, padding: str = "valid", data_format: str = "channels_last",
+        name: str | None = None,
+    ) -> Any:  # fmt: skip
+        return layer(pool_size, strides, padding, data_format, name)(inputs)
+
+    pool.__doc__ = layer.__doc__
+    return pool
+
+
+max_pooling1d = _function(MaxPooling1D)
+max_pooling2d = _function(MaxPooling2D)
+max_pooling3d = _function(MaxPooling3D)
+average_pooling1d = _function(AveragePooling1D)
+average_pooling2d = _function(AveragePooling2D)
+average_pooling3d = _function(AveragePooling3D)

@@ -1,0 +1,147 @@
+"""The layers SeparableConv1D and SeparableConv2D: a convolution of each channel by itself, then one across the channels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.framework.tensor_shape import Dims
+from weft.models.layers.conv import layout_of, padding_of, per_axis
+from weft.models.layers.core import ZEROS
+from weft.models.layers.layer import Layer, activated
+from weft.ops.array.shape_ops import expand_dims, squeeze
+from weft.ops.nn.bias import bias_add
+from weft.ops.nn.conv import separable_conv2d as nn_separable_conv2d
+
+
+class _Separable(Layer):
+    """What both share: two kernels, a bias and an activation."""
+
+    rank = 2
+
+    def __init__(
+        self, filters: int, kernel_size: Any, strides: Any = 1, padding: str = "valid",
+        data_format: str = "channels_last", dilation_rate: Any = 1, depth_multiplier: int = 1, activation: Any = None,
+        use_bias: bool = True, depthwise_initializer: Any = None, pointwise_initializer: Any = None,
+        bias_initializer: Any = ZEROS, depthwise_regularizer: Any = None, pointwise_regularizer: Any = None,
+        bias_regularizer: Any = None, activity_regularizer: Any = None, depthwise_constraint: Any = None,
+        pointwise_constraint: Any = None, bias_constraint: Any = None, trainable: bool = True, name: str | None = None,
+        *, dtype: Any = None, _scope: Any = None, _reuse: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__(trainable, name, dtype, activity_regularizer, _scope, _reuse)
+        self.filters, self.activation, self.use_bias = int(filters), activation, use_bias
+        self.depth_multiplier = depth_multiplier
+        self.kernel_size = per_axis(kernel_size, self.rank, "kernel_size")
+        self.strides = per_axis(strides, self.rank, "strides")
+        self.dilation_rate = per_axis(dilation_rate, self.rank, "dilation_rate")
+        self.padding, self.layout, self.data_format = padding_of(padding), layout_of(data_format, self.rank), data_format
+        self._depthwise_options = (depthwise_initializer, depthwise_regularizer, depthwise_constraint)
+        self._pointwise_options = (pointwise_initializer, pointwise_regularizer, pointwise_constraint)
+        self._bias_options = (bias_initializer, bias_regularizer, bias_constraint)
+        self.depthwise_kernel: Any = None
+        self.pointwise_kernel: Any = None
+        self.bias: Any = None
+
+    def build(self, dims: Dims) -> None:
+        """Make both kernels and the bias."""
+        channels = None if dims is None else dims[self.layout.index("C")]
+        if channels is None:
+            raise ValueError("The channel dimension of the inputs should be defined. Found `None`.")
+        wide = channels * self.depth_multiplier
+        self.depthwise_kernel = self._made(
+            "depthwise_kernel", [*self.kernel_size, channels, self.depth_multiplier], self._depthwise_options
+        )
+        self.pointwise_kernel = self._made(
+            "pointwise_kernel", [*([1] * self.rank), wide, self.filters], self._pointwise_options
+        )
+        self.bias = self._made("bias", [self.filters], self._bias_options) if self.use_bias else None
+
+    def _made(self, name: str, shape: list[int], options: tuple[Any, Any, Any]) -> Any:
+        initializer, regularizer, constraint = options
+        return self.add_variable(name, shape, None, initializer, regularizer, constraint=constraint)
+
+    def _finished(self, outputs: Any) -> Any:
+        if self.use_bias:
+            outputs = bias_add(outputs, self.bias, self.layout)
+        return activated(self.activation, outputs)
+
+
+class SeparableConv2D(_Separable):
+    """A convolution of images in two parts: each channel by itself, then all channels of each pixel.
+
+    Args:
+        filters: the number of outputs.
+        kernel_size, strides, dilation_rate: one number, or one per spatial dimension.
+        padding: "valid" or "same".
+        data_format: "channels_last" or "channels_first".
+        depth_multiplier: how many outputs the first part makes of each channel.
+        activation: a function of the outputs, or None.
+        use_bias: whether there is a bias.
+        depthwise_initializer, pointwise_initializer, bias_initializer: initializers.
+        depthwise_regularizer, pointwise_regularizer, bias_regularizer, activity_regularizer: functions whose values are
+            regularization losses.
+        depthwise_constraint, pointwise_constraint, bias_constraint: projections after updates.
+        trainable: whether the variables are to be trained.
+        name: the variable scope.
+    """
+
+    def call(self, inputs: Any) -> Any:
+        """The activated convolution."""
+        strides = [1, *self.strides, 1] if self.layout == "NHWC" else [1, 1, *self.strides]
+        return self._finished(nn_separable_conv2d(
+            inputs, self.depthwise_kernel, self.pointwise_kernel, strides, self.padding, list(self.dilation_rate),
+            data_format=self.layout,
+        ))  # fmt: skip
+
+
+class SeparableConv1D(_Separable):
+    """A convolution of sequences in two parts; arguments as of SeparableConv2D."""
+
+    rank = 1
+
+    def call(self, inputs: Any) -> Any:
+        """The activated convolution, that of images one pixel high."""
+        last = self.layout == "NWC"
+        axis = 1 if last else 2
+        steps = [self.strides[0], self.strides[0]]
+        made = nn_separable_conv2d(
+            expand_dims(inputs, axis), expand_dims(self.depthwise_kernel, 0), expand_dims(self.pointwise_kernel, 0),
+            [1, *steps, 1] if last else [1, 1, *steps], self.padding, [1, self.dilation_rate[0]],
+            data_format="NHWC" if last else "NCHW",
+        )  # fmt: skip
+        return self._finished(squeeze(made, [axis]))
+
+
+def separable_conv2d(
+    inputs: Any, filters: int, kernel_size: Any, strides: Any = (1, 1), padding: str = "valid",
+    data_format: str = "channels_last", dilation_rate: Any = (1, 1), depth_multiplier: int = 1, activation: Any = None,
+    use_bias: bool = True, depthwise_initializer: Any = None, pointwise_initializer: Any = None,
+    bias_initializer: Any = ZEROS, depthwise_regularizer: Any = None, pointwise_regularizer: Any = None,
+    bias_regularizer: Any = None, activity_regularizer: Any = None, depthwise_constraint: Any = None,
+    pointwise_constraint: Any = None, bias_constraint: Any = None, trainable: bool = True, name: str | None = None,
+    reuse: Any = None,
+) -> Any:  # fmt: skip
+    """A SeparableConv2D layer of `inputs`; see there."""
+    return SeparableConv2D(
+        filters, kernel_size, strides, padding, data_format, dilation_rate, depth_multiplier, activation, use_bias,
+        depthwise_initializer, pointwise_initializer, bias_initializer, depthwise_regularizer, pointwise_regularizer,
+        bias_regularizer, activity_regularizer, depthwise_constraint, pointwise_constraint, bias_constraint, trainable,
+        name, _scope=name, _reuse=reuse,
+    )(inputs)  # fmt: skip
+
+
+def separable_conv1d(
+    inputs: Any, filters: int, kernel_size: Any, strides: Any = 1, padding: str = "valid",
+    data_format: str = "channels_last", dilation_rate: Any = 1, depth_multiplier: int = 1, activation: Any = None,
+    use_bias: bool = True, depthwise_initializer: Any = None, pointwise_initializer: Any = None,
+    bias_initializer: Any = ZEROS, depthwise_regularizer: Any = None, pointwise_regularizer: Any = None,
+    bias_regularizer: Any = None, activity_regularizer: Any = None, depthwise_constraint: Any = None,
+    pointwise_constraint: Any = None, bias_constraint: Any = None, trainable: bool = True, name: str | None = None,
+    reuse: Any = None,
+) -> Any:  # fmt: skip
+    """A SeparableConv1D layer of `inputs`; see SeparableConv2D."""
+    return SeparableConv1D(
+        filters, kernel_size, strides, padding, data_format, dilation_rate, depth_multiplier, activation, use_bias,
+        depthwise_initializer, pointwise_initializer, bias_initializer, depthwise_regularizer, pointwise_regularizer,
+        bias_regularizer, activity_regularizer, depthwise_constraint, pointwise_constraint, bias_constraint, trainable,
+        name, _scope=name, _reuse=reuse,
+    )(inputs)  # fmt: skip

@@ -1,0 +1,161 @@
+"""Metrics that count right and wrong decisions: true and false positives and negatives, precision, recall, per class."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.framework import dtypes
+from weft.framework.operation import Tensor
+from weft.models.metrics.state import Metric, aligned, as_float, float_weights, metric_scope, metric_variable, published
+from weft.ops.array.filling import ones_like, zeros_like
+from weft.ops.array.identity import identity
+from weft.ops.array.selection import where
+from weft.ops.array.shape_ops import reshape
+from weft.ops.linalg.matrix_bands import matrix_diag_part
+from weft.ops.math.casting import cast
+from weft.ops.math.comparison import equal, greater, logical_and
+from weft.ops.math.counting import confusion_matrix
+from weft.ops.math.division import div_no_nan
+from weft.ops.math.elementwise import add, mul, sub
+from weft.ops.math.reduce_functions import reduce_mean, reduce_sum
+from weft.ops.variables.assign import assign_add
+from weft.ops.variables.scatter_update import scatter_add
+
+
+def _counted(hits: Tensor, weights: Any, metrics_collections: Any, updates_collections: Any) -> Metric:
+    """How often, or with which weight, `hits` were true."""
+    values = as_float(hits)
+    count = metric_variable([], dtypes.float32, "count")
+    if weights is not None:
+        values = mul(values, float_weights(weights, values))
+    return published(identity(count), assign_add(count, reduce_sum(values)), metrics_collections, updates_collections)
+
+
+def _decisions(
+    label: bool, prediction: bool, default: str, labels: Any, predictions: Any, weights: Any, metrics_collections: Any,
+    updates_collections: Any, name: str | None,
+) -> Metric:  # fmt: skip
+    """How often labels and predictions are of these values."""
+    with metric_scope(name, default, (predictions, labels, weights)):
+        predictions, labels, weights = aligned(cast(predictions, dtypes.bool), cast(labels, dtypes.bool), weights)
+        hits = logical_and(equal(labels, label), equal(predictions, prediction))
+        return _counted(hits, weights, metrics_collections, updates_collections)
+
+
+def true_positives(
+    labels: Any, predictions: Any, weights: Any = None, metrics_collections: Any = None, updates_collections: Any = None,
+    name: str | None = None,
+) -> Metric:  # fmt: skip
+    """How often label and prediction were both true; arguments as of `accuracy`, taken as bools."""
+    return _decisions(
+        True, True, "true_positives", labels, predictions, weights, metrics_collections, updates_collections, name
+    )
+
+
+def true_negatives(
+    labels: Any, predictions: Any, weights: Any = None, metrics_collections: Any = None, updates_collections: Any = None,
+    name: str | None = None,
+) -> Metric:  # fmt: skip
+    """How often label and prediction were both false; arguments as of `accuracy`, taken as bools."""
+    return _decisions(
+        False, False, "true_negatives", labels, predictions, weights, metrics_collections, updates_collections, name
+    )
+
+
+def false_positives(
+    labels: Any, predictions: Any, weights: Any = None, metrics_collections: Any = None, updates_collections: Any = None,
+    name: str | None = None,
+) -> Metric:  # fmt: skip
+    """How often the prediction was true and the label false; arguments as of `accuracy`, taken as bools."""
+    return _decisions(
+        False, True, "false_positives", labels, predictions, weights, metrics_collections, updates_collections, name
+    )
+
+
+def false_negatives(
+    labels: Any, predictions: Any, weights: Any = None, metrics_collections: Any = None, updates_collections: Any = None,
+    name: str | None = None,
+) -> Metric:  # fmt: skip
+    """How often the prediction was false and the label true; arguments as of `accuracy`, taken as bools."""
+    return _decisions(
+        True, False, "false_negatives", labels, predictions, weights, metrics_collections, updates_collections, name
+    )
+
+
+def _share(hits: Any, misses: Any, name: str) -> Tensor:
+    return div_no_nan(hits, add(hits, misses), name=name)
+
+
+def precision(
+    labels: Any, predictions: Any, weights: Any = None, metrics_collections: Any = None, updates_collections: Any = None,
+    name: str | None = None,
+) -> Metric:  # fmt: skip
+    """The share of true predictions whose label is true; arguments as of `accuracy`, taken as bools."""
+    with metric_scope(name, "precision", (predictions, labels, weights)):
+        predictions, labels, weights = aligned(cast(predictions, dtypes.bool), cast(labels, dtypes.bool), weights)
+        hits, update_hits = true_positives(labels, predictions, weights)
+        wrong, update_wrong = false_positives(labels, predictions, weights)
+        value, update = _share(hits, wrong, "value"), _share(update_hits, update_wrong, "update_op")
+        return published(value, update, metrics_collections, updates_collections)
+
+
+def recall(
+    labels: Any, predictions: Any, weights: Any = None, metrics_collections: Any = None, updates_collections: Any = None,
+    name: str | None = None,
+) -> Metric:  # fmt: skip
+    """The share of true labels that are predicted; arguments as of `accuracy`, taken as bools."""
+    with metric_scope(name, "recall", (predictions, labels, weights)):
+        predictions, labels, weights = aligned(cast(predictions, dtypes.bool), cast(labels, dtypes.bool), weights)
+        hits, update_hits = true_positives(labels, predictions, weights)
+        missed, update_missed = false_negatives(labels, predictions, weights)
+        value, update = _share(hits, missed, "value"), _share(update_hits, update_missed, "update_op")
+        return published(value, update, metrics_collections, updates_collections)
+
+
+def mean_iou(
+    labels: Any, predictions: Any, num_classes: int, weights: Any = None, metrics_collections: Any = None,
+    updates_collections: Any = None, name: str | None = None,
+) -> Metric:  # fmt: skip
+    """The mean over classes of intersection over union; the update operation gives the confusion matrix so far.
+
+    Args:
+        labels, predictions: class numbers, of any shape.
+        num_classes: how many classes there are.
+        weights, metrics_collections, updates_collections, name: as of `accuracy`.
+    """
+    with metric_scope(name, "mean_iou", (predictions, labels, weights)):
+        predictions, labels, weights = aligned(predictions, labels, weights)
+        matrix = metric_variable([num_classes, num_classes], dtypes.float64, "total_confusion_matrix")
+        flat = [None if each is None else reshape(each, [-1]) for each in (labels, predictions, weights)]
+        found = confusion_matrix(flat[0], flat[1], num_classes, dtypes.float64, weights=flat[2])
+        update = assign_add(matrix, found)
+        return published(_mean_overlap(matrix), update, metrics_collections, updates_collections)
+
+
+def _mean_overlap(matrix: Any) -> Tensor:
+    total = as_float(matrix)
+    hits = matrix_diag_part(total)
+    union = sub(add(reduce_sum(total, 0), reduce_sum(total, 1)), hits)
+    # A class that neither was predicted nor occurs does not count.
+    present = reduce_sum(as_float(greater(union, 0.0)))
+    shares = reduce_sum(div_no_nan(hits, union), name="mean_iou")
+    return where(greater(present, 0.0), div_no_nan(shares, present), zeros_like(present))
+
+
+def mean_per_class_accuracy(
+    labels: Any, predictions: Any, num_classes: int, weights: Any = None, metrics_collections: Any = None,
+    updates_collections: Any = None, name: str | None = None,
+) -> Metric:  # fmt: skip
+    """The mean over classes of the accuracy within each; arguments as of `mean_iou`."""
+    with metric_scope(name, "mean_accuracy", (predictions, labels, weights)):
+        predictions, labels, weights = aligned(predictions, labels, weights)
+        total = metric_variable([num_classes], dtypes.float32, "total")
+        count = metric_variable([num_classes], dtypes.float32, "count")
+        labels, predictions = cast(reshape(labels, [-1]), dtypes.int64), cast(reshape(predictions, [-1]), dtypes.int64)
+        hits = as_float(equal(labels, predictions))
+        each = ones_like(hits) if weights is None else reshape(as_float(weights), [-1])
+        update_count = scatter_add(count, labels, each)
+        update_total = scatter_add(total, labels, mul(hits, each))
+        value = reduce_mean(div_no_nan(total, count), name="mean_accuracy")
+        update = div_no_nan(update_total, update_count, name="update_op")
+        return published(value, update, metrics_collections, updates_collections)

@@ -1,0 +1,166 @@
+"""Metrics that are means: of values, of errors, of hits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from weft.framework import dtypes
+from weft.framework.graph import get_default_graph
+from weft.framework.operation import Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.models.metrics.state import Metric, aligned, as_float, float_weights, metric_scope, metric_variable, published
+from weft.ops.array.filling import ones_like
+from weft.ops.array.shape_ops import size
+from weft.ops.math.casting import cast
+from weft.ops.math.comparison import equal, less, maximum
+from weft.ops.math.complex_numbers import absolute
+from weft.ops.math.division import div_no_nan
+from weft.ops.math.elementwise import mul, square, sub
+from weft.ops.math.reduce_functions import reduce_sum
+from weft.ops.math.unary import sqrt
+from weft.ops.variables.assign import assign_add
+
+
+def mean(
+    values: Any, weights: Any = None, metrics_collections: Any = None, updates_collections: Any = None, name: str | None = None
+) -> Metric:
+    """The (weighted) mean of all values so far.
+
+    Args:
+        values: a tensor of any shape.
+        weights: a tensor that broadcasts to `values`; each value counts once when None.
+        metrics_collections, updates_collections: where to add the value and the update operation.
+        name: the variable scope.
+
+    Returns:
+        The mean, 0 before anything was taken in, and the operation that takes `values` in and gives the mean then.
+    """
+    with metric_scope(name, "mean", (values, weights)):
+        values = as_float(convert_to_tensor(values))
+        total, count = metric_variable([], dtypes.float32, "total"), metric_variable([], dtypes.float32, "count")
+        if weights is None:
+            number = as_float(size(values))
+        else:
+            weights = float_weights(weights, values)
+            values, number = mul(values, weights), reduce_sum(weights)
+        update_total = assign_add(total, reduce_sum(values))
+        with get_default_graph().control_dependencies([values]):
+            update_count = assign_add(count, number)
+        value = div_no_nan(total, maximum(count, 0), name="value")
+        update = div_no_nan(update_total, maximum(update_count, 0), name="update_op")
+        return published(value, update, metrics_collections, updates_collections)
+
+
+def mean_tensor(
+    values: Any, weights: Any = None, metrics_collections: Any = None, updates_collections: Any = None, name: str | None = None
+) -> Metric:
+    """The (weighted) mean of each element over the batches so far; `values` keep their shape, which must be known."""
+    with metric_scope(name, "mean", (values, weights)):
+        values = as_float(convert_to_tensor(values))
+        shape = values.get_shape().as_list()
+        total = metric_variable(shape, dtypes.float32, "total_tensor")
+        count = metric_variable(shape, dtypes.float32, "count_tensor")
+        number = ones_like(values)
+        if weights is not None:
+            weights = float_weights(weights, values)
+            values, number = mul(values, weights), mul(number, weights)
+        update_total = assign_add(total, values)
+        with get_default_graph().control_dependencies([values]):
+            update_count = assign_add(count, number)
+        value = div_no_nan(total, maximum(count, 0), name="value")
+        update = div_no_nan(update_total, maximum(update_count, 0), name="update_op")
+        return published(value, update, metrics_collections, updates_collections)
+
+
+def accuracy(
+    labels: Any, predictions: Any, weights: Any = None, metrics_collections: Any = None, updates_collections: Any = None,
+    name: str | None = None,
+) -> Metric:  # fmt: skip
+    """How often predictions match labels.
+
+    Args:
+        labels, predictions: tensors of one shape.
+        weights: a tensor that broadcasts to `labels`; each prediction counts once when None.
+        metrics_collections, updates_collections: where to add the value and the update operation.
+        name: the variable scope.
+
+    Raises:
+        ValueError: the shapes are known not to fit.
+    """
+    predictions, labels, weights = aligned(predictions, labels, weights)
+    if labels.dtype.base_dtype is not predictions.dtype.base_dtype:
+        predictions = cast(predictions, labels.dtype.base_dtype)
+    hits = as_float(equal(predictions, labels))
+    return mean(hits, weights, metrics_collections, updates_collections, name or "accuracy")
+
+
+def _mean_of(
+    error: Callable[[Tensor, Tensor], Any], labels: Any, predictions: Any, weights: Any, metrics_collections: Any,
+    updates_collections: Any, name: str,
+) -> Metric:  # fmt: skip
+    predictions, labels, weights = aligned(predictions, labels, weights)
+    return mean(error(predictions, labels), weights, metrics_collections, updates_collections, name)
+
+
+def mean_absolute_error(
+    labels: Any, predictions: Any, weights: Any = None, metrics_collections: Any = None, updates_collections: Any = None,
+    name: str | None = None,
+) -> Metric:  # fmt: skip
+    """The mean absolute difference; arguments as of `accuracy`."""
+    return _mean_of(
+        lambda p, t: absolute(sub(p, t)), labels, predictions, weights, metrics_collections, updates_collections,
+        name or "mean_absolute_error",
+    )  # fmt: skip
+
+
+def mean_squared_error(
+    labels: Any, predictions: Any, weights: Any = None, metrics_collections: Any = None, updates_collections: Any = None,
+    name: str | None = None,
+) -> Metric:  # fmt: skip
+    """The mean squared difference; arguments as of `accuracy`."""
+    return _mean_of(
+        lambda p, t: square(sub(t, p)), labels, predictions, weights, metrics_collections, updates_collections,
+        name or "mean_squared_error",
+    )  # fmt: skip
+
+
+def root_mean_squared_error(
+    labels: Any, predictions: Any, weights: Any = None, metrics_collections: Any = None, updates_collections: Any = None,
+    name: str | None = None,
+) -> Metric:  # fmt: skip
+    """The root of the mean squared difference; arguments as of `accuracy`."""
+    value, update = mean_squared_error(labels, predictions, weights, None, None, name or "root_mean_squared_error")
+    return published(sqrt(value), sqrt(update), metrics_collections, updates_collections)
+
+
+def mean_relative_error(
+    labels: Any, predictions: Any, normalizer: Any, weights: Any = None, metrics_collections: Any = None,
+    updates_collections: Any = None, name: str | None = None,
+) -> Metric:  # fmt: skip
+    """The mean absolute difference divided by `normalizer`, 0 where that is 0; the other arguments as of `accuracy`."""
+    predictions, labels, weights = aligned(predictions, labels, weights)
+    normalizer = convert_to_tensor(normalizer)
+    predictions.shape.assert_is_compatible_with(normalizer.shape)
+    errors = div_no_nan(absolute(sub(labels, predictions)), normalizer)
+    return mean(errors, weights, metrics_collections, updates_collections, name or "mean_relative_error")
+
+
+def mean_cosine_distance(
+    labels: Any, predictions: Any, dim: int, weights: Any = None, metrics_collections: Any = None,
+    updates_collections: Any = None, name: str | None = None,
+) -> Metric:  # fmt: skip
+    """One minus the mean inner product along `dim` of labels and predictions of length one; `weights` keep that dimension."""
+    predictions, labels, weights = aligned(predictions, labels, weights)
+    products = reduce_sum(mul(predictions, labels), axis=[dim], keepdims=True)
+    value, update = mean(products, weights, None, None, name or "mean_cosine_distance")
+    return published(sub(1.0, value), sub(1.0, update), metrics_collections, updates_collections)
+
+
+def percentage_below(
+    values: Any, threshold: float, weights: Any = None, metrics_collections: Any = None, updates_collections: Any = None,
+    name: str | None = None,
+) -> Metric:  # fmt: skip
+    """The share of values that are less than a threshold; the other arguments as of `mean`."""
+    below = as_float(less(values, threshold))
+    return mean(below, weights, metrics_collections, updates_collections, name or "percentage_below_threshold")

@@ -1,0 +1,79 @@
+"""What metrics are made of: local variables that sum up over runs, a value computed of them, and an update operation.
+
+A metric function returns `(value, update_op)`: running `update_op` takes another batch in and gives the value with it, `value`
+is the value of the batches taken in so far. The variables are local ones: `local_variables_initializer` sets them to zero.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from weft.framework import dtypes
+from weft.framework.collections import GraphKeys
+from weft.framework.graph import get_default_graph
+from weft.framework.operation import Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.models.weights_broadcast import broadcast_weights
+from weft.ops.array.filling import zeros
+from weft.ops.array.shape_ops import expand_dims, squeeze
+from weft.ops.math.casting import cast
+from weft.ops.math.counting import remove_squeezable_dimensions
+from weft.ops.variables.variable import Variable
+from weft.ops.variables.variable_scope import variable_scope
+
+Metric = tuple[Tensor, Any]
+
+
+@contextlib.contextmanager
+def metric_scope(name: str | None, default: str, inputs: Sequence[Any]) -> Iterator[str]:
+    """The variable scope of a metric, in its inputs' graph; gives the name scope."""
+    with variable_scope(name, default, [each for each in inputs if each is not None]) as scope:
+        yield scope.original_name_scope
+
+
+def metric_variable(shape: Sequence[int], dtype: Any, name: str, validate_shape: bool = True) -> Any:
+    """A local variable of zeros that a metric sums up in."""
+    return Variable(
+        lambda: zeros(shape, dtype), trainable=False, validate_shape=validate_shape, name=name, dtype=dtype,
+        collections=[GraphKeys.LOCAL_VARIABLES, GraphKeys.METRIC_VARIABLES],
+    )  # fmt: skip
+
+
+def published(value: Tensor, update: Any, metrics_collections: Any, updates_collections: Any) -> Metric:
+    """The metric, after its parts were added to the collections named."""
+    graph = get_default_graph()
+    for names, item in ((metrics_collections, value), (updates_collections, update)):
+        if names:
+            graph.add_to_collections(names, item)
+    return value, update
+
+
+def as_float(value: Any) -> Tensor:
+    """The value as float32."""
+    return cast(value, dtypes.float32)
+
+
+def aligned(predictions: Any, labels: Any, weights: Any) -> tuple[Tensor, Tensor, Tensor | None]:
+    """Predictions, labels and weights, the last dimension dropped where one has it, of size 1, and the others have not."""
+    predictions, labels = convert_to_tensor(predictions), convert_to_tensor(labels)
+    labels, predictions = remove_squeezable_dimensions(labels, predictions)
+    predictions.shape.assert_is_compatible_with(labels.shape)
+    return predictions, labels, None if weights is None else aligned_weights(weights, predictions)
+
+
+def aligned_weights(weights: Any, values: Tensor) -> Tensor:
+    """Weights of the values' rank where one dimension, of size 1, tells them apart."""
+    weights = convert_to_tensor(weights)
+    if not weights._dims or values._dims is None:
+        return weights
+    difference = len(weights._dims) - len(values._dims)
+    if difference == 1 and weights._dims[-1] in (None, 1):
+        return squeeze(weights, [-1])
+    return expand_dims(weights, -1) if difference == -1 else weights
+
+
+def float_weights(weights: Any, values: Tensor) -> Tensor:
+    """The weights as float32, in the shape of the values."""
+    return broadcast_weights(as_float(aligned_weights(weights, values)), values)

@@ -1,0 +1,262 @@
+"""Metrics of probabilities at many thresholds: counts, precision, recall, and areas under curves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from weft.framework import dtypes
+from weft.framework.graph import get_default_graph
+from weft.framework.operation import Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.models.metrics.state import Metric, aligned, as_float, float_weights, metric_scope, metric_variable, published
+from weft.ops.array.constant import constant
+from weft.ops.array.filling import zeros_like
+from weft.ops.array.identity import identity
+from weft.ops.array.selection import where
+from weft.ops.array.shape_ops import reshape
+from weft.ops.debugging.checks import assert_greater_equal, assert_less_equal
+from weft.ops.math.casting import cast
+from weft.ops.math.comparison import greater, logical_and, logical_not, maximum, minimum
+from weft.ops.math.complex_numbers import absolute
+from weft.ops.math.division import div, div_no_nan
+from weft.ops.math.elementwise import add, mul, sub
+from weft.ops.math.reduce_functions import argmin, reduce_sum
+from weft.ops.math.unary import log
+from weft.ops.variables.assign import assign_add
+
+_EPSILON: Final = 1e-7
+_KINDS: Final = {
+    "tp": ("true_positives", True, True), "fn": ("false_negatives", True, False),
+    "tn": ("true_negatives", False, False), "fp": ("false_positives", False, True),
+}  # fmt: skip
+
+# For each kind of decision the counts at all thresholds, `[thresholds]` each.
+Counts = dict[str, Any]
+
+
+def _counts_at(
+    labels: Any, predictions: Any, thresholds: Sequence[float], weights: Any, kinds: Sequence[str] = ("tp", "fn", "tn", "fp")
+) -> tuple[Counts, Counts]:
+    """The counts so far, and the operations that take a batch in and give the counts then."""
+    graph = get_default_graph()
+    checks = [
+        assert_greater_equal(predictions, cast(0.0, predictions.dtype), message="predictions must be in [0, 1]"),
+        assert_less_equal(predictions, cast(1.0, predictions.dtype), message="predictions must be in [0, 1]"),
+    ]
+    with graph.control_dependencies(checks):
+        predictions, labels, weights = aligned(as_float(predictions), cast(labels, dtypes.bool), weights)
+    limits = reshape(constant(list(thresholds), dtypes.float32), [-1, 1])
+    positive = greater(reshape(predictions, [1, -1]), limits)
+    is_true = reshape(labels, [1, -1])
+    each = None if weights is None else reshape(float_weights(weights, predictions), [1, -1])
+    values: Counts = {}
+    updates: Counts = {}
+    for kind in kinds:
+        name, label, prediction = _KINDS[kind]
+        hits = as_float(
+            logical_and(is_true if label else logical_not(is_true), positive if prediction else logical_not(positive))
+        )
+        variable = metric_variable([len(thresholds)], dtypes.float32, name)
+        updates[kind] = assign_add(variable, reduce_sum(hits if each is None else mul(hits, each), 1))
+        values[kind] = variable
+    return values, updates
+
+
+def _spread(count: int) -> list[float]:
+    """So many thresholds over [0, 1], the first below and the last above."""
+    inner = [(i + 1) * 1.0 / (count - 1) for i in range(count - 2)]
+    return [-_EPSILON, *inner, 1.0 + _EPSILON]
+
+
+def _kind_at_thresholds(
+    kind: str, labels: Any, predictions: Any, thresholds: Any, weights: Any, metrics_collections: Any,
+    updates_collections: Any, name: str | None,
+) -> Metric:  # fmt: skip
+    with metric_scope(name, _KINDS[kind][0], (predictions, labels, weights)):
+        values, updates = _counts_at(labels, convert_to_tensor(predictions), thresholds, weights, (kind,))
+        return published(identity(values[kind]), updates[kind], metrics_collections, updates_collections)
+
+
+def true_positives_at_thresholds(
+    labels: Any, predictions: Any, thresholds: Any, weights: Any = None, metrics_collections: Any = None,
+    updates_collections: Any = None, name: str | None = None,
+) -> Metric:  # fmt: skip
+    """For each threshold how often a greater prediction had a true label; `predictions` are in [0, 1]."""
+    return _kind_at_thresholds("tp", labels, predictions, thresholds, weights, metrics_collections, updates_collections, name)
+
+
+def false_negatives_at_thresholds(
+    labels: Any, predictions: Any, thresholds: Any, weights: Any = None, metrics_collections: Any = None,
+    updates_collections: Any = None, name: str | None = None,
+) -> Metric:  # fmt: skip
+    """For each threshold how often a prediction that is not greater had a true label; `predictions` are in [0, 1]."""
+    return _kind_at_thresholds("fn", labels, predictions, thresholds, weights, metrics_collections, updates_collections, name)
+
+
+def true_negatives_at_thresholds(
+    labels: Any, predictions: Any, thresholds: Any, weights: Any = None, metrics_collections: Any = None,
+    updates_collections: Any = None, name: str | None = None,
+) -> Metric:  # fmt: skip
+    """For each threshold how often a prediction that is not greater had a false label; `predictions` are in [0, 1]."""
+    return _kind_at_thresholds("tn", labels, predictions, thresholds, weights, metrics_collections, updates_collections, name)
+
+
+def false_positives_at_thresholds(
+    labels: Any, predictions: Any, thresholds: Any, weights: Any = None, metrics_collections: Any = None,
+    updates_collections: Any = None, name: str | None = None,
+) -> Metric:  # fmt: skip
+    """For each threshold how often a greater prediction had a false label; `predictions` are in [0, 1]."""
+    return _kind_at_thresholds("fp", labels, predictions, thresholds, weights, metrics_collections, updates_collections, name)
+
+
+def _shares_at_thresholds(
+    other: str, default: str, labels: Any, predictions: Any, thresholds: Any, weights: Any, metrics_collections: Any,
+    updates_collections: Any, name: str | None,
+) -> Metric:  # fmt: skip
+    with metric_scope(name, default, (predictions, labels, weights)):
+        values, updates = _counts_at(labels, convert_to_tensor(predictions), thresholds, weights, ("tp", other))
+
+        def share(counts: Counts, part: str) -> Tensor:
+            return div(counts["tp"], add(_EPSILON, add(counts["tp"], counts[other])), name=f"{default.split('_')[0]}_{part}")
+
+        return published(share(values, "value"), share(updates, "update_op"), metrics_collections, updates_collections)
+
+
+def precision_at_thresholds(
+    labels: Any, predictions: Any, thresholds: Any, weights: Any = None, metrics_collections: Any = None,
+    updates_collections: Any = None, name: str | None = None,
+) -> Metric:  # fmt: skip
+    """For each threshold the share of greater predictions whose label is true; `predictions` are in [0, 1]."""
+    return _shares_at_thresholds(
+        "fp", "precision_at_thresholds", labels, predictions, thresholds, weights, metrics_collections,
+        updates_collections, name,
+    )  # fmt: skip
+
+
+def recall_at_thresholds(
+    labels: Any, predictions: Any, thresholds: Any, weights: Any = None, metrics_collections: Any = None,
+    updates_collections: Any = None, name: str | None = None,
+) -> Metric:  # fmt: skip
+    """For each threshold the share of true labels whose prediction is greater; `predictions` are in [0, 1]."""
+    return _shares_at_thresholds(
+        "fn", "recall_at_thresholds", labels, predictions, thresholds, weights, metrics_collections, updates_collections,
+        name,
+    )  # fmt: skip
+
+
+def auc(
+    labels: Any, predictions: Any, weights: Any = None, num_thresholds: int = 200, metrics_collections: Any = None,
+    updates_collections: Any = None, curve: str = "ROC", name: str | None = None, summation_method: str = "trapezoidal",
+    thresholds: Sequence[float] | None = None,
+) -> Metric:  # fmt: skip
+    """The area under a curve, approximated at thresholds.
+
+    Args:
+        labels: true or false, or what becomes a bool.
+        predictions: floats in [0, 1] of the labels' shape.
+        weights: a tensor that broadcasts to `labels`; each prediction counts once when None.
+        num_thresholds: at how many thresholds.
+        metrics_collections, updates_collections: where to add the value and the update operation.
+        curve: "ROC", or "PR" for precision over recall.
+        name: the variable scope.
+        summation_method: "trapezoidal", "minoring" or "majoring", or "careful_interpolation" for PR curves.
+        thresholds: further thresholds within (0, 1), in place of evenly spread ones.
+
+    Raises:
+        ValueError: the curve or the method is another one.
+        InvalidArgumentError: in a run, a prediction is not in [0, 1].
+    """
+    with metric_scope(name, "auc", (labels, predictions, weights)):
+        if curve not in ("ROC", "PR"):
+            raise ValueError(f"curve must be either ROC or PR, {curve} unknown")
+        rule = _area_rule(curve, summation_method)
+        chosen = _spread(num_thresholds) if thresholds is None else [-_EPSILON, *sorted(thresholds), 1.0 + _EPSILON]
+        values, updates = _counts_at(labels, convert_to_tensor(predictions), chosen, weights)
+        return published(rule(values, "value"), rule(updates, "update_op"), metrics_collections, updates_collections)
+
+
+def _area_rule(curve: str, method: str) -> Callable[[Counts, str], Tensor]:
+    if method == "careful_interpolation":
+        if curve != "PR":
+            raise ValueError(f"summation_method {method!r} is for curve 'PR' only, got {curve!r}")
+        return _interpolated_area
+    heights: dict[str, Callable[[Any, Any], Any]] = {
+        "trapezoidal": lambda a, b: div(add(a, b), 2.0), "minoring": minimum, "majoring": maximum,
+    }  # fmt: skip
+    if method not in heights:
+        raise ValueError(f"Invalid summation_method: {method}")
+
+    def area(counts: Counts, name: str) -> Tensor:
+        x, y = _roc(counts) if curve == "ROC" else _precision_recall(counts)
+        result: Tensor = reduce_sum(mul(sub(x[:-1], x[1:]), heights[method](y[:-1], y[1:])), name=name)
+        return result
+
+    return area
+
+
+def _roc(counts: Counts) -> tuple[Any, Any]:
+    hits = div(add(counts["tp"], 1e-6), add(add(counts["tp"], counts["fn"]), 1e-6))
+    return div(counts["fp"], add(add(counts["fp"], counts["tn"]), 1e-6)), hits
+
+
+def _precision_recall(counts: Counts) -> tuple[Any, Any]:
+    hits = add(counts["tp"], 1e-6)
+    return div(hits, add(add(counts["tp"], counts["fn"]), 1e-6)), div(hits, add(add(counts["tp"], counts["fp"]), 1e-6))
+
+
+def _interpolated_area(counts: Counts, name: str) -> Tensor:
+    """The area under a PR curve whose true positives, not whose precision, go straight from threshold to threshold."""
+    tp, fp, fn = (convert_to_tensor(counts[kind]) for kind in ("tp", "fp", "fn"))
+    positive = add(tp, fp)
+    steps = sub(tp[:-1], tp[1:])
+    slope = div_no_nan(steps, maximum(sub(positive[:-1], positive[1:]), 0.0))
+    intercept = sub(tp[1:], mul(slope, positive[1:]))
+    is_both = logical_and(greater(positive[:-1], 0.0), greater(positive[1:], 0.0))
+    ratio = where(is_both, div_no_nan(positive[:-1], maximum(positive[1:], 0.0)), zeros_like(positive[1:]))
+    gains = mul(slope, add(steps, mul(intercept, log(where(is_both, ratio, add(zeros_like(ratio), 1.0))))))
+    result: Tensor = reduce_sum(div_no_nan(gains, maximum(add(tp[1:], fn[1:]), 0.0)), name=name)
+    return result
+
+
+def _best_at(
+    fixed: tuple[str, str], best: tuple[str, str], default: str, labels: Any, predictions: Any, level: float, weights: Any,
+    num_thresholds: int, metrics_collections: Any, updates_collections: Any, name: str | None, is_last: bool,
+) -> Metric:  # fmt: skip
+    """One rate, at the first or last of the thresholds where another is nearest to a level."""
+    if not 0 <= level <= 1:
+        raise ValueError(f"`{default.rpartition('_')[2]}` must be in the range [0, 1], got {level}")
+    with metric_scope(name, default, (predictions, labels, weights)):
+        values, updates = _counts_at(labels, convert_to_tensor(predictions), _spread(num_thresholds), weights)
+
+        def rate(counts: Counts, part: str) -> Tensor:
+            shares = div(counts[fixed[0]], add(add(counts[fixed[0]], counts[fixed[1]]), _EPSILON))
+            distances = absolute(sub(shares, level))
+            place = cast(argmin(distances[::-1] if is_last else distances, 0), dtypes.int32)
+            place = sub(num_thresholds - 1, place) if is_last else place
+            hits, misses = (convert_to_tensor(counts[kind])[place] for kind in best)
+            return div(hits, add(add(hits, misses), _EPSILON), name=part)
+
+        return published(rate(values, "value"), rate(updates, "update_op"), metrics_collections, updates_collections)
+
+
+def sensitivity_at_specificity(
+    labels: Any, predictions: Any, specificity: float, weights: Any = None, num_thresholds: int = 200,
+    metrics_collections: Any = None, updates_collections: Any = None, name: str | None = None,
+) -> Metric:  # fmt: skip
+    """The true positive rate at the threshold where the true negative rate is nearest to `specificity`."""
+    return _best_at(
+        ("tn", "fp"), ("tp", "fn"), "sensitivity_at_specificity", labels, predictions, specificity, weights, num_thresholds,
+        metrics_collections, updates_collections, name, False,
+    )  # fmt: skip
+
+
+def specificity_at_sensitivity(
+    labels: Any, predictions: Any, sensitivity: float, weights: Any = None, num_thresholds: int = 200,
+    metrics_collections: Any = None, updates_collections: Any = None, name: str | None = None,
+) -> Metric:  # fmt: skip
+    """The true negative rate at the threshold where the true positive rate is nearest to `sensitivity`."""
+    return _best_at(
+        ("tp", "fn"), ("tn", "fp"), "specificity_at_sensitivity", labels, predictions, sensitivity, weights, num_thresholds,
+        metrics_collections, updates_collections, name, True,
+    )  # fmt: skip

@@ -1,0 +1,165 @@
+"""dynamic_rnn: a recurrent network as a loop, so that the number of steps may differ from run to run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.framework import dtypes, nest
+from weft.framework.operation import Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.tensor_shape import TensorShape
+from weft.models.rnn.cell import assert_like_rnn_cell
+from weft.models.rnn.step import batch_size_from, common_dtype, lengths_of, masked_step, zero_outputs
+from weft.ops.array.constant import constant
+from weft.ops.array.sequences import reverse_sequence
+from weft.ops.array.shape_ops import shape as shape_of
+from weft.ops.array.shape_ops import transpose
+from weft.ops.array.tiling import reverse
+from weft.ops.control_flow.tensor_array import TensorArray
+from weft.ops.control_flow.while_loop import while_loop
+from weft.ops.math.comparison import less
+from weft.ops.variables.variable_scope import variable_scope
+
+
+def dynamic_rnn(
+    cell: Any,
+    inputs: Any,
+    sequence_length: Any = None,
+    initial_state: Any = None,
+    dtype: Any = None,
+    parallel_iterations: int | None = None,
+    swap_memory: bool = False,
+    time_major: bool = False,
+    scope: Any = None,
+) -> tuple[Any, Any]:
+    """The outputs of a cell at every step, and its last state.
+
+    Args:
+        cell: the cell.
+        inputs: `[batch, steps, ...]`, or a nested tuple of such; `[steps, batch, ...]` with `time_major`.
+        sequence_length: `[batch]`, how many steps each sequence has; past it outputs are zero and the state stays.
+        initial_state: the first state; zeros when None.
+        dtype: the type of the state; needed without an initial state.
+        parallel_iterations, swap_memory: kept with the loop; XLA orders the work and places memory itself.
+        time_major: whether time is the first dimension of inputs and outputs.
+        scope: the variable scope, "rnn" when None.
+
+    Returns:
+        The outputs, laid out as the inputs are, and the state after each sequence's last step.
+
+    Raises:
+        TypeError: `cell` is no cell.
+        ValueError: there is neither state nor type, or a depth is unknown.
+    """
+    assert_like_rnn_cell("cell", cell)
+    with variable_scope(scope or "rnn") as opened:
+        if opened.caching_device is None:
+            opened.set_caching_device(lambda op: op.device)
+        inputs = nest.map_structure(convert_to_tensor, inputs)
+        timed = inputs if time_major else nest.map_structure(_swap, inputs)
+        leaves = nest.flatten(timed)
+        batch = batch_size_from(leaves, 1)
+        if initial_state is None:
+            if not dtype:
+                raise ValueError("If there is no initial_state, you must give a dtype.")
+            initial_state = cell.zero_state(batch, dtype)
+        state = nest.map_structure(convert_to_tensor, initial_state)
+        lengths = None if sequence_length is None else lengths_of(sequence_length)
+        outputs, last = _loop(cell, timed, state, lengths, batch, dtype, parallel_iterations or 32, swap_memory)
+        return (outputs if time_major else nest.map_structure(_swap, outputs)), last
+
+
+def _swap(tensor: Tensor) -> Tensor:
+    """Batch and time exchanged; what has neither stays."""
+    rank = tensor.get_shape().ndims
+    if rank is not None and rank < 2:
+        return tensor
+    if rank is None:
+        raise ValueError(f"Input {tensor.name} of dynamic_rnn must have a known rank; set it with set_shape.")
+    return transpose(tensor, [1, 0, *range(2, rank)])
+
+
+def _loop(
+    cell: Any, inputs: Any, state: Any, lengths: Any, batch: Any, dtype: Any, parallel_iterations: int, swap_memory: bool
+) -> tuple[Any, Any]:
+    leaves = nest.flatten(inputs)
+    for leaf in leaves:
+        if any(dim.value is None for dim in leaf.get_shape()[2:]):
+            raise ValueError("Input size (depth of inputs) must be accessible via shape inference, but saw value None.")
+    known = next((leaf.get_shape()[0].value for leaf in leaves if leaf.get_shape()[0].value is not None), None)
+    steps = shape_of(leaves[0])[0] if known is None else constant(known, dtypes.int32, name="steps")
+    output_type = common_dtype(dtype, state)
+    zeros = None if lengths is None else zero_outputs(cell.output_size, batch, output_type)
+    static_batch = batch if isinstance(batch, int) else None
+    sources = [
+        TensorArray(leaf.dtype, steps, element_shape=leaf.get_shape()[1:], tensor_array_name=f"input_{i}").unstack(leaf)
+        for i, leaf in enumerate(leaves)
+    ]
+    sizes = nest.flatten(cell.output_size)
+    shapes = [[static_batch, *(size.as_list() if isinstance(size, TensorShape) else [int(size)])] for size in sizes]
+    targets = tuple(
+        TensorArray(output_type, steps, element_shape=shape, tensor_array_name=f"output_{i}") for i, shape in enumerate(shapes)
+    )
+
+    def body(time: Any, targets: Any, state: Any) -> Any:
+        each = nest.pack_sequence_as(inputs, [source.read(time) for source in sources])
+        output, new_state = masked_step(time, lengths, state, lambda: cell(each, state), zeros)
+        nest.assert_same_structure(state, new_state)
+        parts = nest.flatten(output)
+        written = tuple(target.write(time, part) for target, part in zip(targets, parts, strict=True))
+        return time + 1, written, new_state
+
+    _, targets, last = while_loop(
+        cond=lambda time, *_: less(time, steps),
+        body=body,
+        loop_vars=(constant(0, dtypes.int32, name="time"), targets, state),
+        parallel_iterations=parallel_iterations,
+        swap_memory=swap_memory,
+        maximum_iterations=steps,
+    )
+    stacked = []
+    for target, shape in zip(targets, shapes, strict=True):
+        made = target.stack()
+        made.set_shape([known, *shape])
+        stacked.append(made)
+    return nest.pack_sequence_as(cell.output_size, stacked), last
+
+
+def bidirectional_dynamic_rnn(
+    cell_fw: Any,
+    cell_bw: Any,
+    inputs: Any,
+    sequence_length: Any = None,
+    initial_state_fw: Any = None,
+    initial_state_bw: Any = None,
+    dtype: Any = None,
+    parallel_iterations: int | None = None,
+    swap_memory: bool = False,
+    time_major: bool = False,
+    scope: Any = None,
+) -> tuple[tuple[Any, Any], tuple[Any, Any]]:
+    """Two networks over the inputs, the second from the end of each sequence.
+
+    Returns:
+        `(outputs of the first, of the second)` and `(last state of the first, of the second)`.
+    """
+    assert_like_rnn_cell("cell_fw", cell_fw)
+    assert_like_rnn_cell("cell_bw", cell_bw)
+    time_axis, batch_axis = (0, 1) if time_major else (1, 0)
+
+    def turned(tensor: Tensor) -> Tensor:
+        if sequence_length is None:
+            return reverse(tensor, axis=[time_axis])
+        return reverse_sequence(tensor, sequence_length, seq_axis=time_axis, batch_axis=batch_axis)
+
+    with variable_scope(scope or "bidirectional_rnn"):
+        with variable_scope("fw") as forward:
+            output_fw, state_fw = dynamic_rnn(
+                cell_fw, inputs, sequence_length, initial_state_fw, dtype, parallel_iterations, swap_memory, time_major, forward
+            )
+        with variable_scope("bw") as backward:
+            given = nest.map_structure(lambda tensor: turned(convert_to_tensor(tensor)), inputs)
+            output, state_bw = dynamic_rnn(
+                cell_bw, given, sequence_length, initial_state_bw, dtype, parallel_iterations, swap_memory, time_major, backward
+            )
+    return (output_fw, nest.map_structure(turned, output)), (state_fw, state_bw)

@@ -1,0 +1,157 @@
+"""static_rnn: a recurrent network whose steps are nodes of the graph, one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from weft.framework import nest
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.tensor_shape import TensorShape
+from weft.models.rnn.cell import assert_like_rnn_cell
+from weft.models.rnn.step import batch_size_from, common_dtype, lengths_of, masked_step, zero_outputs
+from weft.ops.array.joining import concat, stack, unstack
+from weft.ops.array.sequences import reverse_sequence
+from weft.ops.control_flow.ordering import with_dependencies
+from weft.ops.variables.variable_scope import variable_scope
+
+
+def static_rnn(
+    cell: Any,
+    inputs: Any,
+    initial_state: Any = None,
+    dtype: Any = None,
+    sequence_length: Any = None,
+    scope: Any = None,
+) -> tuple[list[Any], Any]:
+    """The outputs of a cell for each of the inputs, and its last state.
+
+    Args:
+        cell: the cell.
+        inputs: one tensor `[batch, size]`, or nested tuple of them, for each step.
+        initial_state: the first state; zeros when None.
+        dtype: the type of the state; needed without an initial state.
+        sequence_length: `[batch]`, how many steps each sequence has; past it outputs are zero and the state stays.
+        scope: the variable scope, "rnn" when None.
+
+    Raises:
+        TypeError: `cell` is no cell, or `inputs` no sequence.
+        ValueError: `inputs` is empty, its sizes differ or are unknown, or there is neither state nor type.
+    """
+    assert_like_rnn_cell("cell", cell)
+    if not nest.is_nested(inputs):
+        raise TypeError("inputs must be a sequence")
+    if not inputs:
+        raise ValueError("inputs must not be empty")
+    with variable_scope(scope or "rnn") as opened:
+        if opened.caching_device is None:
+            opened.set_caching_device(lambda op: op.device)
+        inputs = [nest.map_structure(convert_to_tensor, each) for each in inputs]
+        _check_sizes(inputs)
+        batch = batch_size_from(nest.flatten(inputs[0]), 0)
+        state = _first_state(cell, initial_state, batch, dtype)
+        lengths = zeros = None
+        if sequence_length is not None:
+            lengths = lengths_of(sequence_length)
+            zeros = zero_outputs(cell.output_size, batch, common_dtype(dtype, state))
+        outputs = []
+        for time, each in enumerate(inputs):
+            if time:
+                opened.reuse_variables()
+            output, state = masked_step(time, lengths, state, lambda each=each, state=state: cell(each, state), zeros)  # type: ignore[misc]
+            outputs.append(output)
+        return outputs, state
+
+
+def _check_sizes(inputs: Sequence[Any]) -> None:
+    for each in inputs:
+        for leaf, first in zip(nest.flatten(each), nest.flatten(inputs[0]), strict=True):
+            shape = leaf.get_shape()
+            shape.with_rank_at_least(2)
+            if any(dim.value is None for dim in shape[1:]):
+                raise ValueError(
+                    "Input size (dimension 1 of inputs) must be accessible via shape inference, but saw value None."
+                )
+            first.get_shape()[1:].assert_is_compatible_with(shape[1:])
+
+
+def _first_state(cell: Any, initial_state: Any, batch: Any, dtype: Any) -> Any:
+    if initial_state is not None:
+        return initial_state
+    if not dtype:
+        raise ValueError("If no initial_state is provided, dtype must be specified")
+    return cell.zero_state(batch, dtype)
+
+
+def static_state_saving_rnn(
+    cell: Any, inputs: Any, state_saver: Any, state_name: Any, sequence_length: Any = None, scope: Any = None
+) -> tuple[list[Any], Any]:
+    """`static_rnn` whose first state comes from an object and whose last one goes back to it.
+
+    Args:
+        cell: the cell.
+        inputs: one tensor `[batch, size]` for each step.
+        state_saver: has the methods `state(name)` and `save_state(name, tensor)`.
+        state_name: the name of the state, or a tuple of names where the state is a tuple.
+        sequence_length: `[batch]`, how many steps each sequence has.
+        scope: the variable scope, "rnn" when None.
+    """
+    is_tuple, named = nest.is_nested(cell.state_size), nest.is_nested(state_name)
+    if is_tuple != named:
+        raise ValueError(
+            "state_name should be the same type as cell.state_size.  "
+            f"state_name: {state_name}, cell.state_size: {cell.state_size}"
+        )
+    names = nest.flatten(state_name)
+    first = nest.pack_sequence_as(cell.state_size, [state_saver.state(name) for name in names])
+    outputs, state = static_rnn(cell, inputs, initial_state=first, sequence_length=sequence_length, scope=scope)
+    leaves = nest.flatten(state)
+    saved = [state_saver.save_state(name, leaf) for name, leaf in zip(names, leaves, strict=True)]
+    last = nest.map_structure(lambda output: with_dependencies(saved, output), outputs[-1])
+    return [*outputs[:-1], last], nest.pack_sequence_as(state, [with_dependencies(saved, leaf) for leaf in leaves])
+
+
+def static_bidirectional_rnn(
+    cell_fw: Any,
+    cell_bw: Any,
+    inputs: Any,
+    initial_state_fw: Any = None,
+    initial_state_bw: Any = None,
+    dtype: Any = None,
+    sequence_length: Any = None,
+    scope: Any = None,
+) -> tuple[list[Any], Any, Any]:
+    """Two networks over the inputs, one from their end; the outputs of both side by side, and the last state of each."""
+    assert_like_rnn_cell("cell_fw", cell_fw)
+    assert_like_rnn_cell("cell_bw", cell_bw)
+    if not nest.is_nested(inputs):
+        raise TypeError("inputs must be a sequence")
+    if not inputs:
+        raise ValueError("inputs must not be empty")
+    with variable_scope(scope or "bidirectional_rnn"):
+        with variable_scope("fw") as forward:
+            outputs, state = static_rnn(cell_fw, inputs, initial_state_fw, dtype, sequence_length, scope=forward)
+        with variable_scope("bw") as backward:
+            turned, state_bw = static_rnn(
+                cell_bw, _turned(inputs, sequence_length), initial_state_bw, dtype, sequence_length, scope=backward
+            )
+    pairs = zip(outputs, _turned(turned, sequence_length), strict=True)
+    joined = [nest.map_structure(lambda a, b: concat([a, b], 1), first, second) for first, second in pairs]
+    return joined, state, state_bw
+
+
+def _turned(sequence: Sequence[Any], lengths: Any) -> list[Any]:
+    """The steps in the opposite order; where sequences have lengths, each within its own."""
+    if lengths is None:
+        return list(reversed(sequence))
+    columns = []
+    for parts in zip(*(nest.flatten(each) for each in sequence), strict=True):
+        shape = TensorShape(None)
+        for part in parts:
+            part.set_shape(shape.merge_with(part.get_shape()))
+            shape = part.get_shape()
+        turned = unstack(reverse_sequence(stack(list(parts)), lengths, seq_axis=0, batch_axis=1))
+        for part in turned:
+            part.set_shape(shape)
+        columns.append(turned)
+    return [nest.pack_sequence_as(sequence[0], list(leaves)) for leaves in zip(*columns, strict=True)]

@@ -1,0 +1,308 @@
+"""Cells made of cells: several on top of each other, with dropout, with a shortcut, on a device."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from weft.framework import nest
+from weft.framework.constant_value import constant_value
+from weft.framework.graph import get_default_graph
+from weft.framework.operation import Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.tensor_shape import TensorShape
+from weft.models.rnn.cell import RNNCell, assert_like_rnn_cell
+from weft.models.rnn.cells import LSTMStateTuple
+from weft.ops.array.joining import concat
+from weft.ops.array.padding import slice_of
+from weft.ops.math.division import div
+from weft.ops.math.unary import floor
+from weft.ops.nn.dropout import dropout
+from weft.ops.random.functions import random_uniform
+from weft.ops.variables.variable_scope import variable_scope
+
+
+class MultiRNNCell(RNNCell):
+    """Cells on top of each other: each one's output is the next one's input.
+
+    Args:
+        cells: the cells, the one that gets the inputs first.
+        state_is_tuple: whether the state is a tuple of the cells' states; else they are one tensor, side by side.
+    """
+
+    def __init__(self, cells: Sequence[Any], state_is_tuple: bool = True) -> None:
+        super().__init__()
+        if not cells:
+            raise ValueError("Must specify at least one cell for MultiRNNCell.")
+        if not nest.is_nested(cells):
+            raise TypeError(f"cells must be a list or tuple, but saw: {cells}.")
+        if not state_is_tuple and any(nest.is_nested(cell.state_size) for cell in cells):
+            raise ValueError(
+                f"Some cells return tuples of states, but the flag state_is_tuple is not set.  State sizes are: "
+                f"{[cell.state_size for cell in cells]}"
+            )
+        self._cells = cells
+        self._state_is_tuple = state_is_tuple
+
+    @property
+    def state_size(self) -> Any:
+        """The state sizes of the cells."""
+        sizes = tuple(cell.state_size for cell in self._cells)
+        return sizes if self._state_is_tuple else sum(sizes)
+
+    @property
+    def output_size(self) -> Any:
+        """The output size of the last cell."""
+        return self._cells[-1].output_size
+
+    @property
+    def variables(self) -> list[Any]:
+        """The variables of the cells."""
+        return [variable for cell in self._cells for variable in cell.variables]
+
+    weights = variables
+
+    @property
+    def trainable_variables(self) -> list[Any]:
+        """The variables of the cells that are trained."""
+        return [variable for cell in self._cells for variable in cell.trainable_variables]
+
+    trainable_weights = trainable_variables
+
+    def zero_state(self, batch_size: Any, dtype: Any) -> Any:
+        """The zero states of the cells."""
+        with get_default_graph().name_scope(type(self).__name__ + "ZeroState"):
+            if self._state_is_tuple:
+                return tuple(cell.zero_state(batch_size, dtype) for cell in self._cells)
+            return super().zero_state(batch_size, dtype)
+
+    def call(self, inputs: Any, state: Any) -> Any:
+        """One step of all cells."""
+        if self._state_is_tuple:
+            if not nest.is_nested(state):
+                raise ValueError(f"Expected state to be a tuple of length {len(self.state_size)}, but received: {state}")
+            states = list(state)
+        else:
+            sizes = [cell.state_size for cell in self._cells]
+            starts = [sum(sizes[:index]) for index in range(len(sizes))]
+            states = [slice_of(state, [0, start], [-1, size]) for start, size in zip(starts, sizes, strict=True)]
+        new_states = []
+        for index, (cell, old) in enumerate(zip(self._cells, states, strict=True)):
+            with variable_scope(f"cell_{index}"):
+                inputs, new = cell(inputs, old)
+            new_states.append(new)
+        return inputs, tuple(new_states) if self._state_is_tuple else concat(new_states, 1)
+
+
+class _Wrapper(RNNCell):
+    """A cell around another, of whose sizes and variables it is; it has no variable scope of its own."""
+
+    def __init__(self, cell: Any) -> None:
+        super().__init__()
+        assert_like_rnn_cell("cell", cell)
+        self.cell = cell
+
+    @property
+    def wrapped_cell(self) -> Any:
+        """The cell inside."""
+        return self.cell
+
+    @property
+    def state_size(self) -> Any:
+        """The state size of the cell inside."""
+        return self.cell.state_size
+
+    @property
+    def output_size(self) -> Any:
+        """The output size of the cell inside."""
+        return self.cell.output_size
+
+    @property
+    def variables(self) -> list[Any]:
+        """The variables of the cell inside."""
+        return list(self.cell.variables)
+
+    weights = variables
+
+    @property
+    def trainable_variables(self) -> list[Any]:
+        """The variables of the cell inside that are trained."""
+        return list(self.cell.trainable_variables)
+
+    trainable_weights = trainable_variables
+
+    def zero_state(self, batch_size: Any, dtype: Any) -> Any:
+        """The zero state of the cell inside."""
+        with get_default_graph().name_scope(type(self).__name__ + "ZeroState"):
+            return self.cell.zero_state(batch_size, dtype)
+
+
+class DropoutWrapper(_Wrapper):
+    """Drops parts of a cell's inputs, outputs and states.
+
+    Args:
+        cell: the cell.
+        input_keep_prob, output_keep_prob, state_keep_prob: how likely an element is kept, a number or a scalar tensor.
+        variational_recurrent: whether all steps of a run drop the same elements.
+        input_size: the shape of the inputs without the batch; needed to drop inputs with `variational_recurrent`.
+        dtype: the type of inputs, states and outputs; needed with `variational_recurrent`.
+        seed: makes what is dropped repeatable.
+        dropout_state_filter_visitor: a function of a state that tells, for each part of it, whether it may be dropped; all
+            but the memory `c` of an LSTM when None.
+    """
+
+    def __init__(
+        self,
+        cell: Any,
+        input_keep_prob: Any = 1.0,
+        output_keep_prob: Any = 1.0,
+        state_keep_prob: Any = 1.0,
+        variational_recurrent: bool = False,
+        input_size: Any = None,
+        dtype: Any = None,
+        seed: int | None = None,
+        dropout_state_filter_visitor: Callable[[Any], Any] | None = None,
+    ) -> None:
+        super().__init__(cell)
+        if dropout_state_filter_visitor is not None and not callable(dropout_state_filter_visitor):
+            raise TypeError("dropout_state_filter_visitor must be callable")
+        self._filter = dropout_state_filter_visitor or _all_but_memory
+        self._input_keep_prob = _probability(input_keep_prob, "input_keep_prob")
+        self._state_keep_prob = _probability(state_keep_prob, "state_keep_prob")
+        self._output_keep_prob = _probability(output_keep_prob, "output_keep_prob")
+        self._variational = variational_recurrent
+        self._seed = seed
+        if variational_recurrent:
+            self._make_noise(input_size, dtype)
+
+    def _make_noise(self, input_size: Any, dtype: Any) -> None:
+        if dtype is None:
+            raise ValueError("When variational_recurrent=True, dtype must be provided")
+        if input_size is None and _may_drop(self._input_keep_prob):
+            raise ValueError(
+                "When variational_recurrent=True and input_keep_prob < 1.0 or is unknown, input_size must be provided"
+            )
+
+        def noise(sizes: Any, salt: str) -> Any:
+            flat = [
+                random_uniform([1, *TensorShape(size).as_list()], seed=self._seed_of(salt, index), dtype=dtype)
+                for index, size in enumerate(nest.flatten(sizes))
+            ]
+            return nest.pack_sequence_as(sizes, flat)
+
+        self._input_noise = None if input_size is None else noise(input_size, "input")
+        self._state_noise = noise(self.cell.state_size, "state")
+        self._output_noise = noise(self.cell.output_size, "output")
+
+    def _seed_of(self, salt: str, index: int) -> int | None:
+        if self._seed is None:
+            return None
+        digest = hashlib.md5(f"{self._seed}{salt}_{index}".encode(), usedforsecurity=False).hexdigest()
+        return int(digest[:8], 16) & 0x7FFFFFFF
+
+    def __call__(self, inputs: Any, state: Any, scope: Any = None) -> Any:
+        """One step of the cell, with parts of what goes in and out dropped."""
+        if _may_drop(self._input_keep_prob):
+            inputs = self._dropped(inputs, "input", self._input_keep_prob)
+        output, new_state = self.cell(inputs, state, scope=scope)
+        if _may_drop(self._state_keep_prob):
+            new_state = self._dropped(new_state, "state", self._state_keep_prob, self._filter(new_state))
+        if _may_drop(self._output_keep_prob):
+            output = self._dropped(output, "output", self._output_keep_prob)
+        return output, new_state
+
+    def _dropped(self, values: Any, salt: str, keep_prob: Any, chosen: Any = True) -> Any:
+        leaves = nest.flatten(values)
+        wanted = [chosen] * len(leaves) if isinstance(chosen, bool) else _spread(values, chosen)
+        noises = nest.flatten(getattr(self, f"_{salt}_noise")) if self._variational else [None] * len(leaves)
+        result = []
+        for index, (leaf, drop, noise) in enumerate(zip(leaves, wanted, noises, strict=True)):
+            if not drop:
+                result.append(leaf)
+            elif noise is None:
+                result.append(dropout(leaf, keep_prob=keep_prob, seed=self._seed_of(salt, index)))
+            else:
+                kept = div(leaf, keep_prob) * floor(keep_prob + noise)
+                kept.set_shape(leaf.get_shape())
+                result.append(kept)
+        return nest.pack_sequence_as(values, result)
+
+
+def _probability(value: Any, name: str) -> Tensor:
+    tensor = convert_to_tensor(value, name=name)
+    known = constant_value(tensor)
+    if known is None:
+        return tensor
+    if not 0 <= known <= 1:
+        raise ValueError(f"Parameter {name} must be between 0 and 1: {float(known)}")
+    return value
+
+
+def _may_drop(keep_prob: Any) -> bool:
+    return isinstance(keep_prob, Tensor) or float(keep_prob) < 1
+
+
+def _all_but_memory(state: Any) -> Any:
+    """By default no part of an LSTM's memory is dropped."""
+    if isinstance(state, LSTMStateTuple):
+        return LSTMStateTuple(c=False, h=True)
+    if nest.is_nested(state) and not isinstance(state, dict):
+        return [_all_but_memory(part) for part in state]
+    return True
+
+
+def _spread(values: Any, chosen: Any) -> list[bool]:
+    """The choice for each leaf; one for a whole part of the structure holds for all of it."""
+    if isinstance(chosen, bool):
+        return [chosen] * len(nest.flatten(values))
+    parts = zip(nest.children(values), nest.children(chosen), strict=True)
+    return [choice for value, choose in parts for choice in _spread(value, choose)]
+
+
+class ResidualWrapper(_Wrapper):
+    """Adds a cell's inputs to its outputs.
+
+    Args:
+        cell: the cell.
+        residual_fn: a function `(inputs, outputs) -> outputs` to use instead of the sum.
+    """
+
+    def __init__(self, cell: Any, residual_fn: Callable[[Any, Any], Any] | None = None) -> None:
+        super().__init__(cell)
+        self._residual = residual_fn or _sum
+
+    def __call__(self, inputs: Any, state: Any, scope: Any = None) -> Any:
+        """One step of the cell, with the inputs added."""
+        outputs, new_state = self.cell(inputs, state, scope=scope)
+        return self._residual(inputs, outputs), new_state
+
+
+def _sum(inputs: Any, outputs: Any) -> Any:
+    nest.assert_same_structure(inputs, outputs)
+    for given, made in zip(nest.flatten(inputs), nest.flatten(outputs), strict=True):
+        given.get_shape().assert_is_compatible_with(made.get_shape())
+    return nest.map_structure(lambda given, made: given + made, inputs, outputs)
+
+
+class DeviceWrapper(_Wrapper):
+    """Runs a cell on a device.
+
+    Args:
+        cell: the cell.
+        device: a device name or function.
+    """
+
+    def __init__(self, cell: Any, device: Any) -> None:
+        super().__init__(cell)
+        self._device = device
+
+    def zero_state(self, batch_size: Any, dtype: Any) -> Any:
+        """The zero state, on the device."""
+        with get_default_graph().device(self._device):
+            return super().zero_state(batch_size, dtype)
+
+    def __call__(self, inputs: Any, state: Any, scope: Any = None) -> Any:
+        """One step, on the device."""
+        with get_default_graph().device(self._device):
+            return self.cell(inputs, state, scope=scope)

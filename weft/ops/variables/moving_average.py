@@ -1,0 +1,58 @@
+"""The update of a moving average: a variable that forgets exponentially what it has taken in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.framework.graph import get_default_graph
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.ops.input_scope import input_scope
+from weft.ops.math.casting import cast
+from weft.ops.math.division import power
+from weft.ops.variables.assign import assign, assign_add, assign_sub
+from weft.ops.variables.initializers import Zeros
+from weft.ops.variables.variable_scope import get_variable, get_variable_scope, variable_scope
+
+
+def assign_moving_average(variable: Any, value: Any, decay: Any, zero_debias: bool = True, name: str | None = None) -> Any:
+    """`variable = variable * decay + value * (1 - decay)`; the result is the variable after that.
+
+    Args:
+        variable: the average.
+        value: what it takes in.
+        decay: between 0 and 1.
+        zero_debias: whether to correct for the zero that the average started from (Kingma and Ba, 2015); needs two more
+            variables, `<variable>/biased` and `<variable>/local_step`.
+        name: the name of the node.
+    """
+    with input_scope(name, "AssignMovingAvg", (variable, value, decay)) as scope:
+        rate = cast(convert_to_tensor(1.0 - decay, name="decay"), variable.dtype.base_dtype)
+        if zero_debias:
+            return _assign_debiased(variable, value, rate, scope)
+        return assign_sub(variable, (variable - value) * rate, name=scope)
+
+
+def _assign_debiased(variable: Any, value: Any, rate: Any, scope: str) -> Any:
+    dtype = variable.dtype.base_dtype
+    with (
+        variable_scope(variable.op.name, values=[variable.value(), value]),
+        get_default_graph().colocate_with(variable),
+    ):
+        biased = get_variable(_free_name("biased"), variable.get_shape(), dtype, initializer=Zeros(), trainable=False)
+        steps = get_variable(_free_name("local_step"), [], dtype, initializer=Zeros(), trainable=False)
+    total = assign_sub(biased, (biased - value) * rate)
+    weight: Any = power(1.0 - rate, assign_add(steps, 1))
+    return assign(variable, total / (1 - weight), name=scope)
+
+
+def _free_name(name: str) -> str:
+    """The name, with a suffix when this scope has a variable of that name that may not be shared."""
+    scope = get_variable_scope()
+    if scope.reuse:
+        return name
+    taken = {variable.op.name for variable in scope.global_variables()}
+    candidate, number = name, 0
+    while f"{scope.name}/{candidate}" in taken:
+        number += 1
+        candidate = f"{name}_{number}"
+    return candidate

@@ -1,0 +1,1 @@
+"""A stage as a list of instructions, with its branches and loops."""

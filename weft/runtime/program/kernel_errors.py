@@ -1,0 +1,62 @@
+"""What a program sees when a kernel fails: the class and the text that belong to the exception out of NumPy or JAX."""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NoReturn
+
+from weft.errors import FailedPreconditionError, InternalError, InvalidArgumentError, OpError, ResourceExhaustedError
+from weft.framework.dtypes import resource
+from weft.framework.operation import Operation, Tensor
+from weft.runtime.state.binder import BINDINGS
+
+# How NumPy and JAX each say that shapes do not broadcast.
+_MISFIT: Final = re.compile(r"operands could not be broadcast together|incompatible shapes for broadcasting")
+_SHAPE: Final = re.compile(r"\(([\d, ]*)\)")
+
+
+def kernel_error(op: Operation, error: Exception) -> OpError:
+    """The OpError for an exception out of a kernel: a ValueError or TypeError is the input's fault, others are ours."""
+    if isinstance(error, ValueError | TypeError | IndexError | ZeroDivisionError | OverflowError):
+        return InvalidArgumentError(None, op, f"{_incompatible_shapes(str(error))}{op.type} {op.name!r}: {error}")
+    if isinstance(error, MemoryError):
+        return ResourceExhaustedError(None, op, f"{op.type} {op.name!r}: out of memory: {error}")
+    return InternalError(None, op, f"{op.type} {op.name!r}: {type(error).__name__}: {error}")
+
+
+def raise_located(op: Operation, error: Exception) -> NoReturn:
+    """Raise what came out of a node's kernel as an OpError that carries the node."""
+    if not isinstance(error, OpError):
+        raise kernel_error(op, error) from error
+    if error.op is None:
+        error._op = op
+    raise error
+
+
+def _incompatible_shapes(text: str) -> str:
+    if not _MISFIT.search(text):
+        return ""
+    shapes = [f"[{','.join(shape.replace(' ', '').strip(',').split(','))}]" for shape in _SHAPE.findall(text)]
+    return f"Incompatible shapes: {' vs. '.join(shapes)}. "
+
+
+def uninitialized(op: Operation) -> OpError:
+    """The error for reading a variable that has no value; the name is that of the variable's node."""
+    for tensor in op.inputs if op.inputs else op.outputs:
+        if tensor.dtype._is_ref_dtype or tensor.dtype is resource:
+            name = _variable_name(tensor)
+            if op.type in ("ReadVariableOp", "ResourceGather") or tensor.dtype is resource:
+                return FailedPreconditionError(
+                    None,
+                    op,
+                    f"Error while reading resource variable {name} from Container: localhost. This could mean that the "
+                    f"variable was uninitialized. Attempting to use uninitialized value {name}",
+                )
+            return FailedPreconditionError(None, op, f"Attempting to use uninitialized value {name}")
+    return FailedPreconditionError(None, op, f"Attempting to use uninitialized value {op.name}")
+
+
+def _variable_name(tensor: Tensor) -> str:
+    while tensor.op.type not in BINDINGS and tensor.op.inputs:
+        tensor = tensor.op.inputs[0]
+    return tensor.op.attrs.get("_variable") or tensor.op.name

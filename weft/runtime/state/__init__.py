@@ -1,0 +1,1 @@
+"""What a task keeps between steps: variables and other resources."""

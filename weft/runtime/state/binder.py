@@ -1,0 +1,63 @@
+"""Binder: which variable slot a reference or a resource handle of the graph stands for."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Final
+
+from weft.framework.dtypes import resource
+from weft.framework.node_types import group
+from weft.framework.operation import Operation, Tensor
+from weft.runtime.state.resource_manager import ResourceManager
+from weft.runtime.state.variable_slot import VariableSlot
+
+BINDINGS: Final = frozenset(("VariableV2", "Variable", "VarHandleOp"))
+
+
+class Binder:
+    """Finds the slot that a reference or a resource handle stands for.
+
+    Args:
+        resources: the task's state.
+        values: tensors that are plain values, although their type may be that of a reference.
+        only_asked: the variables that are only asked whether they have a value.
+    """
+
+    def __init__(
+        self, resources: ResourceManager, values: Iterable[Tensor] = (), only_asked: Collection[Operation] = ()
+    ) -> None:
+        self._resources = resources
+        self._only_asked = only_asked
+        self._slots: dict[Tensor, VariableSlot | None] = dict.fromkeys(values)
+
+    def inside(self, arguments: Mapping[Tensor, VariableSlot | None]) -> Binder:
+        """The binder for a body whose arguments stand for these slots."""
+        binder = Binder(self._resources)
+        binder._slots.update(arguments)
+        return binder
+
+    def __call__(self, tensor: Tensor) -> VariableSlot | None:
+        """The slot behind a tensor, None when it is a plain value."""
+        if tensor not in self._slots:
+            self._slots[tensor] = self._find(tensor)
+        return self._slots[tensor]
+
+    def _find(self, tensor: Tensor) -> VariableSlot | None:
+        op = tensor.op
+        if op.type in BINDINGS:
+            name = op.attrs.get("shared_name") or op.name
+            # The old op's scalar shape stands for an unknown one.
+            dims = None if op.type == "Variable" else op.attrs["shape"]
+            container, dtype = op.attrs.get("container", ""), op.attrs["dtype"]
+            return self._resources.variable(container, name, dtype, dims, declares=op not in self._only_asked)
+        if tensor.dtype._is_ref_dtype:
+            wanted = op.op_def.updates[:1]
+            for arg, members in group(op.op_def.inputs, op.attrs, op.inputs):
+                if (arg.name in wanted or not wanted) and isinstance(members, Tensor) and members.dtype._is_ref_dtype:
+                    return self(members)
+        if tensor.dtype is resource and op.op_def.bodies and tensor.value_index < len(op.inputs):
+            # A loop hands a handle on from iteration to iteration.
+            return self(op.inputs[tensor.value_index])
+        if tensor.dtype is resource and op.type in ("Identity", "StopGradient") and op.inputs:
+            return self(op.inputs[0])
+        return None

@@ -1,0 +1,138 @@
+"""ResourceManager: a task's containers, which hold variables, queues, iterators, tables and readers by name."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+from weft.errors import InvalidArgumentError, NotFoundError
+from weft.framework.dtypes import DType
+from weft.framework.tensor_shape import Dims
+from weft.runtime.state.variable_slot import VariableSlot
+
+T = TypeVar("T")
+
+
+class HeldResource(NamedTuple):
+    """Something that a task keeps beyond sessions: in which container, of which class, its name, and what it is."""
+
+    container: str
+    kind: str
+    name: str
+    description: str
+
+
+class ResourceManager:
+    """The named state of a task; it outlives sessions. All methods are safe from any thread.
+
+    Args:
+        default_container: where resources go that name no container; a server uses its job's name.
+    """
+
+    def __init__(self, default_container: str = "localhost") -> None:
+        self.default_container = default_container
+        self._lock = threading.Lock()
+        self._containers: dict[str, dict[tuple[type, str], Any]] = {}
+
+    def find_or_create(self, container: str, kind: type[T], name: str, make: Callable[[], T]) -> T:
+        """The resource of that class and name; made by `make` when there is none."""
+        key = (kind, name)
+        with self._lock:
+            resources = self._containers.setdefault(container or self.default_container, {})
+            found = resources.get(key)
+            if found is None:
+                found = resources[key] = make()
+            return found
+
+    def find(self, container: str, kind: type[T], name: str) -> T:
+        """The resource of that class and name; NotFoundError when there is none."""
+        container = container or self.default_container
+        with self._lock:
+            found = self._containers.get(container, {}).get((kind, name))
+        if found is None:
+            raise NotFoundError(None, None, f"Resource {container}/{name}/{kind.__name__} does not exist.")
+        return found  # type: ignore[no-any-return]
+
+    def variable(self, container: str, name: str, dtype: DType, dims: Dims = None, declares: bool = True) -> VariableSlot:
+        """The slot of a variable.
+
+        Args:
+            container: its container.
+            name: its name there.
+            dtype: what the program declares it as.
+            dims: the dimensions declared.
+            declares: whether the program reads or assigns it, rather than just asking whether it has a value.
+
+        Raises:
+            InvalidArgumentError: another program declared it with another dtype or shape.
+        """
+        slot = self.find_or_create(container, VariableSlot, name, lambda: VariableSlot(name, dtype, dims, declares))
+        if declares:
+            slot.declare(dtype, dims)
+        if slot.is_declared and (slot.dtype is not dtype or not _may_be_same(slot.dims, dims)):
+            raise InvalidArgumentError(
+                None,
+                None,
+                f"Variable {name!r} is held as {slot.dtype.name} of shape {_text(slot.dims)} by this task, but this graph "
+                f"declares it as {dtype.name} of shape {_text(dims)}: two programs disagree about it. Give one of them another "
+                "name, or clear the container with Session.reset.",
+            )
+        return slot
+
+    def delete(self, container: str, kind: type[Any], name: str) -> None:
+        """Drop one resource; NotFoundError when there is none."""
+        self.find(container, kind, name)
+        with self._lock:
+            closed = self._containers[container or self.default_container].pop((kind, name), None)
+        _close(closed)
+
+    def clear(self, containers: Sequence[str] = ()) -> None:
+        """Drop the containers given, or all."""
+        with self._lock:
+            names = list(containers) or list(self._containers)
+            dropped = [self._containers.pop(name, {}) for name in names]
+        for resources in dropped:
+            for resource in resources.values():
+                _close(resource)
+
+    def held(self) -> list[HeldResource]:
+        """What there is, sorted by container, kind and name."""
+        with self._lock:
+            found = [(container, key, item) for container, items in self._containers.items() for key, item in items.items()]
+        return sorted(HeldResource(container, kind.__name__, name, _described(item)) for container, (kind, name), item in found)
+
+    def contents(self) -> dict[str, list[tuple[str, str]]]:
+        """What there is: container -> (class, name) pairs."""
+        with self._lock:
+            return {
+                container: sorted((kind.__name__, name) for kind, name in resources)
+                for container, resources in self._containers.items()
+            }
+
+
+def _may_be_same(a: Dims, b: Dims) -> bool:
+    if a is None or b is None:
+        return True
+    return len(a) == len(b) and all(x is None or y is None or x == y for x, y in zip(a, b, strict=True))
+
+
+def _text(dims: Dims) -> str:
+    return "unknown" if dims is None else str(list(dims))
+
+
+def _described(resource: Any) -> str:
+    """A variable's dtype, shape and size, or how many elements or keys something holds."""
+    if not isinstance(resource, VariableSlot):
+        size = getattr(resource, "size", getattr(getattr(resource, "state", None), "size", None))
+        return f"{size} held" if isinstance(size, int) else ""
+    value = resource.value
+    shape = _text(resource.dims if value is None else value.shape)
+    return f"{resource.dtype.name} {shape}, " + ("no value" if value is None else f"{value.nbytes} bytes")
+
+
+def _close(resource: Any) -> None:
+    # Queues and iterators wake their waiters when they are dropped; variables have nothing to close.
+    close = getattr(resource, "close", None)
+    if close is not None:
+        close()

@@ -1,0 +1,62 @@
+"""SessionState: what a task keeps for one session beside the shared resources."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from tensorboard.compat.proto import config_pb2
+
+from weft.framework.operation import Operation
+from weft.runtime.host_permits import permits_of
+from weft.runtime.state.resource_manager import ResourceManager
+from weft.runtime.state.session_tensors import SessionTensors
+
+
+class SessionState:
+    """A session's counters of random nodes, its way of compiling, the tensors it keeps, and the resources it sees.
+
+    Args:
+        resources: the task's resources, or the session's own when it is isolated.
+        config: the session's ConfigProto; `graph_options.optimizer_options.global_jit_level` ON_1 or ON_2 compiles every
+            stage at its first run, OFF never; `inter_op_parallelism_threads` bounds how many host kernels run at a time.
+        name: the session's name in the cluster.
+    """
+
+    def __init__(self, resources: ResourceManager, config: Any = None, name: str = "") -> None:
+        self.resources = resources
+        self.name = name
+        self.is_closed = False
+        self.tensors = SessionTensors()
+        self.host_permits = permits_of(config)
+        level = config.graph_options.optimizer_options.global_jit_level if config is not None else 0
+        options = config_pb2.OptimizerOptions
+        self.compile_at_once = level in (options.ON_1, options.ON_2)
+        self.never_compile = level == options.OFF
+        self._lock = threading.Lock()
+        self._run_counts: dict[str, int] = {}
+
+    def run_indices(self, nodes: Sequence[Operation]) -> list[Any]:
+        """For each random node how often it has run in this session, and count this run.
+
+        A node without seeds begins anywhere, so that neither another session nor another process repeats its numbers.
+        """
+        if not nodes:
+            return []
+        indices = []
+        with self._lock:
+            for node in nodes:
+                count = self._run_counts.get(node.name)
+                if count is None:
+                    count = secrets.randbits(64) if _is_unseeded(node) else 0
+                self._run_counts[node.name] = (count + 1) % 2**64
+                indices.append(np.uint64(count))
+        return indices
+
+
+def _is_unseeded(node: Operation) -> bool:
+    """Whether nobody gave the node a seed: kernels take (0, 0) for that."""
+    return not node.attrs.get("seed") and not node.attrs.get("seed2")

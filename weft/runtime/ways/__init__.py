@@ -1,0 +1,1 @@
+"""The ways in which a stage runs: compiled, or one of those on NumPy."""

@@ -1,0 +1,1 @@
+"""XLA in this process: its start, its devices, its options."""

@@ -1,0 +1,38 @@
+"""The global step as hooks read it: one tensor for all of them, made before the graph is closed."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from weft.framework.graph import get_default_graph
+from weft.ops.math.elementwise import add
+from weft.ops.variables.variable import Variable
+from weft.training.training_util import get_global_step
+
+_COLLECTION: Final = "global_step_read_op_cache"
+
+
+def global_step_read(hook: str) -> Any:
+    """A tensor with the global step's value, as it was at some moment of the run that fetches it.
+
+    Args:
+        hook: the class of the hook that needs it.
+
+    Raises:
+        RuntimeError: the graph has no global step, or several such tensors.
+    """
+    graph = get_default_graph()
+    found = graph.get_collection(_COLLECTION)
+    if len(found) > 1:
+        raise RuntimeError(f"There are multiple items in collection {_COLLECTION}. There should be only one.")
+    if found:
+        return found[0]
+    step = get_global_step(graph)
+    if step is None:
+        raise RuntimeError(f"Global step should be created to use {hook}.")
+    # Outside of the program's scopes: the reading waits for nothing and is where the step is.
+    with graph.as_default(), graph.control_dependencies(None), graph.name_scope(f"{step.op.name}/"):
+        value = step.read_value() if isinstance(step, Variable) else step
+        read = add(value, 0)
+    graph.add_to_collection(_COLLECTION, read)
+    return read

@@ -1,0 +1,89 @@
+"""Hooks that end training: at a step, or when the loss is no number."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from weft.platform import tf_logging
+from weft.training.hooks.global_step_read import global_step_read
+from weft.training.hooks.session_run_hook import SessionRunArgs, SessionRunContext, SessionRunHook, SessionRunValues
+
+
+class StopAtStepHook(SessionRunHook):
+    """Asks to stop after a number of steps, or at a step.
+
+    Args:
+        num_steps: steps to make in this session.
+        last_step: the global step to stop at, whoever makes the steps.
+
+    Raises:
+        ValueError: both or neither are given.
+    """
+
+    def __init__(self, num_steps: int | None = None, last_step: int | None = None) -> None:
+        if num_steps is None and last_step is None:
+            raise ValueError("One of num_steps or last_step must be specified.")
+        if num_steps is not None and last_step is not None:
+            raise ValueError("Only one of num_steps or last_step can be specified.")
+        self._num_steps = num_steps
+        self._last_step = last_step
+
+    def begin(self) -> None:
+        """Find the global step."""
+        self._global_step_tensor = global_step_read("StopAtStepHook")
+
+    def after_create_session(self, session: Any, coord: Any) -> None:
+        """Count from the step at which the first session starts."""
+        if self._last_step is None:
+            assert self._num_steps is not None
+            self._last_step = session.run(self._global_step_tensor) + self._num_steps
+
+    def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
+        """Ask for the global step."""
+        return SessionRunArgs(self._global_step_tensor)
+
+    def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
+        """Stop when the last step was made."""
+        assert self._last_step is not None
+        # What the run fetched may be from before its update: look again, but only when it matters.
+        if run_values.results + 1 < self._last_step:
+            return
+        if run_context.session.run(self._global_step_tensor) >= self._last_step:
+            run_context.request_stop()
+
+
+class NanLossDuringTrainingError(RuntimeError):
+    """Raised by NanTensorHook."""
+
+    def __str__(self) -> str:
+        return "NaN loss during training."
+
+
+class NanTensorHook(SessionRunHook):
+    """Ends training when the loss is NaN.
+
+    Args:
+        loss_tensor: the loss, a scalar.
+        fail_on_nan_loss: raise NanLossDuringTrainingError, rather than ask to stop.
+    """
+
+    def __init__(self, loss_tensor: Any, fail_on_nan_loss: bool = True) -> None:
+        self._loss_tensor = loss_tensor
+        self._fail_on_nan_loss = fail_on_nan_loss
+
+    def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
+        """Ask for the loss."""
+        return SessionRunArgs(self._loss_tensor)
+
+    def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
+        """Look at the loss."""
+        if not np.isnan(run_values.results):
+            return
+        message = "Model diverged with loss = NaN."
+        if self._fail_on_nan_loss:
+            tf_logging.error(message)
+            raise NanLossDuringTrainingError
+        tf_logging.warning(message)
+        run_context.request_stop()

@@ -1,0 +1,91 @@
+"""SummarySaverHook: writes summaries every so many steps or seconds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tensorboard.compat.proto import event_pb2
+
+from weft.events.file_writer import FileWriterCache
+from weft.training.hooks.global_step_read import global_step_read
+from weft.training.hooks.hook_timer import SecondOrStepTimer
+from weft.training.hooks.session_run_hook import SessionRunArgs, SessionRunContext, SessionRunHook, SessionRunValues
+from weft.training.sessions.scaffold import Scaffold
+
+
+class SummarySaverHook(SessionRunHook):
+    """Runs the summary op with the first run and then every so many steps or seconds, and writes what it gives.
+
+    Args:
+        save_steps: steps between two summaries.
+        save_secs: seconds between them, instead.
+        output_dir: the directory of the event file.
+        summary_writer: the FileWriter, instead.
+        scaffold: has the summary op.
+        summary_op: a string tensor that is a Summary, or a list of them, instead.
+
+    Raises:
+        ValueError: both or neither of steps and seconds, or of `scaffold` and `summary_op`, are given.
+    """
+
+    def __init__(
+        self,
+        save_steps: int | None = None,
+        save_secs: float | None = None,
+        output_dir: str | None = None,
+        summary_writer: Any = None,
+        scaffold: Scaffold | None = None,
+        summary_op: Any = None,
+    ) -> None:
+        if (scaffold is None) == (summary_op is None):
+            raise ValueError("Exactly one of scaffold or summary_op must be provided.")
+        self._summary_op = summary_op
+        self._summary_writer = summary_writer
+        self._output_dir = output_dir
+        self._scaffold = scaffold
+        self._timer = SecondOrStepTimer(every_secs=save_secs, every_steps=save_steps)
+
+    def begin(self) -> None:
+        """Find the global step."""
+        if self._summary_writer is None and self._output_dir:
+            self._summary_writer = FileWriterCache.get(self._output_dir)
+        self._next_step: Any = None
+        self._request_summary = False
+        self._global_step_tensor = global_step_read("SummarySaverHook")
+
+    def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
+        """Ask for the global step, and for the summaries when it is time."""
+        self._request_summary = self._next_step is None or self._timer.should_trigger_for_step(self._next_step)
+        requests = {"global_step": self._global_step_tensor}
+        summaries = self._summaries() if self._request_summary else []
+        if summaries:
+            requests["summary"] = summaries
+        return SessionRunArgs(requests)
+
+    def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
+        """Write the summaries when they came."""
+        if self._summary_writer is None:
+            return
+        step = run_values.results["global_step"] + 1
+        if self._request_summary:
+            step = run_context.session.run(self._global_step_tensor)
+        if self._next_step is None:
+            self._summary_writer.add_session_log(event_pb2.SessionLog(status=event_pb2.SessionLog.START), step)
+        if self._request_summary:
+            self._timer.update_last_triggered_step(step)
+            for summary in run_values.results.get("summary", ()):
+                self._summary_writer.add_summary(summary, step)
+        self._next_step = step + 1
+
+    def end(self, session: Any = None) -> None:
+        """Write what is buffered."""
+        if self._summary_writer is not None:
+            self._summary_writer.flush()
+
+    def _summaries(self) -> list[Any]:
+        found = self._summary_op
+        if found is None and self._scaffold is not None:
+            found = self._scaffold.summary_op
+        if found is None:
+            return []
+        return list(found) if isinstance(found, list | tuple) else [found]

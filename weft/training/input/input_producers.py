@@ -1,0 +1,183 @@
+"""Input producers: queues that threads fill again and again from a tensor, in order or shuffled."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from weft.framework import dtypes
+from weft.framework.collections import GraphKeys
+from weft.framework.graph import get_default_graph
+from weft.framework.operation import Operation, Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.tensor_shape import TensorShape
+from weft.ops.array.constant import constant
+from weft.ops.array.gather_scatter import gather
+from weft.ops.array.identity import identity
+from weft.ops.array.ranges import range_of
+from weft.ops.array.shape_ops import shape as shape_of
+from weft.ops.array.shape_ops import size
+from weft.ops.data_flow.queue import FIFOQueue
+from weft.ops.debugging.assertion import assert_that
+from weft.ops.input_scope import input_scope
+from weft.ops.io.file_io import matching_files
+from weft.ops.math.casting import cast
+from weft.ops.math.comparison import greater
+from weft.ops.random.functions import random_shuffle
+from weft.ops.summary import nodes as summary_ops
+from weft.ops.variables.assign import count_up_to
+from weft.ops.variables.variable import Variable
+from weft.training.queue_runner import QueueRunner, add_queue_runner
+
+
+def _local_variable(initial_value: Tensor, **options: Any) -> Any:
+    make_variable: Any = Variable
+    return make_variable(initial_value, trainable=False, collections=[GraphKeys.LOCAL_VARIABLES], **options)
+
+
+def match_filenames_once(pattern: Any, name: str | None = None) -> Any:
+    """A local variable with the names of the files that match a pattern, or several: looked up once, when initialized."""
+    with input_scope(name, "matching_filenames", [pattern]) as scope:
+        names = matching_files(pattern)
+        return _local_variable(names, validate_shape=False, name=scope)
+
+
+def limit_epochs(tensor: Any, num_epochs: int | None = None, name: str | None = None) -> Any:
+    """`tensor`, which can be read `num_epochs` times and then raises OutOfRangeError.
+
+    The count is a local variable `epochs`, which `tf.local_variables_initializer` sets to 0.
+
+    Args:
+        tensor: any tensor.
+        num_epochs: how often; None for ever, which returns `tensor` itself.
+        name: the name scope.
+
+    Raises:
+        ValueError: `num_epochs` is not positive.
+    """
+    if num_epochs is None:
+        return tensor
+    if num_epochs <= 0:
+        raise ValueError(f"num_epochs must be > 0 not {num_epochs}.")
+    with input_scope(name, "limit_epochs", [tensor]) as scope:
+        epochs = _local_variable(constant(0, dtype=dtypes.int64), name="epochs")
+        with get_default_graph().control_dependencies([count_up_to(epochs, num_epochs)]):
+            return identity(tensor, name=scope)
+
+
+def input_producer(
+    input_tensor: Any,
+    element_shape: Any = None,
+    num_epochs: int | None = None,
+    shuffle: bool = True,
+    seed: int | None = None,
+    capacity: int = 32,
+    shared_name: str | None = None,
+    summary_name: str | None = None,
+    name: str | None = None,
+    cancel_op: Operation | None = None,
+) -> FIFOQueue:
+    """A queue of the rows of a tensor, which a QueueRunner fills epoch after epoch.
+
+    Args:
+        input_tensor: the rows, [n, ...].
+        element_shape: the shape of a row, where the tensor's is not known.
+        num_epochs: how many times each row comes, after which OutOfRangeError is raised; None for ever. Needs the local
+            variables initialized.
+        shuffle: whether each epoch has its own random order.
+        seed: the seed of the order.
+        capacity: how many rows the queue holds.
+        shared_name: the name by which sessions share the queue.
+        summary_name: the name of a summary of how full the queue is; none when None.
+        name: the name scope.
+        cancel_op: what stops the threads that fill it; the closing of the queue when None.
+
+    Raises:
+        ValueError: the shape of a row is not known.
+    """
+    with input_scope(name, "input_producer", [input_tensor]):
+        rows = convert_to_tensor(input_tensor, name="input_tensor")
+        element = rows.get_shape()[1:].merge_with(TensorShape(element_shape))
+        if not element.is_fully_defined():
+            raise ValueError("Either `input_tensor` must have a fully defined shape or `element_shape` must be specified")
+        if shuffle:
+            rows = random_shuffle(rows, seed=seed)
+        rows = limit_epochs(rows, num_epochs)
+        queue = FIFOQueue(
+            capacity=capacity, dtypes=[rows.dtype.base_dtype], shapes=[element], shared_name=shared_name, name=name or ""
+        )
+        add_queue_runner(QueueRunner(queue, [queue.enqueue_many([rows])], cancel_op=cancel_op))
+        if summary_name is not None:
+            summary_ops.scalar(summary_name, cast(queue.size(), dtypes.float32) * (1.0 / capacity))
+        return queue
+
+
+def string_input_producer(
+    string_tensor: Any,
+    num_epochs: int | None = None,
+    shuffle: bool = True,
+    seed: int | None = None,
+    capacity: int = 32,
+    shared_name: str | None = None,
+    name: str | None = None,
+    cancel_op: Operation | None = None,
+) -> FIFOQueue:
+    """A queue of strings, such as the names of files; see `input_producer`.
+
+    Raises:
+        ValueError: `string_tensor` is an empty list. An empty tensor is an InvalidArgumentError when the queue is filled.
+    """
+    message = "string_input_producer requires a non-null input tensor"
+    if isinstance(string_tensor, Sequence | np.ndarray) and not len(string_tensor):
+        raise ValueError(message)
+    with input_scope(name, "input_producer", [string_tensor]) as scope:
+        strings = convert_to_tensor(string_tensor, dtype=dtypes.string)
+        with get_default_graph().control_dependencies([assert_that(greater(size(strings), 0), [message])]):
+            strings = identity(strings)
+        return input_producer(
+            strings, [], num_epochs, shuffle, seed, capacity, shared_name, f"fraction_of_{capacity}_full", scope, cancel_op
+        )
+
+
+def range_input_producer(
+    limit: Any,
+    num_epochs: int | None = None,
+    shuffle: bool = True,
+    seed: int | None = None,
+    capacity: int = 32,
+    shared_name: str | None = None,
+    name: str | None = None,
+) -> FIFOQueue:
+    """A queue of the int32 numbers from 0 to `limit - 1`; see `input_producer`."""
+    with input_scope(name, "input_producer", [limit]) as scope:
+        return input_producer(
+            range_of(limit), [], num_epochs, shuffle, seed, capacity, shared_name, f"fraction_of_{capacity}_full", scope
+        )
+
+
+def slice_input_producer(
+    tensor_list: Sequence[Any],
+    num_epochs: int | None = None,
+    shuffle: bool = True,
+    seed: int | None = None,
+    capacity: int = 32,
+    shared_name: str | None = None,
+    name: str | None = None,
+) -> list[Tensor]:
+    """One row of each tensor, of the same index in all; each run gives the next. See `input_producer`.
+
+    Raises:
+        ValueError: the list is empty.
+    """
+    with input_scope(name, "input_producer", tensor_list):
+        tensors = [convert_to_tensor(each) for each in tensor_list]
+        if not tensors:
+            raise ValueError("Expected at least one tensor in slice_input_producer().")
+        # The first dimensions must be equal for one index to fit all.
+        for each in tensors[1:]:
+            tensors[0].get_shape()[:1].assert_is_compatible_with(each.get_shape()[:1])
+        queue = range_input_producer(shape_of(tensors[0])[0], num_epochs, shuffle, seed, capacity, shared_name)
+        index = queue.dequeue()
+        return [gather(each, index) for each in tensors]

@@ -1,0 +1,45 @@
+"""Plain gradient descent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.framework.indexed_slices import IndexedSlices
+from weft.framework.operation import Tensor
+from weft.ops.math.casting import cast
+from weft.ops.math.elementwise import mul, neg
+from weft.ops.training.apply_descent import gradient_descent
+from weft.ops.variables.scatter_update import resource_scatter_add
+from weft.training.optimizers.optimizer import Optimizer, Update
+
+
+class GradientDescentOptimizer(Optimizer):
+    """`var -= learning_rate * gradient`.
+
+    Args:
+        learning_rate: a number, a tensor, or a function that returns one.
+        use_locking: see Optimizer.
+        name: see Optimizer.
+    """
+
+    def __init__(self, learning_rate: Any, use_locking: bool = False, name: str = "GradientDescent") -> None:
+        super().__init__(use_locking, name)
+        self._learning_rate = learning_rate
+        self._learning_rate_tensor: Any = None
+
+    def _prepare(self) -> None:
+        self._learning_rate_tensor = self._hyperparameter(self._learning_rate, "learning_rate")
+
+    def _update_for(self, var: Any) -> Update:
+        return Update(gradient_descent, scalars={"alpha": self._learning_rate_tensor}, gradient="delta")
+
+    # Subtracting slices one by one is subtracting their sum.
+
+    def _apply_sparse_duplicate_indices(self, grad: IndexedSlices, var: Any) -> Any:
+        rate = cast(self._learning_rate_tensor, var.dtype.base_dtype)
+        delta = IndexedSlices(mul(grad.values, rate), grad.indices, grad.dense_shape)
+        return var.scatter_sub(delta, use_locking=self._use_locking)
+
+    def _resource_apply_sparse_duplicate_indices(self, grad: Tensor, handle: Any, indices: Tensor) -> Any:
+        rate = cast(self._learning_rate_tensor, grad.dtype.base_dtype)
+        return resource_scatter_add(handle.handle, indices, mul(neg(grad), rate))

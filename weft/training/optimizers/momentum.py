@@ -1,0 +1,54 @@
+"""Gradient descent with momentum."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from weft.ops.training.apply_descent import momentum as momentum_ops
+from weft.training.optimizers.optimizer import Optimizer, Update
+
+
+class MomentumOptimizer(Optimizer):
+    """`accumulation = momentum * accumulation + gradient; var -= learning_rate * accumulation`.
+
+    Rows that an IndexedSlices gradient does not name keep their accumulation.
+
+    Args:
+        learning_rate: a number, a tensor, or a function that returns one.
+        momentum: a number, a tensor, or a function that returns one.
+        use_locking: see Optimizer.
+        name: see Optimizer.
+        use_nesterov: whether to step to where the momentum leads (Sutskever et al., 2013).
+    """
+
+    def __init__(
+        self,
+        learning_rate: Any,
+        momentum: Any,
+        use_locking: bool = False,
+        name: str = "Momentum",
+        use_nesterov: bool = False,
+    ) -> None:
+        super().__init__(use_locking, name)
+        self._learning_rate = learning_rate
+        self._momentum = momentum
+        self._use_nesterov = use_nesterov
+        self._learning_rate_tensor: Any = None
+        self._momentum_tensor: Any = None
+
+    def _create_slots(self, var_list: Sequence[Any]) -> None:
+        for var in var_list:
+            self._zeros_slot(var, "momentum", self._name)
+
+    def _prepare(self) -> None:
+        self._learning_rate_tensor = self._hyperparameter(self._learning_rate, "learning_rate")
+        self._momentum_tensor = self._hyperparameter(self._momentum, "momentum")
+
+    def _update_for(self, var: Any) -> Update:
+        return Update(
+            momentum_ops,
+            slots=[self.get_slot(var, "momentum")],
+            scalars={"lr": self._learning_rate_tensor, "momentum": self._momentum_tensor},
+            others={"use_nesterov": self._use_nesterov},
+        )

@@ -1,0 +1,417 @@
+"""Optimizer: what all optimizers share, from gradients to the operation that applies them.
+
+A concrete optimizer says which slots it keeps (`_create_slots`), which tensors its updates share (`_prepare`) and how
+one variable is updated: by one rule for all cases (`_update_for`), or by a method for each (`_apply_dense`,
+`_apply_sparse` and the two for resource variables), as programs that derive their own do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeVar
+
+from weft.autodiff.gradients import gradients
+from weft.framework import dtypes
+from weft.framework.collections import GraphKeys
+from weft.framework.dtypes import DType
+from weft.framework.graph import Graph, get_default_graph
+from weft.framework.indexed_slices import IndexedSlices
+from weft.framework.operation import Operation, Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.ops.control_flow.init_scope import init_scope
+from weft.ops.control_flow.ordering import group, tuple_of
+from weft.ops.math.casting import cast
+from weft.ops.slices_conversion import convert_to_tensor_or_indexed_slices
+from weft.ops.training.repeated_rows import sum_distinct_rows
+from weft.ops.training.update_rule import UpdateOps
+from weft.ops.variables import state
+from weft.ops.variables.collections import trainable_variables
+from weft.ops.variables.resource_variable import ResourceVariable
+from weft.ops.variables.variable import Variable
+from weft.training.optimizers import slot_creator
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+# Calling the class makes an object of the kind wanted, with more arguments than the class itself takes.
+_new_variable: Final[Any] = Variable
+
+
+def sums_repeated_indices(method: _F) -> _F:
+    """Mark an `_apply_sparse` method that takes slices whose indices repeat, so that nothing is summed before it."""
+    method.sums_repeated_indices = True  # type: ignore[attr-defined]
+    return method
+
+
+@dataclass(frozen=True)
+class Update:
+    """One variable's update: the ops of its rule, its slots in their order, and the other arguments by name.
+
+    `scalars` are brought to the variable's type; `others` are passed as they are, attributes too.
+    """
+
+    ops: UpdateOps
+    slots: Sequence[Any] = ()
+    scalars: Mapping[str, Any] = field(default_factory=dict)
+    others: Mapping[str, Any] = field(default_factory=dict)
+    gradient: str = "grad"
+
+
+class Optimizer:
+    """The base of optimizers.
+
+    Args:
+        use_locking: recorded in the update ops; updates are always whole.
+        name: the name of the operations made, and of slots.
+    """
+
+    GATE_NONE: Final = 0
+    GATE_OP: Final = 1
+    GATE_GRAPH: Final = 2
+
+    def __init__(self, use_locking: bool, name: str) -> None:
+        if not name:
+            raise ValueError("Must specify the optimizer name")
+        self._use_locking = use_locking
+        self._name = name
+        self._slots: dict[str, dict[Any, Any]] = {}
+        self._non_slot_dict: dict[Any, Any] = {}
+
+    def get_name(self) -> str:
+        """The name given."""
+        return self._name
+
+    # From a loss to gradients.
+
+    def minimize(
+        self,
+        loss: Any,
+        global_step: Any = None,
+        var_list: Any = None,
+        gate_gradients: int = GATE_OP,
+        aggregation_method: int | None = None,
+        colocate_gradients_with_ops: bool = False,
+        name: str | None = None,
+        grad_loss: Any = None,
+    ) -> Operation:
+        """Add the operation that changes the variables so that `loss` becomes smaller.
+
+        Args:
+            loss: the tensor to minimize.
+            global_step: a variable to add one to after the updates.
+            var_list: the variables to change; all trainable ones when None.
+            gate_gradients: GATE_NONE, GATE_OP or GATE_GRAPH.
+            aggregation_method: see AggregationMethod.
+            colocate_gradients_with_ops: put gradients beside the ops that they differentiate.
+            name: the operation's name, the optimizer's by default.
+            grad_loss: the gradient of the loss to start from, ones when None.
+
+        Raises:
+            ValueError: no variable is given or none has a gradient.
+        """
+        grads_and_vars = self.compute_gradients(
+            loss,
+            var_list=var_list,
+            gate_gradients=gate_gradients,
+            aggregation_method=aggregation_method,
+            colocate_gradients_with_ops=colocate_gradients_with_ops,
+            grad_loss=grad_loss,
+        )
+        if all(gradient is None for gradient, _ in grads_and_vars):
+            names = [str(variable) for _, variable in grads_and_vars]
+            raise ValueError(
+                "No gradients provided for any variable, check your graph for ops that do not support gradients, "
+                f"between variables {names} and loss {loss}."
+            )
+        return self.apply_gradients(grads_and_vars, global_step=global_step, name=name)
+
+    def compute_gradients(
+        self,
+        loss: Any,
+        var_list: Any = None,
+        gate_gradients: int = GATE_OP,
+        aggregation_method: int | None = None,
+        colocate_gradients_with_ops: bool = False,
+        grad_loss: Any = None,
+    ) -> list[tuple[Any, Any]]:
+        """The first part of `minimize`: a list of (gradient or None, variable).
+
+        Raises:
+            ValueError: there is no variable, or an argument is wrong.
+            NotImplementedError: an item of `var_list` is neither variable nor tensor.
+        """
+        if callable(loss):
+            loss = loss()
+        if gate_gradients not in (Optimizer.GATE_NONE, Optimizer.GATE_OP, Optimizer.GATE_GRAPH):
+            raise ValueError(
+                "gate_gradients must be one of: Optimizer.GATE_NONE, Optimizer.GATE_OP, Optimizer.GATE_GRAPH.  Not "
+                f"{gate_gradients}"
+            )
+        self._assert_valid_dtypes([loss])
+        if grad_loss is not None:
+            self._assert_valid_dtypes([grad_loss])
+        variables = _variables_to_optimize(var_list)
+        targets = [_differentiated(variable) for variable in variables]
+        if not variables:
+            raise ValueError("No variables to optimize.")
+        found = gradients(
+            loss,
+            targets,
+            grad_ys=grad_loss,
+            gate_gradients=gate_gradients == Optimizer.GATE_OP,
+            aggregation_method=aggregation_method,
+            colocate_gradients_with_ops=colocate_gradients_with_ops,
+        )
+        if gate_gradients == Optimizer.GATE_GRAPH:
+            found = tuple_of(found)
+        grads_and_vars = list(zip(found, variables, strict=True))
+        self._assert_valid_dtypes([v for g, v in grads_and_vars if g is not None and v.dtype is not dtypes.resource])
+        return grads_and_vars
+
+    # From gradients to updates.
+
+    def apply_gradients(self, grads_and_vars: Any, global_step: Any = None, name: str | None = None) -> Operation:
+        """The second part of `minimize`: the operation that applies (gradient, variable) pairs.
+
+        Args:
+            grads_and_vars: pairs; a gradient may be a tensor, an IndexedSlices or None.
+            global_step: a variable to add one to after the updates.
+            name: the operation's name, the optimizer's by default.
+
+        Raises:
+            TypeError: a gradient is none of these.
+            ValueError: there is no pair, or no gradient.
+        """
+        pairs = [(_checked_gradient(gradient), variable) for gradient, variable in grads_and_vars]
+        if not pairs:
+            raise ValueError("No variables provided.")
+        for _, variable in pairs:
+            _differentiated(variable)
+        wanted = [(gradient, variable) for gradient, variable in pairs if gradient is not None]
+        if not wanted:
+            raise ValueError(f"No gradients provided for any variable: {[str(v) for _, v in pairs]}.")
+        default = get_default_graph()
+        # In a branch or loop body the updates are part of it; slots are made outside in any case.
+        graph = default if default.building_function else wanted[0][1].graph
+        with graph.as_default():
+            with init_scope():
+                self._create_slots([variable for _, variable in wanted])
+            with graph.name_scope(name or self._name) as scope:
+                self._prepare()
+                applied = self._apply_all(wanted, global_step, scope)
+        train_ops = graph.get_collection_ref(GraphKeys.TRAIN_OP)
+        if applied not in train_ops and not graph.building_function:
+            train_ops.append(applied)
+        return applied
+
+    def _apply_all(self, wanted: Sequence[tuple[Any, Any]], global_step: Any, scope: str) -> Operation:
+        graph = get_default_graph()
+        updates = self._update_all(wanted)
+        if global_step is None:
+            return _operation(self._finish(updates, scope))
+        with graph.control_dependencies([self._finish(updates, "update")]), graph.colocate_with(global_step):
+            if isinstance(global_step, ResourceVariable):
+                return _operation(global_step.assign_add(1, name=scope, read_value=False))
+            return _operation(state.assign_add(global_step, 1, name=scope))
+
+    def _update_all(self, wanted: Sequence[tuple[Any, Any]]) -> list[Any]:
+        """The nodes that update the variables of these (gradient, variable) pairs."""
+        graph = get_default_graph()
+        updates = []
+        for gradient, variable in wanted:
+            with graph.name_scope(f"update_{variable.op.name}"), graph.colocate_with(variable):
+                updates.append(self._update(gradient, variable))
+        return updates
+
+    def _update(self, gradient: Any, variable: Any) -> Any:
+        """The node that updates one variable, and then applies its constraint."""
+        if isinstance(variable, Tensor):
+            raise NotImplementedError("Trying to update a Tensor ", variable)
+        is_resource = isinstance(variable, ResourceVariable)
+        if isinstance(gradient, IndexedSlices):
+            if variable.constraint is not None:
+                raise RuntimeError("Cannot use a constraint function on a sparse variable.")
+            if is_resource:
+                return self._resource_apply_sparse_duplicate_indices(gradient.values, variable, gradient.indices)
+            return self._apply_sparse_duplicate_indices(gradient, variable)
+        apply = self._resource_apply_dense if is_resource else self._apply_dense
+        update = apply(gradient, variable)
+        if variable.constraint is None:
+            return update
+        with get_default_graph().control_dependencies([update]):
+            # The value after the update, so a new read of it.
+            return variable.assign(variable.constraint(variable.read_value()))
+
+    # What concrete optimizers say.
+
+    def _valid_dtypes(self) -> set[DType]:
+        """The types that losses, variables and gradients may have."""
+        return {dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64}
+
+    def _create_slots(self, var_list: Sequence[Any]) -> None:
+        """Make the slots that the variables need."""
+
+    def _prepare(self) -> None:
+        """Make the tensors that the updates share; called inside the name scope of the updates."""
+
+    def _update_for(self, var: Any) -> Update:
+        """How to update `var`, whatever its kind and its gradient's."""
+        raise NotImplementedError
+
+    def _apply_dense(self, grad: Tensor, var: Any) -> Any:
+        return self._run(self._update_for(var), var, grad)
+
+    def _resource_apply_dense(self, grad: Tensor, handle: Any) -> Any:
+        return self._run(self._update_for(handle), handle, grad)
+
+    @sums_repeated_indices
+    def _apply_sparse(self, grad: IndexedSlices, var: Any) -> Any:
+        return self._run(self._update_for(var), var, grad.values, grad.indices)
+
+    @sums_repeated_indices
+    def _resource_apply_sparse(self, grad: Tensor, handle: Any, indices: Tensor) -> Any:
+        return self._run(self._update_for(handle), handle, grad, indices)
+
+    def _apply_sparse_duplicate_indices(self, grad: IndexedSlices, var: Any) -> Any:
+        """Apply slices whose indices may repeat: the slices of one index are summed before `_apply_sparse`."""
+        if not hasattr(self._apply_sparse, "sums_repeated_indices"):
+            values, indices = sum_distinct_rows(grad.values, grad.indices)
+            grad = IndexedSlices(values, indices, grad.dense_shape)
+        return self._apply_sparse(grad, var)
+
+    def _resource_apply_sparse_duplicate_indices(self, grad: Tensor, handle: Any, indices: Tensor) -> Any:
+        """The same for a resource variable, before `_resource_apply_sparse`."""
+        if not hasattr(self._resource_apply_sparse, "sums_repeated_indices"):
+            grad, indices = sum_distinct_rows(grad, indices)
+        return self._resource_apply_sparse(grad, handle, indices)
+
+    def _finish(self, update_ops: Sequence[Any], name_scope: str) -> Any:
+        """The operation that is done when all updates are."""
+        return group(*update_ops, name=name_scope)
+
+    def _run(self, update: Update, var: Any, grad: Tensor, indices: Tensor | None = None) -> Any:
+        """Add the node of a rule that fits the variable's kind and the gradient's."""
+        ops = update.ops
+        is_resource = isinstance(var, ResourceVariable)
+        variables = [each._variable for each in (var, *update.slots)]
+        dtype = var.dtype.base_dtype
+        arguments = {key: cast(value, dtype) for key, value in update.scalars.items()}
+        arguments.update(update.others, use_locking=self._use_locking)
+        if indices is None:
+            node = ops.resource_dense if is_resource else ops.dense
+            return _operation(node(*variables, **arguments, **{update.gradient: grad}))
+        node = ops.resource_sparse if is_resource else ops.sparse
+        return _operation(node(*variables, **arguments, grad=grad, indices=indices))
+
+    def _call_if_callable(self, param: Any) -> Any:
+        """A hyperparameter's value, from the function that gives it if it is one."""
+        return param() if callable(param) else param
+
+    def _hyperparameter(self, value: Any, name: str) -> Tensor:
+        """The tensor of a hyperparameter."""
+        return convert_to_tensor(self._call_if_callable(value), name=name)
+
+    def _assert_valid_dtypes(self, tensors: Sequence[Any]) -> None:
+        """Raise ValueError for a tensor of a type that is not optimized."""
+        valid = self._valid_dtypes()
+        for tensor in tensors:
+            dtype = tensor.dtype.base_dtype
+            if dtype not in valid:
+                raise ValueError(f"Invalid type {dtype!r} for {tensor.name}, expected: {list(valid)}.")
+
+    # Slots and other variables.
+
+    def get_slot(self, var: Any, name: str) -> Any:
+        """The slot `name` of a variable, None when there is none."""
+        return self._slots.get(name, {}).get(_key_of(var))
+
+    def get_slot_names(self) -> list[str]:
+        """The names of the slots that were made, sorted."""
+        return sorted(self._slots)
+
+    def variables(self) -> list[Any]:
+        """The optimizer's own variables in the default graph, by name."""
+        graph = get_default_graph()
+        own = [*self._non_slot_variables(), *(slot for slots in self._slots.values() for slot in slots.values())]
+        return sorted((each for each in own if each.graph is graph), key=lambda each: each.name)
+
+    def _slot_dict(self, slot_name: str) -> dict[Any, Any]:
+        return self._slots.setdefault(slot_name, {})
+
+    def _get_or_make_slot(self, var: Any, val: Tensor, slot_name: str, op_name: str) -> Any:
+        """The slot of a variable, made with the initial value `val` when there is none."""
+        slots, key = self._slot_dict(slot_name), _key_of(var)
+        if key not in slots:
+            slots[key] = slot_creator.create_slot(var, val, op_name)
+        return slots[key]
+
+    def _get_or_make_slot_with_initializer(
+        self, var: Any, initializer: Any, shape: Any, dtype: Any, slot_name: str, op_name: str
+    ) -> Any:
+        """The slot of a variable, made by an initializer when there is none."""
+        slots, key = self._slot_dict(slot_name), _key_of(var)
+        if key not in slots:
+            slots[key] = slot_creator.create_slot_with_initializer(var, initializer, shape, dtype, op_name)
+        return slots[key]
+
+    def _zeros_slot(self, var: Any, slot_name: str, op_name: str) -> Any:
+        """The slot of a variable, made of zeros when there is none."""
+        slots, key = self._slot_dict(slot_name), _key_of(var)
+        if key not in slots:
+            slots[key] = slot_creator.create_zeros_slot(var, op_name)
+        return slots[key]
+
+    def _create_non_slot_variable(self, initial_value: Any, name: str, colocate_with: Any) -> Any:
+        """A variable of the optimizer itself beside another one, one of each name per graph."""
+        key = (name, colocate_with.graph)
+        if key not in self._non_slot_dict:
+            with get_default_graph().colocate_with(colocate_with):
+                self._non_slot_dict[key] = _new_variable(
+                    initial_value,
+                    name=name,
+                    trainable=False,
+                    use_resource=isinstance(colocate_with, ResourceVariable),
+                )
+        return self._non_slot_dict[key]
+
+    def _get_non_slot_variable(self, name: str, graph: Graph | None = None) -> Any:
+        return self._non_slot_dict.get((name, graph))
+
+    def _non_slot_variables(self) -> list[Any]:
+        return list(self._non_slot_dict.values())
+
+
+def _variables_to_optimize(var_list: Any) -> list[Any]:
+    if var_list is not None:
+        return _flat(var_list)
+    return trainable_variables() + get_default_graph().get_collection(GraphKeys.TRAINABLE_RESOURCE_VARIABLES)
+
+
+def _flat(items: Any) -> list[Any]:
+    if isinstance(items, list | tuple):
+        return [each for item in items for each in _flat(item)]
+    return [items]
+
+
+def _differentiated(variable: Any) -> Any:
+    """What gradients are taken for; NotImplementedError when this is no variable and no tensor."""
+    if not isinstance(variable, Variable | Tensor):
+        raise NotImplementedError("Trying to optimize unsupported type ", variable)
+    return variable._variable if isinstance(variable, Variable) else variable
+
+
+def _checked_gradient(gradient: Any) -> Any:
+    if gradient is None:
+        return None
+    try:
+        return convert_to_tensor_or_indexed_slices(gradient)
+    except TypeError:
+        raise TypeError(f"Gradient must be convertible to a Tensor or IndexedSlices, or None: {gradient}") from None
+
+
+def _operation(item: Any) -> Operation:
+    operation: Operation = item if isinstance(item, Operation) else item.op
+    return operation
+
+
+def _key_of(variable: Any) -> Any:
+    return variable.op.graph, variable.op.name

@@ -1,0 +1,320 @@
+"""SyncReplicasOptimizer: replicas that train in step, each update made of the mean of several replicas' gradients.
+
+How a step goes. Each replica stamps its gradients with its local step and pushes them to one accumulator per variable, which
+drops those stamped before the global step. When an accumulator holds `replicas_to_aggregate` of them, the chief's thread takes
+their mean, updates the variables, adds one to the global step and puts one token per replica, which carries that step, into the
+token queue. A replica's train op ends when it has drawn a token, whose step becomes its local step.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+from typing import Any
+
+from weft.errors import CancelledError
+from weft.framework.collections import GraphKeys
+from weft.framework.graph import get_default_graph
+from weft.framework.indexed_slices import IndexedSlices
+from weft.framework.operation import Operation, Tensor
+from weft.ops.array.filling import fill
+from weft.ops.control_flow.ordering import group, no_op
+from weft.ops.data_flow.conditional_accumulator import ConditionalAccumulator, SparseConditionalAccumulator
+from weft.ops.data_flow.queue import FIFOQueue
+from weft.ops.data_flow.queue_nodes import queue_reopen
+from weft.ops.variables.assign import assign
+from weft.ops.variables.collections import global_variables, report_uninitialized_variables
+from weft.ops.variables.variable import Variable
+from weft.platform import tf_logging
+from weft.training.hooks.session_run_hook import SessionRunHook
+from weft.training.optimizers.optimizer import Optimizer
+from weft.training.queue_runner import QueueRunner
+from weft.training.sessions.model_readiness import what_is_missing
+from weft.training.sessions.stall_watch import WatchedQueueRunner
+
+
+class SyncReplicasOptimizer(Optimizer):
+    """Wraps an optimizer so that replicas train in step.
+
+        opt = tf.train.SyncReplicasOptimizer(opt, replicas_to_aggregate=50, total_num_replicas=52)
+        train_op = opt.minimize(loss, global_step=global_step)
+        hooks = [opt.make_session_run_hook(is_chief)]
+
+    While an update waits for gradients, the chief logs every 10 seconds how many there are and whose are missing.
+
+    The hook is all that a MonitoredTrainingSession needs. With a Supervisor, pass `local_init_op` (`chief_init_op` or
+    `local_step_init_op`) and `ready_for_local_init_op`, and on the chief run `get_init_tokens_op()` and start
+    `get_chief_queue_runner()`.
+
+    Args:
+        opt: the optimizer that computes and applies the gradients.
+        replicas_to_aggregate: how many gradients make an update.
+        total_num_replicas: how many replicas there are. More than `replicas_to_aggregate`: the slowest gradients of a step
+            are dropped. Fewer: replicas contribute several gradients to one update. The same when None.
+        variable_averages: an ExponentialMovingAverage to apply after each update.
+        variables_to_average: the variables that it averages.
+        use_locking: recorded in the update ops.
+        name: the name of the operations made.
+    """
+
+    def __init__(
+        self,
+        opt: Optimizer,
+        replicas_to_aggregate: int,
+        total_num_replicas: int | None = None,
+        variable_averages: Any = None,
+        variables_to_average: Any = None,
+        use_locking: bool = False,
+        name: str = "sync_replicas",
+    ) -> None:
+        super().__init__(use_locking, name)
+        if total_num_replicas is None:
+            total_num_replicas = replicas_to_aggregate
+        tf_logging.info(
+            "SyncReplicasV2: replicas_to_aggregate=%s; total_num_replicas=%s", replicas_to_aggregate, total_num_replicas
+        )
+        self._opt = opt
+        self._replicas_to_aggregate = replicas_to_aggregate
+        self._total_num_replicas = total_num_replicas
+        self._tokens_per_step = max(total_num_replicas, replicas_to_aggregate)
+        self._variable_averages = variable_averages
+        self._variables_to_average = variables_to_average
+        self._global_step: Any = None
+        self._local_step: Any = None
+        self._sync_token_queue: FIFOQueue | None = None
+        self._chief_queue_runner: QueueRunner | None = None
+        self._release: Any = None
+        self._accumulator_list: list[tuple[Any, str]] = []
+        self._reports: list[Tensor] = []
+        self.local_step_init_op: Any = None
+        self.chief_init_op: Any = None
+        self.ready_for_local_init_op: Any = None
+
+    def compute_gradients(self, *args: Any, **kwargs: Any) -> Any:
+        """The wrapped optimizer's; clip or change them before `apply_gradients`."""
+        return self._opt.compute_gradients(*args, **kwargs)
+
+    def apply_gradients(self, grads_and_vars: Any, global_step: Any = None, name: str | None = None) -> Any:
+        """Add the nodes that push this replica's gradients and wait for the update, and the chief's that make it.
+
+        Args:
+            grads_and_vars: (gradient, variable) pairs.
+            global_step: the variable that counts the updates.
+            name: the name of the operations.
+
+        Returns:
+            The train op of this replica.
+
+        Raises:
+            ValueError: there are no pairs, no global step, or a gradient is neither a Tensor nor an IndexedSlices.
+        """
+        pairs = list(grads_and_vars)
+        if not pairs:
+            raise ValueError("Must supply at least one variable")
+        if global_step is None:
+            raise ValueError("Global step is required to check staleness")
+        graph = get_default_graph()
+        self._global_step = global_step
+        self._add_local_step(global_step)
+        with graph.name_scope(None), graph.name_scope(name or self._name):
+            pushes, aggregated = self._add_accumulators(pairs)
+            with graph.device(global_step.device), graph.name_scope(None):
+                update = self._opt.apply_gradients(aggregated, global_step)
+                queue = FIFOQueue(-1, global_step.dtype.base_dtype, shapes=(), name="sync_token_q", shared_name="sync_token_q")
+                self._sync_token_queue = queue
+                train_op = self._add_train_op(queue, pushes)
+                self._release = self._add_release(queue, update)
+                self._reports = self._add_reports(graph)
+                self._chief_queue_runner = WatchedQueueRunner(self._reports, queue, [self._release])
+            self.chief_init_op = self._add_chief_init(graph)
+        return train_op
+
+    def _add_local_step(self, global_step: Any) -> None:
+        graph = get_default_graph()
+        # Colocation keeps a device setter from sending this variable to a parameter server.
+        with graph.colocate_with(no_op()):
+            make_variable: Any = Variable
+            self._local_step = make_variable(
+                initial_value=0,
+                trainable=False,
+                collections=[GraphKeys.LOCAL_VARIABLES],
+                dtype=global_step.dtype.base_dtype,
+                name="sync_rep_local_step",
+            )
+        self.local_step_init_op = assign(self._local_step, global_step)
+        self.ready_for_local_init_op = report_uninitialized_variables(global_variables())
+
+    def _add_accumulators(self, pairs: Sequence[tuple[Any, Any]]) -> tuple[list[Operation], list[tuple[Any, Any]]]:
+        """For each variable, this replica's push and the mean that the chief takes."""
+        pushes: list[Operation] = []
+        aggregated: list[tuple[Any, Any]] = []
+        for gradient, variable in pairs:
+            with get_default_graph().device(variable.device):
+                mean, push = None, None
+                if gradient is not None:
+                    mean, push = self._accumulate(gradient, variable)
+                    pushes.append(push)
+                aggregated.append((mean, variable))
+        return pushes, aggregated
+
+    def _accumulate(self, gradient: Any, variable: Any) -> tuple[Any, Operation]:
+        shared_name = f"{variable.name}/grad_accum"
+        count = self._replicas_to_aggregate
+        if isinstance(gradient, Tensor):
+            dense = ConditionalAccumulator(gradient.dtype, shape=variable.get_shape(), shared_name=shared_name)
+            self._accumulator_list.append((dense, variable.device))
+            return dense.take_grad(count), dense.apply_grad(gradient, local_step=self._local_step)
+        if isinstance(gradient, IndexedSlices):
+            sparse = SparseConditionalAccumulator(gradient.dtype, shape=(), shared_name=shared_name)
+            self._accumulator_list.append((sparse, variable.device))
+            push = sparse.apply_indexed_slices_grad(gradient, local_step=self._local_step)
+            return sparse.take_indexed_slices_grad(count), push
+        raise ValueError(f"Unknown grad type! Got {type(gradient).__name__} for variable {variable.name!r}")
+
+    def _add_train_op(self, queue: FIFOQueue, pushes: Sequence[Operation]) -> Any:
+        with get_default_graph().control_dependencies(pushes):
+            token = queue.dequeue()
+        return assign(self._local_step, token)
+
+    def _add_release(self, queue: FIFOQueue, update: Any) -> Any:
+        """What the chief's thread runs: the update, then the tokens for the next step."""
+        graph = get_default_graph()
+        with graph.control_dependencies([update]):
+            release: Any = queue.enqueue_many((self._tokens(self._tokens_per_step),))
+        if self._variable_averages is not None:
+            with graph.control_dependencies([release]):
+                release = self._variable_averages.apply(self._variables_to_average)
+        return release
+
+    def _tokens(self, count: int) -> Tensor:
+        # Reading explicitly makes the value that of after the control dependencies.
+        step = self._global_step
+        return fill([count], step.read_value() if isinstance(step, Variable) else step)
+
+    def _add_reports(self, graph: Any) -> list[Tensor]:
+        """For each task, what its first accumulator says of the update that it waits for."""
+        first = {device: accumulator for accumulator, device in reversed(self._accumulator_list)}
+        reports = []
+        for device, accumulator in first.items():
+            with graph.device(device):
+                reports.append(accumulator.report())
+        return reports
+
+    def _add_chief_init(self, graph: Any) -> Operation:
+        steps = [self.local_step_init_op]
+        for accumulator, device in self._accumulator_list:
+            with graph.device(device):
+                steps.append(accumulator.set_global_step(self._global_step, name="SetGlobalStep"))
+        return group(*steps)
+
+    def get_chief_queue_runner(self) -> QueueRunner:
+        """The QueueRunner of the chief's thread.
+
+        Raises:
+            ValueError: `apply_gradients` was not called.
+        """
+        if self._chief_queue_runner is None:
+            raise ValueError("Should be called after apply_gradients().")
+        return self._chief_queue_runner
+
+    def get_init_tokens_op(self, num_tokens: int = -1) -> Any:
+        """What the chief runs first: puts tokens into the queue, so that replicas may start.
+
+        Args:
+            num_tokens: how many; at least `replicas_to_aggregate - total_num_replicas`, `replicas_to_aggregate` for -1.
+
+        Raises:
+            ValueError: `apply_gradients` was not called, or the tokens are too few for a first update.
+        """
+        if self._sync_token_queue is None:
+            raise ValueError("get_init_tokens_op() should be called after apply_gradients().")
+        needed = self._replicas_to_aggregate - self._total_num_replicas
+        if num_tokens == -1:
+            num_tokens = self._replicas_to_aggregate
+        elif num_tokens < needed:
+            raise ValueError(f"Too few tokens to finish the first step: {num_tokens} (given) vs {needed} (needed)")
+        if num_tokens <= 0:
+            return no_op(name="no_init_tokens")
+        with get_default_graph().device(self._global_step.device):
+            # An earlier job on these parameter servers closed the queue when it ended.
+            reopened = queue_reopen(self._sync_token_queue.queue_ref)
+        with get_default_graph().control_dependencies([reopened]):
+            return self._enqueue_tokens(num_tokens)
+
+    def _enqueue_tokens(self, count: int) -> Operation:
+        assert self._sync_token_queue is not None
+        graph = get_default_graph()
+        with graph.device(self._global_step.device), graph.name_scope(None):
+            return self._sync_token_queue.enqueue_many((self._tokens(count),))
+
+    def get_slot(self, *args: Any, **kwargs: Any) -> Any:
+        """The wrapped optimizer's slot of a variable."""
+        return self._opt.get_slot(*args, **kwargs)
+
+    def get_slot_names(self, *args: Any, **kwargs: Any) -> list[str]:
+        """The names of the wrapped optimizer's slots."""
+        return self._opt.get_slot_names(*args, **kwargs)
+
+    def variables(self) -> list[Any]:
+        """The wrapped optimizer's variables, slots included; not the local step."""
+        return self._opt.variables()
+
+    def make_session_run_hook(self, is_chief: bool, num_tokens: int = -1) -> SessionRunHook:
+        """A hook that does what this replica has to do besides running the train op.
+
+        Args:
+            is_chief: whether it is the chief.
+            num_tokens: how many tokens the chief puts into the queue at first; see `get_init_tokens_op`.
+        """
+        return _SyncReplicasOptimizerHook(self, is_chief, num_tokens)
+
+
+class _SyncReplicasOptimizerHook(SessionRunHook):
+    """Sets the local step; on the chief, also makes the tokens and the updates."""
+
+    releases_replicas = True
+
+    def __init__(self, optimizer: SyncReplicasOptimizer, is_chief: bool, num_tokens: int) -> None:
+        self._optimizer = optimizer
+        self._is_chief = is_chief
+        self._num_tokens = num_tokens
+        self._init_tokens_op: Any = None
+        self._end_op: Any = None
+        self._queue_runner: QueueRunner | None = None
+
+    def begin(self) -> None:
+        optimizer = self._optimizer
+        queue = optimizer._sync_token_queue
+        if queue is None:
+            raise ValueError("SyncReplicasOptimizer.apply_gradient should be called before using the hook.")
+        self._ready_op = optimizer.ready_for_local_init_op
+        self._local_init_op = optimizer.chief_init_op if self._is_chief else optimizer.local_step_init_op
+        if not self._is_chief:
+            self._end_op = optimizer._enqueue_tokens(max(optimizer._total_num_replicas - 1, 1))
+            return
+        self._init_tokens_op = optimizer.get_init_tokens_op(self._num_tokens)
+        self._end_op = queue.close()
+        # The queue stays open when the chief only loses its session: the others then wait for it to come back.
+        nothing = no_op()
+        self._queue_runner = WatchedQueueRunner(
+            optimizer._reports, queue, [optimizer._release], close_op=nothing, cancel_op=nothing
+        )
+
+    def after_create_session(self, session: Any, coord: Any) -> None:
+        missing = what_is_missing(session, self._ready_op)
+        if missing:
+            raise RuntimeError(
+                "Init operations did not make model ready for SyncReplicasOptimizer local_init. Init op: "
+                f"{self._local_init_op.name}, error: {missing}"
+            )
+        session.run(self._local_init_op)
+        if self._init_tokens_op is not None:
+            session.run(self._init_tokens_op)
+        if self._queue_runner is not None:
+            self._queue_runner.create_threads(session, coord=coord, daemon=True, start=True)
+
+    def end(self, session: Any) -> None:
+        # Others may still wait for a token. When the chief leaves there will be none: a closed queue ends their input. When
+        # another replica leaves, it may have drawn two of the last ones: with a token they can look at the global step.
+        with contextlib.suppress(CancelledError):
+            session.run(self._end_op)

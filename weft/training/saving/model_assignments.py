@@ -1,0 +1,63 @@
+"""Assignments to variables of a model by name: of values, and of what a checkpoint has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from weft.checkpoint.checkpoint_reader import NewCheckpointReader
+from weft.framework.graph import get_default_graph
+from weft.ops.array.placeholder import placeholder
+from weft.ops.variables.model_variables import get_unique_variable
+from weft.training.saving.saver import Saver
+
+
+def get_variable_full_name(var: Any) -> str:
+    """The name under which a variable, or the whole that it is a part of, is saved."""
+    info = var._save_slice_info
+    return str(info.full_name if info else var.op.name)
+
+
+def assign_from_values(var_names_to_values: Mapping[str, Any]) -> tuple[Any, dict[Any, Any]]:
+    """An operation that assigns values to variables by name, and the feeds that it needs."""
+    assignments, feeds = [], {}
+    for name, value in var_names_to_values.items():
+        var = get_unique_variable(name)
+        given = placeholder(var.dtype.base_dtype, var.get_shape(), name=f"{var.op.name}/placeholder")
+        assignments.append(var.assign(given))
+        feeds[given] = value
+    graph = get_default_graph()
+    with graph.control_dependencies([each.op for each in assignments]), graph.name_scope(None):
+        return graph.create_op("NoOp", [], [], name="assign_from_values"), feeds
+
+
+def assign_from_values_fn(var_names_to_values: Mapping[str, Any]) -> Callable[[Any], Any]:
+    """A function of a session that assigns values to variables by name."""
+    operation, feeds = assign_from_values(var_names_to_values)
+    return lambda session: session.run(operation, feeds)
+
+
+def assign_from_checkpoint_fn(
+    model_path: str, var_list: Any, ignore_missing_vars: bool = False, reshape_variables: bool = False
+) -> Callable[[Any], Any]:
+    """A function of a session that restores variables from a checkpoint.
+
+    Args:
+        model_path: the checkpoint.
+        var_list: variables, or a dict of them by their names in the checkpoint; may not be empty.
+        ignore_missing_vars: leave variables alone that the checkpoint does not have, rather than fail.
+        reshape_variables: take values of another shape with as many elements.
+
+    Raises:
+        ValueError: there is no variable to restore.
+    """
+    if not var_list:
+        raise ValueError("var_list cannot be empty")
+    if ignore_missing_vars:
+        named = var_list if isinstance(var_list, Mapping) else {get_variable_full_name(var): var for var in var_list}
+        reader = NewCheckpointReader(model_path)
+        var_list = {name: var for name, var in named.items() if reader.has_tensor(name)}
+        if not var_list:
+            return lambda session: None
+    saver = Saver(var_list, reshape=reshape_variables)
+    return lambda session: saver.restore(session, model_path)

@@ -1,0 +1,398 @@
+"""Saver: saves the variables of a session to checkpoints, keeps the last few of them, and restores them."""
+
+from __future__ import annotations
+
+import math
+import numbers
+import os
+from typing import Any, Final
+
+from tensorboard.compat.proto import saver_pb2
+
+from weft import errors
+from weft.checkpoint import checkpoint_state
+from weft.client.session import BaseSession
+from weft.framework.collection_proto import register_proto_function
+from weft.framework.collections import GraphKeys
+from weft.framework.graph import get_default_graph
+from weft.framework.name_prefix import prepend_name_scope, strip_name_scope
+from weft.ops.variables.collections import _all_saveable_objects
+from weft.platform import gfile, tf_logging
+from weft.training.saving import meta_graph
+from weft.training.saving.kept_checkpoints import KeptCheckpoints
+from weft.training.saving.saver_builder import BaseSaverBuilder, BulkSaverBuilder
+
+_ADVICE: Final = (
+    "Restoring from checkpoint failed. This is most likely due to {} from the checkpoint. Please ensure that you have "
+    "not altered the graph expected based on the checkpoint. Original error:\n\n{}"
+)
+
+
+class Saver:
+    """Saves variables to `PATH-STEP.index` and `.data` files, and restores them. Used by one thread at a time.
+
+    Making it adds nodes to the default graph; `save` and `restore` run them. The graph may go on running steps
+    meanwhile: every variable is written as it is at one moment.
+
+    Args:
+        var_list: variables and savable objects, or a dict of them by the names to use in checkpoints; all global
+            variables and savable objects when None.
+        reshape: give each tensor that is restored the shape of its variable.
+        sharded: let each device's task write its variables itself, to a file system that all of them see.
+        max_to_keep: how many checkpoints to keep; None or 0 keeps all.
+        keep_checkpoint_every_n_hours: besides, keep one for ever each time so many hours have passed.
+        name: the name scope of the nodes; "save" when None.
+        restore_sequentially: accepted; a restore reads one tensor after the other.
+        saver_def: names the nodes of a Saver that the graph has already; none are added.
+        builder: makes the nodes.
+        defer_build: do not add the nodes before `build` is called.
+        allow_empty: a Saver of no variables does nothing, rather than being an error.
+        write_version: SaverDef.V2.
+        pad_step_number: give steps in file names 8 digits.
+        save_relative_paths: let the `checkpoint` file name checkpoints relative to its directory.
+        filename: the path when none is fed.
+
+    Raises:
+        TypeError, ValueError: `var_list` is of a wrong type or ambiguous, there is nothing to save, or the version is
+            not V2.
+    """
+
+    def __init__(
+        self,
+        var_list: Any = None,
+        reshape: bool = False,
+        sharded: bool = False,
+        max_to_keep: int | None = 5,
+        keep_checkpoint_every_n_hours: float = 10000.0,
+        name: str | None = None,
+        restore_sequentially: bool = False,
+        saver_def: Any = None,
+        builder: BaseSaverBuilder | None = None,
+        defer_build: bool = False,
+        allow_empty: bool = False,
+        write_version: int = saver_pb2.SaverDef.V2,
+        pad_step_number: bool = False,
+        save_relative_paths: bool = False,
+        filename: str | None = None,
+    ) -> None:
+        if defer_build and var_list:
+            raise ValueError(
+                "If `var_list` is provided then build cannot be deferred. Either set defer_build=False or var_list=None."
+            )
+        self._var_list = var_list
+        self._reshape = reshape
+        self._sharded = sharded
+        self._max_to_keep = max_to_keep
+        self._keep_checkpoint_every_n_hours = keep_checkpoint_every_n_hours
+        self._name = name
+        self._restore_sequentially = restore_sequentially
+        self.saver_def: Any = saver_def
+        self._builder = builder
+        self._is_built = False
+        self._allow_empty = allow_empty
+        self._is_empty = False
+        self._write_version = write_version
+        self._pad_step_number = pad_step_number
+        self._filename = filename
+        self._save_relative_paths = save_relative_paths
+        self._kept = KeptCheckpoints()
+        if not defer_build:
+            self.build()
+        if self.saver_def:
+            _check_saver_def(self.saver_def)
+            self._write_version = self.saver_def.version
+
+    def build(self) -> None:
+        """Add the nodes; once is enough."""
+        if self._is_built:
+            return
+        self._is_built = True
+        if not self.saver_def:
+            self._add_nodes()
+            if self._is_empty:
+                return
+        elif self._name:
+            moved = saver_pb2.SaverDef()
+            moved.CopyFrom(self.saver_def)
+            for field in ("filename_tensor_name", "save_tensor_name", "restore_op_name"):
+                setattr(moved, field, prepend_name_scope(getattr(moved, field), self._name))
+            self.saver_def = moved
+        _check_saver_def(self.saver_def)
+        self._kept.start(self.saver_def.keep_checkpoint_every_n_hours)
+
+    def _add_nodes(self) -> None:
+        builder = self._builder = self._builder or BulkSaverBuilder(self._write_version)
+        if self._var_list is None:
+            self._var_list = _all_saveable_objects()
+        if not self._var_list:
+            if not self._allow_empty:
+                raise ValueError("No variables to save")
+            self._is_empty = True
+            return
+        self.saver_def = builder.build(
+            self._var_list,
+            reshape=self._reshape,
+            sharded=self._sharded,
+            max_to_keep=self._max_to_keep,
+            keep_checkpoint_every_n_hours=self._keep_checkpoint_every_n_hours,
+            name=self._name,
+            restore_sequentially=self._restore_sequentially,
+            filename=self._filename,
+        )
+
+    # Its serial form.
+
+    def as_saver_def(self) -> Any:
+        """The SaverDef."""
+        return self.saver_def
+
+    def to_proto(self, export_scope: str | None = None) -> Any:
+        """The SaverDef; None when its nodes are outside `export_scope`."""
+        if export_scope is None:
+            return self.saver_def
+        names = self.saver_def.filename_tensor_name, self.saver_def.save_tensor_name, self.saver_def.restore_op_name
+        if not all(name.startswith(export_scope) for name in names):
+            return None
+        proto = saver_pb2.SaverDef()
+        proto.CopyFrom(self.saver_def)
+        proto.filename_tensor_name, proto.save_tensor_name, proto.restore_op_name = (
+            strip_name_scope(name, export_scope) for name in names
+        )
+        return proto
+
+    @staticmethod
+    def from_proto(saver_def: Any, import_scope: str | None = None) -> Saver:
+        """The Saver that a SaverDef describes, whose nodes are in the default graph."""
+        return Saver(saver_def=saver_def, name=import_scope)
+
+    # The checkpoints that are kept.
+
+    @property
+    def last_checkpoints(self) -> list[str]:
+        """The checkpoints that this Saver wrote and has not deleted, oldest first."""
+        return self._kept.paths
+
+    def set_last_checkpoints(self, last_checkpoints: list[str]) -> None:
+        """Take over checkpoints, oldest first, that will be deleted as this Saver's own."""
+        assert isinstance(last_checkpoints, list)
+        self._kept.take_over([(path, math.inf) for path in last_checkpoints])
+
+    def set_last_checkpoints_with_time(self, last_checkpoints_with_time: list[tuple[str, float]]) -> None:
+        """Take over checkpoints with the times, in seconds since 1970, at which they were written."""
+        assert isinstance(last_checkpoints_with_time, list)
+        self._kept.take_over(last_checkpoints_with_time)
+
+    def recover_last_checkpoints(self, checkpoint_paths: list[str]) -> None:
+        """Take over those of the checkpoints that exist, as after a crash."""
+        found = [(path, checkpoint_state.get_checkpoint_mtimes([path])) for path in checkpoint_paths]
+        self.set_last_checkpoints_with_time([(path, times[0]) for path, times in found if times])
+
+    # Saving and restoring.
+
+    def save(
+        self,
+        sess: Any,
+        save_path: Any,
+        global_step: Any = None,
+        latest_filename: str | None = None,
+        meta_graph_suffix: str = "meta",
+        write_meta_graph: bool = True,
+        write_state: bool = True,
+        strip_default_attrs: bool = False,
+        save_debug_info: bool = False,
+    ) -> str | None:
+        """Save the variables as they are in a session; blocks until the checkpoint is complete.
+
+        Args:
+            sess: the session, of the graph in which this Saver was made.
+            save_path: the checkpoint's path without suffix.
+            global_step: appended to the path as `-STEP`: a number, or a tensor or its name.
+            latest_filename: the name of the state file beside the checkpoint; "checkpoint" when None.
+            meta_graph_suffix: the suffix of the MetaGraphDef that is written beside it.
+            write_meta_graph: whether to write one.
+            write_state: whether to write the state file, and delete checkpoints that are too many.
+            strip_default_attrs: leave attributes that have their defaults out of the MetaGraphDef.
+            save_debug_info: accepted; there is no debug information to save.
+
+        Returns:
+            The path, with the step; None when this Saver is empty.
+
+        Raises:
+            TypeError: `sess` is no Session.
+            ValueError: `latest_filename` has a directory or is the checkpoint's, or the directory to write to is in
+                none that exists.
+            RuntimeError: `build` was deferred and not called.
+            OpError: a variable has no value, or a task could not write.
+        """
+        if not self._is_built:
+            raise RuntimeError("`build()` should be called before save if defer_build==True")
+        latest_filename = "checkpoint" if latest_filename is None else latest_filename
+        if os.path.split(latest_filename)[0]:
+            raise ValueError("'latest_filename' must not contain path components")
+        save_path = os.fsdecode(save_path)
+        checkpoint_file = self._checkpoint_file(sess, save_path, global_step, latest_filename)
+        if not isinstance(sess, BaseSession):
+            raise TypeError(f"'sess' must be a Session; {sess}")
+        written: str | None = None
+        if not self._is_empty:
+            try:
+                fed = {self.saver_def.filename_tensor_name: checkpoint_file}
+                written = os.fsdecode(sess.run(self.saver_def.save_tensor_name, fed))
+                if write_state:
+                    self._write_state(written, os.path.dirname(save_path), latest_filename)
+                    self._kept.delete_oldest(self.saver_def.version, meta_graph_suffix)
+            except (errors.FailedPreconditionError, errors.NotFoundError) as error:
+                # A merge says better itself that the tasks see different files.
+                is_merge = error.op is not None and error.op.type == "MergeV2Checkpoints"
+                if not is_merge and not gfile.IsDirectory(os.path.dirname(save_path) or "."):
+                    raise ValueError(f"Parent directory of {save_path} doesn't exist, can't save.") from error
+                raise
+        if write_meta_graph:
+            path = checkpoint_state.meta_graph_filename(checkpoint_file, meta_graph_suffix)
+            with sess.graph.as_default():
+                self.export_meta_graph(path, strip_default_attrs=strip_default_attrs, save_debug_info=save_debug_info)
+        return written
+
+    def _checkpoint_file(self, sess: Any, save_path: str, global_step: Any, latest_filename: str) -> str:
+        if global_step is None:
+            if os.path.basename(save_path) == latest_filename and not self._sharded:
+                raise ValueError(f"'latest_filename' collides with 'save_path': '{latest_filename}' and '{save_path}'")
+            return save_path
+        if not isinstance(global_step, numbers.Integral):
+            global_step = sess.run(global_step)
+        return f"{save_path}-{int(global_step):08d}" if self._pad_step_number else f"{save_path}-{int(global_step)}"
+
+    def _write_state(self, path: str, directory: str, latest_filename: str) -> None:
+        self._kept.note(path, self.saver_def.max_to_keep)
+        checkpoint_state.update_checkpoint_state(
+            directory,
+            path,
+            all_model_checkpoint_paths=self.last_checkpoints,
+            latest_filename=latest_filename,
+            save_relative_paths=self._save_relative_paths,
+        )
+
+    def restore(self, sess: Any, save_path: Any) -> None:
+        """Give the variables in a session the values of a checkpoint; they need not be initialized.
+
+        Args:
+            sess: the session, of the graph in which this Saver was made.
+            save_path: the checkpoint's path without suffix.
+
+        Raises:
+            ValueError: there is no checkpoint at that path.
+            NotFoundError: the checkpoint lacks a variable.
+            InvalidArgumentError: a variable's type or shape is another one than the checkpoint's.
+        """
+        if self._is_empty:
+            return
+        if save_path is None:
+            raise ValueError("Can't load save_path when it is None.")
+        prefix = os.fsdecode(save_path)
+        if not checkpoint_state.checkpoint_exists(prefix):
+            raise ValueError(f"The passed save_path is not a valid checkpoint: {prefix}")
+        tf_logging.info("Restoring parameters from %s", prefix)
+        try:
+            sess.run(self.saver_def.restore_op_name, {self.saver_def.filename_tensor_name: prefix})
+        except errors.NotFoundError as error:
+            raise _advised(error, "a Variable name or other graph key that is missing") from error
+        except errors.InvalidArgumentError as error:
+            raise _advised(error, "a mismatch between the current graph and the graph") from error
+
+    def export_meta_graph(
+        self,
+        filename: str | None = None,
+        collection_list: list[str] | None = None,
+        as_text: bool = False,
+        export_scope: str | None = None,
+        clear_devices: bool = False,
+        clear_extraneous_savers: bool = False,
+        strip_default_attrs: bool = False,
+        save_debug_info: bool = False,
+    ) -> Any:
+        """The MetaGraphDef of the default graph with this Saver, written to a file if one is named.
+
+        The arguments are those of `weft.training.saving.meta_graph.export_meta_graph`.
+        """
+        return meta_graph.export_meta_graph(
+            filename=filename,
+            graph_def=get_default_graph().as_graph_def(add_shapes=True),
+            saver_def=self.saver_def,
+            collection_list=collection_list,
+            as_text=as_text,
+            export_scope=export_scope,
+            clear_devices=clear_devices,
+            clear_extraneous_savers=clear_extraneous_savers,
+            strip_default_attrs=strip_default_attrs,
+            save_debug_info=save_debug_info,
+        )
+
+
+def _advised(error: errors.OpError, what: str) -> errors.OpError:
+    kind: Any = type(error)
+    return kind(error.node_def, error.op, _ADVICE.format(what, error.message))  # type: ignore[no-any-return]
+
+
+def _check_saver_def(saver_def: Any) -> None:
+    if not isinstance(saver_def, saver_pb2.SaverDef):
+        raise ValueError(f"saver_def must be a saver_pb2.SaverDef: {saver_def}")
+    if not saver_def.save_tensor_name:
+        raise ValueError(f"saver_def must specify the save_tensor_name: {saver_def}")
+    if not saver_def.restore_op_name:
+        raise ValueError(f"saver_def must specify the restore_op_name: {saver_def}")
+
+
+def get_saver_or_default() -> Saver:
+    """The Saver in the collection SAVERS; one is made and put there when there is none.
+
+    Raises:
+        RuntimeError: there are several.
+    """
+    savers = get_default_graph().get_collection(GraphKeys.SAVERS)
+    if len(savers) > 1:
+        raise RuntimeError(
+            f"More than one item in collection {GraphKeys.SAVERS}. Please indicate which one to use by passing it to "
+            "the constructor."
+        )
+    if savers:
+        return savers[0]  # type: ignore[no-any-return]
+    saver = Saver(sharded=True, allow_empty=True)
+    get_default_graph().add_to_collection(GraphKeys.SAVERS, saver)
+    return saver
+
+
+def import_meta_graph(
+    meta_graph_or_file: Any, clear_devices: bool = False, import_scope: str | None = None, **kwargs: Any
+) -> Saver | None:
+    """Add the nodes of a MetaGraphDef to the default graph and its collections to the graph's.
+
+    Args:
+        meta_graph_or_file: the MetaGraphDef, or the path of a file with one, binary or text.
+        clear_devices: forget where nodes were placed.
+        import_scope: the name scope to put all into.
+        kwargs: `input_map`, as `import_graph_def` takes it; `restore_collections_predicate`, which is asked for each
+            collection's name whether to take it over.
+
+    Returns:
+        A Saver: that of the MetaGraphDef, or one of all variables; None when there is nothing to save.
+
+    Raises:
+        OSError: there is no such file.
+        ValueError: a node's op is not known, or an input is not there.
+    """
+    proto = meta_graph.as_meta_graph_def(meta_graph_or_file)
+    variables = meta_graph.import_scoped_meta_graph(proto, clear_devices=clear_devices, import_scope=import_scope, **kwargs)
+    if proto.HasField("saver_def"):
+        scope = import_scope
+        if variables:
+            # The scope may have got a suffix: the variables' names tell.
+            key, variable = next(iter(variables.items()))
+            scope = variable.name[: -len(key)]
+        return Saver(saver_def=proto.saver_def, name=scope)
+    if _all_saveable_objects(scope=import_scope):
+        return Saver()
+    tf_logging.info("Saver not created because there are no variables in the graph to restore")
+    return None
+
+
+register_proto_function(GraphKeys.SAVERS, saver_pb2.SaverDef, to_proto=Saver.to_proto, from_proto=Saver.from_proto)

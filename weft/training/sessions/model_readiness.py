@@ -1,0 +1,138 @@
+"""Whether a model is ready: which variables have no value, and whether the chief is going to give them one."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+
+import numpy as np
+
+from weft import errors
+from weft.framework.collections import GraphKeys
+from weft.framework.graph import Graph
+from weft.platform import tf_logging
+from weft.training.sessions.model_signature import ModelSignature, SignatureDiff
+from weft.training.sessions.presence import Replica
+
+_NAMES_SHOWN: Final = 8
+# Two jobs may share servers. A chief that has none of this replica's variables may be the other one's, for so long.
+_STRANGER_S: Final = 5.0
+_LOOK_AGAIN_S: Final = 0.05
+
+
+@dataclass(frozen=True)
+class Missing:
+    """What a ready op says is missing: the variables' names, where it tells them, and the same in words."""
+
+    names: tuple[str, ...]
+    told: str
+
+    def __str__(self) -> str:
+        return self.told
+
+
+def what_is_missing(session: Any, ready_op: Any) -> Missing | None:
+    """What a ready op says is missing in a session; None when nothing is."""
+    if ready_op is None:
+        return None
+    try:
+        value = session.run(ready_op)
+    except errors.FailedPreconditionError as error:
+        if "uninitialized" not in str(error):
+            raise
+        return Missing((), str(error))
+    # Old programs used `assert_variables_initialized` and int32 ranks here.
+    if value is None or value.dtype == np.int32 or value.size == 0:
+        return None
+    names = tuple(name.decode() for name in np.ravel(value).tolist())
+    return Missing(names, _explain(names, session.graph))
+
+
+def _explain(missing: tuple[str, ...], graph: Graph) -> str:
+    shown = ", ".join(missing[:_NAMES_SHOWN])
+    if len(missing) > _NAMES_SHOWN:
+        shown += f" and {len(missing) - _NAMES_SHOWN} more"
+    shared = {variable.op.name for variable in graph.get_collection(GraphKeys.GLOBAL_VARIABLES)}
+    told = f"Variables not initialized: {shown}"
+    if not shared & set(missing):
+        return told
+    if shared <= set(missing):
+        return f"{told}. The chief has not initialized the model yet: none of its variables has a value"
+    return (
+        f"{told}. The other {len(shared - set(missing))} variables have values: if this does not change, these are not in the "
+        "chief's graph, or have other names or devices there (a name with a task's index or a time in it, variables that "
+        "only this task makes)"
+    )
+
+
+class Present(Protocol):
+    """This replica among the others."""
+
+    @property
+    def signature(self) -> ModelSignature:
+        """The signature of this replica's model."""
+        ...
+
+    def others(self) -> list[Replica]:
+        """The replicas that are there now."""
+        ...
+
+
+class ChiefWatch:
+    """Looks, while a replica waits, at whether the chief that is there has the same model.
+
+    Args:
+        presence: the replica.
+        clock: gives seconds.
+    """
+
+    def __init__(self, presence: Present, clock: Callable[[], float] = time.monotonic) -> None:
+        self._presence = presence
+        self._clock = clock
+        self._first_seen: dict[str, float] = {}
+
+    def look(self, missing: Collection[str]) -> str:
+        """Tell what the chief does; `missing` are the variables that this replica waits for.
+
+        Raises:
+            InvalidArgumentError: the chief's model is another one, so the wait would not end, or end with wrong values.
+        """
+        chiefs = [replica for replica in self._presence.others() if replica.is_chief]
+        if not chiefs:
+            return "No chief is there: it was not started yet, or it has failed"
+        diffs = [SignatureDiff(self._presence.signature, chief.signature) for chief in chiefs]
+        for chief, diff in zip(chiefs, diffs, strict=True):
+            if not self._is_in_conflict(diff, missing):
+                if diff.only_there and not missing:
+                    tf_logging.warning("The %s has variables that this replica has not:\n%s", chief, diff)
+                return f"The {chief} is {chief.state}"
+        for chief, diff in zip(chiefs, diffs, strict=True):
+            seen = self._first_seen.setdefault(str(chief), self._clock())
+            if diff.is_related or self._clock() - seen >= _STRANGER_S:
+                raise errors.InvalidArgumentError(None, None, _disagreement(chief, diff))
+        return f"The {chiefs[0]} has none of this replica's variables"
+
+    def wait_for_conflict(self, limit_s: float) -> None:
+        """Look for so long whether the chief has another model, after a variable turned out to be held otherwise.
+
+        Raises:
+            InvalidArgumentError: it has.
+        """
+        deadline = self._clock() + limit_s
+        while self._clock() < deadline:
+            self.look(())
+            time.sleep(_LOOK_AGAIN_S)
+
+    def _is_in_conflict(self, diff: SignatureDiff, missing: Collection[str]) -> bool:
+        return bool(diff.different or diff.never_initialized(missing))
+
+
+def _disagreement(chief: Replica, diff: SignatureDiff) -> str:
+    return (
+        f"This replica's variables are not those of the {chief}, which initializes the model:\n{diff}\n"
+        "What only this replica has would never get a value, and what differs would be shared by mistake. Build the same "
+        "variables in every replica: no task's index and no time in their names, none made by the chief or a replica alone "
+        "(or leave those out of the ready_op), the same devices for all"
+    )

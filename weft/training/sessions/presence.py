@@ -1,0 +1,287 @@
+"""Presence: a replica's note on the board of its job, kept fresh while its session is open, and what it reads there.
+
+The chief's note has the signature of its model, so that replicas with another one are told; everybody's note says what the
+replica is doing, so that the chief can wait for the others at the end. The board is a resource on the tasks that hold the
+variables. A session of its own, on a graph of its own, goes there: the program's graph stays as the program made it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import socket
+import threading
+import time
+import weakref
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from tensorboard.compat.proto import config_pb2
+
+from weft.client.session import Session
+from weft.errors import AbortedError, OpError, UnavailableError
+from weft.framework import dtypes
+from weft.framework.device_spec import DeviceSpec
+from weft.framework.graph import Graph
+from weft.ops.array.placeholder import placeholder
+from weft.ops.data_flow.replica_board import replica_board_leave, replica_board_post, replica_board_read
+from weft.platform import tf_logging
+from weft.training.sessions.model_signature import ModelSignature, as_plain, from_plain, signature_of
+
+HEARTBEAT_S: Final = 1.5
+LEASE_S: Final = 6.0
+_TIMEOUT_MS: Final = 5000
+_LEAVE_S: Final = 1.0
+_TASKS: Final = 3
+_POLL_S: Final = 0.1
+# A worker that trains on by itself does not keep the chief for longer.
+LONGEST_DRAIN_S: Final = 15.0
+_LOG_EVERY_S: Final = 10.0
+_BOARD: Final = {"container": "weft", "shared_name": "replicas"}
+
+
+@dataclass(frozen=True)
+class Replica:
+    """What a replica says of itself.
+
+    `process` is the host and the process, `state` what it does: 'initializing' and 'ready' for the chief, 'waiting' and
+    'training' for the others.
+    """
+
+    is_chief: bool
+    address: str
+    process: str
+    state: str
+    signature: ModelSignature
+
+    def __str__(self) -> str:
+        return f"{'chief' if self.is_chief else 'replica'} {self.address} (process {self.process})"
+
+    def as_note(self) -> bytes:
+        """The note to post."""
+        plain = [self.is_chief, self.address, self.process, self.state, as_plain(self.signature)]
+        return json.dumps(plain).encode()
+
+    @staticmethod
+    def from_note(note: bytes) -> Replica:
+        """What a note says."""
+        is_chief, address, process, state, signature = json.loads(note)
+        return Replica(is_chief, address, process, state, from_plain(signature))
+
+
+def this_process() -> str:
+    """A name that no other process of the job has."""
+    return f"{socket.gethostname()}:{os.getpid()}"
+
+
+class Board:
+    """The board as one member uses it. Used under its owner's lock.
+
+    Args:
+        target: the session's target.
+        config: the session's ConfigProto, whose device filters hold here too.
+        tasks: the devices that have a board each; a note is posted on all of them.
+    """
+
+    def __init__(self, target: str, config: Any, tasks: Sequence[str]) -> None:
+        self._target = target
+        self._config = _board_config(config)
+        self._session: Session | None = None
+        self._graph = Graph()
+        with self._graph.as_default():
+            self._member = placeholder(dtypes.string, [])
+            self._note = placeholder(dtypes.string, [])
+            self._posts, self._leaves, self._reads = [], [], []
+            for task in tasks:
+                with self._graph.device(task):
+                    self._posts.append(replica_board_post(self._member, self._note, **_BOARD))
+                    self._leaves.append(replica_board_leave(self._member, **_BOARD))
+                    self._reads.append(replica_board_read(**_BOARD))
+
+    def _run(self, fetches: Any, feeds: Any = None) -> Any:
+        if self._session is None:
+            self._session = Session(self._target, graph=self._graph, config=self._config)
+        try:
+            return self._session.run(fetches, feeds)
+        except (AbortedError, UnavailableError):
+            # Its containers were reset, or a task was restarted: the next one finds it again.
+            self.close()
+            raise
+
+    def post(self, member: str, note: bytes) -> bool:
+        """Post a note, or with an empty one say that the member is still there; tells whether every task has its note."""
+        return all(self._run(self._posts, {self._member: member, self._note: note}))
+
+    def leave(self, member: str) -> None:
+        """Take the member's note away."""
+        self._run(self._leaves, {self._member: member})
+
+    def read(self) -> dict[str, tuple[bytes, float]]:
+        """Each member's note and its age in seconds, the youngest of all tasks."""
+        found: dict[str, tuple[bytes, float]] = {}
+        for members, notes, ages in self._run(self._reads):
+            for member, note, age in zip(members.tolist(), notes.tolist(), ages.tolist(), strict=True):
+                name = member.decode()
+                if name not in found or age < found[name][1]:
+                    found[name] = note, age
+        return found
+
+    def close(self) -> None:
+        """End the session."""
+        session, self._session = self._session, None
+        if session is not None:
+            with contextlib.suppress(OpError):
+                session.close()
+
+
+def _board_config(config: Any) -> Any:
+    """The session's config with a time limit, and without what only the program's own graph is for."""
+    own = config_pb2.ConfigProto()
+    if config is not None:
+        own.CopyFrom(config)
+    own.operation_timeout_in_ms = _TIMEOUT_MS
+    own.allow_soft_placement = True
+    own.log_device_placement = False
+    own.ClearField("graph_options")
+    return own
+
+
+class Presence:
+    """One session's note, posted by a thread until `leave` or the end of the session.
+
+    Args:
+        session: the training session; it is not kept alive.
+        is_chief: whether it is the chief's.
+        config: its ConfigProto.
+        state: what it does first.
+    """
+
+    def __init__(self, session: Session, is_chief: bool, config: Any, state: str) -> None:
+        self._session = weakref.ref(session)
+        self._signature = signature_of(session.graph)
+        self._is_chief = is_chief
+        target = session.sess_str.decode()
+        self._address = target.removeprefix("grpc://")
+        self._member = f"{this_process()}:{id(self):x}"
+        self._state = state
+        self._is_changed = True
+        self._is_posted = False
+        self._lock = threading.Lock()
+        self._wake = threading.Event()
+        self._is_over = False
+        self._board = Board(target, config, _board_tasks(self._signature))
+        self._thread = threading.Thread(target=self._stay, name="weft-presence", daemon=True)
+
+    @property
+    def signature(self) -> ModelSignature:
+        """The signature of the session's own model."""
+        return self._signature
+
+    def start(self) -> None:
+        """Post the note, and go on posting, in a thread."""
+        self._thread.start()
+
+    def set_state(self, state: str) -> None:
+        """Change the note."""
+        self._state, self._is_changed = state, True
+        self._wake.set()
+
+    def others(self) -> list[Replica]:
+        """The replicas of other sessions that are there now; none when the board cannot be read. Blocks for a few seconds."""
+        try:
+            with self._lock:
+                found = self._board.read()
+        except OpError as error:
+            tf_logging.debug("The replica board cannot be read: %s", error.message)
+            return []
+        return [Replica.from_note(note) for member, (note, age) in found.items() if member != self._member and age < LEASE_S]
+
+    @property
+    def is_chief(self) -> bool:
+        """Whether this is the chief."""
+        return self._is_chief
+
+    def wait_for_others(self, limit_s: float) -> list[Replica]:
+        """Block until the replicas of other processes have ended, or for so many seconds; returns those that have not."""
+        deadline = time.monotonic() + limit_s
+        log_due = time.monotonic() + 1.0
+        while True:
+            left = [each for each in self.others() if each.state == "training" and each.process != this_process()]
+            now = time.monotonic()
+            if not left or now >= deadline:
+                return left
+            if now >= log_due:
+                tf_logging.info("Waiting for %d replicas to end: %s", len(left), ", ".join(map(str, left)))
+                log_due = now + _LOG_EVERY_S
+            time.sleep(_POLL_S)
+
+    def leave(self) -> None:
+        """Take the note away and end the thread; blocks for a second at most."""
+        self._is_over = True
+        self._wake.set()
+        self._thread.join(_LEAVE_S)
+
+    def _stay(self) -> None:
+        while not self._is_over and (session := self._session()) is not None and not session.is_closed:
+            del session
+            with contextlib.suppress(OpError, RuntimeError), self._lock:
+                self._post()
+            self._wake.wait(HEARTBEAT_S)
+            self._wake.clear()
+        with contextlib.suppress(OpError, RuntimeError), self._lock:
+            if self._is_posted:
+                self._board.leave(self._member)
+        with self._lock:
+            self._board.close()
+
+    def _post(self) -> None:
+        if not self._is_changed:
+            self._is_changed = not self._board.post(self._member, b"")
+        if self._is_changed:
+            self._is_changed = False
+            note = Replica(
+                self._is_chief, self._address, this_process(), self._state, self._signature if self._is_chief else {}
+            )
+            self._is_posted = True
+            self._board.post(self._member, note.as_note())
+
+
+def _board_tasks(signature: ModelSignature) -> list[str]:
+    """A few of the tasks that hold the variables, and the one where nodes without a device go: replicas have to meet."""
+    tasks = set()
+    for variable in signature.values():
+        device = DeviceSpec.from_string(variable.device)
+        if device.job is not None:
+            tasks.add((device.job, device.task or 0))
+    return [*(f"/job:{job}/task:{task}" for job, task in sorted(tasks)[:_TASKS]), ""]
+
+
+_PRESENT: Final[weakref.WeakKeyDictionary[Session, Presence]] = weakref.WeakKeyDictionary()
+
+
+def announce(session: Session, is_chief: bool, config: Any, state: str) -> Presence | None:
+    """Begin to be there for other replicas; None where there can be none: in one process, or with state of its own."""
+    if not session.sess_str or (config is not None and config.isolate_session_state):
+        return None
+    presence = _PRESENT[session] = Presence(session, is_chief, config, state)
+    session.when_closed(presence.leave)
+    presence.start()
+    return presence
+
+
+def presence_of(session: Any) -> Presence | None:
+    """The presence of a session, if it was announced."""
+    return _PRESENT.get(session) if isinstance(session, Session) else None
+
+
+def drain(session: Any, limit_s: float) -> None:
+    """If this is a chief's session, block until the replicas of other processes have ended, or for so many seconds."""
+    presence = presence_of(session)
+    if presence is None or not presence.is_chief:
+        return
+    left = presence.wait_for_others(limit_s)
+    if left:
+        told = ", ".join(map(str, left))
+        tf_logging.warning("The chief ends while %d replicas train on, after waiting %g s: %s", len(left), limit_s, told)

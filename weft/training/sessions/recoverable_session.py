@@ -1,0 +1,96 @@
+"""RecoverableSession: makes a new session when a task is lost, and repeats the run that failed."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from weft.errors import OpError
+from weft.training.sessions.coordinated_session import CoordinatedSession, CoordinatedSessionCreator
+from weft.training.sessions.recovery import RETRYABLE, RetryBudget, ValueLostError
+
+T = TypeVar("T")
+
+
+class RecoverableSession:
+    """Runs steps in one CoordinatedSession after the other. Used by one thread at a time.
+
+    A step that failed with a lost task is repeated in a new session, whose model comes from the last checkpoint. Attempts
+    back off and are counted; a step that succeeds starts the count anew.
+
+    Args:
+        creator: makes the sessions.
+        budget: how often, and when, to try again.
+
+    Raises:
+        OpError: no session could be made in as many attempts as `budget` has.
+    """
+
+    def __init__(self, creator: CoordinatedSessionCreator, budget: RetryBudget | None = None) -> None:
+        self._creator = creator
+        self._budget = budget or RetryBudget()
+        self._is_value_lost = False
+        self._sess: CoordinatedSession | None = self._create_session()
+
+    def _create_session(self) -> CoordinatedSession:
+        while True:
+            try:
+                return self._creator.create_session()
+            except RETRYABLE as error:
+                self._budget.failed("making a session", error)
+
+    def should_stop(self) -> bool:
+        """Whether to stop; a task that another thread lost is recovered from first."""
+        if self._sess is None:
+            return False
+        try:
+            return self._sess.should_stop()
+        except RETRYABLE as error:
+            self._lose("a thread of the session ran", error)
+            self._sess = self._create_session()
+            return False
+        except Exception:
+            # It is raised when the session is closed.
+            return True
+
+    def run(self, fetches: Any, feed_dict: Any = None, options: Any = None, run_metadata: Any = None) -> Any:
+        """Run a step, in as many sessions as it takes."""
+        return self._repeat(lambda session: session.run(fetches, feed_dict, options, run_metadata))
+
+    def run_step_fn(self, step_fn: Callable[..., Any]) -> Any:
+        """Call a function with a StepContext, in as many sessions as it takes."""
+        return self._repeat(lambda session: session.run_step_fn(step_fn))
+
+    def _repeat(self, step: Callable[[CoordinatedSession], T]) -> T:
+        while True:
+            if self._sess is None:
+                self._sess = self._create_session()
+            try:
+                result = step(self._sess)
+            except ValueLostError as error:
+                # Once: the new session was ready, so a second time it is the program that leaves the variable without a value.
+                if self._is_value_lost:
+                    raise
+                self._is_value_lost = True
+                self._lose("running a step", error)
+            except RETRYABLE as error:
+                self._lose("running a step", error)
+            else:
+                self._budget.succeeded()
+                self._is_value_lost = False
+                return result
+
+    def _lose(self, what: str, error: OpError) -> None:
+        session, self._sess = self._sess, None
+        if session is not None:
+            # A thread may have met the same loss.
+            with contextlib.suppress(*RETRYABLE):
+                session.close()
+        self._budget.failed(what, error)
+
+    def close(self, at_once: bool = False) -> None:
+        """Close the session of now, if there is one."""
+        session, self._sess = self._sess, None
+        if session is not None:
+            session.close(at_once)

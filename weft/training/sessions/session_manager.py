@@ -1,0 +1,290 @@
+"""SessionManager: makes sessions whose model is ready: restored from a checkpoint, initialized, or waited for."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any, Final
+
+from weft import errors
+from weft.checkpoint.checkpoint_state import get_checkpoint_state
+from weft.client.session import Session
+from weft.framework.graph import Graph, get_default_graph
+from weft.platform import tf_logging
+from weft.training.sessions.model_readiness import ChiefWatch, Missing, what_is_missing
+from weft.training.sessions.needed_tasks import filtered_config
+from weft.training.sessions.presence import announce, presence_of
+
+_FIRST_POLL_S: Final = 0.02
+_LONGEST_POLL_S: Final = 0.5
+_LOG_EVERY_S: Final = 10.0
+# For so long what the chief says of its model may be on its way.
+_NOTE_S: Final = 1.0
+
+
+class SessionManager:
+    """Makes sessions on a graph that are ready to train.
+
+    The chief calls `prepare_session`, which restores or initializes the model. The others call `wait_for_session`.
+
+    Args:
+        local_init_op: run in each new session, once `ready_for_local_init_op` gives no name.
+        ready_op: gives the names of variables without a value; the model is ready when there are none. None: it always is.
+        ready_for_local_init_op: gives the names of variables that `local_init_op` needs.
+        graph: the graph; the default one when None.
+        recovery_wait_secs: the longest time between two looks at a model that is not ready; it is looked at more often.
+        local_init_run_options: RunOptions for `local_init_op`.
+        local_init_feed_dict: what to feed it.
+
+    Raises:
+        ValueError: there is a `ready_for_local_init_op` but no `local_init_op`.
+    """
+
+    def __init__(
+        self,
+        local_init_op: Any = None,
+        ready_op: Any = None,
+        ready_for_local_init_op: Any = None,
+        graph: Graph | None = None,
+        recovery_wait_secs: float = 30,
+        local_init_run_options: Any = None,
+        local_init_feed_dict: Any = None,
+    ) -> None:
+        if ready_for_local_init_op is not None and local_init_op is None:
+            raise ValueError("If you pass a ready_for_local_init_op you must also pass a local_init_op")
+        self._local_init_op = local_init_op
+        self._ready_op = ready_op
+        self._ready_for_local_init_op = ready_for_local_init_op
+        self._graph = get_default_graph() if graph is None else graph
+        self._recovery_wait_secs = recovery_wait_secs
+        self._local_init_run_options = local_init_run_options
+        self._local_init_feed_dict = local_init_feed_dict
+
+    def prepare_session(
+        self,
+        master: str,
+        init_op: Any = None,
+        saver: Any = None,
+        checkpoint_dir: str | None = None,
+        checkpoint_filename_with_path: str | None = None,
+        wait_for_checkpoint: bool = False,
+        max_wait_secs: float = 7200,
+        config: Any = None,
+        init_feed_dict: Any = None,
+        init_fn: Callable[[Any], Any] | None = None,
+    ) -> Session:
+        """Make a session with a model that is ready: restored where there is a checkpoint, else initialized.
+
+        Args:
+            master: the session's target.
+            init_op: run when there is no checkpoint.
+            saver: restores the checkpoint.
+            checkpoint_dir: where to look for the last checkpoint.
+            checkpoint_filename_with_path: the checkpoint to restore, rather than the last one of a directory.
+            wait_for_checkpoint: wait until there is a checkpoint.
+            max_wait_secs: how long.
+            config: the session's ConfigProto.
+            init_feed_dict: what to feed `init_op`.
+            init_fn: called with the session after `init_op`.
+
+        Raises:
+            RuntimeError: there is no checkpoint and nothing to initialize with, or the model is not ready afterwards.
+            ValueError: a directory and a checkpoint are given.
+        """
+        session, is_restored = self._restored_session(
+            master, saver, checkpoint_dir, checkpoint_filename_with_path, wait_for_checkpoint, max_wait_secs, config
+        )
+        try:
+            if not is_restored:
+                self._initialize(session, init_op, init_feed_dict, init_fn)
+            self._check_initialized(session, init_op, init_fn)
+        except BaseException:
+            _close(session)
+            raise
+        _set_state(session, "ready")
+        return session
+
+    def _initialize(self, session: Session, init_op: Any, init_feed_dict: Any, init_fn: Any) -> None:
+        if init_op is None and not init_fn and self._local_init_op is None:
+            raise RuntimeError("Model is not initialized and no init_op or init_fn or local_init_op was given")
+        if init_op is not None:
+            session.run(init_op, feed_dict=init_feed_dict)
+        if init_fn:
+            init_fn(session)
+
+    def _check_initialized(self, session: Session, init_op: Any, init_fn: Any) -> None:
+        missing = self._try_local_init(session)
+        if missing:
+            raise RuntimeError(
+                "Init operations did not make model ready for local_init.  Init op: "
+                f"{_name(init_op)}, init fn: {init_fn}, error: {missing}"
+            )
+        missing = what_is_missing(session, self._ready_op)
+        if missing:
+            raise RuntimeError(
+                f"Init operations did not make model ready.  Init op: {_name(init_op)}, init fn: {init_fn}, "
+                f"local_init_op: {_name(self._local_init_op)}, error: {missing}"
+            )
+
+    def recover_session(
+        self,
+        master: str,
+        saver: Any = None,
+        checkpoint_dir: str | None = None,
+        checkpoint_filename_with_path: str | None = None,
+        wait_for_checkpoint: bool = False,
+        max_wait_secs: float = 7200,
+        config: Any = None,
+    ) -> tuple[Session, bool]:
+        """Make a session, and restore the model where there is a checkpoint.
+
+        Arguments are those of `prepare_session`.
+
+        Returns:
+            The session, and whether its model was restored and is ready.
+        """
+        session, is_restored = self._restored_session(
+            master, saver, checkpoint_dir, checkpoint_filename_with_path, wait_for_checkpoint, max_wait_secs, config
+        )
+        try:
+            missing = self._try_local_init(session)
+            if not is_restored:
+                return session, False
+            what = "" if not missing else " for local init"
+            missing = missing or what_is_missing(session, self._ready_op)
+        except BaseException:
+            _close(session)
+            raise
+        restored_from = checkpoint_dir or checkpoint_filename_with_path
+        if missing:
+            tf_logging.info("Restoring model from %s did not make model ready%s: %s", restored_from, what, missing)
+            return session, False
+        tf_logging.info("Restored model from %s", restored_from)
+        _set_state(session, "ready")
+        return session, True
+
+    def wait_for_session(self, master: str, config: Any = None, max_wait_secs: float | None = float("inf")) -> Session:
+        """Make a session, and wait until another task has initialized or restored the model.
+
+        Looks several times a second, in one session, and logs every 10 seconds what is missing. A chief that this module made
+        ready tells the others about its variables; so a graph that differs from the chief's ends the wait at once.
+
+        Args:
+            master: the session's target.
+            config: its ConfigProto.
+            max_wait_secs: how long to wait; None for ever.
+
+        Raises:
+            DeadlineExceededError: the model was not ready in time; tells what is missing.
+            InvalidArgumentError: the chief has other variables; tells which.
+        """
+        limit_s = float("inf") if max_wait_secs is None else max_wait_secs
+        session = Session(master, graph=self._graph, config=filtered_config(master, self._graph, config))
+        try:
+            announce(session, False, config, "waiting")
+            self._wait_until_ready(session, limit_s)
+        except BaseException:
+            _close(session)
+            raise
+        _set_state(session, "training")
+        return session
+
+    def _wait_until_ready(self, session: Session, limit_s: float) -> None:
+        deadline = time.monotonic() + limit_s
+        log_due = time.monotonic()
+        poll_s = _FIRST_POLL_S
+        presence = presence_of(session)
+        watch = None if presence is None else ChiefWatch(presence)
+        while True:
+            try:
+                missing = self._try_local_init(session) or what_is_missing(session, self._ready_op)
+            except errors.InvalidArgumentError:
+                if watch is not None:
+                    watch.wait_for_conflict(_NOTE_S)
+                raise
+            about_chief = "" if watch is None else f". {watch.look(missing.names if missing else ())}"
+            if not missing:
+                return
+            now = time.monotonic()
+            if now + poll_s > deadline:
+                raise errors.DeadlineExceededError(
+                    None, None, f"Session was not ready after waiting {limit_s:g} secs. {missing}{about_chief}"
+                )
+            if now >= log_due:
+                tf_logging.info("Waiting for model to be ready. %s%s", missing, about_chief)
+                log_due = now + _LOG_EVERY_S
+            time.sleep(poll_s)
+            poll_s = min(2 * poll_s, _LONGEST_POLL_S, max(self._recovery_wait_secs, _FIRST_POLL_S))
+
+    def _restored_session(
+        self,
+        master: str,
+        saver: Any,
+        checkpoint_dir: str | None,
+        checkpoint: str | None,
+        wait_for_checkpoint: bool,
+        max_wait_secs: float,
+        config: Any,
+    ) -> tuple[Session, bool]:
+        if checkpoint_dir and checkpoint:
+            raise ValueError("Can not provide both checkpoint_dir and checkpoint_filename_with_path.")
+        session = Session(master, graph=self._graph, config=filtered_config(master, self._graph, config))
+        try:
+            announce(session, True, config, "initializing")
+            if not saver or not (checkpoint_dir or checkpoint):
+                return session, False
+            if checkpoint:
+                saver.restore(session, checkpoint)
+                return session, True
+            state = self._checkpoint_state(checkpoint_dir or "", wait_for_checkpoint, max_wait_secs)
+            if state is None:
+                return session, False
+            saver.restore(session, state.model_checkpoint_path)
+            saver.recover_last_checkpoints(state.all_model_checkpoint_paths)
+        except BaseException:
+            _close(session)
+            raise
+        return session, True
+
+    def _checkpoint_state(self, directory: str, wait: bool, max_wait_secs: float) -> Any:
+        deadline = time.monotonic() + max_wait_secs
+        poll_s = min(self._recovery_wait_secs, 1.0)
+        is_logged = False
+        while True:
+            state = get_checkpoint_state(directory)
+            if state is not None and state.model_checkpoint_path:
+                return state
+            if not wait or time.monotonic() + poll_s > deadline:
+                return None
+            if not is_logged:
+                tf_logging.info("Waiting for a checkpoint in %s.", directory)
+                is_logged = True
+            time.sleep(poll_s)
+
+    def _try_local_init(self, session: Session) -> Missing | None:
+        """Run the local init op if the model is ready for it; what is missing otherwise."""
+        if self._local_init_op is None:
+            return None
+        missing = what_is_missing(session, self._ready_for_local_init_op)
+        if missing:
+            return missing
+        session.run(self._local_init_op, feed_dict=self._local_init_feed_dict, options=self._local_init_run_options)
+        return None
+
+
+def _set_state(session: Session, state: str) -> None:
+    presence = presence_of(session)
+    if presence is not None:
+        presence.set_state(state)
+
+
+def _close(session: Session) -> None:
+    """Close a session whose own error is on its way to the caller."""
+    try:
+        session.close()
+    except errors.OpError as error:
+        tf_logging.warning("Closing a session that failed: %s", error.message)
+
+
+def _name(element: Any) -> str | None:
+    return None if element is None else getattr(element, "name", str(element))

@@ -1,0 +1,89 @@
+"""StallWatch: tells in the log which replicas a synchronous update waits for."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from weft import errors
+from weft.platform import tf_logging
+from weft.training.coordinator import Coordinator, SessionThread
+from weft.training.queue_runner import QueueRunner
+
+WATCH_EVERY_S: Final = 10.0
+
+Report = Mapping[str, Any]
+
+
+class StallWatch:
+    """Compares what the accumulators say with what they said before, and words what keeps an update from being made.
+
+    Reports come at intervals; a step that two in a row find unfinished is a stall.
+    """
+
+    def __init__(self) -> None:
+        self._last_step: int | None = None
+
+    def look(self, reports: Sequence[Report]) -> str | None:
+        """The stall in words, or None when steps go on or no chief waits for gradients.
+
+        Args:
+            reports: one for each accumulator; see `AccumulatorState.report`.
+        """
+        waited_for = [report for report in reports if report["needed"] is not None and report["count"] < report["needed"]]
+        if not waited_for:
+            self._last_step = None
+            return None
+        slowest = min(waited_for, key=lambda report: (report["step"], report["count"]))
+        is_stalled, self._last_step = slowest["step"] == self._last_step, slowest["step"]
+        return _told(slowest) if is_stalled else None
+
+
+def _told(report: Report) -> str:
+    missing = [_replica(replica) for replica in report["replicas"] if not replica["count"]]
+    names = ", ".join(missing) if missing else "replicas that have given none so far"
+    return f"Step {report['step']} has {report['count']}/{report['needed']} gradients; missing: {names}"
+
+
+def _replica(replica: Mapping[str, Any]) -> str:
+    task = replica["name"].partition("#")[0].replace("/replica:0", "")
+    return f"{task} (left)" if replica["has_left"] else f"{task} (late {replica['age_s']:.0f} s)"
+
+
+class WatchedQueueRunner(QueueRunner):
+    """The QueueRunner that makes the updates, with a thread more that watches them where a coordinator can stop it.
+
+    Args:
+        reports: what gives the accumulators' reports.
+        arguments: those of QueueRunner.
+    """
+
+    def __init__(self, reports: Sequence[Any], *arguments: Any, **more: Any) -> None:
+        super().__init__(*arguments, **more)
+        self._reports = list(reports)
+
+    def create_threads(
+        self, sess: Any, coord: Coordinator | None = None, daemon: bool = False, start: bool = False
+    ) -> list[threading.Thread]:
+        """The QueueRunner's threads, and one that watches."""
+        threads = super().create_threads(sess, coord, daemon, start)
+        if not threads or coord is None or not self._reports:
+            return threads
+        watch = SessionThread(target=self._watch, args=(sess, coord), name=f"StallWatchThread-{self.name}", daemon=daemon)
+        coord.register_thread(watch)
+        if start:
+            watch.start()
+        return [*threads, watch]
+
+    def _watch(self, sess: Any, coord: Coordinator) -> None:
+        watch = StallWatch()
+        while not coord.wait_for_stop(WATCH_EVERY_S):
+            try:
+                told = watch.look([json.loads(report) for report in sess.run(self._reports)])
+            except (errors.OpError, RuntimeError):
+                # What became of the session is for those to tell who train in it.
+                return
+            if told is not None:
+                tf_logging.warning("%s", told)
