@@ -51,7 +51,7 @@ def test_the_last_layers_gradient_leaves_before_the_first_ones_is_computed(graph
 def test_each_gradient_is_applied_as_it_arrives(graph: tf.Graph) -> None:
     first, last = backward_pass(2, LARGE)
     levels = staged(graph).levels
-    applied = {each: next(c for c in each._consumers if c.type == "AssignSub") for each in (first, last)}
+    applied = {each: next(c for c in each.consumers() if c.type == "AssignSub") for each in (first, last)}
     assert levels[last.op] < levels[applied[last]] < levels[applied[first]]
 
 

@@ -81,7 +81,7 @@ def _add_output(function: FuncGraph, tensor: Tensor) -> None:
 def _grow(node: Operation, tensor: Tensor, dims: Any) -> Tensor:
     """A further output of a node, of the type of `tensor`."""
     output = Tensor(node, len(node.outputs), tensor.dtype.base_dtype)
-    output._dims = dims
+    output.dims = dims
     shapes = node.attrs["output_shapes"] or [None] * len(node.outputs)
     node.attrs["output_shapes"] = [*shapes, dims]
     node.outputs.append(output)
@@ -110,14 +110,14 @@ class _Records:
             _add_output(branch, tensor)
             _add_output(other, _filler(other, tensor))
             self.node.attrs["Tout"] = [*self.node.attrs["Tout"], tensor.dtype.base_dtype]
-            found = self._outputs[tensor] = _grow(self.node, tensor, tensor._dims)
+            found = self._outputs[tensor] = _grow(self.node, tensor, tensor.dims)
         return found
 
 
 def _filler(function: FuncGraph, tensor: Tensor) -> Tensor:
     function._unsafe_unfinalize()
     with function.as_default():
-        made: Tensor = no_value(dtype=tensor.dtype.base_dtype, shape=tensor._dims)
+        made: Tensor = no_value(dtype=tensor.dtype.base_dtype, shape=tensor.dims)
     function.finalize()
     return made
 
@@ -140,7 +140,7 @@ def _if_gradient(node: Operation, *grads: Any) -> list[Any]:
     bodies = [body for body, _ in built]
     captured = share_captures(bodies)
     types = [tensor.dtype.base_dtype for tensor in bodies[0].outputs]
-    shapes = [None if node.inputs[1 + i].dtype is dtypes.resource else node.inputs[1 + i]._dims for i in wanted]
+    shapes = [None if node.inputs[1 + i].dtype is dtypes.resource else node.inputs[1 + i].dims for i in wanted]
     made = build_node(graph, "If", bodies, [node.inputs[0], captured], {"Tout": types, "output_shapes": shapes}, "If")
     for index, gradient in zip(wanted, made.outputs, strict=True):
         outputs[1 + index] = gradient
@@ -195,7 +195,7 @@ class _Loop:
             return node.outputs[self.count + recorded.index(tensor)]
         _add_output(body, tensor)
         node.attrs["Trecorded"] = [*node.attrs["Trecorded"], tensor.dtype.base_dtype]
-        return _grow(node, tensor, None if tensor._dims is None else (None, *tensor._dims))
+        return _grow(node, tensor, None if tensor.dims is None else (None, *tensor.dims))
 
     def any_stack(self) -> Tensor:
         """Some stack; its length is the number of iterations."""
@@ -253,8 +253,8 @@ class _Backward:
         if index is not None and index not in self._loop.varying:
             return self._body.capture(self._loop.node.inputs[index])
         value: Tensor = recorded_value(self._loop.stack(tensor), self._index)
-        if value._dims is None:
-            value.set_shape(tensor._dims)
+        if value.dims is None:
+            value.set_shape(tensor.dims)
         return value
 
     def build(self, grads: list[Tensor]) -> dict[int, Tensor]:
@@ -263,7 +263,7 @@ class _Backward:
         forward = loop.body
         with body.building():
             starts = [
-                body.add_argument("grad", grad.dtype.base_dtype, forward.inputs[i]._dims)
+                body.add_argument("grad", grad.dtype.base_dtype, forward.inputs[i].dims)
                 for i, grad in zip(self._moving, grads, strict=True)
             ]
             ys = [forward.outputs[index] for index in self._moving]
@@ -281,7 +281,7 @@ class _Backward:
             last = sub(shape(loop.any_stack())[0], 1)
         with body.building():
             for index, zero in zip(sums, zero_sums, strict=True):
-                total = body.add_argument("sum", zero.dtype, zero._dims)
+                total = body.add_argument("sum", zero.dtype, zero.dims)
                 outputs.append(add(total, _dense(steps[index])))
             body.outputs = [tensor if tensor.op.type == "_Arg" and tensor in body.inputs and body.inputs.index(tensor) == place
                             else body.output(tensor) for place, tensor in enumerate(outputs)]  # fmt: skip
@@ -293,12 +293,12 @@ class _Backward:
         condition = FuncGraph(function_name(graph.get_name_scope(), "grad_cond"), graph)
         own = [argument for argument in body.inputs if argument not in set(body.captures.values())]
         with condition.building():
-            arguments = [condition.add_argument("value", tensor.dtype, tensor._dims) for tensor in own]
+            arguments = [condition.add_argument("value", tensor.dtype, tensor.dims) for tensor in own]
             condition.outputs = [greater_equal(arguments[0], constant(0))]
         captured = share_captures([condition, body])
         count = len(own)
         body.outputs = body.outputs[:count] + body.inputs[count:]
-        shapes = [*(tensor._dims for tensor in own), *(tensor._dims for tensor in captured)]
+        shapes = [*(tensor.dims for tensor in own), *(tensor.dims for tensor in captured)]
         return build_node(graph, "While", [condition, body], [[*initial, *captured]], {"output_shapes": shapes}, "While")
 
 

@@ -245,7 +245,7 @@ class _Walk:
                 reached.add(op)
                 for tensor in op.outputs:
                     if is_trainable(tensor):
-                        queue.extend(tensor._consumers)
+                        queue.extend(tensor.consumers())
                         queue.extend(argument.op for argument in self._arguments.get(tensor, ()))
         return reached
 
@@ -324,7 +324,7 @@ def _narrow(op: Operation, tensor: Tensor, gradient: Any) -> None:
     if not isinstance(gradient, Tensor) or tensor.dtype is dtypes.resource:
         return
     try:
-        gradient.set_shape(tensor._dims)
+        gradient.set_shape(tensor.dims)
     except ValueError:
         raise ValueError(
             "Incompatible shapes between op input and calculated input gradient. Forward operation: "

@@ -90,10 +90,9 @@ def as_feed(tensor: Tensor, value: Any) -> Any:
         array = value
     else:
         array = _convert(tensor, value, wanted)
-    if not dims_compatible(tensor._dims, array.shape):
+    if not dims_compatible(tensor.dims, array.shape):
         raise ValueError(
-            f"Cannot feed value of shape {array.shape} for Tensor {tensor.name!r}, which has shape "
-            f"{format_dims(tensor._dims)!r}"
+            f"Cannot feed value of shape {array.shape} for Tensor {tensor.name!r}, which has shape {format_dims(tensor.dims)!r}"
         )
     return array
 
@@ -122,4 +121,4 @@ def _convert(tensor: Tensor, value: Any, wanted: Any) -> Any:
         ) from error
     except (TypeError, ValueError) as error:
         raise type(error)(f"Cannot feed a value of type {type(value).__name__} for Tensor {tensor.name!r} "
-                          f"({dtype.name} {format_dims(tensor._dims)}): {error}") from error  # fmt: skip
+                          f"({dtype.name} {format_dims(tensor.dims)}): {error}") from error  # fmt: skip

@@ -41,7 +41,7 @@ def _fold(tensor: Tensor, depth: int) -> Any:
         if any(not t.shape.is_fully_defined() for t in op.inputs):
             return None
         # The kernel looks at shapes only, so an array without memory of its own will do.
-        inputs = [np.broadcast_to(np.zeros((), np.float32), t._dims) for t in op.inputs]  # type: ignore[arg-type]
+        inputs = [np.broadcast_to(np.zeros((), np.float32), t.dims) for t in op.inputs]  # type: ignore[arg-type]
     else:
         if (size := tensor.shape.num_elements()) is None or size > _MAX_ELEMENTS:
             return None
@@ -75,7 +75,7 @@ def constant_dims(tensor: Tensor) -> Dims:
         return tuple(None if size < 0 else int(size) for size in np.ravel(value))
     op = tensor.op
     if op.type == "Shape":
-        return op.inputs[0]._dims
+        return op.inputs[0].dims
     if op.type == "Pack" and tensor.shape.ndims == 1:
         return tuple(_scalar(t) for t in op.inputs)
     if op.type == "ConcatV2":
@@ -87,7 +87,7 @@ def constant_dims(tensor: Tensor) -> Dims:
         sliced = _sliced_dims(op)
         if sliced is not None:
             return sliced
-    length = tensor._dims[0] if tensor._dims is not None and len(tensor._dims) == 1 else None
+    length = tensor.dims[0] if tensor.dims is not None and len(tensor.dims) == 1 else None
     return None if length is None else (None,) * length
 
 

@@ -54,12 +54,13 @@ class DType:
         return {complex64: float32, complex128: float64}.get(self._base, self)
 
     @property
-    def _is_ref_dtype(self) -> builtins.bool:
+    def is_ref(self) -> builtins.bool:
+        """Whether this is the type of a reference to a variable, such as `float32_ref`."""
         return self._enum > _REF_OFFSET
 
     @property
     def _as_ref(self) -> DType:
-        return self if self._is_ref_dtype else _BY_ENUM[self._enum + _REF_OFFSET]
+        return self if self.is_ref else _BY_ENUM[self._enum + _REF_OFFSET]
 
     @property
     def is_numpy_compatible(self) -> builtins.bool:

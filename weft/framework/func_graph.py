@@ -126,7 +126,7 @@ class FuncGraph(Graph):
 
     def capture_argument(self, outer: Tensor) -> Tensor:
         """Add the argument for a tensor of the graph around."""
-        made = self.add_argument(outer.op.name, outer.dtype, outer._dims, **handle_attrs(outer))
+        made = self.add_argument(outer.op.name, outer.dtype, outer.dims, **handle_attrs(outer))
         self.captures[outer] = made
         return made
 
@@ -185,7 +185,7 @@ class FuncGraph(Graph):
     def output(self, tensor: Tensor) -> Tensor:
         """A tensor of this graph with the value of `tensor`, fit to be returned: a node's output, captured when need be."""
         inner = self.capture(tensor)
-        if not inner.dtype._is_ref_dtype and tensor.op.graph is self and inner.op.type != "_Arg":
+        if not inner.dtype.is_ref and tensor.op.graph is self and inner.op.type != "_Arg":
             return inner
         dtype = inner.dtype.base_dtype
         return graph_def.create_op_from_parts(self, "Identity", [inner], [dtype], "output", {"T": dtype}).outputs[0]
@@ -211,7 +211,7 @@ class FuncGraph(Graph):
 def settle_references(functions: Sequence[FuncGraph]) -> None:
     """Let a variable that none of a node's bodies updates come in as its value, in all of them alike."""
     for arguments in zip(*(function.inputs for function in functions), strict=True):
-        if not any(tensor.dtype._is_ref_dtype and is_updated(tensor) for tensor in arguments):
+        if not any(tensor.dtype.is_ref and is_updated(tensor) for tensor in arguments):
             for tensor in arguments:
                 tensor.dtype = tensor.dtype.base_dtype
 
@@ -229,7 +229,7 @@ def wrong_context(tensor: Tensor) -> ValueError:
 
 def handle_attrs(tensor: Tensor) -> dict[str, Any]:
     """What is known of the variable behind a reference or a handle, for the argument that stands for it."""
-    if tensor.dtype is not resource and not tensor.dtype._is_ref_dtype:
+    if tensor.dtype is not resource and not tensor.dtype.is_ref:
         return {}
     attrs = tensor.op.attrs
     if tensor.op.type == "_Arg":
@@ -242,7 +242,7 @@ def handle_attrs(tensor: Tensor) -> dict[str, Any]:
 
 def is_updated(argument: Tensor) -> bool:
     """Whether a node of a body needs the variable itself behind a reference argument."""
-    for op in argument._consumers:
+    for op in argument.consumers():
         for position, needs_reference in enumerate(_reference_inputs(op)):
             if needs_reference and op.inputs[position] is argument:
                 return True
@@ -251,7 +251,7 @@ def is_updated(argument: Tensor) -> bool:
 
 def _reference_inputs(op: Operation) -> list[bool]:
     if op.op_def.bodies:
-        return [t.dtype._is_ref_dtype for t in input_arguments(op)]
+        return [t.dtype.is_ref for t in input_arguments(op)]
     from_def: list[bool] = []
     for arg in op.op_def.inputs:
         count = op.attrs[arg.number_attr] if arg.number_attr else len(op.attrs[arg.type_list_attr]) if arg.type_list_attr else 1
@@ -280,5 +280,5 @@ def input_arguments(op: Operation) -> list[Tensor]:
     head = first_argument(op)
     result = list(op.inputs[:head])
     for arguments in zip(*(f.inputs for f in functions), strict=True):
-        result.append(next((a for a in arguments if a.dtype._is_ref_dtype), arguments[0]))
+        result.append(next((a for a in arguments if a.dtype.is_ref), arguments[0]))
     return result

@@ -25,7 +25,7 @@ def to_function_def(function: Any) -> function_pb2.FunctionDef:
     arguments = {tensor.op for tensor in function.inputs}
     for index, tensor in enumerate(function.inputs):
         proto.signature.input_arg.add(
-            name=tensor.op.name, type=tensor.dtype.base_dtype.as_datatype_enum, is_ref=tensor.dtype._is_ref_dtype
+            name=tensor.op.name, type=tensor.dtype.base_dtype.as_datatype_enum, is_ref=tensor.dtype.is_ref
         )
         _add_argument_attrs(proto, index, tensor)
     for index, tensor in enumerate(function.outputs):
@@ -43,7 +43,7 @@ def to_function_def(function: Any) -> function_pb2.FunctionDef:
 
 def _add_argument_attrs(proto: function_pb2.FunctionDef, index: int, tensor: Tensor) -> None:
     attrs = proto.arg_attr[index].attr
-    attrs["_output_shapes"].CopyFrom(attr_value.encode("list(shape)", [tensor._dims]))
+    attrs["_output_shapes"].CopyFrom(attr_value.encode("list(shape)", [tensor.dims]))
     if "_variable" in tensor.op.attrs:
         attrs["_variable"].CopyFrom(attr_value.encode("string", tensor.op.attrs["_variable"]))
     if "_handle_dtype" in tensor.op.attrs:

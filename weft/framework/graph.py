@@ -145,14 +145,14 @@ class Graph(Elements, Names, BuildingScopes, Collections):
         try:
             shapes = op.op_def.infer(op)
         except ValueError as error:
-            given = ", ".join(brackets(t._dims) for t in op.inputs)
+            given = ", ".join(brackets(t.dims) for t in op.inputs)
             raise ValueError(f"{error} for {op.name!r} (op: {op.type!r}) with input shapes: {given}.") from None
         for tensor, dims in zip(op.outputs, shapes, strict=True):
-            tensor._dims = dims
+            tensor.dims = dims
 
     def _append(self, op: Operation) -> None:
         for tensor in op.inputs:
-            tensor._consumers.append(op)
+            tensor.add_consumer(op)
         for other in op.control_inputs:
             other.control_consumers.append(op)
         op._id = next(self._changes)
@@ -198,4 +198,4 @@ def lookup_op_def(name: str) -> OpDef:
 
 def describe(tensor: Tensor) -> str:
     """Name, dtype and shape of a tensor for an error message."""
-    return f"{tensor.name} ({tensor.dtype.name} {format_dims(tensor._dims)})"
+    return f"{tensor.name} ({tensor.dtype.name} {format_dims(tensor.dims)})"

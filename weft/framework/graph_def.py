@@ -37,7 +37,7 @@ def to_node_def(op: Operation, add_shapes: bool = False) -> node_def_pb2.NodeDef
             node.attr[key].CopyFrom(attr_value.encode(kind, value))
     if add_shapes and op.outputs:
         shapes = node.attr["_output_shapes"].list.shape
-        shapes.extend(TensorShape(tensor._dims).as_proto() for tensor in op.outputs)
+        shapes.extend(TensorShape(tensor.dims).as_proto() for tensor in op.outputs)
     return node
 
 

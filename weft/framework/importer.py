@@ -150,7 +150,7 @@ class _Importer:
         for dtype in output_types(definition, attrs)[len(op.outputs) :]:
             op.outputs.append(Tensor(op, len(op.outputs), dtype))
         for tensor, dims in zip(op.outputs, definition.infer(op), strict=True):
-            tensor._dims = dims
+            tensor.dims = dims
         self._graph.note_growth(op.name)
 
     def _add_functions(self, library: Any, renewed: Collection[str]) -> None:
@@ -270,8 +270,8 @@ class _Importer:
 def _add_shapes(op: Operation, known_shapes: Sequence[Dims]) -> None:
     """Take what the writer of the graph knew of the outputs' shapes, where it does not contradict the inputs here."""
     for tensor, dims in zip(op.outputs, known_shapes, strict=False):
-        if dims_compatible(tensor._dims, dims):
-            tensor._dims = merge_dims(tensor._dims, dims)
+        if dims_compatible(tensor.dims, dims):
+            tensor.dims = merge_dims(tensor.dims, dims)
 
 
 def _in_order(proto: graph_pb2.GraphDef, names: set[str]) -> list[Any]:

@@ -47,7 +47,7 @@ class IndexedSlices:
     @property
     def shape(self) -> TensorShape:
         """What is known of the shape of the dense tensor, which is only its rank and the size of a slice."""
-        dims = self._values._dims
+        dims = self._values.dims
         return TensorShape(None if dims is None else (None, *dims[1:]))
 
     def get_shape(self) -> TensorShape:

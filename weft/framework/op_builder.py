@@ -133,7 +133,7 @@ def _one(definition: OpDef, graph: Graph, name: str, arg: ArgDef, value: Any, va
     if value.op.graph is not graph:
         value = _in_graph(graph, value)
     dtype = value.dtype.base_dtype
-    if arg.is_ref and not value.dtype._is_ref_dtype:
+    if arg.is_ref and not value.dtype.is_ref:
         raise TypeError(f"{definition.name!r} Op requires that input {arg.name!r} be a mutable tensor (e.g.: a tf.Variable)")
     if wanted is None:
         attr = definition.attrs[arg.type_attr]

@@ -35,7 +35,7 @@ OVERLOADABLE_OPERATORS: Final = frozenset(
 class Tensor:
     """One output of an Operation: a symbolic value, hashable by identity."""
 
-    __slots__ = ("__weakref__", "_consumers", "_dims", "dtype", "op", "value_index")
+    __slots__ = ("__weakref__", "_consumers", "dims", "dtype", "op", "value_index")
 
     # NumPy leaves `array + tensor` to Tensor.__radd__.
     __array_priority__ = 100
@@ -77,7 +77,8 @@ class Tensor:
         self.op = op
         self.value_index = value_index
         self.dtype = dtype
-        self._dims: Dims = None
+        # The shape as far as it is known: a tuple with None for each unknown size, or None for an unknown rank.
+        self.dims: Dims = None
         self._consumers: list[Operation] = []
 
     @property
@@ -98,19 +99,27 @@ class Tensor:
     @property
     def shape(self) -> TensorShape:
         """What is known of the shape."""
-        return TensorShape(self._dims)
+        return TensorShape(self.dims)
 
     def get_shape(self) -> TensorShape:
         """What is known of the shape."""
-        return TensorShape(self._dims)
+        return TensorShape(self.dims)
 
     def set_shape(self, shape: Any) -> None:
         """Add what the program knows of the shape; ValueError when it contradicts what is known."""
-        self._dims = merge_dims(self._dims, as_dims(shape))
+        self.dims = merge_dims(self.dims, as_dims(shape))
 
     def consumers(self) -> list[Operation]:
         """The operations that take this tensor as an input."""
         return list(self._consumers)
+
+    def add_consumer(self, op: Operation) -> None:
+        """Note that an operation takes this tensor as an input; for the graph, which keeps both ends of an edge."""
+        self._consumers.append(op)
+
+    def remove_consumer(self, op: Operation) -> None:
+        """Forget one use of this tensor by an operation; for the graph."""
+        self._consumers.remove(op)
 
     def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
         """Run the graph up to this tensor in the session given or the default one, and return its value."""
@@ -153,12 +162,12 @@ class Tensor:
         return self
 
     def __str__(self) -> str:
-        shape = "" if self._dims is None else f", shape={format_dims(self._dims)}"
+        shape = "" if self.dims is None else f", shape={format_dims(self.dims)}"
         device = f", device={self.device}" if self.device else ""
         return f'Tensor("{self.name}"{shape}, dtype={self.dtype.name}{device})'
 
     def __repr__(self) -> str:
-        return f"<tf.Tensor '{self.name}' shape={format_dims(self._dims)} dtype={self.dtype.name}>"
+        return f"<tf.Tensor '{self.name}' shape={format_dims(self.dims)} dtype={self.dtype.name}>"
 
     @staticmethod
     def _override_operator(operator: str, function: Any) -> None:
@@ -265,9 +274,9 @@ class Operation:
         self.graph.note_change()
 
     def _update_input(self, index: int, tensor: Tensor) -> None:
-        self.inputs[index]._consumers.remove(self)
+        self.inputs[index].remove_consumer(self)
         self.inputs[index] = tensor
-        tensor._consumers.append(self)
+        tensor.add_consumer(self)
         self.graph.note_change()
 
     def _get_control_flow_context(self) -> Any:

@@ -91,7 +91,7 @@ class SparseTensor:
 
     def set_shape(self, shape: Any) -> None:
         """Add what the program knows of the shape; ValueError when it contradicts what is known."""
-        self._dims = merge_dims(self.shape._dims, as_dims(shape))
+        self._dims = merge_dims(as_dims(self.shape), as_dims(shape))
 
     def consumers(self) -> list[Operation]:
         """The operations that take the values as an input."""
@@ -122,14 +122,14 @@ class SparseTensor:
 def _check_shapes(indices: Tensor, values: Tensor, dense_shape: Tensor) -> None:
     wanted = (("indices", indices, (None, None)), ("values", values, (None,)), ("dense_shape", dense_shape, (None,)))
     for what, tensor, dims in wanted:
-        if not dims_compatible(tensor._dims, dims):
-            raise ValueError(f"Shape {format_dims(tensor._dims)} of the {what} of a SparseTensor must have rank {len(dims)}")
-    rows = None if indices._dims is None else indices._dims[0]
-    count = None if values._dims is None else values._dims[0]
+        if not dims_compatible(tensor.dims, dims):
+            raise ValueError(f"Shape {format_dims(tensor.dims)} of the {what} of a SparseTensor must have rank {len(dims)}")
+    rows = None if indices.dims is None else indices.dims[0]
+    count = None if values.dims is None else values.dims[0]
     if rows is not None and count is not None and rows != count:
         raise ValueError(f"Dimensions {rows} and {count} are not compatible")
-    rank = None if indices._dims is None else indices._dims[1]
-    length = None if dense_shape._dims is None else dense_shape._dims[0]
+    rank = None if indices.dims is None else indices.dims[1]
+    length = None if dense_shape.dims is None else dense_shape.dims[0]
     if rank is not None and length is not None and rank != length:
         raise ValueError(f"Dimensions {rank} and {length} are not compatible")
 

@@ -48,7 +48,7 @@ def assert_broadcastable(weights: Any, values: Any) -> Operation:
             values = convert_to_tensor(values, name=part)
             values_shape = shape(values, name="shape")
             rank(values, name="rank")
-        of_weights, of_values = weights._dims, values._dims
+        of_weights, of_values = weights.dims, values.dims
         if of_weights == ():
             return no_op(name="static_scalar_check_success")
         if of_weights is None or of_values is None:
@@ -64,7 +64,7 @@ def assert_broadcastable(weights: Any, values: Any) -> Operation:
 
 
 def _check_ranks(weights: Tensor, values: Tensor) -> None:
-    if len(weights._dims) != len(values._dims):  # type: ignore[arg-type]
+    if len(weights.dims) != len(values.dims):  # type: ignore[arg-type]
         raise ValueError(
             f"{_PREFIX} values.rank={values.shape.ndims}. weights.rank={weights.shape.ndims}. "
             f"values.shape={values.shape}. weights.shape={weights.shape}."
@@ -84,7 +84,7 @@ def broadcast_weights(weights: Any, values: Any) -> Tensor:
     with input_scope(None, "broadcast_weights", (weights, values)) as scope:
         values = convert_to_tensor(values, name="values")
         weights = convert_to_tensor(weights, values.dtype.base_dtype, name="weights")
-        if weights.shape.is_fully_defined() and weights._dims == values._dims:
+        if weights.shape.is_fully_defined() and weights.dims == values.dims:
             return weights
         with get_default_graph().control_dependencies([assert_broadcastable(weights, values)]):
             return mul(weights, ones_like(values), name=scope)

@@ -182,7 +182,7 @@ def unknown(op: Operation) -> list[Dims]:
 
 def same_as_input(op: Operation) -> list[Dims]:
     """Every output has the shape of the first input."""
-    return [op.inputs[0]._dims] * len(op.outputs)
+    return [op.inputs[0].dims] * len(op.outputs)
 
 
 def no_outputs(op: Operation) -> list[Dims]:
@@ -192,12 +192,12 @@ def no_outputs(op: Operation) -> list[Dims]:
 
 def broadcast(op: Operation) -> list[Dims]:
     """The output has the shape that the inputs broadcast to."""
-    dims = op.inputs[0]._dims
+    dims = op.inputs[0].dims
     for tensor in op.inputs[1:]:
         try:
-            dims = broadcast_dims(dims, tensor._dims)
+            dims = broadcast_dims(dims, tensor.dims)
         except ValueError:
-            raise ValueError(_sizes_differ(dims, tensor._dims)) from None
+            raise ValueError(_sizes_differ(dims, tensor.dims)) from None
     return [dims]
 
 
@@ -222,4 +222,4 @@ def from_attr(attr: str) -> Infer:
 
 def rank_of(tensor: Tensor) -> int | None:
     """The rank, or None."""
-    return None if tensor._dims is None else len(tensor._dims)
+    return None if tensor.dims is None else len(tensor.dims)

@@ -22,7 +22,7 @@ from weft.ops.traced_checks import unchecked
 
 
 def _input_shapes(node: Operation) -> list[Dims]:
-    return [node.inputs[index]._dims for index in node.attrs["wanted"]]
+    return [node.inputs[index].dims for index in node.attrs["wanted"]]
 
 
 @op("KernelGradient", "inputs: [Tin], grads: [Tgrad] -> output: [Tout]", infer=_input_shapes, compiled_only=True,

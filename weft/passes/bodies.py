@@ -103,7 +103,7 @@ def _is_checked_before(function: FuncGraph) -> bool:
 def _changes_shapes(op: Operation, body: FuncGraph) -> bool:
     """Whether a loop was told that a variable will not keep its first shape, which compiled loops must."""
     return any(
-        argument._dims is not None and argument._dims != tensor._dims
+        argument.dims is not None and argument.dims != tensor.dims
         for index, (tensor, argument) in enumerate(zip(op.inputs, body.inputs, strict=True))
         if not is_invariant(body, index)
     )

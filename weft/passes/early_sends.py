@@ -40,7 +40,7 @@ def _leaving_bytes(op: Operation, placement: Mapping[Operation, str]) -> int:
 
 def _leaves(tensor: Tensor, placement: Mapping[Operation, str]) -> bool:
     here = device_spec.task_name(placement[tensor.op])
-    return any(device_spec.task_name(placement[c]) != here for c in tensor._consumers if c in placement)
+    return any(device_spec.task_name(placement[c]) != here for c in tensor.consumers() if c in placement)
 
 
 def _size_bytes(tensor: Tensor) -> int:
@@ -50,7 +50,7 @@ def _size_bytes(tensor: Tensor) -> int:
 
 def _uses_variables(op: Operation) -> bool:
     # A piece that reads a variable for a later one would hold a view of it, and updates meanwhile would copy the variable.
-    return any(tensor.dtype._is_ref_dtype or tensor.dtype is resource for tensor in op.inputs)
+    return any(tensor.dtype.is_ref or tensor.dtype is resource for tensor in op.inputs)
 
 
 class _Cut:

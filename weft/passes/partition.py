@@ -92,7 +92,7 @@ def _using_tasks(
     for op in ops:
         if op.type != "Const" or staging.kinds[op] is not Kind.FREE or op.outputs[0] in visible:
             continue
-        using = dict.fromkeys(tasks[user] for user in op.outputs[0]._consumers if user in tasks)
+        using = dict.fromkeys(tasks[user] for user in op.outputs[0].consumers() if user in tasks)
         if using and op.attrs["value"].nbytes <= _COPIED_BYTES and not any(user in tasks for user in op.control_consumers):
             found[op] = list(using)
     return found

@@ -225,16 +225,16 @@ def _tied(op: Operation) -> Iterable[Operation]:
     if op.op_def.bodies:
         # The bodies run where their node is, which is where the variables are that they update.
         for tensor, wanted in zip(op.inputs, input_arguments(op), strict=True):
-            if wanted.dtype._is_ref_dtype or tensor.dtype is resource:
+            if wanted.dtype.is_ref or tensor.dtype is resource:
                 yield tensor.op
         return
     for tensor, arg in zip(op.inputs, _input_args(op), strict=True):
-        if (arg.is_ref and tensor.dtype._is_ref_dtype) or tensor.dtype is resource:
+        if (arg.is_ref and tensor.dtype.is_ref) or tensor.dtype is resource:
             yield tensor.op
 
 
 def _input_args(op: Operation) -> list[Any]:
-    if not any(t.dtype._is_ref_dtype for t in op.inputs):
+    if not any(t.dtype.is_ref for t in op.inputs):
         return [_NOT_REF] * len(op.inputs)
     from_def: list[Any] = []
     for arg in op.op_def.inputs:
@@ -279,4 +279,4 @@ def _may_follow(op: Operation) -> bool:
         return True
     if op.inputs or op.control_inputs or len(op.outputs) != 1 or op.op_def.stateful:
         return False
-    return len(op.outputs[0]._consumers) == 1 and op.outputs[0]._consumers[0].op_def is not None
+    return len(op.outputs[0].consumers()) == 1 and op.outputs[0].consumers()[0].op_def is not None

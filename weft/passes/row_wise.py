@@ -55,7 +55,7 @@ class _Finder:
         if tensor in self._visible:
             return None
         found: set[Operation] = set()
-        for user in tensor._consumers:
+        for user in tensor.consumers():
             if user not in self._ops:
                 continue
             if self._placement[user] != self._placement[variable]:
@@ -74,7 +74,7 @@ class _Finder:
         if not user.op_def.by_row:
             return False
         if user.op_def.updates:
-            is_used = any(t in self._visible or any(c in self._ops for c in t._consumers) for t in user.outputs)
+            is_used = any(t in self._visible or any(c in self._ops for c in t.consumers()) for t in user.outputs)
             return not is_used and user.inputs[: len(user.op_def.updates)].count(tensor) == 1
         if user.attrs.get("batch_dims") or user.inputs.count(tensor) != 1 or user.inputs[0] is not tensor:
             return False

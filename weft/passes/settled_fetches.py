@@ -36,7 +36,7 @@ def _updated_by(op: Operation, part: Partition) -> set[Operation]:
     definition = op.op_def
     if definition.bodies:
         # What a body does with a variable that it is given is not looked into.
-        references: Sequence[Tensor] = [tensor for tensor in op.inputs if tensor.dtype._is_ref_dtype]
+        references: Sequence[Tensor] = [tensor for tensor in op.inputs if tensor.dtype.is_ref]
     elif definition.updates:
         members = ((arg.name, member) for arg, member in group(definition.inputs, op.attrs, op.inputs))
         references = [member for name, member in members if name in definition.updates and isinstance(member, Tensor)]
@@ -52,8 +52,8 @@ def _variable_behind(tensor: Tensor, part: Partition) -> Operation | None:
         op = tensor.op
         if op.type in _VARIABLES:
             return op
-        source = op.inputs[0] if op.inputs and (op.type == "Identity" or tensor.dtype._is_ref_dtype) else None
-        if source is None or not (source.dtype._is_ref_dtype or source.op.type == "Identity"):
+        source = op.inputs[0] if op.inputs and (op.type == "Identity" or tensor.dtype.is_ref) else None
+        if source is None or not (source.dtype.is_ref or source.op.type == "Identity"):
             return None
         tensor = source
     return None

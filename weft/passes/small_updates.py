@@ -57,11 +57,11 @@ class _Finder:
         gradients = [
             tensor for tensor, arg in zip(op.inputs, op.op_def.inputs, strict=True) if arg.name in op.op_def.by_element
         ]
-        shapes = {*map(_declared, op.inputs[:states]), *(tensor._dims for tensor in gradients)}
+        shapes = {*map(_declared, op.inputs[:states]), *(tensor.dims for tensor in gradients)}
         dims = shapes.pop()
         if shapes or dims is None or _elements(dims) > MAX_ELEMENTS:
             return False
-        is_used = any(t in self._fetches or any(c in self._ops for c in t._consumers) for t in op.outputs)
+        is_used = any(t in self._fetches or any(c in self._ops for c in t.consumers()) for t in op.outputs)
         return not is_used and all(self._is_from_elsewhere(tensor, op) for tensor in gradients)
 
     def _is_from_elsewhere(self, tensor: Tensor, op: Operation) -> bool:

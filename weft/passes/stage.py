@@ -159,7 +159,7 @@ class Staging:
         for op in reversed(ops):
             if self.kinds[op] is not Kind.COMPILED or not (op.type in READS or _is_pure(op)):
                 continue
-            consumers = {c for t in op.outputs for c in t._consumers if c in self.levels} | {
+            consumers = {c for t in op.outputs for c in t.consumers() if c in self.levels} | {
                 c for c in op.control_consumers if c in self.levels
             }
             if consumers and not any(self._is_boundary(op, c) or self.kinds[c] is Kind.FREE for c in consumers):
@@ -172,7 +172,7 @@ def _producers(op: Operation, feeds: frozenset[Tensor]) -> Iterable[Operation]:
 
 
 def _is_pure(op: Operation) -> bool:
-    return not op.op_def.stateful and not any(tensor.dtype._is_ref_dtype for tensor in op.inputs)
+    return not op.op_def.stateful and not any(tensor.dtype.is_ref for tensor in op.inputs)
 
 
 def _has_host_types(op: Operation) -> bool:

@@ -212,7 +212,7 @@ class _Builder:
         return stage
 
     def _slot_of(self, tensor: Tensor) -> VariableSlot | None:
-        if not (tensor.dtype._is_ref_dtype or tensor.dtype is resource):
+        if not (tensor.dtype.is_ref or tensor.dtype is resource):
             return None
         return self._bind(tensor)
 

@@ -288,16 +288,16 @@ def check_shapes(case: Case) -> None:
     built = build_case(case)
     shapes = [value.shape for value in evaluate(built.node.outputs, built.feeds)]
     for tensor, shape in zip(built.node.outputs, shapes, strict=True):
-        assert dims_compatible(tensor._dims, shape), f"{case.label}: inferred {tensor._dims}, computed {shape}"
-        known = tensor._dims is not None and None not in tensor._dims
+        assert dims_compatible(tensor.dims, shape), f"{case.label}: inferred {tensor.dims}, computed {shape}"
+        known = tensor.dims is not None and None not in tensor.dims
         if case.known_shape and not built.node.op_def.is_host:
-            assert known, f"{case.label}: inferred {tensor._dims} of inputs that are fully known, computed {shape}"
+            assert known, f"{case.label}: inferred {tensor.dims} of inputs that are fully known, computed {shape}"
     for dims_of in (unknown_sizes, unknown_rank):
         for fold_static in (True, False):
             other = build_case(case, dims_of, fold_static)
             for tensor, shape in zip(other.node.outputs, shapes, strict=True):
-                assert dims_compatible(tensor._dims, shape), (
-                    f"{case.label}: inferred {tensor._dims} under {dims_of.__name__}, computed {shape}"
+                assert dims_compatible(tensor.dims, shape), (
+                    f"{case.label}: inferred {tensor.dims} under {dims_of.__name__}, computed {shape}"
                 )
 
 

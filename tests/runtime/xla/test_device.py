@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from tests.runtime.xla.test_engine_options import COMPUTE, printed
 
+from tests.runtime.xla.test_engine_options import COMPUTE, printed
 from weft.runtime.xla.device import local_device_names
 
 

@@ -36,11 +36,11 @@ def encode(partition: Partition) -> graph_pb2.GraphDef:
             index=index,
             **{_STATIC: tensor in partition.static_feeds, SOURCE_NAME: tensor.name},
         )
-        node.attr[_SHAPE].CopyFrom(attr_value.encode("shape", tensor._dims))
+        node.attr[_SHAPE].CopyFrom(attr_value.encode("shape", tensor.dims))
         renamed[tensor._as_node_def_input()] = node.name
     for source, edge in partition.recvs.items():
         node = graph.node.add(name=f"weft.recv_{edge.number}", op="_Recv")
-        dims = source._dims if isinstance(source, Tensor) else ()
+        dims = source.dims if isinstance(source, Tensor) else ()
         _set(node, tensor_type=_dtype_of(source), **_endpoints(edge), **{SOURCE_NAME: source.name})
         node.attr[_SHAPE].CopyFrom(attr_value.encode("shape", dims))
         renamed[source._as_node_def_input() if isinstance(source, Tensor) else f"^{source.name}"] = node.name

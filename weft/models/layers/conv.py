@@ -170,7 +170,7 @@ class _Transpose(_Convolution):
         """The activated transpose."""
         sizes: list[Any] = []
         lengths = iter(zip(self.kernel_size, self.strides, strict=True))
-        known = [None] * (self.rank + 2) if inputs._dims is None else inputs._dims
+        known = [None] * (self.rank + 2) if inputs.dims is None else inputs.dims
         actual = shape_internal(inputs)
         for axis, letter in enumerate(self.layout):
             size: Any = slice_helper(actual, axis) if known[axis] is None else known[axis]

@@ -62,7 +62,7 @@ class Dense(Layer):
 
     def call(self, inputs: Any) -> Any:
         """The activated product."""
-        dims = inputs._dims
+        dims = inputs.dims
         if dims is not None and len(dims) > 2:
             outputs: Any = tensordot(inputs, self.kernel, [[len(dims) - 1], [0]])
             outputs.set_shape([*dims[:-1], self.units])
@@ -140,10 +140,10 @@ class Flatten(Layer):
 
     def call(self, inputs: Any) -> Any:
         """The flat inputs; channels go last first."""
-        dims = inputs._dims
+        dims = inputs.dims
         if self.data_format == "channels_first" and dims is not None and len(dims) > 2:
             inputs = transpose(inputs, [0, *range(2, len(dims)), 1])
-            dims = inputs._dims
+            dims = inputs.dims
         if dims is None or None in dims[1:]:
             return reshape(inputs, [-1 if dims is None or dims[0] is None else dims[0], -1])
         return reshape(inputs, [-1, int(np.prod(dims[1:]))]) if dims[0] is None else reshape(inputs, [dims[0], -1])

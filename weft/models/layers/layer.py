@@ -100,7 +100,7 @@ class Layer:
             graph.name_scope(self._scope.original_name_scope),
         ):
             if not self.built:
-                self.build(inputs._dims)
+                self.build(inputs.dims)
                 self.built = True
             outputs = self.call(inputs, *args, **kwargs)
             if self.activity_regularizer is not None:

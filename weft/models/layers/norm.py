@@ -123,7 +123,7 @@ class BatchNormalization(Layer):
         )
 
     def _by_formula(self, inputs: Any, training: Any) -> Any:
-        dims = inputs._dims
+        dims = inputs.dims
         axes = [axis for axis in range(len(dims)) if axis != self.axis]
 
         def batch() -> tuple[Any, Any]:

@@ -66,10 +66,10 @@ def aligned(predictions: Any, labels: Any, weights: Any) -> tuple[Tensor, Tensor
 def aligned_weights(weights: Any, values: Tensor) -> Tensor:
     """Weights of the values' rank where one dimension, of size 1, tells them apart."""
     weights = convert_to_tensor(weights)
-    if not weights._dims or values._dims is None:
+    if not weights.dims or values.dims is None:
         return weights
-    difference = len(weights._dims) - len(values._dims)
-    if difference == 1 and weights._dims[-1] in (None, 1):
+    difference = len(weights.dims) - len(values.dims)
+    if difference == 1 and weights.dims[-1] in (None, 1):
         return squeeze(weights, [-1])
     return expand_dims(weights, -1) if difference == -1 else weights
 

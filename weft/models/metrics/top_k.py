@@ -21,7 +21,7 @@ from weft.ops.variables.assign import assign_add
 def _hits(labels: Any, chosen: Any, class_id: int | None) -> tuple[Tensor, Tensor, Tensor]:
     """For each example how many chosen classes are labels, how many are not, and how many labels were not chosen."""
     labels, chosen = cast(convert_to_tensor(labels), dtypes.int64), cast(convert_to_tensor(chosen), dtypes.int64)
-    if labels._dims is not None and chosen._dims is not None and len(labels._dims) == len(chosen._dims) - 1:
+    if labels.dims is not None and chosen.dims is not None and len(labels.dims) == len(chosen.dims) - 1:
         labels = expand_dims(labels, -1)
     same = equal(expand_dims(chosen, -1), expand_dims(labels, -2))
     is_label, is_chosen = reduce_any(same, -1), reduce_any(same, -2)

@@ -38,7 +38,7 @@ def _check_format(data_format: str) -> None:
 
 
 def _deeper(node: Operation) -> list[Dims]:
-    dims, block = node.inputs[0]._dims, node.attrs["block_size"]
+    dims, block = node.inputs[0].dims, node.attrs["block_size"]
     check_rank(node.inputs[0], 4)
     if dims is None:
         return [(None,) * 4]
@@ -50,7 +50,7 @@ def _deeper(node: Operation) -> list[Dims]:
 
 
 def _wider(node: Operation) -> list[Dims]:
-    dims, block = node.inputs[0]._dims, node.attrs["block_size"]
+    dims, block = node.inputs[0].dims, node.attrs["block_size"]
     check_rank(node.inputs[0], 4)
     if dims is None:
         return [(None,) * 4]
@@ -109,7 +109,7 @@ def depth_to_space(input: Any, block_size: int, name: str | None = None, data_fo
 
 
 def _to_batch_shape(node: Operation) -> list[Dims]:
-    dims, block, paddings = node.inputs[0]._dims, *(constant_value(t) for t in node.inputs[1:3])
+    dims, block, paddings = node.inputs[0].dims, *(constant_value(t) for t in node.inputs[1:3])
     if dims is None or block is None:
         return [None]
     count = len(block)
@@ -124,7 +124,7 @@ def _to_batch_shape(node: Operation) -> list[Dims]:
 
 
 def _from_batch_shape(node: Operation) -> list[Dims]:
-    dims, block, crops = node.inputs[0]._dims, *(constant_value(t) for t in node.inputs[1:3])
+    dims, block, crops = node.inputs[0].dims, *(constant_value(t) for t in node.inputs[1:3])
     if dims is None or block is None:
         return [None]
     count = len(block)
@@ -231,7 +231,7 @@ def _patch_count(size: int | None, kernel: int, stride: int, rate: int, padding:
 
 
 def _patches_shape(node: Operation) -> list[Dims]:
-    dims, attrs = node.inputs[0]._dims, node.attrs
+    dims, attrs = node.inputs[0].dims, node.attrs
     check_rank(node.inputs[0], 4)
     if dims is None:
         return [(None,) * 4]

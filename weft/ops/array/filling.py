@@ -59,7 +59,7 @@ def _one_value(shape: Any, dtype: DType, value: Any, name: str) -> Tensor:
     with get_default_graph().name_scope(name) as scope:
         if not isinstance(shape, Tensor):
             shape = convert_to_tensor(TensorShape(dims)) if dims is not None else convert_to_tensor(shape, dtypes.int32)
-        if shape._dims is not None and len(shape._dims) != 1:
+        if shape.dims is not None and len(shape.dims) != 1:
             shape = reshape(shape, [-1])
         return fill_node(shape, constant(value, dtype), name=scope)
 
@@ -105,7 +105,7 @@ def zeros_like(tensor: Any, dtype: Any = None, name: str | None = None, optimize
     """Zeros in the shape of `tensor`, of its dtype or the one given; a constant when the shape is known and small."""
     tensor = convert_to_tensor(tensor, name="tensor")
     kind = tensor.dtype.base_dtype if dtype is None else dtypes.as_dtype(dtype).base_dtype
-    dims = tensor._dims
+    dims = tensor.dims
     if optimize and dims is not None and None not in dims:
         return zeros(dims, kind, name or "zeros_like")
     if kind is tensor.dtype.base_dtype:
@@ -124,7 +124,7 @@ def ones_like(tensor: Any, dtype: Any = None, name: str | None = None, optimize:
 
 
 def _one_hot_shape(node: Operation) -> list[Dims]:
-    dims, depth, axis = node.inputs[0]._dims, constant_value(node.inputs[1]), node.attrs["axis"]
+    dims, depth, axis = node.inputs[0].dims, constant_value(node.inputs[1]), node.attrs["axis"]
     if axis < -1:
         raise ValueError(f"axis must be >= -1, but is {axis}")
     if depth is not None and depth < 0:

@@ -57,7 +57,7 @@ def _gather_v2_shape(node: Operation) -> list[Dims]:
         if rank is None:
             return [None]
         batch_dims += rank
-    return [_gathered(node.inputs[0]._dims, node.inputs[1]._dims, None if axis is None else int(axis), batch_dims)]
+    return [_gathered(node.inputs[0].dims, node.inputs[1].dims, None if axis is None else int(axis), batch_dims)]
 
 
 def check_indices(indices: Any, limit: int, what: str = "indices") -> None:
@@ -73,7 +73,7 @@ def check_indices(indices: Any, limit: int, what: str = "indices") -> None:
 
 def _shape_of(tensor: Tensor, value: Any) -> Dims:
     """The shape of a value if it is there, else what the graph knows of the tensor."""
-    return tensor._dims if value is None else tuple(value.shape)
+    return tensor.dims if value is None else tuple(value.shape)
 
 
 def _check_gathered(node: Operation, params: Any, indices: Any, axis: Any = 0) -> None:
@@ -116,7 +116,7 @@ def _gather_gradient(node: Operation, grad: Any) -> list[Any]:
 
 def slices_of(params: Any, indices: Any, grad: Any) -> IndexedSlices:
     """The IndexedSlices that are the gradient of `params` when `grad` is the gradient of its rows `indices`."""
-    dims = params._dims
+    dims = params.dims
     with get_default_graph().colocate_with(params):
         dense_shape = shape_internal(params)
     count = size_internal(indices)
@@ -159,7 +159,7 @@ def gather_v2_node(xp, params, indices, axis, *, batch_dims: int = 0):
 
 @op("Gather", "params: Tparams, indices: Tindices -> output: Tparams", gradient=_gather_gradient,
     by_row=True, check=_check_gathered, types={"Tindices": INDEX},
-    infer=lambda node: [_gathered(node.inputs[0]._dims, node.inputs[1]._dims, 0)])  # fmt: skip
+    infer=lambda node: [_gathered(node.inputs[0].dims, node.inputs[1].dims, 0)])  # fmt: skip
 def gather_v1_node(xp, params, indices, *, validate_indices: bool = True):
     """The older form of GatherV2, along the first dimension."""
     return _take(xp, params, indices, 0)
@@ -195,7 +195,7 @@ def gather(
 
 
 def _gather_nd_shape(node: Operation) -> list[Dims]:
-    params, indices = node.inputs[0]._dims, node.inputs[1]._dims
+    params, indices = node.inputs[0].dims, node.inputs[1].dims
     if params is None or indices is None or indices[-1] is None:
         return [None]
     if indices[-1] > len(params):
@@ -208,7 +208,7 @@ def _gather_nd_shape(node: Operation) -> list[Dims]:
 
 def _gather_nd_gradient(node: Operation, grad: Any) -> list[Any]:
     params, indices = node.inputs
-    if indices._dims is not None and len(indices._dims) == 2 and indices._dims[-1] == 1:
+    if indices.dims is not None and len(indices.dims) == 2 and indices.dims[-1] == 1:
         return [slices_of(params, reshape(indices, [-1]), grad), None]
     return [scatter_nd_node(indices, grad, shape_internal(params, out_type=indices.dtype)), None]
 
@@ -268,7 +268,7 @@ def _check_updates(indices: Dims, updates: Dims, shape: Dims) -> None:
 
 def _scatter_nd_shape(node: Operation) -> list[Dims]:
     dims = constant_dims(node.inputs[2])
-    _check_updates(node.inputs[0]._dims, node.inputs[1]._dims, dims)
+    _check_updates(node.inputs[0].dims, node.inputs[1].dims, dims)
     return [dims]
 
 
@@ -323,7 +323,7 @@ def scatter_nd(indices: Any, updates: Any, shape: Any, name: str | None = None) 
 
 def _tensor_scatter_shape(node: Operation) -> list[Dims]:
     tensor, indices, updates = node.inputs
-    _check_updates(indices._dims, updates._dims, tensor._dims)
+    _check_updates(indices.dims, updates.dims, tensor.dims)
     return same_as_input(node)
 
 

@@ -13,7 +13,7 @@ from weft.ops.declaration import not_differentiable, op, same_as_input
 
 
 def _each_input(node: Operation) -> list[Dims]:
-    return [tensor._dims for tensor in node.inputs]
+    return [tensor.dims for tensor in node.inputs]
 
 
 def _pass_gradient(node: Operation, grad: Any) -> list[Any]:

@@ -70,7 +70,7 @@ def _concat_dims(shapes: Sequence[Dims], axis_tensor: Tensor) -> Dims:
 
 
 def _concat_shape(node: Operation) -> list[Dims]:
-    return [_concat_dims([tensor._dims for tensor in node.inputs[:-1]], node.inputs[-1])]
+    return [_concat_dims([tensor.dims for tensor in node.inputs[:-1]], node.inputs[-1])]
 
 
 def _concat_gradient(node: Operation, grad: Any) -> list[Any]:
@@ -79,8 +79,8 @@ def _concat_gradient(node: Operation, grad: Any) -> list[Any]:
 
 def _concat_pieces(parts: Sequence[Tensor], axis: Tensor, grad: Any) -> list[Any]:
     value = constant_value(axis)
-    if value is not None and all(part._dims is not None for part in parts):
-        sizes = [part._dims[int(value)] for part in parts]  # type: ignore[index]
+    if value is not None and all(part.dims is not None for part in parts):
+        sizes = [part.dims[int(value)] for part in parts]  # type: ignore[index]
         if None not in sizes:
             return list(split_v(grad, np.array(sizes, np.int64), np.int32(value), num_split=len(sizes)))
     if axis.dtype.base_dtype is not dtypes.int32:
@@ -116,7 +116,7 @@ def concat_v2(xp, values, axis):
 
 
 @op("Concat", "concat_dim: int32, values: N*T -> output: T", static=("concat_dim",),
-    infer=lambda node: [_concat_dims([tensor._dims for tensor in node.inputs[1:]], node.inputs[0])],
+    infer=lambda node: [_concat_dims([tensor.dims for tensor in node.inputs[1:]], node.inputs[0])],
     gradient=lambda node, grad: [None, *_concat_pieces(node.inputs[1:], node.inputs[0], grad)])  # fmt: skip
 def concat_v1(xp, concat_dim, values):
     """The older form of ConcatV2, for graphs from elsewhere."""
@@ -124,7 +124,7 @@ def concat_v1(xp, concat_dim, values):
 
 
 @op("ConcatOffset", "concat_dim: int32, shape: N*shape_type -> offset: N*shape_type", gradient=not_differentiable,
-    infer=lambda node: [tensor._dims for tensor in node.inputs[1:]], types={"shape_type": INDEX},
+    infer=lambda node: [tensor.dims for tensor in node.inputs[1:]], types={"shape_type": INDEX},
     static=("concat_dim", "shape"))  # fmt: skip
 def concat_offset(xp, concat_dim, shape, *, shape_type: DType = dtypes.int32):
     """Where each of the tensors of these shapes begins in their concatenation."""
@@ -155,7 +155,7 @@ def _pack_shape(node: Operation) -> list[Dims]:
     dims: Dims = None
     try:
         for tensor in reversed(node.inputs):
-            dims = merged(tensor._dims, dims)
+            dims = merged(tensor.dims, dims)
     except ValueError as error:
         raise ValueError(f"{error}\n\tFrom merging shape 0 with other shapes.") from None
     axis = node.attrs["axis"]
@@ -196,15 +196,15 @@ def stack(values: Any, axis: int = 0, name: str = "stack") -> Tensor:
             # Not all of one type as they stand: the node says what does not fit.
             pass
     first = convert_to_tensor(values[0], name=name)
-    if first._dims is not None:
-        count = len(first._dims) + 1
+    if first.dims is not None:
+        count = len(first.dims) + 1
         if not -count <= axis < count:
             raise ValueError(f"Argument `axis` = {axis} not in range [{-count}, {count})")
     return pack([first, *values[1:]], axis=axis, name=name)
 
 
 def _unpack_shape(node: Operation) -> list[Dims]:
-    dims, axis, num = node.inputs[0]._dims, node.attrs["axis"], node.attrs["num"]
+    dims, axis, num = node.inputs[0].dims, node.attrs["axis"], node.attrs["num"]
     if dims is None:
         return [None] * num
     if not -len(dims) <= axis < len(dims):
@@ -237,7 +237,7 @@ def unstack(value: Any, num: int | None = None, axis: int = 0, name: str = "unst
     """Take a tensor apart along a dimension, whose size must be known unless `num` says it."""
     if num is None:
         tensor = convert_to_tensor(value)
-        dims = tensor._dims
+        dims = tensor.dims
         if dims is not None:
             if not -len(dims) <= axis < len(dims):
                 raise ValueError(f"Argument `axis` = {axis} not in range [{-len(dims)}, {len(dims)})")
@@ -268,7 +268,7 @@ def parallel_stack(values: Any, name: str = "parallel_stack") -> Tensor:
 
 
 def _split_shape(node: Operation) -> list[Dims]:
-    count, dims = node.attrs["num_split"], node.inputs[1]._dims
+    count, dims = node.attrs["num_split"], node.inputs[1].dims
     axis = constant_value(node.inputs[0])
     if dims is None:
         return [None] * count
@@ -315,7 +315,7 @@ def split_node(xp, split_dim, value, *, num_split: int):
 
 
 def _split_v_shape(node: Operation) -> list[Dims]:
-    count, dims = node.attrs["num_split"], node.inputs[0]._dims
+    count, dims = node.attrs["num_split"], node.inputs[0].dims
     axis, sizes = constant_value(node.inputs[2]), constant_value(node.inputs[1])
     if dims is None:
         return [None] * count
@@ -365,12 +365,12 @@ def split(value: Any, num_or_size_splits: Any, axis: Any = 0, num: int | None = 
     if isinstance(num_or_size_splits, int | np.integer | Dimension):
         return split_node(axis, value, num_split=int(num_or_size_splits), name=name)
     sizes = convert_to_tensor(num_or_size_splits)
-    if sizes._dims == ():
+    if sizes.dims == ():
         raise ValueError(
             f"Rank-0 tensors are not supported as the num_or_size_splits argument. Argument provided: {num_or_size_splits}"
         )
     if num is None:
-        num = None if sizes._dims is None else sizes._dims[0]
+        num = None if sizes.dims is None else sizes.dims[0]
         if num is None:
             raise ValueError(f"Cannot infer argument `num` from shape {num_or_size_splits}")
     return split_v(value, sizes, axis, num_split=num, name=name)

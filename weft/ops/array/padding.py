@@ -21,8 +21,8 @@ from weft.ops.declaration import not_differentiable, op, rank_of
 def known_rank(*tensors: Any) -> int | None:
     """The rank that index vectors (or tables) with one entry per dimension imply."""
     for tensor in tensors:
-        if tensor._dims is not None and tensor._dims and tensor._dims[0] is not None:
-            return int(tensor._dims[0])
+        if tensor.dims is not None and tensor.dims and tensor.dims[0] is not None:
+            return int(tensor.dims[0])
     return None
 
 
@@ -38,13 +38,13 @@ def check_rank(tensor: Any, rank: int | None) -> None:
 
 def _slice_shape(node: Operation) -> list[Dims]:
     source, begin, size = node.inputs
-    counts = [None if not each._dims else each._dims[0] for each in (begin, size)]
+    counts = [None if not each.dims else each.dims[0] for each in (begin, size)]
     if None not in counts and counts[0] != counts[1]:
         raise ValueError(
             f"Dimension 0 in both shapes must be equal, but are {counts[0]} and {counts[1]}. "
             f"Shapes are [{counts[0]}] and [{counts[1]}]."
         )
-    rank = rank_of(source) if source._dims is not None else known_rank(begin, size)
+    rank = rank_of(source) if source.dims is not None else known_rank(begin, size)
     check_rank(source, known_rank(begin, size))
     if rank is None:
         return [None]
@@ -52,7 +52,7 @@ def _slice_shape(node: Operation) -> list[Dims]:
     exact = constant_value(size)
     if sizes is None:
         return [(None,) * rank]
-    dims = source._dims or (None,) * rank
+    dims = source.dims or (None,) * rank
     if exact is None:
         return [sizes]
     result: list[int | None] = []
@@ -139,10 +139,10 @@ def slice_of(input_: Any, begin: Any, size: Any, name: str | None = None) -> Ten
 
 def padded_dims(node: Operation) -> list[Dims]:
     """The shape with margins, for ops whose second input holds them."""
-    dims, table = node.inputs[0]._dims, node.inputs[1]
+    dims, table = node.inputs[0].dims, node.inputs[1]
     check_rank(table, 2)
-    if table._dims is not None and table._dims[1] not in (None, 2):
-        raise ValueError(f"Dimension must be 2 but is {table._dims[1]}")
+    if table.dims is not None and table.dims[1] not in (None, 2):
+        raise ValueError(f"Dimension must be 2 but is {table.dims[1]}")
     check_rank(node.inputs[0], known_rank(table))
     value = constant_value(table)
     rank = known_rank(table) if dims is None else len(dims)
@@ -232,7 +232,7 @@ def mirror_pad(xp, input, paddings, *, mode: str):
 
 
 def _unpadded(node: Operation) -> list[Dims]:
-    dims, value = node.inputs[0]._dims, constant_value(node.inputs[1])
+    dims, value = node.inputs[0].dims, constant_value(node.inputs[1])
     if dims is None or value is None:
         return [None if dims is None else (None,) * len(dims)]
     return [tuple(None if size is None else size - int(a) - int(b) for size, (a, b) in zip(dims, value, strict=True))]

@@ -23,7 +23,7 @@ _LAST_ROW: Final = (1 << 31) - 1
 
 
 def _partition_shapes(node: Operation) -> list[Dims]:
-    data, partitions = node.inputs[0]._dims, node.inputs[1]._dims
+    data, partitions = node.inputs[0].dims, node.inputs[1].dims
     count = node.attrs["num_partitions"]
     if data is None or partitions is None:
         return [None] * count
@@ -50,7 +50,7 @@ def dynamic_partition_node(ctx, data, partitions, *, num_partitions: int):
 
 
 @op("DynamicPartitionGrad", "data: T, partitions: int32, grads: num_partitions*T -> output: T", gradient=None,
-    infer=lambda node: [node.inputs[0]._dims])  # fmt: skip
+    infer=lambda node: [node.inputs[0].dims])  # fmt: skip
 def partition_grad(ctx, data, partitions, grads):
     """The slices of all the gradients where they came from."""
     result = np.zeros_like(data)
@@ -72,9 +72,9 @@ def _stitched_shape(node: Operation) -> list[Dims]:
     rest: Dims = None
     sizes: list[int | None] = []
     for index, data in zip(node.inputs[:count], node.inputs[count:], strict=True):
-        if index._dims is not None and data._dims is not None:
-            merge_dims(index._dims, data._dims[: len(index._dims)])
-            rest = merge_dims(rest, data._dims[len(index._dims) :])
+        if index.dims is not None and data.dims is not None:
+            merge_dims(index.dims, data.dims[: len(index.dims)])
+            rest = merge_dims(rest, data.dims[len(index.dims) :])
         value = constant_value(index)
         sizes.append(None if value is None else int(value.max()) + 1 if value.size else 0)
     if rest is None:

@@ -43,7 +43,7 @@ def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Tenso
 
 
 def _default_shape(node: Operation) -> list[Dims]:
-    wanted, given = node.attrs["shape"], node.inputs[0]._dims
+    wanted, given = node.attrs["shape"], node.inputs[0].dims
     if not dims_compatible(wanted, given):
         raise ValueError(f"Shapes must be compatible: the default has {format_dims(given)}, not {format_dims(wanted)}")
     return [wanted]

@@ -43,8 +43,8 @@ def _check_range(start: Any, limit: Any, delta: Any) -> str | None:
 def _range_shape(node: Operation) -> list[Dims]:
     values = [constant_value(tensor) for tensor in node.inputs]
     for tensor in node.inputs:
-        if tensor._dims not in (None, ()):
-            raise ValueError(f"Shape must be rank 0 but is rank {len(tensor._dims)}")
+        if tensor.dims not in (None, ()):
+            raise ValueError(f"Shape must be rank 0 but is rank {len(tensor.dims)}")
     if any(value is None for value in values):
         return [(None,)]
     start, limit, delta = (value[()] for value in values)
@@ -88,8 +88,8 @@ def _number(value: Any, wanted: Any, name: str) -> Tensor:
 
 def _line_shape(node: Operation) -> list[Dims]:
     for tensor in node.inputs:
-        if tensor._dims not in (None, ()):
-            raise ValueError(f"Shape must be rank 0 but is rank {len(tensor._dims)}")
+        if tensor.dims not in (None, ()):
+            raise ValueError(f"Shape must be rank 0 but is rank {len(tensor.dims)}")
     count = constant_value(node.inputs[2])
     if count is not None and count <= 0:
         raise ValueError(f"Requires num > 0: {int(count)}")

@@ -31,7 +31,7 @@ def where_node(ctx, input):
 
 
 def _selected(node: Operation) -> list[Dims]:
-    condition, x, y = (tensor._dims for tensor in node.inputs)
+    condition, x, y = (tensor.dims for tensor in node.inputs)
     dims = merged(x, y)
     if dims is None or condition is None or len(condition) == 0:
         return [dims]
@@ -66,7 +66,7 @@ def _select_v2_gradient(node: Operation, grad: Any) -> list[Any]:
 
 
 def _broadcast_all(node: Operation) -> list[Dims]:
-    condition, x, y = (tensor._dims for tensor in node.inputs)
+    condition, x, y = (tensor.dims for tensor in node.inputs)
     return [broadcast_dims(broadcast_dims(condition, x), y)]
 
 
@@ -105,7 +105,7 @@ def boolean_mask(tensor: Any, mask: Any, name: str = "boolean_mask", axis: int |
     """
     with get_default_graph().name_scope(name or "boolean_mask"):
         values, mask = convert_to_tensor(tensor, name="tensor"), convert_to_tensor(mask, name="mask")
-        count, dims = rank_of(mask), values._dims
+        count, dims = rank_of(mask), values.dims
         if count == 0:
             raise ValueError("mask cannot be scalar.")
         if count is None:
@@ -117,7 +117,7 @@ def boolean_mask(tensor: Any, mask: Any, name: str = "boolean_mask", axis: int |
         if start < 0 and dims is not None:
             start %= len(dims)
         if dims is not None:
-            _check_mask(dims[start : start + count], mask._dims)
+            _check_mask(dims[start : start + count], mask.dims)
         flat = values if count == 1 else _flattened(values, start, count)
         chosen = squeeze(where_node(mask if count == 1 else reshape(mask, [-1])), axis=[1])
         return gather(flat, chosen, axis=start)
@@ -125,7 +125,7 @@ def boolean_mask(tensor: Any, mask: Any, name: str = "boolean_mask", axis: int |
 
 def _flattened(values: Tensor, start: int, count: int) -> Tensor:
     """The tensor with `count` dimensions from `start` made one."""
-    sizes, dims = shape_internal(values), values._dims
+    sizes, dims = shape_internal(values), values.dims
     lead, tail = slice_node(sizes, [0], [start]), slice_node(sizes, [start + count], [-1])
     flat = reshape(values, concat([lead, [-1], tail], 0))
     if dims is not None:

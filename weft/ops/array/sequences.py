@@ -36,7 +36,7 @@ from weft.ops.nn.topk import top_k_node
 
 
 def _reversed_shape(node: Operation) -> list[Dims]:
-    dims, lengths = node.inputs[0]._dims, node.inputs[1]._dims
+    dims, lengths = node.inputs[0].dims, node.inputs[1].dims
     along, batch = node.attrs["seq_dim"], node.attrs["batch_dim"]
     if dims is not None:
         for what, axis in (("seq_dim", along), ("batch_dim", batch)):
@@ -51,7 +51,7 @@ def _reversed_shape(node: Operation) -> list[Dims]:
 
 def _check_lengths(node: Operation, input: Any, seq_lengths: Any) -> None:
     along = node.attrs["seq_dim"]
-    dims = node.inputs[0]._dims if input is None else input.shape
+    dims = node.inputs[0].dims if input is None else input.shape
     if seq_lengths is None or dims is None or dims[along] is None:
         return
     for index, length in enumerate(seq_lengths.tolist()):
@@ -107,7 +107,7 @@ def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = dtypes.bool, na
             limit: Tensor = maximum(constant(0, sizes.dtype), reduce_max(sizes))
         else:
             limit = convert_to_tensor(maxlen)
-        if limit._dims not in (None, ()):
+        if limit.dims not in (None, ()):
             raise ValueError(f"maxlen must be scalar for sequence_mask, but has shape {limit.shape}")
         row = range_of(constant(0, limit.dtype), limit, constant(1, limit.dtype))
         result = less(row, cast(expand_dims(sizes, -1), limit.dtype))
@@ -150,7 +150,7 @@ def _sorted(values: Any, axis: int, direction: str, output: int) -> Tensor:
 
 
 def _bounds_shape(node: Operation) -> list[Dims]:
-    return [node.inputs[1]._dims]
+    return [node.inputs[1].dims]
 
 
 def _search(xp: Any, sorted_inputs: Any, values: Any, side: str) -> Any:
@@ -235,7 +235,7 @@ def meshgrid(*args: Any, **kwargs: Any) -> list[Tensor]:
 
 
 def _unraveled_shape(node: Operation) -> list[Dims]:
-    indices, dims = node.inputs[0]._dims, node.inputs[1]._dims
+    indices, dims = node.inputs[0].dims, node.inputs[1].dims
     count = None if dims is None else dims[0]
     if indices is None:
         return [None]

@@ -45,7 +45,7 @@ def _shapes(rank: Dims) -> list[Dims]:
 
 
 def _dense_dense_shapes(node: Operation) -> list[Dims]:
-    a, b = node.inputs[0]._dims, node.inputs[1]._dims
+    a, b = node.inputs[0].dims, node.inputs[1].dims
     rank = _rank_of_group(None if a is None else len(a), None if b is None else len(b))
     if a is not None and b is not None:
         merge_dims(a[:-1], b[:-1])
@@ -53,11 +53,11 @@ def _dense_dense_shapes(node: Operation) -> list[Dims]:
 
 
 def _rank_of_sparse(shape: Tensor) -> int | None:
-    return None if shape._dims is None else shape._dims[0]
+    return None if shape.dims is None else shape.dims[0]
 
 
 def _dense_sparse_shapes(node: Operation) -> list[Dims]:
-    dense = node.inputs[0]._dims
+    dense = node.inputs[0].dims
     return _shapes(_rank_of_group(None if dense is None else len(dense), _rank_of_sparse(node.inputs[3])))
 
 

@@ -41,7 +41,7 @@ class ListDiff(NamedTuple):
 
 def _unique_shape(node: Operation) -> list[Dims]:
     check_rank(node.inputs[0], 1)
-    dims = node.inputs[0]._dims
+    dims = node.inputs[0].dims
     shapes: list[Dims] = [(None,), (None,) if dims is None else dims, (None,)]
     return shapes[: len(node.outputs)]
 
@@ -70,7 +70,7 @@ def unique_with_counts_node(ctx, x, *, out_idx: DType = dtypes.int32):
 
 
 def _unique_slices_shape(node: Operation) -> list[Dims]:
-    dims, axis = node.inputs[0]._dims, constant_value(node.inputs[1])
+    dims, axis = node.inputs[0].dims, constant_value(node.inputs[1])
     if dims is None or axis is None:
         return [None, *[(None,)] * (len(node.outputs) - 1)]
     at = int(axis[0]) if axis.size else 0

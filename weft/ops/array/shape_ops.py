@@ -81,7 +81,7 @@ def shape_internal(input: Any, name: str | None = None, out_type: Any = dtypes.i
     if isinstance(input, SparseTensor | SparseTensorValue):
         return sparse_shape(input, out_type, name)
     tensor = convert_to_tensor(input)
-    dims = tensor._dims
+    dims = tensor.dims
     if optimize and dims is not None and None not in dims:
         return constant(np.array(dims, np.int64), out_type, name=name or "Shape")
     return shape_node(tensor, out_type=out_type, name=name)
@@ -105,8 +105,8 @@ def rank(input: Any, name: str | None = None) -> Tensor:
     if isinstance(input, SparseTensor | SparseTensorValue):
         return size_internal(input.dense_shape, name or "Rank")
     tensor = convert_to_tensor(input)
-    if tensor._dims is not None:
-        return constant(len(tensor._dims), dtypes.int32, name=name or "Rank")
+    if tensor.dims is not None:
+        return constant(len(tensor.dims), dtypes.int32, name=name or "Rank")
     return rank_node(tensor, name=name)
 
 
@@ -118,7 +118,7 @@ def size(input: Any, name: str | None = None, out_type: Any = dtypes.int32) -> T
 def size_internal(input: Any, name: str | None = None, out_type: Any = dtypes.int32) -> Tensor:
     """`size`, for modules in which that name means something else."""
     tensor = convert_to_tensor(input)
-    dims = tensor._dims
+    dims = tensor.dims
     if dims is not None and None not in dims:
         return constant(math.prod(dims), out_type, name=name or "Size")
     return size_node(tensor, out_type=out_type, name=name)
@@ -135,7 +135,7 @@ def _reshaped(node: Operation) -> list[Dims]:
     unknown = wanted.count(None)
     if value is not None and unknown > 1:
         raise ValueError("Only one input size may be -1")
-    dims = node.inputs[0]._dims
+    dims = node.inputs[0].dims
     known = math.prod(size for size in wanted if size is not None)
     if dims is None or None in dims:
         return [wanted]
@@ -191,7 +191,7 @@ def _to_input_shape(node: Operation, grad: Any) -> list[Any]:
 
 
 def _expanded(node: Operation) -> list[Dims]:
-    dims, axis = node.inputs[0]._dims, constant_value(node.inputs[1])
+    dims, axis = node.inputs[0].dims, constant_value(node.inputs[1])
     if dims is None:
         return [None]
     if axis is None:
@@ -231,7 +231,7 @@ def _either(name: str, value: Any, old_name: str, old_value: Any) -> Any:
 
 
 def _squeezed(node: Operation) -> list[Dims]:
-    dims, axes = node.inputs[0]._dims, node.attrs["squeeze_dims"]
+    dims, axes = node.inputs[0].dims, node.attrs["squeeze_dims"]
     if dims is None:
         return [None]
     if not axes:
@@ -271,8 +271,8 @@ def squeeze(input: Any, axis: Any = None, name: str | None = None, squeeze_dims:
 
 
 def _transposed(node: Operation) -> list[Dims]:
-    dims, perm = node.inputs[0]._dims, constant_value(node.inputs[1])
-    count = node.inputs[1]._dims[0] if rank_of(node.inputs[1]) == 1 else None  # type: ignore[index]
+    dims, perm = node.inputs[0].dims, constant_value(node.inputs[1])
+    count = node.inputs[1].dims[0] if rank_of(node.inputs[1]) == 1 else None  # type: ignore[index]
     if dims is not None and count is not None and len(dims) != count:
         raise ValueError(f"Dimension must be {len(dims)} but is {count}")
     rank = count if dims is None else len(dims)
@@ -344,7 +344,7 @@ def matrix_transpose(a: Any, name: str = "matrix_transpose", conjugate: bool = F
     if count is None:
         return _swap_last(tensor, conjugate=conjugate, name=name)
     if count < 2:
-        raise ValueError(f"Argument 'a' should be a (batch) matrix, with rank >= 2.  Found: {format_dims(tensor._dims)}")
+        raise ValueError(f"Argument 'a' should be a (batch) matrix, with rank >= 2.  Found: {format_dims(tensor.dims)}")
     return transpose(tensor, [*range(count - 2), count - 1, count - 2], name, conjugate)
 
 
@@ -356,7 +356,7 @@ def _swap_last(xp, x, *, conjugate: bool = False):
     return xp.conj(swapped) if conjugate else swapped
 
 
-@op("InvertPermutation", "x: T -> y: T", infer=lambda node: [node.inputs[0]._dims],
+@op("InvertPermutation", "x: T -> y: T", infer=lambda node: [node.inputs[0].dims],
     gradient=not_differentiable, types={"T": INDEX},
     defaults={"T": dtypes.int32})  # fmt: skip
 def invert_permutation_node(xp, x):
@@ -385,7 +385,7 @@ def invert_permutation(x: Any, name: str | None = None) -> Tensor:
 
 
 def _ensured(node: Operation) -> list[Dims]:
-    dims, wanted = node.inputs[0]._dims, node.attrs["shape"]
+    dims, wanted = node.inputs[0].dims, node.attrs["shape"]
     if not dims_compatible(dims, wanted):
         raise ValueError(f"Shapes must be compatible: {format_dims(dims)} is not {format_dims(wanted)}")
     if dims is None or wanted is None:

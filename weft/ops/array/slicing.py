@@ -98,7 +98,7 @@ def _sliced_shape(node: Operation, source: Dims, vectors: tuple[Any, ...]) -> Di
 
 
 def _strided_shape(node: Operation) -> list[Dims]:
-    return [_sliced_shape(node, node.inputs[0]._dims, tuple(node.inputs[1:4]))]
+    return [_sliced_shape(node, node.inputs[0].dims, tuple(node.inputs[1:4]))]
 
 
 def _masks_of(node: Operation) -> dict[str, int]:

@@ -21,7 +21,7 @@ from weft.ops.math.elementwise import neg, sum_to_like
 
 
 def _tiled(node: Operation) -> list[Dims]:
-    dims, times = node.inputs[0]._dims, constant_dims(node.inputs[1])
+    dims, times = node.inputs[0].dims, constant_dims(node.inputs[1])
     check_rank(node.inputs[0], known_rank(node.inputs[1])) if dims is None else _check_count(dims, node.inputs[1])
     if dims is None or times is None:
         rank = known_rank(node.inputs[1]) if dims is None else len(dims)
@@ -54,7 +54,7 @@ def tile_node(xp, input, multiples):
 
 
 @op("TiledSum", "input: T, multiples: Tmultiples, like: T -> output: T", static=("multiples",), gradient=None,
-    infer=lambda node: [node.inputs[2]._dims], types={"Tmultiples": INDEX})  # fmt: skip
+    infer=lambda node: [node.inputs[2].dims], types={"Tmultiples": INDEX})  # fmt: skip
 def tile_grad(xp, input, multiples, like):
     """The sum of the copies that Tile makes of `like`."""
     split = tuple(each for pair in zip(np.ravel(multiples).tolist(), like.shape, strict=True) for each in pair)
@@ -67,7 +67,7 @@ def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
 
 
 def _broadcast_shape(node: Operation) -> list[Dims]:
-    wanted, dims = constant_dims(node.inputs[1]), node.inputs[0]._dims
+    wanted, dims = constant_dims(node.inputs[1]), node.inputs[0].dims
     if wanted is None or dims is None:
         return [wanted]
     if len(dims) > len(wanted):
@@ -104,7 +104,7 @@ def broadcast_args(xp, s0, s1):
 
 
 def _longest(node: Operation) -> Dims:
-    lengths = [None if tensor._dims is None else tensor._dims[0] for tensor in node.inputs]
+    lengths = [None if tensor.dims is None else tensor.dims[0] for tensor in node.inputs]
     return (None if None in lengths else max(lengths),)  # type: ignore[type-var]
 
 
@@ -121,7 +121,7 @@ def broadcast_gradient_args(xp, s0, s1):
 
 def broadcast_static_shape(shape_x: Any, shape_y: Any) -> Any:
     """The TensorShape that two TensorShapes broadcast to; ValueError when they cannot."""
-    return type(shape_x)(broadcast_dims(shape_x._dims, shape_y._dims))
+    return type(shape_x)(broadcast_dims(shape_x.dims, shape_y.dims))
 
 
 def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Tensor:
@@ -156,7 +156,7 @@ def reverse(tensor: Any, axis: Any, name: str | None = None) -> Tensor:
 
 
 def _rolled(node: Operation) -> list[Dims]:
-    shift, axis = node.inputs[1]._dims, node.inputs[2]._dims
+    shift, axis = node.inputs[1].dims, node.inputs[2].dims
     for dims in (shift, axis):
         if dims is not None and len(dims) > 1:
             raise ValueError(f"Shape must be at most rank 1 but is rank {len(dims)}")

@@ -38,7 +38,7 @@ def read_inside(functions: Sequence[FuncGraph]) -> None:
     for function in functions:
         for outer, argument in list(function.captures.items()):
             reference = outer.op.inputs[0] if outer.op.type == "Identity" else None
-            if reference is not None and reference.dtype._is_ref_dtype and _is_updated(functions, reference):
+            if reference is not None and reference.dtype.is_ref and _is_updated(functions, reference):
                 _read_anew(function, argument, reference)
 
 
@@ -47,7 +47,7 @@ def _is_updated(functions: Sequence[FuncGraph], reference: Tensor) -> bool:
 
 
 def _read_anew(function: FuncGraph, argument: Tensor, reference: Tensor) -> None:
-    consumers = list(argument._consumers)
+    consumers = argument.consumers()
     with function.building(), function.control_dependencies(None):
         value = identity_node(function.capture(reference), name=f"{reference.op.name.rpartition('/')[2]}/read")
     # Of the orders that edges allow the runtime takes that of the numbers.
@@ -60,7 +60,7 @@ def _read_anew(function: FuncGraph, argument: Tensor, reference: Tensor) -> None
 
 
 def _is_only_read(functions: Sequence[FuncGraph], handle: Tensor) -> bool:
-    consumers = [op for function in functions for op in function.captures[handle]._consumers]
+    consumers = [op for function in functions for op in function.captures[handle].consumers()]
     return "_handle_dtype" in handle_attrs(handle) and bool(consumers) and all(op.type == "ReadVariableOp" for op in consumers)
 
 
@@ -75,9 +75,9 @@ def _replaced(functions: Sequence[FuncGraph], handle: Tensor) -> Tensor:
         argument = function.captures[handle]
         for key in ("_variable", "_handle_shape", "_handle_dtype"):
             argument.op.attrs.pop(key, None)
-        argument.op.attrs.update(T=dtype.base_dtype, _shape=value._dims)
-        argument.dtype, argument._dims = dtype.base_dtype, value._dims
-        for read in argument._consumers:
+        argument.op.attrs.update(T=dtype.base_dtype, _shape=value.dims)
+        argument.dtype, argument.dims = dtype.base_dtype, value.dims
+        for read in argument.consumers():
             _pass_on(read)
         function.captures = {value if outer is handle else outer: inner for outer, inner in function.captures.items()}
     return value

@@ -111,7 +111,7 @@ def buffer_write(xp, flow, index, value):
 
 
 def _merged(node: Operation) -> Dims:
-    dims = node.inputs[0]._dims
+    dims = node.inputs[0].dims
     return None if dims is None else dims
 
 
@@ -138,7 +138,7 @@ def growing_buffer_write(ctx, flow, index, value):
 
 
 def _element(node: Operation) -> list[Dims]:
-    dims = node.inputs[0]._dims
+    dims = node.inputs[0].dims
     return [None if dims is None else dims[1:]]
 
 
@@ -164,7 +164,7 @@ def _has_shape(flow: Any) -> bool:
 
 
 def _stacked(node: Operation) -> list[Dims]:
-    dims, element = node.inputs[0]._dims, node.attrs["element_shape"]
+    dims, element = node.inputs[0].dims, node.attrs["element_shape"]
     return [dims if element is None else (None if dims is None else dims[0], *element)]
 
 
@@ -225,7 +225,7 @@ def buffer_scatter(xp, flow, indices, value):
 
 
 def _gathered(node: Operation) -> list[Dims]:
-    dims, indices = node.inputs[0]._dims, node.inputs[1]._dims
+    dims, indices = node.inputs[0].dims, node.inputs[1].dims
     return [None if dims is None or indices is None else (*indices, *dims[1:])]
 
 
@@ -244,7 +244,7 @@ def buffer_gather(xp, flow, indices):
 
 
 def _concat_shape(node: Operation) -> list[Dims]:
-    dims = node.inputs[0]._dims
+    dims = node.inputs[0].dims
     if dims is None or len(dims) < 2:
         return [None]
     count = None if dims[0] is None or dims[1] is None else dims[0] * dims[1]

@@ -53,7 +53,7 @@ def cond(
         _check_same(then_result, else_result)
         then_graph.outputs, else_graph.outputs = flat_tensors(then_result), flat_tensors(else_result)
         _check_types(then_graph, else_graph)
-        shapes = [_common(a._dims, b._dims) for a, b in zip(then_graph.outputs, else_graph.outputs, strict=True)]
+        shapes = [_common(a.dims, b.dims) for a, b in zip(then_graph.outputs, else_graph.outputs, strict=True)]
         bodies = [then_graph, else_graph]
         captured = read_outside(bodies, share_captures(bodies), only_if_apart=True)
         types = [tensor.dtype.base_dtype for tensor in then_graph.outputs]
@@ -80,8 +80,8 @@ def _predicate(pred: Any) -> Tensor:
     if tensor.dtype.base_dtype is not dtypes.bool:
         found = tensor.dtype.base_dtype.name
         raise TypeError(f"Input 'pred' of 'Switch' Op has type {found} that does not match expected type of bool.")
-    if tensor._dims:
-        raise ValueError(f"Shape must be rank 0 but is rank {len(tensor._dims)}: the predicate of cond() must be a scalar, "
+    if tensor.dims:
+        raise ValueError(f"Shape must be rank 0 but is rank {len(tensor.dims)}: the predicate of cond() must be a scalar, "
                          f"got {tensor}")  # fmt: skip
     return identity_node(tensor, name="pred_id")
 

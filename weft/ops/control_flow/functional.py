@@ -27,10 +27,10 @@ class _Elements:
                 "any Tensors."
             )
         for leaf in leaves:
-            if leaf._dims == ():
+            if leaf.dims == ():
                 raise ValueError("Elements in elems must be 1+ dimensional Tensors, not scalars")
         self._structure = elems
-        known = [leaf._dims[0] for leaf in leaves if leaf._dims is not None and leaf._dims[0] is not None]
+        known = [leaf.dims[0] for leaf in leaves if leaf.dims is not None and leaf.dims[0] is not None]
         if len(set(known)) > 1:
             raise ValueError(f"Dimensions {known[0]} and {next(n for n in known if n != known[0])} are not compatible")
         self.static_count = known[0] if known else None
@@ -43,7 +43,7 @@ class _Elements:
 
 
 def _tail(tensor: Tensor) -> Any:
-    return None if tensor._dims is None else tensor._dims[1:]
+    return None if tensor.dims is None else tensor.dims[1:]
 
 
 def _checked(function: Any) -> None:
@@ -58,8 +58,8 @@ def _outputs(structure: Any, count: Any, types: Any) -> list[TensorArray]:
 def _stacked(structure: Any, arrays: list[TensorArray], static_count: int | None) -> Any:
     results = [array.stack() for array in arrays]
     for result in results:
-        if static_count is not None and result._dims is not None:
-            result.set_shape((static_count, *result._dims[1:]))
+        if static_count is not None and result.dims is not None:
+            result.set_shape((static_count, *result.dims[1:]))
     return nest.pack_sequence_as(structure, results)
 
 

@@ -86,7 +86,7 @@ def _recorded_gradient(node: Operation, grad: Any) -> list[Any]:
 
 
 def _recorded_shape(node: Operation) -> list[Dims]:
-    dims = node.inputs[0]._dims
+    dims = node.inputs[0].dims
     return [None if dims is None else dims[1:]]
 
 
@@ -96,7 +96,7 @@ def recorded_value(xp, stack, index):
     return stack[index[()]] if xp is np else lax.dynamic_index_in_dim(jnp.asarray(stack), index, keepdims=False)
 
 
-@op("RecordedValueGrad", "stack: T, index: int32, grad: T -> output: T", infer=lambda node: [node.inputs[0]._dims],
+@op("RecordedValueGrad", "stack: T, index: int32, grad: T -> output: T", infer=lambda node: [node.inputs[0].dims],
     gradient=lambda node, grad: [None, None, recorded_value(grad, node.inputs[1])])  # fmt: skip
 def unrecorded(xp, stack, index, grad):
     """Zeros in the shape of the stack, with the gradient of one iteration's value in its place."""

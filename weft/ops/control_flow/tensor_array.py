@@ -144,7 +144,7 @@ class TensorArray:
         """The array with `value` at `index`."""
         with get_default_graph().name_scope(name or "TensorArrayWrite"):
             tensor = self._value(value)
-            self._check_element(tensor._dims)
+            self._check_element(tensor.dims)
             write = buffers.growing_buffer_write if self._dynamic_size else buffers.buffer_write
             return self._with_flow(write(self._flow, _index(index), tensor, name="TensorArrayWriteV3"))
 
@@ -159,7 +159,7 @@ class TensorArray:
         """The elements at `indices`, along a new first dimension."""
         numbers = cast(convert_to_tensor(indices, name="indices"), dtypes.int32)
         gathered = buffers.buffer_gather(self._flow, numbers, name=name or "TensorArrayGatherV3")
-        return self._shaped(gathered, *(numbers._dims or (None,)))
+        return self._shaped(gathered, *(numbers.dims or (None,)))
 
     def concat(self, name: str | None = None) -> Tensor:
         """All elements one after the other along their first dimension."""
@@ -173,17 +173,17 @@ class TensorArray:
         """The array with the parts of `value` along its first dimension as elements."""
         with get_default_graph().name_scope(name or "TensorArrayUnstack"):
             tensor = self._value(value)
-            if tensor._dims is not None:
-                self._check_element(tensor._dims[1:])
-                self._size = tensor._dims[0] if self._dynamic_size or self._size is None else self._size
+            if tensor.dims is not None:
+                self._check_element(tensor.dims[1:])
+                self._size = tensor.dims[0] if self._dynamic_size or self._size is None else self._size
             return self._with_flow(buffers.buffer_unstack(tensor, name="TensorArrayScatterV3", **self._options))
 
     def scatter(self, indices: Any, value: Any, name: str | None = None) -> TensorArray:
         """The array with the parts of `value` along its first dimension at `indices`."""
         with get_default_graph().name_scope(name or "TensorArrayScatter"):
             tensor = self._value(value)
-            if tensor._dims is not None:
-                self._check_element(tensor._dims[1:])
+            if tensor.dims is not None:
+                self._check_element(tensor.dims[1:])
             numbers = cast(convert_to_tensor(indices, name="indices"), dtypes.int32)
             return self._with_flow(buffers.buffer_scatter(self._flow, numbers, tensor, name="TensorArrayScatterV3"))
 
@@ -193,8 +193,8 @@ class TensorArray:
             tensor = self._value(value)
             sizes = cast(convert_to_tensor(lengths, name="lengths"), dtypes.int32)
             known = constant_value(sizes)
-            if self._infer_shape and known is not None and len(set(known.tolist())) == 1 and tensor._dims is not None:
-                self._check_element((int(known[0]), *tensor._dims[1:]))
+            if self._infer_shape and known is not None and len(set(known.tolist())) == 1 and tensor.dims is not None:
+                self._check_element((int(known[0]), *tensor.dims[1:]))
             count = -1 if self._dynamic_size or self._size is None else int(self._size)
             made = buffers.buffer_split(tensor, sizes, size=count, infer_shape=self._infer_shape, name="TensorArraySplitV3")
             return self._with_flow(made)

@@ -86,24 +86,24 @@ class _Loop:
         leaves = [as_leaf(leaf, name="loop_var") for leaf in nest.flatten(loop_vars)]
         self._vars = nest.pack_sequence_as(loop_vars, leaves)
         self._initial = flat_tensors(self._vars)
-        self._dims = self._invariant_dims(leaves, loop_vars, invariants)
+        self.dims = self._invariant_dims(leaves, loop_vars, invariants)
         if limit is not None:
             self._initial.insert(0, convert_to_tensor(0, dtype=limit.dtype.base_dtype, name="iteration_counter"))
-            self._dims.insert(0, ())
+            self.dims.insert(0, ())
         self._cond = FuncGraph(function_name(scope, "cond"), graph)
         self._body = FuncGraph(function_name(scope, "body"), graph)
 
     def _invariant_dims(self, leaves: Sequence[Any], loop_vars: Any, invariants: Any) -> list[Dims]:
         if invariants is None:
-            return [None if has_free_shape(leaf) else t._dims for leaf in leaves for t in tensors_of(leaf)]
+            return [None if has_free_shape(leaf) else t.dims for leaf in leaves for t in tensors_of(leaf)]
         given = _flat_shapes(loop_vars, invariants)
         result: list[Dims] = []
         for leaf, shape in zip(leaves, given, strict=True):
             if not isinstance(leaf, Tensor) or shape is None:
-                result.extend(None if not isinstance(leaf, Tensor) else t._dims for t in tensors_of(leaf))
+                result.extend(None if not isinstance(leaf, Tensor) else t.dims for t in tensors_of(leaf))
                 continue
             dims = as_dims(shape)
-            if not _is_within(leaf._dims, dims):
+            if not _is_within(leaf.dims, dims):
                 raise ValueError(
                     f"The shape invariant specified for {leaf.name} is not compatible with the initial shape of the loop "
                     f"variable. It enters the loop with shape {leaf.shape}, but the specified shape invariant is "
@@ -129,7 +129,7 @@ class _Loop:
     def _arguments(self, function: FuncGraph) -> tuple[Tensor | None, Any]:
         arguments = [
             function.add_argument(tensor.op.name, tensor.dtype.base_dtype, dims)
-            for tensor, dims in zip(self._initial, self._dims, strict=True)
+            for tensor, dims in zip(self._initial, self.dims, strict=True)
         ]
         counter = arguments.pop(0) if self._limit is not None else None
         return counter, packed(self._vars, arguments)
@@ -145,8 +145,8 @@ class _Loop:
                 f"Input 'input' of 'LoopCond' Op has type {predicate.dtype.base_dtype.name} that does not match expected "
                 "type of bool."
             )
-        if predicate._dims:
-            raise ValueError(f"Shape must be rank 0 but is rank {len(predicate._dims)}: 'cond' of a loop must return a scalar")
+        if predicate.dims:
+            raise ValueError(f"Shape must be rank 0 but is rank {len(predicate.dims)}: 'cond' of a loop must return a scalar")
         return predicate if counter is None else logical_and(less(counter, self._limit), predicate)
 
     def _checked_result(self, values: Any, result: Any) -> Any:
@@ -162,13 +162,13 @@ class _Loop:
                 f"Number of inputs and outputs of 'body' must match 'loop_vars'. Got {len(outputs)} for the number of "
                 f"inputs/outputs, and {len(self._initial)} for 'loop_vars'."
             )
-        for tensor, initial, dims in zip(outputs, self._initial, self._dims, strict=True):
+        for tensor, initial, dims in zip(outputs, self._initial, self.dims, strict=True):
             if tensor.dtype.base_dtype is not initial.dtype.base_dtype:
                 raise TypeError(
                     f"Loop variable {initial.name} enters the loop with type {initial.dtype.base_dtype.name}, but has type "
                     f"{tensor.dtype.base_dtype.name} after one iteration. A loop variable keeps its type."
                 )
-            if not _is_within(tensor._dims, dims):
+            if not _is_within(tensor.dims, dims):
                 raise ValueError(
                     f"Input tensor '{initial.name}' enters the loop with shape {TensorShape(dims)}, but has shape "
                     f"{tensor.shape} after one iteration. To allow the shape to vary across iterations, use the "
@@ -181,7 +181,7 @@ class _Loop:
         captured = read_outside([self._cond, self._body], share_captures([self._cond, self._body]))
         count = len(self._initial)
         self._body.outputs = self._body.outputs[:count] + self._body.inputs[count:]
-        shapes = [*self._dims, *(tensor._dims for tensor in captured)]
+        shapes = [*self.dims, *(tensor.dims for tensor in captured)]
         inputs = [*self._initial, *captured]
         attrs = {"output_shapes": shapes, "parallel_iterations": parallel_iterations}
         node = build_node(self._graph, "While", [self._cond, self._body], [inputs], attrs, "While")

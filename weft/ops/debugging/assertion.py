@@ -136,7 +136,7 @@ def print_v2(*inputs: Any, **kwargs: Any) -> Operation:
     with get_default_graph().name_scope(name or "print"):
         tensors: list[Any] = []
         template = sep.join(_template(item, tensors) for item in inputs)
-        if len(tensors) == 1 and template == _HOLE and tensors[0].dtype.name == "string" and tensors[0]._dims == ():
+        if len(tensors) == 1 and template == _HOLE and tensors[0].dtype.name == "string" and tensors[0].dims == ():
             text = tensors[0]
         else:
             text = string_format(template, tensors, placeholder=_HOLE, summarize=summarize)
@@ -197,5 +197,5 @@ def verify_tensor_all_finite(
     tensor = convert_to_tensor(t if x is None else x)
     text = msg if message is None else message
     if text is None:
-        raise TypeError(f"verify_tensor_all_finite needs a message for {tensor.name} {format_dims(tensor._dims)}")
+        raise TypeError(f"verify_tensor_all_finite needs a message for {tensor.name} {format_dims(tensor.dims)}")
     return check_numerics(tensor, text, name)

@@ -169,8 +169,8 @@ def _rank_check(
         for each in ranks:
             if not each.dtype.is_integer:
                 raise TypeError(f"Rank must be an integer, got {each.dtype.name}")
-            if each._dims not in (None, ()):
-                raise ValueError(f"Rank must be a scalar, but has shape {format_dims(each._dims)}")
+            if each.dims not in (None, ()):
+                raise ValueError(f"Rank must be a scalar, but has shape {format_dims(each.dims)}")
         prefix = f"{message}.  " if message else ""
         known = [constant_value(each) for each in ranks]
         found = rank_of(tensor)

@@ -9,6 +9,7 @@ from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation, Tensor
 from weft.framework.sparse_tensor import SparseTensor
 from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.tensor_shape import as_dims
 from weft.ops.array.shape_ops import rank, shape_internal
 from weft.ops.control_flow.ordering import group
 from weft.ops.debugging.assertion import assert_that
@@ -67,7 +68,7 @@ def _checks_of(
 ) -> list[Operation]:
     """The operations that check one tensor; `seen` holds the first size found for each name, and where."""
     tensor, count = wanted.tensor, len(wanted.symbols)
-    dims = tensor.get_shape()._dims
+    dims = as_dims(tensor.get_shape())
     checks: list[Operation] = []
     if dims is None:
         found = rank(tensor)

@@ -128,7 +128,7 @@ def _single_frame(data: bytes) -> bytes:
 
 
 def _contents(node: Operation) -> None:
-    dims = node.inputs[0]._dims
+    dims = node.inputs[0].dims
     if dims:
         raise ValueError(f"Shape must be rank 0 but is rank {len(dims)}")
 
@@ -230,7 +230,7 @@ def decode_image(
 
 
 def _at_least_an_image(node: Operation) -> list[Dims]:
-    dims = node.inputs[0]._dims
+    dims = node.inputs[0].dims
     if dims is None:
         return [None]
     if len(dims) < 3:
@@ -239,7 +239,7 @@ def _at_least_an_image(node: Operation) -> list[Dims]:
 
 
 def _one_image(node: Operation) -> list[Dims]:
-    dims = node.inputs[0]._dims
+    dims = node.inputs[0].dims
     if dims is not None and len(dims) != 3:
         raise ValueError(f"Shape must be rank 3 but is rank {len(dims)}")
     return [()]

@@ -19,12 +19,12 @@ _C_NAMES: Final = {"float32": "float", "float64": "double"}
 
 def _one_per_field(node: Operation) -> list[Dims]:
     for index, default in enumerate(node.inputs[1:]):
-        dims = default._dims
+        dims = default.dims
         if dims is not None and (len(dims) > 1 or (len(dims) == 1 and dims[0] not in (None, 0, 1))):
             raise ValueError(
                 f"Shape of a default must be a length-0 or length-1 vector, or a scalar; that of field {index} is {list(dims)}"
             )
-    return [node.inputs[0]._dims] * len(node.outputs)
+    return [node.inputs[0].dims] * len(node.outputs)
 
 
 @op("DecodeCSV", "records: string, record_defaults: [OUT_TYPE] -> output: [OUT_TYPE]", infer=_one_per_field, gradient=None,

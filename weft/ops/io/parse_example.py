@@ -123,7 +123,7 @@ def _in_order(results: Sequence[tuple[Any, Any, Any]], dense: Sequence[Any]) -> 
 
 
 def _batch_shapes(node: Operation) -> list[Dims]:
-    serialized = node.inputs[0]._dims
+    serialized = node.inputs[0].dims
     if serialized is not None and len(serialized) != 1:
         raise ValueError(f"Shape must be rank 1 but is rank {len(serialized)}")
     batch = None if serialized is None else serialized[0]

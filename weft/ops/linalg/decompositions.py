@@ -33,7 +33,7 @@ _TYPES = {"T": (*_REAL, *COMPLEX)}
 
 def matrices(tensor: Tensor) -> Dims:
     """The shape of a tensor of matrices; ValueError when its rank is below 2."""
-    dims = tensor._dims
+    dims = tensor.dims
     if dims is not None and len(dims) < 2:
         raise ValueError(f"Shape must be at least rank 2 but is rank {len(dims)}")
     return dims
@@ -353,7 +353,7 @@ def matrix_solve_ls(matrix: Any, rhs: Any, l2_regularizer: Any = 0.0, fast: bool
     with input_scope(name, "matrix_solve_ls", (matrix, rhs)):
         matrix = convert_to_tensor(matrix, name="matrix")
         rhs = convert_to_tensor(rhs, matrix.dtype.base_dtype, name="rhs")
-        dims = matrix._dims
+        dims = matrix.dims
         if not fast or dims is None or None in dims[-2:]:
             return matrix_solve_ls_node(matrix, rhs, l2_regularizer, fast=fast)
         is_tall = dims[-2] >= dims[-1]

@@ -39,7 +39,7 @@ class Lu(NamedTuple):
 
 
 def _lu_shapes(node: Operation) -> list[Dims]:
-    dims = node.inputs[0]._dims
+    dims = node.inputs[0].dims
     if dims is None:
         return [None, None]
     if len(dims) < 2:
@@ -119,7 +119,7 @@ def _precision(dtype: DType) -> float:
 
 
 def _larger_size(tensor: Tensor, kind: DType) -> Any:
-    rows, columns = (None, None) if tensor._dims is None else tensor._dims[-2:]
+    rows, columns = (None, None) if tensor.dims is None else tensor.dims[-2:]
     if rows is not None and columns is not None:
         return float(max(rows, columns))
     return cast(reduce_max(shape_internal(tensor)[-2:]), kind)

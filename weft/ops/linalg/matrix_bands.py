@@ -87,7 +87,7 @@ def _constants(node: Operation, *positions: int) -> list[Any] | None:
 
 
 def _matrix_shape(node: Operation) -> list[Dims]:
-    dims, known = node.inputs[0]._dims, _constants(node, 1, 2, 3)
+    dims, known = node.inputs[0].dims, _constants(node, 1, 2, 3)
     if dims is None or known is None:
         return [None]
     k, rows, columns = known
@@ -115,7 +115,7 @@ def matrix_diag_v3(xp, diagonal, k, num_rows, num_cols, padding_value, *, align:
 
 
 def _packed_shape(node: Operation) -> list[Dims]:
-    dims, known = node.inputs[0]._dims, _constants(node, 1)
+    dims, known = node.inputs[0].dims, _constants(node, 1)
     if dims is None or known is None:
         return [None]
     lower, upper = band_of(known[0])
@@ -152,7 +152,7 @@ def _set_gradient(node: Operation, grad: Any) -> list[Any]:
     ]
 
 
-@op("MatrixSetDiagV3", "input: T, diagonal: T, k: int32 -> output: T", infer=lambda node: [node.inputs[0]._dims],
+@op("MatrixSetDiagV3", "input: T, diagonal: T, k: int32 -> output: T", infer=lambda node: [node.inputs[0].dims],
     gradient=_set_gradient, static=("k",))  # fmt: skip
 def matrix_set_diag_v3(xp, input, diagonal, k, *, align: str = "RIGHT_LEFT"):
     """The matrices with other diagonals in a band."""

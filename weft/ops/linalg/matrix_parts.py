@@ -25,7 +25,7 @@ _DIAGONAL_TYPES = (*FLOATS, dtypes.int32, dtypes.int64, *COMPLEX)
 
 
 def _at_least(tensor: Tensor, rank: int) -> Dims:
-    dims = tensor._dims
+    dims = tensor.dims
     if dims is not None and len(dims) < rank:
         raise ValueError(f"Shape must be at least rank {rank} but is rank {len(dims)}")
     return dims
@@ -79,7 +79,7 @@ def _as_diagonal(node: Operation) -> list[Dims]:
 
 
 def _diag_part_gradient(node: Operation, grad: Any) -> list[Any]:
-    dims = node.inputs[0]._dims
+    dims = node.inputs[0].dims
     if dims is not None and dims[-1] is not None and dims[-1] == dims[-2]:
         return [matrix_diag_node(grad)]
     return [matrix_set_diag_node(zeros_like(node.inputs[0]), grad)]
@@ -131,7 +131,7 @@ def tensor_diag(xp, diagonal):
 
 
 def _halved(node: Operation) -> list[Dims]:
-    dims = node.inputs[0]._dims
+    dims = node.inputs[0].dims
     if dims is None:
         return [None]
     if len(dims) % 2 or not dims:

@@ -20,7 +20,7 @@ _MATRIX_TYPES = (*FLOATS, dtypes.int32, dtypes.int64, *_UNSIGNED, *COMPLEX)
 
 
 def _matrix(tensor: Tensor) -> tuple[int | None, int | None]:
-    dims = tensor._dims
+    dims = tensor.dims
     if dims is None:
         return None, None
     if len(dims) != 2:
@@ -79,7 +79,7 @@ def _check_sizes(left: Any, right: Any, a: Any, b: Any) -> None:
 
 
 def _batch_product_shape(node: Operation) -> list[Dims]:
-    x, y = node.inputs[0]._dims, node.inputs[1]._dims
+    x, y = node.inputs[0].dims, node.inputs[1].dims
     for dims in (x, y):
         if dims is not None and len(dims) < 2:
             raise ValueError(f"Shape must be at least rank 2 but is rank {len(dims)}")
@@ -151,7 +151,7 @@ def matmul(
             a = convert_to_tensor(a, name="a")
             b = convert_to_tensor(b, a.dtype.base_dtype, name="b")
             name = scope
-    ranks = [None if tensor._dims is None else len(tensor._dims) for tensor in (a, b)]
+    ranks = [None if tensor.dims is None else len(tensor.dims) for tensor in (a, b)]
     if all(rank is None or rank > 2 for rank in ranks) or max(rank or 0 for rank in ranks) > 2:
         a, adjoint_a = _as_adjoint(a, transpose_a, adjoint_a)
         b, adjoint_b = _as_adjoint(b, transpose_b, adjoint_b)

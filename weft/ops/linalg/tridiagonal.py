@@ -29,7 +29,7 @@ from weft.ops.math.reduce_functions import reduce_sum
 
 
 def _solution_shape(node: Operation) -> list[Dims]:
-    diagonals, rhs = node.inputs[0]._dims, node.inputs[1]._dims
+    diagonals, rhs = node.inputs[0].dims, node.inputs[1].dims
     if diagonals is None or rhs is None:
         return [rhs]
     if len(diagonals) < 2 or diagonals[-2] not in (3, None):
@@ -110,7 +110,7 @@ def _solved(bands: Any, rhs: Any) -> Any:
 def _compact(diagonals: Any, diagonals_format: str) -> Any:
     if diagonals_format == "compact":
         tensor = convert_to_tensor(diagonals)
-        if tensor._dims is not None and (len(tensor._dims) < 2 or tensor._dims[-2] not in (3, None)):
+        if tensor.dims is not None and (len(tensor.dims) < 2 or tensor.dims[-2] not in (3, None)):
             raise ValueError(f"Expected diagonals to have shape [..., 3, m], they have {tensor.shape}")
         return tensor
     if diagonals_format == "matrix":
@@ -125,7 +125,7 @@ def _compact(diagonals: Any, diagonals_format: str) -> Any:
 
 
 def _padded(outer: Tensor, main: Tensor, before: int, after: int) -> Tensor:
-    have, wanted = (None if each._dims is None else each._dims[-1] for each in (outer, main))
+    have, wanted = (None if each.dims is None else each.dims[-1] for each in (outer, main))
     if have is None or wanted is None:
         raise ValueError("The sizes of the diagonals in format 'sequence' must be known, they are not")
     missing = wanted - have
@@ -133,7 +133,7 @@ def _padded(outer: Tensor, main: Tensor, before: int, after: int) -> Tensor:
         return outer
     if missing != 1:
         raise ValueError(f"Expected {outer} to be of length {wanted} or one less")
-    return pad(outer, [*[[0, 0]] * (len(outer._dims or ()) - 1), [before, after]])
+    return pad(outer, [*[[0, 0]] * (len(outer.dims or ()) - 1), [before, after]])
 
 
 def tridiagonal_solve(

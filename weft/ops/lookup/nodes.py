@@ -110,7 +110,7 @@ def initialize_table_from_text_file_v2(ctx, table_handle, filename, *, key_index
 
 def _values_of_keys(node: Operation) -> list[Dims]:
     handle = node.inputs[0].op
-    keys = node.inputs[1]._dims
+    keys = node.inputs[1].dims
     shape = handle.attrs.get("value_shape", ()) if handle.type.endswith(("TableV2", "TableOfTensorsV2")) else None
     return [None if keys is None or shape is None else (*keys, *shape)]
 

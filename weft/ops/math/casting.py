@@ -121,7 +121,7 @@ _BITS: Final = (*NUMBERS, dtypes.qint8, dtypes.quint8, dtypes.qint16, dtypes.qui
 
 
 def _bitcast_shape(node: Operation) -> list[Dims]:
-    dims, source, target = node.inputs[0]._dims, node.inputs[0].dtype.size, node.outputs[0].dtype.size
+    dims, source, target = node.inputs[0].dims, node.inputs[0].dtype.size, node.outputs[0].dtype.size
     if dims is None or source == target:
         return [dims]
     if source > target:

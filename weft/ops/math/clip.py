@@ -42,9 +42,9 @@ def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | 
     with input_scope(name, "clip_by_value", (t, clip_value_min, clip_value_max)) as scope:
         values = _values(t)
         lowered = minimum(values, clip_value_max)
-        TensorShape(values._dims).assert_is_compatible_with(lowered.shape)
+        TensorShape(values.dims).assert_is_compatible_with(lowered.shape)
         clipped = maximum(lowered, clip_value_min, name=scope)
-        TensorShape(values._dims).assert_is_compatible_with(clipped.shape)
+        TensorShape(values.dims).assert_is_compatible_with(clipped.shape)
         return _like(t, clipped)
 
 
@@ -76,7 +76,7 @@ def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = No
         safe = select_node(is_positive, squares, ones_like(squares))
         length = select_node(is_positive, sqrt(safe), squares)
         scaled = mul(values, clip_norm, name="mul")
-        TensorShape(values._dims).assert_is_compatible_with(scaled.shape)
+        TensorShape(values.dims).assert_is_compatible_with(scaled.shape)
         clipped = identity(real_div(scaled, maximum(length, clip_norm), name="truediv"), name=scope)
         return _like(t, clipped)
 

@@ -44,7 +44,7 @@ def greater_equal(xp, x, y):
 
 
 def _compared(node: Operation) -> list[Dims]:
-    x, y = node.inputs[0]._dims, node.inputs[1]._dims
+    x, y = node.inputs[0].dims, node.inputs[1].dims
     if node.attrs["incompatible_shape_error"]:
         return [broadcast_dims(x, y)]
     try:

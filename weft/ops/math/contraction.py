@@ -70,7 +70,7 @@ def _label_sizes(terms: Sequence[str], shapes: Sequence[Dims]) -> tuple[dict[str
 
 def _einsum_shape(node: Operation) -> list[Dims]:
     terms, right = _split_equation(node.attrs["equation"], len(node.inputs))
-    sizes, dots = _label_sizes(terms, [tensor._dims for tensor in node.inputs])
+    sizes, dots = _label_sizes(terms, [tensor.dims for tensor in node.inputs])
     if "..." not in right:
         return [tuple(sizes.get(letter) for letter in right)]
     if dots is None:
@@ -135,13 +135,13 @@ def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Tensor:
     with input_scope(name, "Tensordot", (a, b, axes)) as scope:
         a, b = convert_to_tensor(a, name="a"), convert_to_tensor(b, name="b")
         axes_a, axes_b = _axes_of(a, axes)
-        if a._dims is None or b._dims is None:
+        if a.dims is None or b.dims is None:
             return contract(a, b, axes_a=axes_a, axes_b=axes_b, name=scope)
         left, free_a, known_a = _as_matrix(a, axes_a, is_left=True)
         right, free_b, known_b = _as_matrix(b, axes_b, is_left=False)
         product = matmul(left, right)
         dims = (*known_a, *known_b)
-        if None not in dims and product._dims == dims:
+        if None not in dims and product.dims == dims:
             return product
         result = reshape(product, _joined(free_a, free_b), name=scope)
         result.set_shape(dims)
@@ -160,7 +160,7 @@ def _axes_of(a: Tensor, axes: Any) -> tuple[list[int], list[int]]:
         count = int(axes)
         if count < 0:
             raise ValueError(f"'axes' must be at least 0, but it is {count}")
-        if a._dims is not None and count > len(a._dims):
+        if a.dims is not None and count > len(a.dims):
             raise ValueError(f"'axes' must not be larger than the number of dimensions of tensor {a}.")
         return list(range(-count, 0)), list(range(count))
     if len(axes) != 2:
@@ -182,7 +182,7 @@ def _known(axes: Any) -> Any:
 
 def _as_matrix(tensor: Tensor, axes: list[int], is_left: bool) -> tuple[Tensor, Any, tuple[int | None, ...]]:
     """The tensor as a matrix, summed axes last (of the left one) or first; its free sizes, and what is known of them."""
-    dims = tensor._dims
+    dims = tensor.dims
     assert dims is not None
     summed = [int(axis) % len(dims) for axis in axes]
     free = [axis for axis in range(len(dims)) if axis not in summed]
@@ -193,7 +193,7 @@ def _as_matrix(tensor: Tensor, axes: list[int], is_left: bool) -> tuple[Tensor, 
     if None not in dims:
         sizes = [math.prod(free_dims), math.prod(inner)]  # type: ignore[arg-type]
         sizes = sizes if is_left else sizes[::-1]
-        flat = moved if moved._dims == tuple(sizes) else reshape(moved, sizes)
+        flat = moved if moved.dims == tuple(sizes) else reshape(moved, sizes)
         return flat, np.array(free_dims, np.int32), free_dims
     shape = shape_internal(tensor)
     free_sizes = gather_v2_node(shape, np.array(free, np.int32), 0)

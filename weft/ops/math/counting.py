@@ -76,7 +76,7 @@ def bincount(arr: Any, weights: Any = None, minlength: Any = None, maxlength: An
 
 
 def _histogram_shape(node: Operation) -> list[Dims]:
-    if node.inputs[1]._dims not in (None, (2,), (None,)):
+    if node.inputs[1].dims not in (None, (2,), (None,)):
         raise ValueError("value_range must be a vector of 2 elements")
     known = constant_value(node.inputs[2])
     return [(None if known is None else int(known),)]
@@ -178,11 +178,11 @@ def remove_squeezable_dimensions(
     """Drop the last dimension of one of the two when its rank is one more than expected and that dimension can be 1."""
     with input_scope(name, "remove_squeezable_dimensions", (labels, predictions)):
         labels, predictions = convert_to_tensor(labels), convert_to_tensor(predictions)
-        if labels._dims is None or predictions._dims is None:
+        if labels.dims is None or predictions.dims is None:
             return labels, predictions
-        difference = len(predictions._dims) - len(labels._dims)
-        if difference == expected_rank_diff + 1 and predictions._dims[-1] in (None, 1):
+        difference = len(predictions.dims) - len(labels.dims)
+        if difference == expected_rank_diff + 1 and predictions.dims[-1] in (None, 1):
             predictions = squeeze(predictions, [-1])
-        elif difference == expected_rank_diff - 1 and labels._dims[-1] in (None, 1):
+        elif difference == expected_rank_diff - 1 and labels.dims[-1] in (None, 1):
             labels = squeeze(labels, [-1])
         return labels, predictions

@@ -27,7 +27,7 @@ SIGNED = (*FLOATS, dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64)
 
 
 def _second_input(node: Operation) -> list[Dims]:
-    return [node.inputs[1]._dims]
+    return [node.inputs[1].dims]
 
 
 @op("SumToLike", "x: T, like: T -> output: T", infer=_second_input, gradient=lambda node, g: [
@@ -53,12 +53,12 @@ def unbroadcast(gradient: Any, tensor: Any, *others: Any) -> Any:
 
     That is so when its static shape equals the gradient's, or when the op's other inputs cannot have widened it.
     """
-    dims = tensor._dims
+    dims = tensor.dims
     if dims is None:
         return sum_to_like(gradient, tensor)
-    if None not in dims and gradient._dims == dims:
+    if None not in dims and gradient.dims == dims:
         return gradient
-    if others and all(_cannot_widen(dims, other._dims) for other in others):
+    if others and all(_cannot_widen(dims, other.dims) for other in others):
         return gradient
     return sum_to_like(gradient, tensor)
 
@@ -207,7 +207,7 @@ def _add_n_gradient(node: Operation, grad: Any) -> list[Any]:
 def _merged_inputs(node: Operation) -> list[Dims]:
     dims: Dims = None
     for tensor in node.inputs:
-        dims = merge_dims(dims, tensor._dims)
+        dims = merge_dims(dims, tensor.dims)
     return [dims]
 
 
@@ -261,7 +261,7 @@ def accumulate_n(inputs: Any, shape: Any = None, tensor_dtype: Any = None, name:
         raise TypeError(f"tensor_dtype is {tensor_dtype}, but input is of type {kind}")
     dims = as_dims(shape)
     for each in tensors:
-        dims = merge_dims(dims, each._dims)
+        dims = merge_dims(dims, each.dims)
     if len(tensors) == 1 and name is None:
         return tensors[0]
     if len(tensors) == 1:

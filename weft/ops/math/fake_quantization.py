@@ -78,7 +78,7 @@ def _split(xp: Any, gradients: Any, inputs: Any, low: Any, high: Any, num_bits: 
 
 @op("FakeQuantWithMinMaxVarsGradient", "gradients: float32, inputs: float32, min: float32, max: float32 -> "
     "backprops_wrt_input: float32, backprop_wrt_min: float32, backprop_wrt_max: float32", gradient=None,
-    infer=lambda node: [node.inputs[0]._dims, (), ()])  # fmt: skip
+    infer=lambda node: [node.inputs[0].dims, (), ()])  # fmt: skip
 def fake_quant_with_min_max_vars_gradient(xp, gradients, inputs, min, max, *, num_bits: int = 8, narrow_range: bool = False):
     """The gradients of what lies in the range; the sums of those below and above it, which go to its limits."""
     inside, below, above = _split(xp, gradients, inputs, min, max, num_bits, narrow_range)
@@ -86,12 +86,12 @@ def fake_quant_with_min_max_vars_gradient(xp, gradients, inputs, min, max, *, nu
 
 
 def _channel_limits(node: Operation) -> list[Dims]:
-    dims = node.inputs[0]._dims
+    dims = node.inputs[0].dims
     for limit in node.inputs[1:]:
         if rank_of(limit) not in (None, 1):
             raise ValueError(f"Shape must be rank 1 but is rank {rank_of(limit)}")
         if dims is not None:
-            merge_dims(dims[-1:], limit._dims)
+            merge_dims(dims[-1:], limit.dims)
     return [dims]
 
 
@@ -109,7 +109,7 @@ def fake_quant_with_min_max_vars_per_channel(xp, inputs, min, max, *, num_bits: 
 
 @op("FakeQuantWithMinMaxVarsPerChannelGradient", "gradients: float32, inputs: float32, min: float32, max: float32 -> "
     "backprops_wrt_input: float32, backprop_wrt_min: float32, backprop_wrt_max: float32", gradient=None,
-    infer=lambda node: [node.inputs[0]._dims, node.inputs[2]._dims, node.inputs[3]._dims])  # fmt: skip
+    infer=lambda node: [node.inputs[0].dims, node.inputs[2].dims, node.inputs[3].dims])  # fmt: skip
 def fake_quant_with_min_max_vars_per_channel_gradient(
     xp, gradients, inputs, min, max, *, num_bits: int = 8, narrow_range: bool = False
 ):

@@ -98,9 +98,9 @@ def _matrix_norm(tensor: Tensor, order: Any, axes: tuple[int, ...]) -> Tensor:
         return reduce_max(reduce_sum(absolute(tensor), axes[0], keepdims=True), axes[1], keepdims=True)
     if order == np.inf:
         return reduce_max(reduce_sum(absolute(tensor), axes[1], keepdims=True), axes[0], keepdims=True)
-    if tensor._dims is None:
+    if tensor.dims is None:
         raise ValueError("norm: the 2-norm of matrices needs a tensor of known rank")
-    rank = len(tensor._dims)
+    rank = len(tensor.dims)
     first, second = (axis % rank for axis in axes)
     rest = [axis for axis in range(rank) if axis not in (first, second)]
     singular = svd_node(transpose(tensor, [*rest, first, second]), compute_uv=False)[0]
@@ -146,7 +146,7 @@ def _values_of(t_list: Any) -> list[Any]:
 
 
 def _cross_shape(node: Operation) -> list[Dims]:
-    dims = merge_dims(node.inputs[0]._dims, node.inputs[1]._dims)
+    dims = merge_dims(node.inputs[0].dims, node.inputs[1].dims)
     if dims is not None and (not dims or dims[-1] not in (None, 3)):
         raise ValueError(f"Dimension must be 3 but is {dims[-1] if dims else 'missing'}")
     return [None if dims is None else (*dims[:-1], 3)]
@@ -172,8 +172,8 @@ def scalar_mul(scalar: Any, x: Any, name: str | None = None) -> Any:
     if not isinstance(x, IndexedSlices):
         x = convert_to_tensor(x)
     scalar = convert_to_tensor(scalar, x.dtype.base_dtype, name="scalar")
-    if scalar._dims != ():
-        raise ValueError(f"Only scalar multiply works, got shape {format_dims(scalar._dims)}")
+    if scalar.dims != ():
+        raise ValueError(f"Only scalar multiply works, got shape {format_dims(scalar.dims)}")
     if isinstance(x, IndexedSlices):
         return IndexedSlices(mul(scalar, x.values, name=name), x.indices, x.dense_shape)
     return mul(scalar, x, name=name)

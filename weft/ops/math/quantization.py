@@ -50,7 +50,7 @@ def _scaled_factor(kind: DType, low: float, high: float, narrow: bool) -> float:
 
 
 def _quantized_shapes(node: Operation) -> list[Dims]:
-    return [node.inputs[0]._dims, (), ()]
+    return [node.inputs[0].dims, (), ()]
 
 
 @op("QuantizeV2", "input: float32, min_range: float32, max_range: float32 -> output: T, output_min: float32, "

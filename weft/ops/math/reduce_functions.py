@@ -63,7 +63,7 @@ def _reduce(
         return node(tensor, axis, keep_dims=keepdims, name=name)
     if not isinstance(tensor, Tensor):
         tensor = convert_to_tensor(tensor, name="input")
-    dims = tensor._dims
+    dims = tensor.dims
     if dims is not None:
         return node(tensor, constant(np.arange(len(dims), dtype=np.int32)), keep_dims=keepdims, name=name)
     result = node(tensor, range_of(0, rank(tensor)), keep_dims=keepdims, name=name)

@@ -36,7 +36,7 @@ ORDERED = (*REAL, *QUANTIZED)
 
 
 def _reduced(node: Operation) -> list[Dims]:
-    dims, axes = node.inputs[0]._dims, constant_value(node.inputs[1])
+    dims, axes = node.inputs[0].dims, constant_value(node.inputs[1])
     keep = node.attrs["keep_dims"]
     if dims is None:
         return [None]
@@ -44,7 +44,7 @@ def _reduced(node: Operation) -> list[Dims]:
         if keep:
             return [(None,) * len(dims)]
         # One axis given as a scalar takes one dimension away, whichever it is; a vector may repeat itself.
-        return [(None,) * (len(dims) - 1) if node.inputs[1]._dims == () and dims else None]
+        return [(None,) * (len(dims) - 1) if node.inputs[1].dims == () and dims else None]
     gone = set()
     for axis in np.ravel(axes).tolist():
         if not -len(dims) <= axis < len(dims):
@@ -75,7 +75,7 @@ def reduced_axes(x: Any, reduction_indices: Any) -> tuple[int, ...]:
 
 @op("ExpandReduced", "reduced: T, like: Tlike, reduction_indices: Tidx -> output: T", gradient=lambda node, grad: [
     sum_node(grad, node.inputs[2], keep_dims=node.attrs["keep_dims"]), None, None], static=("reduction_indices",),
-    infer=lambda node: [node.inputs[1]._dims], types={"Tidx": INDEX})  # fmt: skip
+    infer=lambda node: [node.inputs[1].dims], types={"Tidx": INDEX})  # fmt: skip
 def expand_reduced(xp, reduced, like, reduction_indices, *, keep_dims: bool = False):
     """A reduced tensor, repeated along the dimensions that the reduction of `like` took away."""
     axes = reduced_axes(like, reduction_indices)
@@ -235,7 +235,7 @@ def any_node(xp, input, reduction_indices, *, keep_dims: bool = False):
 
 
 def _without_dimension(node: Operation) -> list[Dims]:
-    dims, axis = node.inputs[0]._dims, constant_value(node.inputs[1])
+    dims, axis = node.inputs[0].dims, constant_value(node.inputs[1])
     if dims is None:
         return [None]
     if len(dims) <= 1:

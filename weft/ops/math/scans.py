@@ -20,7 +20,7 @@ _INDEX = (dtypes.int32, dtypes.int64)
 
 
 def _checked_axis(node: Operation) -> list[Dims]:
-    dims, axis = node.inputs[0]._dims, constant_value(node.inputs[1])
+    dims, axis = node.inputs[0].dims, constant_value(node.inputs[1])
     if dims is not None and axis is not None and not -len(dims) <= int(axis) < len(dims):
         needed = int(axis) + 1 if axis >= 0 else -int(axis)
         raise ValueError(f"Shape must be at least rank {needed} but is rank {len(dims)}")

@@ -40,10 +40,10 @@ def _vector(tensor: Tensor, what: str) -> None:
 def _rows_of_segments(node: Operation) -> list[Dims]:
     data, ids = node.inputs
     _vector(ids, "segment_ids")
-    if data._dims is None:
+    if data.dims is None:
         return [None]
     known = constant_value(ids)
-    return [(None if known is None else int(known[-1]) + 1 if known.size else 0, *data._dims[1:])]
+    return [(None if known is None else int(known[-1]) + 1 if known.size else 0, *data.dims[1:])]
 
 
 def segment_count(segment_ids: Any) -> int:
@@ -177,7 +177,7 @@ def _others(rows: Any) -> Any:
     return before * after
 
 
-@op("SegmentOthers", "data: T, segment_ids: Tindices -> output: T", infer=lambda node: [node.inputs[0]._dims],
+@op("SegmentOthers", "data: T, segment_ids: Tindices -> output: T", infer=lambda node: [node.inputs[0].dims],
     gradient=not_differentiable)  # fmt: skip
 def segment_others(ctx, data, segment_ids):
     """For each row the product of all the others of its segment; rows with an id below zero give 0."""
@@ -195,14 +195,14 @@ def segment_others(ctx, data, segment_ids):
 
 def _unsorted_shape(node: Operation) -> list[Dims]:
     data, ids, count = node.inputs
-    if data._dims is None or ids._dims is None:
+    if data.dims is None or ids.dims is None:
         return [None]
-    if len(ids._dims) > len(data._dims) or not dims_compatible(data._dims[: len(ids._dims)], ids._dims):
+    if len(ids.dims) > len(data.dims) or not dims_compatible(data.dims[: len(ids.dims)], ids.dims):
         raise ValueError(
-            f"segment_ids shape must be a prefix of data's, but they are {format_dims(ids._dims)} and {format_dims(data._dims)}"
+            f"segment_ids shape must be a prefix of data's, but they are {format_dims(ids.dims)} and {format_dims(data.dims)}"
         )
     known = constant_value(count)
-    return [(None if known is None else int(known), *data._dims[len(ids._dims) :])]
+    return [(None if known is None else int(known), *data.dims[len(ids.dims) :])]
 
 
 def _unsorted(xp: Any, data: Any, segment_ids: Any, num_segments: Any, first: Any, how: str) -> Any:
@@ -224,10 +224,10 @@ def _gather_kept(tensor: Any, segment_ids: Any) -> tuple[Any, Any]:
     """The rows of `tensor` by segment id, 0 for ids below zero, and which rows of the data have such an id."""
     rows = _gathered(tensor, maximum(segment_ids, zeros_like(segment_ids)))
     is_kept = greater_equal(segment_ids, 0)
-    if rows._dims is None or is_kept._dims is None:
+    if rows.dims is None or is_kept.dims is None:
         is_kept = _as_wide(is_kept, rows)
     else:
-        is_kept = _widened(is_kept, len(rows._dims) - len(is_kept._dims))
+        is_kept = _widened(is_kept, len(rows.dims) - len(is_kept.dims))
     return select_v2_node(is_kept, rows, zeros_like(rows)), is_kept
 
 
@@ -305,10 +305,10 @@ def unsorted_segment_prod(xp, data, segment_ids, num_segments):
 def _divisors(data: Tensor, segment_ids: Tensor, num_segments: Tensor) -> Tensor:
     """The number of rows of each segment, at least 1, in the rank of the sums."""
     counts = unsorted_segment_sum(ones_like(segment_ids, data.dtype), segment_ids, num_segments)
-    if data._dims is None or segment_ids._dims is None:
+    if data.dims is None or segment_ids.dims is None:
         counts = _as_wide(counts, unsorted_segment_sum(data, segment_ids, num_segments))
     else:
-        counts = _widened(counts, len(data._dims) - len(segment_ids._dims))
+        counts = _widened(counts, len(data.dims) - len(segment_ids.dims))
     return maximum(counts, 1)
 
 

@@ -154,7 +154,7 @@ def igamma_grad_a(xp, a, x):
 
 
 def _broadcast_three(node: Operation) -> list[Dims]:
-    a, b, x = (tensor._dims for tensor in node.inputs)
+    a, b, x = (tensor.dims for tensor in node.inputs)
     return [broadcast_dims(broadcast_dims(a, b), x)]
 
 

@@ -28,7 +28,7 @@ def check_layout(data_format: str) -> None:
 
 
 def _with_bias(node: Operation) -> list[Dims]:
-    value, bias = node.inputs[0]._dims, node.inputs[1]._dims
+    value, bias = node.inputs[0].dims, node.inputs[1].dims
     data_format = node.attrs.get("data_format", "NHWC")
     check_layout(data_format)
     if bias is not None and len(bias) != 1:
@@ -57,7 +57,7 @@ def bias_add_node(xp, value, bias, *, data_format: str = "NHWC"):
 
 
 def _channels(node: Operation) -> list[Dims]:
-    dims = node.inputs[0]._dims
+    dims = node.inputs[0].dims
     data_format = node.attrs["data_format"]
     check_layout(data_format)
     if dims is None:

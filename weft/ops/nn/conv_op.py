@@ -48,7 +48,7 @@ def _checked(node: Operation) -> tuple[str, tuple[int, ...], int]:
 
 def _convolved(node: Operation) -> list[Dims]:
     layout, axes, channel = _checked(node)
-    dims, filters = node.inputs[0]._dims, node.inputs[1]._dims
+    dims, filters = node.inputs[0].dims, node.inputs[1].dims
     check_rank(dims, len(layout))
     check_rank(filters, len(layout))
     sizes: Sequence[int | None] = dims or (None,) * len(layout)
@@ -84,14 +84,14 @@ def _input_shape(node: Operation) -> list[Dims]:
     known = constant_dims(node.inputs[0])
     unknown: Dims = (None,) * len(layout)
     check_rank(known, len(layout))
-    check_rank(node.inputs[2]._dims, len(layout))
+    check_rank(node.inputs[2].dims, len(layout))
     _check_outputs(node, layout)
     return [unknown if known is None else known]
 
 
 def _check_outputs(node: Operation, layout: str) -> None:
     """Refuse gradients of another number of outputs than the filters make."""
-    filters, gradient = node.inputs[1]._dims, node.inputs[2]._dims
+    filters, gradient = node.inputs[1].dims, node.inputs[2].dims
     if node.type.startswith("Depthwise") or filters is None or gradient is None:
         return
     found, wanted = gradient[layout.index("C")], filters[-1]

@@ -36,9 +36,9 @@ def _log_softmax(x: Any) -> Any:
 
 
 def _batch_size(node: Operation, lengths: int) -> int | None:
-    dims = node.inputs[0]._dims
+    dims = node.inputs[0].dims
     check_rank(dims, 3)
-    merged = merge_dims(None if dims is None else (dims[1],), node.inputs[lengths]._dims)
+    merged = merge_dims(None if dims is None else (dims[1],), node.inputs[lengths].dims)
     return None if merged is None else merged[0]
 
 
@@ -46,7 +46,7 @@ def _batch_size(node: Operation, lengths: int) -> int | None:
 
 
 def _loss_shapes(node: Operation) -> list[Dims]:
-    dims = node.inputs[0]._dims
+    dims = node.inputs[0].dims
     return [(_batch_size(node, 3),), (None,) * 3 if dims is None else dims]
 
 

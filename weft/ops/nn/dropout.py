@@ -92,7 +92,7 @@ def _noise_shape(x: Tensor, noise_shape: Any) -> Any:
         given = as_shape(noise_shape)
     except (TypeError, ValueError):
         return noise_shape
-    dims = x._dims
+    dims = x.dims
     if dims is not None and given.ndims == len(dims):
         # An unknown size stands for that of x.
         return TensorShape([size if mine is None else mine for mine, size in zip(given.as_list(), dims, strict=True)])

@@ -35,12 +35,12 @@ def _layout(node: Operation) -> str:
 
 
 def _normalized_shapes(node: Operation) -> list[Dims]:
-    layout, dims = _layout(node), node.inputs[0]._dims
+    layout, dims = _layout(node), node.inputs[0].dims
     check_rank(dims, len(layout))
     at = layout.index("C")
     channels: Dims = (None,) if dims is None else (dims[at],)
     for tensor in node.inputs[1 : 3 if node.attrs["is_training"] else 5]:
-        channels = merge_dims(channels, tensor._dims)
+        channels = merge_dims(channels, tensor.dims)
     assert channels is not None
     made = None if dims is None else (*dims[:at], channels[0], *dims[at + 1 :])
     return [made, *([channels] * 4), *([None] * (len(node.outputs) - 5))]
@@ -131,7 +131,7 @@ def fused_batch_norm_v3(
 
 
 def _back_shapes(node: Operation) -> list[Dims]:
-    layout, dims = _layout(node), merge_dims(node.inputs[0]._dims, node.inputs[1]._dims)
+    layout, dims = _layout(node), merge_dims(node.inputs[0].dims, node.inputs[1].dims)
     check_rank(dims, len(layout))
     channels: Dims = (None,) if dims is None else (dims[layout.index("C")],)
     return [dims, channels, channels, (0,), (0,)]
@@ -227,8 +227,8 @@ def fused_batch_norm(
 
 
 def _global_shape(node: Operation) -> list[Dims]:
-    check_rank(node.inputs[0]._dims, 4)
-    return [node.inputs[0]._dims]
+    check_rank(node.inputs[0].dims, 4)
+    return [node.inputs[0].dims]
 
 
 @op("BatchNormWithGlobalNormalization", "t: T, m: T, v: T, beta: T, gamma: T -> result: T", infer=_global_shape,
@@ -252,7 +252,7 @@ def _neighbours(xp: Any, x: Any, radius: int) -> Any:
 
 def _four(node: Operation) -> list[Dims]:
     for tensor in node.inputs:
-        check_rank(tensor._dims, 4)
+        check_rank(tensor.dims, 4)
     return same_as_input(node)
 
 

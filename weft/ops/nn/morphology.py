@@ -28,7 +28,7 @@ def _sizes(size: int, width: int, stride: int, rate: int, padding: str) -> tuple
 
 
 def _dilated(node: Operation) -> list[Dims]:
-    dims, filters = node.inputs[0]._dims, node.inputs[1]._dims
+    dims, filters = node.inputs[0].dims, node.inputs[1].dims
     for found, wanted in ((dims, 4), (filters, 3)):
         if found is not None and len(found) != wanted:
             raise ValueError(f"Shape must be rank {wanted} but is rank {len(found)}")

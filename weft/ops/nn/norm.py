@@ -59,7 +59,7 @@ def sufficient_statistics(
     keep = bool(either("keepdims", keepdims, "keep_dims", keep_dims))
     with input_scope(name, "sufficient_statistics", (x, shift)):
         x = convert_to_tensor(x, name="x")
-        dims = x._dims
+        dims = x.dims
         if dims is not None and all(dims[axis] is not None for axis in axes):
             counts: Any = constant(int(np.prod([dims[axis] for axis in axes])), x.dtype.base_dtype)
         else:

@@ -33,7 +33,7 @@ def _checked(node: Operation) -> tuple[str, ...]:
 
 def _pooled_dims(node: Operation, size: Any, strides: Any) -> Dims:
     rank = len(_checked(node)[0])
-    dims = node.inputs[0]._dims
+    dims = node.inputs[0].dims
     check_rank(dims, rank)
     if dims is None or size is None or strides is None:
         return (None,) * rank
@@ -55,7 +55,7 @@ def _pooled_v2(node: Operation) -> list[Dims]:
 
 def _like_input(node: Operation) -> list[Dims]:
     rank = len(_checked(node)[0])
-    check_rank(node.inputs[0]._dims, rank)
+    check_rank(node.inputs[0].dims, rank)
     return same_as_input(node)
 
 
@@ -268,7 +268,7 @@ def max_pool_grad_with_argmax(
 
 
 def _argmax_second_shape(node: Operation) -> list[Dims]:
-    return [merge_dims(_pooled(node)[0], node.inputs[2]._dims)]
+    return [merge_dims(_pooled(node)[0], node.inputs[2].dims)]
 
 
 def _argmax_second_gradient(node: Operation, grad: Any) -> list[Any]:

@@ -35,7 +35,7 @@ class Candidates(NamedTuple):
 
 def _shapes(node: Operation) -> list[Dims]:
     sampled = (node.attrs["num_sampled"],)
-    dims = node.inputs[0]._dims
+    dims = node.inputs[0].dims
     if dims is not None and len(dims) != 2:
         raise ValueError(f"Shape must be rank 2 but is rank {len(dims)}")
     return [sampled, dims or (None, node.attrs["num_true"]), sampled]

@@ -43,7 +43,7 @@ def _shifted(xp: Any, logits: Any) -> Any:
 
 
 def _at_least_vector(node: Operation) -> list[Dims]:
-    dims = node.inputs[0]._dims
+    dims = node.inputs[0].dims
     if dims is not None and len(dims) < 1:
         raise ValueError("Shape must be at least rank 1 but is rank 0")
     return [dims]
@@ -97,7 +97,7 @@ def _along(node: Callable[..., Any], logits: Any, axis: Any, name: str | None) -
             f"Dimension ({int(known)}) must be in the range [{-count}, {count}) where {count} is the number of "
             "dimensions in the input.",
         )  # fmt: skip
-    dims = logits._dims
+    dims = logits.dims
     order = _with_last(axis, rank(logits))
     made = transpose(node(transpose(logits, order)), order, name=name or "transpose")
     made.set_shape(dims)
@@ -116,7 +116,7 @@ def _with_last(axis: Any, count: Tensor) -> Tensor:
 
 
 def _cross_entropy_shapes(node: Operation) -> list[Dims]:
-    dims = broadcast_dims(node.inputs[0]._dims, node.inputs[1]._dims)
+    dims = broadcast_dims(node.inputs[0].dims, node.inputs[1].dims)
     if dims is None:
         return [(None,), (None, None)]
     if len(dims) != 2:
@@ -171,7 +171,7 @@ def _flatten_outer(tensor: Tensor) -> Tensor:
     count = rank(tensor)
     last = slice_of(shape_internal(tensor), [sub(count, 1)], [1])
     flat = reshape(tensor, concat([[-1], last], 0))
-    dims = tensor._dims
+    dims = tensor.dims
     if dims is not None:
         outer = dims[:-1]
         flat.set_shape((None if None in outer else int(np.prod([int(size or 0) for size in outer])), dims[-1]))
@@ -193,7 +193,7 @@ def _softmax_cross_entropy(labels: Any, logits: Any, axis: int, name: str | None
         precise = cast(logits, dtypes.float32) if logits.dtype.base_dtype in _HALVES else logits
         labels = cast(labels, precise.dtype.base_dtype)
         count = rank(precise)
-        dims = logits._dims
+        dims = logits.dims
         if axis != -1:
             precise, labels = (_moved_to_end(tensor, axis, count) for tensor in (precise, labels))
         sizes = shape_internal(precise)
@@ -232,7 +232,7 @@ def softmax_cross_entropy_with_logits(
 
 
 def _sparse_shapes(node: Operation) -> list[Dims]:
-    features, labels = node.inputs[0]._dims, node.inputs[1]._dims
+    features, labels = node.inputs[0].dims, node.inputs[1].dims
     if features is not None and len(features) != 2:
         raise ValueError(f"Shape must be rank 2 but is rank {len(features)}")
     if labels is not None and len(labels) != 1:
@@ -304,7 +304,7 @@ def _check_label_shapes(labels: Tensor, logits: Tensor) -> bool:
             f"(received {of_logits.ndims})."
         )
     are_known = of_labels.is_fully_defined() and of_logits[:-1].is_fully_defined()
-    if are_known and labels._dims != logits._dims[:-1]:  # type: ignore[index]
+    if are_known and labels.dims != logits.dims[:-1]:  # type: ignore[index]
         raise ValueError(
             f"Shape mismatch: The shape of labels (received {of_labels}) should equal the shape of logits except for "
             f"the last dimension (received {of_logits})."
@@ -322,5 +322,5 @@ def _flat_sparse_cross_entropy(
         flat_labels = reshape(labels, [-1])
         cost, _ = sparse_softmax_cross_entropy_node(flat, flat_labels, name=name)
         cost = reshape(cost, labels_shape)
-        cost.set_shape(labels._dims)
+        cost.set_shape(labels.dims)
     return cost

@@ -35,7 +35,7 @@ class TopKV2(NamedTuple):
 
 
 def _top_shapes(node: Operation, k: Any) -> list[Dims]:
-    dims = node.inputs[0]._dims
+    dims = node.inputs[0].dims
     if dims is None:
         return [None, None]
     if not dims:
@@ -102,7 +102,7 @@ def top_k(input: Any, k: Any = 1, sorted: bool = True, name: str | None = None) 
 
 
 def _precision_shape(node: Operation) -> list[Dims]:
-    predictions, targets = node.inputs[0]._dims, node.inputs[1]._dims
+    predictions, targets = node.inputs[0].dims, node.inputs[1].dims
     if predictions is not None and len(predictions) != 2:
         raise ValueError(f"Shape must be rank 2 but is rank {len(predictions)}")
     if targets is not None and len(targets) != 1:
@@ -139,7 +139,7 @@ def in_top_k(predictions: Any, targets: Any, k: Any, name: str | None = None) ->
 
 
 def _nth_shape(node: Operation) -> list[Dims]:
-    dims = node.inputs[0]._dims
+    dims = node.inputs[0].dims
     if dims is not None and not dims:
         raise ValueError("Shape must be at least rank 1 but is rank 0")
     return [None if dims is None else dims[:-1]]

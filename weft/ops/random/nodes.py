@@ -109,7 +109,7 @@ def random_shuffle(ctx, value, *, seed: int = 0, seed2: int = 0, run_index: int 
 
 def samples_by_row(node: Operation) -> list[Dims]:
     """`[batch, num_samples]`; ValueError unless the logits are a matrix."""
-    logits, count = node.inputs[0]._dims, node.inputs[1]._dims
+    logits, count = node.inputs[0].dims, node.inputs[1].dims
     if logits is not None and len(logits) != 2:
         raise ValueError(f"Shape must be rank 2 but is rank {len(logits)}")
     if count is not None and count:
@@ -133,7 +133,7 @@ def multinomial_node(
 
 
 def _samples_and(node: Operation) -> list[Dims]:
-    leading, inner = constant_dims(node.inputs[0]), node.inputs[1]._dims
+    leading, inner = constant_dims(node.inputs[0]), node.inputs[1].dims
     return [None if leading is None or inner is None else leading + inner]
 
 

@@ -33,7 +33,7 @@ def _checked_samples(node: Operation) -> list[Dims]:
 
 
 def _check_seed(node: Operation, position: int) -> None:
-    seed = node.inputs[position]._dims
+    seed = node.inputs[position].dims
     if seed is not None and len(seed) != 1:
         raise ValueError(f"Shape must be rank 1 but is rank {len(seed)}")
     if seed is not None and seed[0] not in (2, None):

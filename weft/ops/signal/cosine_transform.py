@@ -32,7 +32,7 @@ def _check(tensor: Tensor, kind: int, n: Any, axis: int, norm: str | None) -> No
     if kind == 1:
         if norm == "ortho":
             raise ValueError("Normalization is not supported for the Type-I DCT.")
-        if tensor._dims is not None and tensor._dims[-1] is not None and tensor._dims[-1] < 2:
+        if tensor.dims is not None and tensor.dims[-1] is not None and tensor.dims[-1] < 2:
             raise ValueError("Type-I DCT requires the dimension to be greater than one.")
     if norm not in (None, "ortho"):
         raise ValueError(f"Unknown normalization. Expected None or 'ortho', got: {norm}")
@@ -40,8 +40,8 @@ def _check(tensor: Tensor, kind: int, n: Any, axis: int, norm: str | None) -> No
 
 def _size(tensor: Tensor) -> Any:
     """The size of the last dimension, a tensor when it is not known."""
-    if tensor._dims is not None and tensor._dims[-1] is not None:
-        return tensor._dims[-1]
+    if tensor.dims is not None and tensor.dims[-1] is not None:
+        return tensor.dims[-1]
     return shape_internal(tensor)[-1]
 
 
@@ -49,7 +49,7 @@ def _cut_or_padded(tensor: Any, n: int) -> Any:
     size = _size(tensor)
     if isinstance(size, int) and size >= n:
         return tensor[..., :n]
-    lead = [[0, 0]] * (len(tensor._dims) - 1)
+    lead = [[0, 0]] * (len(tensor.dims) - 1)
     short = n - size if isinstance(size, int) else n
     return pad(tensor, [*lead, [0, short]])[..., :n]
 

@@ -37,7 +37,7 @@ def _same(rank: int) -> Any:
 
 
 def _checked(node: Operation, rank: int) -> Dims:
-    dims = node.inputs[0]._dims
+    dims = node.inputs[0].dims
     if dims is not None and len(dims) < rank:
         raise ValueError(f"Shape must be at least rank {rank} but is rank {len(dims)}")
     return dims
@@ -136,7 +136,7 @@ def irfft3d_node(xp, input, fft_length):
 
 def _lengths(tensor: Tensor, rank: int, doubles_last: bool) -> Any:
     """The lengths of a transform whose caller gave none."""
-    dims = tensor._dims
+    dims = tensor.dims
     if dims is None or None in dims[-rank:]:
         sizes = strided_slice(shape_internal(tensor), [-rank], [np.iinfo(np.int32).max])
         if not doubles_last:

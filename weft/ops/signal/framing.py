@@ -27,7 +27,7 @@ def _known(value: Any) -> Any:
 
 
 def _size(tensor: Tensor, axis: int) -> Any:
-    dims = tensor._dims
+    dims = tensor.dims
     size = None if dims is None else dims[axis]
     return shape_internal(tensor)[axis] if size is None else size
 
@@ -102,6 +102,6 @@ def overlap_and_add(signal: Any, frame_step: Any, name: str | None = None) -> Te
         positions = reshape(frame_positions(frames, length, step), [-1])
         summed = transpose(unsorted_segment_sum(flat, positions, samples))
         result = reshape(summed, concat([shape_internal(tensor)[:-2], [samples]], 0))
-        if tensor._dims is not None:
-            result.set_shape([*tensor._dims[:-2], samples if isinstance(samples, int) else None])
+        if tensor.dims is not None:
+            result.set_shape([*tensor.dims[:-2], samples if isinstance(samples, int) else None])
         return result

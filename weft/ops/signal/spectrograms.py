@@ -160,7 +160,7 @@ def mfccs_from_log_mel_spectrograms(log_mel_spectrograms: Any, name: str | None 
     """
     with input_scope(name, "mfccs_from_log_mel_spectrograms", (log_mel_spectrograms,)):
         tensor: Any = convert_to_tensor(log_mel_spectrograms)
-        bins = None if tensor._dims is None else tensor._dims[-1]
+        bins = None if tensor.dims is None else tensor.dims[-1]
         if bins == 0:
             raise ValueError(f"num_mel_bins must be positive. Got: {tensor}")
         count = cast(shape_internal(tensor)[-1] if bins is None else bins, tensor.dtype)

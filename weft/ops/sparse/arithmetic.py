@@ -13,7 +13,7 @@ from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation, Tensor
 from weft.framework.sparse_tensor import SparseTensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import Dims, merge_dims
+from weft.framework.tensor_shape import Dims, as_dims, merge_dims
 from weft.ops.array.gather_scatter import gather_nd_node
 from weft.ops.array.shape_ops import INDEX, brackets, reshape
 from weft.ops.declaration import not_differentiable, op, rank_of
@@ -25,7 +25,7 @@ from weft.ops.symbolic_gradient import vjp
 
 
 def _product_shape(node: Operation) -> list[Dims]:
-    shape, b = constant_dims(node.inputs[2]), node.inputs[3]._dims
+    shape, b = constant_dims(node.inputs[2]), node.inputs[3].dims
     rows = None if shape is None else shape[1 if node.attrs["adjoint_a"] else 0]
     inner = None if shape is None else shape[0 if node.attrs["adjoint_a"] else 1]
     if b is None:
@@ -89,7 +89,7 @@ def _picked(xp: Any, sp_indices: Any, sp_shape: Any, dense: Any) -> Any:
 
 
 def _values_shape(node: Operation) -> list[Dims]:
-    return [node.inputs[1]._dims]
+    return [node.inputs[1].dims]
 
 
 @op("SparseDenseCwiseMul", "sp_indices: int64, sp_values: T, sp_shape: int64, dense: T -> output: T",
@@ -129,7 +129,7 @@ def _operator(node: Any) -> Any:
 
 
 def _sum_shapes(node: Operation) -> list[Dims]:
-    dims = node.inputs[0]._dims
+    dims = node.inputs[0].dims
     columns = None if dims is None else dims[1]
     return [(None, columns), (None,), (columns,)]
 
@@ -159,7 +159,7 @@ def _added_gradient(node: Operation, grad: Any) -> list[Any]:
 
 @op("SparseAddGrad", "backprop_val_grad: T, a_indices: int64, b_indices: int64, sum_indices: int64 -> a_val_grad: T, "
     "b_val_grad: T", gradient=not_differentiable, types={"T": NUMBERS},
-    infer=lambda node: [None if t._dims is None else t._dims[:1] for t in node.inputs[1:3]])  # fmt: skip
+    infer=lambda node: [None if t.dims is None else t.dims[:1] for t in node.inputs[1:3]])  # fmt: skip
 def sparse_add_grad(ctx, backprop_val_grad, a_indices, b_indices, sum_indices):
     """For each element of both inputs the gradient of the sum at its position, zero where that was left out."""
     places = {tuple(row): number for number, row in enumerate(sum_indices.tolist())}
@@ -170,7 +170,7 @@ def sparse_add_grad(ctx, backprop_val_grad, a_indices, b_indices, sum_indices):
 
 
 @op("SparseTensorDenseAdd", "a_indices: Tindices, a_values: T, a_shape: Tindices, b: T -> output: T",
-    infer=lambda node: [node.inputs[3]._dims], types={"T": NUMBERS, "Tindices": INDEX},
+    infer=lambda node: [node.inputs[3].dims], types={"T": NUMBERS, "Tindices": INDEX},
     gradient=lambda node, grad: [None, gather_nd_node(grad, node.inputs[0]), None, grad])  # fmt: skip
 def sparse_tensor_dense_add(xp, a_indices, a_values, a_shape, b):
     """The dense tensor plus the sparse one."""
@@ -189,7 +189,7 @@ def sparse_add(a: Any, b: Any, threshold: Any = None, thresh: Any = None) -> Any
     if hasattr(a, "dense_shape") and hasattr(b, "dense_shape"):
         first, second = as_sparse(a), as_sparse(b)
         try:
-            dims = merge_dims(first.shape._dims, second.shape._dims)
+            dims = merge_dims(as_dims(first.shape), as_dims(second.shape))
         except ValueError:
             raise ValueError(f"Shapes {first.shape} and {second.shape} are incompatible") from None
         limit = threshold if thresh is None else thresh
@@ -296,7 +296,7 @@ def _sum_gradient(node: Operation, grad: Any) -> list[Any]:
 
 
 @op("SparseReduceSumGrad", "indices: int64, shape: int64, axes: int32, grad: T -> output: T",
-    infer=lambda node: [None if node.inputs[0]._dims is None else node.inputs[0]._dims[:1]], gradient=None,
+    infer=lambda node: [None if node.inputs[0].dims is None else node.inputs[0].dims[:1]], gradient=None,
     static=("shape", "axes"))  # fmt: skip
 def picked_sums(xp, indices, shape, axes, grad):
     """For each element the gradient of the sum that it went into."""
@@ -363,7 +363,7 @@ def _reduction(node: Any, sp_input: Any, axis: Any, keepdims: Any, reduction_axe
     sparse = as_sparse(sp_input)
     wanted = reduction_axes if axis is None else axis
     if wanted is None:
-        count = sparse.dense_shape._dims[0] if sparse.dense_shape._dims else None
+        count = sparse.dense_shape.dims[0] if sparse.dense_shape.dims else None
         wanted = [] if count is None else list(range(count))
     axes = wanted if isinstance(wanted, Tensor) else np.array(wanted, np.int32).reshape(-1)
     if isinstance(axes, Tensor) and rank_of(axes) == 0:
@@ -441,7 +441,7 @@ def sparse_softmax_node(ctx, sp_indices, sp_values, sp_shape):
 
 
 @op("SparseSoftmaxGrad", "indices: int64, shape: int64, output: T, grad: T -> values_grad: T", gradient=None,
-    infer=lambda node: [node.inputs[2]._dims])  # fmt: skip
+    infer=lambda node: [node.inputs[2].dims])  # fmt: skip
 def sparse_softmax_grad(ctx, indices, shape, output, grad):
     """The gradient of the softmax of each row."""
     row, count = _rows(indices, shape)

@@ -17,7 +17,7 @@ from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation, Tensor
 from weft.framework.sparse_tensor import SparseTensor, SparseTensorValue
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import Dims, TensorShape, dims_compatible
+from weft.framework.tensor_shape import Dims, TensorShape, as_dims, dims_compatible
 from weft.ops.array.gather_scatter import gather
 from weft.ops.array.joining import filled_gradients
 from weft.ops.array.selection import where_node
@@ -43,7 +43,7 @@ def flat_positions(indices: Any, shape: Any) -> Any:
 
 
 def _columns(node: Operation) -> int | None:
-    dims = node.inputs[0]._dims
+    dims = node.inputs[0].dims
     return None if dims is None else dims[1]
 
 
@@ -58,7 +58,7 @@ def _unknown_count(node: Operation) -> list[Dims]:
 
 @op("SparseReorder", "input_indices: int64, input_values: T, input_shape: int64 -> output_indices: int64, "
     "output_values: T",
-    infer=lambda node: [node.inputs[0]._dims, node.inputs[1]._dims],
+    infer=lambda node: [node.inputs[0].dims, node.inputs[1].dims],
     gradient=lambda node, i, grad: [None, reordered_gradient(node.inputs[0], node.inputs[2], grad), None])  # fmt: skip
 def sparse_reorder_node(ctx, input_indices, input_values, input_shape):
     """The elements in row-major order."""
@@ -67,7 +67,7 @@ def sparse_reorder_node(ctx, input_indices, input_values, input_shape):
 
 
 @op("SparseReorderGrad", "indices: int64, shape: int64, grad: T -> output: T", gradient=None,
-    infer=lambda node: [node.inputs[2]._dims])  # fmt: skip
+    infer=lambda node: [node.inputs[2].dims])  # fmt: skip
 def reordered_gradient(ctx, indices, shape, grad):
     """The gradients of the elements in the order in which they were."""
     result = np.empty_like(grad)
@@ -91,7 +91,7 @@ def sparse_retain(sp_input: Any, to_retain: Any) -> SparseTensor:
     """The elements for which the vector `to_retain` is true."""
     sparse = as_sparse(sp_input)
     kept = convert_to_tensor(to_retain)
-    if not dims_compatible(kept._dims, sparse.values._dims):
+    if not dims_compatible(kept.dims, sparse.values.dims):
         raise ValueError(f"Shapes {kept.shape} and {sparse.values.shape} are not compatible")
     rows = reshape(where_node(kept), [-1])
     return _with_dims(SparseTensor(gather(sparse.indices, rows), gather(sparse.values, rows), sparse.dense_shape), sparse)
@@ -102,7 +102,7 @@ def sparse_transpose(sp_input: Any, perm: Any = None, name: str | None = None) -
     sparse = as_sparse(sp_input)
     with get_default_graph().name_scope(name or "SparseTranspose"):
         if perm is None:
-            count = sparse.dense_shape._dims[0] if sparse.dense_shape._dims else None
+            count = sparse.dense_shape.dims[0] if sparse.dense_shape.dims else None
             if count is None:
                 raise ValueError("sparse_transpose without perm: the rank must be known")
             perm = np.arange(count - 1, -1, -1, dtype=np.int32)
@@ -115,7 +115,7 @@ def sparse_transpose(sp_input: Any, perm: Any = None, name: str | None = None) -
 
 
 def _reshaped_shapes(node: Operation) -> list[Dims]:
-    indices, shape = node.inputs[0]._dims, node.inputs[2]._dims
+    indices, shape = node.inputs[0].dims, node.inputs[2].dims
     count = None if shape is None else shape[0]
     return [(None if indices is None else indices[0], count), (count,)]
 
@@ -208,7 +208,7 @@ def sparse_concat_node(ctx, indices, values, shapes, *, concat_dim: int):
 
 
 @op("SparseConcatGrad", "indices: N*int64, shapes: N*int64, grad: T -> output: N*T", gradient=None,
-    infer=lambda node: [(t._dims[0] if t._dims else None,) for t in node.inputs[: len(node.outputs)]])  # fmt: skip
+    infer=lambda node: [(t.dims[0] if t.dims else None,) for t in node.inputs[: len(node.outputs)]])  # fmt: skip
 def sparse_concat_grad(ctx, indices, shapes, grad, *, concat_dim: int):
     """The gradients of the elements of each input of SparseConcat."""
     _, order, _ = _concatenated(indices, shapes, concat_dim)
@@ -237,7 +237,7 @@ def sparse_concat(
         [each.indices for each in inputs], [each.values for each in inputs], shapes, concat_dim=axis, name=name
     )
     made = SparseTensor(*result)
-    made.set_shape(_concatenated_dims([each.shape._dims for each in inputs], axis))
+    made.set_shape(_concatenated_dims([as_dims(each.shape) for each in inputs], axis))
     return made
 
 
@@ -256,7 +256,7 @@ def _concatenated_dims(shapes: Sequence[Dims], axis: int) -> Dims:
     return tuple(found)
 
 
-@op("SparseWidenShapes", "shapes: N*int64 -> output: N*int64", infer=lambda node: [t._dims for t in node.inputs],
+@op("SparseWidenShapes", "shapes: N*int64 -> output: N*int64", infer=lambda node: [t.dims for t in node.inputs],
     gradient=None)  # fmt: skip
 def widened_shapes(ctx, shapes, *, axis: int):
     """The shapes with every size but that of `axis` raised to the greatest."""
@@ -270,7 +270,7 @@ def widened_shapes(ctx, shapes, *, axis: int):
 
 
 def _split_shapes(node: Operation) -> list[Dims]:
-    count, dims = node.attrs["num_split"], node.inputs[1]._dims
+    count, dims = node.attrs["num_split"], node.inputs[1].dims
     columns = None if dims is None else dims[1]
     return [(None, columns)] * count + [(None,)] * count + [(columns,)] * count
 
@@ -331,7 +331,7 @@ def sparse_slice_node(ctx, indices, values, shape, start, size):
 
 @op("SparseSliceGrad", "backprop_val_grad: T, input_indices: int64, input_start: int64, output_indices: int64 -> "
     "val_grad: T", gradient=None,
-    infer=lambda node: [None if node.inputs[1]._dims is None else node.inputs[1]._dims[:1]])  # fmt: skip
+    infer=lambda node: [None if node.inputs[1].dims is None else node.inputs[1].dims[:1]])  # fmt: skip
 def sparse_slice_grad(ctx, backprop_val_grad, input_indices, input_start, output_indices):
     """The gradients of the elements inside the block, zeros for the others."""
     places = {tuple(row): number for number, row in enumerate((output_indices + input_start).tolist())}
@@ -355,7 +355,7 @@ def sparse_slice(sp_input: Any, start: Any, size: Any, name: str | None = None) 
 
 def _filled_shapes(node: Operation) -> list[Dims]:
     shape = constant_value(node.inputs[2])
-    count = node.inputs[1]._dims
+    count = node.inputs[1].dims
     return [(None, _columns(node)), (None,), (None if shape is None else int(shape[0]),), count]
 
 
@@ -386,7 +386,7 @@ def sparse_fill_empty_rows_node(ctx, indices, values, dense_shape, default_value
 
 
 @op("SparseFillEmptyRowsGrad", "reverse_index_map: int64, grad_values: T -> d_values: T, d_default_value: T",
-    infer=lambda node: [node.inputs[0]._dims, ()], gradient=None)  # fmt: skip
+    infer=lambda node: [node.inputs[0].dims, ()], gradient=None)  # fmt: skip
 def sparse_fill_empty_rows_grad(ctx, reverse_index_map, grad_values):
     """The gradients of the elements, and the sum of those of the filled rows."""
     kept = grad_values[reverse_index_map]
@@ -404,14 +404,14 @@ def sparse_fill_empty_rows(sp_input: Any, default_value: Any, name: str | None =
         return SparseTensor(indices, values, sparse.dense_shape), empty
 
 
-@op("SparseTightShape", "indices: int64, shape: int64 -> output: int64", infer=lambda node: [node.inputs[1]._dims],
+@op("SparseTightShape", "indices: int64, shape: int64 -> output: int64", infer=lambda node: [node.inputs[1].dims],
     gradient=not_differentiable)  # fmt: skip
 def tight_shape(ctx, indices, shape):
     """The least shape that holds all positions."""
     return indices.max(0) + 1 if len(indices) else np.zeros_like(shape)
 
 
-@op("SparseCheckShape", "shape: int64, new_shape: int64 -> output: int64", infer=lambda node: [node.inputs[1]._dims],
+@op("SparseCheckShape", "shape: int64, new_shape: int64 -> output: int64", infer=lambda node: [node.inputs[1].dims],
     gradient=None)  # fmt: skip
 def checked_shape(ctx, shape, new_shape):
     """The new shape, which must be nowhere smaller than the old one."""

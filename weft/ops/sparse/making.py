@@ -70,4 +70,4 @@ def sparse_expand_dims(sp_input: Any, axis: Any = None, name: str | None = None)
 def rank_of_sparse(sparse: SparseTensor) -> int | None:
     """The rank, where it is known."""
     known = rank_of(sparse.dense_shape)
-    return None if known is None or sparse.dense_shape._dims is None else sparse.dense_shape._dims[0]
+    return None if known is None or sparse.dense_shape.dims is None else sparse.dense_shape.dims[0]

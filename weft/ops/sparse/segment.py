@@ -32,12 +32,12 @@ def _shape(node: Operation) -> list[Dims]:
     data, _, ids = node.inputs[:3]
     if rank_of(ids) not in (None, 1):
         raise ValueError(f"Shape must be rank 1 but is rank {rank_of(ids)}")
-    if data._dims is None:
+    if data.dims is None:
         return [None]
     if len(node.inputs) == 4:
         known = constant_value(node.inputs[3])
-        return [(None if known is None else int(known), *data._dims[1:])]
-    return [(None, *data._dims[1:])]
+        return [(None if known is None else int(known), *data.dims[1:])]
+    return [(None, *data.dims[1:])]
 
 
 def _weights(segment_ids: Any, count: int, power: float) -> Any:
@@ -61,7 +61,7 @@ def _reduced(data: Any, indices: Any, segment_ids: Any, num_segments: Any, power
 
 
 def _first_size(tensor: Tensor) -> Any:
-    dims = tensor._dims
+    dims = tensor.dims
     if dims is not None and dims[0] is not None:
         return np.int32(dims[0])
     return strided_slice(shape_internal(tensor), [0], [1], shrink_axis_mask=1)
@@ -131,7 +131,7 @@ def sparse_segment_sqrt_n_counted(ctx, data, indices, segment_ids, num_segments,
 
 
 def _spread_shape(node: Operation) -> list[Dims]:
-    dims, rows = node.inputs[0]._dims, constant_value(node.inputs[3])
+    dims, rows = node.inputs[0].dims, constant_value(node.inputs[3])
     return [None if dims is None else (None if rows is None else int(rows), *dims[1:])]
 
 

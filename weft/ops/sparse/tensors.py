@@ -136,7 +136,7 @@ def sparse_placeholder(dtype: Any, shape: Any = None, name: str | None = None) -
     if shape is None:
         dense_shape = placeholder(dtypes.int64, [None], named("shape"))
     elif isinstance(shape, Tensor):
-        count = None if shape._dims is None else shape._dims[0]
+        count = None if shape.dims is None else shape.dims[0]
         dense_shape = cast(shape, dtypes.int64)
     else:
         assert dims is not None

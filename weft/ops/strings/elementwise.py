@@ -138,7 +138,7 @@ _RAW: Final = (
 
 
 def _decoded_shape(node: Operation) -> list[Dims]:
-    dims = node.inputs[0]._dims
+    dims = node.inputs[0].dims
     return [None if dims is None else (*dims, None)]
 
 
@@ -226,7 +226,7 @@ def string_length(input: Any, name: str | None = None, unit: str = "BYTE") -> Te
 
 
 def _part_shape(node: Operation) -> list[Dims]:
-    return [broadcast_dims(node.inputs[0]._dims, node.inputs[1]._dims)]
+    return [broadcast_dims(node.inputs[0].dims, node.inputs[1].dims)]
 
 
 @op("Substr", "input: string, pos: T, len: T -> output: string", infer=_part_shape, gradient=None,

@@ -116,8 +116,8 @@ def strings_split(
 def _joined_shape(node: Operation) -> list[Dims]:
     dims: Dims = ()
     for tensor in node.inputs:
-        if tensor._dims != ():
-            dims = merged(dims, tensor._dims) if dims != () else tensor._dims
+        if tensor.dims != ():
+            dims = merged(dims, tensor.dims) if dims != () else tensor.dims
     return [dims]
 
 
@@ -142,7 +142,7 @@ def string_join(inputs: Any, separator: str = "", name: str | None = None) -> Te
 
 
 def _reduced_shape(node: Operation) -> list[Dims]:
-    dims, axes = node.inputs[0]._dims, constant_value(node.inputs[1])
+    dims, axes = node.inputs[0].dims, constant_value(node.inputs[1])
     if dims is None or axes is None:
         return [None]
     gone = set()

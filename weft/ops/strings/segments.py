@@ -16,7 +16,7 @@ from weft.ops.strings.elementwise import invalid
 
 
 def _joined_shape(node: Operation) -> list[Dims]:
-    inputs, ids, count = node.inputs[0]._dims, node.inputs[1]._dims, constant_value(node.inputs[2])
+    inputs, ids, count = node.inputs[0].dims, node.inputs[1].dims, constant_value(node.inputs[2])
     if inputs is None or ids is None:
         return [None]
     merge_dims(inputs[: len(ids)], ids)

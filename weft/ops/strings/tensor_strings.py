@@ -96,7 +96,7 @@ def decode_json_example(ctx, json_examples):
 
 
 def _fingerprint_shape(node: Operation) -> list[Dims]:
-    dims = node.inputs[0]._dims
+    dims = node.inputs[0].dims
     if dims == ():
         raise ValueError("Shape must be at least rank 1 but is rank 0")
     return [(None if dims is None else dims[0], 8)]

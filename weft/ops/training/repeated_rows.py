@@ -12,11 +12,11 @@ from weft.ops.math.elementwise import NUMBERS
 
 
 def _same_sizes(node: Operation) -> list[Dims]:
-    return [tensor._dims for tensor in node.inputs]
+    return [tensor.dims for tensor in node.inputs]
 
 
 def _unknown_count(node: Operation) -> list[Dims]:
-    values = node.inputs[0]._dims
+    values = node.inputs[0].dims
     return [None if values is None else (None, *values[1:]), (None,)]
 
 

@@ -69,8 +69,8 @@ def _put(xp: Any, table: Any, rows: Any, values: Any) -> Any:
 
 
 def _scalar_check(tensor: Tensor) -> None:
-    if tensor._dims:
-        raise ValueError(f"Shape must be rank 0 but is rank {len(tensor._dims)}")
+    if tensor.dims:
+        raise ValueError(f"Shape must be rank 0 but is rank {len(tensor.dims)}")
 
 
 def _infer(states: int, gradient_at: int, is_sparse: bool, has_ref: bool) -> Callable[[Operation], list[Dims]]:
@@ -82,13 +82,13 @@ def _infer(states: int, gradient_at: int, is_sparse: bool, has_ref: bool) -> Cal
             if position != gradient_at and not (is_sparse and position == gradient_at + 1):
                 _scalar_check(inputs[position])
         if is_sparse:
-            _check_slices(inputs[gradient_at]._dims, inputs[gradient_at + 1]._dims)
+            _check_slices(inputs[gradient_at].dims, inputs[gradient_at + 1].dims)
         if not has_ref:
             return []
-        dims = inputs[0]._dims
+        dims = inputs[0].dims
         for slot in inputs[1:states]:
-            dims = merge_dims(dims, slot._dims)
-        gradient = inputs[gradient_at]._dims
+            dims = merge_dims(dims, slot.dims)
+        gradient = inputs[gradient_at].dims
         if not is_sparse:
             return [merge_dims(dims, gradient)]
         if dims is not None and gradient is not None:

@@ -19,7 +19,7 @@ def assign(
         use_locking: accepted and recorded; updates are always whole.
         name: the node's name.
     """
-    if ref.dtype._is_ref_dtype:
+    if ref.dtype.is_ref:
         attrs = _given(validate_shape=validate_shape, use_locking=use_locking)
         return state.assign(ref, value, name=name, **attrs)
     return ref.assign(value, name=name)
@@ -27,28 +27,28 @@ def assign(
 
 def assign_add(ref: Any, value: Any, use_locking: bool | None = None, name: str | None = None) -> Any:
     """Add to a variable; the result is the variable after that."""
-    if ref.dtype._is_ref_dtype:
+    if ref.dtype.is_ref:
         return state.assign_add(ref, value, name=name, **_given(use_locking=use_locking))
     return ref.assign_add(value)
 
 
 def assign_sub(ref: Any, value: Any, use_locking: bool | None = None, name: str | None = None) -> Any:
     """Subtract from a variable; the result is the variable after that."""
-    if ref.dtype._is_ref_dtype:
+    if ref.dtype.is_ref:
         return state.assign_sub(ref, value, name=name, **_given(use_locking=use_locking))
     return ref.assign_sub(value)
 
 
 def is_variable_initialized(ref: Any, name: str | None = None) -> Any:
     """A scalar bool tensor: whether the variable has a value."""
-    if ref.dtype._is_ref_dtype:
+    if ref.dtype.is_ref:
         return state.is_variable_initialized(ref, name=name)
     return ref.is_initialized(name=name)
 
 
 def count_up_to(ref: Any, limit: int, name: str | None = None) -> Any:
     """The counter before it is raised by one; the run raises OutOfRangeError when it has reached `limit`."""
-    if ref.dtype._is_ref_dtype:
+    if ref.dtype.is_ref:
         return state.count_up_to(ref, limit=limit, name=name)
     return ref.count_up_to(limit)
 

@@ -48,7 +48,7 @@ class RefVariable(Variable, use_resource=False):
 
     def _make_state(self, value: Tensor, known: Dims, take_value_shape: bool, scope: str) -> None:
         if take_value_shape:
-            known = value._dims if self._validate_shape else None
+            known = value.dims if self._validate_shape else None
         self._initial_value = value
         self._variable = state.variable_v2(shape=known, dtype=value.dtype.base_dtype, name=scope)
 
@@ -84,7 +84,7 @@ class RefVariable(Variable, use_resource=False):
         while graph is not None and not scopes.current(graph).control:
             graph = graph.outer_graph if isinstance(graph, FuncGraph) and graph is not self._variable.graph else None
         return graph is not None and any(
-            (op.op_def.updates or op.op_def.bodies) and op is not self._initializer_op for op in self._variable._consumers
+            (op.op_def.updates or op.op_def.bodies) and op is not self._initializer_op for op in self._variable.consumers()
         )
 
     def read_value(self) -> Tensor:

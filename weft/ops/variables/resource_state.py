@@ -101,7 +101,7 @@ def variable_shape(handle: Tensor) -> Tensor:
 
 
 def _gathered(node: Operation) -> list[Dims]:
-    shape, indices = handle_shape(node.inputs[0]), node.inputs[1]._dims
+    shape, indices = handle_shape(node.inputs[0]), node.inputs[1].dims
     if shape is None or indices is None:
         return [None]
     batch = node.attrs["batch_dims"]
@@ -139,7 +139,7 @@ def resource_gather(
 
 
 def _gathered_nd(node: Operation) -> list[Dims]:
-    shape, indices = handle_shape(node.inputs[0]), node.inputs[1]._dims
+    shape, indices = handle_shape(node.inputs[0]), node.inputs[1].dims
     if shape is None or indices is None or indices[-1] is None:
         return [None]
     return [indices[:-1] + shape[indices[-1] :]]
@@ -148,7 +148,7 @@ def _gathered_nd(node: Operation) -> list[Dims]:
 def _gather_nd_gradient(node: Operation, grad: Any) -> list[Any]:
     handle, indices = node.inputs
     shape: Any = variable_shape(handle)
-    if indices._dims is not None and len(indices._dims) == 2 and indices._dims[-1] == 1:
+    if indices.dims is not None and len(indices.dims) == 2 and indices.dims[-1] == 1:
         return [IndexedSlices(grad, reshape(indices, [-1]), shape), None]
     return [scatter_nd_node(indices, grad, cast(shape, indices.dtype)), None]
 

@@ -32,11 +32,11 @@ class ResourceVariable(Variable, use_resource=True):
             with graph.name_scope("Initializer"), graph.device(None):
                 value = convert_to_tensor(initial_value() if callable(initial_value) else initial_value, dtype,
                                           "initial_value")  # fmt: skip
-            self._shape = value._dims if shape is None else as_dims(shape)
+            self._shape = value.dims if shape is None else as_dims(shape)
             self._dtype = value.dtype.base_dtype
             self._initial_value = value
             self._variable = state.var_handle_op(dtype=self._dtype, shape=self._shape, shared_name=true_name, name=scope)
-        if shape is not None and not dims_compatible(self._shape, value._dims):
+        if shape is not None and not dims_compatible(self._shape, value.dims):
             raise ValueError(
                 f"The initial value's shape ({value.get_shape()}) is not compatible with the explicitly supplied `shape` "
                 f"argument ({TensorShape(shape)})."
@@ -109,7 +109,7 @@ class ResourceVariable(Variable, use_resource=True):
 
     def _read(self) -> Tensor:
         value: Tensor = state.read_variable_op(self._variable, dtype=self._dtype)
-        value._dims = self._shape
+        value.dims = self._shape
         return value
 
     def value(self) -> Tensor:
@@ -164,7 +164,7 @@ class ResourceVariable(Variable, use_resource=True):
 
     def _value_to_assign(self, value: Any) -> Tensor:
         tensor = convert_to_tensor(value, self._dtype)
-        if not dims_compatible(self._shape, tensor._dims):
+        if not dims_compatible(self._shape, tensor.dims):
             raise ValueError(f"Shapes {TensorShape(self._shape)} and {tensor.get_shape()} are incompatible")
         return tensor
 

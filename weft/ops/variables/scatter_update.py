@@ -145,7 +145,7 @@ def _check_position_shapes(ref: Dims, indices: Dims, updates: Dims) -> None:
 
 def _same_ref(check: Callable[[Dims, Dims, Dims], None]) -> Callable[[Operation], list[Dims]]:
     def infer(node: Operation) -> list[Dims]:
-        ref, indices, updates = (tensor._dims for tensor in node.inputs)
+        ref, indices, updates = (tensor.dims for tensor in node.inputs)
         check(ref, indices, updates)
         return [ref]
 
@@ -226,7 +226,7 @@ resource_scatter_nd_max = _resource_by_position("ResourceScatterNdMax", _MAX)
 
 
 def _apply(node: Any, resource_node: Any, ref: Any, indices: Any, updates: Any, name: str | None, **attrs: Any) -> Any:
-    if ref.dtype._is_ref_dtype:
+    if ref.dtype.is_ref:
         return node(ref, indices, updates, name=name, **attrs)
     value = convert_to_tensor(updates, ref.dtype)
     typed = {"dtype": ref.dtype} if "dtype" in resource_node.op_def.attrs else {}

@@ -73,12 +73,12 @@ def sliced(variable: Any, slice_spec: Any) -> Tensor:
 def _assign_slice(tensor: Tensor, value: Any, name: str | None) -> Any:
     op_ = tensor.op
     read = op_.inputs[0]
-    while read.op.type == "Identity" and not read.op.inputs[0].dtype._is_ref_dtype:
+    while read.op.type == "Identity" and not read.op.inputs[0].dtype.is_ref:
         read = read.op.inputs[0]
     state = read.op.inputs[0]
     masks = {key: op_.attrs[key] for key in MASKS}
     name = f"{op_.name}/_assign/" if name is None else name
-    if state.dtype._is_ref_dtype:
+    if state.dtype.is_ref:
         return strided_slice_assign(state, *op_.inputs[1:4], value, name=name, **masks)
     done = resource_strided_slice_assign(state, *op_.inputs[1:4], convert_to_tensor(value, tensor.dtype), name=name, **masks)
     with get_default_graph().control_dependencies([done]):

@@ -30,12 +30,12 @@ def variable_v1(*, shape: Dims, dtype: DType, container: str = "", shared_name: 
 
 
 def _assigned(node: Operation) -> list[Dims]:
-    ref, value = node.inputs[0]._dims, node.inputs[1]._dims
+    ref, value = node.inputs[0].dims, node.inputs[1].dims
     return [merge_dims(ref, value) if node.attrs["validate_shape"] else value]
 
 
 def _updated(node: Operation) -> list[Dims]:
-    return [merge_dims(node.inputs[0]._dims, node.inputs[1]._dims)]
+    return [merge_dims(node.inputs[0].dims, node.inputs[1].dims)]
 
 
 def _check_assigned(node: Operation, ref: Any, value: Any) -> None:

@@ -66,7 +66,7 @@ def _stacked(values: list[Any], tensor: Any) -> Any:
     """Recorded values as one array, or as a vector of arrays when their shapes differ."""
     dtype = tensor.dtype.as_numpy_dtype
     if not values:
-        dims = tensor._dims
+        dims = tensor.dims
         return np.zeros((0, *(size or 0 for size in dims[1:])) if dims is not None else (0,), dtype)
     if all(isinstance(value, np.ndarray) and value.dtype != object and value.shape == values[0].shape for value in values):
         return np.stack(values)

@@ -43,7 +43,7 @@ def _incompatible_shapes(text: str) -> str:
 def uninitialized(op: Operation) -> OpError:
     """The error for reading a variable that has no value; the name is that of the variable's node."""
     for tensor in op.inputs if op.inputs else op.outputs:
-        if tensor.dtype._is_ref_dtype or tensor.dtype is resource:
+        if tensor.dtype.is_ref or tensor.dtype is resource:
             name = _variable_name(tensor)
             if op.type in ("ReadVariableOp", "ResourceGather") or tensor.dtype is resource:
                 return FailedPreconditionError(

@@ -168,7 +168,7 @@ class Program:
         instruction.arguments = [self._argument(op, tensor) for tensor in op.inputs[:head]]
         slots: list[VariableSlot | None] = []
         for tensor, wanted in zip(op.inputs[head:], input_arguments(op)[head:], strict=True):
-            by_reference = wanted.dtype._is_ref_dtype or wanted.dtype is resource
+            by_reference = wanted.dtype.is_ref or wanted.dtype is resource
             slot = self._bind(tensor) if by_reference else None
             slots.append(slot)
             # What a body does to a variable is noted with its nodes; the node itself does not read it.
@@ -226,7 +226,7 @@ class Program:
 
     def _argument(self, op: Operation, tensor: Tensor, writes: bool = False) -> int:
         tensor = self._reads.get(tensor, tensor)
-        if tensor.dtype._is_ref_dtype or tensor.dtype is resource:
+        if tensor.dtype.is_ref or tensor.dtype is resource:
             slot = self._bind(tensor)
             if slot is not None:
                 number = self._slot_number(slot)
@@ -243,7 +243,7 @@ class Program:
         plain: list[int] = []
         refs: list[tuple[int, int]] = []
         for tensor in op.outputs:
-            slot = self._bind(tensor) if tensor.dtype._is_ref_dtype or tensor.dtype is resource else None
+            slot = self._bind(tensor) if tensor.dtype.is_ref or tensor.dtype is resource else None
             if slot is None:
                 plain.append(self._number(tensor))
             elif tensor in self._wanted:
@@ -402,7 +402,7 @@ def _call_kernel(
 def _check_assigned(op: Operation, old: Any, new: Any) -> None:
     """Refuse a value of another shape than the variable's, which its node declares or else its value tells."""
     if op.type == "Assign":
-        dims = op.inputs[0]._dims if op.attrs["validate_shape"] else tuple(new.shape)
+        dims = op.inputs[0].dims if op.attrs["validate_shape"] else tuple(new.shape)
         if (dims is None or None in dims) and old is not None:
             dims = tuple(old.shape)
     else:
@@ -477,7 +477,7 @@ def _plain_outputs(instruction: Instruction) -> list[Tensor]:
     outputs = instruction.op.outputs
     if len(outputs) == len(instruction.outputs):
         return outputs
-    return [tensor for tensor in outputs if not tensor.dtype._is_ref_dtype]
+    return [tensor for tensor in outputs if not tensor.dtype.is_ref]
 
 
 def _store_refs(instruction: Instruction, values: list[Any], state: State) -> None:

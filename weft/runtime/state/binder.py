@@ -50,10 +50,10 @@ class Binder:
             dims = None if op.type == "Variable" else op.attrs["shape"]
             container, dtype = op.attrs.get("container", ""), op.attrs["dtype"]
             return self._resources.variable(container, name, dtype, dims, declares=op not in self._only_asked)
-        if tensor.dtype._is_ref_dtype:
+        if tensor.dtype.is_ref:
             wanted = op.op_def.updates[:1]
             for arg, members in group(op.op_def.inputs, op.attrs, op.inputs):
-                if (arg.name in wanted or not wanted) and isinstance(members, Tensor) and members.dtype._is_ref_dtype:
+                if (arg.name in wanted or not wanted) and isinstance(members, Tensor) and members.dtype.is_ref:
                     return self(members)
         if tensor.dtype is resource and op.op_def.bodies and tensor.value_index < len(op.inputs):
             # A loop hands a handle on from iteration to iteration.

@@ -72,7 +72,7 @@ class InputChecks:
         if not is_reshaped:
             return source
         maker = self._made_by[number]
-        dims = maker.op.outputs[list(maker.outputs).index(number)]._dims
+        dims = maker.op.outputs[list(maker.outputs).index(number)].dims
         if dims is None or dims.count(None) > 1:
             return _unknown
         sizes = [-1 if size is None else size for size in dims]

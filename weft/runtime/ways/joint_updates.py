@@ -41,8 +41,8 @@ class JointUpdate:
         self.members = list(members)
         first = members[0]
         self._slots = [[program.slots[each.updates[place]] for each in members] for place in range(len(first.updates))]
-        self._dims = [_known(slot.dims) for slot in self._slots[0]]
-        self._joint = Joint(self._dims)
+        self.dims = [_known(slot.dims) for slot in self._slots[0]]
+        self._joint = Joint(self.dims)
         self._joined = {place: [each.arguments[place] for each in members] for place in _gradient_places(first)}
 
     def run(self, values: Sequence[Any], state: State) -> bool:
@@ -71,7 +71,7 @@ class JointUpdate:
     def _join(self, arrays: list[Any]) -> Any:
         """The arrays' elements, one after the other; None if an array is not what its node declares."""
         try:
-            if list(map(_shape_of, arrays)) != self._dims or len(set(map(_dtype_of, arrays))) != 1:
+            if list(map(_shape_of, arrays)) != self.dims or len(set(map(_dtype_of, arrays))) != 1:
                 return None
         except AttributeError:
             return None  # A variable without a value.
