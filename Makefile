@@ -8,7 +8,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help train test test-slow test-all check format proto bench notebooks clean
+.PHONY: help train test test-slow test-all check format proto bench walk notebooks clean
 
 help:
 	@echo "make train      two parameter servers and two workers train a classifier of handwritten digits"
@@ -18,6 +18,7 @@ help:
 	@echo "make check      lint, format, types and import contracts"
 	@echo "make format     rewrite the code as the linter and formatter want it"
 	@echo "make bench      the benchmarks; BENCH=... gives them arguments, such as BENCH=--help"
+	@echo "make walk       count what one step walks through; WALK=--calls lists the calls"
 	@echo "make notebooks  run the tutorial's notebooks and store what they show"
 	@echo "make proto      generate the protocol buffer modules again"
 	@echo "make clean      remove the environment and what the tools left"
@@ -61,6 +62,9 @@ format: $(VENV)/installed-dev
 
 bench: $(VENV)/installed-dev
 	$(BIN)/python -m benchmarks $(BENCH)
+
+walk: $(VENV)/installed-dev
+	$(BIN)/python tools/walk.py $(WALK)
 
 notebooks: $(VENV)/installed-dev
 	$(BIN)/python tools/notebooks.py --write docs/notebooks/*.ipynb
