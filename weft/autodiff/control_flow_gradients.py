@@ -17,6 +17,7 @@ from weft.framework import dtypes, op_def
 from weft.framework.func_graph import FuncGraph, bodies_of, handle_attrs, is_invariant
 from weft.framework.graph import Graph, get_default_graph
 from weft.framework.op_def import register_gradient
+from weft.framework.op_role import Role
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.constant import constant
@@ -45,7 +46,7 @@ class GradientGraph(FuncGraph):
     def _stand_in(self, tensor: Tensor) -> Tensor:
         if tensor.op.graph is not self._forward:
             return super()._stand_in(tensor)
-        if tensor.op.type == "Const":
+        if tensor.op.op_def.role is Role.CONSTANT:
             return self._copied_constant(tensor)
         with self.as_default():
             return self._given(tensor)
@@ -163,7 +164,7 @@ def _branch_gradient(
         pairs = [
             (output, grad)
             for output, grad in zip(forward.outputs[:count], grads, strict=True)
-            if grad is not None and _differentiable(output) and output.op.type != "NoValue"
+            if grad is not None and _differentiable(output) and output.op.op_def.role is not Role.ABSENT
         ]
         xs = [forward.inputs[index] for index in places]
         results = gradients([y for y, _ in pairs], xs, [g for _, g in pairs]) if pairs else [None] * len(xs)
@@ -186,7 +187,7 @@ class _Loop:
     def stack(self, tensor: Tensor) -> Tensor:
         """The node's output with the values that a tensor of the body had in all iterations."""
         node, body = self.node, self.body
-        if node.type != "RecordingWhile":
+        if node.op_def.role is not Role.RECORDING_LOOP:
             node.op_def = op_def.lookup("RecordingWhile")
             node.type = "RecordingWhile"
             node.attrs["Trecorded"] = []
@@ -199,7 +200,7 @@ class _Loop:
 
     def any_stack(self) -> Tensor:
         """Some stack; its length is the number of iterations."""
-        if self.node.type == "RecordingWhile":
+        if self.node.op_def.role is Role.RECORDING_LOOP:
             return self.node.outputs[self.count]
         return self.stack(min((self.body.inputs[index] for index in self.varying), key=_size))
 
@@ -283,8 +284,10 @@ class _Backward:
             for index, zero in zip(sums, zero_sums, strict=True):
                 total = body.add_argument("sum", zero.dtype, zero.dims)
                 outputs.append(add(total, _dense(steps[index])))
-            body.outputs = [tensor if tensor.op.type == "_Arg" and tensor in body.inputs and body.inputs.index(tensor) == place
-                            else body.output(tensor) for place, tensor in enumerate(outputs)]  # fmt: skip
+            body.outputs = [
+                tensor if tensor in body.inputs and body.inputs.index(tensor) == place else body.output(tensor)
+                for place, tensor in enumerate(outputs)
+            ]
         made = self._node([last, *grads, *zero_sums])
         return dict(zip((*self._moving, *sums), made.outputs[1:], strict=False))
 

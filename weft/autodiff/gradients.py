@@ -19,6 +19,7 @@ from weft.framework.func_graph import FuncGraph
 from weft.framework.graph import Graph, get_default_graph
 from weft.framework.indexed_slices import IndexedSlices
 from weft.framework.op_builder import graph_of
+from weft.framework.op_role import Role
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.constant import constant
@@ -286,7 +287,7 @@ class _Walk:
     def _outgoing(self, op: Operation, rule: Any, incoming: Sequence[Any]) -> list[Any]:
         with self._graph._original_op(op):
             outgoing = _as_list(rule(op, *incoming))
-            if len(outgoing) != len(op.inputs) and op.type not in ("While", "StatelessWhile"):
+            if len(outgoing) != len(op.inputs) and op.op_def.role is not Role.LOOP:
                 raise ValueError(
                     f"Num gradients {len(outgoing)} generated for op {op.node_def} do not match num inputs {len(op.inputs)}"
                 )

@@ -7,6 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from weft.framework.node_types import group
+from weft.framework.op_role import Role
 from weft.framework.operation import Tensor
 from weft.framework.tensor_shape import Dims, TensorShape
 
@@ -23,7 +24,7 @@ def constant_value(tensor: Tensor, partial: bool = False) -> Any:
 def _fold(tensor: Tensor, depth: int) -> Any:
     op = tensor.op
     definition = op.op_def
-    if op.type == "Const":
+    if definition.role is Role.CONSTANT:
         return op.attrs["value"]
     if (
         definition.stateful
@@ -34,7 +35,7 @@ def _fold(tensor: Tensor, depth: int) -> Any:
         or depth == 0
     ):
         return None
-    if op.type == "PlaceholderWithDefault":
+    if definition.role is Role.DEFAULT:
         # A run may feed it another value.
         return None
     if definition.shape_only:

@@ -17,6 +17,7 @@ from weft.framework import function_def, graph_def, op_def, scopes
 from weft.framework.dtypes import DType, resource
 from weft.framework.graph import Graph
 from weft.framework.op_def import OpDef
+from weft.framework.op_role import Role
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_shape import Dims
 
@@ -115,7 +116,7 @@ class FuncGraph(Graph):
         graph = tensor.op.graph
         if not self._is_inside(graph):
             raise wrong_context(tensor)
-        value = tensor.op.attrs.get("value") if tensor.op.type == "Const" else None
+        value = tensor.op.attrs.get("value") if tensor.op.op_def.role is Role.CONSTANT else None
         # Gradients reach the tensors around a body through its arguments only.
         may_have_gradient = tensor.dtype.is_floating or tensor.dtype.is_complex
         if isinstance(value, np.ndarray) and value.size <= _COPIED_ELEMENTS and not may_have_gradient:
@@ -185,7 +186,7 @@ class FuncGraph(Graph):
     def output(self, tensor: Tensor) -> Tensor:
         """A tensor of this graph with the value of `tensor`, fit to be returned: a node's output, captured when need be."""
         inner = self.capture(tensor)
-        if not inner.dtype.is_ref and tensor.op.graph is self and inner.op.type != "_Arg":
+        if not inner.dtype.is_ref and tensor.op.graph is self and inner.op.op_def.role is not Role.ARGUMENT:
             return inner
         dtype = inner.dtype.base_dtype
         return graph_def.create_op_from_parts(self, "Identity", [inner], [dtype], "output", {"T": dtype}).outputs[0]
@@ -232,7 +233,7 @@ def handle_attrs(tensor: Tensor) -> dict[str, Any]:
     if tensor.dtype is not resource and not tensor.dtype.is_ref:
         return {}
     attrs = tensor.op.attrs
-    if tensor.op.type == "_Arg":
+    if tensor.op.op_def.role is Role.ARGUMENT:
         return {key: attrs[key] for key in ("_variable", "_handle_shape", "_handle_dtype") if key in attrs}
     known: dict[str, Any] = {"_variable": tensor.op.name}
     if tensor.dtype is resource and "shape" in attrs and "dtype" in attrs:

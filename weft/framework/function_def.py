@@ -14,6 +14,7 @@ from weft.framework import attr_value, op_def
 from weft.framework.dtypes import as_dtype
 from weft.framework.graph_def import to_node_def
 from weft.framework.node_types import group
+from weft.framework.op_role import Role
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_shape import as_dims
 
@@ -60,7 +61,7 @@ def _to_node_def(op: Operation) -> Any:
 
 
 def _reference(tensor: Tensor) -> str:
-    if tensor.op.type == "_Arg":
+    if tensor.op.op_def.role is Role.ARGUMENT:
         return tensor.op.name
     left = tensor.value_index
     for arg, members in group(tensor.op.op_def.outputs, tensor.op.attrs, tensor.op.outputs):

@@ -20,11 +20,12 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Any, Final, TypedDict, Unpack
 
 from weft.framework import dtypes
 from weft.framework.dtypes import DType
+from weft.framework.op_role import Role
 
 _ANNOTATION_KINDS: Final = {
     "bool": "bool",
@@ -78,32 +79,35 @@ class AttrDef:
     allowed: tuple[DType, ...] = ()
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+class Traits(TypedDict, total=False):
+    """The traits that a declaration may give an op; `OpDef` says what each means and has its default."""
+
+    role: Role
+    stateful: bool
+    compiled_only: bool
+    shape_only: bool
+    reshapes: bool
+    memory_bound: bool
+    static: Sequence[str]
+    dynamic: Callable[[Any], frozenset[str]] | None
+    updates: Sequence[str]
+    reads: Sequence[str]
+    allows_uninitialized: bool
+    by_row: bool
+    ahead: Callable[..., Any] | None
+    by_element: Sequence[str]
+    check: Callable[..., None] | None
+    checks_traced: bool
+    bodies: Sequence[str]
+
+
+@dataclass(frozen=True, eq=False, slots=True, kw_only=True)
 class OpDef:
     """The declaration of one op type; immutable and shared by all its nodes.
 
     `infer(op) -> sequence of Dims` gives the outputs' shapes; `gradient(op, *output_grads) -> list of input gradients` builds
     the backward nodes; it is `not_differentiable` where nothing ever goes back, None where asking for a gradient is an
-    error; `static` names inputs whose values must be known when a stage is traced (shapes, axes, permutations);
-    `shape_only` marks ops whose value depends on their inputs' shapes alone.
-
-    State: an input that is a Ref, or a resource named in `updates` or `reads`, arrives in the kernel as the variable's value
-    (None where `allows_uninitialized` and it has none). A kernel with `updates` returns the new values of those inputs, in
-    that order, and then the outputs that are not Refs; a Ref output stands for the first of them. `takes_run_index` marks
-    random ops: their kernels get how often the node has run in its session.
-
-    `bodies` names the attributes that hold the functions which the node runs: the runtime does, and calls no kernel.
-    `dynamic(op)` tells which of the `static` inputs this very node can do without.
-
-    `by_row` marks gathers and updates whose cost on NumPy is that of the rows that they name, not that of the variable, which
-    is the first input. Such an update changes arrays in place that come to it writable, and all it updates come first.
-    `ahead(*inputs)` of such an update gets the inputs behind those variables and works out what can be known without them, so
-    that they are locked for less time; where that is done, the kernel gets the result as `ahead=`.
-    `by_element` names the inputs that an update combines with the variables element by element, all of one shape; its other
-    inputs are scalars, and all it updates come first.
-
-    `check(op, *inputs)` looks for values that the kernel must refuse but cannot when it is compiled, such as indices out
-    of range. Before a compiled stage runs it gets the inputs that come from outside of the stage, None for the others.
+    error. What else passes and the runtime know of the op are its traits.
     """
 
     name: str
@@ -111,32 +115,70 @@ class OpDef:
     outputs: tuple[ArgDef, ...]
     attrs: Mapping[str, AttrDef]
     kernel: Callable[..., Any]
+    kernel_attrs: tuple[str, ...]
     infer: Callable[[Any], Sequence[Any]]
-    gradient: Callable[..., Any] | None = None
+    gradient: Callable[..., Any] | None
+    is_host: bool
+    """The kernel takes a context: it runs on NumPy values only and may block or touch the task's state."""
+    takes_xp: bool
+    takes_run_index: bool
+    """The op is random: its kernel gets how often the node has run in its session."""
+
+    role: Role = Role.COMPUTATION
     stateful: bool = False
-    is_host: bool = False
-    takes_xp: bool = False
+    """The op reads or changes state, so it is never folded, shared or dropped when asked for."""
     compiled_only: bool = False
+    """The kernel needs JAX; a stage with it is never interpreted on NumPy."""
     shape_only: bool = False
-    static: frozenset[str] = frozenset()
-    updates: tuple[str, ...] = ()
-    reads: tuple[str, ...] = ()
-    allows_uninitialized: bool = False
-    takes_run_index: bool = False
-    by_row: bool = False
-    ahead: Callable[..., Any] | None = None
-    by_element: frozenset[str] = frozenset()
-    check: Callable[..., None] | None = None
-    kernel_attrs: tuple[str, ...] = ()
-    device_types: tuple[str, ...] = ()
-    bodies: tuple[str, ...] = ()
+    """The value depends on the inputs' shapes alone."""
+    reshapes: bool = False
+    """The output has the elements of the first input in their order, in another shape."""
+    memory_bound: bool = False
+    """NumPy does it as fast as memory allows: it moves elements, or does little with each."""
+
+    static: Sequence[str] = ()
+    """The inputs whose values must be known while a stage is compiled: shapes, axes, permutations."""
     dynamic: Callable[[Any], frozenset[str]] | None = None
-    builder: Callable[..., Any] | None = field(default=None, repr=False)
+    """`dynamic(op)` tells which of the static inputs this very node can be compiled without knowing."""
+
+    updates: Sequence[str] = ()
+    """The Ref or resource inputs whose new values the kernel returns, in that order, before the outputs that are not Refs; a
+    Ref output stands for the first of them."""
+    reads: Sequence[str] = ()
+    """The resource inputs that the kernel gets the values of, as it does of Refs and of those in `updates`."""
+    allows_uninitialized: bool = False
+    """A variable without a value may come in, as None."""
+    by_row: bool = False
+    """A gather or an update whose cost on NumPy is that of the rows that it names, not that of the variable, which is the
+    first input. Such an update changes arrays in place that come to it writable, and all it updates come first."""
+    ahead: Callable[..., Any] | None = None
+    """`ahead(*inputs)` of an update `by_row` gets the inputs behind the variables and works out all that these alone tell, so
+    that the variables are locked for less time; where that is done, the kernel gets the result as `ahead=`."""
+    by_element: Sequence[str] = ()
+    """The inputs that an update combines with the variables element by element, all of one shape; its other inputs are scalars,
+    and all it updates come first."""
+
+    check: Callable[..., None] | None = None
+    """`check(op, *inputs)` looks for values that the kernel must refuse but cannot when it is compiled, such as indices out of
+    range. Before a compiled stage runs it gets the inputs that come from outside of the stage, None for the others."""
+    checks_traced: bool = False
+    """The kernel itself tells a traced loop of the values that `check` would refuse (`note_wrong`)."""
+    bodies: Sequence[str] = ()
+    """The attributes that hold the functions which the node runs: the runtime does, and calls no kernel."""
 
     @property
-    def is_pure(self) -> bool:
-        """Whether equal inputs always give equal outputs and nothing else happens."""
-        return not self.stateful
+    def hands_on(self) -> bool:
+        """Whether each output has the value of the input in the same place, unless the run feeds it another."""
+        return self.role in _HANDING_ON
+
+    @property
+    def is_loop(self) -> bool:
+        """Whether it runs its bodies again and again."""
+        return self.role in _LOOPS
+
+
+_HANDING_ON: Final = frozenset((Role.ALIAS, Role.READ, Role.DEFAULT))
+_LOOPS: Final = frozenset((Role.LOOP, Role.RECORDING_LOOP))
 
 
 def not_differentiable(op: Any, *output_grads: Any) -> list[None]:
@@ -161,6 +203,12 @@ def lookup(name: str) -> OpDef:
     if found is None:
         raise LookupError(f"Op type not registered {name!r} in this version of weft")
     return found
+
+
+def role_of(name: str) -> Role:
+    """The role of an op type in a serial graph, which may be one that weft does not have: then it is a computation."""
+    found = _REGISTRY.get(name)
+    return Role.COMPUTATION if found is None else found.role
 
 
 def is_registered(name: str) -> bool:
@@ -246,24 +294,22 @@ def declare(
     *,
     infer: Callable[[Any], Sequence[Any]],
     gradient: Callable[..., Any] | None,
-    stateful: bool = False,
-    compiled_only: bool = False,
-    shape_only: bool = False,
-    static: Sequence[str] = (),
-    updates: Sequence[str] = (),
-    reads: Sequence[str] = (),
-    allows_uninitialized: bool = False,
-    by_row: bool = False,
-    ahead: Callable[..., Any] | None = None,
-    by_element: Sequence[str] = (),
-    check: Callable[..., None] | None = None,
     types: Mapping[str, Sequence[DType]] | None = None,
     defaults: Mapping[str, Any] | None = None,
-    device_types: Sequence[str] = (),
-    bodies: Sequence[str] = (),
-    dynamic: Callable[[Any], frozenset[str]] | None = None,
+    **traits: Unpack[Traits],
 ) -> OpDef:
-    """Make and register an OpDef from a kernel and its signature; see the module's text for the rules."""
+    """Make and register an OpDef from a kernel and its signature; see the module's text for the rules.
+
+    Args:
+        name: the op type.
+        signature: inputs and outputs with their types.
+        kernel: what computes the outputs.
+        infer: the shape rule.
+        gradient: the gradient rule.
+        types: the dtypes that each type attribute may take.
+        defaults: defaults of attributes that the signature names.
+        **traits: what else is known of the op; see `OpDef`.
+    """
     parameters = dict(inspect.signature(kernel).parameters)
     takes_run_index = parameters.pop("run_index", None) is not None
     keyword_only = {key: p for key, p in parameters.items() if p.kind is inspect.Parameter.KEYWORD_ONLY}
@@ -280,12 +326,8 @@ def declare(
         kind = kinds.get(key) or _ANNOTATION_KINDS[str(parameter.annotation)]
         attrs[key] = AttrDef(key, kind, defaults.get(key, parameter.default), tuple(types.get(key, ())))
     op_def = OpDef(
-        name=name, inputs=inputs, outputs=outputs, attrs=attrs, kernel=kernel, infer=infer, gradient=gradient,
-        stateful=stateful, is_host=is_host, takes_xp=takes_xp, compiled_only=compiled_only, shape_only=shape_only,
-        static=frozenset(static), updates=tuple(updates), reads=tuple(reads), allows_uninitialized=allows_uninitialized,
-        takes_run_index=takes_run_index, by_row=by_row, ahead=ahead,
-        by_element=frozenset(by_element), check=check, kernel_attrs=tuple(keyword_only),
-        device_types=tuple(device_types), bodies=tuple(bodies), dynamic=dynamic,
+        name=name, inputs=inputs, outputs=outputs, attrs=attrs, kernel=kernel, kernel_attrs=tuple(keyword_only),
+        infer=infer, gradient=gradient, is_host=is_host, takes_xp=takes_xp, takes_run_index=takes_run_index, **traits,
     )  # fmt: skip
     register(op_def)
     return op_def

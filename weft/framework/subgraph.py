@@ -7,9 +7,10 @@ from typing import Any, Final
 
 from tensorboard.compat.proto import graph_pb2, node_def_pb2, types_pb2
 
+from weft.framework import op_def
 from weft.framework.graph import Graph
+from weft.framework.op_role import Role
 
-_VARIABLE_OPS: Final = frozenset(("Variable", "VariableV2", "AutoReloadVariable", "VarHandleOp"))
 _TRAINING_OPS: Final = frozenset(("CheckNumerics", "Identity"))
 
 
@@ -76,7 +77,7 @@ def must_run_on_cpu(node: Any, pin_variables_on_cpu: bool = False) -> bool:
 
     Args:
         node: the node.
-        pin_variables_on_cpu: whether variables count as such.
+        pin_variables_on_cpu: whether variables, and what updates them, count as such.
     """
     node_def = node if isinstance(node, node_def_pb2.NodeDef) else node.node_def
     if node_def.op == "Const" and node_def.attr["dtype"].type in (types_pb2.DT_STRING, types_pb2.DT_INT32):
@@ -85,7 +86,15 @@ def must_run_on_cpu(node: Any, pin_variables_on_cpu: bool = False) -> bool:
         return bool(node_def.attr["T"].type == types_pb2.DT_INT32)
     if node_def.op == "Cast":
         return types_pb2.DT_INT32 in (node_def.attr["SrcT"].type, node_def.attr["DstT"].type)
-    return pin_variables_on_cpu and node_def.op in _VARIABLE_OPS
+    return pin_variables_on_cpu and _is_of_variable(node_def.op)
+
+
+def _is_of_variable(op_type: str) -> bool:
+    """Whether ops of a type stand for variables or update them."""
+    if not op_def.is_registered(op_type):
+        return False
+    definition = op_def.lookup(op_type)
+    return definition.role is Role.VARIABLE or bool(definition.updates)
 
 
 def tensor_shape_from_node_def_name(graph: Graph, input_name: str) -> Any:

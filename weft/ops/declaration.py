@@ -5,14 +5,15 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, Unpack
 
 from weft.framework import op_def
 from weft.framework.dtypes import DType
 from weft.framework.node_types import group
 from weft.framework.op_builder import build
-from weft.framework.op_def import REQUIRED, OpDef
+from weft.framework.op_def import REQUIRED, OpDef, Traits
 from weft.framework.op_def import not_differentiable as not_differentiable
+from weft.framework.op_role import Role as Role
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_shape import Dims, broadcast_dims
 
@@ -26,22 +27,9 @@ def op(
     *,
     infer: Infer,
     gradient: Gradient,
-    stateful: bool = False,
-    compiled_only: bool = False,
-    shape_only: bool = False,
-    static: Sequence[str] = (),
-    updates: Sequence[str] = (),
-    reads: Sequence[str] = (),
-    allows_uninitialized: bool = False,
-    by_row: bool = False,
-    ahead: Callable[..., Any] | None = None,
-    by_element: Sequence[str] = (),
-    check: Callable[..., None] | None = None,
     types: Mapping[str, Sequence[DType]] | None = None,
     defaults: Mapping[str, Any] | None = None,
-    device_types: Sequence[str] = (),
-    bodies: Sequence[str] = (),
-    dynamic: Callable[[Operation], frozenset[str]] | None = None,
+    **traits: Unpack[Traits],
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Declare an op by its kernel; the decorated name builds a node and returns its output, outputs or the Operation.
 
@@ -52,35 +40,16 @@ def op(
         gradient: `gradient(op, *output_grads)` giving a gradient (or None) for each input; `not_differentiable` when
             there is none to give, None when a program that wants one is to be told that the op has no rule; `vjp` (in
             `weft.ops.symbolic_gradient`) to take JAX's derivative of the kernel.
-        stateful: the op reads or changes state, so it is never folded, shared or dropped when asked for.
-        compiled_only: the kernel needs JAX; a stage with it is never interpreted on NumPy.
-        shape_only: the value depends on the inputs' shapes alone.
-        static: inputs whose values must be known while a stage is compiled.
-        updates: the Ref or resource inputs whose new values the kernel returns, before its other outputs.
-        reads: the resource inputs that the kernel gets the values of.
-        allows_uninitialized: whether a variable without a value may come in (as None).
-        by_row: whether it touches only rows of the variable that is its first input (or of all that it updates), and on NumPy
-            changes those in place where an array comes to it writable.
-        ahead: `ahead(*inputs)` works out, of the inputs of an update `by_row` that are no variables, what its kernel would; the
-            kernel gets it as `ahead=` if that was done before the variables were locked.
-        by_element: the inputs that an update combines with the variables element by element; the others are scalars.
-        check: `check(op, *inputs)` refuses values that a compiled kernel cannot refuse, such as indices out of range; it
-            gets the inputs that are known before a compiled stage runs, None for the others.
         types: the dtypes that each type attribute may take.
         defaults: defaults of attributes that the signature names.
-        device_types: the device types with a kernel; all when empty. Host ops run on the CPU only.
-        bodies: the attributes with the functions that the node runs; such a node has no kernel of its own.
-        dynamic: `dynamic(op)` tells which of the static inputs this node can be compiled without knowing.
+        **traits: what passes and the runtime know of the op: its role, the state that it touches, what must be known to
+            compile it; `weft.framework.op_def.OpDef` says what each means.
     """
 
     def decorate(kernel: Callable[..., Any]) -> Callable[..., Any]:
         definition = op_def.declare(
-            name, signature, kernel, infer=infer, gradient=gradient, stateful=stateful, compiled_only=compiled_only,
-            shape_only=shape_only, static=static, updates=updates, reads=reads,
-            allows_uninitialized=allows_uninitialized, by_row=by_row, ahead=ahead, by_element=by_element,
-            check=check, types=types, defaults=defaults,
-            device_types=device_types, bodies=bodies, dynamic=dynamic,
-        )  # fmt: skip
+            name, signature, kernel, infer=infer, gradient=gradient, types=types, defaults=defaults, **traits
+        )
         return _builder(definition, kernel)
 
     return decorate

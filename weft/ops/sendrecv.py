@@ -9,7 +9,7 @@ from typing import Final
 
 from weft.errors import InternalError
 from weft.framework.dtypes import DType
-from weft.ops.declaration import from_attr, no_outputs, op
+from weft.ops.declaration import Role, from_attr, no_outputs, op
 
 SOURCE_NAME: Final = "_weft_source"
 """The attribute of an argument or a received value with the name of the tensor that it stands for, for traces and messages."""
@@ -19,27 +19,27 @@ def _not_executed(what: str) -> InternalError:
     return InternalError(None, None, f"{what} stands for an edge between tasks and is not executed")
 
 
-@op("_Arg", "-> output: T", infer=from_attr("_shape"), gradient=None, stateful=True)
+@op("_Arg", "-> output: T", role=Role.ARGUMENT, infer=from_attr("_shape"), gradient=None, stateful=True)
 def arg(ctx, *, T: DType, index: int):
     """The value of the feed of that index."""
     raise _not_executed("_Arg")
 
 
-@op("_Recv", "-> tensor: tensor_type", infer=from_attr("_shape"), gradient=None, stateful=True)
+@op("_Recv", "-> tensor: tensor_type", role=Role.RECEIVE, infer=from_attr("_shape"), gradient=None, stateful=True)
 def recv(ctx, *, tensor_type: DType, tensor_name: str, send_device: str, send_device_incarnation: int, recv_device: str,
          client_terminated: bool = False):  # fmt: skip
     """A value from another task."""
     raise _not_executed("_Recv")
 
 
-@op("_Send", "tensor: T ->", infer=no_outputs, gradient=None, stateful=True)
+@op("_Send", "tensor: T ->", role=Role.SEND, infer=no_outputs, gradient=None, stateful=True)
 def send(ctx, tensor, *, tensor_name: str, send_device: str, send_device_incarnation: int, recv_device: str,
          client_terminated: bool = False):  # fmt: skip
     """A value for another task."""
     raise _not_executed("_Send")
 
 
-@op("_SendControl", "->", infer=no_outputs, gradient=None, stateful=True)
+@op("_SendControl", "->", role=Role.SEND, infer=no_outputs, gradient=None, stateful=True)
 def send_control(ctx, *, tensor_name: str, send_device: str, send_device_incarnation: int, recv_device: str):
     """The news, for another task, that this node's control inputs ran."""
     raise _not_executed("_SendControl")

@@ -12,14 +12,10 @@ from typing import Final
 from weft.framework.dtypes import string, variant
 from weft.framework.func_graph import FuncGraph, bodies_of, first_argument, is_invariant
 from weft.framework.node_types import group
+from weft.framework.op_role import Role
 from weft.framework.operation import Operation, Tensor
 from weft.passes.prune import prune
 
-# Ops whose kernels tell a traced loop what they would refuse.
-_TOLD_WHILE_TRACED: Final = frozenset((
-    "Div", "FloorDiv", "FloorMod", "Mod", "TruncateDiv", "TruncateMod", "Gather", "GatherV2", "GatherNd",
-))  # fmt: skip
-LOOPS: Final = frozenset(("While", "StatelessWhile", "RecordingWhile"))
 _UNCOMPILED: Final = frozenset((string, variant))
 
 
@@ -65,11 +61,11 @@ def _numbers_wanted(op: Operation) -> set[int] | None:
         if indices is None:
             return None
         wanted |= indices
-    if op.type in LOOPS and _changes_shapes(op, functions[-1]):
+    if op.op_def.is_loop and _changes_shapes(op, functions[-1]):
         return None
-    if op.type in LOOPS and not all(is_invariant(functions[-1], index) for index in wanted):
+    if op.op_def.is_loop and not all(is_invariant(functions[-1], index) for index in wanted):
         return None
-    if op.type == "RecordingWhile":
+    if op.op_def.role is Role.RECORDING_LOOP:
         counted = counters(functions[0], functions[1])
         if counted is None:
             return None
@@ -94,7 +90,7 @@ def loop_constants(op: Operation) -> set[int] | None:
 def _is_checked_before(function: FuncGraph) -> bool:
     """Whether a node in the function is one whose inputs are looked at before it runs compiled, which is not done in a loop."""
     return any(
-        (op.op_def.check is not None and op.type not in _TOLD_WHILE_TRACED)
+        (op.op_def.check is not None and not op.op_def.checks_traced)
         or any(_is_checked_before(body) for body in bodies_of(op) if op.op_def.bodies)
         for op in body_nodes(function)
     )
@@ -158,7 +154,7 @@ def arguments_behind(tensors: Sequence[Tensor], places: dict[Tensor, int]) -> se
         op = tensor.op
         if tensor in places:
             found.add(places[tensor])
-        elif op.type == "Const" or op.op_def.shape_only:
+        elif op.op_def.role is Role.CONSTANT or op.op_def.shape_only:
             continue
         elif op.op_def.stateful or op.op_def.is_host or op.op_def.compiled_only or op.op_def.bodies or not op.inputs:
             return None

@@ -11,13 +11,12 @@ from typing import Final
 
 from weft.framework import device_spec
 from weft.framework.dtypes import resource
+from weft.framework.op_role import Role
 from weft.framework.operation import Operation, Tensor
 
 PIECE_BYTES: Final = 4 << 20
 """What leaves early is at least so much, and so is what is left: it takes a millisecond to send, a further call a tenth."""
 MAX_PIECES: Final = 4
-
-_MOVES: Final = frozenset(("Identity", "IdentityN", "NoOp", "Reshape"))
 
 
 def cut(stages: Iterable[Sequence[Operation]], placement: Mapping[Operation, str]) -> dict[Operation, int]:
@@ -53,6 +52,11 @@ def _uses_variables(op: Operation) -> bool:
     return any(tensor.dtype.is_ref or tensor.dtype is resource for tensor in op.inputs)
 
 
+def _only_moves(op: Operation) -> bool:
+    """Whether an op computes nothing: a piece of such ops has nothing to overlap with."""
+    return op.op_def.hands_on or op.op_def.reshapes or op.op_def.role is Role.ORDER
+
+
 class _Cut:
     def __init__(self, nodes: Sequence[Operation], leaving: Mapping[Operation, int]) -> None:
         self._nodes = nodes
@@ -67,7 +71,7 @@ class _Cut:
         for op in sorted(self._leaving, key=lambda op: depths[op]):
             needed = self._needed(op)
             is_large_enough = taken >= PIECE_BYTES and left >= PIECE_BYTES
-            if is_large_enough and piece < MAX_PIECES - 1 and any(node.type not in _MOVES for node in needed):
+            if is_large_enough and piece < MAX_PIECES - 1 and not all(map(_only_moves, needed)):
                 piece, taken = piece + 1, 0
             self._piece_of.update(dict.fromkeys(needed, piece))
             taken += self._leaving[op]

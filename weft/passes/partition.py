@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from weft.framework import device_spec
+from weft.framework.op_role import Role
 from weft.framework.operation import Operation, Tensor
 from weft.passes.stage import Kind, Staging
 
@@ -90,7 +91,7 @@ def _using_tasks(
     """The small constants, with the tasks that use them; not those that are fed or fetched."""
     found: dict[Operation, list[str]] = {}
     for op in ops:
-        if op.type != "Const" or staging.kinds[op] is not Kind.FREE or op.outputs[0] in visible:
+        if op.op_def.role is not Role.CONSTANT or staging.kinds[op] is not Kind.FREE or op.outputs[0] in visible:
             continue
         using = dict.fromkeys(tasks[user] for user in op.outputs[0].consumers() if user in tasks)
         if using and op.attrs["value"].nbytes <= _COPIED_BYTES and not any(user in tasks for user in op.control_consumers):
@@ -102,7 +103,7 @@ def _ends(ops: Sequence[Operation], tasks: Mapping[Operation, str]) -> set[Opera
     """The NoOps for which nothing waits but others of them."""
     found: set[Operation] = set()
     for op in reversed(ops):
-        if op.type == "NoOp" and all(user in found for user in op.control_consumers if user in tasks):
+        if op.op_def.role is Role.ORDER and all(user in found for user in op.control_consumers if user in tasks):
             found.add(op)
     return found
 

@@ -16,13 +16,14 @@ from weft.errors import InvalidArgumentError
 from weft.framework import device_spec
 from weft.framework.dtypes import resource
 from weft.framework.func_graph import bodies_of, input_arguments
+from weft.framework.op_role import Role
 from weft.framework.operation import Operation
 
 # The best type first; a type that is not listed comes between the accelerators and the CPU.
 _TYPE_PRIORITY: Final = {"TPU": 0, "GPU": 1, "CPU": 9}
 
 # Nodes of a function that do nothing which a device could matter for.
-_ANYWHERE: Final = frozenset(("_Arg", "Const", "Identity", "NoOp", "NoValue"))
+_ANYWHERE: Final = frozenset((Role.ARGUMENT, Role.CONSTANT, Role.ALIAS, Role.ORDER, Role.ABSENT))
 
 
 class Placer:
@@ -180,7 +181,7 @@ def _pin_of(op: Operation) -> str:
     pin = op.device
     if not op.op_def.bodies:
         return pin
-    within = [each for body in bodies_of(op) for each in body.get_operations() if each.type not in _ANYWHERE]
+    within = [each for body in bodies_of(op) for each in body.get_operations() if each.op_def.role not in _ANYWHERE]
     for each in within:
         wanted = _pin_of(each)
         if not wanted or not _agree(pin, wanted):
@@ -200,10 +201,8 @@ def _has_kernel(op: Operation, device: str) -> bool:
         return True
     if op.op_def.is_host:
         return False
-    if op.op_def.device_types and kind not in op.op_def.device_types:
-        return False
     # Accelerators keep int32 in host memory; a variable of it has no kernel there (guide 3).
-    return op.type not in ("VariableV2", "Variable", "VarHandleOp") or not _is_host_type(op)
+    return op.op_def.role is not Role.VARIABLE or not _is_host_type(op)
 
 
 def _is_host_type(op: Operation) -> bool:

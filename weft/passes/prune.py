@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Collection, Iterable, Sequence
-from typing import Final
 
 from weft.errors import InvalidArgumentError
+from weft.framework.op_role import Role
 from weft.framework.operation import Operation, Tensor
-
-_PLACEHOLDERS: Final = ("Placeholder", "PlaceholderV2")
 
 
 def prune(
@@ -76,5 +74,5 @@ def _consumers(needed: set[Operation], fed: set[Tensor]) -> dict[Operation, list
 
 def _producers(op: Operation, fed: set[Tensor]) -> set[Operation]:
     """What must run before `op`. Waiting for a fed placeholder is waiting for its feed, which is there."""
-    controls = {c for c in op.control_inputs if c.type not in _PLACEHOLDERS or c.outputs[0] not in fed}
+    controls = {c for c in op.control_inputs if c.op_def.role is not Role.PLACEHOLDER or c.outputs[0] not in fed}
     return controls | {tensor.op for tensor in op.inputs if tensor not in fed}

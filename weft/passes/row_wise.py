@@ -7,21 +7,18 @@ run that uses it is a gather of rows or an update of rows.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from weft.framework import device_spec
 from weft.framework.constant_value import constant_value
+from weft.framework.op_role import Role
 from weft.framework.operation import Operation, Tensor
+from weft.framework.tensor_shape import TensorShape
+from weft.framework.variable_node import declared_dims
 
 # Below this a table's stages are better merged with the computation around them.
 MIN_BYTES: Final = 1 << 20
-
-READS: Final = frozenset(("Identity", "ReadVariableOp"))
-"""The ops that read a whole variable."""
-
-_VARIABLES: Final = frozenset(("VariableV2", "VarHandleOp"))
 
 
 def row_wise_ops(
@@ -29,13 +26,18 @@ def row_wise_ops(
 ) -> set[Operation]:
     """The reads, gathers and updates that touch nothing but rows of such variables."""
     finder = _Finder(frozenset(ops), placement, frozenset((*feeds, *fetches)))
-    users = {op: found for op in ops if op.type in _VARIABLES and (found := finder.users(op)) is not None}
+    users = {op: found for op in ops if op.op_def.role is Role.VARIABLE and (found := finder.users(op)) is not None}
     # An update of several variables counts if all of them do.
     while True:
         kept = {op: found for op, found in users.items() if all(_updated(user) <= users.keys() for user in found)}
         if len(kept) == len(users):
             return {user for found in users.values() for user in found}
         users = kept
+
+
+def is_read(op: Operation) -> bool:
+    """Whether a node reads the whole of a variable, if its input is one, and does nothing else."""
+    return op.op_def.role in (Role.READ, Role.ALIAS) and len(op.inputs) == 1
 
 
 class _Finder:
@@ -60,7 +62,7 @@ class _Finder:
                 continue
             if self._placement[user] != self._placement[variable]:
                 return None
-            if user.type in READS and tensor is variable.outputs[0]:
+            if is_read(user) and tensor is variable.outputs[0]:
                 behind = self._users_of(user.outputs[0], variable)
                 if behind is None:
                     return None
@@ -78,9 +80,9 @@ class _Finder:
             return not is_used and user.inputs[: len(user.op_def.updates)].count(tensor) == 1
         if user.attrs.get("batch_dims") or user.inputs.count(tensor) != 1 or user.inputs[0] is not tensor:
             return False
-        return user.type != "GatherV2" or self._is_first_axis(user.inputs[2])
+        return all(self._is_first(t) for t, arg in zip(user.inputs, user.op_def.inputs, strict=True) if arg.name == "axis")
 
-    def _is_first_axis(self, axis: Tensor) -> bool:
+    def _is_first(self, axis: Tensor) -> bool:
         value = None if axis in self._visible else constant_value(axis)
         return value is not None and int(value) == 0
 
@@ -90,8 +92,5 @@ def _updated(user: Operation) -> set[Operation]:
 
 
 def _size_bytes(variable: Operation) -> int:
-    dims = variable.attrs["shape"]
-    if not dims or None in dims:
-        return 0
-    elements: int = math.prod(dims)
-    return elements * int(variable.attrs["dtype"].base_dtype.size or 0)
+    elements = TensorShape(declared_dims(variable)).num_elements()
+    return 0 if elements is None else elements * int(variable.attrs["dtype"].base_dtype.size or 0)

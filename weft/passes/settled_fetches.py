@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from weft.framework.node_types import group
+from weft.framework.op_role import Role
 from weft.framework.operation import Operation, Tensor
 from weft.passes.partition import Partition
-
-_VARIABLES = frozenset(("VariableV2", "Variable"))
 
 
 def settled_fetches(part: Partition) -> dict[Tensor, list[Operation]]:
@@ -50,10 +49,10 @@ def _variable_behind(tensor: Tensor, part: Partition) -> Operation | None:
     device = part.devices.get(tensor.op)
     while tensor not in part.feeds and tensor not in part.recvs and part.devices.get(tensor.op) == device:
         op = tensor.op
-        if op.type in _VARIABLES:
+        if op.op_def.role is Role.VARIABLE and tensor.dtype.is_ref:
             return op
-        source = op.inputs[0] if op.inputs and (op.type == "Identity" or tensor.dtype.is_ref) else None
-        if source is None or not (source.dtype.is_ref or source.op.type == "Identity"):
+        source = op.inputs[0] if op.inputs and (op.op_def.role is Role.ALIAS or tensor.dtype.is_ref) else None
+        if source is None or not (source.dtype.is_ref or source.op.op_def.role is Role.ALIAS):
             return None
         tensor = source
     return None

@@ -13,15 +13,13 @@ from typing import Final
 
 from weft.framework import device_spec
 from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_shape import Dims
+from weft.framework.variable_node import declared_dims
 
 MAX_ELEMENTS: Final = 2048
 """The largest variable that counts as small: there the passes of NumPy over the elements cost what XLA's call does."""
 
 MIN_UPDATES: Final = 16
 """So many on one device are worth a stage of their own."""
-
-_VARIABLES: Final = frozenset(("VariableV2", "VarHandleOp"))
 
 
 def small_update_ops(
@@ -57,7 +55,7 @@ class _Finder:
         gradients = [
             tensor for tensor, arg in zip(op.inputs, op.op_def.inputs, strict=True) if arg.name in op.op_def.by_element
         ]
-        shapes = {*map(_declared, op.inputs[:states]), *(tensor.dims for tensor in gradients)}
+        shapes = {*(declared_dims(tensor.op) for tensor in op.inputs[:states]), *(tensor.dims for tensor in gradients)}
         dims = shapes.pop()
         if shapes or dims is None or _elements(dims) > MAX_ELEMENTS:
             return False
@@ -71,8 +69,3 @@ class _Finder:
 def _elements(dims: tuple[int | None, ...]) -> float:
     """How many elements there are; infinity where that is not known."""
     return math.prod(math.inf if size is None else size for size in dims)
-
-
-def _declared(tensor: Tensor) -> Dims:
-    """The shape of the variable behind a reference or a handle; None where it is not known from there."""
-    return tensor.op.attrs["shape"] if tensor.op.type in _VARIABLES else None

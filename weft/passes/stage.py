@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
+from typing import Final
 
 from weft.framework import dtypes
+from weft.framework.op_role import Role
 from weft.framework.operation import Operation, Tensor
 from weft.passes.bodies import needed_static_inputs, static_inputs
 from weft.passes.early_sends import cut
-from weft.passes.row_wise import READS, row_wise_ops
+from weft.passes.row_wise import is_read, row_wise_ops
 from weft.passes.small_updates import small_update_ops
 
 
@@ -33,7 +35,7 @@ class Kind(Enum):
 
 _HOST_TYPES = frozenset((dtypes.string, dtypes.variant))
 
-FREE_OPS = frozenset(("Const", "VariableV2", "Variable", "VarHandleOp"))
+FREE_ROLES: Final = frozenset((Role.CONSTANT, Role.VARIABLE))
 
 
 class Staging:
@@ -81,15 +83,15 @@ class Staging:
         return calls.values()
 
     def _kind(self, op: Operation) -> Kind:
-        if op.type in FREE_OPS and not op.control_inputs:
+        if op.op_def.role in FREE_ROLES and not op.control_inputs:
             return Kind.FREE
         if op in self._row_wise:
             # The gather reads the variable itself, when it runs.
-            is_read = op.type in READS and not op.control_inputs and not op.control_consumers
-            return Kind.FREE if is_read else Kind.ROWS
+            is_free = is_read(op) and not op.control_inputs and not op.control_consumers
+            return Kind.FREE if is_free else Kind.ROWS
         if op in self._small_updates:
             return Kind.ROWS
-        if op.type == "NoOp" and op.control_inputs and all(self._is_row_wise(c, op) for c in op.control_inputs):
+        if op.op_def.role is Role.ORDER and op.control_inputs and all(self._is_row_wise(c, op) for c in op.control_inputs):
             return Kind.ROWS
         if op.op_def.is_host or _has_host_types(op):
             return Kind.HOST
@@ -115,7 +117,7 @@ class Staging:
         known = self._static.get((tensor, device))
         if known is None:
             op = tensor.op
-            if tensor in self._feeds or op.type == "Const":
+            if tensor in self._feeds or op.op_def.role is Role.CONSTANT:
                 known = True
             elif self._placement.get(op) != device:
                 known = False
@@ -157,7 +159,7 @@ class Staging:
         it from an earlier stage on would make every update copy the whole variable.
         """
         for op in reversed(ops):
-            if self.kinds[op] is not Kind.COMPILED or not (op.type in READS or _is_pure(op)):
+            if self.kinds[op] is not Kind.COMPILED or not (is_read(op) or _is_pure(op)):
                 continue
             consumers = {c for t in op.outputs for c in t.consumers() if c in self.levels} | {
                 c for c in op.control_consumers if c in self.levels

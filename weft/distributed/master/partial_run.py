@@ -14,7 +14,7 @@ from weft.distributed.master.step_plan import StepPlan
 from weft.errors import InvalidArgumentError
 from weft.framework.operation import Operation, Tensor
 from weft.passes.prune import prune
-from weft.passes.stage import FREE_OPS
+from weft.passes.stage import FREE_ROLES
 
 Prepare = Callable[[Sequence[Tensor], Sequence[Tensor], Sequence[Operation], Collection[Operation]], StepPlan]
 
@@ -103,7 +103,7 @@ class PartialRun:
         for op in ops:
             self._waiting.pop(op, None)
         later = {tensor for op in self._waiting for tensor in op.inputs} | self._unfetched.keys()
-        running = [op for op in ops if op.type not in FREE_OPS]
+        running = [op for op in ops if op.op_def.role not in FREE_ROLES]
         wanted += [t for op in running for t in op.outputs if t in later and t not in self._values and t not in wanted]
         used = {tensor for op in ops for tensor in op.inputs}
         fed = [tensor for tensor in self._values if tensor in used]

@@ -11,14 +11,14 @@ from weft.framework.dtypes import DType
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import register_tensor_conversion_function, set_constant_function
 from weft.framework.tensor_shape import Dimension, Dims, TensorShape, as_dims
-from weft.ops.declaration import not_differentiable, op
+from weft.ops.declaration import Role, not_differentiable, op
 
 
 def _const_shape(op: Operation) -> list[Dims]:
     return [op.attrs["value"].shape]
 
 
-@op("Const", "-> output: dtype", infer=_const_shape, gradient=not_differentiable)
+@op("Const", "-> output: dtype", role=Role.CONSTANT, infer=_const_shape, gradient=not_differentiable)
 def const(*, value: np.ndarray, dtype: DType):
     """The array itself."""
     return value

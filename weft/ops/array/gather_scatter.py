@@ -130,7 +130,8 @@ def slices_of(params: Any, indices: Any, grad: Any) -> IndexedSlices:
     return IndexedSlices(convert_to_tensor(values), flat, dense_shape)
 
 
-@op("GatherV2", "params: Tparams, indices: Tindices, axis: Taxis -> output: Tparams", infer=_gather_v2_shape,
+@op("GatherV2", "params: Tparams, indices: Tindices, axis: Taxis -> output: Tparams", checks_traced=True,
+    infer=_gather_v2_shape,
     gradient=_gather_gradient, static=("axis",), by_row=True, check=_check_gathered,
     types={"Tindices": INDEX16, "Taxis": INDEX})  # fmt: skip
 def gather_v2_node(xp, params, indices, axis, *, batch_dims: int = 0):
@@ -157,7 +158,7 @@ def gather_v2_node(xp, params, indices, axis, *, batch_dims: int = 0):
     return shaped
 
 
-@op("Gather", "params: Tparams, indices: Tindices -> output: Tparams", gradient=_gather_gradient,
+@op("Gather", "params: Tparams, indices: Tindices -> output: Tparams", checks_traced=True, gradient=_gather_gradient,
     by_row=True, check=_check_gathered, types={"Tindices": INDEX},
     infer=lambda node: [_gathered(node.inputs[0].dims, node.inputs[1].dims, 0)])  # fmt: skip
 def gather_v1_node(xp, params, indices, *, validate_indices: bool = True):
@@ -242,7 +243,7 @@ def _check_gathered_nd(node: Operation, params: Any, indices: Any) -> None:
     _check_positions(node.inputs[0], params, indices, "param shape")
 
 
-@op("GatherNd", "params: Tparams, indices: Tindices -> output: Tparams", infer=_gather_nd_shape,
+@op("GatherNd", "params: Tparams, indices: Tindices -> output: Tparams", checks_traced=True, infer=_gather_nd_shape,
     gradient=_gather_nd_gradient, check=_check_gathered_nd, types={"Tindices": INDEX16})  # fmt: skip
 def gather_nd_node(xp, params, indices, *, bad_indices_policy: str = ""):
     """The slices of `params` at the index vectors along the last dimension of `indices`."""
@@ -306,7 +307,7 @@ def _check_tensor_scattered(node: Operation, tensor: Any, indices: Any, updates:
 
 
 @op("ScatterNd", "indices: Tindices, updates: T, shape: Tindices -> output: T", infer=_scatter_nd_shape,
-    static=("shape",), check=_check_scattered_nd, types={"Tindices": INDEX16},
+    static=("shape",), check=_check_scattered_nd, checks_traced=True, types={"Tindices": INDEX16},
     gradient=lambda node, grad: [None, gather_nd_node(grad, node.inputs[0]), None])  # fmt: skip
 def scatter_nd_node(xp, indices, updates, shape, *, bad_indices_policy: str = ""):
     """Zeros of `shape` with the updates added at the index vectors."""
@@ -340,7 +341,7 @@ def _tensor_scatter(name: str, how: str, gradient: Callable[..., Any] | None) ->
     kernel.__name__, kernel.__doc__ = name, f"The tensor with the updates put in at the index vectors ({how})."
     declare = op(
         name, "tensor: T, indices: Tindices, updates: T -> output: T", infer=_tensor_scatter_shape, gradient=gradient,
-        check=_check_tensor_scattered, types={"Tindices": INDEX16 if how == "set" else INDEX},
+        check=_check_tensor_scattered, checks_traced=True, types={"Tindices": INDEX16 if how == "set" else INDEX},
     )  # fmt: skip
     return declare(kernel)
 

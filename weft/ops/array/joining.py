@@ -108,14 +108,14 @@ def _joined(xp: Any, values: Any, axis: Any) -> Any:
     return xp.concatenate(values, at)
 
 
-@op("ConcatV2", "values: N*T, axis: Tidx -> output: T", infer=_concat_shape, gradient=_concat_gradient,
+@op("ConcatV2", "values: N*T, axis: Tidx -> output: T", memory_bound=True, infer=_concat_shape, gradient=_concat_gradient,
     static=("axis",), types={"Tidx": INDEX}, defaults={"Tidx": dtypes.int32})  # fmt: skip
 def concat_v2(xp, values, axis):
     """The inputs one after the other along `axis`."""
     return _joined(xp, values, axis)
 
 
-@op("Concat", "concat_dim: int32, values: N*T -> output: T", static=("concat_dim",),
+@op("Concat", "concat_dim: int32, values: N*T -> output: T", memory_bound=True, static=("concat_dim",),
     infer=lambda node: [_concat_dims([tensor.dims for tensor in node.inputs[1:]], node.inputs[0])],
     gradient=lambda node, grad: [None, *_concat_pieces(node.inputs[1:], node.inputs[0], grad)])  # fmt: skip
 def concat_v1(xp, concat_dim, values):
@@ -171,7 +171,7 @@ def _pack_gradient(node: Operation, grad: Any) -> list[Any]:
     return list(unpack(grad, num=len(node.inputs), axis=node.attrs["axis"]))
 
 
-@op("Pack", "values: N*T -> output: T", infer=_pack_shape, gradient=_pack_gradient)
+@op("Pack", "values: N*T -> output: T", memory_bound=True, infer=_pack_shape, gradient=_pack_gradient)
 def pack(xp, values, *, axis: int = 0):
     """The inputs side by side along a new axis."""
     shape = values[0].shape

@@ -105,7 +105,8 @@ def _moving(node: Operation) -> frozenset[str]:
     return frozenset(("begin",)) if size is not None and np.all(size >= 0) else frozenset()
 
 
-@op("Slice", "input: T, begin: Index, size: Index -> output: T", infer=_slice_shape, gradient=_slice_gradient,
+@op("Slice", "input: T, begin: Index, size: Index -> output: T", memory_bound=True,
+    infer=_slice_shape, gradient=_slice_gradient,
     static=("begin", "size"), dynamic=_moving, types={"Index": INDEX})  # fmt: skip
 def slice_node(xp, input, begin, size):
     """The block that starts at `begin`; a size of -1 goes to the end."""

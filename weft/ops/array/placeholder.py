@@ -10,16 +10,16 @@ from weft.errors import InvalidArgumentError
 from weft.framework.dtypes import DType
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_shape import Dims, as_dims, dims_compatible, format_dims
-from weft.ops.declaration import from_attr, op
+from weft.ops.declaration import Role, from_attr, op
 
 
-@op("Placeholder", "-> output: dtype", infer=from_attr("shape"), gradient=None)
+@op("Placeholder", "-> output: dtype", role=Role.PLACEHOLDER, infer=from_attr("shape"), gradient=None)
 def placeholder_node(ctx, *, dtype: DType, shape: Dims = None):
     """Nothing: a step that needs this value and was not fed it is the program's mistake."""
     _raise_not_fed(ctx.node_name, dtype, shape)
 
 
-@op("PlaceholderV2", "-> output: dtype", infer=from_attr("shape"), gradient=None)
+@op("PlaceholderV2", "-> output: dtype", role=Role.PLACEHOLDER, infer=from_attr("shape"), gradient=None)
 def placeholder_v2(ctx, *, dtype: DType, shape: Dims):
     """An older spelling of Placeholder, for graphs from elsewhere."""
     _raise_not_fed(ctx.node_name, dtype, shape)
@@ -49,7 +49,13 @@ def _default_shape(node: Operation) -> list[Dims]:
     return [wanted]
 
 
-@op("PlaceholderWithDefault", "input: dtype -> output: dtype", infer=_default_shape, gradient=lambda node, grad: [grad])
+@op(
+    "PlaceholderWithDefault",
+    "input: dtype -> output: dtype",
+    role=Role.DEFAULT,
+    infer=_default_shape,
+    gradient=lambda node, grad: [grad],
+)
 def placeholder_default_node(xp, input, *, dtype: DType, shape: Dims):
     """The default, unless a value is fed."""
     return input

@@ -153,7 +153,8 @@ def _reshaped(node: Operation) -> list[Dims]:
     return [tuple(count // known if size is None else size for size in wanted)]
 
 
-@op("Reshape", "tensor: T, shape: Tshape -> output: T", infer=_reshaped, static=("shape",), types={"Tshape": INDEX},
+@op("Reshape", "tensor: T, shape: Tshape -> output: T", reshapes=True, memory_bound=True,
+    infer=_reshaped, static=("shape",), types={"Tshape": INDEX},
     defaults={"Tshape": dtypes.int32},
     gradient=lambda node, grad: [reshape(grad, shape_internal(node.inputs[0])), None])  # fmt: skip
 def reshape_node(xp, tensor, shape):
@@ -205,7 +206,8 @@ def _expanded(node: Operation) -> list[Dims]:
     return [(*dims[:at], 1, *dims[at:])]
 
 
-@op("ExpandDims", "input: T, dim: Tdim -> output: T", infer=_expanded, static=("dim",), gradient=_to_input_shape,
+@op("ExpandDims", "input: T, dim: Tdim -> output: T", reshapes=True, memory_bound=True,
+    infer=_expanded, static=("dim",), gradient=_to_input_shape,
     types={"Tdim": INDEX}, defaults={"Tdim": dtypes.int32})  # fmt: skip
 def expand_dims_node(xp, input, dim):
     """The input with a dimension of size 1 put in at `dim`."""
@@ -247,7 +249,7 @@ def _squeezed(node: Operation) -> list[Dims]:
     return [tuple(size for axis, size in enumerate(dims) if axis not in gone)]
 
 
-@op("Squeeze", "input: T -> output: T", infer=_squeezed, gradient=_to_input_shape)
+@op("Squeeze", "input: T -> output: T", reshapes=True, memory_bound=True, infer=_squeezed, gradient=_to_input_shape)
 def squeeze_node(xp, input, *, squeeze_dims: list[int] = []):  # noqa: B006
     """The input without dimensions of size 1: those listed, or all."""
     rank = len(input.shape)
@@ -291,7 +293,8 @@ def _transpose_gradient(node: Operation, grad: Any) -> list[Any]:
     return [transpose_node(grad, invert_permutation(node.inputs[1])), None]
 
 
-@op("Transpose", "x: T, perm: Tperm -> y: T", infer=_transposed, static=("perm",), gradient=_transpose_gradient,
+@op("Transpose", "x: T, perm: Tperm -> y: T", memory_bound=True,
+    infer=_transposed, static=("perm",), gradient=_transpose_gradient,
     types={"Tperm": INDEX}, defaults={"Tperm": dtypes.int32})  # fmt: skip
 def transpose_node(xp, x, perm):
     """The input with dimension i of the output being dimension `perm[i]`."""

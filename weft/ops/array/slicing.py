@@ -152,7 +152,7 @@ def _moving_index(rank: int, begin: Any, strides: Any, masks: Mapping[str, int])
     return tuple(begin[next(places)] if entry is ... else entry for entry in entries)
 
 
-@op("StridedSlice", "input: T, begin: Index, end: Index, strides: Index -> output: T", infer=_strided_shape,
+@op("StridedSlice", "input: T, begin: Index, end: Index, strides: Index -> output: T", memory_bound=True, infer=_strided_shape,
     gradient=_strided_gradient, static=("begin", "end", "strides"), dynamic=_moving,
     types={"Index": (dtypes.int16, *INDEX)})  # fmt: skip
 def strided_slice_node(

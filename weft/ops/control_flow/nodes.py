@@ -25,7 +25,7 @@ from weft.framework.op_builder import build
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_shape import Dims
 from weft.ops import sendrecv as sendrecv
-from weft.ops.declaration import from_attr, not_differentiable, op
+from weft.ops.declaration import Role, from_attr, not_differentiable, op
 
 _NUMBERS: Final = itertools.count()
 
@@ -43,7 +43,7 @@ def _not_called(node_type: str) -> InternalError:
 
 def _declare_if(name: str, stateful: bool) -> None:
     @op(name, "cond: Tcond, input: [Tin] -> output: [Tout]", infer=_declared_shapes, gradient=None, stateful=stateful,
-        bodies=("then_branch", "else_branch"))  # fmt: skip
+        role=Role.BRANCH, bodies=("then_branch", "else_branch"))  # fmt: skip
     def kernel(
         xp, cond, input, *, Tin: list[DType], Tout: list[DType], then_branch: Function, else_branch: Function,
         output_shapes: list[Dims] = [],  # noqa: B006 - a declaration, which nobody changes
@@ -54,7 +54,7 @@ def _declare_if(name: str, stateful: bool) -> None:
 
 def _declare_while(name: str, stateful: bool) -> None:
     @op(name, "input: [T] -> output: [T]", infer=_declared_shapes, gradient=None, stateful=stateful,
-        bodies=("cond", "body"))  # fmt: skip
+        role=Role.LOOP, bodies=("cond", "body"))  # fmt: skip
     def kernel(
         xp, input, *, T: list[DType], cond: Function, body: Function, output_shapes: list[Dims] = [],  # noqa: B006
         parallel_iterations: int = 10,
@@ -68,7 +68,8 @@ for _prefix, _stateful in (("Stateless", False), ("", True)):
     _declare_while(f"{_prefix}While", _stateful)
 
 
-@op("RecordingWhile", "input: [T] -> output: [T], recorded: [Trecorded]", infer=_declared_shapes, gradient=None, stateful=True,
+@op("RecordingWhile", "input: [T] -> output: [T], recorded: [Trecorded]", role=Role.RECORDING_LOOP,
+    infer=_declared_shapes, gradient=None, stateful=True,
     bodies=("cond", "body"))  # fmt: skip
 def recording_while(
     xp, input, *, T: list[DType], Trecorded: list[DType], cond: Function, body: Function,
@@ -107,7 +108,7 @@ def unrecorded(xp, stack, index, grad):
     return result
 
 
-@op("NoValue", "-> output: dtype", infer=from_attr("shape"), gradient=not_differentiable)
+@op("NoValue", "-> output: dtype", role=Role.ABSENT, infer=from_attr("shape"), gradient=not_differentiable)
 def no_value(*, dtype: DType, shape: Dims):
     """What a branch returns in the place of a value that only the other branch has; nothing uses it."""
     return np.zeros((), dtype.as_numpy_dtype)

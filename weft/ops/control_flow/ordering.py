@@ -9,10 +9,10 @@ from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.identity import identity_node
-from weft.ops.declaration import no_outputs, op
+from weft.ops.declaration import Role, no_outputs, op
 
 
-@op("NoOp", "->", infer=no_outputs, gradient=None)
+@op("NoOp", "->", role=Role.ORDER, infer=no_outputs, gradient=None)
 def no_op(xp):
     """Nothing."""
     return ()

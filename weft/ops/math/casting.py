@@ -25,7 +25,7 @@ def _cast_gradient(node: Operation, grad: Any) -> list[Any]:
     return [cast(grad, source) if source in INEXACT and target in INEXACT else None]
 
 
-@op("Cast", "x: SrcT -> y: DstT", infer=same_as_input, gradient=_cast_gradient)
+@op("Cast", "x: SrcT -> y: DstT", memory_bound=True, infer=same_as_input, gradient=_cast_gradient)
 def cast_node(xp, x, *, DstT: DType, Truncate: bool = False):
     """The elements in another type: floats lose what follows the point, complex numbers their imaginary part."""
     target = np.dtype(DstT.as_numpy_dtype)

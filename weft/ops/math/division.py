@@ -75,7 +75,15 @@ def _quotient_gradient(node: Operation, grad: Any) -> list[Any]:
     ]
 
 
-@op("Div", "x: T, y: T -> z: T", infer=broadcast, check=_check_division, gradient=_quotient_gradient, types={"T": NUMBERS})
+@op(
+    "Div",
+    "x: T, y: T -> z: T",
+    checks_traced=True,
+    infer=broadcast,
+    check=_check_division,
+    gradient=_quotient_gradient,
+    types={"T": NUMBERS},
+)
 def div_node(xp, x, y):
     """`x / y`, of integers the part before the point."""
     if x.dtype.kind not in "iu":
@@ -84,7 +92,8 @@ def div_node(xp, x, y):
     return truncated_quotient(x, y)
 
 
-@op("TruncateDiv", "x: T, y: T -> z: T", infer=broadcast, check=_check_division, gradient=lambda node, grad: [None, None],
+@op("TruncateDiv", "x: T, y: T -> z: T", checks_traced=True,
+    infer=broadcast, check=_check_division, gradient=lambda node, grad: [None, None],
     types={"T": NUMBERS})  # fmt: skip
 def truncate_div(xp, x, y):
     """`x / y` rounded towards zero, for integers."""
@@ -97,6 +106,7 @@ def truncate_div(xp, x, y):
 @op(
     "FloorDiv",
     "x: T, y: T -> z: T",
+    checks_traced=True,
     infer=broadcast,
     check=_check_division,
     gradient=lambda node, grad: [None, None],
@@ -115,7 +125,15 @@ def _floor_mod_gradient(node: Operation, grad: Any) -> list[Any]:
     return [unbroadcast(grad, x, y), unbroadcast(mul(grad, neg(floor_div(x, y))), y, x)]
 
 
-@op("FloorMod", "x: T, y: T -> z: T", infer=broadcast, check=_check_division, gradient=_floor_mod_gradient, types={"T": REAL})
+@op(
+    "FloorMod",
+    "x: T, y: T -> z: T",
+    checks_traced=True,
+    infer=broadcast,
+    check=_check_division,
+    gradient=_floor_mod_gradient,
+    types={"T": REAL},
+)
 def floor_mod(xp, x, y):
     """What floor division leaves; it has the sign of `y`."""
     _check_divisor(y)
@@ -127,7 +145,8 @@ def _truncate_mod_gradient(node: Operation, grad: Any) -> list[Any]:
     return [unbroadcast(grad, x, y), unbroadcast(mul(grad, neg(truncate_div(x, y))), y, x)]
 
 
-@op("TruncateMod", "x: T, y: T -> z: T", infer=broadcast, check=_check_division, gradient=_truncate_mod_gradient,
+@op("TruncateMod", "x: T, y: T -> z: T", checks_traced=True,
+    infer=broadcast, check=_check_division, gradient=_truncate_mod_gradient,
     types={"T": (dtypes.int32, dtypes.int64, *FLOATS)})  # fmt: skip
 def truncate_mod(xp, x, y):
     """What division rounded towards zero leaves; it has the sign of `x`."""
@@ -135,7 +154,7 @@ def truncate_mod(xp, x, y):
     return xp.fmod(x, y)
 
 
-@op("Mod", "x: T, y: T -> z: T", infer=broadcast, check=_check_division, gradient=_truncate_mod_gradient,
+@op("Mod", "x: T, y: T -> z: T", checks_traced=True, infer=broadcast, check=_check_division, gradient=_truncate_mod_gradient,
     types={"T": (dtypes.int32, dtypes.int64, *FLOATS)})  # fmt: skip
 def mod_node(xp, x, y):
     """As TruncateMod, in older graphs."""

@@ -77,13 +77,20 @@ def _sum_gradient(node: Operation, grad: Any) -> list[Any]:
     return [unbroadcast(grad, x, y), unbroadcast(grad, y, x)]
 
 
-@op("Add", "x: T, y: T -> z: T", infer=broadcast, gradient=_sum_gradient, types={"T": (*NUMBERS, dtypes.string)})
+@op(
+    "Add",
+    "x: T, y: T -> z: T",
+    memory_bound=True,
+    infer=broadcast,
+    gradient=_sum_gradient,
+    types={"T": (*NUMBERS, dtypes.string)},
+)
 def add(xp, x, y):
     """`x + y`; strings are joined."""
     return x + y
 
 
-@op("AddV2", "x: T, y: T -> z: T", infer=broadcast, gradient=_sum_gradient, types={"T": NUMBERS})
+@op("AddV2", "x: T, y: T -> z: T", memory_bound=True, infer=broadcast, gradient=_sum_gradient, types={"T": NUMBERS})
 def add_v2(xp, x, y):
     """`x + y`; the form that newer graphs have."""
     return x + y
@@ -94,7 +101,7 @@ def _sub_gradient(node: Operation, grad: Any) -> list[Any]:
     return [unbroadcast(grad, x, y), unbroadcast(neg(grad), y, x)]
 
 
-@op("Sub", "x: T, y: T -> z: T", infer=broadcast, gradient=_sub_gradient, types={"T": NUMBERS})
+@op("Sub", "x: T, y: T -> z: T", memory_bound=True, infer=broadcast, gradient=_sub_gradient, types={"T": NUMBERS})
 def sub(xp, x, y):
     """`x - y`."""
     return x - y
@@ -110,7 +117,7 @@ def conj_if_complex(tensor: Any) -> Any:
     return conj_node(tensor) if tensor.dtype.is_complex else tensor
 
 
-@op("Mul", "x: T, y: T -> z: T", infer=broadcast, gradient=_mul_gradient, types={"T": NUMBERS})
+@op("Mul", "x: T, y: T -> z: T", memory_bound=True, infer=broadcast, gradient=_mul_gradient, types={"T": NUMBERS})
 def mul(xp, x, y):
     """`x * y`."""
     return x * y
@@ -123,7 +130,7 @@ def conj_node(xp, input):
     return xp.conj(input)
 
 
-@op("Neg", "x: T -> y: T", infer=same_as_input, gradient=lambda node, grad: [neg(grad)],
+@op("Neg", "x: T -> y: T", memory_bound=True, infer=same_as_input, gradient=lambda node, grad: [neg(grad)],
     types={"T": (*SIGNED, *COMPLEX)})  # fmt: skip
 def neg(xp, x):
     """`-x`."""
@@ -158,7 +165,7 @@ def _real_div_gradient(node: Operation, grad: Any) -> list[Any]:
     return [unbroadcast(real_div(grad, by), x, y), unbroadcast(of_y, y, x)]
 
 
-@op("RealDiv", "x: T, y: T -> z: T", infer=broadcast, gradient=_real_div_gradient, types={"T": NUMBERS})
+@op("RealDiv", "x: T, y: T -> z: T", memory_bound=True, infer=broadcast, gradient=_real_div_gradient, types={"T": NUMBERS})
 def real_div(xp, x, y):
     """`x / y`, of integers the part before the point."""
     return truncated_quotient(x, y) if x.dtype.kind in "iu" else x / y
@@ -211,7 +218,7 @@ def _merged_inputs(node: Operation) -> list[Dims]:
     return [dims]
 
 
-@op("AddN", "inputs: N*T -> sum: T", infer=_merged_inputs, gradient=_add_n_gradient,
+@op("AddN", "inputs: N*T -> sum: T", memory_bound=True, infer=_merged_inputs, gradient=_add_n_gradient,
     types={"T": (*NUMBERS, dtypes.variant)})  # fmt: skip
 def add_n_node(xp, inputs):
     """The sum of the inputs, which have one shape."""

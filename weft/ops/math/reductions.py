@@ -147,14 +147,14 @@ def _euclidean_norm_gradient(node: Operation, grad: Any) -> list[Any]:
 _SIGNATURE = "input: T, reduction_indices: Tidx -> output: T"
 
 
-@op("Sum", _SIGNATURE, infer=_reduced, gradient=_sum_gradient, static=("reduction_indices",),
+@op("Sum", _SIGNATURE, memory_bound=True, infer=_reduced, gradient=_sum_gradient, static=("reduction_indices",),
     types={"T": REDUCIBLE, "Tidx": INDEX}, defaults={"Tidx": dtypes.int32})  # fmt: skip
 def sum_node(xp, input, reduction_indices, *, keep_dims: bool = False):
     """The sum over the dimensions listed."""
     return xp.sum(input, axis=reduced_axes(input, reduction_indices), keepdims=keep_dims, dtype=input.dtype)
 
 
-@op("Mean", _SIGNATURE, infer=_reduced, gradient=_mean_gradient, static=("reduction_indices",),
+@op("Mean", _SIGNATURE, memory_bound=True, infer=_reduced, gradient=_mean_gradient, static=("reduction_indices",),
     types={"T": REDUCIBLE, "Tidx": INDEX}, defaults={"Tidx": dtypes.int32})  # fmt: skip
 def mean_node(xp, input, reduction_indices, *, keep_dims: bool = False):
     """The mean over the dimensions listed; of integers, rounded towards zero, and NaN of no elements."""
@@ -185,14 +185,14 @@ def _greatest(dtype: Any) -> Any:
     return np.iinfo(dtype).max if dtype.kind in "iu" else np.inf
 
 
-@op("Max", _SIGNATURE, infer=_reduced, gradient=_extreme_gradient, static=("reduction_indices",),
+@op("Max", _SIGNATURE, memory_bound=True, infer=_reduced, gradient=_extreme_gradient, static=("reduction_indices",),
     types={"T": ORDERED, "Tidx": INDEX}, defaults={"Tidx": dtypes.int32})  # fmt: skip
 def max_node(xp, input, reduction_indices, *, keep_dims: bool = False):
     """The greatest element over the dimensions listed; of none, the least value that there is."""
     return _extreme(xp, xp.max, input, reduction_indices, keep_dims, _least(input.dtype))
 
 
-@op("Min", _SIGNATURE, infer=_reduced, gradient=_extreme_gradient, static=("reduction_indices",),
+@op("Min", _SIGNATURE, memory_bound=True, infer=_reduced, gradient=_extreme_gradient, static=("reduction_indices",),
     types={"T": ORDERED, "Tidx": INDEX}, defaults={"Tidx": dtypes.int32})  # fmt: skip
 def min_node(xp, input, reduction_indices, *, keep_dims: bool = False):
     """The least element over the dimensions listed; of none, the greatest value that there is."""

@@ -8,7 +8,7 @@ from typing import Any
 from weft.framework.collections import GraphKeys
 from weft.framework.operation import Operation, Tensor
 from weft.ops.control_flow.cond import cond
-from weft.ops.declaration import op, same_as_input
+from weft.ops.declaration import Role, op, same_as_input
 
 _LEFT_ALONE = (
     "IsVariableInitialized",
@@ -21,7 +21,14 @@ _LEFT_ALONE = (
 _VARIABLE_OPS = ("Variable", "VariableV2", "VarHandleOp")
 
 
-@op("VariableValue", "ref: Ref(T) -> value: T", infer=same_as_input, gradient=lambda node, grad: [grad], stateful=True)
+@op(
+    "VariableValue",
+    "ref: Ref(T) -> value: T",
+    role=Role.READ,
+    infer=same_as_input,
+    gradient=lambda node, grad: [grad],
+    stateful=True,
+)
 def variable_value(xp, ref):
     """The value of a variable, which a branch reads only when it is chosen."""
     return ref

@@ -18,14 +18,14 @@ from weft.ops.array.constant import constant
 from weft.ops.array.gather_scatter import scatter_nd_node
 from weft.ops.array.joining import concat
 from weft.ops.array.shape_ops import expand_dims, reshape, size
-from weft.ops.declaration import no_outputs, not_differentiable, op, scalar_shape
+from weft.ops.declaration import Role, no_outputs, not_differentiable, op, scalar_shape
 from weft.ops.math.casting import cast
 from weft.ops.math.elementwise import NUMBERS
 from weft.ops.variables.scatter_update import check_position_inputs, check_positions, check_rows
 from weft.ops.variables.state import INDICES, check_update, raised_by_one
 
 
-@op("VarHandleOp", "-> resource: resource", infer=scalar_shape, gradient=None, stateful=True)
+@op("VarHandleOp", "-> resource: resource", role=Role.VARIABLE, infer=scalar_shape, gradient=None, stateful=True)
 def var_handle_op(
     *, container: str = "", shared_name: str = "", debug_name: str = "", dtype: DType, shape: Dims,
     allowed_devices: list[str] = [],  # noqa: B006 - a declaration, which nobody changes
@@ -43,14 +43,16 @@ def _value_shape(node: Operation) -> list[Dims]:
     return [handle_shape(node.inputs[0])]
 
 
-@op("ReadVariableOp", "resource: resource -> value: dtype", infer=_value_shape, stateful=True, reads=("resource",),
+@op("ReadVariableOp", "resource: resource -> value: dtype", role=Role.READ,
+    infer=_value_shape, stateful=True, reads=("resource",),
     gradient=lambda node, grad: [grad])  # fmt: skip
 def read_variable_op(xp, resource, *, dtype: DType):
     """The value."""
     return resource
 
 
-@op("AssignVariableOp", "resource: resource, value: dtype ->", infer=no_outputs, gradient=None, stateful=True,
+@op("AssignVariableOp", "resource: resource, value: dtype ->", role=Role.ASSIGNMENT,
+    infer=no_outputs, gradient=None, stateful=True,
     updates=("resource",), allows_uninitialized=True)  # fmt: skip
 def assign_variable_op(resource, value, *, dtype: DType, validate_shape: bool = False):
     """The value."""
@@ -73,7 +75,8 @@ def assign_sub_variable_op(resource, value, *, dtype: DType):
     return resource - value
 
 
-@op("VarIsInitializedOp", "resource: resource -> is_initialized: bool", infer=scalar_shape, gradient=not_differentiable,
+@op("VarIsInitializedOp", "resource: resource -> is_initialized: bool", role=Role.PROBE,
+    infer=scalar_shape, gradient=not_differentiable,
     stateful=True, reads=("resource",), allows_uninitialized=True)  # fmt: skip
 def var_is_initialized_op(ctx, resource):
     """Whether the variable has a value."""

@@ -13,18 +13,23 @@ from weft.framework import dtypes
 from weft.framework.dtypes import DType
 from weft.framework.operation import Operation
 from weft.framework.tensor_shape import Dims, brackets, merge_dims
-from weft.ops.declaration import from_attr, not_differentiable, op, same_as_input, scalar_shape
+from weft.ops.declaration import Role, from_attr, not_differentiable, op, same_as_input, scalar_shape
 from weft.ops.math.elementwise import NUMBERS
 
 INDICES = (dtypes.int32, dtypes.int64)
 
 
-@op("VariableV2", "-> ref: Ref(dtype)", infer=from_attr("shape"), gradient=None, stateful=True)
+@op("VariableV2", "-> ref: Ref(dtype)", role=Role.VARIABLE, infer=from_attr("shape"), gradient=None, stateful=True)
 def variable_v2(*, shape: Dims, dtype: DType, container: str = "", shared_name: str = ""):
     """A variable's slot; the runtime binds it by container and name, so there is nothing to compute."""
 
 
-@op("Variable", "-> ref: Ref(dtype)", infer=from_attr("shape"), gradient=None, stateful=True)
+def _shape_unless_scalar(node: Operation) -> list[Dims]:
+    # Graphs that have this op say of a variable of unknown shape that it is a scalar.
+    return [node.attrs["shape"] or None]
+
+
+@op("Variable", "-> ref: Ref(dtype)", role=Role.VARIABLE, infer=_shape_unless_scalar, gradient=None, stateful=True)
 def variable_v1(*, shape: Dims, dtype: DType, container: str = "", shared_name: str = ""):
     """The older form of VariableV2, for graphs from elsewhere."""
 
@@ -53,7 +58,8 @@ def _check_same_shape(ref: Any, value: Any) -> None:
         )
 
 
-@op("Assign", "ref: Ref(T), value: T -> output_ref: Ref(T)", infer=_assigned, gradient=not_differentiable, stateful=True,
+@op("Assign", "ref: Ref(T), value: T -> output_ref: Ref(T)", role=Role.ASSIGNMENT,
+    infer=_assigned, gradient=not_differentiable, stateful=True,
     updates=("ref",), allows_uninitialized=True, check=_check_assigned)  # fmt: skip
 def assign(ref, value, *, validate_shape: bool = True, use_locking: bool = True):
     """The value."""
@@ -91,7 +97,7 @@ def assign_sub(ref, value, *, use_locking: bool = False):
     return ref - value
 
 
-@op("IsVariableInitialized", "ref: Ref(dtype) -> is_initialized: bool", infer=scalar_shape, gradient=None,
+@op("IsVariableInitialized", "ref: Ref(dtype) -> is_initialized: bool", role=Role.PROBE, infer=scalar_shape, gradient=None,
     stateful=True, allows_uninitialized=True)  # fmt: skip
 def is_variable_initialized(ctx, ref, *, dtype: DType):
     """Whether the variable has a value."""

@@ -17,7 +17,7 @@ from weft.framework.dtypes import resource, string
 from weft.framework.func_graph import FuncGraph, bodies_of, first_argument, input_arguments, is_invariant
 from weft.framework.node_types import group
 from weft.framework.operation import Operation, Tensor
-from weft.passes.bodies import LOOPS, body_nodes, counters
+from weft.passes.bodies import body_nodes, counters
 from weft.passes.prune import prune
 from weft.runtime.program.bodies import Body
 from weft.runtime.program.control_flow import ControlFlow, Counter
@@ -194,7 +194,7 @@ class Program:
         self.conditional_slots.update(numbers[number] for number in program.read_slots | program.written_slots)
         randoms = slice(len(self.random_nodes), len(self.random_nodes) + len(program.random_nodes))
         self.random_nodes.extend(program.random_nodes)
-        count = len(function.inputs) if op.type in LOOPS and function.outputs[1:] else 0
+        count = len(function.inputs) if op.op_def.is_loop and function.outputs[1:] else 0
         same = frozenset(i for i in range(min(count, len(function.outputs))) if is_invariant(function, i))
         places = [place for place, tensor in enumerate(function.outputs) if tensor not in bound]
         absent = frozenset(place for place, tensor in enumerate(function.outputs) if tensor.op.type == "NoValue")

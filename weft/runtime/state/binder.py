@@ -8,6 +8,7 @@ from typing import Final
 from weft.framework.dtypes import resource
 from weft.framework.node_types import group
 from weft.framework.operation import Operation, Tensor
+from weft.framework.variable_node import declared_dims
 from weft.runtime.state.resource_manager import ResourceManager
 from weft.runtime.state.variable_slot import VariableSlot
 
@@ -46,10 +47,8 @@ class Binder:
         op = tensor.op
         if op.type in BINDINGS:
             name = op.attrs.get("shared_name") or op.name
-            # The old op's scalar shape stands for an unknown one.
-            dims = None if op.type == "Variable" else op.attrs["shape"]
             container, dtype = op.attrs.get("container", ""), op.attrs["dtype"]
-            return self._resources.variable(container, name, dtype, dims, declares=op not in self._only_asked)
+            return self._resources.variable(container, name, dtype, declared_dims(op), declares=op not in self._only_asked)
         if tensor.dtype.is_ref:
             wanted = op.op_def.updates[:1]
             for arg, members in group(op.op_def.inputs, op.attrs, op.inputs):

@@ -15,7 +15,7 @@ import numpy as np
 
 from weft.framework.constant_value import constant_value
 from weft.framework.tensor_shape import Dims
-from weft.passes.row_wise import READS
+from weft.passes.row_wise import is_read
 from weft.runtime.program.program import Instruction, Program
 from weft.runtime.state.binder import BINDINGS
 from weft.runtime.state.state import State
@@ -168,7 +168,7 @@ class _Grouping:
     def _source(self, instruction: Instruction, place: int) -> Any:
         """What a hyperparameter comes from: each node may have a constant, or a read of the same variable, of its own."""
         tensor = instruction.op.inputs[place]
-        if tensor.op.type in READS and not tensor.op.control_inputs:
+        if is_read(tensor.op) and not tensor.op.control_inputs:
             return "read", tensor.op.inputs[0]
         value = None if tensor in self._inputs else constant_value(tensor)
         return instruction.arguments[place] if value is None else ("value", value.dtype.str, value.tobytes())
