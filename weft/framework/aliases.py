@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import ModuleType
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from tensorboard.compat.proto import tensor_shape_pb2, types_pb2
 
 from weft.framework.dtypes import DType
+from weft.framework.indexed_slices import IndexedSlices
 from weft.framework.operation import Tensor
 from weft.framework.tensor_shape import Dimension, TensorShape
 
 # An array of NumPy or of JAX, or a traced one: kernels are written once for all three, and these share no type.
 Array: TypeAlias = Any
+# NumPy or jax.numpy, the `xp` of a kernel.
+ArrayModule: TypeAlias = ModuleType
+# A kernel's result for one output. The `op` decorator tells by it what the builder of the nodes returns, which a bare Any
+# would leave open.
+Result: TypeAlias = np.ndarray[Any, Any] | Any
+# What a gradient rule gives back: one gradient for each input, None where nothing goes back.
+Gradients: TypeAlias = "list[Tensor | IndexedSlices | None]"
 
 
 class HasValue(Protocol):

@@ -5,7 +5,9 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, Unpack
+from typing import Any, Final, Never, Protocol, TypeAlias, Unpack, overload
+
+import numpy as np
 
 from weft.framework import op_def
 from weft.framework.dtypes import DType
@@ -19,6 +21,35 @@ from weft.framework.tensor_shape import Dims, broadcast_dims
 
 Infer = Callable[[Operation], Sequence[Dims]]
 Gradient = Callable[..., Any] | None
+_Array: TypeAlias = np.ndarray[Any, Any]
+
+
+class Decorator(Protocol):
+    """Turns a kernel into the builder of its nodes; the type of the kernel's `Result` tells what that returns.
+
+    A kernel whose result is annotated as Any (one that returns a variable's new value for no output) has a builder of Any.
+    So that the type checker finds it, a gradient rule that names ops declared further down, or its own, is a function with
+    a name, not a lambda.
+    """
+
+    @overload
+    def __call__(self, kernel: Callable[..., Never]) -> Any: ...
+    @overload
+    def __call__(self, kernel: Callable[..., _Array]) -> Callable[..., Tensor]: ...
+    @overload
+    def __call__(self, kernel: Callable[..., tuple[_Array, _Array]]) -> Callable[..., tuple[Tensor, Tensor]]: ...
+    @overload
+    def __call__(
+        self, kernel: Callable[..., tuple[_Array, _Array, _Array]]
+    ) -> Callable[..., tuple[Tensor, Tensor, Tensor]]: ...
+    @overload
+    def __call__(
+        self, kernel: Callable[..., tuple[_Array, _Array, _Array, _Array]]
+    ) -> Callable[..., tuple[Tensor, Tensor, Tensor, Tensor]]: ...
+    @overload
+    def __call__(self, kernel: Callable[..., list[_Array]]) -> Callable[..., list[Tensor]]: ...
+    @overload
+    def __call__(self, kernel: Callable[..., None]) -> Callable[..., Operation]: ...
 
 
 def op(
@@ -30,7 +61,7 @@ def op(
     types: Mapping[str, Sequence[DType]] | None = None,
     defaults: Mapping[str, Any] | None = None,
     **traits: Unpack[Traits],
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+) -> Decorator:
     """Declare an op by its kernel; the decorated name builds a node and returns its output, outputs or the Operation.
 
     Args:

@@ -9,6 +9,7 @@ import numpy as np
 
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
+from weft.framework.aliases import Gradients
 from weft.framework.constant_value import constant_value
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_shape import Dims
@@ -65,8 +66,12 @@ def _attrs(node: Operation) -> dict[str, Any]:
     return {key: node.attrs[key] for key in ("block_size", "data_format")}
 
 
+def _space_to_depth_gradient(node: Operation, grad: Tensor) -> Gradients:
+    return [depth_to_space_node(grad, **_attrs(node))]
+
+
 @op("SpaceToDepth", "input: T -> output: T", infer=_deeper,
-    gradient=lambda node, grad: [depth_to_space_node(grad, **_attrs(node))])  # fmt: skip
+    gradient=_space_to_depth_gradient)  # fmt: skip
 def space_to_depth_node(xp, input, *, block_size: int, data_format: str = "NHWC"):
     """Each block of `block_size` x `block_size` pixels as the channels of one."""
     _check_format(data_format)
@@ -175,10 +180,14 @@ def _from_batch(xp: Any, input: Any, block: list[int], crops: Any) -> Any:
     return whole[tuple(cut)]
 
 
+def _space_to_batch_nd_gradient(node: Operation, grad: Tensor) -> Gradients:
+    return [batch_to_space_nd_node(grad, *node.inputs[1:]), None, None]
+
+
 @op("SpaceToBatchND", "input: T, block_shape: Tblock_shape, paddings: Tpaddings -> output: T", infer=_to_batch_shape,
     static=("block_shape", "paddings"), types={"Tblock_shape": INDEX, "Tpaddings": INDEX},
     defaults={"Tblock_shape": dtypes.int32, "Tpaddings": dtypes.int32},
-    gradient=lambda node, grad: [batch_to_space_nd_node(grad, *node.inputs[1:]), None, None])  # fmt: skip
+    gradient=_space_to_batch_nd_gradient)  # fmt: skip
 def space_to_batch_nd_node(xp, input, block_shape, paddings):
     """The padded space dealt out to the batch, position in the block by position."""
     return _to_batch(xp, input, np.ravel(block_shape).tolist(), paddings)

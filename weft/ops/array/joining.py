@@ -9,6 +9,7 @@ import numpy as np
 
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
+from weft.framework.aliases import Gradients
 from weft.framework.constant_value import constant_value
 from weft.framework.dtypes import DType
 from weft.framework.graph import get_default_graph
@@ -248,8 +249,12 @@ def unstack(value: Any, num: int | None = None, axis: int = 0, name: str = "unst
     return unpack(value, num=num, axis=axis, name=name)
 
 
+def _parallel_concat_gradient(node: Operation, grad: Tensor) -> Gradients:
+    return list(split_node(np.int32(0), grad, num_split=len(node.inputs)))
+
+
 @op("ParallelConcat", "values: N*T -> output: T", infer=lambda node: [node.attrs["shape"]],
-    gradient=lambda node, grad: list(split_node(np.int32(0), grad, num_split=len(node.inputs))))  # fmt: skip
+    gradient=_parallel_concat_gradient)  # fmt: skip
 def parallel_concat(xp, values, *, shape: Dims):
     """The inputs, each of size 1 along the first axis, one after the other along it."""
     return xp.concatenate(values, 0)

@@ -10,6 +10,7 @@ from jax import lax
 
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
+from weft.framework.aliases import Gradients
 from weft.framework.constant_value import constant_dims, constant_value
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
@@ -85,8 +86,12 @@ def slice_paddings(xp, shape, begin, size):
     return np.stack([begin, shape - begin - size], 1)
 
 
+def _unsliced_gradient(node: Operation, grad: Tensor) -> Gradients:
+    return [None, None, slice_node(grad, node.inputs[1], shape_internal(node.inputs[2]))]
+
+
 @op("DynamicSliceGrad", "shape: Index, begin: Index, dy: T -> output: T", infer=lambda node: [constant_dims(node.inputs[0])],
-    gradient=lambda node, grad: [None, None, slice_node(grad, node.inputs[1], shape_internal(node.inputs[2]))],
+    gradient=_unsliced_gradient,
     types={"Index": INDEX}, static=("shape",))  # fmt: skip
 def unsliced(xp, shape, begin, dy):
     """Zeros of `shape` with `dy` where the slice that starts at `begin` was taken."""
@@ -222,9 +227,13 @@ def _check_mirror(shape: Sequence[int], margins: Sequence[tuple[int, int]], mode
             )
 
 
+def _mirror_pad_gradient(node: Operation, grad: Tensor) -> Gradients:
+    return [mirror_pad_grad(grad, node.inputs[1], mode=node.attrs["mode"]), None]
+
+
 @op("MirrorPad", "input: T, paddings: Tpaddings -> output: T", infer=padded_dims, static=("paddings",),
     types={"Tpaddings": INDEX}, defaults={"Tpaddings": dtypes.int32},
-    gradient=lambda node, grad: [mirror_pad_grad(grad, node.inputs[1], mode=node.attrs["mode"]), None])  # fmt: skip
+    gradient=_mirror_pad_gradient)  # fmt: skip
 def mirror_pad(xp, input, paddings, *, mode: str):
     """The input within margins that mirror it, with (SYMMETRIC) or without (REFLECT) the border itself."""
     margins = _margins(paddings)

@@ -8,6 +8,7 @@ import numpy as np
 
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
+from weft.framework.aliases import Gradients
 from weft.framework.constant_value import constant_value
 from weft.framework.dtypes import DType
 from weft.framework.graph import get_default_graph
@@ -59,10 +60,13 @@ def _check_lengths(node: Operation, input: Any, seq_lengths: Any) -> None:
             raise InvalidArgumentError(None, None, f"seq_lens({index}) > input.dims({along})")
 
 
+def _reverse_sequence_gradient(node: Operation, grad: Tensor) -> Gradients:
+    return [reverse_sequence_node(grad, node.inputs[1], seq_dim=node.attrs["seq_dim"], batch_dim=node.attrs["batch_dim"]), None]
+
+
 @op("ReverseSequence", "input: T, seq_lengths: Tlen -> output: T", infer=_reversed_shape, types={"Tlen": INDEX},
     check=_check_lengths,
-    defaults={"Tlen": dtypes.int64}, gradient=lambda node, grad: [reverse_sequence_node(
-        grad, node.inputs[1], seq_dim=node.attrs["seq_dim"], batch_dim=node.attrs["batch_dim"]), None])  # fmt: skip
+    defaults={"Tlen": dtypes.int64}, gradient=_reverse_sequence_gradient)  # fmt: skip
 def reverse_sequence_node(xp, input, seq_lengths, *, seq_dim: int, batch_dim: int = 0):
     """The first `seq_lengths[i]` elements along `seq_dim` of batch entry i in opposite order."""
     size = input.shape[seq_dim]

@@ -9,6 +9,7 @@ import numpy as np
 
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
+from weft.framework.aliases import Gradients
 from weft.framework.constant_value import constant_dims, constant_value
 from weft.framework.dtypes import DType
 from weft.framework.graph import get_default_graph
@@ -306,9 +307,12 @@ def transpose_node(xp, x, perm):
     return xp.transpose(x, axes)
 
 
+def _conjugate_transpose_gradient(node: Operation, grad: Tensor) -> Gradients:
+    return [conjugate_transpose(grad, invert_permutation(node.inputs[1])), None]
+
+
 @op("ConjugateTranspose", "x: T, perm: Tperm -> y: T", infer=_transposed, static=("perm",), types={"Tperm": INDEX},
-    defaults={"Tperm": dtypes.int32}, gradient=lambda node, grad: [
-    conjugate_transpose(grad, invert_permutation(node.inputs[1])), None])  # fmt: skip
+    defaults={"Tperm": dtypes.int32}, gradient=_conjugate_transpose_gradient)  # fmt: skip
 def conjugate_transpose(xp, x, perm):
     """The complex conjugate of the transposed input."""
     return xp.conj(xp.transpose(x, tuple(int(axis) for axis in perm)))
@@ -351,8 +355,12 @@ def matrix_transpose(a: Any, name: str = "matrix_transpose", conjugate: bool = F
     return transpose(tensor, [*range(count - 2), count - 1, count - 2], name, conjugate)
 
 
+def _swap_last_gradient(node: Operation, grad: Tensor) -> Gradients:
+    return [_swap_last(grad, conjugate=node.attrs["conjugate"])]
+
+
 @op("MatrixTranspose", "x: T -> y: T", infer=lambda node: [None],
-    gradient=lambda node, grad: [_swap_last(grad, conjugate=node.attrs["conjugate"])])  # fmt: skip
+    gradient=_swap_last_gradient)  # fmt: skip
 def _swap_last(xp, x, *, conjugate: bool = False):
     """The input of unknown rank with its last two dimensions swapped."""
     swapped = xp.swapaxes(x, -1, -2)

@@ -8,6 +8,7 @@ import numpy as np
 
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
+from weft.framework.aliases import Gradients
 from weft.framework.constant_value import constant_dims, constant_value
 from weft.framework.dtypes import DType
 from weft.framework.operation import Operation, Tensor
@@ -35,9 +36,13 @@ def _check_count(dims: tuple[int | None, ...], vector: Tensor) -> None:
         raise ValueError(f"Shape must be rank {len(dims)} but is rank {count}")
 
 
+def _tile_gradient(node: Operation, grad: Tensor) -> Gradients:
+    return [tile_grad(grad, node.inputs[1], node.inputs[0]), None]
+
+
 @op("Tile", "input: T, multiples: Tmultiples -> output: T", infer=_tiled, static=("multiples",),
     types={"Tmultiples": INDEX}, defaults={"Tmultiples": dtypes.int32},
-    gradient=lambda node, grad: [tile_grad(grad, node.inputs[1], node.inputs[0]), None])  # fmt: skip
+    gradient=_tile_gradient)  # fmt: skip
 def tile_node(xp, input, multiples):
     """The input repeated `multiples[i]` times along dimension i."""
     times = np.ravel(multiples).tolist()
@@ -143,8 +148,12 @@ def _reversed(node: Operation) -> list[Dims]:
     return same_as_input(node)
 
 
+def _reverse_gradient(node: Operation, grad: Tensor) -> Gradients:
+    return [reverse_node(grad, node.inputs[1]), None]
+
+
 @op("ReverseV2", "tensor: T, axis: Tidx -> output: T", infer=_reversed, static=("axis",), types={"Tidx": INDEX},
-    gradient=lambda node, grad: [reverse_node(grad, node.inputs[1]), None])  # fmt: skip
+    gradient=_reverse_gradient)  # fmt: skip
 def reverse_node(xp, tensor, axis, *, Tidx: DType = dtypes.int32):
     """The elements in opposite order along the dimensions in `axis`."""
     return xp.flip(tensor, tuple(np.ravel(axis).tolist()))
@@ -166,8 +175,12 @@ def _rolled(node: Operation) -> list[Dims]:
     return same_as_input(node)
 
 
+def _roll_gradient(node: Operation, grad: Tensor) -> Gradients:
+    return [roll_node(grad, neg(node.inputs[1]), node.inputs[2]), None, None]
+
+
 @op("Roll", "input: T, shift: Tshift, axis: Taxis -> output: T", infer=_rolled, static=("axis",),
-    gradient=lambda node, grad: [roll_node(grad, neg(node.inputs[1]), node.inputs[2]), None, None],
+    gradient=_roll_gradient,
     types={"Tshift": INDEX, "Taxis": INDEX})  # fmt: skip
 def roll_node(xp, input, shift, axis):
     """The elements moved on by `shift` along `axis`, around the end."""

@@ -9,6 +9,7 @@ from typing import Any, TextIO
 import numpy as np
 
 from weft.errors import InvalidArgumentError
+from weft.framework.aliases import Gradients
 from weft.framework.dtypes import DType
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation, Tensor
@@ -173,9 +174,12 @@ def _stream_name(stream: Any) -> str:
     return found
 
 
-@op("CheckNumerics", "tensor: T -> output: T", infer=same_as_input, gradient=lambda node, grad: [
-    check_numerics_node(grad, message="Not a number (NaN) or infinity (Inf) values detected in gradient. "
-                        + node.attrs["message"])],
+def _check_numerics_gradient(node: Operation, grad: Tensor) -> Gradients:
+    found = "Not a number (NaN) or infinity (Inf) values detected in gradient."
+    return [check_numerics_node(grad, message=f"{found} {node.attrs['message']}")]
+
+
+@op("CheckNumerics", "tensor: T -> output: T", infer=same_as_input, gradient=_check_numerics_gradient,
     stateful=True, types={"T": FLOATS})  # fmt: skip
 def check_numerics_node(ctx, tensor, *, message: str):
     """The input, unless it holds NaN or infinity."""

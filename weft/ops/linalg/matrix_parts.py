@@ -8,6 +8,7 @@ import numpy as np
 
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
+from weft.framework.aliases import Gradients
 from weft.framework.constant_value import constant_value
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
@@ -65,8 +66,12 @@ def _as_matrix(node: Operation) -> list[Dims]:
     return [None if dims is None else (*dims, dims[-1])]
 
 
+def _matrix_diag_gradient(node: Operation, grad: Tensor) -> Gradients:
+    return [matrix_diag_part_node(grad)]
+
+
 @op("MatrixDiag", "diagonal: T -> output: T", infer=_as_matrix,
-    gradient=lambda node, grad: [matrix_diag_part_node(grad)])  # fmt: skip
+    gradient=_matrix_diag_gradient)  # fmt: skip
 def matrix_diag_node(xp, diagonal):
     """Matrices that are zero but for the diagonals given."""
     size = diagonal.shape[-1]
@@ -122,7 +127,11 @@ def _doubled(node: Operation) -> list[Dims]:
     return [None if dims is None else dims + dims]
 
 
-@op("Diag", "diagonal: T -> output: T", infer=_doubled, gradient=lambda node, grad: [tensor_diag_part(grad)],
+def _tensor_diag_gradient(node: Operation, grad: Tensor) -> Gradients:
+    return [tensor_diag_part(grad)]
+
+
+@op("Diag", "diagonal: T -> output: T", infer=_doubled, gradient=_tensor_diag_gradient,
     types={"T": _DIAGONAL_TYPES})  # fmt: skip
 def tensor_diag(xp, diagonal):
     """A tensor of twice the rank that is zero but where both halves of the position are equal."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from weft.framework import dtypes
+from weft.framework.aliases import Gradients
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.filling import zeros_like
@@ -115,8 +116,12 @@ def conj(x: Any, name: str | None = None) -> Tensor:
 # Absolute value and sign.
 
 
+def _abs_gradient(node: Operation, grad: Tensor) -> Gradients:
+    return [mul(grad, sign(node.inputs[0]))]
+
+
 @op("Abs", "x: T -> y: T", infer=same_as_input, types={"T": SIGNED},
-    gradient=lambda node, grad: [mul(grad, sign(node.inputs[0]))])  # fmt: skip
+    gradient=_abs_gradient)  # fmt: skip
 def abs_node(xp, x):
     """The absolute value."""
     return xp.abs(x)

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from weft.framework import dtypes
+from weft.framework.aliases import Gradients
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import Dims, as_dims, merge_dims
@@ -30,8 +31,11 @@ def _second_input(node: Operation) -> list[Dims]:
     return [node.inputs[1].dims]
 
 
-@op("SumToLike", "x: T, like: T -> output: T", infer=_second_input, gradient=lambda node, g: [
-    broadcast_like(g, node.inputs[0]), None])  # fmt: skip
+def _sum_to_like_gradient(node: Operation, g: Tensor) -> Gradients:
+    return [broadcast_like(g, node.inputs[0]), None]
+
+
+@op("SumToLike", "x: T, like: T -> output: T", infer=_second_input, gradient=_sum_to_like_gradient)  # fmt: skip
 def sum_to_like(xp, x, like):
     """Sum `x` over the dimensions along which `like` was broadcast to it."""
     if x.shape == like.shape:
@@ -123,14 +127,22 @@ def mul(xp, x, y):
     return x * y
 
 
-@op("Conj", "input: T -> output: T", infer=same_as_input, gradient=lambda node, grad: [conj_node(grad)],
+def _conj_gradient(node: Operation, grad: Tensor) -> Gradients:
+    return [conj_node(grad)]
+
+
+@op("Conj", "input: T -> output: T", infer=same_as_input, gradient=_conj_gradient,
     types={"T": COMPLEX}, defaults={"T": dtypes.complex64})  # fmt: skip
 def conj_node(xp, input):
     """The complex conjugate."""
     return xp.conj(input)
 
 
-@op("Neg", "x: T -> y: T", memory_bound=True, infer=same_as_input, gradient=lambda node, grad: [neg(grad)],
+def _neg_gradient(node: Operation, grad: Tensor) -> Gradients:
+    return [neg(grad)]
+
+
+@op("Neg", "x: T -> y: T", memory_bound=True, infer=same_as_input, gradient=_neg_gradient,
     types={"T": (*SIGNED, *COMPLEX)})  # fmt: skip
 def neg(xp, x):
     """`-x`."""

@@ -6,7 +6,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from weft.framework.operation import Operation
+from weft.framework.aliases import Gradients
+from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_shape import Dims, merge_dims
 from weft.ops.declaration import op, rank_of, same_as_input
 from weft.ops.math.elementwise import REAL
@@ -36,9 +37,13 @@ def _limits(node: Operation) -> list[Dims]:
     return same_as_input(node)
 
 
+def _fake_quant_with_min_max_args_gradient(node: Operation, grad: Tensor) -> Gradients:
+    attrs = {key: node.attrs[key] for key in ("min", "max", "num_bits", "narrow_range")}
+    return [fake_quant_with_min_max_args_gradient(grad, node.inputs[0], **attrs)]
+
+
 @op("FakeQuantWithMinMaxArgs", "inputs: float32 -> outputs: float32", infer=same_as_input,
-    gradient=lambda node, grad: [fake_quant_with_min_max_args_gradient(
-        grad, node.inputs[0], **{key: node.attrs[key] for key in ("min", "max", "num_bits", "narrow_range")})])  # fmt: skip
+    gradient=_fake_quant_with_min_max_args_gradient)  # fmt: skip
 def fake_quant_with_min_max_args(
     xp, inputs, *, min: float = -6.0, max: float = 6.0, num_bits: int = 8, narrow_range: bool = False
 ):

@@ -12,9 +12,10 @@ import numpy as np
 
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
+from weft.framework.aliases import Gradients
 from weft.framework.constant_value import constant_value
 from weft.framework.dtypes import DType
-from weft.framework.operation import Operation
+from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_shape import Dims
 from weft.ops.array.shape_ops import INDEX
 from weft.ops.declaration import not_differentiable, op, same_as_input
@@ -73,9 +74,12 @@ def reduced_axes(x: Any, reduction_indices: Any) -> tuple[int, ...]:
 # Gradients.
 
 
-@op("ExpandReduced", "reduced: T, like: Tlike, reduction_indices: Tidx -> output: T", gradient=lambda node, grad: [
-    sum_node(grad, node.inputs[2], keep_dims=node.attrs["keep_dims"]), None, None], static=("reduction_indices",),
-    infer=lambda node: [node.inputs[1].dims], types={"Tidx": INDEX})  # fmt: skip
+def _expand_reduced_gradient(node: Operation, grad: Tensor) -> Gradients:
+    return [sum_node(grad, node.inputs[2], keep_dims=node.attrs["keep_dims"]), None, None]
+
+
+@op("ExpandReduced", "reduced: T, like: Tlike, reduction_indices: Tidx -> output: T", gradient=_expand_reduced_gradient,
+    static=("reduction_indices",), infer=lambda node: [node.inputs[1].dims], types={"Tidx": INDEX})  # fmt: skip
 def expand_reduced(xp, reduced, like, reduction_indices, *, keep_dims: bool = False):
     """A reduced tensor, repeated along the dimensions that the reduction of `like` took away."""
     axes = reduced_axes(like, reduction_indices)

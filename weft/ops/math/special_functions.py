@@ -11,6 +11,7 @@ import numpy as np
 from jax.scipy import special
 
 from weft.framework import dtypes
+from weft.framework.aliases import Gradients
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import Dims, broadcast_dims
@@ -81,15 +82,23 @@ def ndtri(xp, x):
 # Gamma functions.
 
 
-@op("Lgamma", "x: T -> y: T", infer=same_as_input, gradient=lambda node, grad: [mul(grad, digamma(node.inputs[0]))],
+def _lgamma_gradient(node: Operation, grad: Tensor) -> Gradients:
+    return [mul(grad, digamma(node.inputs[0]))]
+
+
+@op("Lgamma", "x: T -> y: T", infer=same_as_input, gradient=_lgamma_gradient,
     types={"T": FLOATS})  # fmt: skip
 def lgamma(xp, x):
     """The logarithm of the absolute value of the gamma function."""
     return _each(_guarded_lgamma, x) if xp is np else jax.lax.lgamma(x)
 
 
+def _digamma_gradient(node: Operation, grad: Tensor) -> Gradients:
+    return [mul(grad, polygamma(_ones_like(node.inputs[0]), node.inputs[0]))]
+
+
 @op("Digamma", "x: T -> y: T", infer=same_as_input, compiled_only=True, types={"T": FLOATS},
-    gradient=lambda node, grad: [mul(grad, polygamma(_ones_like(node.inputs[0]), node.inputs[0]))])  # fmt: skip
+    gradient=_digamma_gradient)  # fmt: skip
 def digamma(xp, x):
     """The derivative of Lgamma."""
     return jax.lax.digamma(jnp.asarray(x))

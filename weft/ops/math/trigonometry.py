@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft.framework.operation import Operation
+from weft.framework.aliases import Gradients
+from weft.framework.operation import Operation, Tensor
 from weft.ops.declaration import broadcast, op, same_as_input
 from weft.ops.math.elementwise import (
     FLOATS,
@@ -30,8 +31,12 @@ def _one_minus_square(node: Operation) -> Any:
     return neg(sub(square(_input(node)), 1))
 
 
+def _sin_gradient(node: Operation, grad: Tensor) -> Gradients:
+    return [mul(grad, cos(_input(node)))]
+
+
 @op("Sin", "x: T -> y: T", infer=same_as_input, types={"T": INEXACT},
-    gradient=lambda node, grad: [mul(grad, cos(_input(node)))])  # fmt: skip
+    gradient=_sin_gradient)  # fmt: skip
 def sin(xp, x):
     """The sine."""
     return xp.sin(x)
@@ -84,8 +89,12 @@ def atan2(xp, y, x):
     return xp.arctan2(y, x)
 
 
+def _sinh_gradient(node: Operation, grad: Tensor) -> Gradients:
+    return [mul(grad, cosh(_input(node)))]
+
+
 @op("Sinh", "x: T -> y: T", infer=same_as_input, types={"T": INEXACT},
-    gradient=lambda node, grad: [mul(grad, cosh(_input(node)))])  # fmt: skip
+    gradient=_sinh_gradient)  # fmt: skip
 def sinh(xp, x):
     """The hyperbolic sine."""
     return xp.sinh(x)

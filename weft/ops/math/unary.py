@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft.framework.aliases import Gradients
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.declaration import op, same_as_input
@@ -55,8 +56,12 @@ def log1p(xp, x):
 # Roots.
 
 
+def _sqrt_gradient(node: Operation, grad: Tensor) -> Gradients:
+    return [sqrt_grad(node.outputs[0], grad)]
+
+
 @op("Sqrt", "x: T -> y: T", infer=same_as_input, types={"T": INEXACT},
-    gradient=lambda node, grad: [sqrt_grad(node.outputs[0], grad)])  # fmt: skip
+    gradient=_sqrt_gradient)  # fmt: skip
 def sqrt(xp, x):
     """The square root."""
     return xp.sqrt(x)
@@ -73,8 +78,12 @@ def sqrt_grad(xp, y, dy):
     return dy * 0.5 / xp.conj(y)
 
 
+def _rsqrt_gradient(node: Operation, grad: Tensor) -> Gradients:
+    return [rsqrt_grad(node.outputs[0], grad)]
+
+
 @op("Rsqrt", "x: T -> y: T", infer=same_as_input, types={"T": INEXACT},
-    gradient=lambda node, grad: [rsqrt_grad(node.outputs[0], grad)])  # fmt: skip
+    gradient=_rsqrt_gradient)  # fmt: skip
 def rsqrt(xp, x):
     """`1 / sqrt(x)`."""
     return xp.ones_like(x) / xp.sqrt(x)
@@ -95,8 +104,12 @@ def rsqrt_grad(xp, y, dy):
 # Sigmoid and tanh.
 
 
+def _sigmoid_gradient(node: Operation, grad: Tensor) -> Gradients:
+    return [sigmoid_grad(conj_if_complex(node.outputs[0]), grad)]
+
+
 @op("Sigmoid", "x: T -> y: T", infer=same_as_input, types={"T": INEXACT},
-    gradient=lambda node, grad: [sigmoid_grad(conj_if_complex(node.outputs[0]), grad)])  # fmt: skip
+    gradient=_sigmoid_gradient)  # fmt: skip
 def sigmoid_node(xp, x):
     """`1 / (1 + exp(-x))`."""
     one = xp.ones_like(x)
@@ -124,8 +137,12 @@ def sigmoid_grad(xp, y, dy):
     return dy * y * (1 - y)
 
 
+def _tanh_gradient(node: Operation, grad: Tensor) -> Gradients:
+    return [tanh_grad(conj_if_complex(node.outputs[0]), grad)]
+
+
 @op("Tanh", "x: T -> y: T", infer=same_as_input, types={"T": INEXACT},
-    gradient=lambda node, grad: [tanh_grad(conj_if_complex(node.outputs[0]), grad)])  # fmt: skip
+    gradient=_tanh_gradient)  # fmt: skip
 def tanh(xp, x):
     """The hyperbolic tangent."""
     return xp.tanh(x)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
 
 from weft.framework import dtypes
+from weft.framework.aliases import Gradients
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.filling import zeros_like
@@ -27,58 +29,78 @@ def _zero(x: Any) -> Any:
     return np.zeros((), x.dtype)
 
 
-def _linear_gradient(grad_op: Any) -> Any:
+def _linear_gradient(grad_op: Callable[..., Tensor], node: Operation, grad: Tensor) -> Gradients:
     """The gradient of a gradient op that is linear in its first input and piecewise constant in its second."""
-
-    def gradient(node: Operation, grad: Any) -> list[Any]:
-        features = node.inputs[1]
-        attrs = {"alpha": node.attrs["alpha"]} if "alpha" in node.attrs else {}
-        return [grad_op()(grad, features, **attrs), zeros_like(features)]
-
-    return gradient
+    features = node.inputs[1]
+    attrs = {"alpha": node.attrs["alpha"]} if "alpha" in node.attrs else {}
+    return [grad_op(grad, features, **attrs), zeros_like(features)]
 
 
 # Relu and its kin.
 
 
+def _relu_gradient(node: Operation, grad: Tensor) -> Gradients:
+    return [relu_grad(grad, node.outputs[0])]
+
+
 @op("Relu", "features: T -> activations: T", infer=same_as_input, types={"T": REAL},
-    gradient=lambda node, grad: [relu_grad(grad, node.outputs[0])])  # fmt: skip
+    gradient=_relu_gradient)  # fmt: skip
 def relu(xp, features):
     """`max(features, 0)`."""
     return xp.maximum(features, _zero(features))
 
 
+def _relu_grad_gradient(node: Operation, grad: Tensor) -> Gradients:
+    return _linear_gradient(relu_grad, node, grad)
+
+
 @op("ReluGrad", "gradients: T, features: T -> backprops: T", infer=same_as_input, types={"T": REAL},
-    gradient=_linear_gradient(lambda: relu_grad))  # fmt: skip
+    gradient=_relu_grad_gradient)  # fmt: skip
 def relu_grad(xp, gradients, features):
     """The gradient of Relu, from its input or its output."""
     return xp.where(features > _zero(features), gradients, _zero(gradients))
 
 
+def _relu6_gradient(node: Operation, grad: Tensor) -> Gradients:
+    return [relu6_grad(grad, node.outputs[0])]
+
+
 @op("Relu6", "features: T -> activations: T", infer=same_as_input, types={"T": REAL},
-    gradient=lambda node, grad: [relu6_grad(grad, node.outputs[0])])  # fmt: skip
+    gradient=_relu6_gradient)  # fmt: skip
 def relu6(xp, features):
     """`min(max(features, 0), 6)`."""
     return xp.minimum(xp.maximum(features, _zero(features)), np.asarray(6, features.dtype))
 
 
+def _relu6_grad_gradient(node: Operation, grad: Tensor) -> Gradients:
+    return _linear_gradient(relu6_grad, node, grad)
+
+
 @op("Relu6Grad", "gradients: T, features: T -> backprops: T", infer=same_as_input, types={"T": REAL},
-    gradient=_linear_gradient(lambda: relu6_grad))  # fmt: skip
+    gradient=_relu6_grad_gradient)  # fmt: skip
 def relu6_grad(xp, gradients, features):
     """The gradient of Relu6, from its input or its output."""
     inside = (features > _zero(features)) & (features < np.asarray(6, features.dtype))
     return xp.where(inside, gradients, _zero(gradients))
 
 
+def _leaky_relu_gradient(node: Operation, grad: Tensor) -> Gradients:
+    return [leaky_relu_grad(grad, node.inputs[0], alpha=node.attrs["alpha"])]
+
+
 @op("LeakyRelu", "features: T -> activations: T", infer=same_as_input, types={"T": FLOATS}, defaults={"T": dtypes.float32},
-    gradient=lambda node, grad: [leaky_relu_grad(grad, node.inputs[0], alpha=node.attrs["alpha"])])  # fmt: skip
+    gradient=_leaky_relu_gradient)  # fmt: skip
 def leaky_relu_node(xp, features, *, alpha: float = 0.2):
     """`features` where positive, else `alpha * features`."""
     return xp.where(features > _zero(features), features, features * np.asarray(alpha, features.dtype))
 
 
+def _leaky_relu_grad_gradient(node: Operation, grad: Tensor) -> Gradients:
+    return _linear_gradient(leaky_relu_grad, node, grad)
+
+
 @op("LeakyReluGrad", "gradients: T, features: T -> backprops: T", infer=same_as_input, types={"T": FLOATS},
-    defaults={"T": dtypes.float32}, gradient=_linear_gradient(lambda: leaky_relu_grad))  # fmt: skip
+    defaults={"T": dtypes.float32}, gradient=_leaky_relu_grad_gradient)  # fmt: skip
 def leaky_relu_grad(xp, gradients, features, *, alpha: float = 0.2):
     """The gradient of LeakyRelu, from its input."""
     return xp.where(features > _zero(features), gradients, gradients * np.asarray(alpha, gradients.dtype))
@@ -103,40 +125,53 @@ def crelu(features: Any, name: str | None = None, axis: int = -1) -> Tensor:
 # Elu and selu.
 
 
-def _exponential_gradient(grad_op: Any) -> Any:
-    def gradient(node: Operation, grad: Any) -> list[Any]:
-        gradients, outputs = node.inputs
-        curved = select_node(less(outputs, 0), mul(grad, gradients), zeros_like(outputs))
-        return [grad_op()(grad, outputs), curved]
+def _exponential_gradient(grad_op: Callable[..., Tensor], node: Operation, grad: Tensor) -> Gradients:
+    gradients, outputs = node.inputs
+    curved = select_node(less(outputs, 0), mul(grad, gradients), zeros_like(outputs))
+    return [grad_op(grad, outputs), curved]
 
-    return gradient
+
+def _elu_gradient(node: Operation, grad: Tensor) -> Gradients:
+    return [elu_grad(grad, node.outputs[0])]
 
 
 @op("Elu", "features: T -> activations: T", infer=same_as_input, types={"T": FLOATS},
-    gradient=lambda node, grad: [elu_grad(grad, node.outputs[0])])  # fmt: skip
+    gradient=_elu_gradient)  # fmt: skip
 def elu(xp, features):
     """`exp(features) - 1` where negative, else `features`."""
     zero = _zero(features)
     return xp.where(features < zero, xp.expm1(xp.minimum(features, zero)), features)
 
 
+def _elu_grad_gradient(node: Operation, grad: Tensor) -> Gradients:
+    return _exponential_gradient(elu_grad, node, grad)
+
+
 @op("EluGrad", "gradients: T, outputs: T -> backprops: T", infer=same_as_input, types={"T": FLOATS},
-    gradient=_exponential_gradient(lambda: elu_grad))  # fmt: skip
+    gradient=_elu_grad_gradient)  # fmt: skip
 def elu_grad(xp, gradients, outputs):
     """The gradient of Elu, from its output."""
     return xp.where(outputs < _zero(outputs), (outputs + np.ones((), outputs.dtype)) * gradients, gradients)
 
 
+def _selu_gradient(node: Operation, grad: Tensor) -> Gradients:
+    return [selu_grad(grad, node.outputs[0])]
+
+
 @op("Selu", "features: T -> activations: T", infer=same_as_input, types={"T": FLOATS},
-    gradient=lambda node, grad: [selu_grad(grad, node.outputs[0])])  # fmt: skip
+    gradient=_selu_gradient)  # fmt: skip
 def selu(xp, features):
     """Elu scaled so that means and variances of 0 and 1 reproduce themselves."""
     zero, scale, alpha = (np.asarray(v, features.dtype) for v in (0, _SELU_SCALE, _SELU_SCALED_ALPHA))
     return xp.where(features < zero, alpha * xp.expm1(xp.minimum(features, zero)), scale * features)
 
 
+def _selu_grad_gradient(node: Operation, grad: Tensor) -> Gradients:
+    return _exponential_gradient(selu_grad, node, grad)
+
+
 @op("SeluGrad", "gradients: T, outputs: T -> backprops: T", infer=same_as_input, types={"T": FLOATS},
-    gradient=_exponential_gradient(lambda: selu_grad))  # fmt: skip
+    gradient=_selu_grad_gradient)  # fmt: skip
 def selu_grad(xp, gradients, outputs):
     """The gradient of Selu, from its output."""
     zero, scale, alpha = (np.asarray(v, outputs.dtype) for v in (0, _SELU_SCALE, _SELU_SCALED_ALPHA))
@@ -166,8 +201,12 @@ def softplus_grad(xp, gradients, features):
     return gradients / (xp.exp(-features) + np.ones((), features.dtype))
 
 
+def _softsign_gradient(node: Operation, grad: Tensor) -> Gradients:
+    return [softsign_grad(grad, node.inputs[0])]
+
+
 @op("Softsign", "features: T -> activations: T", infer=same_as_input, types={"T": FLOATS},
-    gradient=lambda node, grad: [softsign_grad(grad, node.inputs[0])])  # fmt: skip
+    gradient=_softsign_gradient)  # fmt: skip
 def softsign(xp, features):
     """`features / (1 + |features|)`."""
     return features / (xp.abs(features) + np.ones((), features.dtype))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft.framework.aliases import Gradients
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import Dims
@@ -47,8 +48,12 @@ def _with_bias(node: Operation) -> list[Dims]:
     return [(*value[:at], size, *value[at + 1 :])]
 
 
-@op("BiasAdd", "value: T, bias: T -> output: T", infer=_with_bias, types={"T": NUMBERS}, gradient=lambda node, grad: [
-    grad, bias_add_grad(grad, data_format=node.attrs["data_format"])])  # fmt: skip
+def _bias_add_gradient(node: Operation, grad: Tensor) -> Gradients:
+    return [grad, bias_add_grad(grad, data_format=node.attrs["data_format"])]
+
+
+@op("BiasAdd", "value: T, bias: T -> output: T", infer=_with_bias, types={"T": NUMBERS},
+    gradient=_bias_add_gradient)  # fmt: skip
 def bias_add_node(xp, value, bias, *, data_format: str = "NHWC"):
     """`value` plus one number per channel; channels are the last dimension, or the second in NCHW."""
     if data_format == "NCHW":

@@ -7,9 +7,10 @@ from typing import Any, Final
 import numpy as np
 
 from weft.framework import dtypes
+from weft.framework.aliases import Gradients
 from weft.framework.constant_value import constant_dims, constant_value
 from weft.framework.dtypes import DType
-from weft.framework.operation import Operation
+from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_shape import Dims, merge_dims
 from weft.ops.array.filling import zeros_like
 from weft.ops.array.shape_ops import INDEX, shape_internal
@@ -78,8 +79,12 @@ def _attrs(node: Operation, *left_out: str) -> dict[str, Any]:
 # The maximum of images.
 
 
+def _max_pool_gradient(node: Operation, grad: Tensor) -> Gradients:
+    return [max_pool_grad(node.inputs[0], node.outputs[0], grad, **_attrs(node))]
+
+
 @op("MaxPool", "input: T -> output: T", infer=_pooled, types={"T": _MAX_TYPES}, defaults={"T": dtypes.float32},
-    gradient=lambda node, grad: [max_pool_grad(node.inputs[0], node.outputs[0], grad, **_attrs(node))])  # fmt: skip
+    gradient=_max_pool_gradient)  # fmt: skip
 def max_pool_node(
     xp, input, *, ksize: list[int], strides: list[int], padding: str, explicit_paddings: list[int] = (),
     data_format: str = "NHWC",
@@ -145,8 +150,12 @@ def max_pool_grad_grad(
 # The maximum of volumes.
 
 
+def _max_pool3d_gradient(node: Operation, grad: Tensor) -> Gradients:
+    return [max_pool3d_grad(node.inputs[0], node.outputs[0], grad, **_attrs(node))]
+
+
 @op("MaxPool3D", "input: T -> output: T", infer=_pooled, types={"T": _HALF_TO_SINGLE},
-    gradient=lambda node, grad: [max_pool3d_grad(node.inputs[0], node.outputs[0], grad, **_attrs(node))])  # fmt: skip
+    gradient=_max_pool3d_gradient)  # fmt: skip
 def max_pool3d_node(xp, input, *, ksize: list[int], strides: list[int], padding: str, data_format: str = "NDHWC"):
     """The greatest element of each window."""
     return pooling.greatest(xp, input, _window(input.shape, ksize, strides, padding))

@@ -8,6 +8,7 @@ import numpy as np
 
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
+from weft.framework.aliases import Gradients
 from weft.framework.constant_value import constant_dims, constant_value
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation, Tensor
@@ -425,9 +426,12 @@ def _rows(indices: Any, shape: Any) -> tuple[Any, int]:
     return row, len(unique)
 
 
+def _sparse_softmax_gradient(node: Operation, grad: Tensor) -> Gradients:
+    return [None, sparse_softmax_grad(node.inputs[0], node.inputs[2], node.outputs[0], grad), None]
+
+
 @op("SparseSoftmax", "sp_indices: int64, sp_values: T, sp_shape: int64 -> output: T", infer=_values_shape,
-    gradient=lambda node, grad: [
-        None, sparse_softmax_grad(node.inputs[0], node.inputs[2], node.outputs[0], grad), None],
+    gradient=_sparse_softmax_gradient,
     types={"T": FLOATS})  # fmt: skip
 def sparse_softmax_node(ctx, sp_indices, sp_values, sp_shape):
     """The softmax of the elements that there are in each innermost row."""

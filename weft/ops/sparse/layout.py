@@ -12,6 +12,7 @@ import numpy as np
 
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
+from weft.framework.aliases import Gradients
 from weft.framework.constant_value import constant_value
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation, Tensor
@@ -56,10 +57,14 @@ def _unknown_count(node: Operation) -> list[Dims]:
 # Reorder, retain, transpose.
 
 
+def _sparse_reorder_gradient(node: Operation, i: Tensor, grad: Tensor) -> Gradients:
+    return [None, reordered_gradient(node.inputs[0], node.inputs[2], grad), None]
+
+
 @op("SparseReorder", "input_indices: int64, input_values: T, input_shape: int64 -> output_indices: int64, "
     "output_values: T",
     infer=lambda node: [node.inputs[0].dims, node.inputs[1].dims],
-    gradient=lambda node, i, grad: [None, reordered_gradient(node.inputs[0], node.inputs[2], grad), None])  # fmt: skip
+    gradient=_sparse_reorder_gradient)  # fmt: skip
 def sparse_reorder_node(ctx, input_indices, input_values, input_shape):
     """The elements in row-major order."""
     order = np.lexsort(input_indices.T[::-1])
@@ -320,9 +325,12 @@ def _inside(indices: Any, start: Any, size: Any) -> Any:
     return ((indices >= start) & (indices < start + size)).all(1)
 
 
+def _sparse_slice_gradient(node: Operation, i: Tensor, grad: Tensor, s: Tensor) -> Gradients:
+    return [None, sparse_slice_grad(grad, node.inputs[0], node.inputs[3], node.outputs[0]), None, None, None]
+
+
 @op("SparseSlice", "indices: int64, values: T, shape: int64, start: int64, size: int64 -> output_indices: int64, "
-    "output_values: T, output_shape: int64", infer=_unknown_count, gradient=lambda node, i, grad, s: [
-    None, sparse_slice_grad(grad, node.inputs[0], node.inputs[3], node.outputs[0]), None, None, None])  # fmt: skip
+    "output_values: T, output_shape: int64", infer=_unknown_count, gradient=_sparse_slice_gradient)  # fmt: skip
 def sparse_slice_node(ctx, indices, values, shape, start, size):
     """The elements inside a block, their positions counted from its corner."""
     kept = _inside(indices, start, size)

@@ -77,7 +77,7 @@ def _store_one(
     if keep_input.get_shape().ndims == 1:
         component = _kept_rows(component, keep_input)
     add = add_many_sparse_to_tensors_map if enqueue_many else add_sparse_to_tensors_map
-    name = add.op_def.name  # type: ignore[attr-defined]
+    name = add.op_def.name
     is_open = keep_input.get_shape().ndims == 0 and constant_value(keep_input) is None
     # A node in a branch has no name that a node outside could share.
     shared = known.map_name if known else (get_default_graph().unique_name(name) if is_open else "")
