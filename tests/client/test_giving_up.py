@@ -32,7 +32,7 @@ class Place:
             threading.Event().wait(0.01)
         assert self.worker.live_steps == 0
         assert not self.worker._rendezvous.running
-        assert self.worker._rendezvous.early_bytes == 0
+        assert self.worker._rendezvous._early_bytes == 0
 
 
 @pytest.fixture(params=["direct", "in process", "remote"])

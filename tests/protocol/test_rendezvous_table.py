@@ -7,103 +7,138 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
+from weft.errors import AbortedError, CancelledError, OpError
 from weft.protocol.messages import Push
-from weft.protocol.rendezvous_table import Deliver, Drop, Fail, RendezvousTable
+from weft.protocol.rendezvous_table import Deliver, End, GiveUp, RendezvousTable, StepState
+
+TASK = "/job:a/replica:0/task:0"
+REASON = CancelledError(None, None, "the chief cancelled it")
 
 
 @pytest.fixture
-def table() -> Iterator[RendezvousTable]:
-    table = RendezvousTable(max_early_steps=3, max_early_bytes=1000, max_remembered_steps=4)
+def table() -> Iterator[RendezvousTable[str]]:
+    table: RendezvousTable[str] = RendezvousTable(
+        TASK, max_early_steps=3, max_early_bytes=1000, max_early_s=100, max_remembered_steps=4
+    )
     yield table
-    for step_id in list(table._early):
-        assert step_id not in table._running
-        assert step_id not in table._over
-    assert table.early_bytes == sum(t.nbytes for e in table._early.values() for p in e.pushes for t in p.tensors)
-    assert table.early_bytes <= 1000
+    entries = table._entries
+    assert all((entry.step is not None) == (entry.state is StepState.RUNNING) for entry in entries.values())
+    assert all(bool(entry.pushes) == (entry.state is StepState.EARLY) for entry in entries.values())
+    assert {entry.step_id for entry in entries.values() if entry.state is StepState.EARLY} == set(table._early)
+    assert {entry.step_id for entry in entries.values() if entry.state is StepState.OVER} == set(table._over)
+    assert kept_bytes(table) == sum(t.nbytes for e in entries.values() for p in e.pushes for t in p.tensors)
+    assert kept_bytes(table) <= 1000
     assert len(table._early) <= 3
     assert len(table._over) <= 4
+
+
+def kept_bytes(table: RendezvousTable[str]) -> int:
+    return table._early_bytes
 
 
 def push(step_id: int, size: int = 8, edge: int = 0) -> Push:
     return Push(step_id, (edge,), (np.zeros(size, np.uint8),))
 
 
-def test_early_pushes_are_delivered_in_order_when_the_step_starts(table: RendezvousTable) -> None:
+def refusal(table: RendezvousTable[str], step_id: int) -> OpError:
+    """The error that a step ends with which is started now."""
+    (end,) = table.start(step_id, "late")
+    assert isinstance(end, End)
+    assert end.step == "late"
+    assert isinstance(end.error, AbortedError)
+    assert end.error.message.startswith(f"{TASK}: ")
+    return end.error
+
+
+def test_early_pushes_are_delivered_in_order_when_the_step_starts(table: RendezvousTable[str]) -> None:
     first, second = push(1), push(1, edge=1)
-    assert table.push(first, 0) == []
-    assert table.push(second, 0) == []
-    assert table.early_bytes == 16
-    assert table.start(1) == [Deliver(first), Deliver(second)]
-    assert table.early_bytes == 0
+    assert not table.push(first, 0)
+    assert not table.push(second, 0)
+    assert kept_bytes(table) == 16
+    assert table.start(1, "one") == [Deliver("one", first), Deliver("one", second)]
+    assert kept_bytes(table) == 0
 
 
-def test_pushes_of_a_running_step_go_straight_to_it(table: RendezvousTable) -> None:
-    assert table.start(1) == []
+def test_pushes_of_a_running_step_go_straight_to_it(table: RendezvousTable[str]) -> None:
+    assert not table.start(1, "one")
     late = push(1)
-    assert table.push(late, 0) == [Deliver(late)]
-    assert table.running == {1}
+    assert list(table.push(late, 0)) == [Deliver("one", late)]
+    assert table.running == ["one"]
+    assert table.find(1) == "one"
+    assert table.find(2) is None
 
 
-def test_pushes_of_a_step_that_is_over_are_dropped(table: RendezvousTable) -> None:
-    table.start(1)
-    table.finish(1)
-    assert table.push(push(1), 0) == [Drop(1)]
+def test_pushes_of_a_step_that_is_over_are_dropped(table: RendezvousTable[str]) -> None:
+    table.start(1, "one")
+    table.finish(1, "one")
+    assert not table.push(push(1), 0)
     table.push(push(2), 0)
-    assert not table.abort(2, "cancelled")
-    assert table.push(push(2), 0) == [Drop(2)]
-    assert table.early_bytes == 0
+    assert not table.abort(2, REASON)
+    assert not table.push(push(2), 0)
+    assert kept_bytes(table) == 0
 
 
-def test_an_aborted_step_does_not_start(table: RendezvousTable) -> None:
-    table.abort(1, "the chief cancelled it")
-    table.abort(1, "second reason")
-    assert table.start(1) == [Fail(1, "the chief cancelled it")]
+def test_an_aborted_step_does_not_start(table: RendezvousTable[str]) -> None:
+    table.abort(1, REASON)
+    table.abort(1, CancelledError(None, None, "second reason"))
+    assert REASON.message in refusal(table, 1).message
 
 
-def test_abort_says_whether_the_step_ran(table: RendezvousTable) -> None:
-    table.start(1)
-    assert table.abort(1, "x")
-    assert not table.abort(1, "x")
+def test_an_abort_ends_the_step_that_runs(table: RendezvousTable[str]) -> None:
+    table.start(1, "one")
+    assert list(table.abort(1, REASON)) == [End("one", REASON)]
+    assert not table.abort(1, REASON)
+    table.finish(1, "one")
+    assert REASON.message in refusal(table, 1).message
 
 
-def test_a_step_starts_once(table: RendezvousTable) -> None:
-    table.start(1)
-    (fail,) = table.start(1)
-    assert isinstance(fail, Fail)
-    assert "runs already" in fail.reason
-    assert table.running == {1}
+def test_a_step_starts_once(table: RendezvousTable[str]) -> None:
+    table.start(1, "one")
+    assert "runs already" in refusal(table, 1).message
+    table.finish(1, "late")
+    assert table.running == ["one"]
 
 
-def test_too_many_early_steps_are_an_error_of_the_newest(table: RendezvousTable) -> None:
+def test_a_step_that_is_done_does_not_start_again(table: RendezvousTable[str]) -> None:
+    table.start(1, "one")
+    table.finish(1, "one")
+    assert "done already" in refusal(table, 1).message
+
+
+def test_too_many_early_steps_are_an_error_of_the_newest(table: RendezvousTable[str]) -> None:
     for step_id in (1, 2, 3):
-        assert table.push(push(step_id), 0) == []
-    (fail,) = table.push(push(4), 0)
-    assert isinstance(fail, Fail)
-    assert "3 steps that have not started" in fail.reason
-    assert table.start(4) == [fail]
-    assert table.push(push(3), 0) == []
+        assert not table.push(push(step_id), 0)
+    (given_up,) = table.push(push(4), 0)
+    assert isinstance(given_up, GiveUp)
+    assert "3 steps that have not started" in given_up.reason
+    assert given_up.reason in refusal(table, 4).message
+    assert not table.push(push(3), 0)
 
 
-def test_too_many_early_bytes_are_an_error_and_release_the_steps_tensors(table: RendezvousTable) -> None:
+def test_too_many_early_bytes_are_an_error_and_release_the_steps_tensors(table: RendezvousTable[str]) -> None:
     table.push(push(1, 600), 0)
-    (fail,) = table.push(push(1, 600), 0)
-    assert isinstance(fail, Fail)
-    assert "limit of 1000" in fail.reason
-    assert table.early_bytes == 0
+    (given_up,) = table.push(push(1, 600), 0)
+    assert isinstance(given_up, GiveUp)
+    assert "limit of 1000" in given_up.reason
+    assert kept_bytes(table) == 0
 
 
-def test_steps_that_never_start_expire(table: RendezvousTable) -> None:
+def test_steps_that_never_start_expire(table: RendezvousTable[str]) -> None:
     table.push(push(1), now_s=10)
     table.push(push(2), now_s=20)
     table.push(push(1), now_s=30)
-    assert table.expire(before_s=15) == [Drop(1)]
-    assert table.push(push(1), 31) == [Drop(1)]
-    assert len(table.start(2)) == 1
+    (given_up,) = table.push(push(3), now_s=115)
+    assert isinstance(given_up, GiveUp)
+    assert (given_up.step_id, "not started within 100 s" in given_up.reason) == (1, True)
+    assert not table.push(push(1), 31)
+    assert len(table.start(2, "two")) == 1
 
 
-def test_only_the_latest_ended_steps_are_remembered(table: RendezvousTable) -> None:
+def test_only_the_latest_ended_steps_are_remembered(table: RendezvousTable[str]) -> None:
     for step_id in range(10):
-        table.start(step_id)
-        table.finish(step_id)
-    assert table.push(push(9), 0) == [Drop(9)]
-    assert table.push(push(0), 0) == []
+        table.start(step_id, "step")
+        table.finish(step_id, "step")
+    table.push(push(9), 0)
+    assert kept_bytes(table) == 0
+    table.push(push(0), 0)
+    assert kept_bytes(table) == 8

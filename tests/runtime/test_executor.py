@@ -98,7 +98,7 @@ def test_a_stage_that_waits_for_a_message_runs_when_it_comes(make_parts: MakePar
     step = run.step(3)
     assert not step.is_done
     (edge,) = [edge.number for edge in part.recvs.values()]
-    step.run(step.take([edge], [np.float32(5)]))
+    step.receive([edge], [np.float32(5)])
     assert step.is_done
     assert np.asarray(step.fetches[0]) == 15
 
@@ -110,7 +110,7 @@ def test_a_message_may_come_before_the_start(make_parts: MakeParts) -> None:
     part = make_parts([there * x], [x])["a"]
     done: list[Step] = []
     step = Step(Run(part).executor, 7, [np.float32(3)], done.append)
-    step.run(step.take([edge.number for edge in part.recvs.values()], [np.float32(5)]))
+    step.receive([edge.number for edge in part.recvs.values()], [np.float32(5)])
     step.start()
     assert np.asarray(step.fetches[0]) == 15
     assert done == [step]

@@ -1,144 +1,225 @@
 """Which steps a task knows of, and the tensors that came before their step did.
 
-Peers push without being asked, so a Push may overtake the RunGraph of its step, and may come after the step's end. A
-step is
+Peers push without being asked, so a Push may overtake the RunGraph of its step, and may come after the step's end. What a step
+makes of an event:
 
-    early      pushes came, no RunGraph yet: they are kept, within bounds
-    running    pushes go straight to the step
-    over       done, failed or aborted: pushes are dropped; a bounded number of such steps is remembered
+    state      push       start      finish     abort
+    UNKNOWN    keep       run        -          remember
+    EARLY      keep       run        -          remember
+    RUNNING    deliver    refuse     remember   end, remember
+    OVER       drop       refuse     -          -
 
-The table has no lock and no clock: its owner serialises the calls and says what time it is.
+A table has no lock and no clock: its owner serialises the calls and says what time it is. It executes every instruction that a
+call returns, in order and without the lock.
 """
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, TypeAlias
+from enum import Enum
+from typing import Any, Final, Generic, TypeAlias, TypeVar
 
+from weft.errors import AbortedError, OpError
 from weft.protocol.messages import Push
+
+StepT = TypeVar("StepT")
 
 
 @dataclass(frozen=True, slots=True)
-class Deliver:
+class Deliver(Generic[StepT]):
     """Hand this push to its running step."""
 
+    step: StepT
     push: Push
 
 
 @dataclass(frozen=True, slots=True)
-class Drop:
-    """The step is over: forget this push."""
+class End(Generic[StepT]):
+    """End this step with this error: it was aborted, or cannot run here at all."""
 
-    step_id: int
+    step: StepT
+    error: OpError
 
 
 @dataclass(frozen=True, slots=True)
-class Fail:
-    """The step cannot run here: report it to its master."""
+class GiveUp:
+    """Tell the log that tensors came for a step which will not run: its master hears of it when it asks for the step."""
 
     step_id: int
     reason: str
 
 
-Instruction: TypeAlias = Deliver | Drop | Fail
+Instruction: TypeAlias = Deliver[StepT] | End[StepT] | GiveUp
+
+
+class StepState(Enum):
+    """What a task knows of a step."""
+
+    UNKNOWN = "unknown"
+    EARLY = "early"  # pushes came, no RunGraph yet: they are kept, within bounds
+    RUNNING = "running"
+    OVER = "over"  # done, failed, aborted or given up; a bounded number of such steps is remembered
 
 
 @dataclass(slots=True)
-class _Early:
-    since_s: float
+class _Entry(Generic[StepT]):
+    step_id: int
+    state: StepState = StepState.UNKNOWN
+    step: StepT | None = None  # while it runs
+    since_s: float = 0.0  # when the first push came
     pushes: list[Push] = field(default_factory=list)
     size_bytes: int = 0
+    reason: str = ""  # why it is over
 
 
-class RendezvousTable:
-    """One task's steps. `max_early_steps` and `max_early_bytes` bound what is kept for steps that have not started."""
+class RendezvousTable(Generic[StepT]):
+    """One task's steps.
+
+    Args:
+        task: the task's name, for errors.
+        max_early_steps, max_early_bytes: bounds of what is kept for steps that have not started.
+        max_early_s: how long it is kept. A step that has not started by then never will: its master is gone.
+        max_remembered_steps: how many of the steps that are over are remembered.
+    """
 
     def __init__(
-        self, *, max_early_steps: int = 1024, max_early_bytes: int = 4 << 30, max_remembered_steps: int = 4096
+        self,
+        task: str,
+        *,
+        max_early_steps: int = 1024,
+        max_early_bytes: int = 4 << 30,
+        max_early_s: float = 300.0,
+        max_remembered_steps: int = 4096,
     ) -> None:
+        self._task: Final = task
         self._max_steps: Final = max_early_steps
         self._max_bytes: Final = max_early_bytes
+        self._max_s: Final = max_early_s
         self._max_remembered: Final = max_remembered_steps
-        self._early: OrderedDict[int, _Early] = OrderedDict()  # oldest first
-        self._running: set[int] = set()
-        self._over: OrderedDict[int, str] = OrderedDict()  # why the step cannot start any more; oldest first
+        self._entries: dict[int, _Entry[StepT]] = {}
+        self._early: dict[int, _Entry[StepT]] = {}  # oldest first
         self._early_bytes = 0
+        self._over: deque[int] = deque()  # oldest first
 
     @property
-    def early_bytes(self) -> int:
-        """The size of the tensors that are kept for steps to come."""
-        return self._early_bytes
-
-    @property
-    def running(self) -> frozenset[int]:
+    def running(self) -> list[StepT]:
         """The steps that run."""
-        return frozenset(self._running)
+        return [entry.step for entry in self._entries.values() if entry.step is not None]
 
-    def push(self, push: Push, now_s: float) -> list[Instruction]:
-        """Take tensors of a step; no instruction means that they are kept until it starts."""
-        step_id = push.step_id
-        if step_id in self._running:
-            return [Deliver(push)]
-        if step_id in self._over:
-            return [Drop(step_id)]
+    def find(self, step_id: int) -> StepT | None:
+        """A step that runs, by its number."""
+        entry = self._entries.get(step_id)
+        return None if entry is None else entry.step
+
+    def push(self, push: Push, now_s: float) -> Sequence[Instruction[StepT]]:
+        """Take tensors of a step. They are delivered, or kept until it starts; those of a step that is over are dropped."""
+        entry = self._entries.get(push.step_id) or self._add(push.step_id)
+        return _ON_PUSH[entry.state](self, entry, push, now_s)
+
+    def start(self, step_id: int, step: StepT) -> Sequence[Instruction[StepT]]:
+        """Let a step run: delivers what came early for it, or ends it if it cannot run here."""
+        entry = self._entries.get(step_id) or self._add(step_id)
+        return _ON_START[entry.state](self, entry, step)
+
+    def finish(self, step_id: int, step: StepT) -> None:
+        """Note that a step has ended, if it is the one that ran under this number."""
+        entry = self._entries.get(step_id)
+        if entry is not None and entry.step is step:
+            self._end(entry, f"step {step_id} is done already")
+
+    def abort(self, step_id: int, error: OpError) -> Sequence[Instruction[StepT]]:
+        """End a step, started or not. The first reason given for a step is kept."""
+        entry = self._entries.get(step_id) or self._add(step_id)
+        step = entry.step
+        if entry.state is not StepState.OVER:
+            self._end(entry, error.message)
+        return () if step is None else (End(step, error),)
+
+    def _add(self, step_id: int) -> _Entry[StepT]:
+        added = self._entries[step_id] = _Entry(step_id)
+        return added
+
+    # The rules for a push.
+
+    def _keep(self, entry: _Entry[StepT], push: Push, now_s: float) -> Sequence[Instruction[StepT]]:
+        expired = self._expire(now_s)
         size = sum(tensor.nbytes for tensor in push.tensors)
-        reason = self._overflow(step_id, size)
+        reason = self._overflow(entry, size)
         if reason:
-            self._end(step_id, reason)
-            return [Fail(step_id, reason)]
-        early = self._early.get(step_id)
-        if early is None:
-            early = self._early[step_id] = _Early(now_s)
-        early.pushes.append(push)
-        early.size_bytes += size
+            self._end(entry, reason)
+            return [*expired, GiveUp(entry.step_id, reason)]
+        if entry.state is StepState.UNKNOWN:
+            entry.state, entry.since_s = StepState.EARLY, now_s
+            self._early[entry.step_id] = entry
+        entry.pushes.append(push)
+        entry.size_bytes += size
         self._early_bytes += size
-        return []
+        return expired
 
-    def start(self, step_id: int) -> list[Instruction]:
-        """Let a step run; returns what came early for it, or Fail if it was over before it began."""
-        if step_id in self._running:
-            return [Fail(step_id, f"step {step_id} runs already")]
-        if step_id in self._over:
-            return [Fail(step_id, self._over[step_id])]
-        self._running.add(step_id)
-        return [Deliver(push) for push in self._take_early(step_id)]
+    def _deliver(self, entry: _Entry[StepT], push: Push, now_s: float) -> Sequence[Instruction[StepT]]:
+        assert entry.step is not None
+        return (Deliver(entry.step, push),)
 
-    def finish(self, step_id: int) -> None:
-        """End a step that ran; pushes that still come for it are dropped."""
-        self._end(step_id, f"step {step_id} is done already")
+    def _drop(self, entry: _Entry[StepT], push: Push, now_s: float) -> Sequence[Instruction[StepT]]:
+        return ()
 
-    def abort(self, step_id: int, reason: str) -> bool:
-        """End a step, started or not; return whether it ran. The first reason given for a step is kept."""
-        ran = step_id in self._running
-        self._end(step_id, reason)
-        return ran
+    # The rules for a start.
 
-    def expire(self, before_s: float) -> list[Instruction]:
-        """Give up the steps whose first push came before this time and which never started: their master is gone."""
-        stale = [step_id for step_id, early in self._early.items() if early.since_s < before_s]
-        for step_id in stale:
-            self._end(step_id, f"step {step_id} got tensors but was never started")
-        return [Drop(step_id) for step_id in stale]
+    def _run(self, entry: _Entry[StepT], step: StepT) -> Sequence[Instruction[StepT]]:
+        pushes = self._forget_early(entry) if entry.state is StepState.EARLY else ()
+        entry.state, entry.step = StepState.RUNNING, step
+        return [Deliver(step, push) for push in pushes] if pushes else ()
 
-    def _overflow(self, step_id: int, size: int) -> str:
-        if step_id not in self._early and len(self._early) >= self._max_steps:
+    def _refuse(self, entry: _Entry[StepT], step: StepT) -> Sequence[Instruction[StepT]]:
+        reason = entry.reason or f"step {entry.step_id} runs already"
+        return (End(step, AbortedError(None, None, f"{self._task}: {reason}")),)
+
+    def _expire(self, now_s: float) -> list[Instruction[StepT]]:
+        """Give up the steps that have waited too long for their start."""
+        stale: list[Instruction[StepT]] = []
+        while self._early and (oldest := next(iter(self._early.values()))).since_s < now_s - self._max_s:
+            reason = f"step {oldest.step_id} got tensors but was not started within {self._max_s:g} s"
+            self._end(oldest, reason)
+            stale.append(GiveUp(oldest.step_id, reason))
+        return stale
+
+    def _overflow(self, entry: _Entry[StepT], size: int) -> str:
+        if entry.state is StepState.UNKNOWN and len(self._early) >= self._max_steps:
             return f"tensors came for {self._max_steps} steps that have not started here, no more are kept"
         if self._early_bytes + size > self._max_bytes:
             kept = f"{self._early_bytes} bytes are kept for steps that have not started here"
             return f"{kept}, {size} more would exceed the limit of {self._max_bytes}"
         return ""
 
-    def _take_early(self, step_id: int) -> list[Push]:
-        early = self._early.pop(step_id, None)
-        if early is None:
-            return []
-        self._early_bytes -= early.size_bytes
-        return early.pushes
+    def _forget_early(self, entry: _Entry[StepT]) -> Sequence[Push]:
+        pushes, entry.pushes = entry.pushes, []
+        self._early_bytes -= entry.size_bytes
+        del self._early[entry.step_id]
+        return pushes
 
-    def _end(self, step_id: int, reason: str) -> None:
-        self._running.discard(step_id)
-        self._take_early(step_id)
-        self._over.setdefault(step_id, reason)
+    def _end(self, entry: _Entry[StepT], reason: str) -> None:
+        if entry.state is StepState.EARLY:
+            self._forget_early(entry)
+        entry.state, entry.step, entry.reason = StepState.OVER, None, reason
+        self._over.append(entry.step_id)
         while len(self._over) > self._max_remembered:
-            self._over.popitem(last=False)
+            del self._entries[self._over.popleft()]
+
+
+_PushRule: TypeAlias = Callable[[RendezvousTable[Any], _Entry[Any], Push, float], Sequence[Instruction[Any]]]
+_StartRule: TypeAlias = Callable[[RendezvousTable[Any], _Entry[Any], Any], Sequence[Instruction[Any]]]
+
+_ON_PUSH: Final[Mapping[StepState, _PushRule]] = {
+    StepState.UNKNOWN: RendezvousTable._keep,
+    StepState.EARLY: RendezvousTable._keep,
+    StepState.RUNNING: RendezvousTable._deliver,
+    StepState.OVER: RendezvousTable._drop,
+}
+_ON_START: Final[Mapping[StepState, _StartRule]] = {
+    StepState.UNKNOWN: RendezvousTable._run,
+    StepState.EARLY: RendezvousTable._run,
+    StepState.RUNNING: RendezvousTable._refuse,
+    StepState.OVER: RendezvousTable._refuse,
+}

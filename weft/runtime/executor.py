@@ -51,6 +51,14 @@ class Outlet(Protocol):
         ...
 
 
+class Inbox(Protocol):
+    """The work of a thread that waits for a step."""
+
+    def put(self, action: Callable[[], None]) -> None:
+        """Have the thread do something. Does not wait."""
+        ...
+
+
 class Executor:
     """The stages of one partition, ready to run any number of steps at a time.
 
@@ -128,10 +136,12 @@ class Step:
         feeds: the values of the partition's feeds.
         on_done: called once, with this step, when it is finished or has failed; on the thread where that happens.
         trace: where to note times per node; None for a step that is not traced.
+        inbox: of the thread that waits for the step, and runs the stages that messages make ready; None where each thread that
+            brings a message runs them itself.
     """
 
-    __slots__ = ("_begin_s", "_cancellation", "_executor", "_lock", "_on_done", "_pending", "_unfinished", "_values", "is_done",
-                 "step_id", "trace")  # fmt: skip
+    __slots__ = ("_begin_s", "_cancellation", "_executor", "_inbox", "_lock", "_on_done", "_pending", "_unfinished", "_values",
+                 "is_done", "step_id", "trace")  # fmt: skip
 
     def __init__(
         self,
@@ -140,8 +150,10 @@ class Step:
         feeds: Sequence[Any],
         on_done: Callable[[Step], None],
         trace: StepTrace | None = None,
+        inbox: Inbox | None = None,
     ) -> None:
         self._executor = executor
+        self._inbox = inbox
         self.step_id = step_id
         self.trace = trace
         self.is_done = False
@@ -164,6 +176,11 @@ class Step:
         return self._cancellation.error
 
     @property
+    def session(self) -> SessionState:
+        """The session that the step belongs to."""
+        return self._executor.session
+
+    @property
     def waits_at(self) -> list[str]:
         """The nodes that are blocked now."""
         return self._cancellation.waiting
@@ -180,8 +197,8 @@ class Step:
             return
         self.run(list(self._executor.sources))
 
-    def take(self, edges: Sequence[int], tensors: Sequence[Any]) -> list[Stage]:
-        """Take values from another task; returns the stages that they make ready, for `run`."""
+    def receive(self, edges: Sequence[int], tensors: Sequence[Any]) -> None:
+        """Take values from another task, and have the stages run that they make ready. May be called before `start`."""
         if self.trace is not None:
             self._executor.note_transfers(self.trace, self._begin_s, edges, tensors)
         ready: list[Stage] = []
@@ -194,7 +211,10 @@ class Step:
                     self._pending[stage.number] -= 1
                     if self._pending[stage.number] == 0:
                         ready.append(stage)
-        return ready
+        if self._inbox is None:
+            self.run(ready)
+        elif ready:
+            self._inbox.put(lambda: self.run(ready))
 
     def abort(self, error: OpError) -> None:
         """End the step with this error, unless it is over; blocked kernels are woken."""

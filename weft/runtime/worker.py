@@ -3,30 +3,23 @@
 from __future__ import annotations
 
 import itertools
+import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from weft.errors import AbortedError, CancelledError, OpError
 from weft.passes.partition import Partition
 from weft.protocol.messages import Push
-from weft.protocol.rendezvous_table import Deliver, Fail, RendezvousTable
-from weft.runtime.executor import Executor, Outlet, Step
+from weft.protocol.rendezvous_table import Deliver, End, GiveUp, Instruction, RendezvousTable
+from weft.runtime.executor import Executor, Inbox, Outlet, Step
 from weft.runtime.inter_op_pool import InterOpPool
 from weft.runtime.state.resource_manager import ResourceManager
 from weft.runtime.state.session_state import SessionState
 from weft.runtime.step_trace import StepTrace
 
-_EARLY_S: Final = 300.0
-
-
-class Inbox(Protocol):
-    """What a thread that waits for a step has to do."""
-
-    def put(self, action: Callable[[], None]) -> None:
-        """Have the thread do something. Does not wait."""
-        ...
+_LOG: Final = logging.getLogger("weft")
 
 
 class Worker:
@@ -37,22 +30,29 @@ class Worker:
         devices: the full names of its devices.
         incarnation: a number that no earlier run of this task had.
         resources: the state that sessions share.
+        make_outlet: gives the way to other tasks, which knows the worker in its turn; without it the worker has no peers.
     """
 
-    def __init__(self, task: str, devices: Sequence[str], incarnation: int, resources: ResourceManager) -> None:
+    def __init__(
+        self,
+        task: str,
+        devices: Sequence[str],
+        incarnation: int,
+        resources: ResourceManager,
+        make_outlet: Callable[[Worker], Outlet] | None = None,
+    ) -> None:
         self.task = task
         self.devices = list(devices)
         self.incarnation = incarnation
         self.resources = resources
-        self.outlet: Outlet | None = None
         self._stopped: OpError | None = None
         self._pool = InterOpPool()
         self._handles = itertools.count(1)
         self._lock = threading.Lock()
         self._sessions: dict[str, SessionState] = {}
         self._executors: dict[str, tuple[str, Executor]] = {}
-        self._steps: dict[int, tuple[str, Step, Inbox | None]] = {}
-        self._rendezvous = RendezvousTable()
+        self._rendezvous: RendezvousTable[Step] = RendezvousTable(task)
+        self._outlet = None if make_outlet is None else make_outlet(self)
 
     def create_session(self, session_handle: str, config: Any, isolate: bool) -> None:
         """Begin to keep state for a session, once; an isolated one gets resources of its own."""
@@ -68,7 +68,7 @@ class Worker:
             session = self._sessions.pop(session_handle, None)
             if session is not None:
                 session.is_closed = True
-            steps = [step for owner, step, _ in self._steps.values() if owner == session_handle]
+            steps = [step for step in self._rendezvous.running if step.session is session]
             for handle in [h for h, (owner, _) in self._executors.items() if owner == session_handle]:
                 del self._executors[handle]
         for step in steps:
@@ -89,7 +89,7 @@ class Worker:
                 f"Session handle {session_handle!r} is not known to {self.task} (incarnation {self.incarnation}): the task was "
                 "restarted or the session was closed; open a new session",
             )
-        executor = Executor(partition, session, self.outlet, self._pool)
+        executor = Executor(partition, session, self._outlet, self._pool)
         handle = f"{next(self._handles):016x}"
         with self._lock:
             self._executors[handle] = (session_handle, executor)
@@ -102,9 +102,6 @@ class Worker:
 
     def executor(self, graph_handle: str) -> Executor:
         """The executor behind a handle; AbortedError when it is gone."""
-        return self._find(graph_handle)[1]
-
-    def _find(self, graph_handle: str) -> tuple[str, Executor]:
         found = self._executors.get(graph_handle)
         if found is None:
             raise AbortedError(
@@ -113,7 +110,7 @@ class Worker:
                 f"Graph handle {graph_handle} is not registered with {self.task} (incarnation {self.incarnation}): the task "
                 "was restarted, or the session that registered it is closed",
             )
-        return found
+        return found[1]
 
     def run_graph(
         self,
@@ -132,67 +129,58 @@ class Worker:
         Raises:
             AbortedError: the graph is not registered here. The error that the worker was stopped with.
         """
-        owner, executor = self._find(graph_handle)
+        executor = self.executor(graph_handle)
 
         def finish(step: Step) -> None:
             with self._lock:
-                self._steps.pop(step.step_id, None)
-                self._rendezvous.finish(step.step_id)
+                self._rendezvous.finish(step_id, step)
             on_done(step)
 
-        step = Step(executor, step_id, feeds, finish, trace)
+        step = Step(executor, step_id, feeds, finish, trace, inbox)
         with self._lock:
             if self._stopped is not None:
                 raise self._stopped
-            instructions = self._rendezvous.start(step_id)
-            self._steps[step_id] = (owner, step, inbox)
-        for instruction in instructions:
-            if isinstance(instruction, Fail):
-                # It was given up before it came here; nothing of it runs.
-                step.abort(AbortedError(None, None, f"{self.task}: {instruction.reason}"))
+            instructions = self._rendezvous.start(step_id, step)
+        if instructions:
+            # A step that cannot run here is over then, and nothing of it begins.
+            self._execute(instructions)
         step.start()
-        for instruction in instructions:
-            if isinstance(instruction, Deliver):
-                step.run(step.take(instruction.push.edges, instruction.push.tensors))
         return step
 
     def receive(self, push: Push) -> None:
         """Take values that another task made for a step, which may begin only later."""
         with self._lock:
-            now = time.monotonic()
-            if not self._rendezvous.push(push, now):
-                # It waits for its step to begin; what has waited for long belongs to a master that is gone.
-                self._rendezvous.expire(now - _EARLY_S)
-                return
-            found = self._steps.get(push.step_id)
-        if found is None:
-            return
-        _, step, inbox = found
-        ready = step.take(push.edges, push.tensors)
-        if inbox is None:
-            step.run(ready)
-        elif ready:
-            inbox.put(lambda: step.run(ready))
+            instructions = self._rendezvous.push(push, time.monotonic())
+        self._execute(instructions)
+
+    def _execute(self, instructions: Sequence[Instruction[Step]]) -> None:
+        """Do what the table of steps says. Not with the lock held: a step may end here and tell its owner."""
+        for instruction in instructions:
+            match instruction:
+                case Deliver(step, push):
+                    step.receive(push.edges, push.tensors)
+                case End(step, error):
+                    step.abort(error)
+                case GiveUp(step_id, reason):
+                    _LOG.warning("%s: step %x will not run here: %s", self.task, step_id, reason)
 
     def waits_at(self, step_id: int) -> list[str]:
         """The nodes at which a step is blocked here now."""
         with self._lock:
-            found = self._steps.get(step_id)
-        return [] if found is None else found[1].waits_at
+            found = self._rendezvous.find(step_id)
+        return [] if found is None else found.waits_at
 
     def abort(self, step_id: int, error: OpError) -> None:
         """End a step here, if it runs."""
         with self._lock:
-            self._rendezvous.abort(step_id, error.message)
-            found = self._steps.get(step_id)
-        if found is not None:
-            found[1].abort(error)
+            instructions = self._rendezvous.abort(step_id, error)
+        self._execute(instructions)
 
     def stop(self, error: OpError) -> None:
         """End every step here and take no more."""
         with self._lock:
             self._stopped = error
-            steps = [step for _, step, _ in self._steps.values()]
+            steps = self._rendezvous.running
         for step in steps:
             step.abort(error)
 
@@ -202,11 +190,7 @@ class Worker:
         return self._stopped is not None
 
     @property
-    def registered_graphs(self) -> int:
-        """How many partitions are registered now."""
-        return len(self._executors)
-
-    @property
     def live_steps(self) -> int:
         """How many steps run now."""
-        return len(self._steps)
+        with self._lock:
+            return len(self._rendezvous.running)

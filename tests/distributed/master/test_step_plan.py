@@ -46,7 +46,7 @@ class Place:
         self.restart(1)
 
     def restart(self, incarnation: int) -> None:
-        self.worker = Worker(task("a"), [device("a")], incarnation, ResourceManager("a"))
+        self.worker = Worker(task("a"), [device("a")], incarnation, ResourceManager("a"), lambda _: Nowhere())
         self.local = LocalWorker(self.worker)
 
     def open_session(self) -> MasterSession:
@@ -121,7 +121,6 @@ def test_a_part_that_begins_with_values_from_here_is_asked_for_with_them() -> No
     devices = [device("a"), device("b")]
     session = MasterSession("s", tf.get_default_graph(), workers.__getitem__, devices, tf.ConfigProto(), lambda: None, list)
     x, _, here = on_both()
-    place.worker.outlet = Nowhere()
     assert session.prepare([x], [here], []).run([np.float32(3)])[0] == [-9]
     assert far.late == ["held", "sent"]
     with tf.device("/job:b"):

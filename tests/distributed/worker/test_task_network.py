@@ -29,17 +29,20 @@ class Task:
     """A worker with its network, which listens for the other task; clients' messages are kept."""
 
     def __init__(self, job: str) -> None:
-        self.worker = Worker(task(job), [device(job)], ord(job), ResourceManager(job))
-        self.worker.create_session("s", tf.ConfigProto(), isolate=False)
         self.admissions: dict[str, Admission] = {}
         self.calls: list[Any] = []
         self.lost_clients = threading.Event()
-        self.network = TaskNetwork(self.worker, self._admit, self._on_call, lambda connection: self.lost_clients.set())
-        self.worker.outlet = self.network
+        self.network: TaskNetwork
+        self.worker = Worker(task(job), [device(job)], ord(job), ResourceManager(job), self._make_network)
+        self.worker.create_session("s", tf.ConfigProto(), isolate=False)
         self.listener = Listener(
             "127.0.0.1", 0, receiver=self.worker.task, incarnation=self.worker.incarnation, has_permission=has_token(b"t"),
             on_connection=self.network.accept, on_message=self.network.on_message, on_closed=self.network.on_closed,
         )  # fmt: skip
+
+    def _make_network(self, worker: Worker) -> TaskNetwork:
+        self.network = TaskNetwork(worker, self._admit, self._on_call, lambda connection: self.lost_clients.set())
+        return self.network
 
     def _admit(self, name: str) -> Admission:
         if name not in self.admissions:

@@ -19,9 +19,8 @@ from weft.passes.partition import Partition, begins_with_values_from
 from weft.passes.partition_graphs import partition_graphs
 from weft.platform.interrupts import WAIT_SLICE_S, deferred_interrupts, is_main_thread, relayed_interrupts
 from weft.protocol.master_step import AbortParts, MasterStep, StepState
-from weft.runtime.executor import Executor
+from weft.runtime.executor import Executor, Inbox
 from weft.runtime.step_trace import StepTrace, trim_transfers
-from weft.runtime.worker import Inbox
 
 PartDone = Callable[[Any, OpError | None, Any], None]
 

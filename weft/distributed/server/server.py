@@ -93,12 +93,11 @@ class Server:
         engine_options.share_cores(self._tasks_on_host())
         devices = local_device_names(definition.job_name, definition.task_index, default_config.device_count)
         resources = ResourceManager(definition.job_name)
-        self._worker = Worker(self._task, devices, secrets.randbits(62) | 1, resources)
         self._master = Master(self._task, self._cluster, self._make_cache, default_config)
         self._sessions = ServedSessions(self._master)
         self._calls = CallService(self._sessions, InterOpPool("calls"))
-        self._network = TaskNetwork(self._worker, self._admit, self._calls.on_message, self._calls.on_client_lost)
-        self._worker.outlet = self._network
+        self._network: TaskNetwork
+        self._worker = Worker(self._task, devices, secrets.randbits(62) | 1, resources, self._make_network)
         self._port = 0
         self._health = HealthService((master_methods.SERVICE, worker_service.SERVICE))
         threads = RpcThreads(f"rpc-{definition.job_name}-{definition.task_index}")
@@ -111,6 +110,10 @@ class Server:
             raise
         if start:
             self.start()
+
+    def _make_network(self, worker: Worker) -> TaskNetwork:
+        self._network = TaskNetwork(worker, self._admit, self._calls.on_message, self._calls.on_client_lost)
+        return self._network
 
     @staticmethod
     def create_local_server(config: Any = None, start: bool = True) -> Server:

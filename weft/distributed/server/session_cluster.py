@@ -67,9 +67,7 @@ class SessionCluster:
     def _make_worker(self, task: str, base: Worker) -> Worker:
         devices = [task + name.removeprefix(base.task) for name in base.devices]
         job = task.removeprefix("/job:").partition("/")[0]
-        worker = Worker(task, devices, secrets.randbits(62) | 1, ResourceManager(job))
-        worker.outlet = _Outlet(self._workers)
-        return worker
+        return Worker(task, devices, secrets.randbits(62) | 1, ResourceManager(job), lambda _: _Outlet(self._workers))
 
     def remote_worker(self, task: str, address: str) -> WorkerHandle:
         """Refused: the server was stopped."""

@@ -7,9 +7,9 @@ from typing import Any
 
 from weft.errors import OpError
 from weft.passes.partition import Partition
-from weft.runtime.executor import Executor, Step
+from weft.runtime.executor import Executor, Inbox, Step
 from weft.runtime.step_trace import StepTrace
-from weft.runtime.worker import Inbox, Worker
+from weft.runtime.worker import Worker
 
 
 class LocalWorker:

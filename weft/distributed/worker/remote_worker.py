@@ -10,8 +10,7 @@ from weft.distributed.worker.task_network import TaskNetwork
 from weft.distributed.worker.worker_service import WorkerStub
 from weft.errors import OpError
 from weft.passes.partition import Partition
-from weft.runtime.executor import Executor
-from weft.runtime.worker import Inbox
+from weft.runtime.executor import Executor, Inbox
 
 _CONTROL_TIMEOUT_S = 10.0
 
