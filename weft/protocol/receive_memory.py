@@ -1,19 +1,15 @@
-"""Aligned memory for payloads, used again when nobody looks at what was received into it.
-
-The system hands out large pieces as untouched pages, and filling those costs about as much as the transfer itself. So a decoder
-keeps a few pieces. Python counts who refers to a piece: the arrays that are views of it, and what was made of them without a
-copy. Whoever has only the address, such as a foreign library, has to keep one of the arrays.
-"""
+"""Aligned memory for payloads, used again when nobody looks at what was received into it."""
 
 from __future__ import annotations
 
-import sys
+import weakref
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from weft.protocol.tensor_blob import ALIGNMENT, padding
+from weft.platform.aligned_memory import aligned_empty, aligned_memory, lent
+from weft.protocol.buffer_pool import BufferPool
 
 MAX_KEPT_BYTES: Final = 256 << 20
 """The most that is kept for one connection, whether in use or not."""
@@ -21,58 +17,65 @@ MAX_KEPT_BYTES: Final = 256 << 20
 MAX_KEPT_PIECES: Final = 4
 
 _SMALL_BYTES: Final = 128 << 10  # below, the allocator is as fast
-_QUIET: Final = 1000  # so many receipts without a large payload end the keeping
-
-_FREE_REFERENCES: Final = 3  # the list's, the loop variable's and the argument's
+_BYTE: Final = np.dtype(np.uint8)
 
 
 class ReceiveMemory:
-    """The pieces of one decoder. For one thread at a time."""
+    """The pieces of one decoder. For one thread at a time; the arrays may go anywhere."""
 
-    __slots__ = ("_pieces", "_quiet")
+    __slots__ = ("_pool",)
 
     def __init__(self) -> None:
-        self._pieces: list[npt.NDArray[np.uint8]] = []
-        self._quiet = 0
+        self._pool: BufferPool[_LocalPiece] = BufferPool(MAX_KEPT_PIECES, MAX_KEPT_BYTES)
 
     @property
     def kept_bytes(self) -> int:
         """How much is kept, in use or not."""
-        return sum(piece.size for piece in self._pieces)
+        return self._pool.kept_bytes
 
-    def take(self, size: int) -> npt.NDArray[np.uint8]:
-        """`[size]` bytes that begin at a multiple of ALIGNMENT; whatever was in them before.
+    def take(self, size_bytes: int) -> npt.NDArray[np.uint8]:
+        """`[size_bytes]` bytes that begin at a multiple of ALIGNMENT; whatever was in them before.
+
+        They are the caller's until the last array made of them is gone.
 
         Raises:
-            MemoryError: there is not so much.
+            MemoryError, ValueError: there is not so much.
         """
-        needed = size + ALIGNMENT
-        if size < _SMALL_BYTES:
-            return _aligned(np.empty(needed, np.uint8), size)
-        self._quiet = 0
-        for piece in self._pieces:
-            if needed <= piece.size <= 2 * needed and sys.getrefcount(piece) == _FREE_REFERENCES:
-                return _aligned(piece, size)
-        fresh = np.empty(needed, np.uint8)
-        self._keep(fresh)
-        return _aligned(fresh, size)
+        if size_bytes < _SMALL_BYTES:
+            return aligned_empty((size_bytes,), _BYTE)
+        piece = self._pool.find(size_bytes)
+        if piece is None:
+            piece = _LocalPiece(size_bytes)
+            if self._pool.make_room(size_bytes):
+                self._pool.add(piece)
+        return piece.lend(size_bytes)
 
     def note_receipt(self) -> None:
         """Something came that needed no large piece."""
-        if self._pieces:
-            self._quiet += 1
-            if self._quiet >= _QUIET:
-                self._pieces.clear()
-
-    def _keep(self, fresh: npt.NDArray[np.uint8]) -> None:
-        if fresh.size > MAX_KEPT_BYTES:
-            return
-        self._pieces.append(fresh)
-        while len(self._pieces) > MAX_KEPT_PIECES or self.kept_bytes > MAX_KEPT_BYTES:
-            # A piece that is in use, as by a variable, lives on without being kept.
-            del self._pieces[0]
+        if self._pool.is_idle():
+            self._pool.let_go()
 
 
-def _aligned(memory: npt.NDArray[np.uint8], size: int) -> npt.NDArray[np.uint8]:
-    start = padding(memory.__array_interface__["data"][0])
-    return memory[start : start + size]
+class _LocalPiece:
+    """Memory of this process; one that is in use, as by a variable, lives on without being kept."""
+
+    __slots__ = ("_lease", "_memory", "capacity")
+
+    may_go: Final = True
+
+    def __init__(self, capacity: int) -> None:
+        self.capacity = capacity
+        self._memory = aligned_memory(capacity)
+        self._lease: weakref.ref[npt.NDArray[np.uint8]] | None = None
+
+    @property
+    def is_free(self) -> bool:
+        return self._lease is None or self._lease() is None
+
+    def lend(self, size_bytes: int) -> npt.NDArray[np.uint8]:
+        payload = lent(self._memory, (size_bytes,), _BYTE)
+        self._lease = weakref.ref(payload)
+        return payload
+
+    def drop(self) -> None:
+        """Nothing is to be done: the memory goes with the last array of it."""

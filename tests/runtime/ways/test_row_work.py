@@ -73,6 +73,9 @@ def test_rows_are_taken(gather: Rows) -> None:
 def test_rows_are_updated_in_place(update: Rows) -> None:
     assert update.stage._row_work is not None
     update.set_values(1.0, 3.0)
+    update.run(
+        np.zeros((1, SHAPE[1]), np.float32), [0]
+    )  # takes the values, which come from elsewhere, into the slots' own memory
     before = [slot.value.__array_interface__["data"] for slot in update.stage.program.slots]
     update.run(np.ones((2, SHAPE[1]), np.float32), [7, 9])
     table, accumulator = (slot.value for slot in update.stage.program.slots)

@@ -9,7 +9,8 @@ from typing import Final
 
 import numpy as np
 
-from weft.channel.shared_memory.segment import DROPPED, FREE, LENT, SharedSegment, create_memory
+from weft.channel.shared_memory.segment import LENT, SharedSegment, create_memory
+from weft.protocol.buffer_pool import BufferPool
 from weft.protocol.tensor_blob import Buffer
 
 MAX_SEGMENTS: Final = 64
@@ -20,8 +21,6 @@ MAX_FREE_BYTES: Final = 256 << 20
 
 MAX_UNTAKEN_BYTES: Final = 16 << 20
 """How much may wait for a peer to take it, beyond a first payload of any size; more is sent, which is counted and bounded."""
-
-_QUIET: Final = 1000  # so many messages without a large payload end the keeping
 
 
 class SegmentLender:
@@ -34,15 +33,14 @@ class SegmentLender:
     def __init__(self, offer: Callable[[int, int, int], bool]) -> None:
         self._offer = offer
         self._lock = threading.Lock()
-        self._segments: list[SharedSegment] = []
+        self._pool: BufferPool[SharedSegment] = BufferPool(MAX_SEGMENTS, MAX_FREE_BYTES)
         self._made = 0
-        self._quiet = 0
         self._is_closed = False
 
     @property
     def free_bytes(self) -> int:
         """How much is kept to be used again."""
-        return sum(segment.capacity for segment in self._free())
+        return self._pool.kept_bytes
 
     def put(self, parts: Sequence[Buffer], size_bytes: int) -> int | None:
         """Copy a payload to where the peer sees it, and return the number of its segment; None if it has to go another way."""
@@ -61,40 +59,28 @@ class SegmentLender:
 
     def note_message(self) -> None:
         """A message was sent without this."""
-        if self._segments:
-            self._quiet += 1
-            if self._quiet >= _QUIET:
-                self._quiet = 0
-                with self._lock:
-                    self._drop(self._free())
+        # Without the lock: counting somewhat wrong does no harm, and there is nothing to count for most connections.
+        if self._pool.is_idle():
+            with self._lock:
+                self._pool.let_go()
 
     def close(self) -> None:
         """Put nothing more, and keep nothing."""
         with self._lock:
             self._is_closed = True
-            self._drop(self._free())
-            self._segments.clear()
+            self._pool.let_go()
+            self._pool.pieces.clear()
 
     def _find(self, size_bytes: int) -> SharedSegment | None:
-        self._quiet = 0
-        found: SharedSegment | None = None
-        untaken = 0
-        for segment in self._segments:
-            state = segment.state
-            if state == LENT:
-                untaken += segment.capacity
-            elif state == FREE and found is None and size_bytes <= segment.capacity <= 2 * size_bytes:
-                found = segment
-        if self._is_closed or (untaken and untaken + size_bytes > MAX_UNTAKEN_BYTES):
+        if self._is_closed:
             return None
-        return found or self._make(size_bytes)
+        untaken = sum(segment.capacity for segment in self._pool.pieces if segment.state == LENT)
+        if untaken and untaken + size_bytes > MAX_UNTAKEN_BYTES:
+            return None
+        return self._pool.find(size_bytes) or self._make(size_bytes)
 
     def _make(self, size_bytes: int) -> SharedSegment | None:
-        if size_bytes > MAX_FREE_BYTES:
-            return None
-        if len(self._segments) == MAX_SEGMENTS or self.free_bytes + size_bytes > MAX_FREE_BYTES:
-            self._drop(self._free())
-        if len(self._segments) == MAX_SEGMENTS:
+        if not self._pool.make_room(size_bytes):
             return None
         try:
             fd = create_memory(size_bytes)
@@ -110,13 +96,5 @@ class SegmentLender:
         if not is_known:
             return None
         self._made += 1
-        self._segments.append(segment)
+        self._pool.add(segment)
         return segment
-
-    def _free(self) -> list[SharedSegment]:
-        return [segment for segment in self._segments if segment.state == FREE]
-
-    def _drop(self, segments: list[SharedSegment]) -> None:
-        for segment in segments:
-            segment.drop()
-        self._segments = [segment for segment in self._segments if segment.state != DROPPED]

@@ -76,6 +76,13 @@ class SharedSegment:
     def state(self, state: int) -> None:
         self._mapping[0] = state
 
+    @property
+    def is_free(self) -> bool:
+        """Whether nobody looks at what was put here last."""
+        return self._mapping[0] == FREE
+
+    may_go = is_free  # what the peer has to take, or has taken, lives as long as the peer wants
+
     def view(self, size: int) -> npt.NDArray[np.uint8]:
         """The first bytes of the payload; a new array every time, on which all arrays made of it depend."""
         return np.frombuffer(self._mapping, np.uint8, size, HEAD_BYTES)
