@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
+import numpy as np
 import pytest
 
+import weft  # noqa: F401 - declares the ops
 from weft.framework import dtypes, op_def
 from weft.framework.dtypes import DType
-from weft.framework.op_def import REQUIRED, parse_signature
+from weft.framework.op_def import REQUIRED, OpDef, Traits, parse_signature
+from weft.framework.op_role import Role
 
 
 def no_shape(op: Any) -> list[Any]:
@@ -102,3 +106,30 @@ def test_all_declarations_are_listed_in_order() -> None:
     names = [definition.name for definition in op_def.registered()]
     assert names == sorted(names)
     assert {"MatMul", "VariableV2", "Assign"} <= set(names)
+
+
+def test_all_kinds_of_variables_have_the_role_of_one() -> None:
+    assert {d.name for d in op_def.registered() if d.role is Role.VARIABLE} == {"Variable", "VariableV2", "VarHandleOp"}
+
+
+def test_the_role_of_an_op_that_weft_does_not_have_is_a_computation() -> None:
+    assert op_def.role_of("Const") is Role.CONSTANT
+    assert op_def.role_of("OfAnotherVersion") is Role.COMPUTATION
+
+
+def test_ops_that_hand_their_inputs_on_return_them_unchanged() -> None:
+    found = [d for d in op_def.registered() if d.hands_on]
+    assert len(found) > 5
+    for definition in found:
+        value = np.arange(3.0)
+        given = [value] if definition.inputs[0].is_list else value
+        keywords = dict.fromkeys(definition.kernel_attrs)
+        made = definition.kernel(np, given, **keywords) if definition.takes_xp else definition.kernel(given, **keywords)
+        assert (made[0] if isinstance(made, tuple) else made) is value, definition.name
+
+
+def test_every_trait_that_a_declaration_may_give_has_its_meaning_and_default() -> None:
+    given = {key: str(kind) for key, kind in Traits.__annotations__.items()}
+    known = {each.name: each.default for each in dataclasses.fields(OpDef)}
+    assert [key for key in given if known.get(key, dataclasses.MISSING) is dataclasses.MISSING] == []
+    assert [name for name, default in known.items() if default is not dataclasses.MISSING and name not in given] == []

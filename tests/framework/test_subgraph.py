@@ -62,6 +62,8 @@ def test_some_nodes_belong_on_the_cpu(graph: tf.Graph) -> None:
     variable = tf.Variable(1.0)
     assert not must_run_on_cpu(variable.op)
     assert must_run_on_cpu(variable.op, pin_variables_on_cpu=True)
+    assert must_run_on_cpu(tf.assign_add(variable, 1.0).op, pin_variables_on_cpu=True)
+    assert not must_run_on_cpu(variable.value().op, pin_variables_on_cpu=True)
 
 
 def test_shapes_are_found_by_the_names_that_node_defs_use(graph: tf.Graph) -> None:

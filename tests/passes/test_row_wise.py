@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -94,3 +94,29 @@ def test_a_read_that_something_waits_for_keeps_its_place(graph: tf.Graph) -> Non
     staging = _staged(graph, [ids])
     assert staging.kinds[read] is Kind.ROWS
     assert staging.kinds[rows.op] is Kind.ROWS
+
+
+@pytest.mark.parametrize("alias", [tf.stop_gradient, lambda table: tf.raw_ops.Snapshot(input=table)])
+def test_a_table_is_gathered_through_any_op_that_hands_it_on(graph: tf.Graph, alias: Callable[[Any], tf.Tensor]) -> None:
+    ids = tf.placeholder(tf.int32, [None])
+    handed_on = alias(graph.get_tensor_by_name(_table().op.name + ":0"))
+    rows = tf.gather(handed_on, ids)
+    kinds = _staged(graph, [ids]).kinds
+    assert (kinds[handed_on.op], kinds[rows.op]) == (Kind.FREE, Kind.ROWS)
+
+
+def test_rows_are_gathered_of_a_table_that_is_handed_on(graph: tf.Graph) -> None:
+    table = tf.get_variable("table", [ROWS, WIDTH], initializer=tf.ones_initializer())
+    rows = tf.gather(tf.stop_gradient(table), [1, 5])
+    with tf.Session() as session:
+        session.run(table.initializer)
+        session.run(tf.scatter_add(table, [5], tf.ones([1, WIDTH])).op)
+        assert session.run(rows)[:, 0].tolist() == [1.0, 2.0]
+
+
+def test_a_variable_of_an_older_graph_counts_as_any(graph: tf.Graph) -> None:
+    ids = tf.placeholder(tf.int32, [None])
+    attrs = {"shape": (ROWS, WIDTH), "dtype": tf.float32}
+    variable = graph.create_op("Variable", [], [tf.float32._as_ref], attrs=attrs)
+    rows = tf.gather(variable.outputs[0], ids)
+    assert _staged(graph, [ids]).kinds[rows.op] is Kind.ROWS

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from weft.autodiff.gradients import gradients, is_trainable
-from weft.framework import dtypes, op_def
+from weft.framework import dtypes
 from weft.framework.func_graph import FuncGraph, bodies_of, handle_attrs, is_invariant
 from weft.framework.graph import Graph, get_default_graph
 from weft.framework.op_def import register_gradient
@@ -21,9 +21,10 @@ from weft.framework.op_role import Role
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.constant import constant
-from weft.ops.array.filling import zeros, zeros_like
+from weft.ops.array.filling import zeros, zeros_like, zeros_like_node
 from weft.ops.array.shape_ops import shape
-from weft.ops.control_flow.nodes import build_node, function_name, no_value, recorded_value, share_captures
+from weft.ops.control_flow.nodes import build_node, function_name, no_value, recorded_value, recording_while, share_captures
+from weft.ops.declaration import definition_of
 from weft.ops.math.comparison import greater_equal
 from weft.ops.math.elementwise import add, sub
 from weft.ops.variables.resource_state import variable_shape
@@ -72,7 +73,7 @@ def _dense(gradient: Any) -> Tensor:
 
 def _is_zero(gradient: Any) -> bool:
     """Whether a gradient only stands in for one that nothing contributed to."""
-    return isinstance(gradient, Tensor) and gradient.op.type == "ZerosLike"
+    return isinstance(gradient, Tensor) and gradient.op.op_def is definition_of(zeros_like_node)
 
 
 def _add_output(function: FuncGraph, tensor: Tensor) -> None:
@@ -188,8 +189,8 @@ class _Loop:
         """The node's output with the values that a tensor of the body had in all iterations."""
         node, body = self.node, self.body
         if node.op_def.role is not Role.RECORDING_LOOP:
-            node.op_def = op_def.lookup("RecordingWhile")
-            node.type = "RecordingWhile"
+            node.op_def = definition_of(recording_while)
+            node.type = node.op_def.name
             node.attrs["Trecorded"] = []
         recorded = body.outputs[self.count :]
         if tensor in recorded:
@@ -308,4 +309,4 @@ class _Backward:
 for _type, _rule in (("If", _if_gradient), ("While", _while_gradient)):
     register_gradient(_type, _rule)
     register_gradient(f"Stateless{_type}", _rule)
-register_gradient("RecordingWhile", _while_gradient)
+register_gradient(definition_of(recording_while).name, _while_gradient)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from weft.framework import dtypes, tensor_util
+from weft.framework import dtypes, op_def, tensor_util
+from weft.ops.declaration import definition_of
+from weft.ops.variables.resource_state import read_variable_op, resource_gather
 
-# For each op that runs functions: the attribute with its inputs' types, how many inputs come before those of the functions.
-_RUNNERS: Final = {
-    "If": ("Tin", 1), "StatelessIf": ("Tin", 1), "While": ("T", 0), "StatelessWhile": ("T", 0), "RecordingWhile": ("T", 0),
-}  # fmt: skip
+READ: Final = definition_of(read_variable_op).name
+GATHER: Final = definition_of(resource_gather).name
 
 
 def freeze_functions(node: Any, library: Any, frozen: Mapping[str, int]) -> None:
@@ -21,9 +21,11 @@ def freeze_functions(node: Any, library: Any, frozen: Mapping[str, int]) -> None
         library: the GraphDef's library, which is changed.
         frozen: the types of the variables' values by the names under which the node's inputs have them.
     """
-    if node.op not in _RUNNERS:
+    definition = op_def.lookup(node.op) if op_def.is_registered(node.op) else None
+    if definition is None or not definition.bodies:
         return
-    types_attr, head = _RUNNERS[node.op]
+    # The inputs of the functions are the last of the node's, a list.
+    types_attr, head = definition.inputs[-1].type_list_attr, len(definition.inputs) - 1
     places = {place - head: frozen[_plain(name)] for place, name in enumerate(node.input) if _plain(name) in frozen}
     if not places:
         return
@@ -51,10 +53,10 @@ def _freeze(function: Any, library: Any, places: Mapping[int, int]) -> None:
         # A loop's body hands the argument on.
         output.type = frozen.get(function.ret[output.name], output.type)
     for node in list(function.node_def):
-        if node.op == "ReadVariableOp" and node.input[0] in frozen:
+        if node.op == READ and node.input[0] in frozen:
             _make_identity(node)
             _rename_output(function, f"{node.name}:value:", f"{node.name}:output:")
-        elif node.op == "ResourceGather" and node.input[0] in frozen:
+        elif node.op == GATHER and node.input[0] in frozen:
             _make_gather(node, function)
         else:
             freeze_functions(node, library, frozen)

@@ -7,12 +7,13 @@ from typing import Any, Final
 
 from tensorboard.compat.proto import graph_pb2
 
-from weft.client.frozen_functions import freeze_functions
-from weft.framework import dtypes, tensor_util
+from weft.client.frozen_functions import GATHER, READ, freeze_functions
+from weft.framework import dtypes, op_def, tensor_util
+from weft.framework.op_role import Role
 from weft.framework.subgraph import extract_sub_graph, node_name
 from weft.platform import tf_logging
 
-_REF_VARIABLE_OPS: Final = ("Variable", "VariableV2", "AutoReloadVariable")
+_READING: Final = (READ, GATHER)
 
 
 def convert_variables_to_constants(
@@ -39,18 +40,16 @@ def convert_variables_to_constants(
             continue
         if node.name in (variable_names_blacklist or ()):
             continue
-        if node.op in _REF_VARIABLE_OPS:
-            fetches[node.name] = f"{node.name}:0"
-        elif node.op == "VarHandleOp":
-            fetches[node.name] = f"{node.name}/Read/ReadVariableOp:0"
+        if op_def.role_of(node.op) is Role.VARIABLE:
+            fetches[node.name] = f"{node.name}/Read/ReadVariableOp:0" if _is_handle(node) else f"{node.name}:0"
     values = sess.run(fetches) if fetches else {}
     tf_logging.info("Froze %d variables.", len(values))
-    handles = {name: by_name[name].attr["dtype"].type for name in values if by_name[name].op == "VarHandleOp"}
+    handles = {name: by_name[name].attr["dtype"].type for name in values if _is_handle(by_name[name])}
     output = graph_pb2.GraphDef(library=graph_def.library, versions=graph_def.versions)
     for node in graph_def.node:
         if node.name in values:
             _add_constant(output, node, values[node.name])
-        elif node.op in ("ReadVariableOp", "ResourceGather") and _handle_of(node.input[0], by_name) in values:
+        elif node.op in _READING and _handle_of(node.input[0], by_name) in values:
             _add_reading(output, node)
         else:
             output.node.add().CopyFrom(node)
@@ -58,9 +57,13 @@ def convert_variables_to_constants(
     return output
 
 
+def _is_handle(variable: Any) -> bool:
+    return not op_def.lookup(variable.op).outputs[0].is_ref
+
+
 def _handle_of(name: str, by_name: dict[str, Any]) -> str:
     node = by_name[node_name(name)]
-    while node.op == "Identity":
+    while op_def.role_of(node.op) is Role.ALIAS:
         node = by_name[node_name(node.input[0])]
     return str(node.name)
 
@@ -75,7 +78,7 @@ def _add_constant(output: graph_pb2.GraphDef, variable: Any, value: Any) -> None
 def _add_reading(output: graph_pb2.GraphDef, node: Any) -> None:
     """Turn a node that reads a resource into the one that takes the same from a plain tensor."""
     copy = output.node.add(name=node.name, device=node.device)
-    if node.op == "ReadVariableOp":
+    if node.op == READ:
         copy.op = "Identity"
         copy.input.extend(node.input)
         copy.attr["T"].CopyFrom(node.attr["dtype"])

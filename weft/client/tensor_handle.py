@@ -10,10 +10,13 @@ from typing import Any, Final, Protocol
 from weft.errors import OpError
 from weft.framework.dtypes import DType
 from weft.framework.graph import Graph
+from weft.framework.op_role import Role
 from weft.framework.operation import Operation, Tensor
-from weft.ops.session_tensor import delete_session_tensor, device_of, get_session_tensor
+from weft.ops.declaration import definition_of
+from weft.ops.session_tensor import delete_session_tensor, device_of, drop_tensor, get_session_tensor, keep_tensor, kept_tensor
 
 _DROPPED_AT_ONCE: Final = 10
+_OF_HANDLE: Final = (definition_of(kept_tensor), definition_of(drop_tensor))
 
 
 class Runner(Protocol):
@@ -142,8 +145,8 @@ class KeptTensors:
     @staticmethod
     def fed(tensor: Tensor, handle: TensorHandle) -> tuple[Tensor, Any]:
         """What is fed for a handle: its text to the placeholder of a kept tensor on the same device, else the value itself."""
-        consumers = [op for op in tensor.consumers() if op.type in ("GetSessionTensor", "DeleteSessionTensor")]
-        if tensor.op.type != "Placeholder" or not consumers:
+        consumers = [op for op in tensor.consumers() if op.op_def in _OF_HANDLE]
+        if tensor.op.op_def.role is not Role.PLACEHOLDER or not consumers:
             return tensor, handle.eval()
         if consumers[0].device == device_of(handle.handle) or not consumers[0].outputs:
             return tensor, handle.handle
@@ -152,4 +155,4 @@ class KeptTensors:
 
 def handle_dtype(tensor: Tensor) -> DType | None:
     """The dtype of the tensor that is kept, when a fetched tensor is a handle."""
-    return tensor.op.inputs[0].dtype.base_dtype if tensor.op.type == "GetSessionHandle" else None
+    return tensor.op.inputs[0].dtype.base_dtype if tensor.op.op_def is definition_of(keep_tensor) else None

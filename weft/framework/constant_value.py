@@ -74,43 +74,24 @@ def constant_dims(tensor: Tensor) -> Dims:
     value = constant_value(tensor)
     if value is not None:
         return tuple(None if size < 0 else int(size) for size in np.ravel(value))
-    op = tensor.op
-    if op.type == "Shape":
-        return op.inputs[0].dims
-    if op.type == "Pack" and tensor.shape.ndims == 1:
-        return tuple(_scalar(t) for t in op.inputs)
-    if op.type == "ConcatV2":
-        parts = [constant_dims(t) for t in op.inputs[:-1]]
-        return None if None in parts else tuple(size for part in parts for size in part)  # type: ignore[union-attr]
-    if op.type in ("Cast", "Identity") and op.inputs[0].dtype.is_integer:
-        return constant_dims(op.inputs[0])
-    if op.type == "StridedSlice":
-        sliced = _sliced_dims(op)
-        if sliced is not None:
-            return sliced
+    known = _known_elements(tensor)
+    if known is not None:
+        return known
     length = tensor.dims[0] if tensor.dims is not None and len(tensor.dims) == 1 else None
     return None if length is None else (None,) * length
 
 
-def _scalar(tensor: Tensor) -> int | None:
+def constant_size(tensor: Tensor) -> int | None:
+    """The size that an integer scalar holds; None where it is not known, or -1."""
     value = constant_value(tensor)
     if value is not None:
         return None if value < 0 else int(value)
-    op = tensor.op
-    if op.type == "StridedSlice" and op.attrs["shrink_axis_mask"] == 1:
-        dims = constant_dims(op.inputs[0])
-        begin = constant_value(op.inputs[1])
-        if dims is not None and begin is not None and len(begin) == 1 and -len(dims) <= begin[0] < len(dims):
-            return dims[int(begin[0])]
-    return None
+    known = _known_elements(tensor)
+    return known[0] if known is not None and len(known) == 1 else None
 
 
-def _sliced_dims(op: Any) -> Dims:
-    masks = op.attrs["shrink_axis_mask"], op.attrs["new_axis_mask"], op.attrs["ellipsis_mask"]
-    begin, end, strides = (constant_value(t) for t in op.inputs[1:])
-    source = constant_dims(op.inputs[0])
-    if any(masks) or source is None or begin is None or end is None or strides is None or len(begin) != 1:
-        return None
-    first = None if op.attrs["begin_mask"] & 1 else int(begin[0])
-    last = None if op.attrs["end_mask"] & 1 else int(end[0])
-    return source[first : last : int(strides[0])]
+def _known_elements(tensor: Tensor) -> Dims:
+    definition = tensor.op.op_def
+    if definition.role is Role.ALIAS and tensor.dtype.is_integer:
+        return constant_dims(tensor.op.inputs[tensor.value_index])
+    return None if definition.known_elements is None else definition.known_elements(tensor.op)

@@ -26,6 +26,7 @@ from typing import Any, Final, TypedDict, Unpack
 from weft.framework import dtypes
 from weft.framework.dtypes import DType
 from weft.framework.op_role import Role
+from weft.framework.tensor_shape import Dims
 
 _ANNOTATION_KINDS: Final = {
     "bool": "bool",
@@ -86,6 +87,7 @@ class Traits(TypedDict, total=False):
     stateful: bool
     compiled_only: bool
     shape_only: bool
+    known_elements: Callable[[Any], Dims]
     reshapes: bool
     memory_bound: bool
     static: Sequence[str]
@@ -131,6 +133,9 @@ class OpDef:
     """The kernel needs JAX; a stage with it is never interpreted on NumPy."""
     shape_only: bool = False
     """The value depends on the inputs' shapes alone."""
+    known_elements: Callable[[Any], Dims] | None = None
+    """`known_elements(op)` of an op that makes shapes: the elements of its first output, an integer vector or scalar, None for
+    each that only a run tells. It is asked where the value is not known as a whole."""
     reshapes: bool = False
     """The output has the elements of the first input in their order, in another shape."""
     memory_bound: bool = False

@@ -80,7 +80,10 @@ def must_run_on_cpu(node: Any, pin_variables_on_cpu: bool = False) -> bool:
         pin_variables_on_cpu: whether variables, and what updates them, count as such.
     """
     node_def = node if isinstance(node, node_def_pb2.NodeDef) else node.node_def
-    if node_def.op == "Const" and node_def.attr["dtype"].type in (types_pb2.DT_STRING, types_pb2.DT_INT32):
+    if op_def.role_of(node_def.op) is Role.CONSTANT and node_def.attr["dtype"].type in (
+        types_pb2.DT_STRING,
+        types_pb2.DT_INT32,
+    ):
         return True
     if node_def.op in ("DynamicStitch", "ParallelDynamicStitch"):
         return bool(node_def.attr["T"].type == types_pb2.DT_INT32)

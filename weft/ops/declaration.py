@@ -119,6 +119,12 @@ def _builder(definition: OpDef, kernel: Callable[..., Any]) -> Callable[..., Any
     return add
 
 
+def definition_of(builder: Callable[..., Any]) -> OpDef:
+    """The declaration behind a function that `op` made: how code names the very op that it means."""
+    definition: OpDef = builder.op_def  # type: ignore[attr-defined]
+    return definition
+
+
 # What later versions of ops have, and programs of 1.x don't pass: it cannot stand before the name.
 _LATER_ATTRS: Final = frozenset(("bad_indices_policy", "explicit_paddings", "incompatible_shape_error"))
 

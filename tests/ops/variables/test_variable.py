@@ -393,3 +393,12 @@ def test_a_resource_variable_is_cached_on_the_device_named_alone():
     assert variable.device == "/job:ps/task:1"
     assert variable.value().device == "/device:CPU:3"
     assert variable.value() is variable.value()
+
+
+def test_a_scalar_shape_of_the_older_op_stands_for_an_unknown_one() -> None:
+    def made(shape: tuple[int, ...]) -> tf.Tensor:
+        graph = tf.get_default_graph()
+        return graph.create_op("Variable", [], [tf.float32._as_ref], attrs={"shape": shape, "dtype": tf.float32}).outputs[0]
+
+    assert made(()).shape.ndims is None
+    assert made((2, 3)).shape.as_list() == [2, 3]

@@ -95,6 +95,24 @@ def test_a_write_outside_of_an_array_is_found_in_a_late_iteration():
         sess.run(array.stack())
 
 
+def test_a_loop_with_scatters_is_taken_over(taken):
+    _, y = tf.while_loop(
+        lambda i, v: i < LONG,
+        lambda i, v: (i + 1, tf.tensor_scatter_nd_add(v, [[i % 3]], [1.0])),
+        [tf.constant(0), tf.zeros([3])],
+    )
+    assert _run_as_interpreted(y).tolist() == [334, 333, 333]
+    assert taken == [(256, True), (0, True)]
+
+
+def test_a_scatter_outside_of_its_tensor_is_found_in_a_late_iteration():
+    _, y = tf.while_loop(
+        lambda i, v: i < LONG, lambda i, v: (i + 1, v + tf.scatter_nd([[i]], [1.0], [700])), [tf.constant(0), tf.zeros([700])]
+    )
+    with tf.Session() as sess, pytest.raises(tf.errors.InvalidArgumentError, match=r"700"):
+        sess.run(y)
+
+
 def test_a_branch_with_checks_keeps_the_loop_interpreted(taken):
     rows = tf.placeholder(tf.int32, [None])
 

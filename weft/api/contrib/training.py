@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from weft.framework.dtypes import as_dtype
+from weft.framework.op_role import Role
 from weft.framework.tensor_shape import TensorShape
 
 
@@ -53,7 +54,7 @@ def byte_size_load_fn(op: Any) -> float:
         raise ValueError(f"Op {op.name!r} ({op.type}) must have a single output to have a size, it has {len(op.outputs)}")
     output = op.outputs[0]
     shape, dtype = output.get_shape(), output.dtype
-    if not shape.is_fully_defined() or op.type == "VarHandleOp":
+    if not shape.is_fully_defined() or op.op_def.role is Role.VARIABLE:
         # A variable tells the shape of its value in an attribute.
         declared = op.attrs.get("shape")
         shape, dtype = TensorShape(declared), as_dtype(op.attrs.get("dtype", dtype))

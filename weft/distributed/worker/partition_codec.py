@@ -16,6 +16,7 @@ from weft.framework.function_def import functions_of
 from weft.framework.graph import Graph
 from weft.framework.graph_def import to_node_def
 from weft.framework.importer import add_nodes
+from weft.framework.op_role import Role
 from weft.framework.operation import Operation, Tensor
 from weft.ops.sendrecv import SOURCE_NAME
 from weft.passes.partition import Edge, Partition
@@ -111,17 +112,18 @@ def decode(proto: graph_pb2.GraphDef, task: str, fetches: list[str]) -> Partitio
     partition = Partition(task)
     feeds: dict[int, Tensor] = {}
     for op in graph.get_operations():
-        if op.type == "_Arg":
+        role = op.op_def.role
+        if role is Role.ARGUMENT:
             feeds[op.attrs["index"]] = op.outputs[0]
             if op.attrs[_STATIC]:
                 partition.static_feeds.add(op.outputs[0])
-        elif op.type == "_Recv":
+        elif role is Role.RECEIVE:
             edge = Edge(op.attrs[_EDGE], op.outputs[0], op.attrs["send_device"], task)
             # Which of both it is shows in how the nodes use it: as a value or as a control input.
             partition.recvs[op.outputs[0]] = edge
             partition.recvs[op] = edge
-        elif op.type in ("_Send", "_SendControl"):
-            source = op.inputs[0] if op.type == "_Send" else op.control_inputs[0]
+        elif role is Role.SEND:
+            source = op.inputs[0] if op.inputs else op.control_inputs[0]
             partition.sends.append(Edge(op.attrs[_EDGE], source, task, op.attrs["recv_device"]))
         else:
             partition.nodes.append(op)

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, Final
 
 from weft.framework import dtypes
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
+from weft.ops.declaration import definition_of
 from weft.ops.math.casting import cast
 from weft.ops.math.comparison import equal, less
 from weft.ops.math.reduce_functions import reduce_mean
+from weft.ops.math.unary import sigmoid_node
+from weft.ops.nn.activation import relu, relu6, softplus
 from weft.ops.summary.nodes import histogram, scalar
+
+_RELU6: Final = definition_of(relu6)
+_SIGMOID: Final = definition_of(sigmoid_node)
+_WITH_ZEROS: Final = (definition_of(relu), definition_of(softplus), _RELU6)
 
 
 def _zero_fraction(tensor: Any) -> Any:
@@ -30,11 +37,11 @@ def summarize_tensor(tensor: Any, tag: str | None = None) -> Any:
 def summarize_activation(op: Any) -> Any:
     """Summaries of a layer's outputs: a histogram, and for Relu, Softplus, Relu6 and Sigmoid the shares at their ends."""
     name = op.op.name
-    if op.op.type in ("Relu", "Softplus", "Relu6"):
+    if op.op.op_def in _WITH_ZEROS:
         scalar(f"{name}/zeros", _zero_fraction(op))
-    if op.op.type == "Relu6":
+    if op.op.op_def is _RELU6:
         scalar(f"{name}/sixes", reduce_mean(cast(equal(op, cast(6, op.dtype.base_dtype)), dtypes.float32)))
-    if op.op.type == "Sigmoid":
+    if op.op.op_def is _SIGMOID:
         scalar(f"{name}/saturated", reduce_mean(cast(less(op, cast(0.01, op.dtype.base_dtype)), dtypes.float32)))
     return histogram(f"{name}/activation", op)
 

@@ -10,7 +10,7 @@ import numpy as np
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
 from weft.framework.aliases import Gradients
-from weft.framework.constant_value import constant_value
+from weft.framework.constant_value import constant_dims, constant_size, constant_value
 from weft.framework.dtypes import DType
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation, Tensor
@@ -109,8 +109,19 @@ def _joined(xp: Any, values: Any, axis: Any) -> Any:
     return xp.concatenate(values, at)
 
 
-@op("ConcatV2", "values: N*T, axis: Tidx -> output: T", memory_bound=True, infer=_concat_shape, gradient=_concat_gradient,
-    static=("axis",), types={"Tidx": INDEX}, defaults={"Tidx": dtypes.int32})  # fmt: skip
+def _concat_elements(node: Operation) -> Dims:
+    elements: list[int | None] = []
+    for tensor in node.inputs[:-1]:
+        part = constant_dims(tensor)
+        if part is None:
+            return None
+        elements += part
+    return tuple(elements)
+
+
+@op("ConcatV2", "values: N*T, axis: Tidx -> output: T", memory_bound=True, known_elements=_concat_elements,
+    infer=_concat_shape, gradient=_concat_gradient, static=("axis",),
+    types={"Tidx": INDEX}, defaults={"Tidx": dtypes.int32})  # fmt: skip
 def concat_v2(xp, values, axis):
     """The inputs one after the other along `axis`."""
     return _joined(xp, values, axis)
@@ -172,7 +183,14 @@ def _pack_gradient(node: Operation, grad: Any) -> list[Any]:
     return list(unpack(grad, num=len(node.inputs), axis=node.attrs["axis"]))
 
 
-@op("Pack", "values: N*T -> output: T", memory_bound=True, infer=_pack_shape, gradient=_pack_gradient)
+def _pack_elements(node: Operation) -> Dims:
+    if node.outputs[0].shape.ndims != 1:
+        return None
+    return tuple(constant_size(tensor) for tensor in node.inputs)
+
+
+@op("Pack", "values: N*T -> output: T", memory_bound=True, known_elements=_pack_elements, infer=_pack_shape,
+    gradient=_pack_gradient)  # fmt: skip
 def pack(xp, values, *, axis: int = 0):
     """The inputs side by side along a new axis."""
     shape = values[0].shape

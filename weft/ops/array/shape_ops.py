@@ -39,6 +39,7 @@ def _vectors(node: Operation) -> list[Dims]:
     infer=_vectors,
     gradient=not_differentiable,
     shape_only=True,
+    known_elements=lambda node: node.inputs[0].dims,
     types={"out_type": INDEX},
 )
 def shape_node(xp, input, *, out_type: DType = dtypes.int32):

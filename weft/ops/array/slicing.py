@@ -14,7 +14,7 @@ from jax import lax
 
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
-from weft.framework.constant_value import constant_value
+from weft.framework.constant_value import constant_dims, constant_value
 from weft.framework.op_builder import graph_of
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
@@ -152,7 +152,26 @@ def _moving_index(rank: int, begin: Any, strides: Any, masks: Mapping[str, int])
     return tuple(begin[next(places)] if entry is ... else entry for entry in entries)
 
 
-@op("StridedSlice", "input: T, begin: Index, end: Index, strides: Index -> output: T", memory_bound=True, infer=_strided_shape,
+def _strided_elements(node: Operation) -> Dims:
+    """The elements of a slice, or the one element, of a vector of sizes."""
+    if node.attrs["new_axis_mask"] or node.attrs["ellipsis_mask"]:
+        return None
+    source = constant_dims(node.inputs[0])
+    begin, end, strides = (constant_value(tensor) for tensor in node.inputs[1:])
+    if source is None or begin is None or len(begin) != 1:
+        return None
+    if node.attrs["shrink_axis_mask"]:
+        at = int(begin[0])
+        return (source[at],) if -len(source) <= at < len(source) else None
+    if end is None or strides is None:
+        return None
+    first = None if node.attrs["begin_mask"] & 1 else int(begin[0])
+    last = None if node.attrs["end_mask"] & 1 else int(end[0])
+    return source[first : last : int(strides[0])]
+
+
+@op("StridedSlice", "input: T, begin: Index, end: Index, strides: Index -> output: T", memory_bound=True,
+    known_elements=_strided_elements, infer=_strided_shape,
     gradient=_strided_gradient, static=("begin", "end", "strides"), dynamic=_moving,
     types={"Index": (dtypes.int16, *INDEX)})  # fmt: skip
 def strided_slice_node(

@@ -8,6 +8,7 @@ import numpy as np
 
 from weft.errors import UnimplementedError
 from weft.framework import dtypes
+from weft.framework.constant_value import constant_dims
 from weft.framework.dtypes import DType
 from weft.framework.indexed_slices import IndexedSlices
 from weft.framework.operation import Operation, Tensor
@@ -25,7 +26,14 @@ def _cast_gradient(node: Operation, grad: Any) -> list[Any]:
     return [cast(grad, source) if source in INEXACT and target in INEXACT else None]
 
 
-@op("Cast", "x: SrcT -> y: DstT", memory_bound=True, infer=same_as_input, gradient=_cast_gradient)
+def _cast_elements(node: Operation) -> Dims:
+    source = node.inputs[0]
+    return constant_dims(source) if source.dtype.is_integer else None
+
+
+@op(
+    "Cast", "x: SrcT -> y: DstT", memory_bound=True, known_elements=_cast_elements, infer=same_as_input, gradient=_cast_gradient
+)
 def cast_node(xp, x, *, DstT: DType, Truncate: bool = False):
     """The elements in another type: floats lose what follows the point, complex numbers their imaginary part."""
     target = np.dtype(DstT.as_numpy_dtype)

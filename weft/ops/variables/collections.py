@@ -14,10 +14,8 @@ from weft.framework.tensor_shape import Dims
 from weft.ops.array.constant import constant
 from weft.ops.array.joining import stack
 from weft.ops.control_flow.ordering import group, no_op
-from weft.ops.declaration import not_differentiable, op
+from weft.ops.declaration import Role, not_differentiable, op
 from weft.ops.variables.assign import is_variable_initialized
-
-_VARIABLE_OPS = ("Variable", "VariableV2", "AutoReloadVariable")
 
 
 def global_variables(scope: str | None = None) -> list[Any]:
@@ -94,7 +92,8 @@ def _variables_or_all(var_list: Sequence[Any] | None) -> Sequence[Any]:
     found = global_variables() + local_variables()
     if found:
         return found
-    return [each.outputs[0] for each in get_default_graph().get_operations() if each.type in _VARIABLE_OPS]
+    states = [each.outputs[0] for each in get_default_graph().get_operations() if each.op_def.role is Role.VARIABLE]
+    return [state for state in states if state.dtype.is_ref]
 
 
 def _some(node: Operation) -> list[Dims]:

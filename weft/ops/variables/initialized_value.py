@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from weft.framework.collections import GraphKeys
 from weft.framework.operation import Operation, Tensor
 from weft.ops.control_flow.cond import cond
 from weft.ops.declaration import Role, op, same_as_input
 
-_LEFT_ALONE = (
-    "IsVariableInitialized",
-    "VarIsInitializedOp",
-    "ReadVariableOp",
-    "VariableValue",
-    "If",
-    "StatelessIf",
-)
-_VARIABLE_OPS = ("Variable", "VariableV2", "VarHandleOp")
+_LEFT_ALONE: Final = frozenset((Role.PROBE, Role.READ, Role.BRANCH))
 
 
 @op(
@@ -60,9 +52,9 @@ def _guarded_tensor(name: str, tensor: Tensor, done: dict[Operation, Operation])
 
 
 def _guarded_op(name: str, operation: Operation, done: dict[Operation, Operation]) -> Operation:
-    if operation.type in _LEFT_ALONE:
+    if operation.op_def.role in _LEFT_ALONE:
         return operation
-    if operation.type in _VARIABLE_OPS:
+    if operation.op_def.role is Role.VARIABLE:
         value = _initialized_value_of(operation)
         return operation if value is None else value.op
     inputs = [_guarded_tensor(name, tensor, done) for tensor in operation.inputs]

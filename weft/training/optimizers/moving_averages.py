@@ -8,6 +8,7 @@ from typing import Any
 from weft.framework import dtypes
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
+from weft.framework.op_role import Role
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.control_flow.init_scope import init_scope
@@ -110,7 +111,7 @@ class ExponentialMovingAverage:
             return slot_creator.create_slot(var, value, self._name)
         if self._zero_debias:
             self._debiased.add(var)
-        beside = var.op.type in ("Variable", "VariableV2", "VarHandleOp")
+        beside = var.op.op_def.role is Role.VARIABLE
         return slot_creator.create_zeros_slot(var, self._name, colocate_with_primary=beside)
 
     def _effective_decay(self) -> Any:

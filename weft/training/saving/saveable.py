@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 from weft.framework.device_spec import DeviceSpec
+from weft.framework.dtypes import resource
 from weft.framework.graph import get_default_graph
+from weft.framework.op_role import Role
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.identity import identity_node
@@ -18,9 +20,6 @@ from weft.ops.variables.resource_variable import ResourceVariable
 from weft.ops.variables.saveable_object import SaveableObject as SaveableObject
 from weft.ops.variables.saveable_object import SaveSpec as SaveSpec
 from weft.ops.variables.variable import Variable
-
-_REF_VARIABLE_OPS: Final = frozenset(("Variable", "VariableV2", "AutoReloadVariable"))
-_VARIABLE_OPS: Final = _REF_VARIABLE_OPS | {"VarHandleOp", "ReadVariableOp"}
 
 
 class ReferenceVariableSaveable(SaveableObject):
@@ -115,7 +114,7 @@ def names_of(variables: Any) -> dict[str, Any]:
             element = _variable_tensor(item)
             if element is None:
                 raise TypeError(f"Variable to save is not a Variable: {item}")
-            op = element.op.inputs[0].op if element.op.type == "ReadVariableOp" else element.op
+            op = element.op.inputs[0].op if _is_reading(element) else element.op
             _add_name(names, op.name, element)
     return names
 
@@ -148,7 +147,16 @@ def _variable_tensor(item: Any) -> Tensor | None:
     if isinstance(item, ResourceVariable):
         return item._as_graph_element()
     tensor = convert_to_tensor(item, as_ref=True)
-    return tensor if isinstance(tensor, Tensor) and tensor.op.type in _VARIABLE_OPS else None
+    is_state = isinstance(tensor, Tensor) and (_is_reference(tensor) or _is_reading(tensor))
+    return tensor if is_state else None
+
+
+def _is_reference(tensor: Tensor) -> bool:
+    return tensor.op.op_def.role is Role.VARIABLE and tensor.dtype.is_ref
+
+
+def _is_reading(tensor: Tensor) -> bool:
+    return tensor.op.op_def.role is Role.READ and tensor.op.inputs[0].dtype is resource
 
 
 def saveables_for(item: Any, name: str) -> Iterator[SaveableObject]:
@@ -167,7 +175,7 @@ def saveables_for(item: Any, name: str) -> Iterator[SaveableObject]:
             raise TypeError(
                 f"names_to_saveables must be a dict mapping string names to Tensors/Variables. Not a variable: {item}"
             )
-        kind = ReferenceVariableSaveable if tensor.op.type in _REF_VARIABLE_OPS else ResourceVariableSaveable
+        kind = ReferenceVariableSaveable if _is_reference(tensor) else ResourceVariableSaveable
         yield kind(tensor, "", name)
 
 
@@ -185,5 +193,5 @@ def _slice_saveables(slices: Sequence[Any], name: str) -> Iterator[SaveableObjec
         full_name = full_name or info.full_name
         if full_name != info.full_name:
             raise ValueError(f"Slices must all be from the same tensor: {full_name} != {info.full_name}")
-        kind = ReferenceVariableSaveable if variable.op.type in _REF_VARIABLE_OPS else ResourceVariableSaveable
+        kind = ReferenceVariableSaveable if variable.op.outputs[0].dtype.is_ref else ResourceVariableSaveable
         yield kind(variable, info.spec, name)

@@ -16,6 +16,8 @@ from weft.framework.collection_proto import register_proto_function
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
 from weft.framework.name_prefix import prepend_name_scope, strip_name_scope
+from weft.ops.declaration import definition_of
+from weft.ops.io.checkpoint_io import merge_v2_checkpoints
 from weft.ops.variables.collections import _all_saveable_objects
 from weft.platform import gfile, tf_logging
 from weft.training.saving import meta_graph
@@ -243,7 +245,7 @@ class Saver:
                     self._kept.delete_oldest(self.saver_def.version, meta_graph_suffix)
             except (errors.FailedPreconditionError, errors.NotFoundError) as error:
                 # A merge says better itself that the tasks see different files.
-                is_merge = error.op is not None and error.op.type == "MergeV2Checkpoints"
+                is_merge = error.op is not None and error.op.op_def is definition_of(merge_v2_checkpoints)
                 if not is_merge and not gfile.IsDirectory(os.path.dirname(save_path) or "."):
                     raise ValueError(f"Parent directory of {save_path} doesn't exist, can't save.") from error
                 raise

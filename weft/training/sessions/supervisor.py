@@ -15,6 +15,7 @@ from weft.framework import dtypes
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import Graph, get_default_graph
 from weft.framework.graph_file import write_graph
+from weft.framework.op_role import Role
 from weft.ops.summary.merge import merge_all
 from weft.ops.variables.collections import global_variables, global_variables_initializer, report_uninitialized_variables
 from weft.platform import tf_logging
@@ -133,7 +134,8 @@ class Supervisor:
         if self._is_chief:
             return
         for op in self._graph.get_operations():
-            if op.type in ("Variable", "VariableV2") and not op.device:
+            # TensorFlow does not ask it of variables behind handles.
+            if op.op_def.role is Role.VARIABLE and op.outputs[0].dtype.is_ref and not op.device:
                 raise ValueError(f"When using replicas, all Variables must have their device set: {op.name!r} has none")
 
     @property

@@ -1,0 +1,120 @@
+"""What kind of thing an op is stands in its declaration: no other part of weft tells ops apart by their names.
+
+A list of names is out of date as soon as an op is added: code that needs to know asks for the op's role or another trait, or,
+where it means one very op, for its declaration (`definition_of`).
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import pkgutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import weft
+import weft.ops
+from weft.framework import op_def
+
+for _module in pkgutil.walk_packages(weft.ops.__path__, "weft.ops."):
+    importlib.import_module(_module.name)
+
+ROOT = Path(weft.__file__).parent
+NAMES = {definition.name for definition in op_def.registered()}
+
+# A node's or a declaration's name of its op: `op.type`, `definition.name`, `node_def.op`.
+NAMING = ("type", "name", "op")
+
+EXCEPTIONS = {
+    ("framework/subgraph.py", "CheckNumerics, Identity"): "TensorFlow says what graph_util.remove_training_nodes removes",
+    ("framework/subgraph.py", "DynamicStitch, ParallelDynamicStitch"): "TensorFlow says what graph_util.must_run_on_cpu is of",
+    ("framework/subgraph.py", "Cast"): "TensorFlow says what graph_util.must_run_on_cpu is of",
+    ("training/device_setter.py", "MutableDenseHashTableV2, MutableHashTableOfTensorsV2, MutableHashTableV2, VarHandleOp, "
+     "Variable, VariableV2"): "TensorFlow's STANDARD_PS_OPS, which programs may read",
+    ("testing/environment.py", "Const"): "TensorFlow's tests compare serial graphs so",
+}  # fmt: skip
+
+ROOMS = (
+    "framework",
+    "passes",
+    "autodiff",
+    "protocol",
+    "distributed",
+    "client",
+    "models",
+    "events",
+    "training",
+    "testing",
+    "api",
+)
+
+
+def _names_in(node: ast.AST) -> set[str]:
+    return {each.value for each in ast.walk(node) if isinstance(each, ast.Constant) and each.value in NAMES}
+
+
+def _is_name_of_op(node: ast.AST) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr in NAMING
+
+
+def _collection(node: ast.expr) -> ast.expr | None:
+    """The elements of a collection that is written out, in a call such as `frozenset(...)` or without one."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("frozenset", "set", "tuple", "list"):
+        return _collection(node.args[0]) if node.args else None
+    if isinstance(node, ast.BinOp):
+        return node
+    if isinstance(node, ast.Dict):
+        return ast.Tuple([key for key in node.keys if key is not None], ast.Load())
+    return node if isinstance(node, ast.Tuple | ast.List | ast.Set) else None
+
+
+def _told_apart(tree: ast.Module) -> Iterator[set[str]]:
+    """The names of ops that a module compares names with, or keeps in a constant to do so."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Compare):
+            sides = [node.left, *node.comparators]
+            if any(map(_is_name_of_op, sides)):
+                yield set().union(*(_names_in(side) for side in sides if not _is_name_of_op(side)))
+        elif isinstance(node, ast.Match) and _is_name_of_op(node.subject):
+            yield _names_in(ast.Tuple([case.pattern for case in node.cases], ast.Load()))  # type: ignore[list-item]
+    for statement in tree.body:
+        value = statement.value if isinstance(statement, ast.Assign | ast.AnnAssign) else None
+        elements = None if value is None else _collection(value)
+        if elements is not None:
+            yield _names_in(elements)
+
+
+def _found(room: str) -> list[tuple[str, str]]:
+    found = []
+    for path in sorted((ROOT / room).rglob("*.py")):
+        for names in _told_apart(ast.parse(path.read_text())):
+            if names:
+                found.append((path.relative_to(ROOT).as_posix(), ", ".join(sorted(names))))
+    return found
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_no_op_is_told_by_its_name(room: str) -> None:
+    assert [each for each in _found(room) if each not in EXCEPTIONS] == []
+
+
+def test_the_exceptions_are_still_there() -> None:
+    found = {each for room in ROOMS for each in _found(room)}
+    assert [each for each in EXCEPTIONS if each not in found] == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'x = op.type == "Identity"',
+        'x = "Identity" != node_def.op',
+        'x = definition.name in ("Assign", "AssignVariableOp")',
+        'KINDS: Final = frozenset(("VariableV2", "Variable"))',
+        'KINDS = OTHERS | {"NoOp"}',
+        'KINDS = {"If": 1}',
+    ],
+)
+def test_a_name_told_apart_is_found(line: str) -> None:
+    assert any(_told_apart(ast.parse(line)))
