@@ -75,6 +75,11 @@ class OpError(Exception):
         """The Operation that failed, or None."""
         return self._op
 
+    def locate(self, op: Any, node_def: Any = None) -> None:
+        """Say which Operation has failed, once it is known; and its NodeDef if that is given."""
+        self._op = op
+        self._node_def = node_def or self._node_def
+
     @property
     def error_code(self) -> int:
         """The integer status code."""
@@ -94,7 +99,7 @@ class OpError(Exception):
             built = op.built_at
             if built:
                 lines.append(f"\nOperation {op.name!r} was built at:\n{built}")
-            op = op._original_op
+            op = op.original_op
         return "\n".join(lines)
 
 

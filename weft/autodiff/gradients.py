@@ -210,7 +210,7 @@ class _Walk:
             for outer, argument in graph.captures.items():
                 self._arguments.setdefault(outer, []).append(argument)
                 self._behind[argument.op] = outer
-            graph = graph._outer_graph
+            graph = graph.outer_graph if graph.has_outer_graph else None
 
     def _inputs(self, op: Operation) -> Sequence[Tensor]:
         return [self._behind[op]] if op in self._behind else op.inputs
@@ -285,7 +285,7 @@ class _Walk:
                 self._received.setdefault(tensor, []).append(gradient)
 
     def _outgoing(self, op: Operation, rule: Any, incoming: Sequence[Any]) -> list[Any]:
-        with self._graph._original_op(op):
+        with self._graph.original_op(op):
             outgoing = _as_list(rule(op, *incoming))
             if len(outgoing) != len(op.inputs) and op.op_def.role is not Role.LOOP:
                 raise ValueError(

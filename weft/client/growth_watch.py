@@ -28,7 +28,7 @@ class GrowthWatch:
 
     def look(self) -> None:
         """Called when a run needs a new plan; logs a warning once, when a line has added operations too often."""
-        count = len(self._graph._operations)
+        count = len(self._graph.operations)
         if self._is_over or count == self._seen:
             return
         if self._seen >= 0:
@@ -44,7 +44,7 @@ class GrowthWatch:
                     'The graph grows in a loop: File "%s", line %d, in %s has added operations (%r the last) between %d runs '
                     "of one session, and the graph has %d operations by now. Every run is slower than the one before. Build "
                     "the graph before the loop, with placeholders for what changes; Graph.finalize() finds what adds to it",
-                    code.co_filename, line, code.co_name, op.name, PATIENCE, len(self._graph._operations),
+                    code.co_filename, line, code.co_name, op.name, PATIENCE, len(self._graph.operations),
                 )  # fmt: skip
                 self._is_over = True
                 self._lines.clear()

@@ -129,12 +129,11 @@ class BaseSession:
         """The error with the client's own operation, found by name when it comes from another task's copy of the graph."""
         op = error.op
         if op is not None and op.graph is not self._graph:
-            error._op = self._graph.find_operation(op.name)
+            op = self._graph.find_operation(op.name)
         elif op is None and error.node_def is not None:
-            error._op = self._graph.find_operation(error.node_def.name)
-        if error._op is not None:
-            # What came over the wire has no more than the node's name.
-            error._node_def = error._op.node_def
+            op = self._graph.find_operation(error.node_def.name)
+        # An error that came over the wire has no more than the node's name: the NodeDef is the client's too.
+        error.locate(op, None if op is None else op.node_def)
         return error
 
     def make_callable(self, fetches: Any, feed_list: Any = None, accept_options: bool = False) -> Callable[..., Any]:
@@ -201,7 +200,7 @@ class BaseSession:
         backend = self._backend
         if backend is None:
             raise RuntimeError("Attempted to use a closed Session.")
-        if not self._graph._operations:
+        if not self._graph.operations:
             raise RuntimeError("The Session graph is empty.  Add operations to the graph before calling run().")
         return backend
 

@@ -50,7 +50,7 @@ class Collections:
     def __init__(self) -> None:
         self._collections: dict[str, list[Any]] = {}
 
-    def _check_not_finalized(self) -> None:
+    def check_not_finalized(self) -> None:
         """Overridden by a graph that can be closed."""
 
     @property
@@ -64,7 +64,7 @@ class Collections:
 
     def add_to_collection(self, name: str, value: Any) -> None:
         """Append a value to a collection."""
-        self._check_not_finalized()
+        self.check_not_finalized()
         self._collections.setdefault(name, []).append(value)
 
     def add_to_collections(self, names: Any, value: Any) -> None:
@@ -86,5 +86,5 @@ class Collections:
 
     def clear_collection(self, name: str) -> None:
         """Empty a collection."""
-        self._check_not_finalized()
+        self.check_not_finalized()
         self._collections.pop(name, None)

@@ -166,8 +166,8 @@ def _declare(enum: int, name: str, numpy_type: Any) -> DType:
     dtype = DType(enum, name, numpy_type)
     ref = DType(enum + _REF_OFFSET, name + "_ref", numpy_type, base=dtype)
     for each in (dtype, ref):
-        _BY_ENUM[each._enum] = each
-        _BY_NAME[each._name] = each
+        _BY_ENUM[each.as_datatype_enum] = each
+        _BY_NAME[each.name] = each
     if numpy_type is not None and not name.startswith(("q", "resource", "variant")):
         _BY_NUMPY[numpy_type] = dtype
     return dtype

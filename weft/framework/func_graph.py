@@ -47,9 +47,14 @@ class FuncGraph(Graph):
         if outer_graph is not None:
             self._names = outer_graph._names
             self._suffixes = outer_graph._suffixes
-            self._functions = outer_graph._functions
+            self.functions = outer_graph.functions
             self._collections = outer_graph._collections
             self._seed = outer_graph.seed
+
+    @property
+    def has_outer_graph(self) -> bool:
+        """Whether the body is built in another graph; one that came from a GraphDef is not."""
+        return self._outer_graph is not None
 
     @property
     def outer_graph(self) -> Graph:
@@ -68,10 +73,10 @@ class FuncGraph(Graph):
         return list(self.captures)
 
     @property
-    def _last_id(self) -> int:
+    def last_id(self) -> int:
         # Nodes with equal numbers get equal random seeds, so bodies must not count like the graphs around them.
-        outer = 0 if self._outer_graph is None else self._outer_graph._last_id
-        return (outer + 1) * 7919 + len(self._operations)
+        outer = 0 if self._outer_graph is None else self._outer_graph.last_id
+        return (outer + 1) * 7919 + len(self.operations)
 
     @contextlib.contextmanager
     def building(self) -> Iterator[FuncGraph]:
@@ -191,7 +196,7 @@ class FuncGraph(Graph):
         dtype = inner.dtype.base_dtype
         return graph_def.create_op_from_parts(self, "Identity", [inner], [dtype], "output", {"T": dtype}).outputs[0]
 
-    def _check_not_finalized(self) -> None:
+    def check_not_finalized(self) -> None:
         if self._finalized:
             raise ValueError(
                 f"Cannot add a node to {self.name!r}: a tensor that was made inside of this branch or loop body is used "

@@ -102,13 +102,13 @@ def functions_run_by(nodes: Iterable[Any], library: Any) -> set[str]:
 
 def grown_operations(graph: Any, version: int) -> list[Operation]:
     """The nodes of a graph that have got further outputs since that version, or run functions with such nodes."""
-    grown = {name for name, when in graph._grown.items() if when > version}
+    grown = {name for name, when in graph.grown.items() if when > version}
     if not grown:
         return []
     nodes = [op for op in graph.get_operations() if op.op_def.bodies]
     return [
         op for op in nodes
-        if op.name in grown or any(function.name in grown for function in functions_of([op], graph._functions))
+        if op.name in grown or any(function.name in grown for function in functions_of([op], graph.functions))
     ]  # fmt: skip
 
 

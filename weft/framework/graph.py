@@ -35,7 +35,7 @@ class Graph(Elements, Names, BuildingScopes, Collections):
         self._finalized = False
         self._seed: int | None = None
         # The version in which a node of that name, or of a function of that name, last got further outputs.
-        self._grown: dict[str, int] = {}
+        self.grown: dict[str, int] = {}
 
     @property
     def version(self) -> int:
@@ -73,7 +73,7 @@ class Graph(Elements, Names, BuildingScopes, Collections):
     def _unsafe_unfinalize(self) -> None:
         self._finalized = False
 
-    def _check_not_finalized(self) -> None:
+    def check_not_finalized(self) -> None:
         if self._finalized:
             raise RuntimeError("Graph is finalized and cannot be modified.")
 
@@ -84,7 +84,7 @@ class Graph(Elements, Names, BuildingScopes, Collections):
     def note_growth(self, name: str) -> None:
         """Give the graph a new version after the node of that name got further outputs."""
         self.note_change()
-        self._grown[name] = self._version
+        self.grown[name] = self._version
 
     def as_graph_def(self, from_version: int | None = None, add_shapes: bool = False) -> Any:
         """The GraphDef; with `from_version` only the nodes that were added after that version."""
@@ -127,7 +127,7 @@ class Graph(Elements, Names, BuildingScopes, Collections):
             RuntimeError: the graph is finalized.
         """
         if self._finalized:
-            self._check_not_finalized()
+            self.check_not_finalized()
         state = scopes.current(self)
         if control_inputs is None:
             control_inputs = self._implied_control_inputs(state, inputs)
@@ -155,20 +155,21 @@ class Graph(Elements, Names, BuildingScopes, Collections):
             tensor.add_consumer(op)
         for other in op.control_inputs:
             other.control_consumers.append(op)
-        op._id = next(self._changes)
-        self._operations[op.name] = op
-        self._version = op._id
+        op.id = next(self._changes)
+        self.operations[op.name] = op
+        self._version = op.id
 
     @property
-    def _last_id(self) -> int:
-        return len(self._operations)
+    def last_id(self) -> int:
+        return len(self.operations)
 
     def as_default(self) -> contextlib.AbstractContextManager[Graph]:
         """Make this graph the default for the block."""
         return default_graphs.use(self)
 
 
-_global_graph: list[Graph] = []
+# The process-wide graph, made when it is first asked for.
+_global_graph: Graph | None = None
 
 
 def get_default_graph() -> Graph:
@@ -176,19 +177,21 @@ def get_default_graph() -> Graph:
     graph = default_graphs.get_default()
     if graph is not None:
         return graph  # type: ignore[no-any-return]
-    if not _global_graph:
-        _global_graph.append(Graph())
-    return _global_graph[0]
+    global _global_graph
+    if _global_graph is None:
+        _global_graph = Graph()
+    return _global_graph
 
 
 def reset_default_graph() -> None:
     """Start over with an empty default graph; an AssertionError inside an `as_default` block."""
+    global _global_graph
     if not default_graphs.is_cleared():
         raise AssertionError(
             "Do not use tf.reset_default_graph() to clear nested graphs. If you need a cleared graph, exit the nesting and "
             "create a new graph."
         )
-    _global_graph[:] = [Graph()]
+    _global_graph = Graph()
 
 
 def lookup_op_def(name: str) -> OpDef:

@@ -26,7 +26,7 @@ def version_def(producer: int) -> Any:
 def to_node_def(op: Operation, add_shapes: bool = False) -> node_def_pb2.NodeDef:
     """The NodeDef of an operation; attributes in TensorFlow's encoding."""
     node = node_def_pb2.NodeDef(name=op.name, op=op.type, device=op.device)
-    node.input.extend(tensor._as_node_def_input() for tensor in op.inputs)
+    node.input.extend(tensor.as_node_def_input() for tensor in op.inputs)
     node.input.extend(f"^{other.name}" for other in op.control_inputs)
     declared = op.op_def.attrs
     for key in sorted(op.attrs):
@@ -43,15 +43,15 @@ def to_node_def(op: Operation, add_shapes: bool = False) -> node_def_pb2.NodeDef
 
 def to_graph_def(graph: Graph, from_version: int = 0, add_shapes: bool = False) -> graph_pb2.GraphDef:
     """The GraphDef of the operations that were made after `from_version`, in order."""
-    return graph_def_of(graph, [op for op in graph.get_operations() if op._id > from_version], add_shapes)
+    return graph_def_of(graph, [op for op in graph.get_operations() if op.id > from_version], add_shapes)
 
 
 def graph_def_of(graph: Graph, operations: Iterable[Operation], add_shapes: bool = False) -> graph_pb2.GraphDef:
     """The GraphDef of some operations of a graph, with all of its functions."""
     proto = graph_pb2.GraphDef(versions=graph.graph_def_versions)
     proto.node.extend(to_node_def(op, add_shapes) for op in operations)
-    for name in sorted(graph._functions):
-        proto.library.function.append(graph._functions[name].to_function_def())
+    for name in sorted(graph.functions):
+        proto.library.function.append(graph.functions[name].to_function_def())
     return proto
 
 

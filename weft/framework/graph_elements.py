@@ -12,19 +12,19 @@ class Elements:
 
     def __init__(self) -> None:
         super().__init__()
-        self._operations: dict[str, Operation] = {}
+        self.operations: dict[str, Operation] = {}
         self._unfeedable: set[Tensor] = set()
         self._unfetchable: set[Operation] = set()
-        self._functions: dict[str, Any] = {}
+        self.functions: dict[str, Any] = {}
 
     def get_operations(self) -> list[Operation]:
         """All operations in the order in which they were made."""
-        return list(self._operations.values())
+        return list(self.operations.values())
 
     def find_operation(self, name: str) -> Operation | None:
         """The node of that name, which may be one of a function's, or None."""
-        found = self._operations.get(name)
-        bodies = (function._operations.get(name) for function in self._functions.values())
+        found = self.operations.get(name)
+        bodies = (function.operations.get(name) for function in self.functions.values())
         return found or next((op for op in bodies if op is not None), None)
 
     def get_operation_by_name(self, name: str) -> Operation:
@@ -66,11 +66,11 @@ class Elements:
 
     def add_function(self, name: str, function: Any) -> None:
         """Put a function (a body graph) into the library, once per name."""
-        self._functions.setdefault(name, function)
+        self.functions.setdefault(name, function)
 
     def get_function(self, name: str) -> Any:
         """The function of that name; KeyError when there is none."""
-        return self._functions[name]
+        return self.functions[name]
 
     def _control_operation(self, item: Any) -> Operation:
         if hasattr(item, "indices") and hasattr(item, "values") and isinstance(item.values, Tensor):
@@ -113,7 +113,7 @@ def _find_by_name(elements: Elements, name: str, allow_tensor: bool, allow_opera
         if not index.isdigit():
             raise ValueError(f"The name {name!r} looks a like a Tensor name, but is not a valid one. Tensor names must be "
                              "of the form \"<op_name>:<output_index>\".")  # fmt: skip
-        op = elements._operations.get(op_name)
+        op = elements.operations.get(op_name)
         if op is None:
             raise KeyError(f"The name {name!r} refers to a Tensor which does not exist. The operation, {op_name!r}, does "
                            "not exist in the graph.")  # fmt: skip
@@ -121,7 +121,7 @@ def _find_by_name(elements: Elements, name: str, allow_tensor: bool, allow_opera
             raise KeyError(f"The name {name!r} refers to a Tensor which does not exist. The operation, {op_name!r}, exists "
                            f"but only has {len(op.outputs)} outputs.")  # fmt: skip
         return op.outputs[int(index)]
-    op = elements._operations.get(name)
+    op = elements.operations.get(name)
     if not allow_operation:
         if op is not None:
             raise ValueError(f"The name {name!r} refers to an Operation, not a {wanted}. Tensor names must be of the form "

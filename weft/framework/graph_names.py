@@ -18,7 +18,7 @@ _VALID_SCOPE_NAME: Final = re.compile(r"^[A-Za-z0-9_.\\/>-]*$")
 class Names:
     """What names a graph has given. Two threads never get the same one."""
 
-    _operations: dict[str, Operation]
+    operations: dict[str, Operation]
 
     def __init__(self) -> None:
         super().__init__()
@@ -50,7 +50,7 @@ class Names:
         settled = name[:-1] if name.endswith("/") else self.unique_name(name)
         if not _VALID_OP_NAME.match(settled):
             raise ValueError(f"'{settled}' is not a valid node name")
-        if settled in self._operations:
+        if settled in self.operations:
             raise ValueError(f"Duplicate node name in graph: {settled!r}; give the op another name")
         if name.endswith("/"):
             self._names.setdefault(settled.lower(), settled)

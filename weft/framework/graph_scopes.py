@@ -80,7 +80,7 @@ class BuildingScopes:
             yield
 
     @contextlib.contextmanager
-    def _attr_scope(self, attr_map: dict[str, Any]) -> Iterator[None]:
+    def attr_scope(self, attr_map: dict[str, Any]) -> Iterator[None]:
         merged = {**scopes.current(self).attrs, **attr_map}
         with scopes.entered(self, attrs={k: v for k, v in merged.items() if v is not None}):
             yield
@@ -90,7 +90,7 @@ class BuildingScopes:
         yield
 
     @contextlib.contextmanager
-    def _original_op(self, op: Operation) -> Iterator[None]:
+    def original_op(self, op: Operation) -> Iterator[None]:
         with scopes.entered(self, original_op=op):
             yield
 
@@ -113,7 +113,7 @@ class BuildingScopes:
                     break
                 op._set_device(function(op))
         elif state.device_name:
-            op._device = state.device_name
+            op.place(state.device_name)
         for key, value in state.attrs.items():
             if key not in op.attrs:
                 op._set_attr(key, value(op) if callable(value) else value)
@@ -122,15 +122,15 @@ class BuildingScopes:
             for other in reversed(state.colocation):
                 groups.update(group.decode() for group in other.colocation_groups())
                 if other.device:
-                    op._device = other.device
+                    op.place(other.device)
             op.attrs["_class"] = sorted(groups)
         if state.container and op.op_def.stateful and op.attrs.get("container") == "":
             op.attrs["container"] = state.container
         override = state.gradient_overrides.get(op.type)
         if override is not None:
             op.attrs["_gradient_op_type"] = override
-        op._original_op = state.original_op
-        op._control_flow_context = state.control_flow
+        op.original_op = state.original_op
+        op.control_flow_context = state.control_flow
 
 
 def _operation_of(op: Any) -> Operation:

@@ -49,7 +49,7 @@ def import_graph_def(
     if return_elements is not None and not all(isinstance(e, str | bytes) for e in return_elements):
         raise TypeError("return_elements must be a list of strings.")
     graph = get_default_graph()
-    graph._check_not_finalized()
+    graph.check_not_finalized()
     with graph.name_scope("import" if name is None else name) as prefix:
         if prefix == "" and name:
             prefix = name
@@ -136,12 +136,12 @@ class _Importer:
 
     def _is_grown(self, node: Any) -> bool:
         """Whether the graph has the node already: one that runs functions may come again with more of them to return."""
-        found = self._graph._operations.get(node.name)
+        found = self._graph.operations.get(node.name)
         return found is not None and bool(found.op_def.bodies) and op_def.is_registered(node.op)
 
     def _grow(self, node: Any) -> None:
         """Let a node that the graph has return what its functions return by now."""
-        op = self._graph._operations[node.name]
+        op = self._graph.operations[node.name]
         attrs = {key: attr_value.decode(value) for key, value in node.attr.items()}
         definition = op_def.lookup(node.op)
         complete_attrs(definition, attrs)
@@ -159,8 +159,8 @@ class _Importer:
         for function in library.function:
             name = function.signature.name
             if name in renewed:
-                self._graph._functions.pop(name, None)
-            elif name in self._graph._functions:
+                self._graph.functions.pop(name, None)
+            elif name in self._graph.functions:
                 if not self._uniquify:
                     continue
                 self._functions[name] = self._unused_function(name)
@@ -177,7 +177,7 @@ class _Importer:
             body.finalize()
 
     def _unused_function(self, name: str) -> str:
-        return next(n for n in (f"{name}_{i}" for i in itertools.count(1)) if n not in self._graph._functions)
+        return next(n for n in (f"{name}_{i}" for i in itertools.count(1)) if n not in self._graph.functions)
 
     def _renamed_function(self, value: Any) -> Any:
         if isinstance(value, FunctionName) and value in self._functions:
@@ -248,7 +248,7 @@ class _Importer:
         return self._operation(name[1:], consumer)
 
     def _operation(self, name: str, consumer: str) -> Operation:
-        op = self._nodes.get(name) or (self._graph._operations.get(name) if not self._prefix else None)
+        op = self._nodes.get(name) or (self._graph.operations.get(name) if not self._prefix else None)
         if op is None:
             raise ValueError(f"Node {consumer!r}: Unknown input node {name!r}")
         return op

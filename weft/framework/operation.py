@@ -41,7 +41,7 @@ class Tensor:
     __array_priority__ = 100
 
     if TYPE_CHECKING:
-        # The ops layer defines these when it is imported; see `_override_operator`.
+        # The ops layer defines these when it is imported; see `override_operator`.
         def __add__(self, other: Any) -> Tensor: ...
         def __radd__(self, other: Any) -> Tensor: ...
         def __sub__(self, other: Any) -> Tensor: ...
@@ -125,7 +125,7 @@ class Tensor:
         """Run the graph up to this tensor in the session given or the default one, and return its value."""
         return _session_for(self.graph, session, "evaluate tensor", "eval").run(self, feed_dict)
 
-    def _as_node_def_input(self) -> str:
+    def as_node_def_input(self) -> str:
         return self.op.name if self.value_index == 0 else f"{self.op.name}:{self.value_index}"
 
     def __len__(self) -> int:
@@ -170,7 +170,7 @@ class Tensor:
         return f"<tf.Tensor '{self.name}' shape={format_dims(self.dims)} dtype={self.dtype.name}>"
 
     @staticmethod
-    def _override_operator(operator: str, function: Any) -> None:
+    def override_operator(operator: str, function: Any) -> None:
         if operator not in OVERLOADABLE_OPERATORS:
             raise ValueError(f"Overriding {operator} is disallowed")
         setattr(Tensor, operator, function)
@@ -183,8 +183,8 @@ class Operation:
     """
 
     __slots__ = (
-        "__weakref__", "_control_flow_context", "_device", "_id", "_original_op", "attrs", "built_from",
-        "control_consumers", "control_inputs", "graph", "inputs", "name", "op_def", "outputs", "type",
+        "__weakref__", "_device", "attrs", "built_from", "control_consumers", "control_flow_context",
+        "control_inputs", "graph", "id", "inputs", "name", "op_def", "original_op", "outputs", "type",
     )  # fmt: skip
 
     def __init__(
@@ -207,10 +207,10 @@ class Operation:
         self.attrs = attrs
         self.outputs = [Tensor(self, index, dtype) for index, dtype in enumerate(output_types)]
         self.built_from: tuple[tuple[Any, int], ...] = ()
-        self._id = -1
+        self.id = -1
         self._device = ""
-        self._original_op: Operation | None = None
-        self._control_flow_context: Any = None
+        self.original_op: Operation | None = None
+        self.control_flow_context: Any = None
 
     @property
     def device(self) -> str:
@@ -218,7 +218,11 @@ class Operation:
         return self._device
 
     def _set_device(self, device: Any) -> None:
-        self._device = device_spec.canonical_name(device_spec.as_string(device))
+        self.place(device_spec.canonical_name(device_spec.as_string(device)))
+
+    def place(self, device: str) -> None:
+        """Ask for a device by its canonical name."""
+        self._device = device
 
     @property
     def node_def(self) -> node_def_pb2.NodeDef:
@@ -273,17 +277,17 @@ class Operation:
                 op.control_consumers.append(self)
         self.graph.note_change()
 
-    def _update_input(self, index: int, tensor: Tensor) -> None:
+    def update_input(self, index: int, tensor: Tensor) -> None:
         self.inputs[index].remove_consumer(self)
         self.inputs[index] = tensor
         tensor.add_consumer(self)
         self.graph.note_change()
 
     def _get_control_flow_context(self) -> Any:
-        return self._control_flow_context
+        return self.control_flow_context
 
     def _set_control_flow_context(self, context: Any) -> None:
-        self._control_flow_context = context
+        self.control_flow_context = context
 
     def __str__(self) -> str:
         return str(self.node_def)

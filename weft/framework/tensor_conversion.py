@@ -13,7 +13,14 @@ from weft.framework.operation import Tensor
 # (type or types, function) by priority; lower numbers are asked first.
 _CONVERTERS: Final[dict[int, list[tuple[Any, Callable[..., Any]]]]] = {}
 _PLAIN: Final = (int, float, complex, bool, str, bytes, np.ndarray, np.generic)
-_constant: list[Callable[..., Any]] = []
+
+
+def _no_constants(value: object, dtype: DType | None, name: str | None) -> Tensor:
+    raise RuntimeError(f"no function makes constants yet, of {value!r} neither: import weft.ops.array.constant")
+
+
+# What makes a constant of a Python value: `constant(value, dtype=, name=)` of the ops layer, once that is imported.
+_constant: Callable[..., Tensor] = _no_constants
 
 
 def register_tensor_conversion_function(base_type: Any, conversion_func: Callable[..., Any], priority: int = 100) -> None:
@@ -29,9 +36,10 @@ def register_tensor_conversion_function(base_type: Any, conversion_func: Callabl
     _CONVERTERS.setdefault(priority, []).append((base_type, conversion_func))
 
 
-def set_constant_function(function: Callable[..., Any]) -> None:
+def set_constant_function(function: Callable[..., Tensor]) -> None:
     """Tell how a Python value becomes a constant; the ops layer calls this once."""
-    _constant[:] = [function]
+    global _constant
+    _constant = function
 
 
 def convert_to_tensor(
@@ -71,7 +79,7 @@ def _checked(value: Tensor, wanted: DType | None) -> Tensor:
 
 def _convert(value: Any, wanted: DType | None, name: str | None, as_ref: bool) -> Tensor:
     if type(value) in _PLAIN:
-        return _constant[0](value, dtype=wanted, name=name)  # type: ignore[no-any-return]
+        return _constant(value, dtype=wanted, name=name)
     for priority in sorted(_CONVERTERS):
         for base_type, function in _CONVERTERS[priority]:
             if not isinstance(value, base_type):
@@ -85,7 +93,7 @@ def _convert(value: Any, wanted: DType | None, name: str | None, as_ref: bool) -
     if value is None:
         raise ValueError("None values not supported.")
     try:
-        return _constant[0](value, dtype=wanted, name=name)  # type: ignore[no-any-return]
+        return _constant(value, dtype=wanted, name=name)
     except (TypeError, ValueError) as error:
         if isinstance(value, list | tuple | int | float | str | bytes | np.ndarray | np.generic | complex):
             raise

@@ -20,7 +20,7 @@ class Dimension:
     __slots__ = ("_value",)
 
     def __init__(self, value: Any) -> None:
-        if value is None or (isinstance(value, Dimension) and value._value is None):
+        if value is None or (isinstance(value, Dimension) and value.value is None):
             self._value: int | None = None
             return
         self._value = dimension_size(value)
@@ -145,7 +145,7 @@ class Dimension:
 def dimension_size(value: Any) -> int:
     """Convert an int, a NumPy integer, a Dimension or a whole-number float to a size; ValueError/TypeError otherwise."""
     if isinstance(value, Dimension):
-        value = value._value
+        value = value.value
     if isinstance(value, str | bytes):
         raise TypeError(f"Cannot convert {value!r} to Dimension")
     try:
@@ -166,7 +166,7 @@ def as_dimension(value: Any) -> Dimension:
 
 def dimension_value(dimension: Any) -> Any:
     """The `int | None` of a Dimension; anything else comes back as it is."""
-    return dimension._value if isinstance(dimension, Dimension) else dimension
+    return dimension.value if isinstance(dimension, Dimension) else dimension
 
 
 def as_dims(value: Any) -> Dims:
@@ -176,7 +176,7 @@ def as_dims(value: Any) -> Dims:
     if type(value) is tuple and all(type(d) is int and d >= 0 for d in value):
         return value
     if isinstance(value, TensorShape):
-        return value._dims
+        return value.sizes
     if isinstance(value, tensor_shape_pb2.TensorShapeProto):
         return None if value.unknown_rank else tuple(None if d.size == -1 else d.size for d in value.dim)
     try:
@@ -187,7 +187,7 @@ def as_dims(value: Any) -> Dims:
 
 
 def _size_or_none(value: Any) -> int | None:
-    if value is None or (isinstance(value, Dimension) and value._value is None):
+    if value is None or (isinstance(value, Dimension) and value.value is None):
         return None
     return dimension_size(value)
 
@@ -195,20 +195,20 @@ def _size_or_none(value: Any) -> int | None:
 class TensorShape:
     """A shape that may be unknown in some dimensions or in its rank."""
 
-    __slots__ = ("_dims",)
+    __slots__ = ("sizes",)
 
     def __init__(self, dims: Any) -> None:
-        self._dims: Dims = as_dims(dims)
+        self.sizes: Dims = as_dims(dims)
 
     @property
     def dims(self) -> list[Dimension] | None:
         """The dimensions, or None when the rank is unknown."""
-        return None if self._dims is None else [Dimension(d) for d in self._dims]
+        return None if self.sizes is None else [Dimension(d) for d in self.sizes]
 
     @property
     def ndims(self) -> int | None:
         """The rank, or None."""
-        return None if self._dims is None else len(self._dims)
+        return None if self.sizes is None else len(self.sizes)
 
     @property
     def rank(self) -> int | None:
@@ -217,32 +217,32 @@ class TensorShape:
 
     def as_list(self) -> list[int | None]:
         """The sizes as a list; ValueError when the rank is unknown."""
-        if self._dims is None:
+        if self.sizes is None:
             raise ValueError("as_list() is not defined on an unknown TensorShape.")
-        return list(self._dims)
+        return list(self.sizes)
 
     def as_proto(self) -> Any:
         """The TensorShapeProto."""
         proto = tensor_shape_pb2.TensorShapeProto()
-        if self._dims is None:
+        if self.sizes is None:
             proto.unknown_rank = True
         else:
-            for size in self._dims:
+            for size in self.sizes:
                 proto.dim.add().size = -1 if size is None else size
         return proto
 
     def num_elements(self) -> int | None:
         """The number of elements, or None when some size is unknown."""
-        if self._dims is None or None in self._dims:
+        if self.sizes is None or None in self.sizes:
             return None
         count = 1
-        for size in self._dims:
+        for size in self.sizes:
             count *= size  # type: ignore[operator]
         return count
 
     def is_fully_defined(self) -> bool:
         """Whether every size is known."""
-        return self._dims is not None and None not in self._dims
+        return self.sizes is not None and None not in self.sizes
 
     def assert_is_fully_defined(self) -> None:
         """Raise ValueError unless every size is known."""
@@ -251,7 +251,7 @@ class TensorShape:
 
     def is_compatible_with(self, other: Any) -> bool:
         """Whether both may be the shape of one tensor."""
-        return dims_compatible(self._dims, as_dims(other))
+        return dims_compatible(self.sizes, as_dims(other))
 
     def assert_is_compatible_with(self, other: Any) -> None:
         """Raise ValueError unless both may be the shape of one tensor."""
@@ -261,21 +261,21 @@ class TensorShape:
     def merge_with(self, other: Any) -> TensorShape:
         """The shape with what either knows; ValueError when they contradict each other."""
         dims = as_dims(other)
-        if not dims_compatible(self._dims, dims):
+        if not dims_compatible(self.sizes, dims):
             raise ValueError(f"Shapes {self} and {format_dims(dims)} are not compatible")
-        return TensorShape(merge_dims(self._dims, dims))
+        return TensorShape(merge_dims(self.sizes, dims))
 
     def most_specific_compatible_shape(self, other: Any) -> TensorShape:
         """The shape that knows what both agree on."""
         dims = as_dims(other)
-        if self._dims is None or dims is None or len(self._dims) != len(dims):
+        if self.sizes is None or dims is None or len(self.sizes) != len(dims):
             return unknown_shape()
-        return TensorShape([a if a == b else None for a, b in zip(self._dims, dims, strict=True)])
+        return TensorShape([a if a == b else None for a, b in zip(self.sizes, dims, strict=True)])
 
     def concatenate(self, other: Any) -> TensorShape:
         """This shape followed by the other."""
         dims = as_dims(other)
-        return TensorShape(None if self._dims is None or dims is None else self._dims + dims)
+        return TensorShape(None if self.sizes is None or dims is None else self.sizes + dims)
 
     def with_rank(self, rank: int) -> TensorShape:
         """This shape with the rank given; ValueError when it has another."""
@@ -308,21 +308,21 @@ class TensorShape:
         return self
 
     def __len__(self) -> int:
-        if self._dims is None:
+        if self.sizes is None:
             raise ValueError("Cannot take the length of Shape with unknown rank.")
-        return len(self._dims)
+        return len(self.sizes)
 
     def __bool__(self) -> bool:
-        return self._dims is not None
+        return self.sizes is not None
 
     def __iter__(self) -> Iterator[Dimension]:
-        if self._dims is None:
+        if self.sizes is None:
             raise ValueError("Cannot iterate over a shape with unknown rank.")
-        return iter([Dimension(d) for d in self._dims])
+        return iter([Dimension(d) for d in self.sizes])
 
     def __getitem__(self, key: Any) -> Any:
-        if self._dims is not None:
-            part = self._dims[key]
+        if self.sizes is not None:
+            part = self.sizes[key]
             return TensorShape(part) if isinstance(key, slice) else Dimension(part)
         if not isinstance(key, slice):
             return Dimension(None)
@@ -339,7 +339,7 @@ class TensorShape:
 
     def __eq__(self, other: object) -> bool:
         try:
-            return self._dims == as_dims(other)
+            return self.sizes == as_dims(other)
         except (TypeError, ValueError):
             return NotImplemented
 
@@ -348,25 +348,25 @@ class TensorShape:
             dims = as_dims(other)
         except (TypeError, ValueError):
             return NotImplemented
-        if self._dims is None or dims is None:
+        if self.sizes is None or dims is None:
             raise ValueError("The inequality of unknown TensorShapes is undefined.")
-        return self._dims != dims
+        return self.sizes != dims
 
     def __hash__(self) -> int:
-        return hash(self._dims)
+        return hash(self.sizes)
 
     def __str__(self) -> str:
-        if self._dims is None:
+        if self.sizes is None:
             return "<unknown>"
-        if len(self._dims) == 1:
-            return f"({'?' if self._dims[0] is None else self._dims[0]},)"
-        return "(" + ", ".join("?" if d is None else str(d) for d in self._dims) + ")"
+        if len(self.sizes) == 1:
+            return f"({'?' if self.sizes[0] is None else self.sizes[0]},)"
+        return "(" + ", ".join("?" if d is None else str(d) for d in self.sizes) + ")"
 
     def __repr__(self) -> str:
         return f"TensorShape({self.dims})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return TensorShape, (self._dims,)
+        return TensorShape, (self.sizes,)
 
 
 def as_shape(value: Any) -> TensorShape:

@@ -32,13 +32,13 @@ def add_arg_scope(func: _F) -> _F:
     def with_defaults(*args: Any, **kwargs: Any) -> Any:
         return func(*args, **{**current_arg_scope().get(with_defaults, {}), **kwargs})
 
-    with_defaults._takes_arg_scope = True  # type: ignore[attr-defined]
+    with_defaults.takes_arg_scope = True  # type: ignore[attr-defined]
     return with_defaults  # type: ignore[return-value]
 
 
 def has_arg_scope(func: Any) -> bool:
     """Whether `arg_scope` may set arguments of this function."""
-    return hasattr(func, "_takes_arg_scope")
+    return hasattr(func, "takes_arg_scope")
 
 
 def arg_scoped_arguments(func: Any) -> tuple[str, ...]:

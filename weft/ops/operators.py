@@ -77,8 +77,8 @@ _BINARY: tuple[tuple[str, BinaryFunction, str], ...] = (
 )
 
 for _python, _function, _name in _BINARY:
-    Tensor._override_operator(f"__{_python}__", _forward(_function, _name, f"__r{_python}__"))
-    Tensor._override_operator(f"__r{_python}__", _reflected(_function, _name))
+    Tensor.override_operator(f"__{_python}__", _forward(_function, _name, f"__r{_python}__"))
+    Tensor.override_operator(f"__r{_python}__", _reflected(_function, _name))
 
 for _python, _function in (
     ("lt", comparison.less),
@@ -86,11 +86,11 @@ for _python, _function in (
     ("gt", comparison.greater),
     ("ge", comparison.greater_equal),
 ):
-    Tensor._override_operator(f"__{_python}__", _compare(_function))
+    Tensor.override_operator(f"__{_python}__", _compare(_function))
 
 for _python, _function in (
     ("neg", elementwise.neg),
     ("invert", comparison.logical_not),
     ("abs", absolute),
 ):
-    Tensor._override_operator(f"__{_python}__", _unary(_function))
+    Tensor.override_operator(f"__{_python}__", _unary(_function))

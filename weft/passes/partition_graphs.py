@@ -48,7 +48,7 @@ class _Writer:
         if tensor in self._feeds:
             return self._received_as(tensor, device, f"_arg_{tensor.op.name}_{tensor.value_index}_{self._feeds[tensor]}")
         if self._partition.devices.get(tensor.op) == device:
-            return tensor._as_node_def_input()
+            return tensor.as_node_def_input()
         return self._received_as(tensor, device, f"{tensor.op.name}/_{tensor.value_index}")
 
     def _control(self, op: Operation, device: str) -> str:
@@ -81,7 +81,7 @@ class _Writer:
 
     def _add_send(self, source: Tensor | Operation, sender: str, receiver: str, name: str) -> None:
         node = self._graphs[sender].node.add(name=name, op="_Send", device=sender)
-        node.input.append(source._as_node_def_input() if isinstance(source, Tensor) else f"^{source.name}")
+        node.input.append(source.as_node_def_input() if isinstance(source, Tensor) else f"^{source.name}")
         _set_edge(node, "T", source, sender, receiver)
 
     def add_ends(self) -> None:
@@ -94,7 +94,7 @@ class _Writer:
         for number, tensor in enumerate(self._partition.fetches):
             device = self._partition.devices[tensor.op]
             name = f"_retval_{tensor.op.name}_{tensor.value_index}_{number}"
-            node = self._graphs[device].node.add(name=name, op="_Retval", device=device, input=[tensor._as_node_def_input()])
+            node = self._graphs[device].node.add(name=name, op="_Retval", device=device, input=[tensor.as_node_def_input()])
             _set_type(node, "T", tensor)
             node.attr["index"].i = number
 

@@ -218,7 +218,7 @@ def _tied(op: Operation) -> Iterable[Operation]:
     """The operations that must be on the same device as `op`."""
     for group in op.attrs.get("_class", ()):
         if group.startswith("loc:@"):
-            other = op.graph._operations.get(group[5:])
+            other = op.graph.operations.get(group[5:])
             if other is not None:
                 yield other
     if op.op_def.bodies:

@@ -33,7 +33,7 @@ def prune(
         count = len(_producers(op, fed) & needed)
         waiting[op] = count
         if count == 0:
-            ready.append((op._id, op))
+            ready.append((op.id, op))
     heapq.heapify(ready)
     consumers = _consumers(needed, fed)
     order: list[Operation] = []
@@ -43,7 +43,7 @@ def prune(
         for consumer in consumers.get(op, ()):
             waiting[consumer] -= 1
             if waiting[consumer] == 0:
-                heapq.heappush(ready, (consumer._id, consumer))
+                heapq.heappush(ready, (consumer.id, consumer))
     if len(order) != len(needed):
         names = sorted(op.name for op, count in waiting.items() if count > 0)[:5]
         raise InvalidArgumentError(None, None, f"Graph has a circle through {names}: their order cannot be satisfied")

@@ -156,7 +156,7 @@ class ImplicitFlags:
         """Parse `args` (without the program's name), or `sys.argv`: the explicit parse of TensorFlow before 1.5."""
         self.parse(sys.argv if args is None else [sys.argv[0], *args])
 
-    def _defined(self) -> None:
+    def note_definition(self) -> None:
         """Give a flag that was defined after an implicit parse its value too."""
         if self.__dict__["_parsed_implicitly"]:
             self._parse(sys.argv)
@@ -218,7 +218,7 @@ def _wrapped(define: _Define) -> _Define:
         if _defined_by_notebook(args[0] if args else kwargs["name"]):
             kwargs["allow_override"] = True
         holder = define(*args, **kwargs)
-        FLAGS._defined()
+        FLAGS.note_definition()
         return holder
 
     return cast("_Define", wrapper)

@@ -161,7 +161,7 @@ class _Builder:
             if self._partition.kinds[op] is Kind.COMPILED:
                 for tensor in needed_static_inputs(op) or ():
                     self._add_static(tensor, inside, extra, seen)
-        return [*sorted(extra, key=lambda op: (op.type in BINDINGS, op._id)), *nodes]
+        return [*sorted(extra, key=lambda op: (op.type in BINDINGS, op.id)), *nodes]
 
     def _is_free(self, op: Operation) -> bool:
         return self._partition.kinds.get(op) is Kind.FREE

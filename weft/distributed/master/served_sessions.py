@@ -37,7 +37,7 @@ class ServedSession:
     @property
     def graph_version(self) -> int:
         """How many nodes the client has sent."""
-        return len(self.session.graph._operations)
+        return len(self.session.graph.operations)
 
     def extend(self, graph_def: Any, current_version: int) -> int:
         """Add nodes; AbortedError when the client's idea of the graph is not the master's."""

@@ -9,7 +9,7 @@ from typing import Any
 from weft.distributed.master.master_session import MasterSession
 from weft.distributed.master.partial_run import PartialRun
 from weft.distributed.master.step_plan import StepPlan
-from weft.distributed.server.server import Server
+from weft.distributed.server.local_servers import LocalServer
 from weft.errors import CancelledError, OpError
 from weft.framework.graph import Graph
 from weft.framework.operation import Operation, Tensor
@@ -19,7 +19,7 @@ from weft.runtime.xla import engine_options
 class InProcessSession:
     """A client's backend. The session is opened by the first run, which waits for the cluster's tasks."""
 
-    def __init__(self, server: Server, graph: Graph, config: Any) -> None:
+    def __init__(self, server: LocalServer, graph: Graph, config: Any) -> None:
         engine_options.request(config)
         self._server = server
         self._graph = graph

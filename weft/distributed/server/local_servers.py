@@ -4,19 +4,61 @@ from __future__ import annotations
 
 import os
 import socket
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Sequence
+from typing import Final, Protocol
 
+from tensorboard.compat.proto import config_pb2
+
+from weft.distributed.master.master_session import MasterSession
 from weft.framework.cluster_spec import split_address
+from weft.framework.graph import Graph
+from weft.proto import tensorflow_server_pb2
+from weft.runtime.worker import Worker
 
-if TYPE_CHECKING:
-    from weft.distributed.server.server import Server
+
+class LocalServer(Protocol):
+    """A server as sessions and peers in its process use it."""
+
+    @property
+    def port(self) -> int:
+        """The port on which it listens."""
+        ...
+
+    @property
+    def server_def(self) -> tensorflow_server_pb2.ServerDef:
+        """The ServerDef of this task."""
+        ...
+
+    @property
+    def worker(self) -> Worker:
+        """The worker of its task."""
+        ...
+
+    def open_session(
+        self,
+        graph: Graph,
+        config: config_pb2.ConfigProto | None,
+        raise_if_cancelled: Callable[[], None],
+        timeout_s: float | None = None,
+    ) -> MasterSession:
+        """Open a session on its master."""
+        ...
+
+    def reset(self, containers: Sequence[str]) -> None:
+        """Drop containers in the whole cluster."""
+        ...
+
+    def add_neighbour(self, worker: Worker) -> None:
+        """Hand values for this worker of the same process over, with no transport."""
+        ...
+
 
 # By process as well: a forked child inherits the table, but not the threads of the servers in it.
-_SERVERS: Final[dict[tuple[int, int], Server]] = {}
+_SERVERS: Final[dict[tuple[int, int], LocalServer]] = {}
 _LOOPBACK: Final = ("localhost", "127.0.0.1", "::1", "0.0.0.0", "[::]", "::")
 
 
-def add(port: int, server: Server) -> None:
+def add(port: int, server: LocalServer) -> None:
     """Note a server that listens on a port of this host."""
     _SERVERS[os.getpid(), port] = server
 
@@ -26,7 +68,7 @@ def remove(port: int) -> None:
     _SERVERS.pop((os.getpid(), port), None)
 
 
-def find(address: str) -> Server | None:
+def find(address: str) -> LocalServer | None:
     """The server of this process that listens at `host:port`, or None."""
     if not _SERVERS:
         return None

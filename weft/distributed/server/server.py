@@ -282,9 +282,13 @@ class Server:
         server = local_servers.find(address)
         if server is None or server.worker.task != task:
             return None
-        self._network.add_local(server.worker)
-        server._network.add_local(self._worker)
+        self.add_neighbour(server.worker)
+        server.add_neighbour(self._worker)
         return LocalWorker(server.worker)
+
+    def add_neighbour(self, worker: Worker) -> None:
+        """Hand values for this worker of the same process over, with no transport."""
+        self._network.add_local(worker)
 
     def remote_worker(self, task: str, address: str) -> RemoteWorker:
         """A handle of a worker elsewhere."""

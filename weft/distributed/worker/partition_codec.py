@@ -38,18 +38,18 @@ def encode(partition: Partition) -> graph_pb2.GraphDef:
             **{_STATIC: tensor in partition.static_feeds, SOURCE_NAME: tensor.name},
         )
         node.attr[_SHAPE].CopyFrom(attr_value.encode("shape", tensor.dims))
-        renamed[tensor._as_node_def_input()] = node.name
+        renamed[tensor.as_node_def_input()] = node.name
     for source, edge in partition.recvs.items():
         node = graph.node.add(name=f"weft.recv_{edge.number}", op="_Recv")
         dims = source.dims if isinstance(source, Tensor) else ()
         _set(node, tensor_type=_dtype_of(source), **_endpoints(edge), **{SOURCE_NAME: source.name})
         node.attr[_SHAPE].CopyFrom(attr_value.encode("shape", dims))
-        renamed[source._as_node_def_input() if isinstance(source, Tensor) else f"^{source.name}"] = node.name
+        renamed[source.as_node_def_input() if isinstance(source, Tensor) else f"^{source.name}"] = node.name
     for op in partition.nodes:
         graph.node.append(_encode_node(op, partition, renamed))
     for edge in partition.sends:
         _encode_send(graph, edge)
-    library = partition.nodes[0].graph._functions if partition.nodes else {}
+    library = partition.nodes[0].graph.functions if partition.nodes else {}
     graph.library.function.extend(function.to_function_def() for function in functions_of(partition.nodes, library))
     return graph
 
@@ -80,7 +80,7 @@ def _encode_send(graph: graph_pb2.GraphDef, edge: Edge) -> None:
         node.input.append(f"^{edge.source.name}")
         _set(node, **_endpoints(edge))
     else:
-        node.input.append(edge.source._as_node_def_input())
+        node.input.append(edge.source.as_node_def_input())
         _set(node, T=edge.source.dtype.base_dtype, **_endpoints(edge))
 
 

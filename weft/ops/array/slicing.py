@@ -335,4 +335,4 @@ def _as_index(value: Tensor, kind: Any) -> Tensor:
     return value if value.dtype.base_dtype is kind else cast_index(value, kind)
 
 
-Tensor._override_operator("__getitem__", slice_helper)
+Tensor.override_operator("__getitem__", slice_helper)

@@ -51,11 +51,11 @@ def _read_anew(function: FuncGraph, argument: Tensor, reference: Tensor) -> None
     with function.building(), function.control_dependencies(None):
         value = identity_node(function.capture(reference), name=f"{reference.op.name.rpartition('/')[2]}/read")
     # Of the orders that edges allow the runtime takes that of the numbers.
-    value.op._id = 0
+    value.op.id = 0
     for op in dict.fromkeys(consumers):
         for index, tensor in enumerate(op.inputs):
             if tensor is argument:
-                op._update_input(index, value)
+                op.update_input(index, value)
     function.outputs = [value if tensor is argument else tensor for tensor in function.outputs]
 
 

@@ -119,6 +119,6 @@ def tuple_of(tensors: Any, name: str | None = None, control_inputs: Any = None) 
             gates.append(found)
         if not any(item is not None for item in tensors):
             raise ValueError(f"'tensors' must have at least one Tensor. Received: {tensors}.")
-        unique = sorted(set(gates), key=lambda each: each._id)
+        unique = sorted(set(gates), key=lambda each: each.id)
         gate = group(*unique)
         return [None if item is None else with_dependencies([gate], item) for item in tensors]

@@ -77,7 +77,7 @@ class TensorArray:
                 name=name or "TensorArray", **self._options,
             )  # fmt: skip
 
-    def _with_flow(self, flow: Tensor) -> TensorArray:
+    def with_flow(self, flow: Tensor) -> TensorArray:
         made = TensorArray.__new__(TensorArray)
         made.__dict__.update(self.__dict__)
         made._flow = flow
@@ -130,11 +130,11 @@ class TensorArray:
 
     def identity(self) -> TensorArray:
         """An array with the same elements."""
-        return self._with_flow(identity_node(self._flow))
+        return self.with_flow(identity_node(self._flow))
 
     def grad(self, source: str, flow: Tensor | None = None, name: str | None = None) -> TensorArray:
         """An array of zeros for the gradients of this one's elements."""
-        return self._with_flow(zeros_like(self._flow if flow is None else flow, name=name))
+        return self.with_flow(zeros_like(self._flow if flow is None else flow, name=name))
 
     def read(self, index: Any, name: str | None = None) -> Tensor:
         """The element at `index`."""
@@ -146,7 +146,7 @@ class TensorArray:
             tensor = self._value(value)
             self._check_element(tensor.dims)
             write = buffers.growing_buffer_write if self._dynamic_size else buffers.buffer_write
-            return self._with_flow(write(self._flow, _index(index), tensor, name="TensorArrayWriteV3"))
+            return self.with_flow(write(self._flow, _index(index), tensor, name="TensorArrayWriteV3"))
 
     def stack(self, name: str | None = None) -> Tensor:
         """All elements, along a new first dimension."""
@@ -176,7 +176,7 @@ class TensorArray:
             if tensor.dims is not None:
                 self._check_element(tensor.dims[1:])
                 self._size = tensor.dims[0] if self._dynamic_size or self._size is None else self._size
-            return self._with_flow(buffers.buffer_unstack(tensor, name="TensorArrayScatterV3", **self._options))
+            return self.with_flow(buffers.buffer_unstack(tensor, name="TensorArrayScatterV3", **self._options))
 
     def scatter(self, indices: Any, value: Any, name: str | None = None) -> TensorArray:
         """The array with the parts of `value` along its first dimension at `indices`."""
@@ -185,7 +185,7 @@ class TensorArray:
             if tensor.dims is not None:
                 self._check_element(tensor.dims[1:])
             numbers = cast(convert_to_tensor(indices, name="indices"), dtypes.int32)
-            return self._with_flow(buffers.buffer_scatter(self._flow, numbers, tensor, name="TensorArrayScatterV3"))
+            return self.with_flow(buffers.buffer_scatter(self._flow, numbers, tensor, name="TensorArrayScatterV3"))
 
     def split(self, value: Any, lengths: Any, name: str | None = None) -> TensorArray:
         """The array with consecutive parts of `value`, `lengths` long, as elements."""
@@ -197,7 +197,7 @@ class TensorArray:
                 self._check_element((int(known[0]), *tensor.dims[1:]))
             count = -1 if self._dynamic_size or self._size is None else int(self._size)
             made = buffers.buffer_split(tensor, sizes, size=count, infer_shape=self._infer_shape, name="TensorArraySplitV3")
-            return self._with_flow(made)
+            return self.with_flow(made)
 
     def size(self, name: str | None = None) -> Tensor:
         """How many elements there are."""
@@ -221,4 +221,4 @@ def _index(index: Any) -> Tensor:
     return cast(number, dtypes.int32)
 
 
-register_composite(TensorArray, lambda array: [array.flow], lambda array, tensors: array._with_flow(tensors[0]))
+register_composite(TensorArray, lambda array: [array.flow], lambda array, tensors: array.with_flow(tensors[0]))

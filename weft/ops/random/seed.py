@@ -22,7 +22,7 @@ def get_seed(op_seed: Any) -> tuple[int | None, int | None]:
             return None, None
         seeds = DEFAULT_GRAPH_SEED, op_seed % _MAXINT32
     else:
-        seeds = graph.seed % _MAXINT32, (graph._last_id if op_seed is None else op_seed) % _MAXINT32
+        seeds = graph.seed % _MAXINT32, (graph.last_id if op_seed is None else op_seed) % _MAXINT32
     # Kernels take (0, 0) for "no seed".
     return (0, _MAXINT32) if seeds == (0, 0) else seeds
 

@@ -65,7 +65,7 @@ class PartitionedVariable:
     def _get_variable_list(self) -> list[Any]:
         return self._variable_list
 
-    def _get_partitions(self) -> Sequence[int]:
+    def get_partitions(self) -> Sequence[int]:
         return self._partitions
 
     def _partition_axes(self) -> list[int]:
@@ -103,7 +103,7 @@ class PartitionedVariable:
             )
         return axes[0]
 
-    def _to_tensor(self, dtype: DType | None, as_ref: bool) -> Tensor:
+    def to_tensor(self, dtype: DType | None, as_ref: bool) -> Tensor:
         if dtype is not None and not dtype.is_compatible_with(self._dtype):
             raise ValueError(
                 f"Incompatible type conversion requested to type '{dtype.name}' for variable of type '{self._dtype.name}'"
@@ -138,7 +138,7 @@ class PartitionedVariable:
 
 
 def _to_tensor(value: Any, dtype: Any = None, name: str | None = None, as_ref: bool = False) -> Tensor:
-    return value._to_tensor(dtype, as_ref)
+    return value.to_tensor(dtype, as_ref)
 
 
 register_tensor_conversion_function(PartitionedVariable, _to_tensor)

@@ -26,13 +26,13 @@ class RefVariable(Variable, use_resource=False):
     def _build(self, graph: Graph, scope: str, initial_value: Any, dtype: Any, shape: Any) -> None:
         known = None if shape is None else as_dims(shape)
         if callable(initial_value):
-            with graph._attr_scope({"_class": [f"loc:@{scope[:-1]}"]}):
+            with graph.attr_scope({"_class": [f"loc:@{scope[:-1]}"]}):
                 with graph.name_scope("Initializer"), graph.device(None):
                     value = convert_to_tensor(initial_value(), dtype, "initial_value")
                 self._make_state(value, known, shape is None, scope)
         else:
             value = convert_to_tensor(initial_value, dtype, "initial_value")
-            if value.op._get_control_flow_context() is not None:
+            if value.op.control_flow_context is not None:
                 raise ValueError(
                     f"Initializer for variable {scope} is from inside a control-flow construct, such as a loop or "
                     "conditional. When creating a variable inside a loop or conditional, use a lambda as the "

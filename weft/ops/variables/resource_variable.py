@@ -28,7 +28,7 @@ class ResourceVariable(Variable, use_resource=True):
 
     def _build(self, graph: Graph, scope: str, initial_value: Any, dtype: Any, shape: Any) -> None:
         true_name = scope[:-1]
-        with graph._attr_scope({"_class": [f"loc:@{true_name}"]}):
+        with graph.attr_scope({"_class": [f"loc:@{true_name}"]}):
             with graph.name_scope("Initializer"), graph.device(None):
                 value = convert_to_tensor(initial_value() if callable(initial_value) else initial_value, dtype,
                                           "initial_value")  # fmt: skip
@@ -41,7 +41,7 @@ class ResourceVariable(Variable, use_resource=True):
                 f"The initial value's shape ({value.get_shape()}) is not compatible with the explicitly supplied `shape` "
                 f"argument ({TensorShape(shape)})."
             )
-        if value.op._get_control_flow_context() is not None:
+        if value.op.control_flow_context is not None:
             raise ValueError(
                 f"Initializer for variable {scope} is from inside a control-flow construct, such as a loop or "
                 "conditional. When creating a variable inside a loop or conditional, use a lambda as the initializer."
@@ -156,11 +156,11 @@ class ResourceVariable(Variable, use_resource=True):
 
     # Its changes.
 
-    def _lazy_read(self, done: Operation) -> Any:
+    def lazy_read(self, done: Operation) -> Any:
         return _UnreadVariable(self, done)
 
     def _changed(self, done: Operation, read_value: bool) -> Any:
-        return self._lazy_read(done) if read_value else done
+        return self.lazy_read(done) if read_value else done
 
     def _value_to_assign(self, value: Any) -> Tensor:
         tensor = convert_to_tensor(value, self._dtype)

@@ -230,7 +230,7 @@ def _apply(node: Any, resource_node: Any, ref: Any, indices: Any, updates: Any, 
         return node(ref, indices, updates, name=name, **attrs)
     value = convert_to_tensor(updates, ref.dtype)
     typed = {"dtype": ref.dtype} if "dtype" in resource_node.op_def.attrs else {}
-    return ref._lazy_read(resource_node(ref.handle, indices, value, name=name, **typed))
+    return ref.lazy_read(resource_node(ref.handle, indices, value, name=name, **typed))
 
 
 def scatter_update(ref: Any, indices: Any, updates: Any, use_locking: bool = True, name: str | None = None) -> Any:

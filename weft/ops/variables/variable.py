@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 from tensorboard.compat.proto import variable_pb2
 
@@ -95,7 +95,11 @@ def _create(use_resource: bool | None = None, **kwargs: Any) -> Any:
         use_resource = _default_use_resource[0]()
     if use_resource is None:
         use_resource = resource_variables_enabled()
-    return Variable._kinds[bool(use_resource)](**kwargs)
+    return _KINDS[bool(use_resource)](**kwargs)
+
+
+# The two classes of variables, by whether they are resources; each enters itself when it is defined.
+_KINDS: Final[dict[bool, Any]] = {}
 
 
 class Variable(VariableUpdates, metaclass=_VariableMeta):
@@ -121,7 +125,6 @@ class Variable(VariableUpdates, metaclass=_VariableMeta):
         shape: the variable's shape; the initial value's when None.
     """
 
-    _kinds: ClassVar[dict[bool, Any]] = {}
     SaveSliceInfo = slice_info.SaveSliceInfo
 
     # NumPy leaves `array * variable` to Variable.__rmul__.
@@ -146,7 +149,7 @@ class Variable(VariableUpdates, metaclass=_VariableMeta):
     def __init_subclass__(cls, use_resource: bool | None = None) -> None:
         super().__init_subclass__()
         if use_resource is not None:
-            Variable._kinds[use_resource] = cls
+            _KINDS[use_resource] = cls
 
     def __init__(
         self,
@@ -201,7 +204,7 @@ class Variable(VariableUpdates, metaclass=_VariableMeta):
         return self._variable.name
 
     @property
-    def _shared_name(self) -> str:
+    def shared_name(self) -> str:
         return self._variable.op.name
 
     @property
@@ -263,6 +266,16 @@ class Variable(VariableUpdates, metaclass=_VariableMeta):
         """The tensor that the initializer assigns."""
         return self._initial_value
 
+    def replace_initializer(self, initializer: Operation, initial_value: Tensor) -> None:
+        """Take another operation as the initializer, with the tensor that it assigns."""
+        self._initializer_op = initializer
+        self._initial_value = initial_value
+
+    @property
+    def reference(self) -> Tensor:
+        """The tensor that stands for the variable's memory: a mutable one, or a handle."""
+        return self._variable
+
     def _set_save_slice_info(self, save_slice_info: slice_info.SaveSliceInfo | None) -> None:
         self._save_slice_info = save_slice_info
 
@@ -308,7 +321,7 @@ class Variable(VariableUpdates, metaclass=_VariableMeta):
         """Give the variable a value in the session given or the default one, without adding nodes."""
         self._initializer_op.run({self._initializer_op.inputs[1]: value}, session)
 
-    def _to_tensor(self, dtype: DType | None, name: str | None, as_ref: bool) -> Tensor:
+    def to_tensor(self, dtype: DType | None, name: str | None, as_ref: bool) -> Tensor:
         check_conversion(self.dtype, dtype)
         return self._ref() if as_ref else self.value()
 
@@ -343,7 +356,7 @@ class Variable(VariableUpdates, metaclass=_VariableMeta):
     @staticmethod
     def from_proto(variable_def: Any, import_scope: str | None = None) -> Any:
         """The variable that a VariableDef describes, whose nodes are in the default graph."""
-        kind = Variable._kinds[variable_def.is_resource]
+        kind = _KINDS[variable_def.is_resource]
         return kind(variable_def=variable_def, import_scope=import_scope)
 
     def _restore(self, variable_def: Any, import_scope: str | None) -> None:
@@ -392,7 +405,7 @@ for _operator in OVERLOADABLE_OPERATORS - {"__getitem__"}:
 
 
 def _to_tensor(value: Any, dtype: Any = None, name: str | None = None, as_ref: bool = False) -> Any:
-    return value._to_tensor(dtype, name, as_ref)
+    return value.to_tensor(dtype, name, as_ref)
 
 
 register_tensor_conversion_function(Variable, _to_tensor)

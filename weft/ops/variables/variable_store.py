@@ -6,7 +6,7 @@ import enum
 import functools
 import inspect
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from weft.framework import dtypes
@@ -48,10 +48,15 @@ class VariableStore:
         self._vars: dict[str, Any] = {}
         self._partitioned_vars: dict[str, PartitionedVariable] = {}
 
+    @property
+    def variables(self) -> Mapping[str, Any]:
+        """Each variable, parts of partitioned ones among them, by its full name."""
+        return self._vars
+
     def get_variable(self, name: str, shape: Any = None, *, custom_getter: Any = None, **options: Any) -> Any:
         """The variable of this full name, found or made, by `custom_getter(getter, **arguments)` if given.
 
-        `options` are the arguments of `_get`, which is what a getter gets to call.
+        `options` are the arguments of `get`, which is what a getter gets to call.
 
         Raises:
             ValueError: `reuse` forbids what would have to be done, or what there is differs from what is asked for.
@@ -62,12 +67,12 @@ class VariableStore:
         arguments["dtype"] = getattr(arguments["dtype"], "base_dtype", arguments["dtype"])
         arguments["trainable"] = checked_trainable(arguments["trainable"], arguments["synchronization"], name)
         if custom_getter is None:
-            return self._get(**arguments)
+            return self.get(**arguments)
         if not _accepts(custom_getter, "constraint"):
             arguments.pop("constraint")
-        return custom_getter(getter=self._get, **arguments)
+        return custom_getter(getter=self.get, **arguments)
 
-    def _get(
+    def get(
         self,
         name: str,
         shape: Any = None,
@@ -213,7 +218,7 @@ class VariableStore:
         asked = (
             ("shape", shape, found.get_shape(), shape.is_compatible_with(found.get_shape())),
             ("dtype", dtype.name, found.dtype.name, dtype.is_compatible_with(found.dtype)),
-            ("partitions", partitions, found._get_partitions(), partitions in (None, found._get_partitions())),
+            ("partitions", partitions, found.get_partitions(), partitions in (None, found.get_partitions())),
         )
         for what, wanted, there, fits in asked:
             if not fits:
@@ -238,7 +243,7 @@ class VariableStore:
 # What custom getters are told when nobody says.
 _DEFAULTS: Final = {
     key: parameter.default
-    for key, parameter in inspect.signature(VariableStore._get).parameters.items()
+    for key, parameter in inspect.signature(VariableStore.get).parameters.items()
     if parameter.default is not parameter.empty
 }
 

@@ -29,7 +29,7 @@ def raise_located(op: Operation, error: Exception) -> NoReturn:
     if not isinstance(error, OpError):
         raise kernel_error(op, error) from error
     if error.op is None:
-        error._op = op
+        error.locate(op)
     raise error
 
 

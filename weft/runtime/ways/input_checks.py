@@ -45,7 +45,7 @@ class InputChecks:
             try:
                 op.op_def.check(op, *[source(inputs) for source in sources])  # type: ignore[misc]
             except OpError as error:
-                error._op = op
+                error.locate(op)
                 raise
 
     def _source(self, argument: Any) -> _Source:

@@ -292,7 +292,7 @@ class Optimizer:
         """Add the node of a rule that fits the variable's kind and the gradient's."""
         ops = update.ops
         is_resource = isinstance(var, ResourceVariable)
-        variables = [each._variable for each in (var, *update.slots)]
+        variables = [each.reference for each in (var, *update.slots)]
         dtype = var.dtype.base_dtype
         arguments = {key: cast(value, dtype) for key, value in update.scalars.items()}
         arguments.update(update.others, use_locking=self._use_locking)
@@ -396,7 +396,7 @@ def _differentiated(variable: Any) -> Any:
     """What gradients are taken for; NotImplementedError when this is no variable and no tensor."""
     if not isinstance(variable, Variable | Tensor):
         raise NotImplementedError("Trying to optimize unsupported type ", variable)
-    return variable._variable if isinstance(variable, Variable) else variable
+    return variable.reference if isinstance(variable, Variable) else variable
 
 
 def _checked_gradient(gradient: Any) -> Any:

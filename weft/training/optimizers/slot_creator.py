@@ -56,7 +56,7 @@ def create_zeros_slot(primary: Any, name: str, dtype: Any = None, colocate_with_
 
 
 def _create(primary: Any, value: Any, name: str, colocate: bool, **keywords: Any) -> Any:
-    prefix = primary._shared_name if isinstance(primary, Variable) else primary.op.name
+    prefix = primary.shared_name if isinstance(primary, Variable) else primary.op.name
     beside = get_default_graph().colocate_with(primary) if colocate else contextlib.nullcontext()
     with variable_scope(None, f"{prefix}/{name}"), beside:
         slot = _get_whole_variable(value, _use_resource(primary), **keywords)
@@ -83,7 +83,7 @@ def _use_resource(primary: Any) -> bool | None:
 
 def _note_slice(primary: Any, slot: Any) -> None:
     """Give the slot of a part of a partitioned variable the same part of the whole slot in checkpoints."""
-    info = primary._save_slice_info if isinstance(primary, Variable) else None
+    info = primary._get_save_slice_info() if isinstance(primary, Variable) else None
     rank = slot.get_shape().ndims
     if info is None or rank == 0:
         return

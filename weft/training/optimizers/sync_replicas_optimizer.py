@@ -81,7 +81,7 @@ class SyncReplicasOptimizer(Optimizer):
         self._variables_to_average = variables_to_average
         self._global_step: Any = None
         self._local_step: Any = None
-        self._sync_token_queue: FIFOQueue | None = None
+        self.sync_token_queue: FIFOQueue | None = None
         self._chief_queue_runner: QueueRunner | None = None
         self._release: Any = None
         self._accumulator_list: list[tuple[Any, str]] = []
@@ -121,11 +121,11 @@ class SyncReplicasOptimizer(Optimizer):
             with graph.device(global_step.device), graph.name_scope(None):
                 update = self._opt.apply_gradients(aggregated, global_step)
                 queue = FIFOQueue(-1, global_step.dtype.base_dtype, shapes=(), name="sync_token_q", shared_name="sync_token_q")
-                self._sync_token_queue = queue
+                self.sync_token_queue = queue
                 train_op = self._add_train_op(queue, pushes)
                 self._release = self._add_release(queue, update)
                 self._reports = self._add_reports(graph)
-                self._chief_queue_runner = WatchedQueueRunner(self._reports, queue, [self._release])
+                self._chief_queue_runner = self.watched_queue_runner()
             self.chief_init_op = self._add_chief_init(graph)
         return train_op
 
@@ -226,7 +226,7 @@ class SyncReplicasOptimizer(Optimizer):
         Raises:
             ValueError: `apply_gradients` was not called, or the tokens are too few for a first update.
         """
-        if self._sync_token_queue is None:
+        if self.sync_token_queue is None:
             raise ValueError("get_init_tokens_op() should be called after apply_gradients().")
         needed = self._replicas_to_aggregate - self._total_num_replicas
         if num_tokens == -1:
@@ -237,15 +237,24 @@ class SyncReplicasOptimizer(Optimizer):
             return no_op(name="no_init_tokens")
         with get_default_graph().device(self._global_step.device):
             # An earlier job on these parameter servers closed the queue when it ended.
-            reopened = queue_reopen(self._sync_token_queue.queue_ref)
+            reopened = queue_reopen(self.sync_token_queue.queue_ref)
         with get_default_graph().control_dependencies([reopened]):
             return self._enqueue_tokens(num_tokens)
 
+    def enqueue_last_tokens(self) -> Operation:
+        """The operation by which a replica that ends leaves tokens for all others, lest they wait for its gradients."""
+        return self._enqueue_tokens(max(self._total_num_replicas - 1, 1))
+
+    def watched_queue_runner(self, **ops: Operation) -> WatchedQueueRunner:
+        """A runner of the thread that makes the updates; `ops` are QueueRunner's `close_op` and `cancel_op`."""
+        assert self.sync_token_queue is not None
+        return WatchedQueueRunner(self._reports, self.sync_token_queue, [self._release], **ops)
+
     def _enqueue_tokens(self, count: int) -> Operation:
-        assert self._sync_token_queue is not None
+        assert self.sync_token_queue is not None
         graph = get_default_graph()
         with graph.device(self._global_step.device), graph.name_scope(None):
-            return self._sync_token_queue.enqueue_many((self._tokens(count),))
+            return self.sync_token_queue.enqueue_many((self._tokens(count),))
 
     def get_slot(self, *args: Any, **kwargs: Any) -> Any:
         """The wrapped optimizer's slot of a variable."""
@@ -284,21 +293,17 @@ class _SyncReplicasOptimizerHook(SessionRunHook):
 
     def begin(self) -> None:
         optimizer = self._optimizer
-        queue = optimizer._sync_token_queue
-        if queue is None:
+        if optimizer.sync_token_queue is None:
             raise ValueError("SyncReplicasOptimizer.apply_gradient should be called before using the hook.")
         self._ready_op = optimizer.ready_for_local_init_op
         self._local_init_op = optimizer.chief_init_op if self._is_chief else optimizer.local_step_init_op
         if not self._is_chief:
-            self._end_op = optimizer._enqueue_tokens(max(optimizer._total_num_replicas - 1, 1))
+            self._end_op = optimizer.enqueue_last_tokens()
             return
         self._init_tokens_op = optimizer.get_init_tokens_op(self._num_tokens)
-        self._end_op = queue.close()
+        self._end_op = optimizer.sync_token_queue.close()
         # The queue stays open when the chief only loses its session: the others then wait for it to come back.
-        nothing = no_op()
-        self._queue_runner = WatchedQueueRunner(
-            optimizer._reports, queue, [optimizer._release], close_op=nothing, cancel_op=nothing
-        )
+        self._queue_runner = optimizer.watched_queue_runner(close_op=no_op(), cancel_op=no_op())
 
     def after_create_session(self, session: Any, coord: Any) -> None:
         missing = what_is_missing(session, self._ready_op)

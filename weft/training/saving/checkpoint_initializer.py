@@ -56,7 +56,7 @@ def _find(target: Any) -> Any:
 
 
 def _known_variables() -> Mapping[str, Any]:
-    return _get_default_variable_store()._vars
+    return _get_default_variable_store().variables
 
 
 def _parts(name: str, known: Mapping[str, Any]) -> list[Any] | None:
@@ -117,5 +117,4 @@ def set_initial_value(variable: Any, value: Any) -> None:
         (saveable,) = saveables_of([variable])
     assigned = saveable.restore([value], None)
     value.set_shape(variable.shape)
-    variable._initializer_op = getattr(assigned, "op", assigned)
-    variable._initial_value = value
+    variable.replace_initializer(getattr(assigned, "op", assigned), value)

@@ -14,7 +14,7 @@ from weft.training.saving.saver import Saver
 
 def get_variable_full_name(var: Any) -> str:
     """The name under which a variable, or the whole that it is a part of, is saved."""
-    info = var._save_slice_info
+    info = var._get_save_slice_info()
     return str(info.full_name if info else var.op.name)
 
 

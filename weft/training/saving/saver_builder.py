@@ -228,5 +228,5 @@ def _concatenate_partitioned_variables() -> None:
     graph = get_default_graph()
     for key in graph.get_all_collection_keys():
         for item in graph.get_collection(key):
-            if isinstance(item, PartitionedVariable) and item.name not in graph._operations:
+            if isinstance(item, PartitionedVariable) and item.name not in graph.operations:
                 item.as_tensor()

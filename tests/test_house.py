@@ -1,0 +1,173 @@
+"""Rules of the house that no linter knows: who reads whose privates, what is global, how often a type says nothing.
+
+A number here is a limit that held when it was written: it may shrink, and never grow.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import graphlib
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+_ROOT = Path(__file__).parent.parent
+_WEFT = _ROOT / "weft"
+
+# Names that are private in spelling alone, because others gave them: programs written for TensorFlow call these of a graph, an
+# operation, a type, a variable or a layer, or define them for weft to call; the rest are Python's own.
+_TENSORFLOWS = frozenset(
+    (
+        "_as_graph_element", "_as_ref", "_get_save_slice_info", "_key_op", "_set_attr", "_set_device", "_set_save_slice_info",
+        "_unsafe_unfinalize",
+    )
+)  # fmt: skip
+_PYTHONS = frozenset(("_asdict", "_exit", "_fields", "_getframe", "_make", "_replace", "_SubParsersAction"))
+
+# `Any` at most, by package, imports aside.
+_ANYS = {
+    "api": 62,
+    "autodiff": 78,
+    "checkpoint": 22,
+    "client": 161,
+    "distributed": 180,
+    "errors": 11,
+    "events": 22,
+    "examples": 26,
+    "framework": 462,
+    "models": 1077,
+    "ops": 3902,
+    "passes": 3,
+    "platform": 36,
+    "protocol": 28,
+    "runtime": 445,
+    "testing": 180,
+    "training": 901,
+}
+
+# Files at most in a folder of the packages in which a step lives.
+_FILES = 12
+
+
+@functools.cache
+def _modules() -> dict[Path, ast.Module]:
+    """Every module of weft that a person wrote, parsed, by its path in the package."""
+    written = (each for each in sorted(_WEFT.rglob("*.py")) if not each.stem.endswith(("_pb2", "_pb2_grpc")))
+    return {each.relative_to(_WEFT): ast.parse(each.read_text(encoding="utf-8")) for each in written}
+
+
+def _package(path: Path) -> str:
+    return path.parts[0].removesuffix(".py")
+
+
+def _members(defined: ast.ClassDef) -> Iterator[str]:
+    """The names that a class gives its instances and itself."""
+    for node in ast.walk(defined):
+        match node:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.Name(id=name, ctx=ast.Store()):
+                yield name
+            case ast.Attribute(value=ast.Name(id="self" | "cls"), attr=name, ctx=ast.Store()):
+                yield name
+            case ast.Assign(targets=[ast.Name(id="__slots__")], value=names):
+                yield from (each.value for each in ast.walk(names) if isinstance(each, ast.Constant))  # type: ignore[misc]
+
+
+def _reaches(node: ast.AST, own: frozenset[str] = frozenset()) -> Iterator[ast.Attribute]:
+    """Each `other._private` that is no member of a class around it."""
+    if isinstance(node, ast.ClassDef):
+        own |= frozenset(_members(node))
+    match node:
+        case ast.Attribute(value=ast.Name(id="self" | "cls")) | ast.Attribute(value=ast.Call(func=ast.Name(id="super"))):
+            pass
+        case ast.Attribute(attr=name) if name.startswith("_") and not name.startswith("__"):
+            if name not in own | _TENSORFLOWS | _PYTHONS:
+                yield node
+    for child in ast.iter_child_nodes(node):
+        yield from _reaches(child, own)
+
+
+def test_no_object_reads_anothers_privates() -> None:
+    found = [(path, reach) for path, tree in _modules().items() for reach in _reaches(tree)]
+    assert [f"weft/{path}:{reach.lineno} {ast.unparse(reach)}" for path, reach in found] == []
+
+
+def _masked(tree: ast.Module) -> Iterator[str]:
+    """Lists and dicts of a module that hold one thing at a constant place: globals that are assigned without saying `global`.
+
+    A registry, whose name is in capitals, is none; a stack or a table in small letters is.
+    """
+    held = set()
+    for node in tree.body:
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) | ast.AnnAssign(target=ast.Name(id=name), value=value):
+                match value:
+                    case ast.List(elts=[] | [_]) | ast.Dict(keys=[] | [_]):
+                        held.add(name)
+                        if name.islower() and not name.startswith("__"):
+                            yield name
+    for node in ast.walk(tree):
+        match node:
+            case ast.Subscript(value=ast.Name(id=name), slice=ast.Constant()) if name in held:
+                yield name
+
+
+# Still to be mended.
+_MASKED = frozenset(
+    (
+        "channel/shared_memory/segment.py", "ops/variables/options.py", "ops/variables/variable.py", "platform/interrupts.py",
+        "protocol/tensor_frame.py", "runtime/program/program.py", "runtime/xla/calling_thread.py", "runtime/xla/xla_process.py",
+    )
+)  # fmt: skip
+
+
+def test_no_list_of_one_is_a_global_in_a_mask() -> None:
+    assert {str(path) for path, tree in _modules().items() if any(_masked(tree))} <= _MASKED
+
+
+def _imports(tree: ast.AST) -> Iterator[str]:
+    """The dotted names that a module imports when it runs; of `from a import b` both `a.b`, which may be a module, and `a`."""
+    for node in ast.iter_child_nodes(tree):
+        match node:
+            case ast.If(test=ast.Name(id="TYPE_CHECKING"), orelse=otherwise):
+                yield from (name for each in otherwise for name in _imports(each))
+            case ast.Import(names=names):
+                yield from (each.name for each in names)
+            case ast.ImportFrom(module=str(module), names=names):
+                yield from (f"{module}.{each.name}" for each in names)
+                yield module
+            case _:
+                yield from _imports(node)
+
+
+def test_no_module_imports_itself_by_way_of_others() -> None:
+    names = {".".join(("weft", *path.with_suffix("").parts)).removesuffix(".__init__"): path for path in _modules()}
+    imported = {name: set(_imports(_modules()[path])) & names.keys() - {name} for name, path in names.items()}
+    # A package's face imports its modules, which name the package; that is no cycle, as they want nothing of the face.
+    faces = {name for name, path in names.items() if path.stem == "__init__"}
+    graphlib.TopologicalSorter({name: found - faces for name, found in imported.items()}).prepare()
+
+
+def test_only_a_graph_and_its_nodes_know_each_other_by_type_alone() -> None:
+    detours = {str(path) for path, tree in _modules().items() if "TYPE_CHECKING" in ast.dump(tree)}
+    assert detours == {"framework/graph_def.py", "framework/operation.py"}
+
+
+@pytest.mark.parametrize("package", ["channel", "distributed", "runtime"])
+def test_a_folder_has_a_dozen_files_at_most(package: str) -> None:
+    folders = [_WEFT / package, *(each for each in (_WEFT / package).rglob("*") if each.is_dir())]
+    counts = {str(each.relative_to(_WEFT)): len([*each.glob("*.py")]) for each in folders}
+    assert {name: count for name, count in counts.items() if count > _FILES} == {}
+
+
+def _anys(tree: ast.Module) -> int:
+    return sum(isinstance(node, ast.Name) and node.id == "Any" for node in ast.walk(tree))
+
+
+def test_any_says_what_a_type_is_more_and_more_seldom() -> None:
+    found: Counter[str] = Counter()
+    for path, tree in _modules().items():
+        found[_package(path)] += _anys(tree)
+    assert {package: count for package, count in found.items() if count > _ANYS.get(package, 0)} == {}
