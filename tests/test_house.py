@@ -21,8 +21,8 @@ _WEFT = _ROOT / "weft"
 # operation, a type, a variable or a layer, or define them for weft to call; the rest are Python's own.
 _TENSORFLOWS = frozenset(
     (
-        "_as_graph_element", "_as_ref", "_get_save_slice_info", "_key_op", "_set_attr", "_set_device", "_set_save_slice_info",
-        "_unsafe_unfinalize",
+        "_as_graph_element", "_as_ref", "_get_partitions", "_get_save_slice_info", "_key_op", "_set_attr", "_set_device",
+        "_set_save_slice_info", "_unsafe_unfinalize",
     )
 )  # fmt: skip
 _PYTHONS = frozenset(("_asdict", "_exit", "_fields", "_getframe", "_make", "_replace", "_SubParsersAction"))

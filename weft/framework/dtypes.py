@@ -58,6 +58,11 @@ class DType:
         """Whether this is the type of a reference to a variable, such as `float32_ref`."""
         return self._enum > _REF_OFFSET
 
+    # Programs written for TensorFlow ask by this name.
+    @property
+    def _is_ref_dtype(self) -> builtins.bool:
+        return self.is_ref
+
     @property
     def _as_ref(self) -> DType:
         return self if self.is_ref else _BY_ENUM[self._enum + _REF_OFFSET]

@@ -126,7 +126,7 @@ def broadcast_gradient_args(xp, s0, s1):
 
 def broadcast_static_shape(shape_x: Any, shape_y: Any) -> Any:
     """The TensorShape that two TensorShapes broadcast to; ValueError when they cannot."""
-    return type(shape_x)(broadcast_dims(shape_x.dims, shape_y.dims))
+    return type(shape_x)(broadcast_dims(shape_x.sizes, shape_y.sizes))
 
 
 def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Tensor:

@@ -65,7 +65,7 @@ class PartitionedVariable:
     def _get_variable_list(self) -> list[Any]:
         return self._variable_list
 
-    def get_partitions(self) -> Sequence[int]:
+    def _get_partitions(self) -> Sequence[int]:
         return self._partitions
 
     def _partition_axes(self) -> list[int]:

@@ -218,7 +218,7 @@ class VariableStore:
         asked = (
             ("shape", shape, found.get_shape(), shape.is_compatible_with(found.get_shape())),
             ("dtype", dtype.name, found.dtype.name, dtype.is_compatible_with(found.dtype)),
-            ("partitions", partitions, found.get_partitions(), partitions in (None, found.get_partitions())),
+            ("partitions", partitions, found._get_partitions(), partitions in (None, found._get_partitions())),
         )
         for what, wanted, there, fits in asked:
             if not fits:
