@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import gc
+import subprocess
+import sys
 import weakref
 from typing import Any
 
@@ -76,3 +78,54 @@ def test_a_function_lives_as_long_as_its_graph() -> None:
 def test_py_function_names_its_alternative() -> None:
     with pytest.raises(NotImplementedError, match="py_func"):
         tf.py_function(lambda: 1, [], tf.int32)
+
+
+_SERVER_WITH_FUNCTIONS = """
+import sys
+import numpy as np
+import weft as tf
+
+for _ in range(8):
+    tf.py_func(lambda a: a * np.float32(1000), [1.0], tf.float32)
+server = tf.train.Server.create_local_server()
+print(server.target, flush=True)
+sys.stdin.read()
+"""
+
+
+def test_another_process_refuses_a_function_that_is_not_its_own() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", _SERVER_WITH_FUNCTIONS], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        try:
+            target = server.stdout.readline().strip()
+            with Graph().as_default() as graph:
+                result = tf.py_func(lambda a: a + np.float32(1), [1.0], tf.float32)
+                with (
+                    tf.Session(target, graph=graph) as session,
+                    pytest.raises(tf.errors.InvalidArgumentError, match=r"callback pyfunc_\d+ is not found.*Place the node"),
+                ):
+                    session.run(result)
+        finally:
+            server.stdin.close()
+
+
+_FORK = """
+import os
+
+child = os.fork()
+print(script._TOKENS.take(), flush=True)
+if child:
+    os.waitpid(child, 0)
+else:
+    os._exit(0)
+"""
+
+
+def test_a_forked_child_makes_tokens_of_its_own() -> None:
+    ran = subprocess.run([sys.executable, "-c", _FORK], capture_output=True, text=True, timeout=60, check=True)
+    (name, process), (other_name, other_process) = (line.split("@") for line in ran.stdout.split())
+    assert name == other_name
+    assert process != other_process

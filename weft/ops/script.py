@@ -1,12 +1,15 @@
 """py_func: Python functions as nodes.
 
 A GraphDef cannot hold a function, so the node holds a token, and this process keeps the function for as long as the
-graph lives.
+graph lives. The token names the process too: another one, such as a server that has functions of its own, refuses it
+instead of running whichever function of its own has the same number.
 """
 
 from __future__ import annotations
 
 import itertools
+import os
+import secrets
 import traceback
 import weakref
 from collections.abc import Callable
@@ -40,7 +43,24 @@ class _Registered:
         self.function = function
 
 
-_NUMBERS: Final = itertools.count()
+class _Tokens:
+    """Makes tokens that no other process makes; a forked child goes on under a name of its own."""
+
+    def __init__(self) -> None:
+        self._numbers = itertools.count()
+        self._process = ""
+        self._rename()
+        os.register_at_fork(after_in_child=self._rename)
+
+    def _rename(self) -> None:
+        self._process = secrets.token_hex(8)
+
+    def take(self) -> str:
+        """A token that was not given before."""
+        return f"pyfunc_{next(self._numbers)}@{self._process}"
+
+
+_TOKENS: Final = _Tokens()
 _BY_TOKEN: Final[weakref.WeakValueDictionary[str, _Registered]] = weakref.WeakValueDictionary()
 _OF_GRAPH: Final[weakref.WeakKeyDictionary[Graph, list[_Registered]]] = weakref.WeakKeyDictionary()
 
@@ -53,7 +73,7 @@ _ERRORS: Final = (
 
 
 def _register(function: Callable[..., Any]) -> str:
-    entry, token = _Registered(function), f"pyfunc_{next(_NUMBERS)}"
+    entry, token = _Registered(function), _TOKENS.take()
     _BY_TOKEN[token] = entry
     graph = get_default_graph()
     while getattr(graph, "outer_graph", None) is not None:
@@ -64,10 +84,12 @@ def _register(function: Callable[..., Any]) -> str:
 
 def _call(token: str, inputs: list[Any], wanted: list[DType]) -> tuple[Any, ...]:
     entry = _BY_TOKEN.get(token)
+    name, _, _ = token.partition("@")
     if entry is None:
         raise InvalidArgumentError(
-            None, None, f"callback {token} is not found: py_func's function lives in the process that built the graph"
-        )
+            None, None, f"callback {name} is not found: py_func's function lives in the process that built the graph. "
+            "Place the node on a task of that process, or build this part of the graph in the process that runs it"
+        )  # fmt: skip
     # A scalar arrives as a NumPy scalar, a single string as bytes.
     arguments = [value if np.ndim(value) else value[()] for value in inputs]
     try:
@@ -80,7 +102,7 @@ def _call(token: str, inputs: list[Any], wanted: list[DType]) -> tuple[Any, ...]
         outputs = [] if result is None else [_as_array(result)]
     if len(outputs) != len(wanted):
         raise InvalidArgumentError(
-            None, None, f"{token} returns {len(outputs)} values, but expects to see {len(wanted)} values."
+            None, None, f"{name} returns {len(outputs)} values, but expects to see {len(wanted)} values."
         )
     for index, (value, dtype) in enumerate(zip(outputs, wanted, strict=True)):
         found = dtypes.as_dtype(value.dtype)
@@ -88,7 +110,7 @@ def _call(token: str, inputs: list[Any], wanted: list[DType]) -> tuple[Any, ...]
             raise InvalidArgumentError(
                 None,
                 None,
-                f"{index}-th value returned by {token} is {_type_name(found)}, but expects {_type_name(dtype)}",
+                f"{index}-th value returned by {name} is {_type_name(found)}, but expects {_type_name(dtype)}",
             )
     return tuple(outputs)
 
