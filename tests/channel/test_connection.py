@@ -14,15 +14,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.channel.transport.read_ahead import ReadAhead
 from weft.channel.connection import Connection
 from weft.channel.dial import dial
 from weft.channel.listener import Listener, has_token
+from weft.channel.transport.memory import CAPACITY_BYTES, memory_pair
+from weft.channel.transport.transport import Transport
+from weft.channel.transport.unix import UnixTransport
 from weft.channel.waiting.doorbell import own_doorbell
+from weft.channel.waiting.reading_crew import ReadingCrew
 from weft.errors import UnavailableError
 from weft.protocol.messages import PROTOCOL_VERSION, Abort, Goodbye, Hello, Message, Ping, Pong, Push, Welcome
 from weft.protocol.protocol_error import LocalProtocolError, RemoteProtocolError
 from weft.protocol.tensor_frame import FrameDecoder, encode
-from weft.testing.transport_conformance import CHECKS, PATIENCE_S, Channel, Endpoint, OpenPair, let_waiters_read
+from weft.testing.channel_conformance import CHECKS, PATIENCE_S, Channel, Endpoint, OpenPair, let_waiters_read
 
 PS = "/job:ps/replica:0/task:0"
 
@@ -45,12 +50,41 @@ def _nothing_is_left() -> Iterator[None]:
     assert open_descriptors() <= before
 
 
-@pytest.fixture(params=["unix", "tcp", "shared"])
+@pytest.fixture(params=["unix", "tcp", "shared", "memory", "narrow memory", "read-ahead", "read-ahead crew"])
 def open_pair(request: pytest.FixtureRequest) -> Iterator[OpenPair]:
-    """Opens connections of a client by either kind of socket, and of a task, which has shared memory as well."""
+    """Opens connections by every transport: of a client, and of a task, which has shared memory as well; and in memory.
+
+    A client's other end is read by a crew, a task's by a thread of its own.
+    """
+    yield from (_by_listener if request.param in ("unix", "tcp", "shared") else _in_memory)(request.param)
+
+
+def _in_memory(kind: str) -> Iterator[OpenPair]:
+    crew = ReadingCrew("test") if kind.endswith("crew") else None
+    connections: list[Connection] = []
+
+    def open_it(left: Endpoint, right: Endpoint, max_queued_bytes: int) -> tuple[Channel, Channel]:
+        ends: list[Transport] = [*memory_pair(1 << 16 if kind.startswith("narrow") else CAPACITY_BYTES)]
+        if kind.startswith("read-ahead"):
+            ends = [ReadAhead(end) for end in ends]
+        for end, endpoint, reader in zip(ends, (left, right), (None, crew), strict=True):
+            connection = Connection(end, endpoint.on_message, endpoint.on_closed, "peer", max_queued_bytes=max_queued_bytes)
+            connection.start(reader)
+            connections.append(connection)
+        return connections[-2], connections[-1]
+
+    yield open_it
+    for connection in connections:
+        connection.abort(None)
+        connection.join()
+    if crew is not None:
+        crew.join()
+
+
+def _by_listener(kind: str) -> Iterator[OpenPair]:
     listeners: list[Listener] = []
-    is_shared = request.param == "shared"
-    transport = "unix" if is_shared else request.param
+    is_shared = kind == "shared"
+    transport = "unix" if is_shared else kind
 
     def open_it(left: Endpoint, right: Endpoint, max_queued_bytes: int) -> tuple[Channel, Channel]:
         accepted: queue.SimpleQueue[Connection] = queue.SimpleQueue()
@@ -78,7 +112,7 @@ def open_pair(request: pytest.FixtureRequest) -> Iterator[OpenPair]:
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
-def test_every_transport_conforms(check: Callable[[OpenPair], None], open_pair: OpenPair) -> None:
+def test_connections_conform_by_every_transport(check: Callable[[OpenPair], None], open_pair: OpenPair) -> None:
     check(open_pair)
 
 
@@ -87,7 +121,7 @@ def wired() -> Iterator[tuple[socket.socket, Connection, Endpoint]]:
     """A raw socket whose other end is a connection."""
     raw, sock = socket.socketpair()
     endpoint = Endpoint()
-    connection = Connection(sock, endpoint.on_message, endpoint.on_closed, "peer")
+    connection = Connection(UnixTransport(sock), endpoint.on_message, endpoint.on_closed, "peer")
     connection.start()
     with raw:
         yield raw, connection, endpoint
@@ -223,7 +257,7 @@ def test_an_owner_that_fails_to_take_note_of_the_end_is_logged(caplog: pytest.Lo
     def fail(connection: Connection, cause: Exception | None) -> None:
         raise ValueError("owner's mistake")
 
-    connection = Connection(sock, Endpoint().on_message, fail, "peer")
+    connection = Connection(UnixTransport(sock), Endpoint().on_message, fail, "peer")
     connection.start()
     with raw:
         connection.abort(None)
@@ -253,7 +287,7 @@ def test_an_interrupted_waiter_leaves_the_connection_in_order(wired: Wired, monk
 def test_a_waiter_interrupted_while_it_handles_a_message_ends_the_connection() -> None:
     raw, sock = socket.socketpair()
     endpoint = Endpoint(lambda connection, message: Interrupted().look() if isinstance(message, Abort) else None)
-    connection = Connection(sock, endpoint.on_message, endpoint.on_closed, "peer")
+    connection = Connection(UnixTransport(sock), endpoint.on_message, endpoint.on_closed, "peer")
     connection.start()
     with raw:
         let_waiters_read(connection, endpoint, lambda: raw.sendall(frame(Pong(1))))

@@ -13,16 +13,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from weft.channel import address as channel_address
 from weft.channel import listener
-from weft.channel.address import TcpAddress, UnixAddress, host_identity, parse_address
 from weft.channel.connection import Connection
 from weft.channel.dial import dial
 from weft.channel.listener import Listener, has_token
+from weft.channel.transport import unix as unix_transport
+from weft.channel.transport.unix import host_identity
 from weft.errors import UnavailableError
 from weft.protocol.messages import PROTOCOL_VERSION, Abort, Hello, Message, Push, Reject, Welcome
 from weft.protocol.tensor_frame import FrameDecoder, encode
-from weft.testing.transport_conformance import PATIENCE_S, Endpoint
+from weft.testing.channel_conformance import PATIENCE_S, Endpoint
 
 PS = "/job:ps/replica:0/task:0"
 HELLO = Hello(PROTOCOL_VERSION, "/job:worker/replica:0/task:1", 5, b"token", PS)
@@ -49,7 +49,9 @@ def start() -> Iterator[Start]:
             return started
 
         yield start_it
-    assert not [thread for thread in threading.enumerate() if thread.name.startswith(("weft-accept", "weft-read"))]
+    assert not [
+        thread for thread in threading.enumerate() if thread.name.startswith(("weft-accept", "weft-admit", "weft-read"))
+    ]
 
 
 def connect(hello: Hello, *addresses: str) -> tuple[Connection, Welcome]:
@@ -237,8 +239,8 @@ def test_an_address_in_use_is_named(start: Start) -> None:
 def test_on_other_systems_the_unix_socket_is_a_file_that_goes_away(
     start: Start, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
 ) -> None:
-    monkeypatch.setattr(listener.sys, "platform", "darwin")
-    monkeypatch.setattr(listener.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(unix_transport.sys, "platform", "darwin")
+    monkeypatch.setattr(unix_transport.tempfile, "tempdir", str(tmp_path))
     started = start()
     unix = started.addresses[0]
     assert unix.startswith(f"unix:{host_identity()}:{tmp_path}/")
@@ -265,30 +267,6 @@ def test_who_listens_everywhere_advertises_a_name() -> None:
         )
         started.stop()
         assert started.addresses[1] == f"tcp:{expected}:{started.port}"
-
-
-@pytest.mark.parametrize(
-    "address",
-    [TcpAddress("::1", 80), TcpAddress("host.example", 65535), UnixAddress("id", "@x"), UnixAddress("id", "/a:b")],
-)
-def test_addresses_are_written_as_they_are_read(address: TcpAddress | UnixAddress) -> None:
-    assert parse_address(str(address)) == address
-
-
-@pytest.mark.parametrize("text", ["", "tcp:host", "tcp::80", "tcp:host:http", "tcp:host:70000", "unix:id:x", "udp:a:1"])
-def test_what_is_no_address_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="is no address of a tensor channel"):
-        parse_address(text)
-
-
-def test_a_host_identity_is_made_without_linux_files(monkeypatch: pytest.MonkeyPatch) -> None:
-    def missing(*arguments: object, **settings: object) -> str:
-        raise FileNotFoundError
-
-    monkeypatch.setattr(channel_address.Path, "read_text", missing)
-    other = host_identity.__wrapped__()
-    assert other != host_identity()
-    assert len(other) == 16
 
 
 @pytest.mark.parametrize("size", [8, 1 << 20])

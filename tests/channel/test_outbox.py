@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from weft.channel.outbox import Outbox
+from weft.channel.transport.unix import UnixTransport
 
 LIMIT_BYTES = 1 << 20
 LARGE = bytes(8 << 20)  # more than the sockets hold
@@ -19,7 +20,8 @@ class Peer:
     """An outbox and the other end of its socket."""
 
     def __init__(self) -> None:
-        self.end, self._own = socket.socketpair()
+        self.end, own = socket.socketpair()
+        self._own = UnixTransport(own)
         self.outbox = Outbox(self._own, "peer", LIMIT_BYTES, lambda error: None)
         self.started: list[int] = []
         self.has_started = threading.Semaphore(0)
@@ -41,7 +43,7 @@ class Peer:
 
     def end_it(self) -> None:
         self.end.close()
-        self._own.shutdown(socket.SHUT_RDWR)
+        self._own.shut_down()
         self.outbox.stop()
         self._own.close()
 

@@ -1,21 +1,18 @@
-"""Runs the handshake of a fresh socket, on either side, within a time limit."""
+"""Runs the handshake of a fresh transport, on either side, within a time limit."""
 
 from __future__ import annotations
 
 import os
-import socket
-import struct
+import select
+import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
 
+from weft.channel.transport.transport import DescriptorTransport, Transport
 from weft.protocol.handshake import Acceptor, Admit, Close, Dialer, Instruction, Send
 from weft.protocol.messages import Hello, Message, Welcome
 from weft.protocol.tensor_frame import FrameDecoder, encode
-
-_FD: Final = struct.Struct("i")
-_CLOSE_ON_EXEC: Final = getattr(socket, "MSG_CMSG_CLOEXEC", 0)  # not on every platform
 
 
 class NotAdmittedError(Exception):
@@ -32,24 +29,26 @@ class Admitted:
 
 
 def admit(
-    sock: socket.socket, side: Acceptor | Dialer, decoder: FrameDecoder, timeout_s: float, attached: Sequence[int] = ()
+    transport: Transport, side: Acceptor | Dialer, decoder: FrameDecoder, timeout_s: float, attached: Sequence[int] = ()
 ) -> Admitted:
-    """Do the handshake. The descriptors `attached`, over a Unix socket, go with this side's first message.
+    """Do the transport's handshake, then the channel's. The descriptors `attached` go with this side's first message.
 
-    Leaves the socket open, with some timeout set. Blocks, no longer than `timeout_s` even if the peer trickles.
+    Leaves the transport open. Blocks, no longer than `timeout_s` even if the peer trickles. `attached` takes a
+    DescriptorTransport.
 
     Raises:
         NotAdmittedError: a side refused, or the time is up.
         RemoteProtocolError: the peer speaks another protocol.
-        OSError: the socket failed.
+        OSError: the transport failed.
     """
-    descriptors: list[int] = []
+    admission = _Admission(transport, decoder, time.monotonic() + timeout_s, attached)
     try:
-        peer, received = _admit(sock, side, decoder, timeout_s, attached, descriptors)
+        transport.establish(timeout_s)
+        peer, received = admission.run(side, timeout_s)
     except BaseException:
-        close_all(descriptors)
+        close_all(admission.descriptors)
         raise
-    return Admitted(peer, received, descriptors)
+    return Admitted(peer, received, admission.descriptors)
 
 
 def close_all(descriptors: Sequence[int]) -> None:
@@ -58,62 +57,73 @@ def close_all(descriptors: Sequence[int]) -> None:
         os.close(fd)
 
 
-def _admit(
-    sock: socket.socket,
-    side: Acceptor | Dialer,
-    decoder: FrameDecoder,
-    timeout_s: float,
-    attached: Sequence[int],
-    descriptors: list[int],
-) -> tuple[Hello | Welcome, Sequence[Message]]:
-    deadline_s = time.monotonic() + timeout_s
-    received: Sequence[Message] = ()
-    instructions: Sequence[Instruction] = side.start() if isinstance(side, Dialer) else ()
-    while True:
-        for instruction in instructions:
-            match instruction:
-                case Send(message=message):
-                    sock.settimeout(max(deadline_s - time.monotonic(), 0.001))
-                    _send(sock, b"".join(encode(message)), attached)
-                    attached = ()
-                case Admit(peer=peer):
-                    return peer, received
-                case Close(reason=reason):
-                    raise NotAdmittedError(reason)
-        received = _receive(sock, decoder, deadline_s, descriptors)
-        instructions = side.receive(received[0]) if received else side.timed_out(timeout_s)
-        received = received[1:]
+class _Admission:
+    """Executes the instructions of one side, and brings it what the peer says."""
 
+    def __init__(self, transport: Transport, decoder: FrameDecoder, deadline_s: float, attached: Sequence[int]) -> None:
+        self._transport = transport
+        self._passes_descriptors = transport if isinstance(transport, DescriptorTransport) else None
+        self._decoder = decoder
+        self._deadline_s = deadline_s
+        self._attached = attached
+        self.descriptors: list[int] = []
+        self._poll = select.poll()
+        self._poll.register(transport, select.POLLIN)
 
-def _send(sock: socket.socket, data: bytes, attached: Sequence[int]) -> None:
-    if attached:
-        data = data[socket.send_fds(sock, [data], attached) :]
-    sock.sendall(data)
+    def run(self, side: Acceptor | Dialer, timeout_s: float) -> tuple[Hello | Welcome, Sequence[Message]]:
+        """Return the peer and the messages behind its own."""
+        received: Sequence[Message] = ()
+        instructions: Sequence[Instruction] = side.start() if isinstance(side, Dialer) else ()
+        while True:
+            for instruction in instructions:
+                match instruction:
+                    case Send(message=message):
+                        self._send(b"".join(encode(message)))
+                    case Admit(peer=peer):
+                        return peer, received
+                    case Close(reason=reason):
+                        raise NotAdmittedError(reason)
+            received = self._receive()
+            instructions = side.receive(received[0]) if received else side.timed_out(timeout_s)
+            received = received[1:]
 
+    def _send(self, data: bytes) -> None:
+        rest = memoryview(data)
+        if self._attached and self._passes_descriptors is not None:
+            rest = rest[self._passes_descriptors.send_with_descriptors(data, self._attached) :]
+            self._attached = ()
+        elif rest:
+            rest = rest[self._transport.send_ready([rest]) :]
+        if rest:
+            # A long token for a peer that does not read. Sending has no time limit of its own, a shutdown ends it.
+            limit = threading.Timer(max(self._deadline_s - time.monotonic(), 0.0), self._transport.shut_down)
+            limit.start()
+            try:
+                while rest:
+                    rest = rest[self._transport.send([rest]) :]
+            finally:
+                limit.cancel()
 
-def _receive(sock: socket.socket, decoder: FrameDecoder, deadline_s: float, descriptors: list[int]) -> Sequence[Message]:
-    """Return the next messages, at least one, or none when the time is up."""
-    while (left_s := deadline_s - time.monotonic()) > 0:
-        sock.settimeout(left_s)
-        try:
-            count = _receive_into(sock, decoder.get_buffer(), descriptors)
-        except TimeoutError:
-            break
-        if not count:
-            decoder.end_of_stream()
-            raise NotAdmittedError("the peer closed the connection without an answer")
-        messages = decoder.buffer_received(count)
-        if messages:
-            return messages
-    return ()
+    def _receive(self) -> Sequence[Message]:
+        """Return the next messages, at least one, or none when the time is up."""
+        while (left_s := self._deadline_s - time.monotonic()) > 0:
+            if not self._transport.pending_bytes and not self._poll.poll(int(left_s * 1000) + 1):
+                continue
+            try:
+                count = self._receive_into(self._decoder.get_buffer())
+            except BlockingIOError:
+                continue
+            if not count:
+                self._decoder.end_of_stream()
+                raise NotAdmittedError("the peer closed the connection without an answer")
+            messages = self._decoder.buffer_received(count)
+            if messages:
+                return messages
+        return ()
 
-
-def _receive_into(sock: socket.socket, buffer: memoryview, descriptors: list[int]) -> int:
-    """As `recv_into`; takes a descriptor that comes along. The system closes what it has no room for."""
-    if sock.family != getattr(socket, "AF_UNIX", None):
-        return sock.recv_into(buffer)
-    count, attached, _, _ = sock.recvmsg_into([buffer], socket.CMSG_SPACE(_FD.size), _CLOSE_ON_EXEC)
-    for level, kind, data in attached:
-        if (level, kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS):
-            descriptors += (fd for (fd,) in _FD.iter_unpack(data[: len(data) - len(data) % _FD.size]))
-    return count
+    def _receive_into(self, buffer: memoryview) -> int:
+        if self._passes_descriptors is None:
+            return self._transport.receive_ready(buffer)
+        count, descriptors = self._passes_descriptors.receive_with_descriptors(buffer)
+        self.descriptors += descriptors
+        return count

@@ -1,28 +1,36 @@
-"""One connection of the tensor channel: a socket, the threads that read it, and the messages that go either way.
+"""One connection of the tensor channel: a transport, the threads that read it, and the messages that go either way.
 
-The rules are `protocol`'s; here are only the socket and the threads. A message is handled on the thread that read it,
+The rules are `protocol`'s; here are only the transport and the threads. A message is handled on the thread that read it,
 so a step continues without a hop. That thread must not wait for the peer, or nothing would be read any more; therefore
 `send` does not wait on it, whatever it is asked.
+
+A connection's life, from its construction to `on_closed`, is that of `ConnectionLife`, whoever reads it:
+
+    start        a thread of its own, or a crew, reads from now on; messages may be sent before
+    close        its goodbye follows what is queued; no message is handled any more
+    a loss       by the peer's end or goodbye, a failure, an abort, a handler that raises, or a close that takes too long
+    the release  on the thread that has read last: descriptors go back, and the owner is told, once
 """
 
 from __future__ import annotations
 
 import contextlib
 import logging
-import socket
-import struct
 import threading
 from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias
 
-from weft.channel.message_reader import RECEIVE_TIMEOUT_S, MessageReader
+from weft.channel.message_reader import MessageReader
 from weft.channel.outbox import MAX_QUEUED_BYTES, Outbox
 from weft.channel.shared_memory.exchange import PayloadExchange
+from weft.channel.transport.transport import Transport
+from weft.channel.waiting.reading_crew import ReadingCrew
 from weft.channel.waiting.wait import role
 from weft.errors import UnavailableError
 from weft.platform.fork_release import release_in_children
 from weft.platform.interrupts import deferred_interrupts, may_be_interrupted
-from weft.protocol.messages import Goodbye, Hello, Message, Ping, Pong, Push, Reject, RunGraph, Welcome
+from weft.protocol.connection_life import ConnectionLife, LifeState
+from weft.protocol.messages import Goodbye, Hello, Message, Ping, Pong, Reject, Welcome
 from weft.protocol.protocol_error import ProtocolError, RemoteProtocolError
 from weft.protocol.tensor_blob import Buffer
 from weft.protocol.tensor_frame import FrameDecoder, encode
@@ -33,9 +41,7 @@ OnClosed: TypeAlias = Callable[["Connection", Exception | None], None]
 CLOSE_TIMEOUT_S: Final = 5.0
 """How long a graceful close waits for the peer by default."""
 
-_LOCAL_BUFFER_BYTES: Final = 1 << 20  # measured: doubles the rate of loopback TCP, adds a quarter to Unix sockets
 _OF_THE_CONNECTION: Final = frozenset((Hello, Welcome, Reject, Ping, Goodbye))
-_BETWEEN_TASKS: Final = frozenset((Push, RunGraph))
 
 _log = logging.getLogger("weft")
 
@@ -43,7 +49,7 @@ _log = logging.getLogger("weft")
 class Connection:
     """A long-lived, ordered, two-way stream of messages to one peer.
 
-        connection = Connection(sock, on_message, on_closed, "/job:ps/replica:0/task:0")
+        connection = Connection(transport, on_message, on_closed, "/job:ps/replica:0/task:0")
         connection.start()
         connection.send(message)
         connection.close()
@@ -52,13 +58,13 @@ class Connection:
     arrays are the callee's for good. If it raises, this connection is closed and nothing else.
     `on_closed(connection, cause)` is called exactly once, last, on the connection's thread, or its crew's; the cause is None
     after `close` here or there. Pings are answered here. `peer` is what the other side called itself; `outbox` knows what
-    waits for it, and `reader` who reads what it sends. Any thread may call any method. Before `start`, `run` or `begin` the
-    socket is all there is: who does not get that far closes it itself.
+    waits for it, and `reader` who reads what it sends. Any thread may call any method. A connection that is never started
+    leaves the transport to be closed by its maker.
     """
 
     def __init__(
         self,
-        sock: socket.socket,
+        transport: Transport,
         on_message: OnMessage,
         on_closed: OnClosed,
         name: str,
@@ -69,38 +75,32 @@ class Connection:
         max_queued_bytes: int = MAX_QUEUED_BYTES,
         exchange: PayloadExchange | None = None,
     ) -> None:
-        """Take over a connected socket. `decoder` and `received` continue a stream that has been read from before.
+        """Take over a transport that is established. `decoder` and `received` continue a stream that has been read from before.
 
         With an `exchange`, whose other side the peer has, large payloads between tasks go through shared memory.
         """
         self.name = name
         self.peer = peer
-        self._sock = sock
+        self._transport = transport
         self._on_message = on_message
         self._on_closed = on_closed
         decoder = decoder or FrameDecoder()
         self._exchange = exchange
         if exchange is not None:
             decoder.borrower = exchange.borrower
-        self._received = received
-        self.outbox = Outbox(sock, name, max_queued_bytes, self._lose)
-        self.reader = MessageReader(sock, decoder, self._handle, self._lose)
+        self.outbox = Outbox(transport, name, max_queued_bytes, self._lose)
+        self.reader = MessageReader(transport, name, decoder, received, self._handle, self._lose, self._finish)
         self._thread: threading.Thread | None = None
-        self._step_aside: Callable[[], None] | None = None  # where a crew reads
-        self._lock = threading.Lock()  # guards the cause
-        self._cause: Exception | None = None
-        self._is_lost = False  # the cause is settled
-        self._is_closing = False
+        self._crew: ReadingCrew | None = None
+        self._lock = threading.Lock()  # guards the moves of the life
+        self._life = ConnectionLife()
         self._close_timer: threading.Timer | None = None
         self._is_closed = threading.Event()
         self._is_forked = False
-        sock.settimeout(None)
-        _tune(sock)
         release_in_children(self)
 
     def __repr__(self) -> str:
-        state = "closed" if self.is_closed else "closing" if self._is_closing else "open"
-        return f"<Connection to {self.name}, {state}>"
+        return f"<Connection to {self.name}, {self._life.state.name.lower()}>"
 
     @property
     def is_closed(self) -> bool:
@@ -114,61 +114,31 @@ class Connection:
 
     @property
     def transport(self) -> str:
-        """What carries this connection: "unix" or "tcp"."""
-        return "unix" if self._sock.family == getattr(socket, "AF_UNIX", None) else "tcp"
+        """The kind of transport that carries this connection, such as "unix" or "tcp"."""
+        return self._transport.kind
 
-    def start(self) -> None:
-        """Read on a thread of the connection's own."""
-        self._thread = threading.Thread(target=self.run, name=f"weft-read-{self.name}", daemon=True)
-        self._thread.start()
+    def start(self, crew: ReadingCrew | None = None) -> None:
+        """Have the connection read: by the crew, or by a thread of its own.
 
-    def run(self) -> None:
-        """Read on this thread until the connection is over. Instead of `start`."""
-        self._thread = threading.current_thread()
-        before, role.reads = role.reads, True
+        With a crew, this thread handles the messages that came behind the handshake, so it has to be one that reads; see
+        `role`.
+        """
+        if crew is None:
+            self._thread = threading.Thread(target=self.reader.run, name=f"weft-read-{self.name}", daemon=True)
+            self._thread.start()
+            return
+        self._crew = crew
+        self.reader.begin(crew.step_aside)
         try:
-            self._handle(self._received)
-            self._received = ()
-            turn = self.reader.turn
-            while turn.take():
-                self.reader.read_next()
-                while not turn.has_waiters and not self._is_lost:
-                    self.reader.read_next()
-                turn.give()
-        finally:
-            self.finish()
-            role.reads = before
-
-    def begin(self, step_aside: Callable[[], None]) -> None:
-        """Handle what came behind the handshake, and be read by a crew from then on. Instead of `start`. See `ReadingCrew`."""
-        self._step_aside = step_aside
-        self.reader.turn.take()
-        before, role.reads = role.reads, True
-        try:
-            self._handle(self._received)
-            self._received = ()
-        finally:
-            role.reads = before
-
-    @property
-    def is_over(self) -> bool:
-        """Whether nothing more is to be read."""
-        return self._is_lost
-
-    def read_ready(self) -> None:
-        """For a thread of the crew: receive what has come and handle it."""
-        try:
-            self.reader.read_message(self.step_aside)
-        except Exception as error:  # such as that there is no memory
-            _log.exception("closing the connection to %s: reading it failed", self.name)
+            crew.add(self.reader)
+        except OSError as error:  # more than this system can watch
             self._lose(error)
-        if self.reader.turn.has_waiters:
-            self.reader.turn.tell_waiters()
+            self._finish()
 
     def step_aside(self) -> None:
         """For a message's handler: what follows may take long, so other connections shall be read meanwhile."""
-        if self._step_aside is not None:
-            self._step_aside()
+        if self._crew is not None:
+            self._crew.step_aside()
 
     def send(self, message: Message, *, block: bool = False) -> None:
         """Send a message after all that were sent before. Its arrays must not be changed any more.
@@ -216,12 +186,13 @@ class Connection:
                 self.send_frame(())
 
     def _closed_error(self) -> UnavailableError:
-        why = f": {self._cause}" if self._cause is not None else ""
+        cause = self._life.cause
+        why = f": {cause}" if cause is not None else ""
         return UnavailableError(None, None, f"the connection to {self.name} is closed{why}")
 
     def _encode(self, message: Message) -> Sequence[Buffer]:
         exchange = self._exchange
-        if exchange is None or type(message) not in _BETWEEN_TASKS:
+        if exchange is None or not message.may_be_lent:
             return encode(message)
         exchange.lender.note_message()
         return encode(message, exchange.lender)
@@ -257,13 +228,13 @@ class Connection:
         if self._is_forked:
             return
         with self._lock:
-            if self._is_closing or self._is_lost:
-                return
-            self._is_closing = True
-            self._close_timer = threading.Timer(timeout_s, self._lose, (None,))
-            self._close_timer.daemon = True
-            self._close_timer.start()
-        self.outbox.finish(encode(Goodbye(reason)))
+            steps = self._life.close()
+            if steps:  # a goodbye, for which the peer has so long
+                self._close_timer = threading.Timer(timeout_s, self._lose, (None,))
+                self._close_timer.daemon = True
+                self._close_timer.start()
+        if steps:
+            self.outbox.finish(encode(Goodbye(reason)))
 
     def abort(self, cause: Exception | None) -> None:
         """End the connection now; what is queued is lost. Does not wait. `on_closed` gets the cause."""
@@ -276,9 +247,9 @@ class Connection:
             self._thread.join()
 
     def release_after_fork(self) -> None:
-        """In a forked child: give up the child's copy of the socket; the parent's connection goes on."""
+        """In a forked child: give up the child's copies of descriptors; the parent's connection goes on."""
         self._is_forked = True
-        self._sock.close()
+        self._transport.close()
         if self._exchange is not None:
             self._exchange.release_after_fork()
 
@@ -286,13 +257,9 @@ class Connection:
         if self._is_forked:
             raise UnavailableError(None, None, f"the connection to {self.name} belongs to the parent process")
 
-    def fileno(self) -> int:
-        """The socket's descriptor."""
-        return self._sock.fileno()
-
     def _handle(self, messages: Sequence[Message]) -> None:
         for message in messages:
-            if self._is_closing or self._is_lost:
+            if self._life.state is not LifeState.OPEN:
                 return
             if type(message) in _OF_THE_CONNECTION:
                 self._handle_own(message)
@@ -314,52 +281,35 @@ class Connection:
                 self._lose(RemoteProtocolError(f"a {type(message).__name__} came after the admission"))
 
     def _lose(self, cause: Exception | None) -> None:
-        """Settle why the connection ends, and make every thread that waits for its socket return."""
+        """Settle why the connection ends, and make every thread that waits for its transport return."""
+        if isinstance(cause, OSError):
+            lost = UnavailableError(None, None, f"the connection to {self.name} was lost: {cause}")
+            lost.__cause__ = cause
+            cause = lost
         with self._lock:
-            if self._is_lost:
-                return
-            self._is_lost = True
-            if self._close_timer is not None:
-                self._close_timer.cancel()
-            if self._is_closing:
-                self._cause = None
-            elif isinstance(cause, OSError):
-                text = f"the connection to {self.name} was lost: {cause}"
-                self._cause = UnavailableError(None, None, text)
-                self._cause.__cause__ = cause
-            else:
-                self._cause = cause
-            with contextlib.suppress(OSError):
-                self._sock.shutdown(socket.SHUT_RDWR)
-        self.reader.turn.stop()
+            steps = self._life.lose(cause)
+            if steps:
+                if self._close_timer is not None:
+                    self._close_timer.cancel()
+                self._transport.shut_down()
+        if steps:
+            self.reader.turn.stop()
 
-    def finish(self) -> None:
+    def _finish(self) -> None:
         """Release everything, then tell the owner. On the thread that has read it last."""
         self._lose(ConnectionError("its thread ended"))
         self.outbox.stop()
-        self._sock.close()
+        self._transport.close()
         if self._exchange is not None:
             self._exchange.close()
-        if isinstance(self._cause, ProtocolError):
-            _log.warning("closed the connection to %s: protocol violation: %s", self.name, self._cause)
+        self._life.release()
+        cause = self._life.cause
+        if isinstance(cause, ProtocolError):
+            _log.warning("closed the connection to %s: protocol violation: %s", self.name, cause)
         try:
-            self._on_closed(self, self._cause)
+            self._on_closed(self, cause)
         except Exception:
             _log.exception("the owner of the connection to %s failed to take note of its end", self.name)
         finally:
             self._is_closed.set()
             self.reader.turn.end()
-
-
-def _tune(sock: socket.socket) -> None:
-    sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("ll", 0, int(RECEIVE_TIMEOUT_S * 1e6)))
-    is_local = sock.family == getattr(socket, "AF_UNIX", None)
-    if not is_local:
-        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-        # Between hosts the kernel's own tuning finds larger windows than a fixed buffer would allow.
-        with contextlib.suppress(OSError):
-            is_local = sock.getpeername()[0] == sock.getsockname()[0]
-    if is_local:
-        for option in (socket.SO_SNDBUF, socket.SO_RCVBUF):
-            sock.setsockopt(socket.SOL_SOCKET, option, _LOCAL_BUFFER_BYTES)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import socket
 import time
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from weft.channel.address import TcpAddress, UnixAddress, parse_address
+from weft.channel.address import parse_address
 from weft.channel.admission import NotAdmittedError, admit, close_all
 from weft.channel.connection import Connection, OnClosed, OnMessage
 from weft.channel.outbox import MAX_QUEUED_BYTES
 from weft.channel.shared_memory.exchange import PayloadExchange, open_exchange
+from weft.channel.transport.transport import Address, DescriptorTransport, Transport
 from weft.errors import UnavailableError
 from weft.protocol.handshake import Dialer
 from weft.protocol.messages import Hello, Message, Welcome
@@ -28,9 +28,9 @@ def dial(
     *,
     max_queued_bytes: int = MAX_QUEUED_BYTES,
 ) -> tuple[Connection, Welcome]:
-    """Return a started connection to the task at `addresses` (a Listener's), by Unix socket if it is on this host.
+    """Return a started connection to the task at `addresses` (a Listener's), by one of this host alone if it can be.
 
-    Blocks, `timeout_s` at most. Who is refused, or reaches another task than `hello.target`, is not connected.
+    Blocks, `timeout_s` at most. A task that refuses, or is another one than `hello.target`, is not connected.
 
     Raises:
         UnavailableError: no address led to the task; names each with its reason.
@@ -38,11 +38,11 @@ def dial(
     """
     deadline_s = time.monotonic() + timeout_s
     candidates = [parse_address(text) for text in addresses]
-    candidates.sort(key=lambda address: not isinstance(address, UnixAddress))
+    candidates.sort(key=lambda address: not address.is_of_one_host)
     attempts = []
     for address in candidates:
         left_s = deadline_s - time.monotonic()
-        if isinstance(address, UnixAddress) and not address.is_reachable:
+        if not address.is_reachable:
             attempts.append(f"{address}: on another host, or of another user")
             continue
         if left_s <= 0:
@@ -55,7 +55,7 @@ def dial(
             continue
         welcome = greeted.welcome
         connection = Connection(
-            greeted.sock,
+            greeted.transport,
             on_message,
             on_closed,
             welcome.receiver or str(address),
@@ -72,20 +72,20 @@ def dial(
 
 
 class _Greeted(NamedTuple):
-    sock: socket.socket
+    transport: Transport
     welcome: Welcome
     decoder: FrameDecoder
     received: Sequence[Message]
     exchange: PayloadExchange | None
 
 
-def _greet(address: TcpAddress | UnixAddress, hello: Hello, timeout_s: float) -> _Greeted:
+def _greet(address: Address, hello: Hello, timeout_s: float) -> _Greeted:
     """Connect and do the handshake; return what a Connection continues with."""
     deadline_s = time.monotonic() + timeout_s
-    sock = address.connect(timeout_s)
+    transport = address.connect(timeout_s)
     decoder = FrameDecoder()
     # Tasks alone: what a client fetches is the program's for good, and may be looked at by processes that it forks.
-    opened = open_exchange() if hello.sender and isinstance(address, UnixAddress) else None
+    opened = open_exchange() if hello.sender and isinstance(transport, DescriptorTransport) else None
     exchange = None if opened is None else opened[0]
     try:
         attached = []
@@ -93,10 +93,11 @@ def _greet(address: TcpAddress | UnixAddress, hello: Hello, timeout_s: float) ->
             # The peer may use it right behind its answer.
             decoder.borrower = opened[0].borrower
             attached.append(opened[1].fileno())
-        admitted = admit(sock, Dialer(hello), decoder, max(deadline_s - time.monotonic(), 0.001), attached)
+        admitted = admit(transport, Dialer(hello), decoder, max(deadline_s - time.monotonic(), 0.001), attached)
         assert isinstance(admitted.peer, Welcome)
     except BaseException:
-        sock.close()
+        transport.shut_down()
+        transport.close()
         if exchange is not None:
             exchange.close()
         raise
@@ -104,4 +105,4 @@ def _greet(address: TcpAddress | UnixAddress, hello: Hello, timeout_s: float) ->
         if opened is not None:
             opened[1].close()
     close_all(admitted.descriptors)
-    return _Greeted(sock, admitted.peer, decoder, admitted.received, exchange)
+    return _Greeted(transport, admitted.peer, decoder, admitted.received, exchange)

@@ -1,36 +1,32 @@
 """The address of a task's tensor channel: accepts connections, admits those that may talk, ends them all at the stop.
 
-Every accepted socket gets a thread, which does the handshake. So a peer that says nothing holds up nothing but its own
-thread, for `handshake_timeout_s`; there are at most `MAX_UNADMITTED` of them. Then the thread goes on as the connection's
-reader if the peer is a task, whose messages other threads wait for, too. A client's connection goes to the listener's crew.
+Every accepted peer gets a thread, which does the handshake. So a peer that says nothing holds up nothing but its own
+thread, for `handshake_timeout_s`; there are at most `MAX_UNADMITTED` of them. Then a task's connection, whose messages other
+threads wait for, gets a thread that reads it alone; a client's is read by the listener's crew.
 """
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import hmac
 import logging
-import secrets
 import selectors
-import shutil
 import socket
-import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Final, TypeAlias
 
-from weft.channel.address import TcpAddress, UnixAddress, host_identity
 from weft.channel.admission import NotAdmittedError, admit
 from weft.channel.connection import CLOSE_TIMEOUT_S, Connection, OnClosed, OnMessage
 from weft.channel.outbox import MAX_QUEUED_BYTES
 from weft.channel.shared_memory.exchange import join_exchange
+from weft.channel.transport.tcp import TcpListener
+from weft.channel.transport.transport import Transport, TransportListener
+from weft.channel.transport.unix import UnixListener
 from weft.channel.waiting import reading_crew
 from weft.channel.waiting.reading_crew import ReadingCrew
-from weft.errors import UnavailableError
+from weft.channel.waiting.wait import role
 from weft.platform.fork_release import release_in_children
 from weft.protocol.handshake import MAX_HELLO_BYTES, Acceptor
 from weft.protocol.messages import Hello
@@ -42,7 +38,6 @@ OnConnection: TypeAlias = Callable[[Connection, Hello], None]
 MAX_UNADMITTED: Final = 256
 """How many sockets may be in their handshake at the same time; further ones are closed at once."""
 
-_BACKLOG: Final = 1024
 _PAUSE_S: Final = 0.1  # when the process is out of file descriptors
 
 _log = logging.getLogger("weft")
@@ -88,21 +83,19 @@ class Listener:
         self._max_queued_bytes = max_queued_bytes
         self._lock = threading.Lock()
         self._is_stopped = False
-        self._unadmitted: set[socket.socket] = set()
+        self._unadmitted: set[Transport] = set()
         self._threads: set[threading.Thread] = set()
         self._connections: set[Connection] = set()
         self._is_forked = False
-        unix, self._unix_address, self._directory = _listen_unix()
+        unix = UnixListener()
         try:
-            tcp = _listen_tcp(host, port)
+            tcp = TcpListener(host, port, advertised_host)
         except BaseException:
-            _forget_unix(unix, self._directory)
+            unix.close()
             raise
-        if not advertised_host:
-            advertised_host = socket.gethostname() if host in ("", "0.0.0.0", "::") else host
-        self._tcp_address = TcpAddress(advertised_host, tcp.getsockname()[1])
+        self._tcp_address = tcp.address
+        self._listeners: list[TransportListener] = [unix, tcp]
         self._wake_receiver, self._wake_sender = socket.socketpair()
-        self._sockets = [tcp, unix]
         self._crew = ReadingCrew(receiver) if reading_crew.IS_AVAILABLE else None
         self._accepting = threading.Thread(target=self._accept, name=f"weft-accept-{receiver}", daemon=True)
         self._accepting.start()
@@ -116,7 +109,7 @@ class Listener:
     @property
     def addresses(self) -> tuple[str, ...]:
         """Where this task can be dialed, as `dial` takes it."""
-        return str(self._unix_address), str(self._tcp_address)
+        return tuple(str(listener.address) for listener in self._listeners)
 
     @property
     def connections(self) -> tuple[Connection, ...]:
@@ -133,12 +126,13 @@ class Listener:
             unadmitted, connections, threads = list(self._unadmitted), list(self._connections), list(self._threads)
         if is_first:
             self._wake_sender.send(b"x")
-        for sock in unadmitted:
-            with contextlib.suppress(OSError):
-                sock.shutdown(socket.SHUT_RDWR)
+        for transport in unadmitted:
+            transport.shut_down()
         for connection in connections:
             connection.begin_close(reason, timeout_s)
         self._accepting.join()
+        for connection in connections:
+            connection.join()
         for thread in threads:
             if thread is not threading.current_thread():
                 thread.join()
@@ -148,101 +142,96 @@ class Listener:
     def release_after_fork(self) -> None:
         """In a forked child: give up the child's copies of the sockets."""
         self._is_stopped = self._is_forked = True
-        for sock in [*self._sockets, self._wake_receiver, self._wake_sender, *self._unadmitted]:
-            sock.close()
+        self._wake_receiver.close()
+        self._wake_sender.close()
+        for transport in self._unadmitted:
+            transport.close()
+        for listener in self._listeners:
+            listener.release_after_fork()
 
     def _accept(self) -> None:
         """The accepting thread: from the construction to the stop."""
         # Without a descriptor of its own, which forked children would have in common.
         with selectors.PollSelector() as selector:
-            for sock in [*self._sockets, self._wake_receiver]:
-                selector.register(sock, selectors.EVENT_READ)
+            for listener in self._listeners:
+                selector.register(listener, selectors.EVENT_READ, listener)
+            selector.register(self._wake_receiver, selectors.EVENT_READ)
             while not self._is_stopped:
                 for key, _ in selector.select():
-                    if key.fileobj is not self._wake_receiver:
-                        assert isinstance(key.fileobj, socket.socket)
-                        self._accept_one(key.fileobj)
-        tcp, unix = self._sockets
-        for sock in (tcp, self._wake_receiver, self._wake_sender):
-            sock.close()
-        _forget_unix(unix, self._directory)
+                    if key.data is not None:
+                        self._accept_one(key.data)
+        self._wake_receiver.close()
+        self._wake_sender.close()
+        for listener in self._listeners:
+            listener.close()
 
-    def _accept_one(self, listening: socket.socket) -> None:
+    def _accept_one(self, listener: TransportListener) -> None:
         try:
-            sock, _ = listening.accept()
+            transport = listener.accept()
         except (BlockingIOError, ConnectionError):  # the peer has gone already
             return
         except OSError as error:
             _log.warning("%s cannot accept a connection: %s", self._receiver, error)
             time.sleep(_PAUSE_S)
             return
-        thread = threading.Thread(target=self._serve, args=(sock,), name=f"weft-read-{self._receiver}", daemon=True)
+        thread = threading.Thread(target=self._serve, args=(transport,), name=f"weft-admit-{self._receiver}", daemon=True)
         with self._lock:
             is_full = len(self._unadmitted) >= MAX_UNADMITTED
             if not is_full and not self._is_stopped:
-                self._unadmitted.add(sock)
+                self._unadmitted.add(transport)
                 self._threads.add(thread)
                 thread.start()
                 return
-        sock.close()
+        transport.close()
         if is_full:
             _log.warning("%s closed a connection: %d others are not admitted yet", self._receiver, MAX_UNADMITTED)
 
-    def _serve(self, sock: socket.socket) -> None:
-        """One connection's thread, from the handshake to the end."""
+    def _serve(self, transport: Transport) -> None:
+        """The thread of a handshake, which also handles the messages that came right behind it."""
+        role.reads = True
         try:
-            connection = self._admit(sock)
+            connection = self._admit(transport)
             if connection is not None:
-                self._read(connection)
+                # Nobody waits for a client's messages, and there may be many clients.
+                is_client = isinstance(connection.peer, Hello) and not connection.peer.sender
+                connection.start(self._crew if is_client else None)
         finally:
             with self._lock:
                 self._threads.discard(threading.current_thread())
 
-    def _read(self, connection: Connection) -> None:
-        """Have a connection read: a client's by the crew, which nobody waits for; a task's on this thread."""
-        if self._crew is not None and isinstance(connection.peer, Hello) and not connection.peer.sender:
-            connection.begin(self._crew.step_aside)
-            try:
-                self._crew.add(connection)
-            except OSError as error:  # more than this system can watch
-                connection.abort(error)
-                connection.finish()
-        else:
-            connection.run()
-
-    def _admit(self, sock: socket.socket) -> Connection | None:
-        """Do the handshake; return a connection that the owner knows of, or None with the socket closed."""
+    def _admit(self, transport: Transport) -> Connection | None:
+        """Do the handshake; return a connection that the owner knows of, or None with the transport closed."""
         connection = None
+        peer_name = transport.peer_name
         try:
-            connection = self._greet(sock)
+            connection = self._greet(transport)
         except (NotAdmittedError, ProtocolError, OSError) as error:
             if not self._is_stopped:
-                _log.warning("%s did not admit a connection from %s: %s", self._receiver, _peer_name(sock), error)
+                _log.warning("%s did not admit a connection from %s: %s", self._receiver, peer_name, error)
         except Exception:
-            _log.exception("%s failed to admit a connection from %s", self._receiver, _peer_name(sock))
+            _log.exception("%s failed to admit a connection from %s", self._receiver, peer_name)
         with self._lock:
-            self._unadmitted.discard(sock)
+            self._unadmitted.discard(transport)
             if connection is None:
-                sock.close()
+                transport.close()
             elif self._is_stopped:
                 connection.abort(None)
             else:
                 self._connections.add(connection)
         return connection
 
-    def _greet(self, sock: socket.socket) -> Connection:
+    def _greet(self, transport: Transport) -> Connection:
         decoder = FrameDecoder(max_header_bytes=MAX_HELLO_BYTES, max_payload_bytes=0)
-        admitted = admit(sock, self._acceptor(), decoder, self._handshake_timeout_s)
+        admitted = admit(transport, self._acceptor(), decoder, self._handshake_timeout_s)
         hello = admitted.peer
         assert isinstance(hello, Hello)
         exchange = join_exchange(admitted.descriptors)
         decoder.max_header_bytes, decoder.max_payload_bytes = MAX_HEADER_BYTES, None
-        name = hello.sender or "a client"
         connection = Connection(
-            sock,
+            transport,
             self._on_message,
             self._closed,
-            name,
+            hello.sender or "a client",
             peer=hello,
             decoder=decoder,
             received=admitted.received,
@@ -261,50 +250,3 @@ class Listener:
         with self._lock:
             self._connections.discard(connection)
         self._on_closed(connection, cause)
-
-
-def _peer_name(sock: socket.socket) -> str:
-    try:
-        address = sock.getpeername()
-    except OSError:
-        return "a peer that has gone"
-    return f"{address[0]}:{address[1]}" if isinstance(address, tuple) else "this host"
-
-
-def _listen_tcp(host: str, port: int) -> socket.socket:
-    sock = None
-    try:
-        family, kind, protocol, _, address = socket.getaddrinfo(
-            host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )[0]
-        sock = socket.socket(family, kind, protocol)
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        sock.bind(address)
-        sock.listen(_BACKLOG)
-        sock.setblocking(False)
-    except OSError as error:
-        if sock is not None:
-            sock.close()
-        raise UnavailableError(None, None, f"cannot listen on {TcpAddress(host, port)}: {error}") from error
-    return sock
-
-
-def _listen_unix() -> tuple[socket.socket, UnixAddress, Path | None]:
-    """Return a listening socket under a name that nobody can guess, and the directory to remove with it, if any."""
-    directory = None
-    name = f"@weft-{secrets.token_hex(16)}"
-    if sys.platform != "linux":
-        directory = Path(tempfile.mkdtemp(prefix="weft-"))
-        name = str(directory / "channel")
-    address = UnixAddress(host_identity(), name)
-    sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    sock.bind(address.path)
-    sock.listen(_BACKLOG)
-    sock.setblocking(False)
-    return sock, address, directory
-
-
-def _forget_unix(sock: socket.socket, directory: Path | None) -> None:
-    sock.close()
-    if directory is not None:
-        shutil.rmtree(directory, ignore_errors=True)

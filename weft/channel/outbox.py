@@ -1,6 +1,6 @@
-"""The sending half of a connection: a message goes out on its sender's thread as far as the socket takes it at once.
+"""The sending half of a connection: a message goes out on its sender's thread as far as the transport takes it at once.
 
-What the socket does not take is queued and written by a thread that is started when it is first needed. So `send` never
+The rest is queued and written by a thread that is started when it is first needed. So `send` never
 waits for the peer, unless asked to; two peers that push at each other from the threads that read cannot deadlock.
 
 An array handed to `send` belongs to the connection until it is written, which may be after `send` returns: nobody may
@@ -11,28 +11,28 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import socket
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from weft.channel.transport.transport import Transport
 from weft.protocol.tensor_blob import Buffer
 
 MAX_QUEUED_BYTES: Final = 256 << 20
 """The default bound on what waits for a slow peer before senders that can wait are made to."""
 
-_MAX_BUFFERS: Final = 512  # below every platform's IOV_MAX
+_MAX_BUFFERS: Final = 512  # how much of a long queue is looked at for one call
 
 
 class Outbox:
-    """The queue in front of a blocking stream socket. Thread-safe; the socket stays its maker's.
+    """The queue in front of a transport's sending side. Thread-safe; the transport stays its maker's.
 
-    `on_failure` is called at most once, with the lock held, when the socket fails.
+    `on_failure` is called at most once, with the lock held, when the transport fails.
     """
 
-    def __init__(self, sock: socket.socket, name: str, max_queued_bytes: int, on_failure: Callable[[OSError], None]) -> None:
-        self._sock = sock
+    def __init__(self, transport: Transport, name: str, max_queued_bytes: int, on_failure: Callable[[OSError], None]) -> None:
+        self._transport = transport
         self._name = name
         self._max_queued_bytes = max_queued_bytes
         self._on_failure = on_failure
@@ -73,7 +73,7 @@ class Outbox:
 
     @property
     def queued_bytes(self) -> int:
-        """How much waits for the peer, beyond what the socket holds."""
+        """How much waits for the peer, beyond what the transport holds."""
         return self._queued_bytes
 
     def send(self, buffers: Sequence[Buffer], *, block: bool) -> bool:
@@ -92,7 +92,7 @@ class Outbox:
             if not self._queue and len(buffers) == 1:
                 # The commonest message is one small buffer for a peer that reads.
                 try:
-                    sent = self._sock.send(buffers[0], socket.MSG_DONTWAIT)
+                    sent = self._transport.send_ready(buffers)
                     if sent == len(buffers[0]):
                         return True
                     buffers = (memoryview(buffers[0])[sent:],)
@@ -157,11 +157,10 @@ class Outbox:
         self._queued.notify()
 
     def _send_now(self, buffers: Sequence[Buffer]) -> Sequence[Buffer]:
-        """Write what the socket takes without waiting; return the rest."""
+        """Write what the transport takes without waiting; return the rest."""
         try:
             while buffers:
-                sent = self._sock.sendmsg(buffers[:_MAX_BUFFERS], (), socket.MSG_DONTWAIT)
-                buffers = _after(buffers, sent)
+                buffers = _after(buffers, self._transport.send_ready(buffers))
         except BlockingIOError:
             pass
         except OSError as error:
@@ -179,7 +178,7 @@ class Outbox:
                     return
                 batch = list(itertools.islice(self._queue, _MAX_BUFFERS))
             try:
-                sent = self._sock.sendmsg(batch)
+                sent = self._transport.send(batch)
             except OSError as error:
                 with self._lock:
                     self._fail(error)
@@ -211,7 +210,7 @@ class Outbox:
         if not self._is_open and not self._queue and not self._is_stopped:
             # The peer reads the end of the stream after the last message, and may close in its turn.
             with contextlib.suppress(OSError):
-                self._sock.shutdown(socket.SHUT_WR)
+                self._transport.end_sending()
 
     def _fail(self, error: OSError) -> None:
         was_stopped = self._is_stopped

@@ -11,7 +11,7 @@ truth value.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeAlias
+from typing import Any, ClassVar, Final, TypeAlias
 
 import numpy.typing as npt
 
@@ -20,8 +20,17 @@ PROTOCOL_VERSION: Final = 1
 Array: TypeAlias = npt.NDArray[Any]
 
 
+class MessageKind:
+    """What is true of all messages of one class."""
+
+    __slots__ = ()
+
+    may_be_lent: ClassVar[bool] = False
+    """Whether large tensors may travel in memory that both tasks of one host see: the receiver is a task, and gives it back."""
+
+
 @dataclass(frozen=True, slots=True)
-class Hello:
+class Hello(MessageKind):
     """Dialer -> listener, first on every connection: who calls, with what permission, and whom it believes to reach."""
 
     protocol_version: int
@@ -32,7 +41,7 @@ class Hello:
 
 
 @dataclass(frozen=True, slots=True)
-class Welcome:
+class Welcome(MessageKind):
     """Listener -> dialer: the connection is admitted."""
 
     receiver: str
@@ -40,15 +49,17 @@ class Welcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Reject:
+class Reject(MessageKind):
     """Listener -> dialer: the connection is refused and will be closed."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RunGraph:
+class RunGraph(MessageKind):
     """Master -> worker: start a step of a registered graph."""
+
+    may_be_lent: ClassVar[bool] = True
 
     step_id: int
     graph_handle: str
@@ -57,12 +68,14 @@ class RunGraph:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Push:
+class Push(MessageKind):
     """Worker -> worker: all that one stage produced for one peer.
 
     `edges[i]` is the plan's number of the cross-task edge that `tensors[i]` travels on. `dead` lists the edges that
     carry no value in this step, because a Switch upstream took the other branch.
     """
+
+    may_be_lent: ClassVar[bool] = True
 
     step_id: int
     edges: tuple[int, ...]
@@ -76,7 +89,7 @@ class Push:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class StepDone:
+class StepDone(MessageKind):
     """Worker -> master: this task's part of the step is over; `trace` is a serialized StepStats or empty."""
 
     step_id: int
@@ -85,7 +98,7 @@ class StepDone:
 
 
 @dataclass(frozen=True, slots=True)
-class StepFailed:
+class StepFailed(MessageKind):
     """Worker -> master: this task's part of the step failed, with a status code, at a node. `payload` may be empty."""
 
     step_id: int
@@ -96,7 +109,7 @@ class StepFailed:
 
 
 @dataclass(frozen=True, slots=True)
-class Abort:
+class Abort(MessageKind):
     """Master -> worker: give the step up, another task failed or the caller cancelled it."""
 
     step_id: int
@@ -105,7 +118,7 @@ class Abort:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RunCallable:
+class RunCallable(MessageKind):
     """Client -> master: run a prepared (fetches, feeds) signature; `options` is a serialized RunOptions or empty."""
 
     call_id: int
@@ -116,7 +129,7 @@ class RunCallable:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CallDone:
+class CallDone(MessageKind):
     """Master -> client: the call's results; `metadata` is a serialized RunMetadata or empty."""
 
     call_id: int
@@ -125,7 +138,7 @@ class CallDone:
 
 
 @dataclass(frozen=True, slots=True)
-class CallFailed:
+class CallFailed(MessageKind):
     """Master -> client: the call failed with a status code, at a node when `node_name` is not empty."""
 
     call_id: int
@@ -135,7 +148,7 @@ class CallFailed:
 
 
 @dataclass(frozen=True, slots=True)
-class CancelCall:
+class CancelCall(MessageKind):
     """Client -> master: nobody waits for this call any more."""
 
     call_id: int
@@ -143,21 +156,21 @@ class CancelCall:
 
 
 @dataclass(frozen=True, slots=True)
-class Ping:
+class Ping(MessageKind):
     """Either way: prove that you are alive. Answered by a Pong with the same nonce."""
 
     nonce: int
 
 
 @dataclass(frozen=True, slots=True)
-class Pong:
+class Pong(MessageKind):
     """The answer to a Ping."""
 
     nonce: int
 
 
 @dataclass(frozen=True, slots=True)
-class Goodbye:
+class Goodbye(MessageKind):
     """Either way, last on a connection: the sender closes it on purpose."""
 
     reason: str

@@ -1,447 +1,303 @@
-"""What every transport of the tensor channel must do, as checks that its tests run one by one.
+"""What every transport must do with bytes, as checks that its tests run one by one; see `weft.channel.transport.transport`.
 
     @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
     def test_my_transport(check): check(open_pair)
 
-`open_pair(left, right, max_queued_bytes)` opens a connection between two endpoints and returns its ends, left first;
-both report to their endpoint. A check leaves both ends closed. No check depends on timing, only on what must happen.
+`open_pair()` returns the two ends of a stream, established; the checks shut them down and close them. What messages make of the
+bytes is checked by `channel_conformance`, which runs over connections of the same transport.
 """
 
 from __future__ import annotations
 
 import contextlib
-import itertools
-import queue
+import os
+import select
 import threading
-from collections.abc import Callable
-from typing import Any, Final, Protocol, TypeAlias
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Final, TypeAlias
 
-import ml_dtypes
-import numpy as np
 import pytest
 
-from weft.errors import UnavailableError
-from weft.protocol.messages import Abort, CallDone, Message, Ping, Pong, Push, RunCallable, StepDone
+from weft.channel.transport.transport import DescriptorTransport, Transport
 
 PATIENCE_S: Final = 30.0
 """How long a check waits for what must happen before it fails."""
 
-_LARGE_BYTES: Final = 48 << 20  # more than any transport buffers by itself
-_BOUND_BYTES: Final = 4 << 20
+OpenPair: TypeAlias = Callable[[], tuple[Transport, Transport]]
+
+_PATTERN: Final = bytes(range(251)) * 40_000  # 10 MB, more than any transport buffers
 
 
-class Channel(Protocol):
-    """One end of a connection, as far as the checks use it; see `distributed.connection.Connection`."""
-
-    @property
-    def queued_bytes(self) -> int: ...
-
-    @property
-    def is_closed(self) -> bool: ...
-
-    def send(self, message: Message, *, block: bool = False) -> None: ...
-
-    def wait_for(self, is_done: Callable[[], bool], timeout_s: float | None = None) -> bool: ...
-
-    def close(self, reason: str = "") -> None: ...
-
-    def abort(self, cause: Exception | None) -> None: ...
+@contextlib.contextmanager
+def _opened(open_pair: OpenPair) -> Iterator[tuple[Transport, Transport]]:
+    pair = open_pair()
+    try:
+        yield pair
+    finally:
+        for end in pair:
+            end.shut_down()
+        for end in pair:
+            end.close()
 
 
-Handler: TypeAlias = Callable[[Any, Message], None]
+def _send(transport: Transport, data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        rest = rest[transport.send([rest]) :]
 
 
-class Endpoint:
-    """Collects what one end is told. `handler`, if given, sees every message first."""
-
-    def __init__(self, handler: Handler | None = None) -> None:
-        self._handler = handler
-        self._messages: queue.SimpleQueue[Message] = queue.SimpleQueue()
-        self._causes: queue.SimpleQueue[Exception | None] = queue.SimpleQueue()
-
-    def on_message(self, channel: Any, message: Message) -> None:
-        """Take a message."""
-        if self._handler is not None:
-            self._handler(channel, message)
-        self._messages.put(message)
-
-    def on_closed(self, channel: Any, cause: Exception | None) -> None:
-        """Take note of the end."""
-        self._causes.put(cause)
-
-    def receive(self) -> Message:
-        """Return the next message."""
-        return self._messages.get(timeout=PATIENCE_S)
-
-    def take(self) -> list[Message]:
-        """Return the messages that have come, without waiting."""
-        messages = []
-        with contextlib.suppress(queue.Empty):
-            while True:
-                messages.append(self._messages.get_nowait())
-        return messages
-
-    def end(self) -> Exception | None:
-        """Wait for the end; return its cause."""
-        return self._causes.get(timeout=PATIENCE_S)
-
-    def ended_once(self) -> bool:
-        """Whether nothing more was told after `end`."""
-        return self._causes.empty()
+def _wait(transport: Transport) -> None:
+    """Wait until there is something to receive."""
+    if not transport.pending_bytes:
+        poll = select.poll()
+        poll.register(transport, select.POLLIN)
+        assert poll.poll(int(PATIENCE_S * 1000))
 
 
-OpenPair: TypeAlias = Callable[[Endpoint, Endpoint, int], tuple[Channel, Channel]]
+def _is_readable(transport: Transport) -> bool:
+    poll = select.poll()
+    poll.register(transport, select.POLLIN)
+    return bool(transport.pending_bytes or poll.poll(0))
 
 
-def let_waiters_read(channel: Channel, endpoint: Endpoint, answer: Callable[[], None]) -> None:
-    """Bring the channel to where its waiters read for themselves. `answer` makes a message come, which is swallowed.
-
-    The channel's own thread hands reading over when it finds that somebody waits for the message it has read.
-    """
-    asked: list[bool] = []
-    came: list[Message] = []
-
-    def is_done() -> bool:
-        if not asked:
-            asked.append(True)
-            answer()
-        came.extend(endpoint.take())
-        return bool(came)
-
-    assert channel.wait_for(is_done, PATIENCE_S)
-
-
-def _close(*channels: Channel) -> None:
-    for channel in channels:
-        channel.close()
-
-
-def _large(step_id: int = 0, size: int = _LARGE_BYTES) -> Push:
-    return Push(step_id, (0,), (np.full(size, step_id % 251, np.uint8),))
-
-
-def check_messages_arrive_in_order_both_ways(open_pair: OpenPair) -> None:
-    """A thousand small messages each way."""
-    left, right = Endpoint(), Endpoint()
-    a, b = open_pair(left, right, _BOUND_BYTES)
-    for step_id in range(1000):
-        a.send(Abort(step_id, 1, "x" * (step_id % 300)))
-        b.send(Abort(-step_id, 1, ""))
-    for step_id in range(1000):
-        assert right.receive() == Abort(step_id, 1, "x" * (step_id % 300))
-        assert left.receive() == Abort(-step_id, 1, "")
-    _close(a, b)
-
-
-def check_tensors_arrive_equal(open_pair: OpenPair) -> None:
-    """Every kind of array, small, empty and large in one message."""
-    right = Endpoint()
-    a, b = open_pair(Endpoint(), right, _BOUND_BYTES)
-    tensors: tuple[np.ndarray, ...] = (
-        np.array(3.5, np.float32),
-        np.zeros((0, 4), np.int64),
-        np.arange(3_000_000, dtype=np.int32).reshape(3, 1000, 1000),
-        np.array([[b"", b"text"]], object),
-        np.ones(9, ml_dtypes.bfloat16),
-        np.asfortranarray(np.arange(600_000.0).reshape(300, 2000)),
-        np.array([True, False]),
-    )
-    a.send(Push(7, tuple(range(len(tensors))), tensors, (11,)))
-    got = right.receive()
-    assert isinstance(got, Push)
-    assert (got.step_id, got.edges, got.dead) == (7, tuple(range(len(tensors))), (11,))
-    for sent, received in zip(tensors, got.tensors, strict=True):
-        assert (sent.dtype, sent.shape) == (received.dtype, received.shape)
-        assert np.array_equal(sent, received)
-    _close(a, b)
-
-
-def check_handlers_that_send_much_do_not_deadlock(open_pair: OpenPair) -> None:
-    """Two peers push more than fits into any buffer at each other, each from the thread that reads."""
-
-    def answer(channel: Channel, message: Message) -> None:
-        if isinstance(message, Ping | Abort):
-            channel.send(_large(), block=True)
-
-    left, right = Endpoint(answer), Endpoint(answer)
-    a, b = open_pair(left, right, 1)
-    for _ in range(2):
-        a.send(Abort(1, 1, ""))
-        b.send(Abort(1, 1, ""))
-    for endpoint in (left, right):
-        kinds = [type(endpoint.receive()) for _ in range(4)]
-        assert sorted(kind.__name__ for kind in kinds) == ["Abort", "Abort", "Push", "Push"]
-    _close(a, b)
-
-
-def check_senders_do_not_disturb_each_other(open_pair: OpenPair) -> None:
-    """Messages of all sizes from four threads arrive whole, each thread's in its order."""
-    right = Endpoint()
-    a, b = open_pair(Endpoint(), right, _BOUND_BYTES)
-
-    def produce(sender: int) -> None:
-        for i in range(100):
-            a.send(Push(sender, (i,), (np.full((i * 7919) % 200_000, i, np.uint8),)), block=True)
-
-    threads = [threading.Thread(target=produce, args=(sender,)) for sender in range(4)]
-    for thread in threads:
-        thread.start()
-    seen: dict[int, int] = {}
-    for _ in range(400):
-        got = right.receive()
-        assert isinstance(got, Push)
-        (i,) = got.edges
-        assert i == seen.get(got.step_id, 0)
-        assert np.array_equal(got.tensors[0], np.full((i * 7919) % 200_000, i, np.uint8))
-        seen[got.step_id] = i + 1
-    for thread in threads:
-        thread.join(PATIENCE_S)
-    _close(a, b)
-
-
-def check_a_close_delivers_what_was_sent(open_pair: OpenPair) -> None:
-    """A graceful close loses nothing, and is nobody's failure."""
-    left, right = Endpoint(), Endpoint()
-    a, b = open_pair(left, right, _BOUND_BYTES)
-    a.send(_large(3))
-    a.send(Abort(4, 1, "last"))
-    a.close("done")
-    got = right.receive()
-    assert isinstance(got, Push)
-    assert got.tensors[0].size == _LARGE_BYTES
-    assert right.receive() == Abort(4, 1, "last")
-    assert left.end() is None
-    assert right.end() is None
-    _close(a, b)
-    assert a.is_closed
-    assert b.is_closed
-    assert left.ended_once()
-    assert right.ended_once()
-
-
-def check_an_abort_is_told_to_both(open_pair: OpenPair) -> None:
-    """The side that aborts gets its own cause, the peer that the connection was lost; once each."""
-    left, right = Endpoint(), Endpoint()
-    a, b = open_pair(left, right, _BOUND_BYTES)
-    cause = ValueError("enough")
-    a.abort(cause)
-    a.abort(None)
-    assert left.end() is cause
-    assert isinstance(right.end(), UnavailableError)
-    _close(a, b)
-    assert left.ended_once()
-    assert right.ended_once()
-
-
-def check_a_closed_connection_refuses_to_send(open_pair: OpenPair) -> None:
-    """Sending after the end is UnavailableError on either side, and closing again does nothing."""
-    right = Endpoint()
-    a, b = open_pair(Endpoint(), right, _BOUND_BYTES)
-    a.close()
-    a.close()
-    right.end()
-    for channel in (a, b):
-        with pytest.raises(UnavailableError, match="is closed"):
-            channel.send(Ping(1))
-    _close(b)
-
-
-def check_a_handler_that_raises_ends_its_connection(open_pair: OpenPair) -> None:
-    """The exception is the cause; the messages behind are not handled."""
-
-    def fail(channel: Channel, message: Message) -> None:
-        raise KeyError("no such step")
-
-    left, right = Endpoint(), Endpoint(fail)
-    a, b = open_pair(left, right, _BOUND_BYTES)
-    a.send(Abort(1, 1, ""))
-    assert isinstance(right.end(), KeyError)
-    assert isinstance(left.end(), UnavailableError)
-    _close(a, b)
-
-
-def check_a_handler_may_close(open_pair: OpenPair) -> None:
-    """Closing on the thread that reads does not wait for itself."""
-    left, right = Endpoint(), Endpoint(lambda channel, message: channel.close("enough"))
-    a, b = open_pair(left, right, _BOUND_BYTES)
-    a.send(Abort(1, 1, ""))
-    assert right.end() is None
-    assert left.end() is None
-    _close(a, b)
-
-
-def check_blocking_senders_are_held_back(open_pair: OpenPair) -> None:
-    """While the peer does not read, no more than the bound and one message is queued."""
-    go = threading.Event()
-    right = Endpoint(lambda channel, message: _await(go))
-    a, b = open_pair(Endpoint(), right, _BOUND_BYTES)
-    depths = []
-    sent = threading.Semaphore(0)
-
-    def produce() -> None:
-        for i in range(64):
-            a.send(_large(i, 1 << 20), block=True)
-            depths.append(a.queued_bytes)
-            sent.release()
-
-    thread = threading.Thread(target=produce)
-    thread.start()
-    for _ in range(_BOUND_BYTES >> 20):
-        assert sent.acquire(timeout=PATIENCE_S)
-    go.set()
-    for i in range(64):
-        got = right.receive()
-        assert isinstance(got, Push)
-        assert got.step_id == i
-    thread.join(PATIENCE_S)
-    assert max(depths) <= _BOUND_BYTES + (2 << 20)
-    _close(a, b)
-
-
-def check_other_senders_do_not_wait(open_pair: OpenPair) -> None:
-    """A send without `block` returns although the peer reads nothing, and what waits can be seen."""
-    go = threading.Event()
-    right = Endpoint(lambda channel, message: _await(go))
-    a, b = open_pair(Endpoint(), right, _BOUND_BYTES)
-    # One is being handled, and one may be where the peer sees it already.
-    for i in range(4):
-        a.send(_large(i))
-    assert a.queued_bytes > _LARGE_BYTES
-    go.set()
-    for _ in range(4):
-        right.receive()
-    _close(a, b)
-    assert a.queued_bytes == 0
-
-
-def check_an_abort_frees_a_sender_that_waits(open_pair: OpenPair) -> None:
-    """Who waits for room in the queue learns that the connection has ended."""
-    go = threading.Event()
-    right = Endpoint(lambda channel, message: _await(go))
-    a, b = open_pair(Endpoint(), right, 1)
-    errors: queue.SimpleQueue[Exception] = queue.SimpleQueue()
-
-    def produce() -> None:
+def _receive(transport: Transport, size_bytes: int, at_a_time: int = 1 << 20) -> bytes:
+    """Receive so many bytes, or fewer before the end of the stream, waiting for each readiness."""
+    out, buffer = bytearray(), memoryview(bytearray(at_a_time))
+    while len(out) < size_bytes:
+        _wait(transport)
         try:
-            for i in itertools.count():
-                a.send(_large(i), block=True)
-        except UnavailableError as error:
-            errors.put(error)
-
-    thread = threading.Thread(target=produce)
-    thread.start()
-    while a.queued_bytes == 0:
-        threading.Event().wait(0.001)
-    a.abort(None)
-    errors.get(timeout=PATIENCE_S)
-    thread.join(PATIENCE_S)
-    go.set()
-    _close(a, b)
-    right.take()
+            count = transport.receive_ready(buffer[: size_bytes - len(out)])
+        except BlockingIOError:  # such as half a record
+            continue
+        if not count:
+            break
+        out += buffer[:count]
+    return bytes(out)
 
 
-def check_waiters_get_their_answers(open_pair: OpenPair) -> None:
-    """Calls in a loop, and from several threads at once, each find their own answer."""
-    done: dict[int, Message] = {}
-
-    def keep(channel: Channel, message: Message) -> None:
-        assert isinstance(message, CallDone)
-        done[message.call_id] = message
-
-    def answer(channel: Channel, message: Message) -> None:
-        assert isinstance(message, RunCallable)
-        channel.send(CallDone(message.call_id, message.feeds, b""))
-
-    a, b = open_pair(Endpoint(keep), Endpoint(answer), _BOUND_BYTES)
-    failures: list[int] = []
-
-    def call(caller: int) -> None:
-        for i in range(200):
-            call_id = caller * 1000 + i
-            feed = np.full(20_000 if i % 50 == 0 else 1, call_id)
-            a.send(RunCallable(call_id, "session", 1, (feed,), b""))
-            if not a.wait_for(lambda call_id=call_id: call_id in done, PATIENCE_S):  # type: ignore[misc]
-                failures.append(call_id)
-                return
-            got = done.pop(call_id)
-            assert isinstance(got, CallDone)
-            if not np.array_equal(got.fetches[0], feed):
-                failures.append(call_id)
-
-    call(0)
-    threads = [threading.Thread(target=call, args=(caller,)) for caller in range(1, 5)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(PATIENCE_S)
-    assert failures == []
-    assert done == {}
-    _close(a, b)
+def _fill(transport: Transport) -> int:
+    """Send until the peer has to receive first; return how many bytes went."""
+    sent = 0
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            sent += transport.send_ready([_PATTERN[sent % 251 : 251 * 400]])
+    return sent
 
 
-def check_a_wait_ends_at_its_timeout(open_pair: OpenPair) -> None:
-    """A wait for what does not come is False, and the connection goes on."""
-    left, right = Endpoint(), Endpoint()
-    a, b = open_pair(left, right, _BOUND_BYTES)
-    assert not a.wait_for(lambda: False, 0.01)
-    let_waiters_read(a, left, lambda: b.send(Pong(1)))
-    assert not a.wait_for(lambda: False, 0.01)
-    b.send(Abort(1, 1, ""))
-    assert left.receive() == Abort(1, 1, "")
-    _close(a, b)
+def check_bytes_arrive_in_order_both_ways(open_pair: OpenPair) -> None:
+    """Each direction is a stream of its own."""
+    with _opened(open_pair) as (a, b):
+        for i in range(60):
+            _send(a, bytes([i]) * (i + 1))
+            _send(b, bytes([255 - i]))
+        assert _receive(b, 1830) == b"".join(bytes([i]) * (i + 1) for i in range(60))
+        assert _receive(a, 60) == bytes(255 - i for i in range(60))
 
 
-def check_a_wait_ends_with_the_connection(open_pair: OpenPair) -> None:
-    """A waiter returns when the peer goes away, after the owner was told."""
-    left = Endpoint()
-    a, b = open_pair(left, Endpoint(), _BOUND_BYTES)
-    let_waiters_read(a, left, lambda: b.send(Pong(1)))
-    threading.Thread(target=b.abort, args=(None,)).start()
-    assert not a.wait_for(lambda: False, PATIENCE_S)
-    assert isinstance(left.end(), UnavailableError)
-    _close(a, b)
+def check_receiving_what_is_ready_does_not_wait(open_pair: OpenPair) -> None:
+    """Nothing to receive is BlockingIOError, for one that waits a moment too."""
+    with _opened(open_pair) as (a, _):
+        for receive in (a.receive_ready, a.receive, a.receive_all):
+            with pytest.raises(BlockingIOError):
+                receive(memoryview(bytearray(10)))
 
 
-def check_unasked_messages_come_while_nobody_waits(open_pair: OpenPair) -> None:
-    """After a waiter has read for itself, the connection's thread reads again."""
-    left = Endpoint()
-    a, b = open_pair(left, Endpoint(), _BOUND_BYTES)
-    for step_id in range(20):
-        let_waiters_read(a, left, lambda: b.send(Pong(1)))
-        b.send(StepDone(step_id, (), b""))
-        got = left.receive()
-        assert isinstance(got, StepDone)
-        assert got.step_id == step_id
-    _close(a, b)
+def check_a_poll_tells_of_bytes_and_of_the_end(open_pair: OpenPair) -> None:
+    """The descriptor, with `pending_bytes`, is ready exactly while there is something to receive."""
+    with _opened(open_pair) as (a, b):
+        assert not _is_readable(b)
+        _send(a, b"abc")
+        assert _receive(b, 2) == b"ab"
+        assert _is_readable(b)
+        assert _receive(b, 1) == b"c"
+        assert not _is_readable(b)
+        a.end_sending()
+        _wait(b)
+        assert b.receive_ready(memoryview(bytearray(1))) == 0
+        assert _is_readable(b)
 
 
-def check_a_handler_cannot_wait(open_pair: OpenPair) -> None:
-    """Waiting on the thread that reads would never end, so it raises at once."""
-    errors: queue.SimpleQueue[str] = queue.SimpleQueue()
+def check_epoll_tells_of_bytes(open_pair: OpenPair) -> None:
+    """Many transports can be waited for at once."""
+    with _opened(open_pair) as (a, b), select.epoll() as poll:
+        poll.register(b.fileno(), select.EPOLLIN)
+        assert poll.poll(0) == []
+        _send(a, b"x")
+        assert poll.poll(PATIENCE_S) == [(b.fileno(), select.EPOLLIN)]
 
-    def wait(channel: Channel, message: Message) -> None:
+
+def check_sends_are_partial_and_lose_nothing(open_pair: OpenPair) -> None:
+    """When there is no more room, the bytes that were counted are there, and sending goes on when they were received."""
+    with _opened(open_pair) as (a, b):
+        for _ in range(2):
+            sent = _fill(a)
+            assert sent > 0
+            with pytest.raises(BlockingIOError):
+                a.send_ready([b"x"])
+            assert len(_receive(b, sent)) == sent
+
+
+def check_many_buffers_go_in_order(open_pair: OpenPair) -> None:
+    """More buffers than a system call takes, some of them empty."""
+    with _opened(open_pair) as (a, b):
+        buffers: list[bytes | memoryview] = [b"%d " % i if i % 7 else b"" for i in range(2000)]
+        data = b"".join(buffers)
+        sent = a.send_ready(buffers)
+        assert sent > 0
+        with _beside(lambda: _send(a, data[sent:])):
+            assert _receive(b, len(data)) == data
+
+
+def check_many_small_sends_arrive(open_pair: OpenPair) -> None:
+    """Ten thousand single bytes."""
+    data = bytes(i % 256 for i in range(10_000))
+
+    def send(a: Transport) -> None:
+        for byte in data:
+            _send(a, bytes([byte]))
+
+    with _opened(open_pair) as (a, b), _beside(lambda: send(a)):
+        assert _receive(b, len(data)) == data
+
+
+def check_a_large_payload_arrives(open_pair: OpenPair) -> None:
+    """Ten megabytes, received as a whole."""
+    with _opened(open_pair) as (a, b), _beside(lambda: _send(a, _PATTERN)):
+        out = bytearray(len(_PATTERN))
+        view = memoryview(out)
+        while view:
+            with contextlib.suppress(BlockingIOError):
+                view = view[b.receive_all(view) :]
+        assert out == _PATTERN
+
+
+def check_a_slow_reader_makes_its_sender_wait(open_pair: OpenPair) -> None:
+    """A sender goes on as far as the reader takes, and everything arrives."""
+    with _opened(open_pair) as (a, b):
+        sent = _fill(a)
+        went_on = threading.Event()
+
+        def send() -> None:
+            _send(a, b"behind")
+            went_on.set()
+
+        with _beside(send):
+            assert not went_on.is_set()
+            assert len(_receive(b, sent, 1 << 16)) == sent
+            assert _receive(b, 6, 1) == b"behind"
+            assert went_on.wait(PATIENCE_S)
+
+
+def check_both_ends_may_send_and_receive_at_once(open_pair: OpenPair) -> None:
+    """Four threads, one for each side of each end."""
+    with (
+        _opened(open_pair) as (a, b),
+        _beside(lambda: _send(a, _PATTERN)),
+        _beside(lambda: _send(b, _PATTERN)),
+        _beside(lambda: _receive(a, len(_PATTERN))) as received,
+    ):
+        assert _receive(b, len(_PATTERN)) == _PATTERN
+        assert received.result(PATIENCE_S) == _PATTERN
+
+
+def check_one_direction_ends_and_the_other_goes_on(open_pair: OpenPair) -> None:
+    """A half close: the peer receives everything, then the end, and may still answer."""
+    with _opened(open_pair) as (a, b):
+        _send(a, b"last")
+        a.end_sending()
+        assert _receive(b, 100) == b"last"
+        _send(b, b"answer")
+        assert _receive(a, 6) == b"answer"
+        assert _fails(lambda: a.send([b"more"]))
+
+
+def check_a_shutdown_frees_a_thread_that_receives(open_pair: OpenPair) -> None:
+    """Closing while another thread reads."""
+    with _opened(open_pair) as (a, _), _beside(lambda: _receive_end(a)) as received:
+        a.shut_down()
+        assert received.result(PATIENCE_S)
+
+
+def check_a_shutdown_frees_a_thread_that_sends(open_pair: OpenPair) -> None:
+    """A sender that waits for room fails."""
+    with _opened(open_pair) as (a, _):
+        _fill(a)
+        with _beside(lambda: _fails(lambda: a.send([b"x"]))) as failed:
+            a.shut_down()
+            assert failed.result(PATIENCE_S)
+
+
+def check_after_a_shutdown_nothing_passes(open_pair: OpenPair) -> None:
+    """Sending fails, receiving ends, and a second shutdown does nothing."""
+    with _opened(open_pair) as (a, b):
+        a.shut_down()
+        a.shut_down()
+        assert _receive_end(a)
+        assert _receive_end(b)
+        assert _fails(lambda: a.send([b"x"]))
+        assert _fails(lambda: a.send_ready([b"x"]))
+
+
+def check_a_sender_learns_that_its_peer_is_gone(open_pair: OpenPair) -> None:
+    """Sending fails some time after the peer has shut its end down."""
+    with _opened(open_pair) as (a, b):
+        b.shut_down()
+        assert _fails(lambda: _send(a, _PATTERN))
+
+
+def check_descriptors_pass_where_they_can(open_pair: OpenPair) -> None:
+    """A transport that offers it passes a descriptor beside its bytes."""
+    with _opened(open_pair) as (a, b):
+        if not isinstance(a, DescriptorTransport) or not isinstance(b, DescriptorTransport):
+            return
+        read_end, write_end = os.pipe()
         try:
-            channel.wait_for(lambda: False)
-        except RuntimeError as error:
-            errors.put(str(error))
-
-    a, b = open_pair(Endpoint(), Endpoint(wait), _BOUND_BYTES)
-    a.send(Abort(1, 1, ""))
-    assert "would have to read" in errors.get(timeout=PATIENCE_S)
-    _close(a, b)
-
-
-def check_a_ping_is_answered(open_pair: OpenPair) -> None:
-    """The channel itself proves that it is alive."""
-    left = Endpoint()
-    a, b = open_pair(left, Endpoint(), _BOUND_BYTES)
-    a.send(Ping(42))
-    assert left.receive() == Pong(42)
-    _close(a, b)
+            assert a.send_with_descriptors(b"look", [write_end]) == 4
+            buffer = memoryview(bytearray(10))
+            count, (received,) = b.receive_with_descriptors(buffer)
+            assert bytes(buffer[:count]) == b"look"
+            os.write(received, b"seen")
+            os.close(received)
+            assert os.read(read_end, 10) == b"seen"
+            _send(a, b"plain")
+            assert b.receive_with_descriptors(buffer) == (5, [])
+        finally:
+            os.close(read_end)
+            os.close(write_end)
 
 
-def _await(event: threading.Event) -> None:
-    assert event.wait(PATIENCE_S)
+@contextlib.contextmanager
+def _beside(work: Callable[[], object]) -> Iterator[Future[object]]:
+    """Do the work on another thread meanwhile."""
+    with ThreadPoolExecutor(1) as pool:
+        future = pool.submit(work)
+        yield future
+        future.result(PATIENCE_S)
+
+
+def _fails(send: Callable[[], object]) -> bool:
+    """Whether sending raises an OSError other than that there is no room."""
+    try:
+        send()
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+    return False
+
+
+def _receive_end(transport: Transport) -> bool:
+    """Receive until the end of the stream, or what a reset makes of it."""
+    buffer = memoryview(bytearray(100))
+    while True:
+        try:
+            if not transport.receive(buffer):
+                return True
+        except BlockingIOError:
+            continue
+        except OSError:
+            return True
 
 
 CHECKS: Final[tuple[Callable[[OpenPair], None], ...]] = tuple(

@@ -1,0 +1,76 @@
+"""Every transport conforms, and one with the manners of an encrypted transport would."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from tests.channel.transport.read_ahead import ReadAhead
+from weft.channel.transport.memory import memory_pair
+from weft.channel.transport.tcp import TcpListener
+from weft.channel.transport.transport import Transport, TransportListener
+from weft.channel.transport.unix import UnixListener, UnixTransport
+from weft.testing.transport_conformance import CHECKS, PATIENCE_S, OpenPair
+
+
+def by_listener(make: Callable[[], TransportListener]) -> tuple[Transport, Transport]:
+    listener = make()
+    try:
+        with ThreadPoolExecutor(1) as pool:
+            dialing = pool.submit(listener.address.connect, PATIENCE_S)
+            dialed = dialing.result(PATIENCE_S)
+        accepted = listener.accept()
+    finally:
+        listener.close()
+    for end in (dialed, accepted):
+        end.establish(PATIENCE_S)
+    return dialed, accepted
+
+
+def read_ahead(pair: tuple[Transport, Transport]) -> tuple[Transport, Transport]:
+    return ReadAhead(pair[0]), ReadAhead(pair[1])
+
+
+OPENERS: dict[str, OpenPair] = {
+    "tcp": lambda: by_listener(lambda: TcpListener("127.0.0.1", 0)),
+    "unix": lambda: by_listener(UnixListener),
+    "memory": memory_pair,
+    "narrow memory": lambda: memory_pair(5000),
+    "read-ahead memory": lambda: read_ahead(memory_pair()),
+    "read-ahead unix": lambda: read_ahead(by_listener(UnixListener)),
+}
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("opener", OPENERS.values(), ids=OPENERS)
+def test_every_transport_conforms(opener: OpenPair, check: Callable[[OpenPair], None]) -> None:
+    check(opener)
+
+
+def test_a_transport_says_what_it_is_and_who_is_there() -> None:
+    dialed, accepted = by_listener(lambda: TcpListener("127.0.0.1", 0))
+    assert dialed.kind == "tcp"
+    assert accepted.peer_name.startswith("127.0.0.1:")
+    for end in (dialed, accepted):
+        end.shut_down()
+        end.close()
+    assert [end.kind for end in memory_pair()] == ["memory"] * 2
+
+
+def test_a_peer_that_has_gone_has_no_name() -> None:
+    dialed, accepted = by_listener(lambda: TcpListener("127.0.0.1", 0))
+    dialed.shut_down()
+    accepted.shut_down()
+    dialed.close()
+    assert accepted.peer_name == "a peer that has gone"
+    accepted.close()
+
+
+def test_a_unix_transport_names_its_host() -> None:
+    ends = [UnixTransport(sock) for sock in socket.socketpair()]
+    assert [end.peer_name for end in ends] == ["this host"] * 2
+    for end in ends:
+        end.close()
