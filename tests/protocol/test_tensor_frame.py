@@ -336,6 +336,7 @@ def test_a_repeated_call_is_read_as_the_call_that_it_repeats(session: str, call_
     (call,) = decode(bytes(frame))
     assert isinstance(call, m.RunCallable)
     assert dataclasses.astuple(call) == (call_id, session, 7, (), b"")
+    assert [frame] == encode(call)
 
 
 def test_after_a_large_header_or_one_that_cannot_be_packed_others_are_packed_as_before() -> None:

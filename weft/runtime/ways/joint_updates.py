@@ -16,10 +16,10 @@ import numpy as np
 from weft.framework.constant_value import constant_value
 from weft.framework.tensor_shape import Dims
 from weft.passes.row_wise import is_read
+from weft.protocol.array_runs import JoinedArrays
 from weft.runtime.program.program import Instruction, Program
 from weft.runtime.state.binder import BINDINGS
 from weft.runtime.state.state import State
-from weft.runtime.ways.joined import Joint
 
 _LEAST: Final = 4  # fewer are updated one by one
 
@@ -42,7 +42,7 @@ class JointUpdate:
         first = members[0]
         self._slots = [[program.slots[each.updates[place]] for each in members] for place in range(len(first.updates))]
         self.dims = [_known(slot.dims) for slot in self._slots[0]]
-        self._joint = Joint(self.dims)
+        self._joint = JoinedArrays(self.dims)
         self._joined = {place: [each.arguments[place] for each in members] for place in _gradient_places(first)}
 
     def run(self, values: Sequence[Any], state: State) -> bool:

@@ -13,8 +13,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from weft.protocol.array_runs import JoinedArrays
 from weft.protocol.tensor_blob import COPIED_BYTES
-from weft.runtime.ways.joined import Joint
 
 _LEAST: Final = 8  # fewer results of one type stay as they are
 
@@ -68,5 +68,5 @@ def join(outputs: list[Any], leaving: Sequence[int]) -> list[Any] | LeavingValue
     gone = {place for places in groups for place in places}
     kept = [place for place in range(len(outputs)) if place not in gone]
     flat = [jnp.concatenate([outputs[place].reshape(-1) for place in places]) for places in groups]
-    lying = tuple((tuple(places), Joint([outputs[place].shape for place in places])) for places in groups)
+    lying = tuple((tuple(places), JoinedArrays([outputs[place].shape for place in places])) for places in groups)
     return LeavingValues([outputs[place] for place in kept], flat, (len(outputs), tuple(kept), lying))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from weft.runtime.ways.joined import Joint
+from weft.protocol.array_runs import JoinedArrays
 
 
 @pytest.mark.parametrize(
@@ -15,7 +15,7 @@ def test_arrays_come_apart_as_they_were_joined(shapes: list[tuple[int, ...]]) ->
     random = np.random.RandomState(0)
     arrays = [np.asarray(random.standard_normal(shape)) for shape in shapes]
     flat = np.concatenate([np.empty(0), *(array.reshape(-1) for array in arrays)])
-    parts = list(Joint(shapes).split(flat))
+    parts = list(JoinedArrays(shapes).split(flat))
     assert [part.shape for part in parts] == shapes
     for part, array in zip(parts, arrays, strict=True):
         np.testing.assert_array_equal(part, array)
