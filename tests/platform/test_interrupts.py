@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import threading
 from collections.abc import Iterator
@@ -125,3 +126,23 @@ def test_other_threads_relay_nothing() -> None:
     thread.start()
     thread.join()
     assert seen == [True]
+
+
+def test_an_interrupt_in_a_callback_of_the_garbage_collector_is_not_lost() -> None:
+    done: list[str] = []
+
+    def interrupt(phase: str, info: dict[str, int]) -> None:
+        if phase == "start":
+            signal.raise_signal(signal.SIGINT)
+            done.append("callback")
+
+    def collected() -> None:
+        with relayed_interrupts():
+            gc.collect()
+            gc.callbacks.remove(interrupt)
+            done.append("block")
+
+    gc.callbacks.append(interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        collected()
+    assert done == ["callback", "block"]

@@ -7,6 +7,7 @@ message it would break the connection.
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import signal
@@ -48,6 +49,19 @@ def may_be_interrupted() -> bool:
     return threading.get_ident() == _main[0] and not _defers[0]
 
 
+def _is_collecting(frame: FrameType | None) -> bool:
+    """Whether a signal interrupts a callback of the garbage collector, from which no exception gets out.
+
+    JAX has one. From Python 3.12 on the collector runs where signals are looked for too, so they meet more often than before.
+    """
+    codes = {getattr(callback, "__code__", None) for callback in gc.callbacks}
+    while frame is not None:
+        if frame.f_code in codes:
+            return True
+        frame = frame.f_back
+    return False
+
+
 class _Relay:
     """Stands in for the program's handlers: calls them, or notes what is due while the main thread must not be interrupted."""
 
@@ -58,7 +72,7 @@ class _Relay:
         self._due: list[tuple[int, FrameType | None]] = []
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
-        if _defers[0]:
+        if _defers[0] or _is_collecting(frame):
             self._due.append((number, frame))
         else:
             self._handlers[number](number, frame)
