@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Sequence
 from typing import Any
 
 import weft as tf
+from weft.distributed.worker.worker_handle import StepOwner
 from weft.errors import OpError
 from weft.passes.partition import Partition
+from weft.protocol.master_step import PartDone, PartFailed
 
 
 def task(job: str) -> str:
@@ -31,9 +34,11 @@ class FakeWorker:
         self.closed: list[str] = []
         self.cleared: list[list[str]] = []
         self.feeds: list[list[Any]] = []
-        self.late: list[str] = []  # what was asked for with time, and how it went on
+        self.refusal: OpError | None = None
+        self.flushes = 0
+        self.asked = threading.Event()
         self.answers: list[Any] | OpError | None = None
-        self._running: dict[int, Any] = {}
+        self._running: dict[int, StepOwner] = {}
 
     def register(self, session_handle: str, config: Any, partition: Partition) -> str:
         handle = f"graph-{len(self.registered) + len(self.deregistered)}"
@@ -44,28 +49,28 @@ class FakeWorker:
         del self.registered[graph_handle]
         self.deregistered.append(graph_handle)
 
-    def run_graph(
-        self, step_id: int, graph_handle: str, feeds: Sequence[Any], trace: bool, inbox: Any, on_done: Any, at_once: bool
-    ) -> Callable[[], None] | None:
+    def run_graph(self, step_id: int, graph_handle: str, feeds: Sequence[Any], trace: bool, owner: StepOwner) -> None:
         assert graph_handle in self.registered
+        if self.refusal is not None:
+            raise self.refusal
         self.feeds.append(list(feeds))
-        self._running[step_id] = on_done
+        self._running[step_id] = owner
+        self.asked.set()
         if isinstance(self.answers, OpError):
             self.fail(self.answers)
         elif self.answers is not None:
             self.finish(self.answers)
-        if at_once:
-            return None
-        self.late.append("held")
-        return lambda: self.late.append("sent")
+
+    def flush(self) -> None:
+        self.flushes += 1
 
     def finish(self, values: list[Any]) -> None:
         """End the part that has run longest."""
-        self._running.pop(next(iter(self._running)))(values, None, None)
+        self._running.pop(next(iter(self._running))).tell(PartDone(self.task, values))
 
     def fail(self, error: OpError) -> None:
         """End the part that has run longest with this error."""
-        self._running.pop(next(iter(self._running)))(None, error, None)
+        self._running.pop(next(iter(self._running))).tell(PartFailed(self.task, error))
 
     def waits_at(self, step_id: int) -> list[str]:
         return ["deq (QueueDequeueV2)"] if step_id in self._running else []

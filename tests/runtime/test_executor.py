@@ -72,14 +72,6 @@ def test_a_step_gives_its_fetches(make_parts: MakeParts) -> None:
     assert [run.fetch(n) for n in range(8)] == [[float(n * n)] for n in range(8)]
 
 
-def test_one_stage_is_run_without_bookkeeping(make_parts: MakeParts) -> None:
-    x = tf.placeholder(tf.float32)
-    y = tf.square(x)
-    executor = Run(make_parts([y], [x])["a"]).executor
-    assert executor.single is not None
-    assert executor.run_single([np.float32(3)])[0] == 9
-
-
 def test_stages_follow_each_other(make_parts: MakeParts) -> None:
     x = tf.placeholder(tf.float32)
     result = tf.square(tf.py_func(lambda value: value + 1, [tf.square(x)], tf.float32))

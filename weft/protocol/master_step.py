@@ -1,71 +1,220 @@
-"""MasterStep: the master's view of one step over several tasks, as a state machine without I/O.
+"""MasterStep: one step over several tasks as its master sees it; the one place that says when a step ends, and with what.
 
-A step is running until every task's part is done (at once when it has no part), or one part has failed; the first failure is
-the step's. What arrives after that is ignored.
+What happens to a step (an event) and where it stands decide what is to be done (instructions) and where it stands next:
+
+    event             PLANNED       RUNNING                              FAILED        DONE
+    Started           -> RUNNING    illegal                              let go        illegal
+    PartDone          illegal       the last of the parts: -> DONE       noted         illegal
+    PartFailed        illegal       -> FAILED                            noted         illegal
+    WorkerLost        illegal       -> FAILED                            noted         illegal
+    Cancelled         -> FAILED     -> FAILED                            ignored       ignored
+    DeadlinePassed    illegal       -> FAILED                            ignored       ignored
+
+The first failure is the step's: the parts that are not over are aborted, and the caller is let go without waiting for them.
+There is no lock and no clock here: the shell serialises the events, and executes each instruction, in order.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import Any, Final, TypeAlias
 
-from weft.errors import OpError
+from weft.errors import DeadlineExceededError, OpError
+from weft.protocol.protocol_error import LocalProtocolError
 
 
 class StepState(Enum):
     """Where a step stands."""
 
+    PLANNED = "planned"  # no task has been asked for its part
     RUNNING = "running"
-    DONE = "done"
     FAILED = "failed"
+    DONE = "done"
 
 
 @dataclass(frozen=True, slots=True)
-class AbortParts:
-    """Tell these tasks to give the step up."""
+class Started:
+    """The caller waits for the step from now on."""
 
-    tasks: tuple[str, ...]
+
+@dataclass(frozen=True, slots=True)
+class PartDone:
+    """A task's part is over: its fetches, perhaps still being computed, and its StepStats where the step is traced."""
+
+    task: str
+    fetches: Sequence[Any]
+    stats: object = None
+
+
+@dataclass(frozen=True, slots=True)
+class PartFailed:
+    """A task's part is over, or could not begin, with this error."""
+
+    task: str
     error: OpError
 
 
-class MasterStep:
-    """Events in (`part_done`, `part_failed`), instructions out; the results are in `fetches` and `error`."""
+@dataclass(frozen=True, slots=True)
+class WorkerLost:
+    """A task that was asked for its part cannot be reached any more; nobody knows how far it came."""
 
-    __slots__ = ("_waiting", "error", "fetches", "state", "step_id")
+    task: str
+    error: OpError
+
+
+@dataclass(frozen=True, slots=True)
+class Cancelled:
+    """The step is given up: by its client, by an interrupt, or because the session was closed."""
+
+    error: OpError
+
+
+@dataclass(frozen=True, slots=True)
+class DeadlinePassed:
+    """The step's time is up; `waits_on` says on whom and on what."""
+
+    waits_on: str
+
+
+@dataclass(frozen=True, slots=True)
+class AskPart:
+    """Ask this task to run its part."""
+
+    task: str
+
+
+@dataclass(frozen=True, slots=True)
+class AbortPart:
+    """Tell this task to give its part up. It may have been asked, or not yet, or be done just now."""
+
+    task: str
+    error: OpError
+
+
+@dataclass(frozen=True, slots=True)
+class LetGo:
+    """Let the caller go: `error` is the step's, or `fetches` and `stats` are complete."""
+
+
+PartEvent: TypeAlias = PartDone | PartFailed | WorkerLost
+"""What the workers tell, once for each part."""
+Event: TypeAlias = Started | PartEvent | Cancelled | DeadlinePassed
+Instruction: TypeAlias = AskPart | AbortPart | LetGo
+
+_LET_GO: Final = LetGo()
+
+
+class MasterStep:
+    """The state of one step; `handle` takes events. The results are in `fetches` and `stats` by task, and in `error`."""
+
+    __slots__ = ("_story", "_waiting", "error", "fetches", "state", "stats", "step_id")
 
     def __init__(self, step_id: int, tasks: Iterable[str]) -> None:
         self.step_id = step_id
-        self.fetches: dict[str, Any] = {}
+        self.state = StepState.PLANNED
         self.error: OpError | None = None
-        self._waiting = set(tasks)
-        self.state = StepState.RUNNING if self._waiting else StepState.DONE
+        self.fetches: dict[str, Sequence[Any]] = {}
+        self.stats: dict[str, object] = {}
+        self._waiting = dict.fromkeys(tasks)
+        self._story: list[Event] = []
 
     @property
     def waiting_for(self) -> list[str]:
         """The tasks whose parts are not over, in order of name."""
         return sorted(self._waiting)
 
-    def part_done(self, task: str, fetches: Any) -> None:
-        """A task's part is over and gave these fetches."""
-        if self.state is StepState.RUNNING and task in self._waiting:
-            self._waiting.remove(task)
-            self.fetches[task] = fetches
-            if not self._waiting:
-                self.state = StepState.DONE
+    def handle(self, event: Event) -> Sequence[Instruction]:
+        """Say what is to be done about an event.
 
-    def part_failed(self, task: str, error: OpError) -> AbortParts | None:
-        """A task's part failed (or the task was lost); the other parts are to be given up."""
-        if self.state is not StepState.RUNNING or task not in self._waiting:
-            return None
-        self._waiting.remove(task)
-        return self.cancel(error)
+        Raises:
+            LocalProtocolError: no such event may come now; the step's story is in the message.
+        """
+        rule = _RULES.get((self.state, type(event)))
+        if rule is None:
+            raise self._illegal(event)
+        self._story.append(event)
+        return rule(self, event)
 
-    def cancel(self, error: OpError) -> AbortParts | None:
-        """The caller gives the step up: a timeout, a closed session, an interrupt."""
-        if self.state is not StepState.RUNNING:
-            return None
+    def _illegal(self, event: Event) -> LocalProtocolError:
+        story = ", ".join(map(_told, self._story)) or "nothing"
+        return LocalProtocolError(f"Step {self.step_id:x} is {self.state.value} and got {_told(event)} after {story}")
+
+    def _start(self, event: Started) -> Sequence[Instruction]:
+        if not self._waiting:
+            self.state = StepState.DONE
+            return (_LET_GO,)
+        self.state = StepState.RUNNING
+        return [AskPart(task) for task in self._waiting]
+
+    def _take_fetches(self, event: PartDone) -> Sequence[Instruction]:
+        self._note_end(event)
+        self.fetches[event.task] = event.fetches
+        self.stats[event.task] = event.stats
+        if self._waiting:
+            return ()
+        self.state = StepState.DONE
+        return (_LET_GO,)
+
+    def _lose_part(self, event: PartFailed | WorkerLost) -> Sequence[Instruction]:
+        self._note_end(event)
+        return self._fail(event.error)
+
+    def _cancel(self, event: Cancelled) -> Sequence[Instruction]:
+        return self._fail(event.error)
+
+    def _cancel_unasked(self, event: Cancelled) -> Sequence[Instruction]:
+        self._fail(event.error)
+        return ()
+
+    def _time_out(self, event: DeadlinePassed) -> Sequence[Instruction]:
+        text = f"Timed out waiting for step {self.step_id:x} on {event.waits_on}"
+        return self._fail(DeadlineExceededError(None, None, text))
+
+    def _fail(self, error: OpError) -> Sequence[Instruction]:
         self.state = StepState.FAILED
         self.error = error
-        return AbortParts(tuple(self.waiting_for), error)
+        return [*(AbortPart(task, error) for task in self.waiting_for), _LET_GO]
+
+    def _note_end(self, event: PartEvent) -> Sequence[Instruction]:
+        if event.task not in self._waiting:
+            raise self._illegal(event)
+        del self._waiting[event.task]
+        return ()
+
+    def _let_go(self, event: Started) -> Sequence[Instruction]:
+        return (_LET_GO,)
+
+    def _ignore(self, event: Event) -> Sequence[Instruction]:
+        return ()
+
+
+def _told(event: Event) -> str:
+    """An event without the values in it, which may be large."""
+    match event:
+        case PartDone(task=task):
+            return f"PartDone({task})"
+        case PartFailed(task, error) | WorkerLost(task, error):
+            return f"{type(event).__name__}({task}: {error.message})"
+        case _:
+            return str(event)
+
+
+_RULES: Final[Mapping[tuple[StepState, type[Event]], Callable[[MasterStep, Any], Sequence[Instruction]]]] = {
+    (StepState.PLANNED, Started): MasterStep._start,
+    (StepState.PLANNED, Cancelled): MasterStep._cancel_unasked,
+    (StepState.RUNNING, PartDone): MasterStep._take_fetches,
+    (StepState.RUNNING, PartFailed): MasterStep._lose_part,
+    (StepState.RUNNING, WorkerLost): MasterStep._lose_part,
+    (StepState.RUNNING, Cancelled): MasterStep._cancel,
+    (StepState.RUNNING, DeadlinePassed): MasterStep._time_out,
+    (StepState.FAILED, Started): MasterStep._let_go,
+    (StepState.FAILED, PartDone): MasterStep._note_end,
+    (StepState.FAILED, PartFailed): MasterStep._note_end,
+    (StepState.FAILED, WorkerLost): MasterStep._note_end,
+    (StepState.FAILED, Cancelled): MasterStep._ignore,
+    (StepState.FAILED, DeadlinePassed): MasterStep._ignore,
+    (StepState.DONE, Cancelled): MasterStep._ignore,
+    (StepState.DONE, DeadlinePassed): MasterStep._ignore,
+}

@@ -85,15 +85,8 @@ class Executor:
         self.initial_pending = [stage.pending for stage in self.stages]
         self.sources = [stage for stage in self.stages if stage.pending == 0]
         only = self.stages[0] if len(self.stages) == 1 else None
-        # The commonest step is one stage and no messages: it needs none of a step's bookkeeping.
+        # The stage of a partition that a SingleStep can run.
         self.single = only if only is not None and not only.sends and not self.recvs and not only.may_block else None
-        self._single_feeds: list[int] = []
-        self._single_fetches: list[tuple[bool, int]] = []
-        if self.single is not None:
-            feeds = {number: place for place, number in enumerate(self.feed_numbers)}
-            made = {number: place for place, number in enumerate(self.single.outputs)}
-            self._single_feeds = [feeds[number] for number in self.single.inputs]
-            self._single_fetches = [(n in made, made[n] if n in made else feeds[n]) for n in self.fetch_numbers]
 
     def note_transfers(self, trace: StepTrace, begin_s: float, edges: Sequence[int], tensors: Sequence[Any]) -> None:
         """Note the values that came from another task, each at the device that waits for it."""
@@ -104,27 +97,10 @@ class Executor:
                 device = waiting[0].device if waiting else self.devices[0]
                 trace.add_transfer(device, self._edges[number], begin_s, now, getattr(tensor, "nbytes", 0))
 
-    def run_single(self, feeds: Sequence[Any]) -> list[Any]:
-        """Run a partition of one stage on this thread; returns the fetches, perhaps still being computed."""
-        stage = self.single
-        assert stage is not None
-        inputs = [feeds[place] for place in self._single_feeds]
-        permit = self.permit_for(stage)
-        try:
-            outputs = stage.run(inputs, self.session, self._single_context, None)
-        finally:
-            if permit is not None:
-                permit.give_back()
-        return [outputs[place] if made else feeds[place] for made, place in self._single_fetches]
-
     def permit_for(self, stage: Stage) -> Permit | None:
         """Leave to run a stage, perhaps after a wait; None for a stage that needs none."""
         permits = self.session.host_permits
         return permits.take() if permits is not None and stage.kind is Kind.HOST else None
-
-    def _single_context(self, op: Operation) -> HostContext:
-        assert self.single is not None
-        return HostContext(op, self.single.device, 0, self.session, Cancellation())
 
 
 class Step:

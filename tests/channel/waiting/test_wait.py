@@ -10,7 +10,6 @@ from weft.channel.waiting.busy_poll import BusyPoll
 from weft.channel.waiting.doorbell import own_doorbell
 from weft.channel.waiting.read_turn import ReadTurn
 from weft.channel.waiting.wait import role, wait_until
-from weft.distributed.master.step_inbox import StepInbox
 
 PATIENCE_S = 30.0
 
@@ -139,24 +138,3 @@ def test_a_thread_that_handles_a_message_waits_for_its_bell_alone(lines: list[Li
     finally:
         role.reads = False
     assert not lines[0].read
-
-
-def test_an_inbox_gives_actions_in_order_and_nothing_after_its_time(lines: list[Line]) -> None:
-    inbox = StepInbox(lines, BusyPoll())
-    done: list[int] = []
-    inbox.put(lambda: done.append(1))
-    inbox.put(lambda: done.append(2))
-    for _ in range(2):
-        action = inbox.get(None)
-        assert action is not None
-        action()
-    assert done == [1, 2]
-    assert inbox.get(0.01) is None
-
-
-def test_an_action_of_another_thread_ends_the_wait_of_an_inbox_without_connections() -> None:
-    inbox = StepInbox((), BusyPoll())
-    thread = threading.Thread(target=lambda: inbox.put(lambda: None))
-    thread.start()
-    assert inbox.get(PATIENCE_S) is not None
-    thread.join()

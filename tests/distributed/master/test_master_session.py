@@ -88,17 +88,16 @@ def test_closing_cancels_what_runs_and_refuses_what_comes(workers: dict[str, Fak
     session = open_session(workers, on_close=lambda: closed.append(True))
     plan = session.prepare([x], [there], [])
     errors: list[BaseException] = []
-    began = threading.Event()
 
     def run() -> None:
         try:
-            plan.run([np.float32(1)], on_start=lambda cancel: began.set())
+            plan.run([np.float32(1)])
         except CancelledError as error:
             errors.append(error)
 
     thread = threading.Thread(target=run)
     thread.start()
-    assert began.wait(PATIENCE_S)
+    assert workers[task("a")].asked.wait(PATIENCE_S)
     session.close()
     session.close()
     thread.join(PATIENCE_S)

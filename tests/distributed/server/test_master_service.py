@@ -25,31 +25,46 @@ from weft.proto import master_pb2
 HERE, THERE = "/job:a/replica:0/task:0", "/job:a/replica:0/task:1"
 
 
+class FakeStep:
+    """Takes note of why it is cancelled."""
+
+    def __init__(self) -> None:
+        self.reasons: list[errors.OpError] = []
+        self.cancelled = threading.Event()
+
+    def cancel(self, error: errors.OpError) -> None:
+        self.reasons.append(error)
+        self.cancelled.set()
+
+
 class FakePlan:
     """Returns the feeds, doubled; raises or blocks when it is told to."""
+
+    runs_inline = False
 
     def __init__(self) -> None:
         self.error: Exception | None = None
         self.blocks = False
         self.entered = threading.Event()
-        self.cancelled = threading.Event()
+        self.step = FakeStep()
         self.options: Any = None
 
-    def run(self, feeds: list[Any], options: Any, on_start: Callable[[Any], None]) -> tuple[list[Any], Any]:
+    @property
+    def cancelled(self) -> threading.Event:
+        return self.step.cancelled
+
+    def new_step(self) -> FakeStep:
+        self.step = FakeStep()
+        return self.step
+
+    def run(self, feeds: list[Any], options: Any, step: FakeStep) -> tuple[list[Any], Any]:
         self.options = options
-        reasons: list[errors.OpError] = []
-
-        def cancel(error: errors.OpError) -> None:
-            reasons.append(error)
-            self.cancelled.set()
-
-        on_start(cancel)
         if self.error is not None:
             raise self.error
         if self.blocks:
             self.entered.set()
-            assert self.cancelled.wait(30)
-            raise reasons[0]
+            assert step.cancelled.wait(30)
+            raise step.reasons[0]
         metadata = config_pb2.RunMetadata(step_stats=step_stats_pb2.StepStats()) if options.trace_level else None
         return [feed * 2 for feed in feeds], metadata
 
@@ -231,7 +246,7 @@ def test_callables_are_made_run_and_released(stub: RpcStub, sessions: FakeSessio
     options = config_pb2.CallableOptions(feed=["x:0"], fetch=["y:0"], target=["t"])
     made = stub.call("MakeCallable", master_pb2.MakeCallableRequest(session_handle="handle", options=options), 20)
     feeds = [make_tensor_proto([b"ab"])]
-    sessions.run.run = lambda feeds, options, on_start: (feeds, None)  # type: ignore[method-assign]
+    sessions.run.run = lambda feeds, options, step: (feeds, None)  # type: ignore[method-assign]
     request = master_pb2.RunCallableRequest(session_handle="handle", handle=made.handle, feed=feeds)
     (fetched,) = stub.call("RunCallable", request, 20).fetch
     assert make_ndarray(fetched).tolist() == [b"ab"]

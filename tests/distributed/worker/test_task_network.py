@@ -19,6 +19,8 @@ from weft.errors import CancelledError, InvalidArgumentError, OpError, Unavailab
 from weft.passes.partition import Partition, partition
 from weft.passes.prune import prune
 from weft.passes.stage import Staging
+from weft.protocol.master_step import PartDone, PartEvent, PartFailed
+from weft.runtime.executor import Step
 from weft.runtime.state.resource_manager import ResourceManager
 from weft.runtime.worker import Worker
 
@@ -64,10 +66,17 @@ class Answer:
         self._over = threading.Event()
         self._result: tuple[Any, OpError | None] = (None, None)
 
-    def __call__(self, fetches: Any, error: OpError | None, stats: Any) -> None:
+    def tell(self, event: PartEvent) -> None:
         assert not self._over.is_set()
-        self._result = fetches, error
+        self._result = (event.fetches, None) if isinstance(event, PartDone) else (None, event.error)
         self._over.set()
+
+    def put(self, action: Callable[[], None]) -> None:
+        action()
+
+    def end(self, step: Step) -> None:
+        """Take the end of a part that ran here."""
+        self.tell(PartDone("here", step.fetches) if step.error is None else PartFailed("here", step.error))
 
     @property
     def values(self) -> list[Any]:
@@ -134,7 +143,7 @@ def test_a_value_is_pushed_to_the_step_that_waits_for_it(tasks: tuple[Task, Task
     handles = {each.worker.task: each.worker.register("s", parts[each.worker.task]) for each in tasks}
     answer, own = Answer(), Answer()
     a.network.run_graph(b.worker.task, 7, handles[b.worker.task], [], False, answer)
-    a.worker.run_graph(7, handles[a.worker.task], [np.float32(3)], lambda step: own(step.fetches, step.error, None))
+    a.worker.run_graph(7, handles[a.worker.task], [np.float32(3)], own.end)
     assert (own.values, answer.values) == ([9.0], [-9.0])
 
 
@@ -145,11 +154,10 @@ def test_a_peer_is_asked_with_the_first_value_for_it(tasks: tuple[Task, Task]) -
     handles = {each.worker.task: each.worker.register("s", parts[each.worker.task]) for each in tasks}
     for step in range(3):
         answer, own = Answer(), Answer()
-        connection = a.network.run_graph(b.worker.task, step, handles[b.worker.task], [], False, answer, at_once=False)
+        a.network.run_graph(b.worker.task, step, handles[b.worker.task], [], False, answer, is_held=True)
+        connection = a.network.connect(b.worker.task)
         assert connection.outbox.is_holding
-        a.worker.run_graph(
-            step, handles[a.worker.task], [np.float32(step)], lambda step, own=own: own(step.fetches, step.error, None)
-        )
+        a.worker.run_graph(step, handles[a.worker.task], [np.float32(step)], own.end)
         assert not connection.outbox.is_holding
         assert (own.values, answer.values) == ([step**2], [-(step**2)])
 
@@ -159,7 +167,8 @@ def test_a_peer_that_gets_no_value_is_asked_when_the_connection_is_flushed(tasks
     x = tf.placeholder(tf.float32, [])
     handle = b.worker.register("s", parts_of([x], [x + 1.0])[b.worker.task])
     answer = Answer()
-    a.network.run_graph(b.worker.task, 1, handle, [np.float32(1)], False, answer, at_once=False).flush()
+    a.network.run_graph(b.worker.task, 1, handle, [np.float32(1)], False, answer, is_held=True)
+    a.network.flush(b.worker.task)
     assert answer.values == [2.0]
 
 
@@ -167,7 +176,7 @@ def test_a_peer_that_was_not_asked_yet_is_told_that_the_step_is_given_up(tasks: 
     a, b = tasks
     dequeue, _ = blocked()
     handle = b.worker.register("s", parts_of([], [dequeue])[b.worker.task])
-    a.network.run_graph(b.worker.task, 5, handle, [], False, Answer(), at_once=False)
+    a.network.run_graph(b.worker.task, 5, handle, [], False, Answer(), is_held=True)
     a.network.abort(b.worker.task, 5, CancelledError(None, None, "enough"))
     # What is asked for next is answered behind both.
     x = tf.placeholder(tf.float32, [])

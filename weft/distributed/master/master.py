@@ -74,15 +74,6 @@ class Master:
             return self._workers, self.task
         return self._make_cache(ClusterSpec(config.cluster_def))
 
-    def find_session(self, handle: str) -> MasterSession:
-        """The open session of that handle; AbortedError when there is none."""
-        found = self._sessions.get(handle)
-        if found is None:
-            raise AbortedError(
-                None, None, f"Session {handle} is not found. It was closed or reset, or this task was restarted."
-            )
-        return found
-
     def devices(self) -> dict[str, TaskStatus]:
         """The status of every task that answers within a second or so."""
         found = {}

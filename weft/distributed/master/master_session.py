@@ -16,12 +16,15 @@ from collections import deque
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, Final
 
+from weft.distributed.master.deployment import Part
 from weft.distributed.master.partial_run import PartialRun
-from weft.distributed.master.step_plan import Part, StepPlan, WorkerHandle
+from weft.distributed.master.step_plan import StepPlan
+from weft.distributed.master.step_run import StepRun
+from weft.distributed.worker.worker_handle import WorkerHandle
 from weft.errors import CancelledError, InvalidArgumentError, OpError
 from weft.framework.graph import Graph
 from weft.framework.operation import Operation, Tensor
-from weft.passes.partition import partition
+from weft.passes.partition import Partition, partition
 from weft.passes.placer import Placer
 from weft.passes.prune import prune
 from weft.passes.settled_fetches import settled_fetches
@@ -76,7 +79,7 @@ class MasterSession:
         self._pieces: dict[Any, StepPlan] = {}
         # A random start keeps the step numbers of all masters of a cluster apart.
         self._step_ids = itertools.count(secrets.randbits(52) << 10)
-        self._live: dict[int, Callable[[OpError], None]] = {}
+        self._live: set[StepRun] = set()
         # What plans that are gone had registered. They go on any thread, perhaps while a lock is held, so nothing is sent then.
         self._retired: deque[Part] = deque()
 
@@ -108,9 +111,7 @@ class MasterSession:
             for cut in partitions.values():
                 if self.home.startswith(f"{cut.task}/") or not self.home:
                     cut.settled = settled_fetches(cut)
-        parts = {task: Part(part, [list(feeds).index(tensor) for tensor in part.feeds]) for task, part in partitions.items()}
-        for part in parts.values():
-            self.register(part)
+        parts = {task: self._register(part, [list(feeds).index(t) for t in part.feeds]) for task, part in partitions.items()}
         return StepPlan(parts, feeds, fetches, self)
 
     def next_step_id(self) -> int:
@@ -158,19 +159,22 @@ class MasterSession:
         if self.error is not None:
             raise self.error
 
-    def register(self, part: Part) -> None:
-        """Register a part with its task, as it is now: at first, and again when the task was restarted."""
-        worker = self._find_worker(part.partition.task)
-        before = part.incarnation
-        part.graph_handle = worker.register(self.handle, self._config, part.partition)
-        part.incarnation = worker.incarnation
-        part.worker = worker
-        self._tell_of_restart(part.partition.task, before, part.incarnation)
+    def _register(self, partition: Partition, feed_places: Sequence[int]) -> Part:
+        """Register a part with its task, as the task is now."""
+        worker = self._find_worker(partition.task)
+        graph_handle = worker.register(self.handle, self._config, partition)
+        return Part(partition, feed_places, worker, graph_handle, worker.incarnation)
+
+    def renew(self, part: Part) -> Part:
+        """Register a part again: its task was restarted."""
+        renewed = self._register(part.partition, part.feed_places)
+        self._tell_of_restart(part.partition.task, part.incarnation, renewed.incarnation)
+        return renewed
 
     def _tell_of_restart(self, task: str, before: int, now: int) -> None:
         """Say once that a task is another run of itself: its graphs are there again, its variables have no values."""
         with self._restart_lock:
-            if not before or before == now or self._incarnations.get(task) == now:
+            if before == now or self._incarnations.get(task) == now:
                 return
             self._incarnations[task] = now
         _LOG.warning(
@@ -189,24 +193,20 @@ class MasterSession:
         for op in sorted(placed, key=lambda op: not op.inputs and not op.op_def.stateful):
             print(f"{op.name}: ({op.type}): {self._placer.placement[op]}")
 
-    def note_start(self, step_id: int, cancel: Callable[[OpError], None]) -> None:
+    def note_start(self, step: StepRun) -> None:
         """A step is alive; it is cancelled when the session is closed, or was."""
-        self._live[step_id] = cancel
+        self._live.add(step)
         if self.error is not None:
-            cancel(self.error)
+            step.cancel(self.error)
 
-    def note_end(self, step_id: int) -> None:
+    def note_end(self, step: StepRun) -> None:
         """A step is over."""
-        self._live.pop(step_id, None)
+        self._live.discard(step)
 
     @property
     def live_steps(self) -> int:
         """How many steps run now."""
         return len(self._live)
-
-    def placement_of(self, op: Operation) -> str | None:
-        """Where a node was placed, or None."""
-        return self._placer.placement.get(op)
 
     def list_devices(self) -> list[Any]:
         """The DeviceAttributes of every task of the session."""
@@ -221,6 +221,6 @@ class MasterSession:
         if self.error is not None:
             return
         self.error = error or CancelledError(None, None, "Step was cancelled by an explicit call to `Session::Close()`.")
-        for cancel in list(self._live.values()):
-            cancel(self.error)
+        for step in list(self._live):
+            step.cancel(self.error)
         self._on_close()

@@ -8,9 +8,9 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from weft.distributed.master.step_plan import WorkerHandle
 from weft.distributed.worker.local_worker import LocalWorker
 from weft.distributed.worker.task_status import TaskStatus
+from weft.distributed.worker.worker_handle import WorkerHandle
 from weft.errors import DeadlineExceededError, OpError
 from weft.framework import device_spec
 from weft.framework.cluster_spec import ClusterSpec

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,35 +13,11 @@ from tensorboard.compat.proto import config_pb2
 from weft.channel.connection import Connection
 from weft.distributed.master.served_sessions import ServedSessions
 from weft.distributed.master.step_plan import StepPlan
+from weft.distributed.master.step_run import StepRun
 from weft.distributed.rpc.status import node_name
 from weft.errors import CancelledError, InternalError, OpError, UnavailableError
 from weft.protocol import messages
 from weft.runtime.inter_op_pool import InterOpPool
-
-
-class _Call:
-    """A call that runs on the pool, so that its client may give it up, even before its step has begun."""
-
-    __slots__ = ("_cancel", "_lock", "_reason")
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._cancel: Callable[[OpError], None] | None = None
-        self._reason: OpError | None = None
-
-    def begin(self, cancel: Callable[[OpError], None]) -> None:
-        """Note how the step is cancelled, once it has begun."""
-        with self._lock:
-            self._cancel, reason = cancel, self._reason
-        if reason is not None:
-            cancel(reason)
-
-    def give_up(self, reason: OpError) -> None:
-        """Cancel the step, now or when it begins."""
-        with self._lock:
-            self._reason, cancel = reason, self._cancel
-        if cancel is not None:
-            cancel(reason)
 
 
 class CallService:
@@ -55,7 +31,7 @@ class CallService:
         self._pool = pool
         self._lock = threading.Lock()
         self._used: dict[Connection, set[str]] = {}
-        self._calls: dict[tuple[Connection, int], _Call] = {}
+        self._steps: dict[tuple[Connection, int], StepRun] = {}  # by the number of the call
 
     def on_message(self, connection: Connection, message: messages.Message) -> None:
         """Handle a client's message; anything else than a call is its mistake and closes the connection."""
@@ -72,12 +48,13 @@ class CallService:
                 if plan.runs_inline:
                     self._run_inline(connection, message, plan)
                 else:
-                    call = self._calls[connection, message.call_id] = _Call()
-                    self._pool.submit(lambda: self._run(connection, message, plan, call))
+                    # The client may give the call up even before a thread has begun with it.
+                    step = self._steps[connection, message.call_id] = plan.new_step()
+                    self._pool.submit(lambda: self._run(connection, message, plan, step))
             case messages.CancelCall(call_id, reason):
-                found = self._calls.get((connection, call_id))
+                found = self._steps.get((connection, call_id))
                 if found is not None:
-                    found.give_up(CancelledError(None, None, f"The client gave the step up: {reason}"))
+                    found.cancel(CancelledError(None, None, f"The client gave the step up: {reason}"))
             case _:
                 raise ValueError(f"a client sent {type(message).__name__}, which only tasks send")
 
@@ -96,10 +73,10 @@ class CallService:
         self._run(connection, message, plan)
         plan.pace.note(time.perf_counter() - began_s)
 
-    def _run(self, connection: Connection, message: messages.RunCallable, plan: StepPlan, call: _Call | None = None) -> None:
+    def _run(self, connection: Connection, message: messages.RunCallable, plan: StepPlan, step: StepRun | None = None) -> None:
         try:
             options = config_pb2.RunOptions.FromString(message.options) if message.options else None
-            values, metadata = plan.run(message.feeds, options, None if call is None else call.begin)
+            values, metadata = plan.run(message.feeds, options, step)
             fetches = _arrays(values)
         except OpError as error:
             self._fail(connection, message.call_id, error)
@@ -108,8 +85,8 @@ class CallService:
             self._fail(connection, message.call_id, InternalError(None, None, f"{type(error).__name__}: {error}"))
             return
         finally:
-            if call is not None:
-                self._calls.pop((connection, message.call_id), None)
+            if step is not None:
+                self._steps.pop((connection, message.call_id), None)
         done = messages.CallDone(message.call_id, fetches, metadata.SerializeToString() if metadata is not None else b"")
         self._send(connection, done)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -126,12 +126,13 @@ def _response(names: Sequence[str], values: Sequence[Any]) -> Any:
 
 def _run(plan: StepPlan, feeds: list[Any], options: Any, context: Any) -> tuple[list[Any], Any]:
     """Run a step, which ends when the client's call does: given up, past its deadline, or with the client gone."""
+    if plan.runs_inline:
+        return plan.run(feeds, options)
+    step = plan.new_step()
 
-    def cancel_with_call(cancel: Callable[[OpError], None]) -> None:
-        def call_is_over() -> None:
-            cancel(CancelledError(None, None, "The client gave the step up, or is gone"))
+    def call_is_over() -> None:
+        step.cancel(CancelledError(None, None, "The client gave the step up, or is gone"))
 
-        if not context.add_callback(call_is_over):
-            call_is_over()
-
-    return plan.run(feeds, options, cancel_with_call)
+    if not context.add_callback(call_is_over):
+        call_is_over()
+    return plan.run(feeds, options, step)

@@ -11,11 +11,11 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from weft.distributed.master.step_plan import WorkerHandle
 from weft.distributed.master.worker_cache import task_names
 from weft.distributed.server import local_servers
 from weft.distributed.worker.local_worker import LocalWorker
 from weft.distributed.worker.task_status import TaskStatus
+from weft.distributed.worker.worker_handle import WorkerHandle
 from weft.errors import InvalidArgumentError, UnavailableError
 from weft.framework.cluster_spec import ClusterSpec
 from weft.framework.device_attributes import DeviceAttributes

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
+from tensorboard.compat.proto.config_pb2 import ConfigProto
+
+from weft.distributed.worker.worker_handle import StepOwner
 from weft.errors import OpError
+from weft.framework.aliases import Array
 from weft.passes.partition import Partition
-from weft.runtime.executor import Executor, Inbox, Step
+from weft.protocol.master_step import PartDone, PartFailed
+from weft.runtime.executor import Executor, Step
 from weft.runtime.step_trace import StepTrace
 from weft.runtime.worker import Worker
 
@@ -29,7 +33,7 @@ class LocalWorker:
         """The worker's incarnation; 0 when it is stopped."""
         return 0 if self.worker.is_stopped else self.worker.incarnation
 
-    def register(self, session_handle: str, config: Any, partition: Partition) -> str:
+    def register(self, session_handle: str, config: ConfigProto, partition: Partition) -> str:
         """Register a partition."""
         self.worker.create_session(session_handle, config, config.isolate_session_state)
         return self.worker.register(session_handle, partition)
@@ -42,17 +46,20 @@ class LocalWorker:
         """Forget a registered graph."""
         self.worker.deregister(graph_handle)
 
-    def run_graph(
-        self, step_id: int, graph_handle: str, feeds: Sequence[Any], trace: bool, inbox: Inbox, on_done: Any, at_once: bool
-    ) -> None:
-        """Start a part of a step on this thread."""
+    def run_graph(self, step_id: int, graph_handle: str, feeds: Sequence[Array], trace: bool, owner: StepOwner) -> None:
+        """Start a part of a step on this thread; later stages run on the thread that waits for the step."""
         step_trace = StepTrace() if trace else None
 
         def done(step: Step) -> None:
-            stats = step_trace.as_proto() if step_trace is not None else None
-            on_done(None if step.error is not None else step.fetches, step.error, stats)
+            if step.error is not None:
+                owner.tell(PartFailed(self.task, step.error))
+            else:
+                owner.tell(PartDone(self.task, step.fetches, None if step_trace is None else step_trace.as_proto()))
 
-        self.worker.run_graph(step_id, graph_handle, feeds, done, step_trace, inbox)
+        self.worker.run_graph(step_id, graph_handle, feeds, done, step_trace, owner)
+
+    def flush(self) -> None:
+        """Do nothing: a part begins when it is asked for."""
 
     def waits_at(self, step_id: int) -> list[str]:
         """The nodes at which a step is blocked."""

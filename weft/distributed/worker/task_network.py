@@ -19,8 +19,11 @@ from tensorboard.compat.proto import node_def_pb2, step_stats_pb2
 from weft import errors
 from weft.channel.connection import Connection
 from weft.channel.dial import dial
+from weft.distributed.worker.worker_handle import StepOwner
 from weft.errors import AbortedError, OpError, UnavailableError
+from weft.framework.aliases import Array
 from weft.protocol import messages
+from weft.protocol.master_step import PartDone, PartFailed, WorkerLost
 from weft.runtime.executor import Step
 from weft.runtime.step_trace import StepTrace
 from weft.runtime.worker import Worker
@@ -28,8 +31,6 @@ from weft.runtime.worker import Worker
 _LOG = logging.getLogger("weft")
 
 _DIAL_TIMEOUT_S: Final = 5.0
-
-PartDone = Callable[[Any, OpError | None, Any], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,7 @@ class TaskNetwork:
         self._incarnations: dict[str, int] = {}
         self._names: dict[Connection, str] = {}
         self._local: dict[str, Worker] = {}
-        self._pending: dict[tuple[int, str], PartDone] = {}
+        self._pending: dict[tuple[int, str], StepOwner] = {}
         self._asked_by: dict[int, Connection] = {}
         self._closed = False
 
@@ -76,6 +77,11 @@ class TaskNetwork:
     def add_local(self, worker: Worker) -> None:
         """Reach a task in this process without a connection."""
         self._local[worker.task] = worker
+
+    @property
+    def tasks_here(self) -> list[str]:
+        """The tasks in this process."""
+        return [self._worker.task, *self._local]
 
     def incarnation_of(self, task: str) -> int:
         """The incarnation of a connected task; 0 when there is no connection."""
@@ -159,19 +165,22 @@ class TaskNetwork:
         task: str,
         step_id: int,
         graph_handle: str,
-        feeds: Sequence[Any],
+        feeds: Sequence[Array],
         trace: bool,
-        on_done: PartDone,
-        at_once: bool = True,
-    ) -> Connection:
-        """Ask a peer to run its part of a step; `on_done` is called once, on the thread that hears of the end.
+        owner: StepOwner,
+        is_held: bool = False,
+    ) -> None:
+        """Ask a peer to run its part of a step; the owner is told once, on the thread that hears of the part's end.
 
-        If not `at_once`, the peer is asked with the next message to it, or when the connection that is returned is flushed.
+        If `is_held`, the peer is asked with the next message to it, or at `flush`.
+
+        Raises:
+            OpError: the peer was not asked.
         """
         connection = self.connect(task)
         key = (step_id, task)
-        self._pending[key] = on_done
-        ask = connection.send if at_once else connection.hold
+        self._pending[key] = owner
+        ask = connection.hold if is_held else connection.send
         try:
             ask(messages.RunGraph(step_id, graph_handle, tuple(feeds), int(trace)))
         except OpError:
@@ -179,7 +188,12 @@ class TaskNetwork:
                 raise
         if self._names.get(connection) is None and self._pending.pop(key, None) is not None:
             raise self._lost(task, None)
-        return connection
+
+    def flush(self, task: str) -> None:
+        """Send a peer what is held for it."""
+        connection = self._connections.get(task)
+        if connection is not None:
+            connection.flush()
 
     def abort(self, task: str, step_id: int, error: OpError) -> None:
         """Tell a peer to give a step up; nothing more is heard of it."""
@@ -202,11 +216,15 @@ class TaskNetwork:
                 self._worker.receive(message)
             case messages.RunGraph():
                 self._start(connection, message)
-            case messages.StepDone(step_id, fetches, trace):
-                stats = step_stats_pb2.StepStats.FromString(trace) if trace else None
-                self._part_over(connection, step_id, fetches, None, stats)
+            case messages.StepDone():
+                owner, task = self._owner_of(connection, message.step_id)
+                if owner is not None:
+                    stats = step_stats_pb2.StepStats.FromString(message.trace) if message.trace else None
+                    owner.tell(PartDone(task, message.fetches, stats))
             case messages.StepFailed(step_id, code, text, node_name):
-                self._part_over(connection, step_id, None, _error(code, text, node_name), None)
+                owner, task = self._owner_of(connection, step_id)
+                if owner is not None:
+                    owner.tell(PartFailed(task, _error(code, text, node_name)))
             case messages.Abort(step_id, code, text):
                 self._worker.abort(step_id, errors.from_status(code, text))
             case messages.Ping(nonce):
@@ -250,10 +268,10 @@ class TaskNetwork:
             # The peer is gone; on_closed deals with what it had asked for.
             _LOG.info("%s: an answer could not be sent: %s", self._worker.task, error)
 
-    def _part_over(self, connection: Connection, step_id: int, fetches: Any, error: OpError | None, stats: Any) -> None:
-        on_done = self._pending.pop((step_id, self._names.get(connection, "")), None)
-        if on_done is not None:
-            on_done(fetches, error, stats)
+    def _owner_of(self, connection: Connection, step_id: int) -> tuple[StepOwner | None, str]:
+        """Who waits for a peer's part of a step, and the peer's name; nobody when the step was aborted."""
+        task = self._names.get(connection, "")
+        return self._pending.pop((step_id, task), None), task
 
     def on_closed(self, connection: Connection, cause: Exception | None) -> None:
         """A connection ended: whatever waits for that peer ends too."""
@@ -263,10 +281,10 @@ class TaskNetwork:
                 del self._connections[task]
                 self._incarnations.pop(task, None)
             lost = [key for key in self._pending if key[1] == task]
-            waiting = [done for key in lost if (done := self._pending.pop(key, None)) is not None]
+            waiting = [owner for key in lost if (owner := self._pending.pop(key, None)) is not None]
             orphans = [step_id for step_id, asker in self._asked_by.items() if asker is connection]
-        for on_done in waiting:
-            on_done(None, self._lost(task or "a client", cause), None)
+        for owner in waiting:
+            owner.tell(WorkerLost(task or "", self._lost(task or "", cause)))
         for step_id in orphans:
             self._asked_by.pop(step_id, None)
             self._worker.abort(step_id, AbortedError(None, None, f"{task} asked for this step and is gone"))

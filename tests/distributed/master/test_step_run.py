@@ -1,0 +1,153 @@
+"""A step's thread does what is put before it and waits for the rest; whoever ends the step, it ends once, and everywhere."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import weft as tf
+from tests.distributed.fake_workers import FakeWorker, task
+from weft.channel.waiting.busy_poll import BusyPoll
+from weft.distributed.master.deployment import Deployment, Part
+from weft.distributed.master.step_run import StepRun
+from weft.errors import AbortedError, CancelledError, DeadlineExceededError, UnavailableError
+from weft.passes.partition import Partition
+
+PATIENCE_S = 20.0
+ENOUGH = CancelledError(None, None, "enough")
+
+
+class Steps:
+    """A session with two tasks, which knows the steps that run."""
+
+    def __init__(self) -> None:
+        self.workers = [FakeWorker(task("a")), FakeWorker(task("b"))]
+        self.live: list[StepRun] = []
+        self.on_start: Callable[[StepRun], None] | None = None
+
+    def note_start(self, step: StepRun) -> None:
+        self.live.append(step)
+        if self.on_start is not None:
+            self.on_start(step)
+
+    def note_end(self, step: StepRun) -> None:
+        self.live.remove(step)
+
+    def new(self) -> StepRun:
+        return StepRun(7, [worker.task for worker in self.workers], self)
+
+    def run(self, step: StepRun, timeout_s: float | None = PATIENCE_S) -> None:
+        parts = {}
+        for worker in self.workers:
+            partition = Partition(worker.task)
+            handle = worker.register("s", tf.ConfigProto(), partition)
+            parts[worker.task] = Part(partition, [0], worker, handle, worker.incarnation)
+        step.run(Deployment(parts), [np.float32(1)], BusyPoll(), timeout_s=timeout_s)
+
+
+@pytest.fixture
+def steps() -> Steps:
+    return Steps()
+
+
+def test_the_thread_of_a_step_does_what_is_put_before_it_in_order(steps: Steps) -> None:
+    step = steps.new()
+    done: list[int] = []
+    a, b = steps.workers
+    a.answers = [np.float32(2)]
+    step.put(lambda: done.append(1))
+    step.put(lambda: done.append(threading.get_ident()))
+    step.put(lambda: b.finish([np.float32(3)]))
+    steps.run(step)
+    assert done == [1, threading.get_ident()]
+    assert step.fetches == {a.task: [2], b.task: [3]}
+    assert not steps.live
+
+
+def test_another_thread_wakes_the_one_that_waits(steps: Steps) -> None:
+    step = steps.new()
+    a, b = steps.workers
+    a.answers = [np.float32(2)]
+
+    def answer() -> None:
+        assert b.asked.wait(PATIENCE_S)
+        step.put(lambda: b.finish([np.float32(3)]))
+
+    thread = threading.Thread(target=answer)
+    thread.start()
+    steps.run(step, timeout_s=None)
+    thread.join()
+    assert step.fetches[b.task] == [3]
+
+
+def test_a_step_that_is_cancelled_before_it_runs_asks_nobody(steps: Steps) -> None:
+    step = steps.new()
+    step.cancel(ENOUGH)
+    with pytest.raises(CancelledError, match="enough"):
+        steps.run(step)
+    assert [worker.feeds for worker in steps.workers] == [[], []]
+    assert [worker.aborted for worker in steps.workers] == [[], []]
+
+
+def test_a_session_that_has_ended_cancels_a_step_that_begins(steps: Steps) -> None:
+    steps.on_start = lambda step: step.cancel(ENOUGH)
+    with pytest.raises(CancelledError, match="enough"):
+        steps.run(steps.new())
+    assert not steps.live
+    assert not steps.workers[0].feeds
+
+
+def test_a_cancellation_aborts_the_parts_while_the_thread_of_the_step_is_busy(steps: Steps) -> None:
+    step = steps.new()
+
+    def compute() -> None:
+        thread = threading.Thread(target=step.cancel, args=(ENOUGH,))
+        thread.start()
+        thread.join()
+        assert [worker.aborted for worker in steps.workers] == [[(7, ENOUGH)], [(7, ENOUGH)]]
+
+    step.put(compute)
+    with pytest.raises(CancelledError, match="enough"):
+        steps.run(step)
+
+
+def test_a_task_that_cannot_be_asked_ends_the_step_and_the_next_is_not_asked(steps: Steps) -> None:
+    lost = UnavailableError(None, None, "a is gone")
+    steps.workers[0].refusal = lost
+    with pytest.raises(UnavailableError, match="a is gone"):
+        steps.run(steps.new())
+    assert not steps.workers[1].feeds
+
+
+def test_what_comes_first_ends_a_step(steps: Steps) -> None:
+    step = steps.new()
+    steps.workers[0].answers = AbortedError(None, None, "first")
+    step.put(lambda: step.cancel(ENOUGH))
+    with pytest.raises(AbortedError, match="first"):
+        steps.run(step)
+    step.cancel(ENOUGH)
+
+
+def test_the_time_of_a_step_is_limited(steps: Steps) -> None:
+    with pytest.raises(
+        DeadlineExceededError, match=r"step 7 on /job:a\S+, blocked at deq \(QueueDequeueV2\); /job:b\S+, blocked at"
+    ):
+        steps.run(steps.new(), timeout_s=0.01)
+    assert [len(worker.aborted) for worker in steps.workers] == [1, 1]
+
+
+def test_an_interrupt_gives_the_step_up_everywhere(steps: Steps) -> None:
+    step = steps.new()
+
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    step.put(interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        steps.run(step)
+    ((_, error),) = steps.workers[0].aborted
+    assert "given up by its caller: KeyboardInterrupt" in error.message
+    assert not steps.live

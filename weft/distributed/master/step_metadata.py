@@ -1,0 +1,48 @@
+"""RunMetadata: what a program that asks for it learns of a step: the times of its nodes, and the graphs that its tasks ran."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from tensorboard.compat.proto.config_pb2 import RunMetadata, RunOptions
+from tensorboard.compat.proto.step_stats_pb2 import DeviceStepStats, StepStats
+
+from weft.passes.partition import Partition
+from weft.passes.partition_graphs import partition_graphs
+from weft.runtime.step_trace import StepTrace, trim_transfers
+
+
+def is_traced(options: RunOptions | None) -> bool:
+    """Whether the tasks of a step are to note times per node."""
+    return options is not None and bool(options.trace_level >= RunOptions.SOFTWARE_TRACE)
+
+
+def metadata_of(
+    options: RunOptions, stats: Mapping[str, StepStats | None], partitions: Iterable[Partition], home: str
+) -> RunMetadata:
+    """The RunMetadata of a step.
+
+    Args:
+        options: what the program asked for.
+        stats: the StepStats of each task.
+        partitions: the tasks' parts.
+        home: the device that the master itself counts as; empty when there are no others.
+    """
+    metadata = RunMetadata()
+    if is_traced(options):
+        metadata.step_stats.dev_stats.extend(_device_stats(home, stats))
+    if options.output_partition_graphs:
+        for partition in partitions:
+            metadata.partition_graphs.extend(partition_graphs(partition))
+    return metadata
+
+
+def _device_stats(home: str, stats: Mapping[str, StepStats | None]) -> Sequence[DeviceStepStats]:
+    """The steps of each device; the master's own device comes first, even when nothing else ran there."""
+    devices = [device for of_task in stats.values() if of_task is not None for device in of_task.dev_stats]
+    if home and not any(device.device == home for device in devices):
+        trace = StepTrace()
+        trace.begin([home])
+        devices += trace.as_proto().dev_stats
+    trim_transfers(devices)
+    return sorted(devices, key=lambda device: (device.device != home, device.device))

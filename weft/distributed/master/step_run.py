@@ -1,0 +1,195 @@
+"""StepRun: one step's life on the master. It asks the tasks for their parts, waits, and ends the step once, whoever ends it.
+
+`MasterStep` decides; here is what it lacks: the lock, the clock, the workers, and the thread that waits.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final, Protocol
+
+from weft.channel.waiting.busy_poll import BusyPoll
+from weft.channel.waiting.doorbell import Doorbell, own_doorbell
+from weft.channel.waiting.wait import wait_until
+from weft.distributed.master.deployment import Deployment, Part
+from weft.errors import CancelledError, OpError
+from weft.framework.aliases import Array
+from weft.platform.interrupts import WAIT_SLICE_S, deferred_interrupts, is_main_thread, relayed_interrupts
+from weft.protocol.master_step import (
+    AbortPart,
+    AskPart,
+    Cancelled,
+    DeadlinePassed,
+    Event,
+    LetGo,
+    MasterStep,
+    PartFailed,
+    Started,
+    StepState,
+)
+
+_NOWHERE: Final = Deployment({})
+
+
+class RunningSteps(Protocol):
+    """The session that a step belongs to."""
+
+    def note_start(self, step: StepRun) -> None:
+        """A step is alive; it is to be cancelled when the session ends, at once if it has ended."""
+        ...
+
+    def note_end(self, step: StepRun) -> None:
+        """A step is over."""
+        ...
+
+
+class StepRun:
+    """One step, from its plan to its end. `run` is called once; `tell`, `put` and `cancel` come from any thread, at any time.
+
+    The thread that runs the step does what messages make possible for the parts in this process (its inbox), and reads the
+    sources for all while there is nothing else to do. An event is handled, and its instructions executed, on the thread that
+    brings it, so that the other parts of a step are aborted even while its own thread computes.
+
+    Args:
+        step_id: a number that no other step of the cluster has.
+        tasks: those that have a part in it.
+        session: the session that the step belongs to.
+    """
+
+    __slots__ = ("_bell", "_deployment", "_feeds", "_inbox", "_is_traced", "_lock", "_session", "_step")
+
+    def __init__(self, step_id: int, tasks: Iterable[str], session: RunningSteps) -> None:
+        self._step = MasterStep(step_id, tasks)
+        self._session = session
+        self._lock = threading.Lock()  # guards the step
+        self._inbox: deque[Callable[[], None] | LetGo] = deque()
+        self._bell: Doorbell | None = None  # of the thread that runs the step
+        self._deployment = _NOWHERE
+        self._feeds: Sequence[Array] = ()
+        self._is_traced = False
+
+    @property
+    def step_id(self) -> int:
+        """The step's number, the same in all tasks."""
+        return self._step.step_id
+
+    @property
+    def fetches(self) -> Mapping[str, Sequence[Array]]:
+        """The fetches of each part; complete when `run` has returned."""
+        return self._step.fetches
+
+    @property
+    def stats(self) -> Mapping[str, object]:
+        """The StepStats of each part, where the step was traced."""
+        return self._step.stats
+
+    def run(
+        self,
+        deployment: Deployment,
+        feeds: Sequence[Array],
+        busy_poll: BusyPoll,
+        *,
+        timeout_s: float | None = None,
+        is_traced: bool = False,
+    ) -> None:
+        """Run the step on this thread. Blocks until every part is over, or the step has failed.
+
+        Args:
+            deployment: the registered parts; this thread reads the connections with their tasks while it waits.
+            feeds: the values of the plan's feeds.
+            busy_poll: how waits for this plan have gone.
+            timeout_s: how long the step may take; None for ever.
+            is_traced: whether the tasks note times per node.
+
+        Raises:
+            OpError: why the step failed.
+        """
+        self._deployment, self._feeds, self._is_traced = deployment, feeds, is_traced
+        self._bell = own_doorbell()
+        deadline_s = None if timeout_s is None else time.monotonic() + timeout_s
+        self._session.note_start(self)
+        try:
+            if is_main_thread():
+                with relayed_interrupts():
+                    self._drive(busy_poll, deadline_s, WAIT_SLICE_S)
+            else:
+                self._drive(busy_poll, deadline_s, None)
+        except BaseException as error:
+            # An interrupt: the tasks must not compute for nobody, or wait for ever.
+            self.cancel(CancelledError(None, None, f"Step was given up by its caller: {type(error).__name__}: {error}"))
+            raise
+        finally:
+            self._session.note_end(self)
+        if self._step.error is not None:
+            raise self._step.error
+
+    def tell(self, event: Event) -> None:
+        """Take note of what happened to the step, and do what follows from it. Does not wait."""
+        with self._lock:
+            instructions = self._step.handle(event)
+        # Without the lock: a part in this process may end while it is asked or aborted, and says so on this thread.
+        for instruction in instructions:
+            match instruction:
+                case LetGo():
+                    self.put(instruction)
+                case AskPart(task):
+                    self._ask(self._deployment.parts[task])
+                case AbortPart(task, error):
+                    self._deployment.parts[task].worker.abort(self.step_id, error)
+
+    def cancel(self, error: OpError) -> None:
+        """Give the step up, unless it is over. One that does not run yet ends when it is to run."""
+        self.tell(Cancelled(error))
+
+    def put(self, action: Callable[[], None] | LetGo) -> None:
+        """Have the step's thread do something. Does not wait."""
+        self._inbox.append(action)
+        if self._bell is not None:
+            self._bell.ring()
+
+    def _ask(self, part: Part) -> None:
+        if self._step.state is not StepState.RUNNING:
+            return  # A task that was asked before has ended the step.
+        feeds = [self._feeds[place] for place in part.feed_places]
+        try:
+            part.worker.run_graph(self.step_id, part.graph_handle, feeds, self._is_traced, self)
+        except OpError as error:
+            self.tell(PartFailed(part.worker.task, error))
+
+    def _drive(self, busy_poll: BusyPoll, deadline_s: float | None, slice_s: float | None) -> None:
+        """Ask for the parts, and do what is put in the inbox until the step lets its thread go.
+
+        With `slice_s`, waits no longer than that at a time.
+        """
+        self.tell(Started())
+        sources = self._deployment.sources
+        for worker in self._deployment.elsewhere:
+            worker.flush()
+        inbox = self._inbox
+        while True:
+            if not inbox:
+                left_s = None if deadline_s is None else max(deadline_s - time.monotonic(), 0.0)
+                if left_s == 0:
+                    deadline_s = None
+                    self.tell(DeadlinePassed(self._waits_on()))
+                elif slice_s is None:
+                    wait_until(inbox.__len__, sources, left_s, busy_poll)
+                else:
+                    # The thread reads what comes for all, so an interrupt must not cut that in half.
+                    with deferred_interrupts():
+                        wait_until(inbox.__len__, sources, slice_s if left_s is None else min(left_s, slice_s), busy_poll)
+            while inbox:
+                action = inbox.popleft()
+                if isinstance(action, LetGo):
+                    return
+                action()
+
+    def _waits_on(self) -> str:
+        """The tasks whose parts are not over, with the nodes at which they are blocked where that is known."""
+        with self._lock:
+            tasks = self._step.waiting_for
+        nodes = {task: ", ".join(self._deployment.parts[task].worker.waits_at(self.step_id)) for task in tasks}
+        return "; ".join(f"{task}, blocked at {nodes[task]}" if nodes[task] else task for task in tasks)

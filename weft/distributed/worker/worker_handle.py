@@ -1,0 +1,87 @@
+"""WorkerHandle: a task as masters use it, in this process or elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from tensorboard.compat.proto.config_pb2 import ConfigProto
+
+from weft.channel.waiting.wait import Source
+from weft.errors import OpError
+from weft.framework.aliases import Array
+from weft.passes.partition import Partition
+from weft.protocol.master_step import PartEvent
+from weft.runtime.executor import Executor
+
+
+class StepOwner(Protocol):
+    """A step on its master, as the tasks see it that run its parts."""
+
+    def tell(self, event: PartEvent) -> None:
+        """Say how a part ended, once for each part, on any thread. Does not wait."""
+        ...
+
+    def put(self, action: Callable[[], None]) -> None:
+        """Have the step's own thread do something for a part in this process. Does not wait."""
+        ...
+
+
+class WorkerHandle(Protocol):
+    """A task as the master sees it. Safe from any thread."""
+
+    task: str
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the task is in this process."""
+        ...
+
+    @property
+    def incarnation(self) -> int:
+        """Which run of the task this handle reaches; 0 while it reaches none."""
+        ...
+
+    def register(self, session_handle: str, config: ConfigProto, partition: Partition) -> str:
+        """Register a partition, the session before it when the task does not know it; returns the graph handle."""
+        ...
+
+    def deregister(self, graph_handle: str) -> None:
+        """Forget a registered graph."""
+        ...
+
+    def run_graph(self, step_id: int, graph_handle: str, feeds: Sequence[Array], trace: bool, owner: StepOwner) -> None:
+        """Start a part of a step, at the latest at `flush`; its owner is told once of its end, perhaps before this returns.
+
+        Raises:
+            OpError: the part did not start; the owner is told nothing.
+        """
+        ...
+
+    def flush(self) -> None:
+        """Start what was not started yet: the parts of this process have sent what they send first."""
+        ...
+
+    def waits_at(self, step_id: int) -> list[str]:
+        """The nodes at which a step is blocked in the task, as far as that is known without asking it."""
+        ...
+
+    def abort(self, step_id: int, error: OpError) -> None:
+        """Tell the task to give a step up."""
+        ...
+
+    def close_session(self, session_handle: str) -> None:
+        """Forget a session."""
+        ...
+
+    def clear(self, containers: Sequence[str]) -> None:
+        """Drop the containers given, or all."""
+        ...
+
+    def local_executor(self, graph_handle: str) -> Executor | None:
+        """The executor when the task is in this process."""
+        ...
+
+    def source(self) -> Source | None:
+        """The connection that brings the task's messages; None when the task is in this process."""
+        ...

@@ -1,0 +1,58 @@
+"""SingleStep: the commonest step is one stage and no messages, and needs none of a step's bookkeeping."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from weft.framework.aliases import Array
+from weft.framework.operation import Operation
+from weft.runtime.cancellation import Cancellation
+from weft.runtime.executor import Executor
+from weft.runtime.host_context import HostContext
+
+
+class SingleStep:
+    """Runs a partition of one stage on the calling thread. Any number of threads may run it at a time.
+
+    Args:
+        executor: of the partition; its `single` is the stage.
+        feed_places: for each feed of the partition, its place among the values that `run` takes.
+        fetch_places: what `run` returns: places among the partition's fetches, or, where marked as fed, among `run`'s values.
+    """
+
+    __slots__ = ("_executor", "_fetches", "_inputs", "_is_plain", "_stage")
+
+    def __init__(self, executor: Executor, feed_places: Sequence[int], fetch_places: Sequence[tuple[bool, int]]) -> None:
+        stage = executor.single
+        assert stage is not None
+        self._executor = executor
+        self._stage = stage
+        fed = dict(zip(executor.feed_numbers, feed_places, strict=True))
+        made = {number: place for place, number in enumerate(stage.outputs)}
+        self._inputs = [fed[number] for number in stage.inputs]
+        self._fetches = [
+            (False, place) if is_fed else _origin(executor.fetch_numbers[place], made, fed) for is_fed, place in fetch_places
+        ]
+        self._is_plain = self._fetches == [(True, place) for place in range(len(stage.outputs))]
+
+    def run(self, feeds: Sequence[Array]) -> list[Array]:
+        """Run the stage; returns the fetches, perhaps still being computed."""
+        executor, stage = self._executor, self._stage
+        inputs = [feeds[place] for place in self._inputs]
+        permit = executor.permit_for(stage)
+        try:
+            outputs = stage.run(inputs, executor.session, self._context, None)
+        finally:
+            if permit is not None:
+                permit.give_back()
+        if self._is_plain:
+            return list(outputs)
+        return [outputs[place] if is_made else feeds[place] for is_made, place in self._fetches]
+
+    def _context(self, op: Operation) -> HostContext:
+        return HostContext(op, self._stage.device, 0, self._executor.session, Cancellation())
+
+
+def _origin(number: int, made: dict[int, int], fed: dict[int, int]) -> tuple[bool, int]:
+    """Whether a value is made by the stage, and its place among the outputs, else among the feeds."""
+    return (True, made[number]) if number in made else (False, fed[number])
