@@ -22,7 +22,7 @@ from weft.framework.op_def import REQUIRED, AttrDef, OpDef
 from weft.testing import op_checks
 from weft.testing.op_checks import Case
 
-for _module in pkgutil.iter_modules(weft.ops.__path__, "weft.ops."):
+for _module in pkgutil.walk_packages(weft.ops.__path__, "weft.ops."):
     importlib.import_module(_module.name)
 
 TABLES = [importlib.import_module(f"tests.ops.{path.stem}") for path in sorted(Path(__file__).parent.glob("cases_*.py"))]

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 import weft as tf
-from weft.ops.variables.state import variable_v2
+from weft.ops.state.reference_state import variable_v2
 from weft.passes.partition import Partition, begins_with_values_from, partition
 from weft.passes.stage import Staging
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from weft.ops.debugging.assertion import assert_that as Assert
-from weft.ops.debugging.assertion import check_numerics as check_numerics
-from weft.ops.debugging.assertion import verify_tensor_all_finite as assert_all_finite
+from weft.ops.control_flow.assertion import assert_that as Assert
+from weft.ops.control_flow.assertion import check_numerics as check_numerics
+from weft.ops.control_flow.assertion import verify_tensor_all_finite as assert_all_finite
 from weft.ops.debugging.checks import assert_equal as assert_equal
 from weft.ops.debugging.checks import assert_greater as assert_greater
 from weft.ops.debugging.checks import assert_greater_equal as assert_greater_equal

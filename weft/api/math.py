@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from weft.models.metrics.confusion_matrix import confusion_matrix as confusion_matrix
 from weft.ops.array.shape_ops import invert_permutation as invert_permutation
+from weft.ops.array.topk import in_top_k as in_top_k
+from weft.ops.array.topk import top_k as top_k
 from weft.ops.debugging.checks import is_non_decreasing as is_non_decreasing
 from weft.ops.debugging.checks import is_strictly_increasing as is_strictly_increasing
 from weft.ops.math.comparison import equal as equal
@@ -24,7 +27,6 @@ from weft.ops.math.complex_numbers import imag as imag
 from weft.ops.math.complex_numbers import real as real
 from weft.ops.math.complex_numbers import sign as sign
 from weft.ops.math.counting import bincount as bincount
-from weft.ops.math.counting import confusion_matrix as confusion_matrix
 from weft.ops.math.division import div_no_nan as divide_no_nan
 from weft.ops.math.division import divide as divide
 from weft.ops.math.division import floor_mod as floormod
@@ -127,5 +129,3 @@ from weft.ops.nn.norm import l2_normalize as l2_normalize
 from weft.ops.nn.norm import zero_fraction as zero_fraction
 from weft.ops.nn.softmax import log_softmax as log_softmax
 from weft.ops.nn.softmax import softmax as softmax
-from weft.ops.nn.topk import in_top_k as in_top_k
-from weft.ops.nn.topk import top_k as top_k

@@ -12,6 +12,9 @@ from weft.models.rnn.static import static_state_saving_rnn as static_state_savin
 from weft.ops.array.blocks import depth_to_space as depth_to_space
 from weft.ops.array.blocks import space_to_batch as space_to_batch
 from weft.ops.array.blocks import space_to_depth as space_to_depth
+from weft.ops.array.topk import in_top_k as in_top_k
+from weft.ops.array.topk import top_k as top_k
+from weft.ops.math.norms import l2_loss as l2_loss
 from weft.ops.math.unary import sigmoid as sigmoid
 from weft.ops.math.unary import tanh as tanh
 from weft.ops.nn.activation import crelu as crelu
@@ -58,7 +61,6 @@ from weft.ops.nn.embedding import safe_embedding_lookup_sparse as safe_embedding
 from weft.ops.nn.fused_norm import fused_batch_norm as fused_batch_norm
 from weft.ops.nn.fused_norm import local_response_normalization as local_response_normalization
 from weft.ops.nn.fused_norm import local_response_normalization as lrn
-from weft.ops.nn.loss import l2_loss as l2_loss
 from weft.ops.nn.loss import log_poisson_loss as log_poisson_loss
 from weft.ops.nn.loss import sigmoid_cross_entropy_with_logits as sigmoid_cross_entropy_with_logits
 from weft.ops.nn.loss import weighted_cross_entropy_with_logits as weighted_cross_entropy_with_logits
@@ -96,5 +98,3 @@ from weft.ops.nn.softmax import softmax as softmax
 from weft.ops.nn.softmax import softmax_cross_entropy_with_logits as softmax_cross_entropy_with_logits
 from weft.ops.nn.softmax import softmax_cross_entropy_with_logits_v2 as softmax_cross_entropy_with_logits_v2
 from weft.ops.nn.softmax import sparse_softmax_cross_entropy_with_logits as sparse_softmax_cross_entropy_with_logits
-from weft.ops.nn.topk import in_top_k as in_top_k
-from weft.ops.nn.topk import top_k as top_k

@@ -104,11 +104,11 @@ from weft.training.saving.saver import import_meta_graph as import_meta_graph
 from weft.training.saving.saver_builder import BaseSaverBuilder as BaseSaverBuilder
 from weft.training.saving.warm_start import VocabInfo as VocabInfo
 from weft.training.saving.warm_start import warm_start as warm_start
+from weft.training.scaffold import Scaffold as Scaffold
 from weft.training.sessions.basic_loops import basic_train_loop as basic_train_loop
 from weft.training.sessions.monitored_session import MonitoredSession as MonitoredSession
 from weft.training.sessions.monitored_session import MonitoredTrainingSession as MonitoredTrainingSession
 from weft.training.sessions.monitored_session import SingularMonitoredSession as SingularMonitoredSession
-from weft.training.sessions.scaffold import Scaffold as Scaffold
 from weft.training.sessions.session_creator import ChiefSessionCreator as ChiefSessionCreator
 from weft.training.sessions.session_creator import SessionCreator as SessionCreator
 from weft.training.sessions.session_creator import WorkerSessionCreator as WorkerSessionCreator

@@ -27,7 +27,7 @@ from weft.ops.control_flow.nodes import build_node, function_name, no_value, rec
 from weft.ops.declaration import definition_of
 from weft.ops.math.comparison import greater_equal
 from weft.ops.math.elementwise import add, sub
-from weft.ops.variables.resource_state import variable_shape
+from weft.ops.state.resource_state import variable_shape
 
 
 class GradientGraph(FuncGraph):

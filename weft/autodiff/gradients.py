@@ -26,8 +26,8 @@ from weft.ops.array.constant import constant
 from weft.ops.array.filling import fill_node, zeros, zeros_like
 from weft.ops.array.identity import identity_node
 from weft.ops.array.shape_ops import shape
+from weft.ops.array.slices_conversion import convert_to_tensor_or_indexed_slices
 from weft.ops.control_flow.ordering import tuple_of
-from weft.ops.slices_conversion import convert_to_tensor_or_indexed_slices
 
 _DIFFERENTIABLE: Final = frozenset((
     dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64, dtypes.complex64, dtypes.complex128,

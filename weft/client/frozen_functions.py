@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from weft.framework import dtypes, op_def, tensor_util
 from weft.ops.declaration import definition_of
-from weft.ops.variables.resource_state import read_variable_op, resource_gather
+from weft.ops.state.resource_state import read_variable_op, resource_gather
 
 READ: Final = definition_of(read_variable_op).name
 GATHER: Final = definition_of(resource_gather).name

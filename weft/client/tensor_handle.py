@@ -13,7 +13,14 @@ from weft.framework.graph import Graph
 from weft.framework.op_role import Role
 from weft.framework.operation import Operation, Tensor
 from weft.ops.declaration import definition_of
-from weft.ops.session_tensor import delete_session_tensor, device_of, drop_tensor, get_session_tensor, keep_tensor, kept_tensor
+from weft.ops.process.session_tensor import (
+    delete_session_tensor,
+    device_of,
+    drop_tensor,
+    get_session_tensor,
+    keep_tensor,
+    kept_tensor,
+)
 
 _DROPPED_AT_ONCE: Final = 10
 _OF_HANDLE: Final = (definition_of(kept_tensor), definition_of(drop_tensor))

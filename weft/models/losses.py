@@ -9,6 +9,7 @@ from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
+from weft.models.metrics.confusion_matrix import remove_squeezable_dimensions
 from weft.models.weights_broadcast import assert_broadcastable, broadcast_weights
 from weft.ops.array.constant import constant
 from weft.ops.array.filling import ones_like, zeros_like
@@ -21,7 +22,6 @@ from weft.ops.input_scope import input_scope
 from weft.ops.math.casting import cast
 from weft.ops.math.comparison import equal, greater, maximum, minimum
 from weft.ops.math.complex_numbers import absolute
-from weft.ops.math.counting import remove_squeezable_dimensions
 from weft.ops.math.division import div_no_nan
 from weft.ops.math.elementwise import add, add_n, mul, neg, square, squared_difference, sub
 from weft.ops.math.reduce_functions import either, reduce_sum

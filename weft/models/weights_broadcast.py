@@ -12,8 +12,8 @@ from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.filling import ones_like
 from weft.ops.array.shape_ops import rank, shape
+from weft.ops.control_flow.assertion import assert_that
 from weft.ops.control_flow.ordering import no_op
-from weft.ops.debugging.assertion import assert_that
 from weft.ops.declaration import not_differentiable, op, scalar_shape
 from weft.ops.input_scope import input_scope
 from weft.ops.math.comparison import equal, logical_or

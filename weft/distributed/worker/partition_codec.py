@@ -18,7 +18,7 @@ from weft.framework.graph_def import to_node_def
 from weft.framework.importer import add_nodes
 from weft.framework.op_role import Role
 from weft.framework.operation import Operation, Tensor
-from weft.ops.sendrecv import SOURCE_NAME
+from weft.ops.process.sendrecv import SOURCE_NAME
 from weft.passes.partition import Edge, Partition
 from weft.passes.stage import Kind
 

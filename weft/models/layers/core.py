@@ -14,8 +14,8 @@ from weft.models.layers.layer import Layer, activated
 from weft.ops.array.identity import identity
 from weft.ops.array.shape_ops import reshape, transpose
 from weft.ops.control_flow.cond import cond
-from weft.ops.linalg.products import matmul
 from weft.ops.math.contraction import tensordot
+from weft.ops.math.products import matmul
 from weft.ops.nn.bias import bias_add
 from weft.ops.nn.dropout import dropout as nn_dropout
 from weft.ops.variables.initializers import zeros_initializer

@@ -6,6 +6,7 @@ from typing import Any
 
 from weft.framework import dtypes
 from weft.framework.operation import Tensor
+from weft.models.metrics.confusion_matrix import confusion_matrix
 from weft.models.metrics.state import Metric, aligned, as_float, float_weights, metric_scope, metric_variable, published
 from weft.ops.array.filling import ones_like, zeros_like
 from weft.ops.array.identity import identity
@@ -14,12 +15,11 @@ from weft.ops.array.shape_ops import reshape
 from weft.ops.linalg.matrix_bands import matrix_diag_part
 from weft.ops.math.casting import cast
 from weft.ops.math.comparison import equal, greater, logical_and
-from weft.ops.math.counting import confusion_matrix
 from weft.ops.math.division import div_no_nan
 from weft.ops.math.elementwise import add, mul, sub
 from weft.ops.math.reduce_functions import reduce_mean, reduce_sum
+from weft.ops.state.scatter_update import scatter_add
 from weft.ops.variables.assign import assign_add
-from weft.ops.variables.scatter_update import scatter_add
 
 
 def _counted(hits: Tensor, weights: Any, metrics_collections: Any, updates_collections: Any) -> Metric:

@@ -15,11 +15,11 @@ from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
+from weft.models.metrics.confusion_matrix import remove_squeezable_dimensions
 from weft.models.weights_broadcast import broadcast_weights
 from weft.ops.array.filling import zeros
 from weft.ops.array.shape_ops import expand_dims, squeeze
 from weft.ops.math.casting import cast
-from weft.ops.math.counting import remove_squeezable_dimensions
 from weft.ops.variables.variable import Variable
 from weft.ops.variables.variable_scope import variable_scope
 

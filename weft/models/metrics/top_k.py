@@ -9,12 +9,12 @@ from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.models.metrics.state import Metric, as_float, float_weights, metric_scope, metric_variable, published
 from weft.ops.array.shape_ops import expand_dims
+from weft.ops.array.topk import top_k
 from weft.ops.math.casting import cast
 from weft.ops.math.comparison import equal, logical_and, logical_not
 from weft.ops.math.division import div_no_nan
 from weft.ops.math.elementwise import add, mul
 from weft.ops.math.reduce_functions import reduce_any, reduce_sum
-from weft.ops.nn.topk import top_k
 from weft.ops.variables.assign import assign_add
 
 

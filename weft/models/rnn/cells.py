@@ -9,8 +9,8 @@ from weft.framework.operation import Tensor
 from weft.framework.tensor_shape import TensorShape
 from weft.models.rnn.cell import BIAS_NAME, WEIGHTS_NAME, RNNCell, known_depth
 from weft.ops.array.joining import concat, split
-from weft.ops.linalg.products import matmul
 from weft.ops.math.clip import clip_by_value
+from weft.ops.math.products import matmul
 from weft.ops.math.unary import sigmoid, tanh
 from weft.ops.nn.bias import bias_add
 from weft.ops.variables.initializers import constant_initializer, zeros_initializer

@@ -26,12 +26,12 @@ from weft.ops.array.selection import boolean_mask
 from weft.ops.array.shape_ops import INDEX, expand_dims, reshape, shape_internal, size_internal, transpose
 from weft.ops.array.slicing import strided_slice_node
 from weft.ops.array.tiling import tile
+from weft.ops.array.topk import top_k_node
 from weft.ops.declaration import not_differentiable, op, rank_of
 from weft.ops.math.casting import cast
 from weft.ops.math.comparison import less, maximum
 from weft.ops.math.elementwise import mul, neg
 from weft.ops.math.reduce_functions import reduce_max
-from weft.ops.nn.topk import top_k_node
 
 # Reversing and masking.
 

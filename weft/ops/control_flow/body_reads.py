@@ -16,7 +16,7 @@ from weft.framework.dtypes import resource
 from weft.framework.func_graph import FuncGraph, handle_attrs, is_updated
 from weft.framework.operation import Operation, Tensor
 from weft.ops.array.identity import identity_node
-from weft.ops.variables.resource_state import read_variable_op
+from weft.ops.state.resource_state import read_variable_op
 
 
 def read_outside(functions: Sequence[FuncGraph], captured: Sequence[Tensor], only_if_apart: bool = False) -> list[Tensor]:

@@ -12,8 +12,8 @@ from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.joining import stack
+from weft.ops.control_flow.assertion import assert_that
 from weft.ops.control_flow.cond import cond
-from weft.ops.debugging.assertion import assert_that
 from weft.ops.math.casting import cast
 from weft.ops.math.comparison import equal, less_equal
 from weft.ops.math.reduce_functions import reduce_sum

@@ -24,8 +24,8 @@ from weft.framework.graph import Graph
 from weft.framework.op_builder import build
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_shape import Dims
-from weft.ops import sendrecv as sendrecv
 from weft.ops.declaration import Role, from_attr, not_differentiable, op
+from weft.ops.process import sendrecv as sendrecv
 
 _NUMBERS: Final = itertools.count()
 

@@ -20,8 +20,8 @@ from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import format_dims
 from weft.ops.array.shape_ops import rank, reshape, shape_internal
 from weft.ops.array.slicing import strided_slice_node
+from weft.ops.control_flow.assertion import assert_that
 from weft.ops.control_flow.ordering import no_op
-from weft.ops.debugging.assertion import assert_that
 from weft.ops.declaration import rank_of
 from weft.ops.math.comparison import equal, less, less_equal, logical_or, not_equal
 from weft.ops.math.complex_numbers import absolute

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation
+from weft.ops.control_flow.assertion import check_numerics
 from weft.ops.control_flow.ordering import group
-from weft.ops.debugging.assertion import check_numerics
 
 
 def add_check_numerics_ops() -> Operation:

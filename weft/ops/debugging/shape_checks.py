@@ -11,8 +11,8 @@ from weft.framework.sparse_tensor import SparseTensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import as_dims
 from weft.ops.array.shape_ops import rank, shape_internal
+from weft.ops.control_flow.assertion import assert_that
 from weft.ops.control_flow.ordering import group
-from weft.ops.debugging.assertion import assert_that
 from weft.ops.math.comparison import equal, greater_equal
 
 

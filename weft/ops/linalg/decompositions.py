@@ -20,9 +20,9 @@ from weft.ops.array.shape_ops import expand_dims, matrix_transpose
 from weft.ops.declaration import not_differentiable, op
 from weft.ops.input_scope import input_scope
 from weft.ops.linalg.matrix_parts import matrix_band_part, matrix_diag_part_node
-from weft.ops.linalg.products import batch_mat_mul, check_inner, matmul
 from weft.ops.math.complex_numbers import conj, real
 from weft.ops.math.elementwise import COMPLEX, add, mul, neg, unbroadcast
+from weft.ops.math.products import batch_mat_mul, check_inner, matmul
 from weft.ops.math.reduce_functions import reduce_sum
 from weft.ops.math.unary import log
 from weft.ops.symbolic_gradient import vjp

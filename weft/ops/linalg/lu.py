@@ -22,11 +22,11 @@ from weft.ops.declaration import op, rank_of
 from weft.ops.input_scope import input_scope
 from weft.ops.linalg.decompositions import matrix_triangular_solve, svd
 from weft.ops.linalg.matrix_parts import matrix_band_part, matrix_set_diag_node
-from weft.ops.linalg.products import matmul
+from weft.ops.linalg.norms import norm
 from weft.ops.math.casting import cast
 from weft.ops.math.comparison import greater, maximum
 from weft.ops.math.elementwise import COMPLEX
-from weft.ops.math.norms import norm
+from weft.ops.math.products import matmul
 from weft.ops.math.reduce_functions import reduce_max, reduce_sum
 from weft.ops.symbolic_gradient import vjp
 

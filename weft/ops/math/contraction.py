@@ -18,9 +18,9 @@ from weft.ops.array.joining import concat
 from weft.ops.array.shape_ops import reshape, shape_internal, transpose
 from weft.ops.declaration import op, unknown
 from weft.ops.input_scope import input_scope
-from weft.ops.linalg.products import matmul
 from weft.ops.math.complex_numbers import conj
 from weft.ops.math.elementwise import NUMBERS
+from weft.ops.math.products import matmul
 from weft.ops.math.reduce_functions import reduce_prod
 from weft.ops.symbolic_gradient import vjp
 

@@ -14,8 +14,8 @@ from weft.ops.array.ranges import range_of
 from weft.ops.array.shape_ops import rank, reshape
 from weft.ops.declaration import op
 from weft.ops.input_scope import input_scope
-from weft.ops.linalg.products import matmul
 from weft.ops.math.elementwise import NUMBERS, broadcast_like, sub
+from weft.ops.math.products import matmul
 from weft.ops.math.reductions import sum_node
 from weft.ops.nn.activation import relu
 

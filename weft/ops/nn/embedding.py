@@ -25,6 +25,7 @@ from weft.ops.array.ranges import range_of
 from weft.ops.array.selection import select_node
 from weft.ops.array.sets import unique
 from weft.ops.array.shape_ops import expand_dims, rank, reshape, shape_internal, size_internal
+from weft.ops.array.slices_conversion import convert_to_tensor_or_indexed_slices
 from weft.ops.array.slicing import slice_helper
 from weft.ops.array.tiling import tile
 from weft.ops.input_scope import input_scope
@@ -35,7 +36,6 @@ from weft.ops.math.division import div, power
 from weft.ops.math.reduce_functions import reduce_prod, reduce_sum
 from weft.ops.math.segment import segment_sum
 from weft.ops.math.unary import sqrt
-from weft.ops.slices_conversion import convert_to_tensor_or_indexed_slices
 from weft.ops.sparse.layout import sparse_fill_empty_rows, sparse_reshape, sparse_retain
 from weft.ops.sparse.segment import sparse_segment_mean, sparse_segment_sqrt_n, sparse_segment_sum
 from weft.ops.variables.partitioned_variable import PartitionedVariable

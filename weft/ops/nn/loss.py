@@ -1,4 +1,4 @@
-"""Losses per element: cross-entropies of logistic outputs, log-Poisson loss, and half the sum of squares (L2Loss)."""
+"""Losses per element: cross-entropies of logistic outputs, and log-Poisson loss."""
 
 from __future__ import annotations
 
@@ -10,22 +10,14 @@ from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.constant import constant
 from weft.ops.array.filling import ones_like, zeros_like
 from weft.ops.array.selection import select_node
-from weft.ops.declaration import op, scalar_shape
 from weft.ops.input_scope import input_scope
 from weft.ops.math.comparison import greater_equal, less_equal, logical_and
 from weft.ops.math.complex_numbers import absolute
-from weft.ops.math.elementwise import FLOATS, add, mul, neg
+from weft.ops.math.elementwise import add, neg
 from weft.ops.math.reduce_functions import either
 from weft.ops.math.unary import exp, log, log1p
 from weft.ops.nn.activation import relu
 from weft.ops.nn.softmax import check_entropy_args
-
-
-@op("L2Loss", "t: T -> output: T", infer=scalar_shape, types={"T": FLOATS},
-    gradient=lambda node, grad: [mul(node.inputs[0], grad)])  # fmt: skip
-def l2_loss(xp, t):
-    """Half the sum of squares."""
-    return xp.sum(t * t, dtype=t.dtype) / xp.asarray(2, t.dtype)
 
 
 def _same_shape(first: Tensor, second: Tensor, names: str) -> None:

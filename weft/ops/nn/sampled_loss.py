@@ -14,9 +14,9 @@ from weft.ops.array.padding import slice_of
 from weft.ops.array.shape_ops import expand_dims, reshape, shape_internal
 from weft.ops.array.slicing import slice_helper
 from weft.ops.input_scope import input_scope
-from weft.ops.linalg.products import matmul
 from weft.ops.math.casting import cast
 from weft.ops.math.elementwise import mul
+from weft.ops.math.products import matmul
 from weft.ops.math.reduce_functions import reduce_sum
 from weft.ops.math.unary import log
 from weft.ops.nn.embedding import embedding_lookup

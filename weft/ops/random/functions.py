@@ -14,8 +14,8 @@ from weft.framework.tensor_shape import TensorShape
 from weft.ops.array.filling import zeros_like
 from weft.ops.array.padding import slice_of
 from weft.ops.array.shape_ops import shape as shape_of
+from weft.ops.control_flow.assertion import assert_that
 from weft.ops.control_flow.ordering import with_dependencies
-from weft.ops.debugging.assertion import assert_that
 from weft.ops.input_scope import input_scope
 from weft.ops.math.comparison import maximum
 from weft.ops.math.elementwise import add, mul

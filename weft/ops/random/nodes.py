@@ -18,14 +18,14 @@ from weft.framework.dtypes import DType
 from weft.framework.operation import Operation
 from weft.framework.tensor_shape import Dims
 from weft.ops.array.padding import check_rank
+from weft.ops.array.shape_ops import INDEX
 from weft.ops.declaration import broadcast, not_differentiable, op, same_as_input
 from weft.ops.math.elementwise import FLOATS, REAL, mul, unbroadcast
 from weft.ops.random import philox
 from weft.ops.random import rejection as rejection
 from weft.ops.random import sampling as sampling
-from weft.ops.variables.state import INDICES
 
-_DRAWN: Final = {"dtype": FLOATS, "T": INDICES}
+_DRAWN: Final = {"dtype": FLOATS, "T": INDEX}
 # Blocks of the stream that a run takes for each output, used or not.
 _RESERVED: Final = 256
 _WORD: Final = 2**64
@@ -86,7 +86,7 @@ def _check_limits(node: Operation, shape: Any, minval: Any, maxval: Any) -> None
 
 
 @op("RandomUniformInt", "shape: T, minval: Tout, maxval: Tout -> output: Tout", infer=shape_from_input, gradient=None,
-    stateful=True, static=("shape",), check=_check_limits, types={"Tout": INDICES, "T": INDICES})  # fmt: skip
+    stateful=True, static=("shape",), check=_check_limits, types={"Tout": INDEX, "T": INDEX})  # fmt: skip
 def random_uniform_int(xp, shape, minval, maxval, *, seed: int = 0, seed2: int = 0, run_index: int = 0):
     """Integers in [minval, maxval)."""
     size = sampling.element_count(shape)
@@ -119,7 +119,7 @@ def samples_by_row(node: Operation) -> list[Dims]:
 
 
 @op("Multinomial", "logits: T, num_samples: int32 -> output: output_dtype", infer=samples_by_row, gradient=not_differentiable,
-    stateful=True, static=("num_samples",), types={"T": REAL, "output_dtype": INDICES})  # fmt: skip
+    stateful=True, static=("num_samples",), types={"T": REAL, "output_dtype": INDEX})  # fmt: skip
 def multinomial_node(
     xp, logits, num_samples, *, seed: int = 0, seed2: int = 0, output_dtype: DType = dtypes.int64, run_index: int = 0
 ):
@@ -151,7 +151,7 @@ def _gamma_gradient(node: Operation, grad: Any) -> list[Any]:
 
 
 @op("RandomGamma", "shape: S, alpha: T -> output: T", infer=_samples_and, gradient=_gamma_gradient, stateful=True,
-    static=("shape",), types={"S": INDICES, "T": (dtypes.float16, dtypes.float32, dtypes.float64)})  # fmt: skip
+    static=("shape",), types={"S": INDEX, "T": (dtypes.float16, dtypes.float32, dtypes.float64)})  # fmt: skip
 def random_gamma_node(xp, shape, alpha, *, seed: int = 0, seed2: int = 0, run_index: int = 0):
     """Gamma with shape `alpha` and scale 1, `shape` samples for each."""
     samples = sampling.element_count(shape)
@@ -161,11 +161,11 @@ def random_gamma_node(xp, shape, alpha, *, seed: int = 0, seed2: int = 0, run_in
     return drawn.astype(alpha.dtype).reshape((*(int(n) for n in shape), *alpha.shape))
 
 
-_POISSON_TYPES: Final = (dtypes.float16, dtypes.float32, dtypes.float64, *INDICES)
+_POISSON_TYPES: Final = (dtypes.float16, dtypes.float32, dtypes.float64, *INDEX)
 
 
 @op("RandomPoissonV2", "shape: S, rate: R -> output: dtype", infer=_samples_and, gradient=None, stateful=True,
-    static=("shape",), types={"S": INDICES, "R": _POISSON_TYPES, "dtype": _POISSON_TYPES},
+    static=("shape",), types={"S": INDEX, "R": _POISSON_TYPES, "dtype": _POISSON_TYPES},
     defaults={"R": dtypes.float64})  # fmt: skip
 def random_poisson_node(xp, shape, rate, *, seed: int = 0, seed2: int = 0, dtype: DType = dtypes.int64, run_index: int = 0):
     """Poisson with mean `rate`, `shape` samples for each."""

@@ -10,14 +10,14 @@ from weft.framework import dtypes
 from weft.framework.dtypes import DType
 from weft.framework.operation import Operation
 from weft.framework.tensor_shape import Dims
+from weft.ops.array.shape_ops import INDEX
 from weft.ops.declaration import not_differentiable, op
 from weft.ops.math.elementwise import FLOATS, REAL
 from weft.ops.random import philox
 from weft.ops.random import sampling as sampling
 from weft.ops.random.nodes import check_range, samples_by_row, shape_from_input
-from weft.ops.variables.state import INDICES
 
-_DRAWN: Final = {"dtype": FLOATS, "T": INDICES, "Tseed": INDICES}
+_DRAWN: Final = {"dtype": FLOATS, "T": INDEX, "Tseed": INDEX}
 _DEFAULTS: Final = {"dtype": dtypes.float32, "T": dtypes.int32, "Tseed": dtypes.int64}
 _START: Final = np.uint64(0)
 
@@ -68,7 +68,7 @@ def stateless_truncated_normal_node(xp, shape, seed, *, dtype: DType = dtypes.fl
 
 
 @op("StatelessRandomUniformInt", "shape: T, seed: Tseed, minval: dtype, maxval: dtype -> output: dtype",
-    infer=_checked_shape, gradient=not_differentiable, static=("shape",), types={**_DRAWN, "dtype": INDICES},
+    infer=_checked_shape, gradient=not_differentiable, static=("shape",), types={**_DRAWN, "dtype": INDEX},
     defaults={"Tseed": dtypes.int64})  # fmt: skip
 def stateless_random_uniform_int(xp, shape, seed, minval, maxval, *, dtype: DType):
     """Integers in [minval, maxval)."""
@@ -81,7 +81,7 @@ def stateless_random_uniform_int(xp, shape, seed, minval, maxval, *, dtype: DTyp
 
 @op("StatelessRandomUniformFullInt", "shape: T, seed: Tseed -> output: dtype", infer=_checked_shape,
     gradient=not_differentiable,
-    static=("shape",), types={**_DRAWN, "dtype": (*INDICES, dtypes.uint32, dtypes.uint64)},
+    static=("shape",), types={**_DRAWN, "dtype": (*INDEX, dtypes.uint32, dtypes.uint64)},
     defaults={**_DEFAULTS, "dtype": dtypes.uint64})  # fmt: skip
 def stateless_random_uniform_full_int(xp, shape, seed, *, dtype: DType = dtypes.uint64):
     """Integers over the whole range of the type."""
@@ -94,7 +94,7 @@ def stateless_random_uniform_full_int(xp, shape, seed, *, dtype: DType = dtypes.
 
 @op("StatelessMultinomial", "logits: T, num_samples: int32, seed: Tseed -> output: output_dtype",
     infer=_checked_samples, gradient=not_differentiable, static=("num_samples",),
-    types={"T": REAL, "Tseed": INDICES, "output_dtype": INDICES}, defaults={"Tseed": dtypes.int64})  # fmt: skip
+    types={"T": REAL, "Tseed": INDEX, "output_dtype": INDEX}, defaults={"Tseed": dtypes.int64})  # fmt: skip
 def stateless_multinomial_node(xp, logits, num_samples, seed, *, output_dtype: DType = dtypes.int64):
     """Class numbers drawn by unnormalised log-probabilities."""
     stream = philox.stream_of_seed_tensor(xp, seed)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft.ops.variables import state
+from weft.ops.state import reference_state as state
 
 
 def assign(

@@ -11,7 +11,7 @@ from weft.ops.array.filling import ones_like
 from weft.ops.array.joining import concat
 from weft.ops.array.ranges import range_of
 from weft.ops.array.shape_ops import expand_dims, reshape, shape
-from weft.ops.variables.scatter_update import scatter_nd_update
+from weft.ops.state.scatter_update import scatter_nd_update
 
 
 def batch_scatter_update(ref: Any, indices: Any, updates: Any, use_locking: bool = True, name: str | None = None) -> Any:

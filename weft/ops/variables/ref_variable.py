@@ -14,8 +14,8 @@ from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import Dims, TensorShape, as_dims
 from weft.ops.array.identity import identity_node
 from weft.ops.control_flow.init_scope import init_scope
+from weft.ops.state import reference_state as state
 from weft.ops.variables import assign as assign_functions
-from weft.ops.variables import state
 from weft.ops.variables.initialized_value import guarded_initial_value, initialized_value, variable_value
 from weft.ops.variables.variable import Variable
 

@@ -14,8 +14,8 @@ from weft.ops.array.constant import constant
 from weft.ops.input_scope import input_scope
 from weft.ops.math.complex_numbers import absolute
 from weft.ops.math.elementwise import add_n, mul
+from weft.ops.math.norms import l2_loss
 from weft.ops.math.reduce_functions import reduce_sum
-from weft.ops.nn.loss import l2_loss
 from weft.platform import tf_logging
 
 Regularizer = Callable[[Any], Tensor | None]

@@ -11,7 +11,7 @@ from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import Dims, TensorShape, as_dims, dims_compatible
 from weft.ops.array.identity import identity_node
 from weft.ops.control_flow.init_scope import init_scope
-from weft.ops.variables import resource_state as state
+from weft.ops.state import resource_state as state
 from weft.ops.variables.initialized_value import guarded_initial_value, initialized_value
 from weft.ops.variables.variable import Variable
 

@@ -12,8 +12,8 @@ from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.slicing import MASKS, plan
 from weft.ops.declaration import no_outputs, op, same_as_input
-from weft.ops.variables.resource_state import read_variable_op
-from weft.ops.variables.state import INDICES
+from weft.ops.state.reference_state import INDICES
+from weft.ops.state.resource_state import read_variable_op
 
 _INDEX = (dtypes.int16, *INDICES)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from weft.ops.variables import scatter_update as scatter
+from weft.ops.state import scatter_update as scatter
 from weft.ops.variables.batch_scatter import batch_scatter_update
 
 

@@ -17,7 +17,7 @@ from weft.training.hooks.global_step_read import global_step_read
 from weft.training.hooks.hook_timer import SecondOrStepTimer
 from weft.training.hooks.session_run_hook import SessionRunArgs, SessionRunContext, SessionRunHook, SessionRunValues
 from weft.training.saving.meta_graph import export_meta_graph
-from weft.training.sessions.scaffold import Scaffold
+from weft.training.scaffold import Scaffold
 
 
 class CheckpointSaverListener:

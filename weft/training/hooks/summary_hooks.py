@@ -10,7 +10,7 @@ from weft.events.file_writer import FileWriterCache
 from weft.training.hooks.global_step_read import global_step_read
 from weft.training.hooks.hook_timer import SecondOrStepTimer
 from weft.training.hooks.session_run_hook import SessionRunArgs, SessionRunContext, SessionRunHook, SessionRunValues
-from weft.training.sessions.scaffold import Scaffold
+from weft.training.scaffold import Scaffold
 
 
 class SummarySaverHook(SessionRunHook):

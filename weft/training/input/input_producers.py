@@ -19,8 +19,8 @@ from weft.ops.array.identity import identity
 from weft.ops.array.ranges import range_of
 from weft.ops.array.shape_ops import shape as shape_of
 from weft.ops.array.shape_ops import size
+from weft.ops.control_flow.assertion import assert_that
 from weft.ops.data_flow.queue import FIFOQueue
-from weft.ops.debugging.assertion import assert_that
 from weft.ops.input_scope import input_scope
 from weft.ops.io.file_io import matching_files
 from weft.ops.math.casting import cast

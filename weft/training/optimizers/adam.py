@@ -12,10 +12,10 @@ from weft.ops.control_flow.init_scope import init_scope
 from weft.ops.control_flow.ordering import group
 from weft.ops.math.casting import cast
 from weft.ops.math.unary import sqrt
+from weft.ops.state.scatter_update import resource_scatter_add, scatter_add
 from weft.ops.training.apply_adam import adam
 from weft.ops.training.repeated_rows import sum_repeated_rows
 from weft.ops.variables.assign import assign, assign_sub
-from weft.ops.variables.scatter_update import resource_scatter_add, scatter_add
 from weft.training.optimizers.optimizer import Optimizer, Update
 
 _ScatterAdd = Callable[[Any, Any, Any], Any]

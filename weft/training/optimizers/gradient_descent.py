@@ -8,8 +8,8 @@ from weft.framework.indexed_slices import IndexedSlices
 from weft.framework.operation import Tensor
 from weft.ops.math.casting import cast
 from weft.ops.math.elementwise import mul, neg
+from weft.ops.state.scatter_update import resource_scatter_add
 from weft.ops.training.apply_descent import gradient_descent
-from weft.ops.variables.scatter_update import resource_scatter_add
 from weft.training.optimizers.optimizer import Optimizer, Update
 
 

@@ -16,7 +16,7 @@ from jax import tree_util
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.ops.exported_function import call_exported, spec_of
+from weft.ops.process.exported_function import call_exported, spec_of
 from weft.training.optimizers import slot_creator
 from weft.training.optimizers.optimizer import Optimizer
 

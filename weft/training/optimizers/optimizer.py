@@ -19,13 +19,13 @@ from weft.framework.graph import Graph, get_default_graph
 from weft.framework.indexed_slices import IndexedSlices
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
+from weft.ops.array.slices_conversion import convert_to_tensor_or_indexed_slices
 from weft.ops.control_flow.init_scope import init_scope
 from weft.ops.control_flow.ordering import group, tuple_of
 from weft.ops.math.casting import cast
-from weft.ops.slices_conversion import convert_to_tensor_or_indexed_slices
+from weft.ops.state import reference_state as state
 from weft.ops.training.repeated_rows import sum_distinct_rows
 from weft.ops.training.update_rule import UpdateOps
-from weft.ops.variables import state
 from weft.ops.variables.collections import trainable_variables
 from weft.ops.variables.resource_variable import ResourceVariable
 from weft.ops.variables.variable import Variable

@@ -13,9 +13,9 @@ from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.identity import identity_node
 from weft.ops.array.shape_ops import reshape
-from weft.ops.variables import state
+from weft.ops.state import reference_state as state
+from weft.ops.state.resource_state import assign_variable_op
 from weft.ops.variables.partitioned_variable import PartitionedVariable
-from weft.ops.variables.resource_state import assign_variable_op
 from weft.ops.variables.resource_variable import ResourceVariable
 from weft.ops.variables.saveable_object import SaveableObject as SaveableObject
 from weft.ops.variables.saveable_object import SaveSpec as SaveSpec

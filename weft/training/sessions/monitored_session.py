@@ -16,10 +16,10 @@ from weft.training.hooks.checkpoint_hooks import CheckpointSaverHook
 from weft.training.hooks.session_run_hook import SessionRunHook
 from weft.training.hooks.step_counter_hook import StepCounterHook
 from weft.training.hooks.summary_hooks import SummarySaverHook
+from weft.training.scaffold import Scaffold
 from weft.training.sessions.coordinated_session import CoordinatedSession, CoordinatedSessionCreator, StepContext
 from weft.training.sessions.presence import LONGEST_DRAIN_S, drain
 from weft.training.sessions.recoverable_session import RecoverableSession
-from weft.training.sessions.scaffold import Scaffold
 from weft.training.sessions.session_creator import ChiefSessionCreator, SessionCreator, WorkerSessionCreator
 
 USE_DEFAULT: Final = object()

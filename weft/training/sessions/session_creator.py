@@ -6,7 +6,7 @@ from typing import Any
 
 from weft.client.session import Session
 from weft.framework.graph import get_default_graph
-from weft.training.sessions.scaffold import Scaffold
+from weft.training.scaffold import Scaffold
 from weft.training.sessions.session_manager import SessionManager
 
 

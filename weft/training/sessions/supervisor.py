@@ -23,8 +23,8 @@ from weft.training.coordinator import Coordinator, LooperThread
 from weft.training.queue_runner import QueueRunner
 from weft.training.saving.meta_graph import export_meta_graph
 from weft.training.saving.saver import Saver
+from weft.training.scaffold import Scaffold
 from weft.training.sessions.presence import LONGEST_DRAIN_S, drain
-from weft.training.sessions.scaffold import Scaffold
 from weft.training.sessions.session_manager import SessionManager
 from weft.training.sessions.supervisor_services import SVStepCounterThread, SVSummaryThread, SVTimerCheckpointThread
 from weft.training.training_util import global_step as value_of_global_step

@@ -9,12 +9,12 @@ from weft.framework import dtypes
 from weft.framework.graph_functions import name_scope
 from weft.framework.operation import Tensor
 from weft.ops.array.filling import zeros
-from weft.ops.linalg.products import matmul
+from weft.ops.array.topk import in_top_k
 from weft.ops.math.casting import cast
+from weft.ops.math.products import matmul
 from weft.ops.math.reduce_functions import reduce_mean, reduce_sum
 from weft.ops.nn.activation import relu
 from weft.ops.nn.softmax import sparse_softmax_cross_entropy_with_logits
-from weft.ops.nn.topk import in_top_k
 from weft.ops.random.functions import truncated_normal
 from weft.ops.summary.nodes import scalar
 from weft.ops.variables.variable import Variable as _Variable

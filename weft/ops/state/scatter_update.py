@@ -22,7 +22,7 @@ from weft.framework.tensor_shape import Dims, merge_dims
 from weft.ops.array.row_order import put_rows, sorted_rows
 from weft.ops.declaration import no_outputs, not_differentiable, op
 from weft.ops.math.elementwise import NUMBERS
-from weft.ops.variables.state import INDICES
+from weft.ops.state.reference_state import INDICES
 
 _ORDERED: Final = (dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64)
 

@@ -12,9 +12,9 @@ from weft.framework.operation import Tensor
 from weft.framework.sparse_tensor import SparseTensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.input_scope import input_scope
-from weft.ops.linalg.products import matmul
 from weft.ops.math import comparison, division, elementwise
 from weft.ops.math.complex_numbers import absolute
+from weft.ops.math.products import matmul
 
 BinaryFunction = Callable[..., Any]
 

@@ -21,8 +21,8 @@ from weft.ops.array.shape_ops import expand_dims, reshape, size
 from weft.ops.declaration import Role, no_outputs, not_differentiable, op, scalar_shape
 from weft.ops.math.casting import cast
 from weft.ops.math.elementwise import NUMBERS
-from weft.ops.variables.scatter_update import check_position_inputs, check_positions, check_rows
-from weft.ops.variables.state import INDICES, check_update, raised_by_one
+from weft.ops.state.reference_state import INDICES, check_update, raised_by_one
+from weft.ops.state.scatter_update import check_position_inputs, check_positions, check_rows
 
 
 @op("VarHandleOp", "-> resource: resource", role=Role.VARIABLE, infer=scalar_shape, gradient=None, stateful=True)

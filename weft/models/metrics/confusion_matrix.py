@@ -1,0 +1,79 @@
+"""The confusion matrix of a classifier, and labels and predictions of one rank."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.framework import dtypes
+from weft.framework.operation import Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.ops.array.filling import ones_like
+from weft.ops.array.gather_scatter import scatter_nd
+from weft.ops.array.joining import stack
+from weft.ops.array.shape_ops import squeeze
+from weft.ops.control_flow.ordering import with_dependencies
+from weft.ops.debugging.checks import assert_less, assert_non_negative
+from weft.ops.input_scope import input_scope
+from weft.ops.math.casting import cast
+from weft.ops.math.comparison import maximum
+from weft.ops.math.elementwise import add
+from weft.ops.math.reduce_functions import reduce_max
+
+
+def confusion_matrix(
+    labels: Any,
+    predictions: Any,
+    num_classes: Any = None,
+    dtype: Any = dtypes.int32,
+    name: str | None = None,
+    weights: Any = None,
+) -> Tensor:
+    """The matrix that counts, or weighs, how often label i (the row) was taken for j (the column).
+
+    Args:
+        labels, predictions: vectors of class numbers.
+        num_classes: the number of classes; one more than the greatest number found when None.
+        dtype: the type of the result.
+        name: the name scope.
+        weights: a weight per prediction.
+    """
+    with input_scope(name, "confusion_matrix", (predictions, labels, num_classes, weights)):
+        labels, predictions = remove_squeezable_dimensions(
+            convert_to_tensor(labels, name="labels"), convert_to_tensor(predictions, name="predictions")
+        )
+        predictions, labels = cast(predictions, dtypes.int64), cast(labels, dtypes.int64)
+        labels = with_dependencies([assert_non_negative(labels, message="`labels` contains negative values")], labels)
+        predictions = with_dependencies(
+            [assert_non_negative(predictions, message="`predictions` contains negative values")], predictions
+        )
+        if num_classes is None:
+            count = add(maximum(reduce_max(predictions), reduce_max(labels)), 1, name="add")
+        else:
+            count = cast(num_classes, dtypes.int64)
+            labels = with_dependencies([assert_less(labels, count, message="`labels` out of bound")], labels)
+            predictions = with_dependencies(
+                [assert_less(predictions, count, message="`predictions` out of bound")], predictions
+            )
+        if weights is None:
+            values = ones_like(predictions, dtype)
+        else:
+            weights = convert_to_tensor(weights, name="weights")
+            predictions.get_shape().assert_is_compatible_with(weights.get_shape())
+            values = cast(weights, dtype)
+        return scatter_nd(stack([labels, predictions], axis=1), values, stack([count, count]))
+
+
+def remove_squeezable_dimensions(
+    labels: Any, predictions: Any, expected_rank_diff: int = 0, name: str | None = None
+) -> tuple[Tensor, Tensor]:
+    """Drop the last dimension of one of the two when its rank is one more than expected and that dimension can be 1."""
+    with input_scope(name, "remove_squeezable_dimensions", (labels, predictions)):
+        labels, predictions = convert_to_tensor(labels), convert_to_tensor(predictions)
+        if labels.dims is None or predictions.dims is None:
+            return labels, predictions
+        difference = len(predictions.dims) - len(labels.dims)
+        if difference == expected_rank_diff + 1 and predictions.dims[-1] in (None, 1):
+            predictions = squeeze(predictions, [-1])
+        elif difference == expected_rank_diff - 1 and labels.dims[-1] in (None, 1):
+            labels = squeeze(labels, [-1])
+        return labels, predictions

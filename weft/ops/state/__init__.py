@@ -1,0 +1,1 @@
+"""Variables as nodes: what holds them, reads them and updates them, by reference and by handle."""
