@@ -1,7 +1,8 @@
 # The project's commands. `make train` and `make test` start from a bare machine with Python 3.11 or later.
 
 PYTHON ?= python3
-VENV := .venv
+# Each Python needs an environment of its own: make test PYTHON=python3.13 VENV=.venv-3.13
+VENV ?= .venv
 BIN := $(VENV)/bin
 # Every process that is started imports weft, which takes seconds where Python may not keep the compiled modules.
 unexport PYTHONDONTWRITEBYTECODE

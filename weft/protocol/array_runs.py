@@ -9,14 +9,13 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from weft.protocol.messages import Array
+from weft.protocol.tensor_blob import AnyDType
 
-DType: TypeAlias = np.dtype[Any]
 Shape: TypeAlias = tuple[int, ...]
 
 _MOST_DIMENSIONS: Final = 16  # of arrays that are looked at together, well below what NumPy holds
@@ -25,14 +24,14 @@ _MOST_DIMENSIONS: Final = 16  # of arrays that are looked at together, well belo
 class AlikeArrays(NamedTuple):
     """The type and the shape of neighbours, and how many of them there are."""
 
-    dtype: DType
+    dtype: AnyDType
     shape: Shape
     length: int
 
 
 def runs_of(arrays: Iterable[Array]) -> Iterator[AlikeArrays]:
     """Count, in order, the neighbours that have the same type and shape."""
-    dtype: DType | None = None
+    dtype: AnyDType | None = None
     shape: Shape = ()
     count = 0
     for array in arrays:
@@ -89,16 +88,16 @@ class JoinedArrays:
 
     def __init__(self, shapes: Iterable[Shape]) -> None:
         self.shapes = tuple(shapes)
-        self._runs: dict[DType, Sequence[ArrayRun]] = {}
+        self._runs: dict[AnyDType, Sequence[ArrayRun]] = {}
 
-    def split(self, flat: npt.NDArray[Any]) -> Iterator[Array]:
+    def split(self, flat: Array) -> Iterator[Array]:
         """The arrays, as views of a flat, contiguous array of any type."""
         runs = self._runs.get(flat.dtype)
         if runs is None:
             runs = self._runs[flat.dtype] = list(self._runs_of(flat.dtype))
         return itertools.chain.from_iterable([run.views(flat) for run in runs])
 
-    def _runs_of(self, dtype: DType) -> Iterator[ArrayRun]:
+    def _runs_of(self, dtype: AnyDType) -> Iterator[ArrayRun]:
         start = 0
         for shape, members in itertools.groupby(self.shapes):
             run = ArrayRun(AlikeArrays(dtype, shape, len(list(members))), start)

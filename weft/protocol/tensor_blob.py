@@ -23,6 +23,7 @@ ALIGNMENT: Final = 64
 COPIED_BYTES: Final = 16 << 10
 """Tensors up to this size are copied into the frame: measured, cheaper than one more entry of a scatter-gather list."""
 
+AnyDType: TypeAlias = np.dtype[Any]
 Buffer: TypeAlias = bytes | memoryview
 Descriptor: TypeAlias = tuple[int, ...]
 
@@ -32,8 +33,8 @@ _WIRE_DTYPES: Final = (
     dtypes.complex64, dtypes.complex128, dtypes.bool,
 )  # fmt: skip
 _STRING: Final = dtypes.string.as_datatype_enum
-_NUMPY_OF_ENUM: Final[dict[int, np.dtype[Any]]] = {t.as_datatype_enum: np.dtype(t.as_numpy_dtype) for t in _WIRE_DTYPES}
-_ENUM_OF_NUMPY: Final[dict[np.dtype[Any], int]] = {dtype: enum for enum, dtype in _NUMPY_OF_ENUM.items()}
+_NUMPY_OF_ENUM: Final[dict[int, AnyDType]] = {t.as_datatype_enum: np.dtype(t.as_numpy_dtype) for t in _WIRE_DTYPES}
+_ENUM_OF_NUMPY: Final[dict[AnyDType, int]] = {dtype: enum for enum, dtype in _NUMPY_OF_ENUM.items()}
 _OFFSET: Final = np.dtype("<u8")
 _ONLY_INT: Final = {int}
 
@@ -43,7 +44,7 @@ def padding(size_bytes: int) -> int:
     return -size_bytes % ALIGNMENT
 
 
-def plain_descriptor(dtype: np.dtype[Any], shape: tuple[int, ...]) -> Descriptor | None:
+def plain_descriptor(dtype: AnyDType, shape: tuple[int, ...]) -> Descriptor | None:
     """The descriptor of every tensor of this type and shape; None if its elements decide, or have to be converted first."""
     enum = _ENUM_OF_NUMPY.get(dtype)
     return None if enum is None else (enum, math.prod(shape) * dtype.itemsize, *shape)
@@ -85,8 +86,8 @@ def _pack_strings(array: Array) -> bytes:
     return b"".join((ends.tobytes(), *items))
 
 
-def checked_dtype(descriptor: Any) -> np.dtype[Any] | None:
-    """Return the NumPy type that a descriptor from a peer means; None for strings.
+def checked(descriptor: object) -> tuple[AnyDType | None, int, tuple[int, ...]]:
+    """Return the NumPy type, None for strings, the size in bytes and the shape that a descriptor from a peer means.
 
     Raises:
         RemoteProtocolError: it is no descriptor, or contradicts itself.
@@ -105,7 +106,7 @@ def checked_dtype(descriptor: Any) -> np.dtype[Any] | None:
         raise RemoteProtocolError(f"a tensor has the unknown DataType {enum}")
     elif elements * _OFFSET.itemsize > size:
         raise RemoteProtocolError(f"a string tensor of shape {shape} is said to have only {size} bytes")
-    return dtype
+    return dtype, size, tuple(shape)
 
 
 def unpack_strings(shape: tuple[int, ...], blob: bytes) -> Array:

@@ -19,7 +19,7 @@ import dataclasses
 import struct
 from collections.abc import Callable, Sequence
 from operator import attrgetter
-from typing import Any, Final, Protocol
+from typing import Final, Protocol, TypeAlias
 
 import msgpack
 import numpy as np
@@ -30,7 +30,7 @@ from weft.protocol.messages import Message
 from weft.protocol.protocol_error import LocalProtocolError, RemoteProtocolError
 from weft.protocol.receive_memory import ReceiveMemory
 from weft.protocol.tensor_blob import Buffer
-from weft.protocol.tensor_layout import Packed, layout_of, pack
+from weft.protocol.tensor_layout import Layout, Packed, Part, layout_of, pack
 
 MAX_HEADER_BYTES: Final = 64 << 20
 """The largest header that is sent or, by default, accepted. Traces travel in headers, so it is generous."""
@@ -51,9 +51,10 @@ _PACKER_BYTES: Final = 1 << 10  # what a packer has at first: most headers fit, 
 
 _WIRE_TYPES: Final[dict[str, type]] = {"int": int, "str": str, "bytes": bytes, "tuple[int, ...]": tuple}
 _TENSORS: Final = "tuple[Array, ...]"
+_Fields: TypeAlias = tuple[Sequence[object], Layout | None]  # a message's fields but for its tensors, and how those lie
 
 # The position in this table is the kind's number on the wire: append only.
-_CLASSES: Final[tuple[type[Any], ...]] = (
+_CLASSES: Final[tuple[type[Message], ...]] = (
     messages.Hello, messages.Welcome, messages.Reject, messages.Goodbye, messages.Ping, messages.Pong,
     messages.RunGraph, messages.Push, messages.StepDone, messages.StepFailed, messages.Abort,
     messages.RunCallable, messages.CallDone, messages.CallFailed, messages.CancelCall,
@@ -83,17 +84,18 @@ class PayloadBorrower(Protocol):
 class _Kind:
     """What the codec knows of one message class, worked out once at import."""
 
-    __slots__ = ("int_tuples", "message_class", "number", "tensors", "tensors_at", "types", "values")
+    __slots__ = ("int_tuples", "message_class", "name", "number", "tensors", "tensors_at", "types", "values")
 
-    def __init__(self, number: int, message_class: type[Any]) -> None:
+    def __init__(self, number: int, message_class: type[Message]) -> None:
         fields = dataclasses.fields(message_class)
         plain = [field for field in fields if field.type != _TENSORS]
         self.number = number
-        self.message_class = message_class
+        self.message_class: Callable[..., Message] = message_class
+        self.name = message_class.__name__
         self.values = _reader([field.name for field in plain])
         self.types: tuple[type, ...] = tuple(_WIRE_TYPES[str(field.type)] for field in plain)
         self.int_tuples = [i for i, field in enumerate(plain) if field.type == "tuple[int, ...]"]
-        self.tensors: Callable[[Any], tuple[messages.Array, ...]] | None = None
+        self.tensors: Callable[[Message], tuple[messages.Array, ...]] | None = None
         self.tensors_at = 0
         for position, field in enumerate(fields):
             if field.type == _TENSORS:
@@ -101,7 +103,7 @@ class _Kind:
                 self.types += (bytes,)
 
 
-def _reader(names: list[str]) -> Callable[[Any], tuple[Any, ...]]:
+def _reader(names: list[str]) -> Callable[[Message], tuple[object, ...]]:
     if len(names) > 1:
         return attrgetter(*names)
     only = attrgetter(names[0])
@@ -109,7 +111,7 @@ def _reader(names: list[str]) -> Callable[[Any], tuple[Any, ...]]:
 
 
 _KINDS: Final = tuple(_Kind(number, message_class) for number, message_class in enumerate(_CLASSES))
-_KIND_OF_CLASS: Final = {kind.message_class: kind for kind in _KINDS}
+_KIND_OF_CLASS: Final = {_CLASSES[kind.number]: kind for kind in _KINDS}
 
 
 def encode(message: Message, lender: PayloadLender | None = None) -> list[Buffer]:
@@ -131,7 +133,7 @@ def encode(message: Message, lender: PayloadLender | None = None) -> list[Buffer
             return _frame(kind.number, _packed((*values, packed.descriptors)), packed, lender)
         header = _packed(values if kind.tensors is None else (*values, b""))
     except (TypeError, ValueError, OverflowError, AttributeError) as error:
-        raise LocalProtocolError(f"{kind.message_class.__name__} cannot be sent: {error}") from error
+        raise LocalProtocolError(f"{kind.name} cannot be sent: {error}") from error
     return [_PREFIX.pack(_MAGIC, kind.number, 0, len(header), 0) + header]
 
 
@@ -182,10 +184,10 @@ def _frame(number: int, header: bytes, packed: Packed, lender: PayloadLender | N
     return [_PREFIX.pack(_MAGIC, number, 0, len(header), size) + header, *payload]
 
 
-def _gather(parts: list[Any]) -> list[Buffer]:
+def _gather(parts: Sequence[Part]) -> list[Buffer]:
     """Join what is small, keep what is large."""
     out: list[Buffer] = []
-    small: list[Any] = []
+    small: list[Part] = []
     for part in parts:
         if type(part) is memoryview:
             out += (_joined(small), part) if small else (part,)
@@ -197,9 +199,9 @@ def _gather(parts: list[Any]) -> list[Buffer]:
     return out
 
 
-def _joined(parts: list[Any]) -> bytes:
+def _joined(parts: Sequence[Part]) -> bytes:
     try:
-        return b"".join(parts)
+        return b"".join(parts)  # type: ignore[arg-type]  # NumPy's stubs say only from Python 3.12 on that arrays have a buffer
     except TypeError:
         # Some array is not contiguous.
         return b"".join(part if isinstance(part, bytes) else part.tobytes() for part in parts)
@@ -238,7 +240,7 @@ class FrameDecoder:
         self._payload: npt.NDArray[np.uint8] | None = None
         self._filled = 0
         self._kind = _KINDS[0]
-        self._fields: tuple[Any, ...] = ()
+        self._fields: _Fields = ((), None)
         self._error: RemoteProtocolError | None = None
 
     @property
@@ -288,7 +290,7 @@ class FrameDecoder:
         self._filled += count
         if self._filled == payload.size:
             kind, fields = self._kind, self._fields
-            self._payload, self._fields = None, ()
+            self._payload, self._fields = None, ((), None)
             out.append(_message(kind, fields, payload))
 
     def _parse(self, out: list[Message]) -> None:
@@ -350,7 +352,7 @@ class FrameDecoder:
         (number,) = _PLACE.unpack_from(self._bytes, at)
         return self.borrower.take(number, size)
 
-    def _begin_payload(self, kind: _Kind, fields: tuple[Any, ...], size: int, at: int, out: list[Message]) -> int:
+    def _begin_payload(self, kind: _Kind, fields: _Fields, size: int, at: int, out: list[Message]) -> int:
         """Move what has come of a large payload to memory of its own; return where the buffer's rest starts."""
         try:
             payload = self._memory.take(size)
@@ -386,36 +388,37 @@ class FrameDecoder:
         self._view[: len(content)] = content
 
 
-def _fields(kind: _Kind, header: memoryview, payload_size: int) -> tuple[Any, ...]:
+def _fields(kind: _Kind, header: memoryview, payload_size: int) -> _Fields:
     """Unpack and check a header, before any memory is spent on its payload."""
     try:
         fields = msgpack.unpackb(header, use_list=False)
     except (ValueError, TypeError, OverflowError, msgpack.UnpackException) as error:
-        raise RemoteProtocolError(f"the header of a {kind.message_class.__name__} is damaged: {error}") from error
+        raise RemoteProtocolError(f"the header of a {kind.name} is damaged: {error}") from error
     if type(fields) is not tuple or tuple(map(type, fields)) != kind.types:
-        raise RemoteProtocolError(f"a {kind.message_class.__name__} has other fields than {kind.types}")
+        raise RemoteProtocolError(f"a {kind.name} has other fields than {kind.types}")
     for i in kind.int_tuples:
         if fields[i] and set(map(type, fields[i])) != {int}:
-            raise RemoteProtocolError(f"a {kind.message_class.__name__} has something else in a list of numbers")
-    promised = 0
-    if kind.tensors is not None and fields[-1]:
-        layout = layout_of(fields[-1])
-        promised = layout.size_bytes
-        fields = (*fields[:-1], layout)
+            raise RemoteProtocolError(f"a {kind.name} has something else in a list of numbers")
+    promised, layout = 0, None
+    if kind.tensors is not None:
+        *fields, descriptors = fields
+        if descriptors:
+            layout = layout_of(descriptors)
+            promised = layout.size_bytes
     if promised != payload_size:
         raise RemoteProtocolError(f"a payload of {payload_size} bytes, its tensors take {promised}")
-    return fields
+    return fields, layout
 
 
-def _message(kind: _Kind, fields: tuple[Any, ...], payload: bytearray | npt.NDArray[np.uint8]) -> Message:
+def _message(kind: _Kind, parsed: _Fields, payload: bytearray | npt.NDArray[np.uint8]) -> Message:
     try:
-        message: Message
+        fields, layout = parsed
         if kind.tensors is None:
             message = kind.message_class(*fields)
         else:
             at = kind.tensors_at
-            tensors = fields[-1].restore(payload) if fields[-1] else ()
-            message = kind.message_class(*fields[:at], tensors, *fields[at:-1])
+            tensors = () if layout is None else layout.restore(payload)
+            message = kind.message_class(*fields[:at], tensors, *fields[at:])
     except ValueError as error:
-        raise RemoteProtocolError(f"a {kind.message_class.__name__} contradicts itself: {error}") from error
+        raise RemoteProtocolError(f"a {kind.name} contradicts itself: {error}") from error
     return message

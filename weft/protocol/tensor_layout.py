@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Iterator, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 import msgpack
 import numpy as np
@@ -23,7 +23,7 @@ from weft.protocol.tensor_blob import (
     COPIED_BYTES,
     Buffer,
     Descriptor,
-    checked_dtype,
+    checked,
     describe,
     own_memory,
     padding,
@@ -35,6 +35,8 @@ _KEPT: Final = 128  # how many layouts are remembered for either direction,
 _KEPT_BYTES: Final = 32 << 10  # of those that are no longer than this
 _FEW: Final = 8
 
+Part: TypeAlias = Buffer | Array
+
 
 class Packed(NamedTuple):
     """Tensors ready to be sent: the packed descriptors, and what the payload consists of, in order.
@@ -44,7 +46,7 @@ class Packed(NamedTuple):
 
     descriptors: bytes
     size_bytes: int
-    parts: list[Any]
+    parts: Sequence[Part]
     has_large: bool
 
 
@@ -62,13 +64,12 @@ def pack(arrays: Sequence[Array]) -> Packed:
     if known is None:
         return _pack_one_by_one(arrays)
     descriptors, size_bytes, pads, has_large = known
-    parts: list[Any] = []
+    parts: list[Part] = []
     start = 0
     for (_, _, count), (size, pad) in zip(runs, pads, strict=True):
-        members = arrays[start : start + count]
+        alike = arrays[start : start + count]
+        members: Sequence[Part] = [own_memory(array) for array in alike] if size > COPIED_BYTES else alike
         start += count
-        if size > COPIED_BYTES:
-            members = [own_memory(array) for array in members]  # type: ignore[misc]
         if pad:
             for member in members:
                 parts += (member, pad)
@@ -135,8 +136,8 @@ class Layout:
         self._runs: list[ArrayRun | _StringRun] = []
         self.size_bytes = 0
         for descriptor, members in itertools.groupby(_descriptors(packed)):
-            dtype = checked_dtype(descriptor)
-            count, size, shape, start = len(list(members)), descriptor[1], descriptor[2:], self.size_bytes
+            dtype, size, shape = checked(descriptor)
+            count, start = len(list(members)), self.size_bytes
             distance = size + padding(size)
             self.size_bytes += count * distance
             if dtype is None:
@@ -162,7 +163,7 @@ class Layout:
         return tuple(arrays)
 
 
-def _descriptors(packed: bytes) -> Sequence[Any]:
+def _descriptors(packed: bytes) -> Sequence[object]:
     try:
         descriptors = msgpack.unpackb(packed, use_list=False) if packed else ()
     except (ValueError, TypeError, OverflowError, msgpack.UnpackException) as error:

@@ -7,16 +7,18 @@ of ten numbers. Joining costs the copy, and the message that takes the results a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final, TypeAlias
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from weft.framework.aliases import Array
 from weft.protocol.array_runs import JoinedArrays
 from weft.protocol.tensor_blob import COPIED_BYTES
 
 _LEAST: Final = 8  # fewer results of one type stay as they are
+_Recipe: TypeAlias = tuple[int, tuple[int, ...], tuple[tuple[tuple[int, ...], JoinedArrays], ...]]
 
 
 @jax.tree_util.register_pytree_node_class
@@ -29,25 +31,25 @@ class LeavingValues:
         recipe: how many outputs there are; the places of those kept; for each flat array the places and how they lie in it.
     """
 
-    def __init__(self, kept: Sequence[Any], joined: Sequence[Any], recipe: tuple[int, Sequence[int], Sequence[Any]]) -> None:
+    def __init__(self, kept: Sequence[Array], joined: Sequence[Array], recipe: _Recipe) -> None:
         self._kept = kept
         self._joined = joined
         self._recipe = recipe
 
-    def tree_flatten(self) -> tuple[Any, Any]:
+    def tree_flatten(self) -> tuple[tuple[Sequence[Array], Sequence[Array]], _Recipe]:
         """For JAX: the arrays, and what is known without running."""
         return (self._kept, self._joined), self._recipe
 
     @classmethod
-    def tree_unflatten(cls, recipe: Any, arrays: Any) -> LeavingValues:
+    def tree_unflatten(cls, recipe: _Recipe, arrays: tuple[Sequence[Array], Sequence[Array]]) -> LeavingValues:
         """For JAX: the opposite of `tree_flatten`."""
         kept, joined = arrays
         return cls(kept, joined, recipe)
 
-    def values(self) -> list[Any]:
+    def values(self) -> list[Array]:
         """The outputs in order; waits for those that were joined, which come as NumPy arrays."""
         count, kept, groups = self._recipe
-        outputs: list[Any] = [None] * count
+        outputs: list[Array] = [None] * count
         for place, value in zip(kept, self._kept, strict=True):
             outputs[place] = value
         for (places, joint), flat in zip(groups, self._joined, strict=True):
@@ -56,9 +58,9 @@ class LeavingValues:
         return outputs
 
 
-def join(outputs: list[Any], leaving: Sequence[int]) -> list[Any] | LeavingValues:
+def join(outputs: list[Array], leaving: Sequence[int]) -> list[Array] | LeavingValues:
     """Join, in code that is being traced, those of the outputs at the places `leaving` that are small and many."""
-    by_type: dict[Any, list[int]] = {}
+    by_type: dict[object, list[int]] = {}
     for place in leaving:
         if outputs[place].nbytes <= COPIED_BYTES:
             by_type.setdefault(outputs[place].dtype, []).append(place)
