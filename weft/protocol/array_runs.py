@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 
@@ -21,12 +21,9 @@ Shape: TypeAlias = tuple[int, ...]
 _MOST_DIMENSIONS: Final = 16  # of arrays that are looked at together, well below what NumPy holds
 
 
-class AlikeArrays(NamedTuple):
-    """The type and the shape of neighbours, and how many of them there are."""
-
-    dtype: AnyDType
-    shape: Shape
-    length: int
+# The type and the shape of neighbours, and how many of them there are. A plain tuple, of which each message needs some: a named
+# one takes 0.3 µs more to make.
+AlikeArrays: TypeAlias = tuple[AnyDType, Shape, int]
 
 
 def runs_of(arrays: Iterable[Array]) -> Iterator[AlikeArrays]:
@@ -39,10 +36,10 @@ def runs_of(arrays: Iterable[Array]) -> Iterator[AlikeArrays]:
             count += 1
             continue
         if dtype is not None:
-            yield AlikeArrays(dtype, shape, count)
+            yield dtype, shape, count
         dtype, shape, count = array.dtype, array.shape, 1
     if dtype is not None:
-        yield AlikeArrays(dtype, shape, count)
+        yield dtype, shape, count
 
 
 class ArrayRun:
@@ -100,6 +97,6 @@ class JoinedArrays:
     def _runs_of(self, dtype: AnyDType) -> Iterator[ArrayRun]:
         start = 0
         for shape, members in itertools.groupby(self.shapes):
-            run = ArrayRun(AlikeArrays(dtype, shape, len(list(members))), start)
+            run = ArrayRun((dtype, shape, len(list(members))), start)
             start = run.end
             yield run

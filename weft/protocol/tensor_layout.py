@@ -59,7 +59,7 @@ def pack(arrays: Sequence[Array]) -> Packed:
     """
     # Looking for neighbours that are alike pays for many.
     few = len(arrays) <= _FEW
-    runs = tuple([AlikeArrays(array.dtype, array.shape, 1) for array in arrays] if few else runs_of(arrays))
+    runs: tuple[AlikeArrays, ...] = tuple([(array.dtype, array.shape, 1) for array in arrays] if few else runs_of(arrays))
     known = _described_runs(runs)
     if known is None:
         return _pack_one_by_one(arrays)
@@ -143,7 +143,7 @@ class Layout:
             if dtype is None:
                 self._runs.append(_StringRun(shape, size, [start + number * distance for number in range(count)]))
             else:
-                self._runs.append(ArrayRun(AlikeArrays(dtype, shape, count), start, distance))
+                self._runs.append(ArrayRun((dtype, shape, count), start, distance))
 
     def restore(self, payload: bytearray | npt.NDArray[np.uint8]) -> tuple[Array, ...]:
         """Return the tensors of a payload of `size_bytes`; all but strings are views of it.
