@@ -197,7 +197,7 @@ class Connection:
         exchange.lender.note_message()
         return encode(message, exchange.lender)
 
-    def wait_for(self, is_done: Callable[[], bool], timeout_s: float | None = None) -> bool:
+    def wait_for(self, is_done: Callable[[], object], timeout_s: float | None = None) -> bool:
         """Wait until `is_done()`; return whether it is. Ends early when the connection does, after `on_closed`.
 
         Only messages of this connection, and its end, may make `is_done` true: this thread reads and handles messages
@@ -210,7 +210,7 @@ class Connection:
         if role.reads:
             raise RuntimeError(f"a message's handler waits for a message from {self.name}, which it would have to read")
         self.reader.wait_for(is_done, timeout_s)
-        return is_done()
+        return bool(is_done())
 
     def close(self, reason: str = "", timeout_s: float = CLOSE_TIMEOUT_S) -> None:
         """Send what is queued, say goodbye, and wait for the end; after the timeout, just end.

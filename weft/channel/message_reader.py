@@ -103,7 +103,7 @@ class MessageReader:
         has_begun = is_alone and self._decoder.missing_payload_bytes
         return self._read_waiting(transport.receive_all if has_begun else transport.receive_ready)
 
-    def wait_for(self, is_done: Callable[[], bool], timeout_s: float | None) -> None:
+    def wait_for(self, is_done: Callable[[], object], timeout_s: float | None) -> None:
         """Wait until `is_done()`, which only messages from here and the connection's end may make true, or the time is over."""
         if self.turn.take_alone():
             deadline_s = None if timeout_s is None else time.monotonic() + timeout_s
@@ -167,7 +167,7 @@ class MessageReader:
         finally:
             role.reads = False
 
-    def _read_until(self, is_done: Callable[[], bool], deadline_s: float | None) -> None:
+    def _read_until(self, is_done: Callable[[], object], deadline_s: float | None) -> None:
         """Read until `is_done()`, the deadline or the end, on a thread that has the turn: nothing else can come meanwhile."""
         turn, look, poll = self.turn, self._waiters_busy_poll.look, self._poll.poll
         transport, decoder = self._transport, self._decoder

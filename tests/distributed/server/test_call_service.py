@@ -13,7 +13,8 @@ import pytest
 import weft as tf
 from tests.distributed.waiting import until
 from weft.channel.waiting import reading_crew
-from weft.distributed.client.remote_session import RemoteSession, RemoteStep
+from weft.distributed.client.remote_session import RemoteSession
+from weft.distributed.client.remote_step import RemoteStep
 from weft.distributed.server.server import Server
 from weft.errors import CancelledError, DeadlineExceededError, OpError
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from tensorboard.compat.proto import config_pb2
 
-from weft.distributed.client.remote_session import wait_until_serving
+from weft.distributed.rpc.master_requests import wait_until_serving
 from weft.distributed.server.free_ports import free_ports
 from weft.distributed.server.server import Server
 from weft.framework.cluster_spec import ClusterSpec

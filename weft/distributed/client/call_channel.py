@@ -1,0 +1,137 @@
+"""CallChannel: a client's steps on a master elsewhere, by the tensor channel."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Sequence
+from typing import Final, NoReturn, TypeAlias
+
+from tensorboard.compat.proto.config_pb2 import RunOptions
+from tensorboard.compat.proto.node_def_pb2 import NodeDef
+
+from weft import errors
+from weft.channel.connection import Connection
+from weft.channel.dial import dial
+from weft.distributed.worker.task_network import Admission
+from weft.errors import DeadlineExceededError, OpError, UnavailableError
+from weft.framework.aliases import Array
+from weft.platform.interrupts import WAIT_SLICE_S, deferred_interrupts, is_main_thread
+from weft.protocol import messages
+from weft.protocol.tensor_blob import Buffer
+from weft.protocol.tensor_frame import RepeatedCall, encode
+
+_DIAL_TIMEOUT_S: Final = 5.0
+_LINGER_S: Final = 0.05  # Unasked, a server says no more than goodbye, and the threads of many clients shall wake rarely.
+_ANSWER_S: Final = 5.0  # The master ends a step at its deadline; the client allows for the way there and back.
+
+_Answer: TypeAlias = messages.CallDone | messages.CallFailed | OpError
+
+
+class CallChannel:
+    """Runs prepared steps and waits for their answers. Safe from any thread.
+
+    Args:
+        target: the server's `host:port`, for errors.
+        task: the server's task.
+        admission: the server's, for one connection.
+        session_handle: the session that the steps belong to.
+        timeout_ms: how long a step may take that does not say so itself; 0 for ever.
+    """
+
+    def __init__(self, target: str, task: str, admission: Admission, session_handle: str, timeout_ms: int) -> None:
+        self._target = target
+        self._session_handle = session_handle
+        self._timeout_ms = timeout_ms
+        self._ids = itertools.count(1)
+        self._answers: dict[int, list[_Answer]] = {}  # by call; empty until the answer has come
+        self._ended: OpError | None = None
+        hello = messages.Hello(messages.PROTOCOL_VERSION, "", 0, admission.token, task)
+        self._connection, _ = dial(admission.addresses, hello, self._on_message, self._on_closed, _DIAL_TIMEOUT_S)
+        self._connection.reader.turn.linger_s = _LINGER_S
+
+    def call(
+        self, number: int, repeated: RepeatedCall, feeds: Sequence[Array], options: RunOptions | None
+    ) -> messages.CallDone:
+        """Run a prepared step and wait for it.
+
+        Args:
+            number: by which the server knows the step.
+            repeated: the message that runs it without feeds and options, encoded before.
+            feeds: the values of the step's feeds.
+            options: for this run, or None.
+
+        Raises:
+            OpError: the step's error, or UnavailableError when the server is lost.
+        """
+        connection = self._connection
+        if self._ended is not None or connection.is_closed:
+            raise self._ended or UnavailableError(None, None, f"The server at {self._target} is gone; open a new session")
+        call_id = next(self._ids)
+        timeout_ms = self._timeout_ms
+        if options is not None:
+            timeout_ms = options.timeout_in_ms or timeout_ms
+        if feeds or options is not None:
+            data = b"" if options is None else options.SerializeToString()
+            frame = encode(messages.RunCallable(call_id, self._session_handle, number, tuple(feeds), data))
+        else:
+            frame = repeated.frame(call_id)
+        answers: list[_Answer] = []
+        self._answers[call_id] = answers
+        try:
+            self._ask(frame, answers, timeout_ms / 1000 + _ANSWER_S if timeout_ms else None)
+        except BaseException:
+            if not connection.is_closed and not answers:
+                connection.send(messages.CancelCall(call_id, "the caller was interrupted"))
+            raise
+        finally:
+            del self._answers[call_id]
+        if not answers:
+            raise self._ended or DeadlineExceededError(None, None, f"No answer from {self._target} within {timeout_ms} ms")
+        answer = answers[0]
+        return answer if isinstance(answer, messages.CallDone) else _fail(answer)
+
+    def _ask(self, frame: Sequence[Buffer], answers: list[_Answer], timeout_s: float | None) -> None:
+        """Send a call and wait for its answer. The main thread reads for all; no interrupt must cut a message in half."""
+        connection = self._connection
+        if not is_main_thread():
+            connection.send_frame(frame)
+            connection.wait_for(answers.__len__, timeout_s)
+            return
+        deadline = None if timeout_s is None else time.monotonic() + timeout_s
+        with deferred_interrupts():
+            connection.send_frame(frame)
+            connection.wait_for(answers.__len__, WAIT_SLICE_S)
+        while not answers and not connection.is_closed:
+            left_s = WAIT_SLICE_S if deadline is None else min(WAIT_SLICE_S, deadline - time.monotonic())
+            if left_s <= 0:
+                return
+            with deferred_interrupts():
+                connection.wait_for(answers.__len__, left_s)
+
+    def _on_message(self, connection: Connection, message: messages.Message) -> None:
+        if isinstance(message, messages.CallDone | messages.CallFailed):
+            answers = self._answers.get(message.call_id)
+            if answers is not None:  # Else its caller has given up.
+                answers.append(message)
+
+    def _on_closed(self, connection: Connection, cause: Exception | None) -> None:
+        lost = f"The server at {self._target} is unavailable: the connection was lost ({cause or 'it said goodbye'})"
+        error = self._ended or UnavailableError(None, None, lost)
+        for answers in list(self._answers.values()):
+            answers.append(error)
+
+    def end(self, error: OpError) -> None:
+        """Let every call fail with this error from now on; those that wait do when the connection closes."""
+        self._ended = error
+
+    def close(self) -> None:
+        """Let the connection end; nothing here waits. The server closes the sessions of a client that is gone."""
+        self._connection.begin_close("the session is closed")
+
+
+def _fail(answer: messages.CallFailed | OpError) -> NoReturn:
+    if isinstance(answer, messages.CallFailed):
+        node_def = NodeDef(name=answer.node_name) if answer.node_name else None
+        raise errors.from_status(answer.code, answer.message, node_def)
+    raise answer

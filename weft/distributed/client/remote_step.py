@@ -1,0 +1,51 @@
+"""What a client has prepared on a master elsewhere: a step that it runs again and again, or one that it runs in pieces."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from tensorboard.compat.proto.config_pb2 import RunMetadata, RunOptions
+
+from weft.distributed.client.call_channel import CallChannel
+from weft.framework.aliases import Array
+from weft.framework.operation import Tensor
+from weft.protocol.tensor_frame import RepeatedCall
+
+
+class RemoteStep:
+    """A prepared run on a server, which forgets it when it is dropped here.
+
+    Args:
+        calls: the way to the server.
+        session_handle, number: by which the server knows the run.
+        retire: takes the number when the run is dropped, on any thread.
+    """
+
+    def __init__(self, calls: CallChannel, session_handle: str, number: int, retire: Callable[[int], None]) -> None:
+        self._calls = calls
+        self._number = number
+        self._repeated = RepeatedCall(session_handle, number)
+        self._retire = retire
+
+    def __del__(self) -> None:
+        self._retire(self._number)
+
+    def run(self, feeds: Sequence[Array], options: RunOptions | None = None) -> tuple[list[Array], RunMetadata | None]:
+        """Run one step there; returns the fetches and the RunMetadata, or None."""
+        done = self._calls.call(self._number, self._repeated, feeds, options)
+        return list(done.fetches), RunMetadata.FromString(done.metadata) if done.metadata else None
+
+
+RunPiece = Callable[[str, Mapping[Tensor, Array], Sequence[Tensor]], list[Array]]
+
+
+class RemotePartialRun:
+    """A step that is run in pieces on a server, which knows it by a handle."""
+
+    def __init__(self, run_piece: RunPiece, handle: str) -> None:
+        self._run_piece = run_piece
+        self._handle = handle
+
+    def run(self, feeds: Mapping[Tensor, Array], fetches: Sequence[Tensor]) -> list[Array]:
+        """Run what these fetches need and has not run."""
+        return self._run_piece(self._handle, feeds, fetches)
