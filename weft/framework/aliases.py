@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from tensorboard.compat.proto import tensor_shape_pb2, types_pb2
 
+from weft.framework.device_spec import DeviceSpec
 from weft.framework.dtypes import DType
 from weft.framework.indexed_slices import IndexedSlices
-from weft.framework.operation import Tensor
+from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_shape import Dimension, TensorShape
 
 # An array of NumPy or of JAX, or a traced one: kernels are written once for all three, and these share no type.
@@ -38,3 +39,28 @@ Scalar: TypeAlias = bool | int | float | complex | str | bytes | np.generic
 TensorLike: TypeAlias = "Tensor | HasValue | np.ndarray[Any, Any] | Scalar | Sequence[TensorLike]"
 DTypeLike: TypeAlias = "DType | str | type | np.dtype[Any] | types_pb2.DataType"
 ShapeLike: TypeAlias = "TensorShape | tensor_shape_pb2.TensorShapeProto | int | Sequence[int | Dimension | None] | None"
+
+# A size, known or not before the run.
+SizeLike: TypeAlias = "int | Tensor"
+# One number for all spatial dimensions, or one for each.
+Sizes: TypeAlias = "int | Sequence[int]"
+DeviceLike: TypeAlias = "str | DeviceSpec | Callable[[Operation], object] | None"
+Collections: TypeAlias = "str | Sequence[str] | None"
+# Collections for all variables of a layer, or for each by its name.
+VariableCollections: TypeAlias = "Sequence[str] | Mapping[str, Sequence[str]] | None"
+
+# A tensor, or lists, tuples and dicts of tensors within each other: the function, cell or loop that the program passes with it
+# knows its structure, and no type does.
+Nest: TypeAlias = Any
+
+# A variable of either kind or its mutable tensor, and the result of an update, which is the variable after it: they share what
+# ops need (a dtype, a value, methods that update), and no base.
+VariableLike: TypeAlias = Any
+
+# What programs pass to say how variables and layers are made.
+Activation: TypeAlias = "Callable[[Tensor], Tensor]"
+Initializer: TypeAlias = "Callable[..., TensorLike]"
+Regularizer: TypeAlias = "Callable[[Any], Tensor | None]"
+Constraint: TypeAlias = "Callable[[Tensor], Tensor]"
+Partitioner: TypeAlias = "Callable[..., Sequence[int]]"
+Getter: TypeAlias = "Callable[..., Any]"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from weft.framework import dtypes
+from weft.framework.aliases import TensorLike
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
@@ -49,7 +50,7 @@ class Reduction:
         )  # fmt: skip
 
     @classmethod
-    def validate(cls, key: Any) -> None:
+    def validate(cls, key: str) -> None:
         """Raise ValueError unless `key` is one of them."""
         if key not in cls.all():
             raise ValueError(f"Invalid Reduction Key {key}.")
@@ -61,18 +62,18 @@ _DEFAULT: Final = Reduction.SUM_BY_NONZERO_WEIGHTS
 # The collection.
 
 
-def add_loss(loss: Any, loss_collection: Any = GraphKeys.LOSSES) -> None:
+def add_loss(loss: Tensor, loss_collection: str | None = GraphKeys.LOSSES) -> None:
     """Add a loss to a collection, unless that is None."""
     if loss_collection:
         get_default_graph().add_to_collection(loss_collection, loss)
 
 
-def get_losses(scope: str | None = None, loss_collection: str = GraphKeys.LOSSES) -> list[Any]:
+def get_losses(scope: str | None = None, loss_collection: str = GraphKeys.LOSSES) -> list[Tensor]:
     """The losses of the collection whose names begin with `scope`."""
     return get_default_graph().get_collection(loss_collection, scope)
 
 
-def get_regularization_losses(scope: str | None = None) -> list[Any]:
+def get_regularization_losses(scope: str | None = None) -> list[Tensor]:
     """The regularization losses whose names begin with `scope`."""
     return get_default_graph().get_collection(GraphKeys.REGULARIZATION_LOSSES, scope)
 
@@ -94,16 +95,16 @@ def get_total_loss(add_regularization_losses: bool = True, name: str = "total_lo
 # Weighting and reduction.
 
 
-def _safe_mean(losses: Any, count: Any) -> Tensor:
+def _safe_mean(losses: Tensor, count: Tensor) -> Tensor:
     return div_no_nan(reduce_sum(losses), count, name="value")
 
 
-def _num_elements(losses: Any) -> Tensor:
+def _num_elements(losses: Tensor) -> Tensor:
     with input_scope(None, "num_elements", (losses,)) as scope:
         return cast(size_internal(losses, name=scope), losses.dtype.base_dtype)
 
 
-def _num_present(losses: Any, weights: Any, per_batch: bool = False) -> Tensor:
+def _num_present(losses: Tensor, weights: TensorLike, per_batch: bool = False) -> Tensor:
     """How many elements have a weight that is not zero, in all or per example."""
     with input_scope(None, "num_present", (losses, weights)) as scope:
         weights = cast(weights, dtypes.float32)
@@ -115,8 +116,8 @@ def _num_present(losses: Any, weights: Any, per_batch: bool = False) -> Tensor:
 
 
 def compute_weighted_loss(
-    losses: Any, weights: Any = 1.0, scope: str | None = None, loss_collection: Any = GraphKeys.LOSSES,
-    reduction: str = _DEFAULT,
+    losses: TensorLike, weights: TensorLike = 1.0, scope: str | None = None,
+    loss_collection: str | None = GraphKeys.LOSSES, reduction: str = _DEFAULT,
 ) -> Tensor:  # fmt: skip
     """The weighted losses, reduced.
 
@@ -136,14 +137,14 @@ def compute_weighted_loss(
         with get_default_graph().control_dependencies([checked]):
             losses = convert_to_tensor(losses)
             kind = losses.dtype.base_dtype
-            losses, weights = cast(losses, dtypes.float32), cast(weights, dtypes.float32)
-            loss = _reduced(mul(losses, weights), losses, weights, reduction)
+            values, factors = cast(losses, dtypes.float32), cast(weights, dtypes.float32)
+            loss = _reduced(mul(values, factors), values, factors, reduction)
             loss = cast(loss, kind)
             add_loss(loss, loss_collection)
             return loss
 
 
-def _reduced(weighted: Any, losses: Any, weights: Any, reduction: str) -> Any:
+def _reduced(weighted: Tensor, losses: Tensor, weights: Tensor, reduction: str) -> Tensor:
     if reduction == Reduction.NONE:
         return weighted
     total = reduce_sum(weighted)
@@ -156,25 +157,26 @@ def _reduced(weighted: Any, losses: Any, weights: Any, reduction: str) -> Any:
     return total
 
 
-def _check_given(**values: Any) -> None:
+def _check_given(**values: object) -> None:
     for name, value in values.items():
         if value is None:
             raise ValueError(f"{name} must not be None.")
 
 
-def _pair(predictions: Any, labels: Any) -> tuple[Any, Any]:
+def _pair(predictions: TensorLike, labels: TensorLike) -> tuple[Tensor, Tensor]:
     """Both as float32, of compatible shapes."""
-    predictions, labels = cast(predictions, dtypes.float32), cast(labels, dtypes.float32)
-    predictions.shape.assert_is_compatible_with(labels.shape)
-    return predictions, labels
+    first: Tensor = cast(predictions, dtypes.float32)
+    second: Tensor = cast(labels, dtypes.float32)
+    first.shape.assert_is_compatible_with(second.shape)
+    return first, second
 
 
 # Of predictions.
 
 
 def absolute_difference(
-    labels: Any, predictions: Any, weights: Any = 1.0, scope: str | None = None,
-    loss_collection: Any = GraphKeys.LOSSES, reduction: str = _DEFAULT,
+    labels: TensorLike, predictions: TensorLike, weights: TensorLike = 1.0, scope: str | None = None,
+    loss_collection: str | None = GraphKeys.LOSSES, reduction: str = _DEFAULT,
 ) -> Tensor:  # fmt: skip
     """The absolute differences, weighted and reduced."""
     _check_given(labels=labels, predictions=predictions)
@@ -185,8 +187,9 @@ def absolute_difference(
 
 
 def cosine_distance(
-    labels: Any, predictions: Any, axis: int | None = None, weights: Any = 1.0, scope: str | None = None,
-    loss_collection: Any = GraphKeys.LOSSES, reduction: str = _DEFAULT, dim: int | None = None,
+    labels: TensorLike, predictions: TensorLike, axis: int | None = None, weights: TensorLike = 1.0,
+    scope: str | None = None, loss_collection: str | None = GraphKeys.LOSSES, reduction: str = _DEFAULT,
+    dim: int | None = None,
 ) -> Tensor:  # fmt: skip
     """One less the inner product along `axis` of vectors of length one, weighted and reduced."""
     axis = either("axis", axis, "dim", dim)
@@ -200,8 +203,8 @@ def cosine_distance(
 
 
 def hinge_loss(
-    labels: Any, logits: Any, weights: Any = 1.0, scope: str | None = None, loss_collection: Any = GraphKeys.LOSSES,
-    reduction: str = _DEFAULT,
+    labels: TensorLike, logits: TensorLike, weights: TensorLike = 1.0, scope: str | None = None,
+    loss_collection: str | None = GraphKeys.LOSSES, reduction: str = _DEFAULT,
 ) -> Tensor:  # fmt: skip
     """`max(0, 1 - sign * logit)` for labels 0 and 1, weighted and reduced."""
     _check_given(labels=labels, logits=logits)
@@ -214,8 +217,8 @@ def hinge_loss(
 
 
 def huber_loss(
-    labels: Any, predictions: Any, weights: Any = 1.0, delta: float = 1.0, scope: str | None = None,
-    loss_collection: Any = GraphKeys.LOSSES, reduction: str = _DEFAULT,
+    labels: TensorLike, predictions: TensorLike, weights: TensorLike = 1.0, delta: float = 1.0,
+    scope: str | None = None, loss_collection: str | None = GraphKeys.LOSSES, reduction: str = _DEFAULT,
 ) -> Tensor:  # fmt: skip
     """Half the square of the difference up to `delta`, linear beyond, weighted and reduced."""
     _check_given(labels=labels, predictions=predictions)
@@ -229,8 +232,8 @@ def huber_loss(
 
 
 def log_loss(
-    labels: Any, predictions: Any, weights: Any = 1.0, epsilon: float = 1e-7, scope: str | None = None,
-    loss_collection: Any = GraphKeys.LOSSES, reduction: str = _DEFAULT,
+    labels: TensorLike, predictions: TensorLike, weights: TensorLike = 1.0, epsilon: float = 1e-7,
+    scope: str | None = None, loss_collection: str | None = GraphKeys.LOSSES, reduction: str = _DEFAULT,
 ) -> Tensor:  # fmt: skip
     """The cross-entropy of predicted probabilities, weighted and reduced; `epsilon` keeps logarithms finite."""
     _check_given(labels=labels, predictions=predictions)
@@ -241,8 +244,8 @@ def log_loss(
 
 
 def mean_squared_error(
-    labels: Any, predictions: Any, weights: Any = 1.0, scope: str | None = None,
-    loss_collection: Any = GraphKeys.LOSSES, reduction: str = _DEFAULT,
+    labels: TensorLike, predictions: TensorLike, weights: TensorLike = 1.0, scope: str | None = None,
+    loss_collection: str | None = GraphKeys.LOSSES, reduction: str = _DEFAULT,
 ) -> Tensor:  # fmt: skip
     """The squares of the differences, weighted and reduced."""
     _check_given(labels=labels, predictions=predictions)
@@ -253,7 +256,11 @@ def mean_squared_error(
 
 
 def mean_pairwise_squared_error(
-    labels: Any, predictions: Any, weights: Any = 1.0, scope: str | None = None, loss_collection: Any = GraphKeys.LOSSES
+    labels: TensorLike,
+    predictions: TensorLike,
+    weights: TensorLike = 1.0,
+    scope: str | None = None,
+    loss_collection: str | None = GraphKeys.LOSSES,
 ) -> Tensor:
     """The squares by which differences between two elements of an example differ, averaged over pairs and weighted."""
     _check_given(labels=labels, predictions=predictions)
@@ -265,7 +272,7 @@ def mean_pairwise_squared_error(
             differences = sub(predictions, labels)
             axes = range_of(1, rank(differences))
             squares = reduce_sum(square(differences), axes, keepdims=True)
-            present: Any = _num_present(differences, weights, per_batch=True)
+            present = _num_present(differences, weights, per_batch=True)
             first = 2.0 * div_no_nan(squares, maximum(present - 1, 0), name="value")
             total = reduce_sum(differences, axes, keepdims=True)
             pairs = maximum(mul(present, present - 1), 0)
@@ -280,8 +287,8 @@ def mean_pairwise_squared_error(
 
 
 def sigmoid_cross_entropy(
-    multi_class_labels: Any, logits: Any, weights: Any = 1.0, label_smoothing: float = 0, scope: str | None = None,
-    loss_collection: Any = GraphKeys.LOSSES, reduction: str = _DEFAULT,
+    multi_class_labels: TensorLike, logits: TensorLike, weights: TensorLike = 1.0, label_smoothing: float = 0,
+    scope: str | None = None, loss_collection: str | None = GraphKeys.LOSSES, reduction: str = _DEFAULT,
 ) -> Tensor:  # fmt: skip
     """The cross-entropy of sigmoid, weighted and reduced; `label_smoothing` draws labels towards one half."""
     _check_given(multi_class_labels=multi_class_labels, logits=logits)
@@ -296,17 +303,17 @@ def sigmoid_cross_entropy(
 
 
 def softmax_cross_entropy(
-    onehot_labels: Any, logits: Any, weights: Any = 1.0, label_smoothing: float = 0, scope: str | None = None,
-    loss_collection: Any = GraphKeys.LOSSES, reduction: str = _DEFAULT,
+    onehot_labels: TensorLike, logits: TensorLike, weights: TensorLike = 1.0, label_smoothing: float = 0,
+    scope: str | None = None, loss_collection: str | None = GraphKeys.LOSSES, reduction: str = _DEFAULT,
 ) -> Tensor:  # fmt: skip
     """The cross-entropy of softmax, weighted and reduced; `label_smoothing` draws labels towards equal shares."""
     _check_given(onehot_labels=onehot_labels, logits=logits)
     with input_scope(scope, "softmax_cross_entropy_loss", (logits, onehot_labels, weights)) as scope:
         logits = convert_to_tensor(logits)
-        labels: Any = cast(onehot_labels, logits.dtype.base_dtype)
+        labels = cast(onehot_labels, logits.dtype.base_dtype)
         logits.shape.assert_is_compatible_with(labels.shape)
         if label_smoothing > 0:
-            classes: Any = cast(slice_helper(shape_internal(labels), -1), logits.dtype.base_dtype)
+            classes = cast(slice_helper(shape_internal(labels), -1), logits.dtype.base_dtype)
             labels = labels * (1.0 - label_smoothing) + label_smoothing / classes
         labels = stop_gradient(labels)
         losses = softmax_cross_entropy_with_logits_v2(labels=labels, logits=logits, name="xentropy")
@@ -314,16 +321,15 @@ def softmax_cross_entropy(
 
 
 def sparse_softmax_cross_entropy(
-    labels: Any, logits: Any, weights: Any = 1.0, scope: str | None = None, loss_collection: Any = GraphKeys.LOSSES,
-    reduction: str = _DEFAULT,
+    labels: TensorLike, logits: TensorLike, weights: TensorLike = 1.0, scope: str | None = None,
+    loss_collection: str | None = GraphKeys.LOSSES, reduction: str = _DEFAULT,
 ) -> Tensor:  # fmt: skip
     """The cross-entropy of softmax with labels that are class numbers, weighted and reduced."""
     _check_given(labels=labels, logits=logits)
     with input_scope(scope, "sparse_softmax_cross_entropy_loss", (logits, labels, weights)) as scope:
         labels, logits = remove_squeezable_dimensions(labels, logits, expected_rank_diff=1)
         weights = convert_to_tensor(weights)
-        ranks = weights.shape.ndims, labels.shape.ndims
-        if None not in ranks and ranks[0] - ranks[1] == 1:
+        if weights.dims is not None and labels.dims is not None and len(weights.dims) - len(labels.dims) == 1:
             weights = squeeze(weights, [-1])
         losses = sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits, name="xentropy")
         return compute_weighted_loss(losses, weights, scope, loss_collection, reduction)

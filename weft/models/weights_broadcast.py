@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
+from weft.framework.aliases import Array, ArrayModule, Result, TensorLike
 from weft.framework.constant_value import constant_value
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation, Tensor
@@ -24,7 +25,7 @@ _PREFIX: Final = "weights can not be broadcast to values."
 
 
 @op("WeightsFit", "weights_shape: int32, values_shape: int32 -> fits: bool", infer=scalar_shape, gradient=not_differentiable)
-def weights_fit(xp, weights_shape, values_shape):
+def weights_fit(xp: ArrayModule, weights_shape: Array, values_shape: Array) -> Result:
     """Whether weights of a shape can be broadcast to values of another, for ranks that are not known before."""
     if weights_shape.shape[0] == 0:
         return np.True_
@@ -33,7 +34,7 @@ def weights_fit(xp, weights_shape, values_shape):
     return xp.all((weights_shape == 1) | (weights_shape == values_shape))
 
 
-def assert_broadcastable(weights: Any, values: Any) -> Operation:
+def assert_broadcastable(weights: TensorLike, values: TensorLike) -> Operation:
     """An operation that fails unless the weights can be broadcast to the values; one that does nothing when it is known.
 
     Raises:
@@ -52,7 +53,7 @@ def assert_broadcastable(weights: Any, values: Any) -> Operation:
         if of_weights == ():
             return no_op(name="static_scalar_check_success")
         if of_weights is None or of_values is None:
-            fits: Any = weights_fit(weights_shape, values_shape, name="is_valid_shape")
+            fits = weights_fit(weights_shape, values_shape, name="is_valid_shape")
         else:
             _check_ranks(weights, values)
             if constant_value(weights_shape) is not None and constant_value(values_shape) is not None:
@@ -79,7 +80,7 @@ def _check_sizes(weights: tuple[int | None, ...], values: tuple[int | None, ...]
             )
 
 
-def broadcast_weights(weights: Any, values: Any) -> Tensor:
+def broadcast_weights(weights: TensorLike, values: TensorLike) -> Tensor:
     """The weights in the shape of the values, after `assert_broadcastable`."""
     with input_scope(None, "broadcast_weights", (weights, values)) as scope:
         values = convert_to_tensor(values, name="values")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Final
+from collections.abc import Callable, Iterable
+from typing import Final
 
 from weft.framework import dtypes
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
+from weft.framework.operation import Tensor
 from weft.ops.declaration import definition_of
 from weft.ops.math.casting import cast
 from weft.ops.math.comparison import equal, less
@@ -20,12 +22,14 @@ _RELU6: Final = definition_of(relu6)
 _SIGMOID: Final = definition_of(sigmoid_node)
 _WITH_ZEROS: Final = (definition_of(relu), definition_of(softplus), _RELU6)
 
+Summarizer = Callable[[Tensor], Tensor | None]
 
-def _zero_fraction(tensor: Any) -> Any:
+
+def _zero_fraction(tensor: Tensor) -> Tensor:
     return reduce_mean(cast(equal(tensor, cast(0, tensor.dtype.base_dtype)), dtypes.float32))
 
 
-def summarize_tensor(tensor: Any, tag: str | None = None) -> Any:
+def summarize_tensor(tensor: Tensor, tag: str | None = None) -> Tensor | None:
     """A scalar summary of a scalar, a histogram of anything else; None for strings and bools, which have none."""
     kind = tensor.dtype.base_dtype
     if not (kind.is_floating or kind.is_integer):
@@ -34,7 +38,7 @@ def summarize_tensor(tensor: Any, tag: str | None = None) -> Any:
     return scalar(name, tensor) if tensor.shape.ndims == 0 else histogram(name, tensor)
 
 
-def summarize_activation(op: Any) -> Any:
+def summarize_activation(op: Tensor) -> Tensor:
     """Summaries of a layer's outputs: a histogram, and for Relu, Softplus, Relu6 and Sigmoid the shares at their ends."""
     name = op.op.name
     if op.op.op_def in _WITH_ZEROS:
@@ -46,12 +50,14 @@ def summarize_activation(op: Any) -> Any:
     return histogram(f"{name}/activation", op)
 
 
-def summarize_tensors(tensors: Any, summarizer: Any = summarize_tensor) -> list[Any]:
+def summarize_tensors(tensors: Iterable[Tensor], summarizer: Summarizer = summarize_tensor) -> list[Tensor | None]:
     """The summaries of tensors."""
     return [summarizer(tensor) for tensor in tensors]
 
 
-def summarize_collection(collection: str, name_filter: str | None = None, summarizer: Any = summarize_tensor) -> list[Any]:
+def summarize_collection(
+    collection: str, name_filter: str | None = None, summarizer: Summarizer = summarize_tensor
+) -> list[Tensor | None]:
     """The summaries of a collection's tensors, of those whose names match when a pattern is given."""
     found = []
     for item in get_default_graph().get_collection(collection):
@@ -60,6 +66,6 @@ def summarize_collection(collection: str, name_filter: str | None = None, summar
     return found
 
 
-def summarize_activations(name_filter: str | None = None, summarizer: Any = summarize_activation) -> list[Any]:
+def summarize_activations(name_filter: str | None = None, summarizer: Summarizer = summarize_activation) -> list[Tensor | None]:
     """The summaries of the collection ACTIVATIONS."""
     return summarize_collection(GraphKeys.ACTIVATIONS, name_filter, summarizer)

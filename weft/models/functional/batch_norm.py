@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from weft.framework import dtypes
+from weft.framework.aliases import Activation, Collections, DTypeLike, Initializer, TensorLike, VariableCollections
 from weft.framework.collections import GraphKeys
 from weft.framework.constant_value import constant_value
 from weft.framework.graph import get_default_graph
@@ -21,18 +24,22 @@ from weft.ops.nn.norm import batch_normalization, moments, weighted_moments
 from weft.ops.variables.initializers import Ones, Zeros
 from weft.ops.variables.model_variables import model_variable
 from weft.ops.variables.moving_average import assign_moving_average
-from weft.ops.variables.variable_scope import variable_scope
+from weft.ops.variables.variable import Variable
+from weft.ops.variables.variable_scope import ScopeLike, variable_scope
+from weft.ops.variables.variable_store import Reuse
 
 
 @add_arg_scope
 def batch_norm(
-    inputs: Any, decay: float = 0.999, center: bool = True, scale: bool = False, epsilon: float = 0.001,
-    activation_fn: Any = None, param_initializers: Any = None, param_regularizers: Any = None,
-    updates_collections: Any = GraphKeys.UPDATE_OPS, is_training: Any = True, reuse: Any = None,
-    variables_collections: Any = None, outputs_collections: Any = None, trainable: bool = True, batch_weights: Any = None,
-    fused: bool | None = None, data_format: str = "NHWC", zero_debias_moving_mean: bool = False, scope: Any = None,
-    renorm: bool = False, renorm_clipping: Any = None, renorm_decay: float = 0.99, adjustment: Any = None,
-) -> Any:  # fmt: skip
+    inputs: TensorLike, decay: float = 0.999, center: bool = True, scale: bool = False, epsilon: float = 0.001,
+    activation_fn: Activation | None = None, param_initializers: Parameters | None = None,
+    param_regularizers: Parameters | None = None, updates_collections: Collections = GraphKeys.UPDATE_OPS,
+    is_training: TensorLike = True, reuse: Reuse = None, variables_collections: VariableCollections = None,
+    outputs_collections: Collections = None, trainable: bool = True, batch_weights: TensorLike | None = None,
+    fused: bool | None = None, data_format: str = "NHWC", zero_debias_moving_mean: bool = False,
+    scope: ScopeLike = None, renorm: bool = False, renorm_clipping: object = None, renorm_decay: float = 0.99,
+    adjustment: object = None,
+) -> Tensor:  # fmt: skip
     """Inputs normalized by the batch's mean and variance in training, by their moving averages otherwise.
 
     Args:
@@ -90,17 +97,27 @@ def batch_norm(
         return collected(outputs_collections, opened.name, outputs)
 
 
-class _State:
-    """What the variables of one layer are made with."""
+Parameters = Mapping[str, Callable[..., Any]]
 
-    def __init__(self, size: int, dtype: Any, initializers: Any, regularizers: Any, collections: Any) -> None:
+
+class _State:
+    """The options that all variables of one layer are made with."""
+
+    def __init__(
+        self,
+        size: int,
+        dtype: DTypeLike,
+        initializers: Parameters | None,
+        regularizers: Parameters | None,
+        collections: VariableCollections,
+    ) -> None:
         self._size = size
         self._dtype = dtypes.float32 if dtype in (dtypes.float16, dtypes.bfloat16) else dtype
         self._initializers = initializers or {}
         self._regularizers = regularizers or {}
         self._collections = collections
 
-    def variable(self, name: str, initializer: Any, trainable: bool) -> Any:
+    def variable(self, name: str, initializer: Initializer, trainable: bool) -> Any:
         """A vector of a number per channel."""
         return model_variable(
             name, shape=[self._size], dtype=self._dtype, initializer=self._initializers.get(name, initializer),
@@ -109,9 +126,13 @@ class _State:
         )  # fmt: skip
 
 
+Normalized = tuple[Tensor, Tensor, Tensor]
+
+
 def _by_node(
-    inputs: Any, axis: int, beta: Any, gamma: Any, averages: tuple[Any, Any], epsilon: float, is_training: Any, _: Any
-) -> Any:
+    inputs: Tensor, axis: int, beta: TensorLike | None, gamma: TensorLike | None, averages: tuple[Variable, Variable],
+    epsilon: float, is_training: TensorLike, _: TensorLike | None,
+) -> Normalized:  # fmt: skip
     size, flat = averages[0].shape[0].value, inputs.shape.ndims == 2
     images = reshape(inputs, [-1, 1, 1, size]) if flat else inputs
     layout = "NCHW" if axis == 1 and not flat else "NHWC"
@@ -126,19 +147,21 @@ def _by_node(
 
 
 def _by_formula(
-    inputs: Any, axis: int, beta: Any, gamma: Any, averages: tuple[Any, Any], epsilon: float, is_training: Any, weights: Any
-) -> Any:
-    rank = inputs.shape.ndims
+    inputs: Tensor, axis: int, beta: TensorLike | None, gamma: TensorLike | None, averages: tuple[Variable, Variable],
+    epsilon: float, is_training: TensorLike, weights: TensorLike | None,
+) -> Normalized:  # fmt: skip
+    assert inputs.dims is not None
+    rank = len(inputs.dims)
     axes = [each for each in range(rank) if each != axis]
 
-    def batch() -> Any:
+    def batch() -> tuple[Tensor, Tensor]:
         if weights is None:
             return moments(inputs, axes)
         return weighted_moments(inputs, axes, reshape(weights, [-1] + [1] * (rank - 1)))
 
-    mean, variance = either_branch(is_training, batch, lambda: tuple(identity(each) for each in averages))
+    mean, variance = either_branch(is_training, batch, lambda: (identity(averages[0]), identity(averages[1])))
 
-    def wide(vector: Any) -> Any:
+    def wide(vector: TensorLike | None) -> Tensor | None:
         return None if vector is None else reshape(vector, [-1 if each == axis else 1 for each in range(rank)])
 
     made = batch_normalization(inputs, wide(mean), wide(variance), wide(beta), wide(gamma), epsilon)
@@ -146,20 +169,20 @@ def _by_formula(
 
 
 def _updated(
-    outputs: Any,
-    averages: tuple[Any, Any],
-    batch: tuple[Any, Any],
+    outputs: Tensor,
+    averages: tuple[Variable, Variable],
+    batch: tuple[Tensor, Tensor],
     decay: float,
-    is_training: Any,
+    is_training: TensorLike,
     debias: bool,
-    collections: Any,
-) -> Any:
+    collections: Collections,
+) -> Tensor:
     """The outputs, after the updates of the averages were added to collections or made part of the layer."""
     known = constant_value(is_training) if isinstance(is_training, Tensor) else bool(is_training)
     if known is not None and not known:
         return outputs
 
-    def move() -> list[Any]:
+    def move() -> list[Tensor]:
         return [
             assign_moving_average(average, value, decay, zero_debias=debias and place == 0)
             for place, (average, value) in enumerate(zip(averages, batch, strict=True))
@@ -168,7 +191,7 @@ def _updated(
     graph = get_default_graph()
     if collections is None:
 
-        def after_moving() -> Any:
+        def after_moving() -> Tensor:
             with get_default_graph().control_dependencies(move()):
                 return identity(outputs)
 
@@ -176,10 +199,8 @@ def _updated(
     for place, (average, value) in enumerate(zip(averages, batch, strict=True)):
         update = either_branch(
             is_training,
-            lambda average=average, value=value, place=place: assign_moving_average(
-                average, value, decay, zero_debias=debias and place == 0
-            ),
-            lambda average=average: identity(average),
+            functools.partial(assign_moving_average, average, value, decay, zero_debias=debias and place == 0),
+            functools.partial(identity, average),
         )
         graph.add_to_collections(collections, update)
     return outputs
@@ -187,10 +208,10 @@ def _updated(
 
 @add_arg_scope
 def layer_norm(
-    inputs: Any, center: bool = True, scale: bool = True, activation_fn: Any = None, reuse: Any = None,
-    variables_collections: Any = None, outputs_collections: Any = None, trainable: bool = True, begin_norm_axis: int = 1,
-    begin_params_axis: int = -1, scope: Any = None,
-) -> Any:  # fmt: skip
+    inputs: TensorLike, center: bool = True, scale: bool = True, activation_fn: Activation | None = None,
+    reuse: Reuse = None, variables_collections: VariableCollections = None, outputs_collections: Collections = None,
+    trainable: bool = True, begin_norm_axis: int = 1, begin_params_axis: int = -1, scope: ScopeLike = None,
+) -> Tensor:  # fmt: skip
     """Each example normalized by its own mean and variance from `begin_norm_axis` on.
 
     "beta" (with `center`) and "gamma" (with `scale`) have the inputs' dimensions from `begin_params_axis` on. The other
@@ -207,7 +228,7 @@ def layer_norm(
             raise ValueError(f"Inputs {inputs.name}: shape {inputs.shape} does not fit begin_norm_axis {begin_norm_axis} and "
                              f"begin_params_axis {begin_params_axis}")  # fmt: skip
 
-        def vector(name: str, initializer: Any) -> Any:
+        def vector(name: str, initializer: Initializer) -> Any:
             names = variable_collections(variables_collections, name)
             return model_variable(
                 name,

@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from weft.framework import dtypes
+from weft.framework.aliases import (
+    Activation,
+    Collections,
+    Getter,
+    Initializer,
+    Regularizer,
+    ShapeLike,
+    Sizes,
+    TensorLike,
+    VariableCollections,
+)
 from weft.framework.collections import GraphKeys
+from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.models.functional.layer_outputs import add_variable, collected, variable_collections
 from weft.models.layers import core as layer_core
@@ -25,14 +37,22 @@ from weft.ops.nn.softmax import softmax as nn_softmax
 from weft.ops.variables.fan_initializers import xavier_initializer
 from weft.ops.variables.initializers import Zeros
 from weft.ops.variables.model_variables import model_variable
-from weft.ops.variables.variable_scope import variable_scope
+from weft.ops.variables.variable_scope import ScopeLike, VariableScope, variable_scope
+from weft.ops.variables.variable_store import Reuse
 
 _NAMES = {"kernel": "weights", "bias": "biases"}
 _LAYOUTS = {"NHWC": "channels_last", "NWC": "channels_last", "NDHWC": "channels_last", None: "channels_last",
             "NCHW": "channels_first", "NCW": "channels_first", "NCDHW": "channels_first"}  # fmt: skip
 
 
-def _model_variables(getter: Callable[..., Any], name: str, *args: Any, collections: Any = None, **kwargs: Any) -> Any:
+# A function such as `batch_norm`, and its further arguments.
+Normalizer = Callable[..., Tensor]
+Options = Mapping[str, Any]
+
+
+def _model_variables(
+    getter: Getter, name: str, *args: object, collections: Sequence[str] | None = None, **kwargs: object
+) -> Any:
     """A custom getter that makes model variables, by contrib's names."""
     scope, slash, last = name.rpartition("/")
     names = [*(collections or (GraphKeys.GLOBAL_VARIABLES,)), GraphKeys.MODEL_VARIABLES]
@@ -46,9 +66,9 @@ def _layout(data_format: str | None) -> str:
 
 
 def _finished(
-    outputs: Any, normalizer_fn: Any, normalizer_params: Mapping[str, Any] | None, activation_fn: Any, scope: Any,
-    outputs_collections: Any,
-) -> Any:  # fmt: skip
+    outputs: Tensor, normalizer_fn: Normalizer | None, normalizer_params: Options | None,
+    activation_fn: Activation | None, scope: VariableScope, outputs_collections: Collections,
+) -> Tensor:  # fmt: skip
     if normalizer_fn is not None:
         outputs = normalizer_fn(outputs, **(normalizer_params or {}))
     if activation_fn is not None:
@@ -57,8 +77,13 @@ def _finished(
 
 
 def _weighted(
-    make: Callable[[dict[str, Any]], Layer], inputs: Any, default: str, scope: Any, reuse: Any, options: dict[str, Any]
-) -> Any:
+    make: Callable[[dict[str, Any]], Layer],
+    inputs: TensorLike,
+    default: str,
+    scope: ScopeLike,
+    reuse: Reuse,
+    options: dict[str, Any],
+) -> Tensor:
     """A layer with weights and biases; `make` gets the arguments that all such layers share."""
     normalizer_fn, biases_initializer = options["normalizer_fn"], options["biases_initializer"]
     with variable_scope(scope, default, [inputs], reuse=reuse, custom_getter=_model_variables) as opened:
@@ -81,11 +106,14 @@ def _weighted(
 
 @add_arg_scope
 def fully_connected(
-    inputs: Any, num_outputs: int, activation_fn: Any = relu_function, normalizer_fn: Any = None,
-    normalizer_params: Any = None, weights_initializer: Any = xavier_initializer(), weights_regularizer: Any = None,  # noqa: B008
-    biases_initializer: Any = Zeros(), biases_regularizer: Any = None, reuse: Any = None,  # noqa: B008
-    variables_collections: Any = None, outputs_collections: Any = None, trainable: bool = True, scope: Any = None,
-) -> Any:  # fmt: skip
+    inputs: TensorLike, num_outputs: int, activation_fn: Activation | None = relu_function,
+    normalizer_fn: Normalizer | None = None, normalizer_params: Options | None = None,
+    weights_initializer: Initializer = xavier_initializer(),  # noqa: B008
+    weights_regularizer: Regularizer | None = None, biases_initializer: Initializer = Zeros(),  # noqa: B008
+    biases_regularizer: Regularizer | None = None, reuse: Reuse = None,
+    variables_collections: VariableCollections = None, outputs_collections: Collections = None,
+    trainable: bool = True, scope: ScopeLike = None,
+) -> Tensor:  # fmt: skip
     """`activation_fn(inputs x weights + biases)`, over the last dimension of the inputs.
 
     Args:
@@ -110,13 +138,15 @@ def fully_connected(
 
 @add_arg_scope
 def convolution(
-    inputs: Any, num_outputs: int, kernel_size: Any, stride: Any = 1, padding: str = "SAME", data_format: str | None = None,
-    rate: Any = 1, activation_fn: Any = relu_function, normalizer_fn: Any = None, normalizer_params: Any = None,
-    weights_initializer: Any = xavier_initializer(), weights_regularizer: Any = None,  # noqa: B008
-    biases_initializer: Any = Zeros(), biases_regularizer: Any = None, reuse: Any = None,  # noqa: B008
-    variables_collections: Any = None, outputs_collections: Any = None, trainable: bool = True, scope: Any = None,
-    conv_dims: int | None = None,
-) -> Any:  # fmt: skip
+    inputs: TensorLike, num_outputs: int, kernel_size: Sizes, stride: Sizes = 1, padding: str = "SAME",
+    data_format: str | None = None, rate: Sizes = 1, activation_fn: Activation | None = relu_function,
+    normalizer_fn: Normalizer | None = None, normalizer_params: Options | None = None,
+    weights_initializer: Initializer = xavier_initializer(),  # noqa: B008
+    weights_regularizer: Regularizer | None = None, biases_initializer: Initializer = Zeros(),  # noqa: B008
+    biases_regularizer: Regularizer | None = None, reuse: Reuse = None,
+    variables_collections: VariableCollections = None, outputs_collections: Collections = None,
+    trainable: bool = True, scope: ScopeLike = None, conv_dims: int | None = None,
+) -> Tensor:  # fmt: skip
     """`activation_fn` of a convolution with weights and biases, over sequences, images or volumes as the inputs' rank says.
 
     Args:
@@ -148,7 +178,7 @@ def convolution(
 
 
 def _convolution_of(dims: int) -> Callable[..., Any]:
-    def function(*args: Any, **kwargs: Any) -> Any:
+    def function(*args: Any, **kwargs: Any) -> Tensor:
         return convolution(*args, **{**kwargs, "conv_dims": dims})
 
     function.__name__ = f"convolution{dims}d"
@@ -164,12 +194,15 @@ convolution1d, convolution2d, convolution3d = (_convolution_of(dims) for dims in
 
 @add_arg_scope
 def convolution2d_transpose(
-    inputs: Any, num_outputs: int, kernel_size: Any, stride: Any = 1, padding: str = "SAME", data_format: str = "NHWC",
-    activation_fn: Any = relu_function, normalizer_fn: Any = None, normalizer_params: Any = None,
-    weights_initializer: Any = xavier_initializer(), weights_regularizer: Any = None,  # noqa: B008
-    biases_initializer: Any = Zeros(), biases_regularizer: Any = None, reuse: Any = None,  # noqa: B008
-    variables_collections: Any = None, outputs_collections: Any = None, trainable: bool = True, scope: Any = None,
-) -> Any:  # fmt: skip
+    inputs: TensorLike, num_outputs: int, kernel_size: Sizes, stride: Sizes = 1, padding: str = "SAME",
+    data_format: str = "NHWC", activation_fn: Activation | None = relu_function,
+    normalizer_fn: Normalizer | None = None, normalizer_params: Options | None = None,
+    weights_initializer: Initializer = xavier_initializer(),  # noqa: B008
+    weights_regularizer: Regularizer | None = None, biases_initializer: Initializer = Zeros(),  # noqa: B008
+    biases_regularizer: Regularizer | None = None, reuse: Reuse = None,
+    variables_collections: VariableCollections = None, outputs_collections: Collections = None,
+    trainable: bool = True, scope: ScopeLike = None,
+) -> Tensor:  # fmt: skip
     """`activation_fn` of the transpose of a convolution; arguments as of `convolution`, without `rate`."""
     options = dict(locals())
 
@@ -180,9 +213,9 @@ def convolution2d_transpose(
 
 
 def _pooled(
-    kind: Any, default: str, inputs: Any, kernel_size: Any, stride: Any, padding: str, data_format: str, collections: Any,
-    scope: Any,
-) -> Any:  # fmt: skip
+    kind: type[MaxPooling2D] | type[AveragePooling2D], default: str, inputs: TensorLike, kernel_size: Sizes,
+    stride: Sizes, padding: str, data_format: str, collections: Collections, scope: str | None,
+) -> Tensor:  # fmt: skip
     with input_scope(scope, default, (inputs,)) as name:
         outputs = kind(kernel_size, stride, padding, _layout(data_format))(inputs)
         return collected(collections, name.rstrip("/"), outputs)
@@ -190,27 +223,28 @@ def _pooled(
 
 @add_arg_scope
 def max_pool2d(
-    inputs: Any, kernel_size: Any, stride: Any = 2, padding: str = "VALID", data_format: str = "NHWC",
-    outputs_collections: Any = None, scope: Any = None,
-) -> Any:  # fmt: skip
+    inputs: TensorLike, kernel_size: Sizes, stride: Sizes = 2, padding: str = "VALID", data_format: str = "NHWC",
+    outputs_collections: Collections = None, scope: str | None = None,
+) -> Tensor:  # fmt: skip
     """The greatest values of windows over images; `kernel_size` and `stride` are one number, or one per dimension."""
     return _pooled(MaxPooling2D, "MaxPool2D", inputs, kernel_size, stride, padding, data_format, outputs_collections, scope)
 
 
 @add_arg_scope
 def avg_pool2d(
-    inputs: Any, kernel_size: Any, stride: Any = 2, padding: str = "VALID", data_format: str = "NHWC",
-    outputs_collections: Any = None, scope: Any = None,
-) -> Any:  # fmt: skip
+    inputs: TensorLike, kernel_size: Sizes, stride: Sizes = 2, padding: str = "VALID", data_format: str = "NHWC",
+    outputs_collections: Collections = None, scope: str | None = None,
+) -> Tensor:  # fmt: skip
     """The means of windows over images; `kernel_size` and `stride` are one number, or one per dimension."""
     return _pooled(AveragePooling2D, "AvgPool2D", inputs, kernel_size, stride, padding, data_format, outputs_collections, scope)
 
 
 @add_arg_scope
 def dropout(
-    inputs: Any, keep_prob: Any = 0.5, noise_shape: Any = None, is_training: Any = True, outputs_collections: Any = None,
-    scope: Any = None, seed: int | None = None,
-) -> Any:  # fmt: skip
+    inputs: TensorLike, keep_prob: float | Tensor = 0.5, noise_shape: ShapeLike = None,
+    is_training: TensorLike = True, outputs_collections: Collections = None, scope: ScopeLike = None,
+    seed: int | None = None,
+) -> Tensor:  # fmt: skip
     """Drop elements with probability `1 - keep_prob` while `is_training`, a bool or a tensor of one."""
     with variable_scope(scope, "Dropout", [inputs]) as opened:
         layer = layer_core.Dropout(1 - keep_prob, noise_shape, seed, opened.name, _scope=opened)
@@ -218,7 +252,7 @@ def dropout(
 
 
 @add_arg_scope
-def flatten(inputs: Any, outputs_collections: Any = None, scope: Any = None) -> Any:
+def flatten(inputs: TensorLike, outputs_collections: Collections = None, scope: str | None = None) -> Tensor:
     """All dimensions but the batch made one; the rank must be known and at least 2."""
     with input_scope(scope, "Flatten", (inputs,)) as name:
         inputs = convert_to_tensor(inputs)
@@ -229,10 +263,11 @@ def flatten(inputs: Any, outputs_collections: Any = None, scope: Any = None) -> 
 
 @add_arg_scope
 def bias_add(
-    inputs: Any, activation_fn: Any = None, initializer: Any = Zeros(), regularizer: Any = None, reuse: Any = None,  # noqa: B008
-    variables_collections: Any = None, outputs_collections: Any = None, trainable: bool = True,
-    data_format: str = "NHWC", scope: Any = None,
-) -> Any:  # fmt: skip
+    inputs: TensorLike, activation_fn: Activation | None = None, initializer: Initializer = Zeros(),  # noqa: B008
+    regularizer: Regularizer | None = None, reuse: Reuse = None, variables_collections: VariableCollections = None,
+    outputs_collections: Collections = None, trainable: bool = True, data_format: str = "NHWC",
+    scope: ScopeLike = None,
+) -> Tensor:  # fmt: skip
     """Add a bias per channel and activate; arguments as of `fully_connected`."""
     with variable_scope(scope, "BiasAdd", [inputs], reuse=reuse) as opened:
         inputs = convert_to_tensor(inputs)
@@ -247,8 +282,13 @@ def bias_add(
 
 @add_arg_scope
 def one_hot_encoding(
-    labels: Any, num_classes: int, on_value: Any = 1.0, off_value: Any = 0.0, outputs_collections: Any = None, scope: Any = None
-) -> Any:
+    labels: TensorLike,
+    num_classes: int,
+    on_value: TensorLike = 1.0,
+    off_value: TensorLike = 0.0,
+    outputs_collections: Collections = None,
+    scope: str | None = None,
+) -> Tensor:
     """`[batch, num_classes]` with `on_value` at each label and `off_value` elsewhere."""
     with input_scope(scope, "OneHotEncoding", (labels,)) as name:
         labels = convert_to_tensor(labels)
@@ -257,7 +297,7 @@ def one_hot_encoding(
 
 
 @add_arg_scope
-def softmax(logits: Any, scope: Any = None) -> Any:
+def softmax(logits: TensorLike, scope: ScopeLike = None) -> Tensor:
     """Softmax over the last dimension of logits of any rank."""
     with variable_scope(scope, "softmax", [logits]):
         logits = convert_to_tensor(logits)
@@ -268,9 +308,10 @@ def softmax(logits: Any, scope: Any = None) -> Any:
 
 
 def embed_sequence(
-    ids: Any, vocab_size: int | None = None, embed_dim: int | None = None, unique: bool = False, initializer: Any = None,
-    regularizer: Any = None, trainable: bool = True, scope: Any = None, reuse: Any = None,
-) -> Any:  # fmt: skip
+    ids: TensorLike, vocab_size: int | None = None, embed_dim: int | None = None, unique: bool = False,
+    initializer: Initializer | None = None, regularizer: Regularizer | None = None, trainable: bool = True,
+    scope: ScopeLike = None, reuse: Reuse = None,
+) -> Tensor:  # fmt: skip
     """The rows `[..., embed_dim]` of a table `[vocab_size, embed_dim]` for ids; ValueError without its sizes, unless reused."""
     if not (reuse or (vocab_size and embed_dim)):
         raise ValueError(f"Must specify vocab size and embedding dimension when not reusing. Got vocab_size={vocab_size} and "
@@ -284,17 +325,18 @@ def embed_sequence(
         return embedding_lookup(table, ids)
 
 
-def repeat(inputs: Any, repetitions: int, layer: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def repeat(inputs: Any, repetitions: int, layer: Callable[..., Tensor], *args: Any, **kwargs: Any) -> Tensor:
     """A layer applied again and again, each with variables of its own: scopes `NAME/NAME_1`, `NAME/NAME_2` ..."""
     scope = kwargs.pop("scope", None)
     with variable_scope(scope, "Repeat", [inputs]):
         scope = scope or getattr(layer, "__name__", None) or layer.func.__name__  # type: ignore[attr-defined]
         for number in range(1, repetitions + 1):
             inputs = layer(inputs, *args, **kwargs, scope=f"{scope}_{number}")
-        return inputs
+        outputs: Tensor = inputs
+        return outputs
 
 
-def stack(inputs: Any, layer: Callable[..., Any], stack_args: Any, **kwargs: Any) -> Any:
+def stack(inputs: Any, layer: Callable[..., Tensor], stack_args: Iterable[Any], **kwargs: Any) -> Tensor:
     """A layer applied once for each item of `stack_args`, its further arguments: scopes `NAME/NAME_1`, `NAME/NAME_2` ..."""
     scope = kwargs.pop("scope", None)
     with variable_scope(scope, "Stack", [inputs]):
@@ -302,7 +344,8 @@ def stack(inputs: Any, layer: Callable[..., Any], stack_args: Any, **kwargs: Any
         for number, given in enumerate(stack_args, 1):
             given = given if isinstance(given, list | tuple) else [given]
             inputs = layer(inputs, *given, **kwargs, scope=f"{scope}_{number}")
-        return inputs
+        outputs: Tensor = inputs
+        return outputs
 
 
 relu = functools.partial(fully_connected, activation_fn=relu_function)

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 from weakref import WeakKeyDictionary
 
+from weft.framework.aliases import Collections, VariableCollections
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
+from weft.ops.variables.variable import Variable
 
 _ALIASES: Final[WeakKeyDictionary[Tensor, list[str]]] = WeakKeyDictionary()
 
 
-def variable_collections(collections: Any, name: str) -> Any:
+def variable_collections(collections: VariableCollections, name: str) -> Sequence[str] | None:
     """The collections for a variable: those given, or those that a dict gives for its name."""
     return collections.get(name) if isinstance(collections, Mapping) else collections
 
 
-def add_variable(variable: Any, collections: Any, name: str) -> None:
+def add_variable(variable: Variable, collections: VariableCollections, name: str) -> None:
     """Add a layer's variable to the collections for it."""
     names = variable_collections(collections, name)
     if variable is not None and names:
@@ -28,7 +30,7 @@ def add_variable(variable: Any, collections: Any, name: str) -> None:
                 graph.add_to_collection(key, variable)
 
 
-def collected(collections: Any, alias: str, outputs: Any) -> Any:
+def collected(collections: Collections, alias: str, outputs: Tensor) -> Tensor:
     """The outputs, after they were added to the collections given, under an alias for `convert_collection_to_dict`."""
     if collections:
         _ALIASES.setdefault(outputs, []).append(alias)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+from weft.framework.aliases import Activation, Constraint, DTypeLike, Initializer, Regularizer, Sizes, TensorLike
+from weft.framework.operation import Tensor
 from weft.framework.tensor_shape import Dims
 from weft.models.layers.core import ZEROS
 from weft.models.layers.layer import Layer, activated
@@ -17,11 +19,13 @@ from weft.ops.nn.conv import conv2d as nn_conv2d
 from weft.ops.nn.conv import conv2d_transpose as nn_conv2d_transpose
 from weft.ops.nn.conv import conv3d as nn_conv3d
 from weft.ops.nn.conv import conv3d_transpose as nn_conv3d_transpose
+from weft.ops.variables.variable_scope import ScopeLike
+from weft.ops.variables.variable_store import Reuse
 
 _LETTERS: Final = {1: "W", 2: "HW", 3: "DHW"}
 
 
-def per_axis(value: Any, rank: int, name: str) -> tuple[int, ...]:
+def per_axis(value: Sizes, rank: int, name: str) -> tuple[int, ...]:
     """One number, or one per spatial dimension, as the latter; ValueError otherwise."""
     if isinstance(value, int):
         return (value,) * rank
@@ -53,12 +57,13 @@ class _Convolution(Layer):
     rank = 2
 
     def __init__(
-        self, filters: int, kernel_size: Any, strides: Any = 1, padding: str = "valid",
-        data_format: str = "channels_last", dilation_rate: Any = 1, activation: Any = None, use_bias: bool = True,
-        kernel_initializer: Any = None, bias_initializer: Any = ZEROS, kernel_regularizer: Any = None,
-        bias_regularizer: Any = None, activity_regularizer: Any = None, kernel_constraint: Any = None,
-        bias_constraint: Any = None, trainable: bool = True, name: str | None = None, *, dtype: Any = None,
-        _scope: Any = None, _reuse: Any = None,
+        self, filters: int, kernel_size: Sizes, strides: Sizes = 1, padding: str = "valid",
+        data_format: str = "channels_last", dilation_rate: Sizes = 1, activation: Activation | None = None,
+        use_bias: bool = True, kernel_initializer: Initializer | None = None, bias_initializer: Initializer = ZEROS,
+        kernel_regularizer: Regularizer | None = None, bias_regularizer: Regularizer | None = None,
+        activity_regularizer: Regularizer | None = None, kernel_constraint: Constraint | None = None,
+        bias_constraint: Constraint | None = None, trainable: bool = True, name: str | None = None, *,
+        dtype: DTypeLike | None = None, _scope: ScopeLike = None, _reuse: Reuse = None,
     ) -> None:  # fmt: skip
         super().__init__(trainable, name, dtype, activity_regularizer, _scope, _reuse)
         self.filters, self.activation, self.use_bias = int(filters), activation, use_bias
@@ -88,7 +93,7 @@ class _Convolution(Layer):
             initializer, regularizer, constraint = self._bias_options
             self.bias = self.add_variable("bias", [self.filters], None, initializer, regularizer, constraint=constraint)
 
-    def _finished(self, outputs: Any) -> Any:
+    def _finished(self, outputs: Tensor) -> Tensor:
         if self.use_bias:
             outputs = bias_add(outputs, self.bias, self.layout)
         return activated(self.activation, outputs)
@@ -99,7 +104,7 @@ class Conv1D(_Convolution):
 
     rank = 1
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Tensor) -> Tensor:
         """The activated convolution."""
         return self._finished(nn_conv1d(
             inputs, self.kernel, list(self.strides), self.padding, data_format=self.layout,
@@ -124,7 +129,7 @@ class Conv2D(_Convolution):
         name: the variable scope.
     """
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Tensor) -> Tensor:
         """The activated convolution."""
         return self._finished(nn_conv2d(
             inputs, self.kernel, list(self.strides), self.padding, data_format=self.layout,
@@ -137,7 +142,7 @@ class Conv3D(_Convolution):
 
     rank = 3
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Tensor) -> Tensor:
         """The activated convolution."""
         return self._finished(nn_conv3d(
             inputs, self.kernel, list(self.strides), self.padding, self.layout, list(self.dilation_rate)
@@ -147,15 +152,16 @@ class Conv3D(_Convolution):
 class _Transpose(_Convolution):
     """What the transposes of convolutions share."""
 
-    function: Callable[..., Any]
+    function: Callable[..., Tensor]
 
     def __init__(
-        self, filters: int, kernel_size: Any, strides: Any = 1, padding: str = "valid",
-        data_format: str = "channels_last", activation: Any = None, use_bias: bool = True,
-        kernel_initializer: Any = None, bias_initializer: Any = ZEROS, kernel_regularizer: Any = None,
-        bias_regularizer: Any = None, activity_regularizer: Any = None, kernel_constraint: Any = None,
-        bias_constraint: Any = None, trainable: bool = True, name: str | None = None, *, dtype: Any = None,
-        _scope: Any = None, _reuse: Any = None,
+        self, filters: int, kernel_size: Sizes, strides: Sizes = 1, padding: str = "valid",
+        data_format: str = "channels_last", activation: Activation | None = None, use_bias: bool = True,
+        kernel_initializer: Initializer | None = None, bias_initializer: Initializer = ZEROS,
+        kernel_regularizer: Regularizer | None = None, bias_regularizer: Regularizer | None = None,
+        activity_regularizer: Regularizer | None = None, kernel_constraint: Constraint | None = None,
+        bias_constraint: Constraint | None = None, trainable: bool = True, name: str | None = None, *,
+        dtype: DTypeLike | None = None, _scope: ScopeLike = None, _reuse: Reuse = None,
     ) -> None:  # fmt: skip
         super().__init__(
             filters, kernel_size, strides, padding, data_format, 1, activation, use_bias, kernel_initializer,
@@ -166,7 +172,7 @@ class _Transpose(_Convolution):
     def _kernel_shape(self, channels: int) -> list[int]:
         return [*self.kernel_size, self.filters, channels]
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Tensor) -> Tensor:
         """The activated transpose."""
         sizes: list[Any] = []
         lengths = iter(zip(self.kernel_size, self.strides, strict=True))
@@ -198,12 +204,13 @@ class Conv3DTranspose(_Transpose):
 
 
 def conv1d(
-    inputs: Any, filters: int, kernel_size: Any, strides: Any = 1, padding: str = "valid",
-    data_format: str = "channels_last", dilation_rate: Any = 1, activation: Any = None, use_bias: bool = True,
-    kernel_initializer: Any = None, bias_initializer: Any = ZEROS, kernel_regularizer: Any = None,
-    bias_regularizer: Any = None, activity_regularizer: Any = None, kernel_constraint: Any = None,
-    bias_constraint: Any = None, trainable: bool = True, name: str | None = None, reuse: Any = None,
-) -> Any:  # fmt: skip
+    inputs: TensorLike, filters: int, kernel_size: Sizes, strides: Sizes = 1, padding: str = "valid",
+    data_format: str = "channels_last", dilation_rate: Sizes = 1, activation: Activation | None = None,
+    use_bias: bool = True, kernel_initializer: Initializer | None = None, bias_initializer: Initializer = ZEROS,
+    kernel_regularizer: Regularizer | None = None, bias_regularizer: Regularizer | None = None,
+    activity_regularizer: Regularizer | None = None, kernel_constraint: Constraint | None = None,
+    bias_constraint: Constraint | None = None, trainable: bool = True, name: str | None = None, reuse: Reuse = None,
+) -> Tensor:  # fmt: skip
     """A Conv1D layer of `inputs`; see Conv2D."""
     return Conv1D(
         filters, kernel_size, strides, padding, data_format, dilation_rate, activation, use_bias, kernel_initializer,
@@ -213,12 +220,13 @@ def conv1d(
 
 
 def conv2d(
-    inputs: Any, filters: int, kernel_size: Any, strides: Any = (1, 1), padding: str = "valid",
-    data_format: str = "channels_last", dilation_rate: Any = (1, 1), activation: Any = None, use_bias: bool = True,
-    kernel_initializer: Any = None, bias_initializer: Any = ZEROS, kernel_regularizer: Any = None,
-    bias_regularizer: Any = None, activity_regularizer: Any = None, kernel_constraint: Any = None,
-    bias_constraint: Any = None, trainable: bool = True, name: str | None = None, reuse: Any = None,
-) -> Any:  # fmt: skip
+    inputs: TensorLike, filters: int, kernel_size: Sizes, strides: Sizes = (1, 1), padding: str = "valid",
+    data_format: str = "channels_last", dilation_rate: Sizes = (1, 1), activation: Activation | None = None,
+    use_bias: bool = True, kernel_initializer: Initializer | None = None, bias_initializer: Initializer = ZEROS,
+    kernel_regularizer: Regularizer | None = None, bias_regularizer: Regularizer | None = None,
+    activity_regularizer: Regularizer | None = None, kernel_constraint: Constraint | None = None,
+    bias_constraint: Constraint | None = None, trainable: bool = True, name: str | None = None, reuse: Reuse = None,
+) -> Tensor:  # fmt: skip
     """A Conv2D layer of `inputs`; see Conv2D."""
     return Conv2D(
         filters, kernel_size, strides, padding, data_format, dilation_rate, activation, use_bias, kernel_initializer,
@@ -228,12 +236,13 @@ def conv2d(
 
 
 def conv3d(
-    inputs: Any, filters: int, kernel_size: Any, strides: Any = (1, 1, 1), padding: str = "valid",
-    data_format: str = "channels_last", dilation_rate: Any = (1, 1, 1), activation: Any = None, use_bias: bool = True,
-    kernel_initializer: Any = None, bias_initializer: Any = ZEROS, kernel_regularizer: Any = None,
-    bias_regularizer: Any = None, activity_regularizer: Any = None, kernel_constraint: Any = None,
-    bias_constraint: Any = None, trainable: bool = True, name: str | None = None, reuse: Any = None,
-) -> Any:  # fmt: skip
+    inputs: TensorLike, filters: int, kernel_size: Sizes, strides: Sizes = (1, 1, 1), padding: str = "valid",
+    data_format: str = "channels_last", dilation_rate: Sizes = (1, 1, 1), activation: Activation | None = None,
+    use_bias: bool = True, kernel_initializer: Initializer | None = None, bias_initializer: Initializer = ZEROS,
+    kernel_regularizer: Regularizer | None = None, bias_regularizer: Regularizer | None = None,
+    activity_regularizer: Regularizer | None = None, kernel_constraint: Constraint | None = None,
+    bias_constraint: Constraint | None = None, trainable: bool = True, name: str | None = None, reuse: Reuse = None,
+) -> Tensor:  # fmt: skip
     """A Conv3D layer of `inputs`; see Conv2D."""
     return Conv3D(
         filters, kernel_size, strides, padding, data_format, dilation_rate, activation, use_bias, kernel_initializer,
@@ -243,12 +252,13 @@ def conv3d(
 
 
 def conv2d_transpose(
-    inputs: Any, filters: int, kernel_size: Any, strides: Any = (1, 1), padding: str = "valid",
-    data_format: str = "channels_last", activation: Any = None, use_bias: bool = True, kernel_initializer: Any = None,
-    bias_initializer: Any = ZEROS, kernel_regularizer: Any = None, bias_regularizer: Any = None,
-    activity_regularizer: Any = None, kernel_constraint: Any = None, bias_constraint: Any = None,
-    trainable: bool = True, name: str | None = None, reuse: Any = None,
-) -> Any:  # fmt: skip
+    inputs: TensorLike, filters: int, kernel_size: Sizes, strides: Sizes = (1, 1), padding: str = "valid",
+    data_format: str = "channels_last", activation: Activation | None = None, use_bias: bool = True,
+    kernel_initializer: Initializer | None = None, bias_initializer: Initializer = ZEROS,
+    kernel_regularizer: Regularizer | None = None, bias_regularizer: Regularizer | None = None,
+    activity_regularizer: Regularizer | None = None, kernel_constraint: Constraint | None = None,
+    bias_constraint: Constraint | None = None, trainable: bool = True, name: str | None = None, reuse: Reuse = None,
+) -> Tensor:  # fmt: skip
     """A Conv2DTranspose layer of `inputs`; see Conv2DTranspose."""
     return Conv2DTranspose(
         filters, kernel_size, strides, padding, data_format, activation, use_bias, kernel_initializer,
@@ -258,12 +268,13 @@ def conv2d_transpose(
 
 
 def conv3d_transpose(
-    inputs: Any, filters: int, kernel_size: Any, strides: Any = (1, 1, 1), padding: str = "valid",
-    data_format: str = "channels_last", activation: Any = None, use_bias: bool = True, kernel_initializer: Any = None,
-    bias_initializer: Any = ZEROS, kernel_regularizer: Any = None, bias_regularizer: Any = None,
-    activity_regularizer: Any = None, kernel_constraint: Any = None, bias_constraint: Any = None,
-    trainable: bool = True, name: str | None = None, reuse: Any = None,
-) -> Any:  # fmt: skip
+    inputs: TensorLike, filters: int, kernel_size: Sizes, strides: Sizes = (1, 1, 1), padding: str = "valid",
+    data_format: str = "channels_last", activation: Activation | None = None, use_bias: bool = True,
+    kernel_initializer: Initializer | None = None, bias_initializer: Initializer = ZEROS,
+    kernel_regularizer: Regularizer | None = None, bias_regularizer: Regularizer | None = None,
+    activity_regularizer: Regularizer | None = None, kernel_constraint: Constraint | None = None,
+    bias_constraint: Constraint | None = None, trainable: bool = True, name: str | None = None, reuse: Reuse = None,
+) -> Tensor:  # fmt: skip
     """A Conv3DTranspose layer of `inputs`; see Conv3DTranspose."""
     return Conv3DTranspose(
         filters, kernel_size, strides, padding, data_format, activation, use_bias, kernel_initializer,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from collections.abc import Callable
+from typing import Any, TypeVar
 
-import numpy as np
-
+from weft.framework.aliases import Activation, Constraint, DTypeLike, Initializer, Regularizer, ShapeLike, TensorLike
 from weft.framework.constant_value import constant_value
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
@@ -19,8 +20,13 @@ from weft.ops.math.products import matmul
 from weft.ops.nn.bias import bias_add
 from weft.ops.nn.dropout import dropout as nn_dropout
 from weft.ops.variables.initializers import zeros_initializer
+from weft.ops.variables.variable_scope import ScopeLike
+from weft.ops.variables.variable_store import Reuse
 
 ZEROS = zeros_initializer()
+
+
+T = TypeVar("T")
 
 
 class Dense(Layer):
@@ -38,10 +44,12 @@ class Dense(Layer):
     """
 
     def __init__(
-        self, units: int, activation: Any = None, use_bias: bool = True, kernel_initializer: Any = None,
-        bias_initializer: Any = ZEROS, kernel_regularizer: Any = None, bias_regularizer: Any = None,
-        activity_regularizer: Any = None, kernel_constraint: Any = None, bias_constraint: Any = None,
-        trainable: bool = True, name: str | None = None, *, dtype: Any = None, _scope: Any = None, _reuse: Any = None,
+        self, units: int, activation: Activation | None = None, use_bias: bool = True,
+        kernel_initializer: Initializer | None = None, bias_initializer: Initializer = ZEROS,
+        kernel_regularizer: Regularizer | None = None, bias_regularizer: Regularizer | None = None,
+        activity_regularizer: Regularizer | None = None, kernel_constraint: Constraint | None = None,
+        bias_constraint: Constraint | None = None, trainable: bool = True, name: str | None = None, *,
+        dtype: DTypeLike | None = None, _scope: ScopeLike = None, _reuse: Reuse = None,
     ) -> None:  # fmt: skip
         super().__init__(trainable, name, dtype, activity_regularizer, _scope, _reuse)
         self.units, self.activation, self.use_bias = int(units), activation, use_bias
@@ -60,7 +68,7 @@ class Dense(Layer):
             initializer, regularizer, constraint = self._bias_options
             self.bias = self.add_variable("bias", [self.units], None, initializer, regularizer, constraint=constraint)
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Tensor) -> Tensor:
         """The activated product."""
         dims = inputs.dims
         if dims is not None and len(dims) > 2:
@@ -74,11 +82,12 @@ class Dense(Layer):
 
 
 def dense(
-    inputs: Any, units: int, activation: Any = None, use_bias: bool = True, kernel_initializer: Any = None,
-    bias_initializer: Any = ZEROS, kernel_regularizer: Any = None, bias_regularizer: Any = None,
-    activity_regularizer: Any = None, kernel_constraint: Any = None, bias_constraint: Any = None,
-    trainable: bool = True, name: str | None = None, reuse: Any = None,
-) -> Any:  # fmt: skip
+    inputs: TensorLike, units: int, activation: Activation | None = None, use_bias: bool = True,
+    kernel_initializer: Initializer | None = None, bias_initializer: Initializer = ZEROS,
+    kernel_regularizer: Regularizer | None = None, bias_regularizer: Regularizer | None = None,
+    activity_regularizer: Regularizer | None = None, kernel_constraint: Constraint | None = None,
+    bias_constraint: Constraint | None = None, trainable: bool = True, name: str | None = None, reuse: Reuse = None,
+) -> Tensor:  # fmt: skip
     """A Dense layer of `inputs`; see Dense."""
     layer = Dense(
         units, activation, use_bias, kernel_initializer, bias_initializer, kernel_regularizer, bias_regularizer,
@@ -87,12 +96,13 @@ def dense(
     return layer(inputs)
 
 
-def either_branch(condition: Any, if_true: Any, if_false: Any) -> Any:
+def either_branch(condition: TensorLike, if_true: Callable[[], T], if_false: Callable[[], T]) -> T:
     """One function's result, chosen while building if the condition is known, else by a conditional."""
     if isinstance(condition, Tensor):
         known = constant_value(condition)
         if known is None:
-            return cond(condition, if_true, if_false)
+            chosen: T = cond(condition, if_true, if_false)
+            return chosen
         condition = bool(known)
     return if_true() if condition else if_false()
 
@@ -108,13 +118,13 @@ class Dropout(Layer):
     """
 
     def __init__(
-        self, rate: Any = 0.5, noise_shape: Any = None, seed: int | None = None, name: str | None = None, *,
-        _scope: Any = None,
+        self, rate: TensorLike = 0.5, noise_shape: ShapeLike = None, seed: int | None = None, name: str | None = None,
+        *, _scope: ScopeLike = None,
     ) -> None:  # fmt: skip
         super().__init__(True, name, scope=_scope)
         self.rate, self.noise_shape, self.seed = rate, noise_shape, seed
 
-    def call(self, inputs: Any, training: Any = False) -> Any:
+    def call(self, inputs: Tensor, training: TensorLike = False) -> Tensor:
         """The inputs, with or without dropout."""
         return either_branch(
             training,
@@ -124,9 +134,9 @@ class Dropout(Layer):
 
 
 def dropout(
-    inputs: Any, rate: Any = 0.5, noise_shape: Any = None, seed: int | None = None, training: Any = False,
-    name: str | None = None,
-) -> Any:  # fmt: skip
+    inputs: TensorLike, rate: TensorLike = 0.5, noise_shape: ShapeLike = None, seed: int | None = None,
+    training: TensorLike = False, name: str | None = None,
+) -> Tensor:  # fmt: skip
     """Drop elements with probability `rate` if `training`, a bool or a tensor of one."""
     return Dropout(rate, noise_shape, seed, name)(inputs, training=training)
 
@@ -138,7 +148,7 @@ class Flatten(Layer):
         super().__init__(True, name)
         self.data_format = data_format or "channels_last"
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Tensor) -> Tensor:
         """The flat inputs; channels go last first."""
         dims = inputs.dims
         if self.data_format == "channels_first" and dims is not None and len(dims) > 2:
@@ -146,9 +156,10 @@ class Flatten(Layer):
             dims = inputs.dims
         if dims is None or None in dims[1:]:
             return reshape(inputs, [-1 if dims is None or dims[0] is None else dims[0], -1])
-        return reshape(inputs, [-1, int(np.prod(dims[1:]))]) if dims[0] is None else reshape(inputs, [dims[0], -1])
+        size = math.prod(size for size in dims[1:] if size is not None)
+        return reshape(inputs, [-1, size]) if dims[0] is None else reshape(inputs, [dims[0], -1])
 
 
-def flatten(inputs: Any, name: str | None = None, data_format: str = "channels_last") -> Any:
+def flatten(inputs: TensorLike, name: str | None = None, data_format: str = "channels_last") -> Tensor:
     """All dimensions but the batch made one."""
     return Flatten(data_format, name)(convert_to_tensor(inputs))

@@ -7,12 +7,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from weft.framework import dtypes
+from weft.framework.aliases import Constraint, DTypeLike, Initializer, Partitioner, Regularizer, TensorLike
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
+from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import Dims
-from weft.ops.variables.variable_scope import VariableScope, get_variable, variable_scope
+from weft.ops.variables.variable_scope import ScopeLike, VariableScope, get_variable, variable_scope
+from weft.ops.variables.variable_store import Reuse
 
 
 class Layer:
@@ -30,8 +32,8 @@ class Layer:
     """
 
     def __init__(
-        self, trainable: bool = True, name: str | None = None, dtype: Any = None, activity_regularizer: Any = None,
-        scope: Any = None, reuse: Any = None,
+        self, trainable: bool = True, name: str | None = None, dtype: DTypeLike | None = None,
+        activity_regularizer: Regularizer | None = None, scope: ScopeLike = None, reuse: Reuse = None,
     ) -> None:  # fmt: skip
         self.trainable = trainable
         self.activity_regularizer = activity_regularizer
@@ -52,15 +54,16 @@ class Layer:
     def build(self, dims: Dims) -> None:
         """Make the variables, knowing the shape of the first inputs."""
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Tensor) -> Tensor:
         """The outputs."""
         raise NotImplementedError(f"{type(self).__name__} has no call method")
 
     # What they use.
 
     def add_variable(
-        self, name: str, shape: Sequence[int], dtype: Any = None, initializer: Any = None, regularizer: Any = None,
-        trainable: bool = True, constraint: Any = None, partitioner: Any = None,
+        self, name: str, shape: Sequence[int | None], dtype: DTypeLike | None = None,
+        initializer: Initializer | None = None, regularizer: Regularizer | None = None, trainable: bool = True,
+        constraint: Constraint | None = None, partitioner: Partitioner | None = None,
     ) -> Any:  # fmt: skip
         """Make or find a variable in the layer's scope."""
         is_trained = trainable and self.trainable
@@ -73,19 +76,19 @@ class Layer:
 
     add_weight = add_variable
 
-    def add_update(self, update: Any) -> None:
+    def add_update(self, update: Operation | Tensor) -> None:
         """Add an operation that training must run to the collection UPDATE_OPS."""
         self._updates.append(update)
         get_default_graph().add_to_collection(GraphKeys.UPDATE_OPS, update)
 
-    def add_loss(self, loss: Any) -> None:
+    def add_loss(self, loss: Tensor | None) -> None:
         """Add a regularization loss."""
         self._losses.append(loss)
         get_default_graph().add_to_collection(GraphKeys.REGULARIZATION_LOSSES, loss)
 
     # What programs use.
 
-    def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, inputs: TensorLike, *args: object, **kwargs: object) -> Tensor:
         """The outputs for these inputs; the first call makes the variables."""
         if not isinstance(inputs, Tensor):
             inputs = convert_to_tensor(inputs)
@@ -134,7 +137,7 @@ class Layer:
         return self._scope.name
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> str | None:
         """The type of the variables' name, or None before the first call."""
         return None if self._dtype is None else self._dtype.name
 
@@ -175,6 +178,6 @@ def _snake_case(name: str) -> str:
     return re.sub(r"([a-z])([A-Z])", r"\1_\2", parted).lower()
 
 
-def activated(activation: Callable[[Any], Any] | None, outputs: Any) -> Any:
+def activated(activation: Callable[[Any], Any] | None, outputs: Tensor) -> Tensor:
     """The outputs through the activation function, if there is one."""
     return outputs if activation is None else activation(outputs)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from weft.framework import dtypes
+from weft.framework.aliases import Constraint, DTypeLike, Initializer, Regularizer, TensorLike
 from weft.framework.constant_value import constant_value
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
@@ -23,6 +24,9 @@ from weft.ops.nn.fused_norm import fused_batch_norm
 from weft.ops.nn.norm import batch_normalization as normalize
 from weft.ops.nn.norm import moments
 from weft.ops.variables.initializers import ones_initializer, zeros_initializer
+from weft.ops.variables.variable import Variable
+from weft.ops.variables.variable_scope import ScopeLike
+from weft.ops.variables.variable_store import Reuse
 
 _ZEROS, _ONES = zeros_initializer(), ones_initializer()
 
@@ -44,11 +48,13 @@ class BatchNormalization(Layer):
     """
 
     def __init__(
-        self, axis: Any = -1, momentum: Any = 0.99, epsilon: float = 1e-3, center: bool = True, scale: bool = True,
-        beta_initializer: Any = _ZEROS, gamma_initializer: Any = _ONES, moving_mean_initializer: Any = _ZEROS,
-        moving_variance_initializer: Any = _ONES, beta_regularizer: Any = None, gamma_regularizer: Any = None,
-        beta_constraint: Any = None, gamma_constraint: Any = None, fused: bool | None = None, trainable: bool = True,
-        name: str | None = None, *, dtype: Any = None, _scope: Any = None, _reuse: Any = None,
+        self, axis: int = -1, momentum: TensorLike = 0.99, epsilon: float = 1e-3, center: bool = True,
+        scale: bool = True, beta_initializer: Initializer = _ZEROS, gamma_initializer: Initializer = _ONES,
+        moving_mean_initializer: Initializer = _ZEROS, moving_variance_initializer: Initializer = _ONES,
+        beta_regularizer: Regularizer | None = None, gamma_regularizer: Regularizer | None = None,
+        beta_constraint: Constraint | None = None, gamma_constraint: Constraint | None = None,
+        fused: bool | None = None, trainable: bool = True, name: str | None = None, *, dtype: DTypeLike | None = None,
+        _scope: ScopeLike = None, _reuse: Reuse = None,
     ) -> None:  # fmt: skip
         super().__init__(trainable, name, dtype, None, _scope, _reuse)
         if isinstance(axis, list | tuple):
@@ -92,7 +98,7 @@ class BatchNormalization(Layer):
             for name, initializer in zip(("moving_mean", "moving_variance"), self._moving_initializers, strict=True)
         )
 
-    def call(self, inputs: Any, training: Any = False) -> Any:
+    def call(self, inputs: Tensor, training: TensorLike = False) -> Tensor:
         """The normalized inputs."""
         if isinstance(training, int):
             training = bool(training)
@@ -106,10 +112,10 @@ class BatchNormalization(Layer):
             self.add_update(_moved(self.moving_variance, variance, momentum))
         return made
 
-    def _momentum(self) -> Any:
+    def _momentum(self) -> Tensor:
         return convert_to_tensor(self.momentum, dtypes.float32)
 
-    def _fused(self, inputs: Any, training: Any) -> Any:
+    def _fused(self, inputs: Tensor, training: TensorLike) -> tuple[Tensor, Tensor, Tensor]:
         layout = "NCHW" if self.axis == 1 else "NHWC"
         channels = self.moving_mean.shape
         scale = convert_to_tensor([1.0] * channels[0].value) if self.gamma is None else self.gamma
@@ -122,14 +128,15 @@ class BatchNormalization(Layer):
             ),
         )
 
-    def _by_formula(self, inputs: Any, training: Any) -> Any:
+    def _by_formula(self, inputs: Tensor, training: TensorLike) -> tuple[Tensor, Tensor, Tensor]:
         dims = inputs.dims
+        assert dims is not None
         axes = [axis for axis in range(len(dims)) if axis != self.axis]
 
-        def batch() -> tuple[Any, Any]:
+        def batch() -> tuple[Tensor, Tensor]:
             return moments(cast(inputs, self.moving_mean.dtype.base_dtype), axes)
 
-        def moving() -> tuple[Any, Any]:
+        def moving() -> tuple[Tensor, Tensor]:
             return identity(self.moving_mean), identity(self.moving_variance)
 
         mean, variance = either_branch(training, batch, moving)
@@ -145,22 +152,25 @@ class BatchNormalization(Layer):
         return made, mean, variance
 
 
-def _moved(variable: Any, value: Any, momentum: Any) -> Any:
+def _moved(variable: Variable, value: Tensor, momentum: TensorLike) -> Tensor:
     """Move a variable towards a value."""
     graph = get_default_graph()
     with graph.name_scope("AssignMovingAvg") as scope, graph.colocate_with(variable.op):
         decay = sub(1.0, momentum, name="decay")
         delta = mul(sub(variable, cast(value, variable.dtype.base_dtype)), decay)
-        return variable.assign_sub(delta, name=scope)
+        moved: Tensor = variable.assign_sub(delta, name=scope)
+        return moved
 
 
 def batch_normalization(
-    inputs: Any, axis: Any = -1, momentum: Any = 0.99, epsilon: float = 1e-3, center: bool = True, scale: bool = True,
-    beta_initializer: Any = _ZEROS, gamma_initializer: Any = _ONES, moving_mean_initializer: Any = _ZEROS,
-    moving_variance_initializer: Any = _ONES, beta_regularizer: Any = None, gamma_regularizer: Any = None,
-    beta_constraint: Any = None, gamma_constraint: Any = None, training: Any = False, trainable: bool = True,
-    name: str | None = None, reuse: Any = None, fused: bool | None = None,
-) -> Any:  # fmt: skip
+    inputs: TensorLike, axis: int = -1, momentum: TensorLike = 0.99, epsilon: float = 1e-3, center: bool = True,
+    scale: bool = True, beta_initializer: Initializer = _ZEROS, gamma_initializer: Initializer = _ONES,
+    moving_mean_initializer: Initializer = _ZEROS, moving_variance_initializer: Initializer = _ONES,
+    beta_regularizer: Regularizer | None = None, gamma_regularizer: Regularizer | None = None,
+    beta_constraint: Constraint | None = None, gamma_constraint: Constraint | None = None,
+    training: TensorLike = False, trainable: bool = True, name: str | None = None, reuse: Reuse = None,
+    fused: bool | None = None,
+) -> Tensor:  # fmt: skip
     """A BatchNormalization layer of `inputs`; `training` is a bool or a tensor of one. See BatchNormalization."""
     layer = BatchNormalization(
         axis, momentum, epsilon, center, scale, beta_initializer, gamma_initializer, moving_mean_initializer,

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from weft.framework.aliases import Sizes, TensorLike
+from weft.framework.operation import Tensor
 from weft.models.layers.conv import layout_of, padding_of, per_axis
 from weft.models.layers.layer import Layer
 from weft.ops.nn.pool import avg_pool, avg_pool1d, avg_pool3d, max_pool, max_pool1d, max_pool3d
@@ -14,11 +16,11 @@ class _Pooling(Layer):
     """What all of them share: a window, strides (the window's size when None), padding and layout."""
 
     rank = 2
-    function: Callable[..., Any]
+    function: Callable[..., Tensor]
 
     def __init__(
-        self, pool_size: Any, strides: Any = None, padding: str = "valid", data_format: str = "channels_last",
-        name: str | None = None,
+        self, pool_size: Sizes, strides: Sizes | None = None, padding: str = "valid",
+        data_format: str = "channels_last", name: str | None = None,
     ) -> None:  # fmt: skip
         super().__init__(True, name)
         self.pool_size = per_axis(pool_size, self.rank, "pool_size")
@@ -26,7 +28,7 @@ class _Pooling(Layer):
         self.padding, self.layout = padding_of(padding), layout_of(data_format, self.rank)
         self.data_format = data_format
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Tensor) -> Tensor:
         """The pooled inputs."""
         return type(self).function(inputs, list(self.pool_size), list(self.strides), self.padding, data_format=self.layout)
 
@@ -69,9 +71,9 @@ class AveragePooling3D(_Pooling):
 
 def _function(layer: type[_Pooling]) -> Callable[..., Any]:
     def pool(
-        inputs: Any, pool_size: Any, strides: Any, padding: str = "valid", data_format: str = "channels_last",
-        name: str | None = None,
-    ) -> Any:  # fmt: skip
+        inputs: TensorLike, pool_size: Sizes, strides: Sizes, padding: str = "valid",
+        data_format: str = "channels_last", name: str | None = None,
+    ) -> Tensor:  # fmt: skip
         return layer(pool_size, strides, padding, data_format, name)(inputs)
 
     pool.__doc__ = layer.__doc__

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft.framework.aliases import Activation, Constraint, DTypeLike, Initializer, Regularizer, Sizes, TensorLike
+from weft.framework.operation import Tensor
 from weft.framework.tensor_shape import Dims
 from weft.models.layers.conv import layout_of, padding_of, per_axis
 from weft.models.layers.core import ZEROS
@@ -11,6 +13,8 @@ from weft.models.layers.layer import Layer, activated
 from weft.ops.array.shape_ops import expand_dims, squeeze
 from weft.ops.nn.bias import bias_add
 from weft.ops.nn.conv import separable_conv2d as nn_separable_conv2d
+from weft.ops.variables.variable_scope import ScopeLike
+from weft.ops.variables.variable_store import Reuse
 
 
 class _Separable(Layer):
@@ -19,13 +23,15 @@ class _Separable(Layer):
     rank = 2
 
     def __init__(
-        self, filters: int, kernel_size: Any, strides: Any = 1, padding: str = "valid",
-        data_format: str = "channels_last", dilation_rate: Any = 1, depth_multiplier: int = 1, activation: Any = None,
-        use_bias: bool = True, depthwise_initializer: Any = None, pointwise_initializer: Any = None,
-        bias_initializer: Any = ZEROS, depthwise_regularizer: Any = None, pointwise_regularizer: Any = None,
-        bias_regularizer: Any = None, activity_regularizer: Any = None, depthwise_constraint: Any = None,
-        pointwise_constraint: Any = None, bias_constraint: Any = None, trainable: bool = True, name: str | None = None,
-        *, dtype: Any = None, _scope: Any = None, _reuse: Any = None,
+        self, filters: int, kernel_size: Sizes, strides: Sizes = 1, padding: str = "valid",
+        data_format: str = "channels_last", dilation_rate: Sizes = 1, depth_multiplier: int = 1,
+        activation: Activation | None = None, use_bias: bool = True, depthwise_initializer: Initializer | None = None,
+        pointwise_initializer: Initializer | None = None, bias_initializer: Initializer = ZEROS,
+        depthwise_regularizer: Regularizer | None = None, pointwise_regularizer: Regularizer | None = None,
+        bias_regularizer: Regularizer | None = None, activity_regularizer: Regularizer | None = None,
+        depthwise_constraint: Constraint | None = None, pointwise_constraint: Constraint | None = None,
+        bias_constraint: Constraint | None = None, trainable: bool = True, name: str | None = None, *,
+        dtype: DTypeLike | None = None, _scope: ScopeLike = None, _reuse: Reuse = None,
     ) -> None:  # fmt: skip
         super().__init__(trainable, name, dtype, activity_regularizer, _scope, _reuse)
         self.filters, self.activation, self.use_bias = int(filters), activation, use_bias
@@ -59,7 +65,7 @@ class _Separable(Layer):
         initializer, regularizer, constraint = options
         return self.add_variable(name, shape, None, initializer, regularizer, constraint=constraint)
 
-    def _finished(self, outputs: Any) -> Any:
+    def _finished(self, outputs: Tensor) -> Tensor:
         if self.use_bias:
             outputs = bias_add(outputs, self.bias, self.layout)
         return activated(self.activation, outputs)
@@ -84,7 +90,7 @@ class SeparableConv2D(_Separable):
         name: the variable scope.
     """
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Tensor) -> Tensor:
         """The activated convolution."""
         strides = [1, *self.strides, 1] if self.layout == "NHWC" else [1, 1, *self.strides]
         return self._finished(nn_separable_conv2d(
@@ -98,7 +104,7 @@ class SeparableConv1D(_Separable):
 
     rank = 1
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Tensor) -> Tensor:
         """The activated convolution, that of images one pixel high."""
         last = self.layout == "NWC"
         axis = 1 if last else 2
@@ -112,14 +118,15 @@ class SeparableConv1D(_Separable):
 
 
 def separable_conv2d(
-    inputs: Any, filters: int, kernel_size: Any, strides: Any = (1, 1), padding: str = "valid",
-    data_format: str = "channels_last", dilation_rate: Any = (1, 1), depth_multiplier: int = 1, activation: Any = None,
-    use_bias: bool = True, depthwise_initializer: Any = None, pointwise_initializer: Any = None,
-    bias_initializer: Any = ZEROS, depthwise_regularizer: Any = None, pointwise_regularizer: Any = None,
-    bias_regularizer: Any = None, activity_regularizer: Any = None, depthwise_constraint: Any = None,
-    pointwise_constraint: Any = None, bias_constraint: Any = None, trainable: bool = True, name: str | None = None,
-    reuse: Any = None,
-) -> Any:  # fmt: skip
+    inputs: TensorLike, filters: int, kernel_size: Sizes, strides: Sizes = (1, 1), padding: str = "valid",
+    data_format: str = "channels_last", dilation_rate: Sizes = (1, 1), depth_multiplier: int = 1,
+    activation: Activation | None = None, use_bias: bool = True, depthwise_initializer: Initializer | None = None,
+    pointwise_initializer: Initializer | None = None, bias_initializer: Initializer = ZEROS,
+    depthwise_regularizer: Regularizer | None = None, pointwise_regularizer: Regularizer | None = None,
+    bias_regularizer: Regularizer | None = None, activity_regularizer: Regularizer | None = None,
+    depthwise_constraint: Constraint | None = None, pointwise_constraint: Constraint | None = None,
+    bias_constraint: Constraint | None = None, trainable: bool = True, name: str | None = None, reuse: Reuse = None,
+) -> Tensor:  # fmt: skip
     """A SeparableConv2D layer of `inputs`; see there."""
     return SeparableConv2D(
         filters, kernel_size, strides, padding, data_format, dilation_rate, depth_multiplier, activation, use_bias,
@@ -130,14 +137,15 @@ def separable_conv2d(
 
 
 def separable_conv1d(
-    inputs: Any, filters: int, kernel_size: Any, strides: Any = 1, padding: str = "valid",
-    data_format: str = "channels_last", dilation_rate: Any = 1, depth_multiplier: int = 1, activation: Any = None,
-    use_bias: bool = True, depthwise_initializer: Any = None, pointwise_initializer: Any = None,
-    bias_initializer: Any = ZEROS, depthwise_regularizer: Any = None, pointwise_regularizer: Any = None,
-    bias_regularizer: Any = None, activity_regularizer: Any = None, depthwise_constraint: Any = None,
-    pointwise_constraint: Any = None, bias_constraint: Any = None, trainable: bool = True, name: str | None = None,
-    reuse: Any = None,
-) -> Any:  # fmt: skip
+    inputs: TensorLike, filters: int, kernel_size: Sizes, strides: Sizes = 1, padding: str = "valid",
+    data_format: str = "channels_last", dilation_rate: Sizes = 1, depth_multiplier: int = 1,
+    activation: Activation | None = None, use_bias: bool = True, depthwise_initializer: Initializer | None = None,
+    pointwise_initializer: Initializer | None = None, bias_initializer: Initializer = ZEROS,
+    depthwise_regularizer: Regularizer | None = None, pointwise_regularizer: Regularizer | None = None,
+    bias_regularizer: Regularizer | None = None, activity_regularizer: Regularizer | None = None,
+    depthwise_constraint: Constraint | None = None, pointwise_constraint: Constraint | None = None,
+    bias_constraint: Constraint | None = None, trainable: bool = True, name: str | None = None, reuse: Reuse = None,
+) -> Tensor:  # fmt: skip
     """A SeparableConv1D layer of `inputs`; see SeparableConv2D."""
     return SeparableConv1D(
         filters, kernel_size, strides, padding, data_format, dilation_rate, depth_multiplier, activation, use_bias,

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from weft.framework import dtypes
+from weft.framework.aliases import Collections, TensorLike
 from weft.framework.operation import Tensor
 from weft.models.metrics.confusion_matrix import confusion_matrix
 from weft.models.metrics.state import Metric, aligned, as_float, float_weights, metric_scope, metric_variable, published
@@ -20,9 +19,12 @@ from weft.ops.math.elementwise import add, mul, sub
 from weft.ops.math.reduce_functions import reduce_mean, reduce_sum
 from weft.ops.state.scatter_update import scatter_add
 from weft.ops.variables.assign import assign_add
+from weft.ops.variables.variable import Variable
 
 
-def _counted(hits: Tensor, weights: Any, metrics_collections: Any, updates_collections: Any) -> Metric:
+def _counted(
+    hits: Tensor, weights: TensorLike | None, metrics_collections: Collections, updates_collections: Collections
+) -> Metric:
     """How often, or with which weight, `hits` were true."""
     values = as_float(hits)
     count = metric_variable([], dtypes.float32, "count")
@@ -32,8 +34,8 @@ def _counted(hits: Tensor, weights: Any, metrics_collections: Any, updates_colle
 
 
 def _decisions(
-    label: bool, prediction: bool, default: str, labels: Any, predictions: Any, weights: Any, metrics_collections: Any,
-    updates_collections: Any, name: str | None,
+    label: bool, prediction: bool, default: str, labels: TensorLike, predictions: TensorLike,
+    weights: TensorLike | None, metrics_collections: Collections, updates_collections: Collections, name: str | None,
 ) -> Metric:  # fmt: skip
     """How often labels and predictions are of these values."""
     with metric_scope(name, default, (predictions, labels, weights)):
@@ -43,8 +45,8 @@ def _decisions(
 
 
 def true_positives(
-    labels: Any, predictions: Any, weights: Any = None, metrics_collections: Any = None, updates_collections: Any = None,
-    name: str | None = None,
+    labels: TensorLike, predictions: TensorLike, weights: TensorLike | None = None,
+    metrics_collections: Collections = None, updates_collections: Collections = None, name: str | None = None,
 ) -> Metric:  # fmt: skip
     """How often label and prediction were both true; arguments as of `accuracy`, taken as bools."""
     return _decisions(
@@ -53,8 +55,8 @@ def true_positives(
 
 
 def true_negatives(
-    labels: Any, predictions: Any, weights: Any = None, metrics_collections: Any = None, updates_collections: Any = None,
-    name: str | None = None,
+    labels: TensorLike, predictions: TensorLike, weights: TensorLike | None = None,
+    metrics_collections: Collections = None, updates_collections: Collections = None, name: str | None = None,
 ) -> Metric:  # fmt: skip
     """How often label and prediction were both false; arguments as of `accuracy`, taken as bools."""
     return _decisions(
@@ -63,8 +65,8 @@ def true_negatives(
 
 
 def false_positives(
-    labels: Any, predictions: Any, weights: Any = None, metrics_collections: Any = None, updates_collections: Any = None,
-    name: str | None = None,
+    labels: TensorLike, predictions: TensorLike, weights: TensorLike | None = None,
+    metrics_collections: Collections = None, updates_collections: Collections = None, name: str | None = None,
 ) -> Metric:  # fmt: skip
     """How often the prediction was true and the label false; arguments as of `accuracy`, taken as bools."""
     return _decisions(
@@ -73,8 +75,8 @@ def false_positives(
 
 
 def false_negatives(
-    labels: Any, predictions: Any, weights: Any = None, metrics_collections: Any = None, updates_collections: Any = None,
-    name: str | None = None,
+    labels: TensorLike, predictions: TensorLike, weights: TensorLike | None = None,
+    metrics_collections: Collections = None, updates_collections: Collections = None, name: str | None = None,
 ) -> Metric:  # fmt: skip
     """How often the prediction was false and the label true; arguments as of `accuracy`, taken as bools."""
     return _decisions(
@@ -82,13 +84,13 @@ def false_negatives(
     )
 
 
-def _share(hits: Any, misses: Any, name: str) -> Tensor:
+def _share(hits: Tensor, misses: Tensor, name: str) -> Tensor:
     return div_no_nan(hits, add(hits, misses), name=name)
 
 
 def precision(
-    labels: Any, predictions: Any, weights: Any = None, metrics_collections: Any = None, updates_collections: Any = None,
-    name: str | None = None,
+    labels: TensorLike, predictions: TensorLike, weights: TensorLike | None = None,
+    metrics_collections: Collections = None, updates_collections: Collections = None, name: str | None = None,
 ) -> Metric:  # fmt: skip
     """The share of true predictions whose label is true; arguments as of `accuracy`, taken as bools."""
     with metric_scope(name, "precision", (predictions, labels, weights)):
@@ -100,8 +102,8 @@ def precision(
 
 
 def recall(
-    labels: Any, predictions: Any, weights: Any = None, metrics_collections: Any = None, updates_collections: Any = None,
-    name: str | None = None,
+    labels: TensorLike, predictions: TensorLike, weights: TensorLike | None = None,
+    metrics_collections: Collections = None, updates_collections: Collections = None, name: str | None = None,
 ) -> Metric:  # fmt: skip
     """The share of true labels that are predicted; arguments as of `accuracy`, taken as bools."""
     with metric_scope(name, "recall", (predictions, labels, weights)):
@@ -113,8 +115,8 @@ def recall(
 
 
 def mean_iou(
-    labels: Any, predictions: Any, num_classes: int, weights: Any = None, metrics_collections: Any = None,
-    updates_collections: Any = None, name: str | None = None,
+    labels: TensorLike, predictions: TensorLike, num_classes: int, weights: TensorLike | None = None,
+    metrics_collections: Collections = None, updates_collections: Collections = None, name: str | None = None,
 ) -> Metric:  # fmt: skip
     """The mean over classes of intersection over union; the update operation gives the confusion matrix so far.
 
@@ -126,13 +128,14 @@ def mean_iou(
     with metric_scope(name, "mean_iou", (predictions, labels, weights)):
         predictions, labels, weights = aligned(predictions, labels, weights)
         matrix = metric_variable([num_classes, num_classes], dtypes.float64, "total_confusion_matrix")
-        flat = [None if each is None else reshape(each, [-1]) for each in (labels, predictions, weights)]
-        found = confusion_matrix(flat[0], flat[1], num_classes, dtypes.float64, weights=flat[2])
+        flat_labels, flat_predictions = reshape(labels, [-1]), reshape(predictions, [-1])
+        flat_weights = None if weights is None else reshape(weights, [-1])
+        found = confusion_matrix(flat_labels, flat_predictions, num_classes, dtypes.float64, weights=flat_weights)
         update = assign_add(matrix, found)
         return published(_mean_overlap(matrix), update, metrics_collections, updates_collections)
 
 
-def _mean_overlap(matrix: Any) -> Tensor:
+def _mean_overlap(matrix: Variable) -> Tensor:
     total = as_float(matrix)
     hits = matrix_diag_part(total)
     union = sub(add(reduce_sum(total, 0), reduce_sum(total, 1)), hits)
@@ -143,8 +146,8 @@ def _mean_overlap(matrix: Any) -> Tensor:
 
 
 def mean_per_class_accuracy(
-    labels: Any, predictions: Any, num_classes: int, weights: Any = None, metrics_collections: Any = None,
-    updates_collections: Any = None, name: str | None = None,
+    labels: TensorLike, predictions: TensorLike, num_classes: int, weights: TensorLike | None = None,
+    metrics_collections: Collections = None, updates_collections: Collections = None, name: str | None = None,
 ) -> Metric:  # fmt: skip
     """The mean over classes of the accuracy within each; arguments as of `mean_iou`."""
     with metric_scope(name, "mean_accuracy", (predictions, labels, weights)):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from weft.framework import dtypes
+from weft.framework.aliases import Collections, TensorLike
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
@@ -23,7 +23,11 @@ from weft.ops.variables.assign import assign_add
 
 
 def mean(
-    values: Any, weights: Any = None, metrics_collections: Any = None, updates_collections: Any = None, name: str | None = None
+    values: TensorLike,
+    weights: TensorLike | None = None,
+    metrics_collections: Collections = None,
+    updates_collections: Collections = None,
+    name: str | None = None,
 ) -> Metric:
     """The (weighted) mean of all values so far.
 
@@ -53,7 +57,11 @@ def mean(
 
 
 def mean_tensor(
-    values: Any, weights: Any = None, metrics_collections: Any = None, updates_collections: Any = None, name: str | None = None
+    values: TensorLike,
+    weights: TensorLike | None = None,
+    metrics_collections: Collections = None,
+    updates_collections: Collections = None,
+    name: str | None = None,
 ) -> Metric:
     """The (weighted) mean of each element over the batches so far; `values` keep their shape, which must be known."""
     with metric_scope(name, "mean", (values, weights)):
@@ -74,8 +82,8 @@ def mean_tensor(
 
 
 def accuracy(
-    labels: Any, predictions: Any, weights: Any = None, metrics_collections: Any = None, updates_collections: Any = None,
-    name: str | None = None,
+    labels: TensorLike, predictions: TensorLike, weights: TensorLike | None = None,
+    metrics_collections: Collections = None, updates_collections: Collections = None, name: str | None = None,
 ) -> Metric:  # fmt: skip
     """How often predictions match labels.
 
@@ -96,16 +104,16 @@ def accuracy(
 
 
 def _mean_of(
-    error: Callable[[Tensor, Tensor], Any], labels: Any, predictions: Any, weights: Any, metrics_collections: Any,
-    updates_collections: Any, name: str,
+    error: Callable[[Tensor, Tensor], Tensor], labels: TensorLike, predictions: TensorLike,
+    weights: TensorLike | None, metrics_collections: Collections, updates_collections: Collections, name: str,
 ) -> Metric:  # fmt: skip
     predictions, labels, weights = aligned(predictions, labels, weights)
     return mean(error(predictions, labels), weights, metrics_collections, updates_collections, name)
 
 
 def mean_absolute_error(
-    labels: Any, predictions: Any, weights: Any = None, metrics_collections: Any = None, updates_collections: Any = None,
-    name: str | None = None,
+    labels: TensorLike, predictions: TensorLike, weights: TensorLike | None = None,
+    metrics_collections: Collections = None, updates_collections: Collections = None, name: str | None = None,
 ) -> Metric:  # fmt: skip
     """The mean absolute difference; arguments as of `accuracy`."""
     return _mean_of(
@@ -115,8 +123,8 @@ def mean_absolute_error(
 
 
 def mean_squared_error(
-    labels: Any, predictions: Any, weights: Any = None, metrics_collections: Any = None, updates_collections: Any = None,
-    name: str | None = None,
+    labels: TensorLike, predictions: TensorLike, weights: TensorLike | None = None,
+    metrics_collections: Collections = None, updates_collections: Collections = None, name: str | None = None,
 ) -> Metric:  # fmt: skip
     """The mean squared difference; arguments as of `accuracy`."""
     return _mean_of(
@@ -126,8 +134,8 @@ def mean_squared_error(
 
 
 def root_mean_squared_error(
-    labels: Any, predictions: Any, weights: Any = None, metrics_collections: Any = None, updates_collections: Any = None,
-    name: str | None = None,
+    labels: TensorLike, predictions: TensorLike, weights: TensorLike | None = None,
+    metrics_collections: Collections = None, updates_collections: Collections = None, name: str | None = None,
 ) -> Metric:  # fmt: skip
     """The root of the mean squared difference; arguments as of `accuracy`."""
     value, update = mean_squared_error(labels, predictions, weights, None, None, name or "root_mean_squared_error")
@@ -135,8 +143,8 @@ def root_mean_squared_error(
 
 
 def mean_relative_error(
-    labels: Any, predictions: Any, normalizer: Any, weights: Any = None, metrics_collections: Any = None,
-    updates_collections: Any = None, name: str | None = None,
+    labels: TensorLike, predictions: TensorLike, normalizer: TensorLike, weights: TensorLike | None = None,
+    metrics_collections: Collections = None, updates_collections: Collections = None, name: str | None = None,
 ) -> Metric:  # fmt: skip
     """The mean absolute difference divided by `normalizer`, 0 where that is 0; the other arguments as of `accuracy`."""
     predictions, labels, weights = aligned(predictions, labels, weights)
@@ -147,8 +155,8 @@ def mean_relative_error(
 
 
 def mean_cosine_distance(
-    labels: Any, predictions: Any, dim: int, weights: Any = None, metrics_collections: Any = None,
-    updates_collections: Any = None, name: str | None = None,
+    labels: TensorLike, predictions: TensorLike, dim: int, weights: TensorLike | None = None,
+    metrics_collections: Collections = None, updates_collections: Collections = None, name: str | None = None,
 ) -> Metric:  # fmt: skip
     """One minus the mean inner product along `dim` of labels and predictions of length one; `weights` keep that dimension."""
     predictions, labels, weights = aligned(predictions, labels, weights)
@@ -158,8 +166,8 @@ def mean_cosine_distance(
 
 
 def percentage_below(
-    values: Any, threshold: float, weights: Any = None, metrics_collections: Any = None, updates_collections: Any = None,
-    name: str | None = None,
+    values: TensorLike, threshold: float, weights: TensorLike | None = None, metrics_collections: Collections = None,
+    updates_collections: Collections = None, name: str | None = None,
 ) -> Metric:  # fmt: skip
     """The share of values that are less than a threshold; the other arguments as of `mean`."""
     below = as_float(less(values, threshold))

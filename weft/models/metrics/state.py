@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from weft.framework import dtypes
+from weft.framework.aliases import Collections, DTypeLike, TensorLike
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
@@ -23,17 +23,17 @@ from weft.ops.math.casting import cast
 from weft.ops.variables.variable import Variable
 from weft.ops.variables.variable_scope import variable_scope
 
-Metric = tuple[Tensor, Any]
+Metric = tuple[Tensor, Tensor]
 
 
 @contextlib.contextmanager
-def metric_scope(name: str | None, default: str, inputs: Sequence[Any]) -> Iterator[str]:
+def metric_scope(name: str | None, default: str, inputs: Sequence[TensorLike | None]) -> Iterator[str]:
     """The variable scope of a metric, in its inputs' graph; gives the name scope."""
     with variable_scope(name, default, [each for each in inputs if each is not None]) as scope:
         yield scope.original_name_scope
 
 
-def metric_variable(shape: Sequence[int], dtype: Any, name: str, validate_shape: bool = True) -> Any:
+def metric_variable(shape: Sequence[int | None], dtype: DTypeLike, name: str, validate_shape: bool = True) -> Variable:
     """A local variable of zeros that a metric sums up in."""
     return Variable(
         lambda: zeros(shape, dtype), trainable=False, validate_shape=validate_shape, name=name, dtype=dtype,
@@ -41,7 +41,7 @@ def metric_variable(shape: Sequence[int], dtype: Any, name: str, validate_shape:
     )  # fmt: skip
 
 
-def published(value: Tensor, update: Any, metrics_collections: Any, updates_collections: Any) -> Metric:
+def published(value: Tensor, update: Tensor, metrics_collections: Collections, updates_collections: Collections) -> Metric:
     """The metric, after its parts were added to the collections named."""
     graph = get_default_graph()
     for names, item in ((metrics_collections, value), (updates_collections, update)):
@@ -50,12 +50,12 @@ def published(value: Tensor, update: Any, metrics_collections: Any, updates_coll
     return value, update
 
 
-def as_float(value: Any) -> Tensor:
+def as_float(value: TensorLike) -> Tensor:
     """The value as float32."""
     return cast(value, dtypes.float32)
 
 
-def aligned(predictions: Any, labels: Any, weights: Any) -> tuple[Tensor, Tensor, Tensor | None]:
+def aligned(predictions: TensorLike, labels: TensorLike, weights: TensorLike | None) -> tuple[Tensor, Tensor, Tensor | None]:
     """Predictions, labels and weights, the last dimension dropped where one has it, of size 1, and the others have not."""
     predictions, labels = convert_to_tensor(predictions), convert_to_tensor(labels)
     labels, predictions = remove_squeezable_dimensions(labels, predictions)
@@ -63,7 +63,7 @@ def aligned(predictions: Any, labels: Any, weights: Any) -> tuple[Tensor, Tensor
     return predictions, labels, None if weights is None else aligned_weights(weights, predictions)
 
 
-def aligned_weights(weights: Any, values: Tensor) -> Tensor:
+def aligned_weights(weights: TensorLike, values: Tensor) -> Tensor:
     """Weights of the values' rank where one dimension, of size 1, tells them apart."""
     weights = convert_to_tensor(weights)
     if not weights.dims or values.dims is None:
@@ -74,6 +74,6 @@ def aligned_weights(weights: Any, values: Tensor) -> Tensor:
     return expand_dims(weights, -1) if difference == -1 else weights
 
 
-def float_weights(weights: Any, values: Tensor) -> Tensor:
+def float_weights(weights: TensorLike, values: Tensor) -> Tensor:
     """The weights as float32, in the shape of the values."""
     return broadcast_weights(as_float(aligned_weights(weights, values)), values)

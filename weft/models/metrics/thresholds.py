@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from weft.framework import dtypes
+from weft.framework.aliases import Collections, TensorLike
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
@@ -32,11 +33,15 @@ _KINDS: Final = {
 }  # fmt: skip
 
 # For each kind of decision the counts at all thresholds, `[thresholds]` each.
-Counts = dict[str, Any]
+Counts = Mapping[str, Any]
 
 
 def _counts_at(
-    labels: Any, predictions: Any, thresholds: Sequence[float], weights: Any, kinds: Sequence[str] = ("tp", "fn", "tn", "fp")
+    labels: TensorLike,
+    predictions: Tensor,
+    thresholds: Sequence[float],
+    weights: TensorLike | None,
+    kinds: Sequence[str] = ("tp", "fn", "tn", "fp"),
 ) -> tuple[Counts, Counts]:
     """The counts so far, and the operations that take a batch in and give the counts then."""
     graph = get_default_graph()
@@ -45,13 +50,13 @@ def _counts_at(
         assert_less_equal(predictions, cast(1.0, predictions.dtype), message="predictions must be in [0, 1]"),
     ]
     with graph.control_dependencies(checks):
-        predictions, labels, weights = aligned(as_float(predictions), cast(labels, dtypes.bool), weights)
+        predictions, labels, factors = aligned(as_float(predictions), cast(labels, dtypes.bool), weights)
     limits = reshape(constant(list(thresholds), dtypes.float32), [-1, 1])
     positive = greater(reshape(predictions, [1, -1]), limits)
     is_true = reshape(labels, [1, -1])
-    each = None if weights is None else reshape(float_weights(weights, predictions), [1, -1])
-    values: Counts = {}
-    updates: Counts = {}
+    each = None if factors is None else reshape(float_weights(factors, predictions), [1, -1])
+    values: dict[str, Any] = {}
+    updates: dict[str, Tensor] = {}
     for kind in kinds:
         name, label, prediction = _KINDS[kind]
         hits = as_float(
@@ -70,8 +75,8 @@ def _spread(count: int) -> list[float]:
 
 
 def _kind_at_thresholds(
-    kind: str, labels: Any, predictions: Any, thresholds: Any, weights: Any, metrics_collections: Any,
-    updates_collections: Any, name: str | None,
+    kind: str, labels: TensorLike, predictions: TensorLike, thresholds: Sequence[float], weights: TensorLike | None,
+    metrics_collections: Collections, updates_collections: Collections, name: str | None,
 ) -> Metric:  # fmt: skip
     with metric_scope(name, _KINDS[kind][0], (predictions, labels, weights)):
         values, updates = _counts_at(labels, convert_to_tensor(predictions), thresholds, weights, (kind,))
@@ -79,40 +84,40 @@ def _kind_at_thresholds(
 
 
 def true_positives_at_thresholds(
-    labels: Any, predictions: Any, thresholds: Any, weights: Any = None, metrics_collections: Any = None,
-    updates_collections: Any = None, name: str | None = None,
+    labels: TensorLike, predictions: TensorLike, thresholds: Sequence[float], weights: TensorLike | None = None,
+    metrics_collections: Collections = None, updates_collections: Collections = None, name: str | None = None,
 ) -> Metric:  # fmt: skip
     """For each threshold how often a greater prediction had a true label; `predictions` are in [0, 1]."""
     return _kind_at_thresholds("tp", labels, predictions, thresholds, weights, metrics_collections, updates_collections, name)
 
 
 def false_negatives_at_thresholds(
-    labels: Any, predictions: Any, thresholds: Any, weights: Any = None, metrics_collections: Any = None,
-    updates_collections: Any = None, name: str | None = None,
+    labels: TensorLike, predictions: TensorLike, thresholds: Sequence[float], weights: TensorLike | None = None,
+    metrics_collections: Collections = None, updates_collections: Collections = None, name: str | None = None,
 ) -> Metric:  # fmt: skip
     """For each threshold how often a prediction that is not greater had a true label; `predictions` are in [0, 1]."""
     return _kind_at_thresholds("fn", labels, predictions, thresholds, weights, metrics_collections, updates_collections, name)
 
 
 def true_negatives_at_thresholds(
-    labels: Any, predictions: Any, thresholds: Any, weights: Any = None, metrics_collections: Any = None,
-    updates_collections: Any = None, name: str | None = None,
+    labels: TensorLike, predictions: TensorLike, thresholds: Sequence[float], weights: TensorLike | None = None,
+    metrics_collections: Collections = None, updates_collections: Collections = None, name: str | None = None,
 ) -> Metric:  # fmt: skip
     """For each threshold how often a prediction that is not greater had a false label; `predictions` are in [0, 1]."""
     return _kind_at_thresholds("tn", labels, predictions, thresholds, weights, metrics_collections, updates_collections, name)
 
 
 def false_positives_at_thresholds(
-    labels: Any, predictions: Any, thresholds: Any, weights: Any = None, metrics_collections: Any = None,
-    updates_collections: Any = None, name: str | None = None,
+    labels: TensorLike, predictions: TensorLike, thresholds: Sequence[float], weights: TensorLike | None = None,
+    metrics_collections: Collections = None, updates_collections: Collections = None, name: str | None = None,
 ) -> Metric:  # fmt: skip
     """For each threshold how often a greater prediction had a false label; `predictions` are in [0, 1]."""
     return _kind_at_thresholds("fp", labels, predictions, thresholds, weights, metrics_collections, updates_collections, name)
 
 
 def _shares_at_thresholds(
-    other: str, default: str, labels: Any, predictions: Any, thresholds: Any, weights: Any, metrics_collections: Any,
-    updates_collections: Any, name: str | None,
+    other: str, default: str, labels: TensorLike, predictions: TensorLike, thresholds: Sequence[float],
+    weights: TensorLike | None, metrics_collections: Collections, updates_collections: Collections, name: str | None,
 ) -> Metric:  # fmt: skip
     with metric_scope(name, default, (predictions, labels, weights)):
         values, updates = _counts_at(labels, convert_to_tensor(predictions), thresholds, weights, ("tp", other))
@@ -124,8 +129,8 @@ def _shares_at_thresholds(
 
 
 def precision_at_thresholds(
-    labels: Any, predictions: Any, thresholds: Any, weights: Any = None, metrics_collections: Any = None,
-    updates_collections: Any = None, name: str | None = None,
+    labels: TensorLike, predictions: TensorLike, thresholds: Sequence[float], weights: TensorLike | None = None,
+    metrics_collections: Collections = None, updates_collections: Collections = None, name: str | None = None,
 ) -> Metric:  # fmt: skip
     """For each threshold the share of greater predictions whose label is true; `predictions` are in [0, 1]."""
     return _shares_at_thresholds(
@@ -135,8 +140,8 @@ def precision_at_thresholds(
 
 
 def recall_at_thresholds(
-    labels: Any, predictions: Any, thresholds: Any, weights: Any = None, metrics_collections: Any = None,
-    updates_collections: Any = None, name: str | None = None,
+    labels: TensorLike, predictions: TensorLike, thresholds: Sequence[float], weights: TensorLike | None = None,
+    metrics_collections: Collections = None, updates_collections: Collections = None, name: str | None = None,
 ) -> Metric:  # fmt: skip
     """For each threshold the share of true labels whose prediction is greater; `predictions` are in [0, 1]."""
     return _shares_at_thresholds(
@@ -146,9 +151,9 @@ def recall_at_thresholds(
 
 
 def auc(
-    labels: Any, predictions: Any, weights: Any = None, num_thresholds: int = 200, metrics_collections: Any = None,
-    updates_collections: Any = None, curve: str = "ROC", name: str | None = None, summation_method: str = "trapezoidal",
-    thresholds: Sequence[float] | None = None,
+    labels: TensorLike, predictions: TensorLike, weights: TensorLike | None = None, num_thresholds: int = 200,
+    metrics_collections: Collections = None, updates_collections: Collections = None, curve: str = "ROC",
+    name: str | None = None, summation_method: str = "trapezoidal", thresholds: Sequence[float] | None = None,
 ) -> Metric:  # fmt: skip
     """The area under a curve, approximated at thresholds.
 
@@ -181,7 +186,7 @@ def _area_rule(curve: str, method: str) -> Callable[[Counts, str], Tensor]:
         if curve != "PR":
             raise ValueError(f"summation_method {method!r} is for curve 'PR' only, got {curve!r}")
         return _interpolated_area
-    heights: dict[str, Callable[[Any, Any], Any]] = {
+    heights: dict[str, Callable[[TensorLike, TensorLike], Tensor]] = {
         "trapezoidal": lambda a, b: div(add(a, b), 2.0), "minoring": minimum, "majoring": maximum,
     }  # fmt: skip
     if method not in heights:
@@ -195,12 +200,12 @@ def _area_rule(curve: str, method: str) -> Callable[[Counts, str], Tensor]:
     return area
 
 
-def _roc(counts: Counts) -> tuple[Any, Any]:
+def _roc(counts: Counts) -> tuple[Tensor, Tensor]:
     hits = div(add(counts["tp"], 1e-6), add(add(counts["tp"], counts["fn"]), 1e-6))
     return div(counts["fp"], add(add(counts["fp"], counts["tn"]), 1e-6)), hits
 
 
-def _precision_recall(counts: Counts) -> tuple[Any, Any]:
+def _precision_recall(counts: Counts) -> tuple[Tensor, Tensor]:
     hits = add(counts["tp"], 1e-6)
     return div(hits, add(add(counts["tp"], counts["fn"]), 1e-6)), div(hits, add(add(counts["tp"], counts["fp"]), 1e-6))
 
@@ -220,8 +225,9 @@ def _interpolated_area(counts: Counts, name: str) -> Tensor:
 
 
 def _best_at(
-    fixed: tuple[str, str], best: tuple[str, str], default: str, labels: Any, predictions: Any, level: float, weights: Any,
-    num_thresholds: int, metrics_collections: Any, updates_collections: Any, name: str | None, is_last: bool,
+    fixed: tuple[str, str], best: tuple[str, str], default: str, labels: TensorLike, predictions: TensorLike,
+    level: float, weights: TensorLike | None, num_thresholds: int, metrics_collections: Collections,
+    updates_collections: Collections, name: str | None, is_last: bool,
 ) -> Metric:  # fmt: skip
     """One rate, at the first or last of the thresholds where another is nearest to a level."""
     if not 0 <= level <= 1:
@@ -241,8 +247,9 @@ def _best_at(
 
 
 def sensitivity_at_specificity(
-    labels: Any, predictions: Any, specificity: float, weights: Any = None, num_thresholds: int = 200,
-    metrics_collections: Any = None, updates_collections: Any = None, name: str | None = None,
+    labels: TensorLike, predictions: TensorLike, specificity: float, weights: TensorLike | None = None,
+    num_thresholds: int = 200, metrics_collections: Collections = None, updates_collections: Collections = None,
+    name: str | None = None,
 ) -> Metric:  # fmt: skip
     """The true positive rate at the threshold where the true negative rate is nearest to `specificity`."""
     return _best_at(
@@ -252,8 +259,9 @@ def sensitivity_at_specificity(
 
 
 def specificity_at_sensitivity(
-    labels: Any, predictions: Any, sensitivity: float, weights: Any = None, num_thresholds: int = 200,
-    metrics_collections: Any = None, updates_collections: Any = None, name: str | None = None,
+    labels: TensorLike, predictions: TensorLike, sensitivity: float, weights: TensorLike | None = None,
+    num_thresholds: int = 200, metrics_collections: Collections = None, updates_collections: Collections = None,
+    name: str | None = None,
 ) -> Metric:  # fmt: skip
     """The true negative rate at the threshold where the true positive rate is nearest to `sensitivity`."""
     return _best_at(

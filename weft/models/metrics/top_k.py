@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from weft.framework import dtypes
+from weft.framework.aliases import Collections, TensorLike
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.models.metrics.state import Metric, as_float, float_weights, metric_scope, metric_variable, published
 from weft.ops.array.shape_ops import expand_dims
 from weft.ops.array.topk import top_k
+from weft.ops.declaration import rank_of
 from weft.ops.math.casting import cast
 from weft.ops.math.comparison import equal, logical_and, logical_not
 from weft.ops.math.division import div_no_nan
 from weft.ops.math.elementwise import add, mul
 from weft.ops.math.reduce_functions import reduce_any, reduce_sum
 from weft.ops.variables.assign import assign_add
+from weft.ops.variables.variable import Variable
 
 
-def _hits(labels: Any, chosen: Any, class_id: int | None) -> tuple[Tensor, Tensor, Tensor]:
+def _hits(labels: TensorLike, chosen: TensorLike, class_id: int | None) -> tuple[Tensor, Tensor, Tensor]:
     """For each example how many chosen classes are labels, how many are not, and how many labels were not chosen."""
-    labels, chosen = cast(convert_to_tensor(labels), dtypes.int64), cast(convert_to_tensor(chosen), dtypes.int64)
-    if labels.dims is not None and chosen.dims is not None and len(labels.dims) == len(chosen.dims) - 1:
+    labels, chosen = convert_to_tensor(labels), convert_to_tensor(chosen)
+    rank, chosen_rank = rank_of(labels), rank_of(chosen)
+    labels, chosen = cast(labels, dtypes.int64), cast(chosen, dtypes.int64)
+    if rank is not None and chosen_rank is not None and rank == chosen_rank - 1:
         labels = expand_dims(labels, -1)
     same = equal(expand_dims(chosen, -1), expand_dims(labels, -2))
     is_label, is_chosen = reduce_any(same, -1), reduce_any(same, -2)
@@ -33,7 +36,7 @@ def _hits(labels: Any, chosen: Any, class_id: int | None) -> tuple[Tensor, Tenso
     return tuple(reduce_sum(as_float(each), -1) for each in (is_label, wanted, counted))  # type: ignore[return-value]
 
 
-def _total(values: Tensor, weights: Any, name: str) -> tuple[Any, Any]:
+def _total(values: Tensor, weights: TensorLike | None, name: str) -> tuple[Variable, Tensor]:
     """A variable of the weighted sum of values so far, and the operation that adds these."""
     if weights is not None:
         values = mul(values, float_weights(weights, values))
@@ -46,8 +49,9 @@ def _place(k: int | None, class_id: int | None) -> str:
 
 
 def _ranked(
-    is_recall: bool, labels: Any, chosen: Any, predictions: Any, k: int | None, class_id: int | None, weights: Any,
-    metrics_collections: Any, updates_collections: Any, name: str | None,
+    is_recall: bool, labels: TensorLike, chosen: TensorLike | None, predictions: TensorLike | None, k: int | None,
+    class_id: int | None, weights: TensorLike | None, metrics_collections: Collections,
+    updates_collections: Collections, name: str | None,
 ) -> Metric:  # fmt: skip
     place = _place(k, class_id)
     default = f"{'recall' if is_recall else 'precision'}_{place}"
@@ -63,8 +67,9 @@ def _ranked(
 
 
 def recall_at_k(
-    labels: Any, predictions: Any, k: int, class_id: int | None = None, weights: Any = None, metrics_collections: Any = None,
-    updates_collections: Any = None, name: str | None = None,
+    labels: TensorLike, predictions: TensorLike, k: int, class_id: int | None = None,
+    weights: TensorLike | None = None, metrics_collections: Collections = None,
+    updates_collections: Collections = None, name: str | None = None,
 ) -> Metric:  # fmt: skip
     """The share of labels that are among the k classes with the greatest predictions.
 
@@ -81,24 +86,27 @@ def recall_at_k(
 
 
 def recall_at_top_k(
-    labels: Any, predictions_idx: Any, k: int | None = None, class_id: int | None = None, weights: Any = None,
-    metrics_collections: Any = None, updates_collections: Any = None, name: str | None = None,
+    labels: TensorLike, predictions_idx: TensorLike, k: int | None = None, class_id: int | None = None,
+    weights: TensorLike | None = None, metrics_collections: Collections = None,
+    updates_collections: Collections = None, name: str | None = None,
 ) -> Metric:  # fmt: skip
     """`recall_at_k` of classes `[..., k]` that were chosen before."""
     return _ranked(True, labels, predictions_idx, None, k, class_id, weights, metrics_collections, updates_collections, name)
 
 
 def precision_at_k(
-    labels: Any, predictions: Any, k: int, class_id: int | None = None, weights: Any = None, metrics_collections: Any = None,
-    updates_collections: Any = None, name: str | None = None,
+    labels: TensorLike, predictions: TensorLike, k: int, class_id: int | None = None,
+    weights: TensorLike | None = None, metrics_collections: Collections = None,
+    updates_collections: Collections = None, name: str | None = None,
 ) -> Metric:  # fmt: skip
     """The share of the k classes with the greatest predictions that are labels; arguments as of `recall_at_k`."""
     return _ranked(False, labels, None, predictions, k, class_id, weights, metrics_collections, updates_collections, name)
 
 
 def precision_at_top_k(
-    labels: Any, predictions_idx: Any, k: int | None = None, class_id: int | None = None, weights: Any = None,
-    metrics_collections: Any = None, updates_collections: Any = None, name: str | None = None,
+    labels: TensorLike, predictions_idx: TensorLike, k: int | None = None, class_id: int | None = None,
+    weights: TensorLike | None = None, metrics_collections: Collections = None,
+    updates_collections: Collections = None, name: str | None = None,
 ) -> Metric:  # fmt: skip
     """`precision_at_k` of classes `[..., k]` that were chosen before."""
     return _ranked(False, labels, predictions_idx, None, k, class_id, weights, metrics_collections, updates_collections, name)

@@ -11,7 +11,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from weft.framework import dtypes, nest
+from weft.framework.aliases import DTypeLike, Initializer, Nest, Partitioner, SizeLike
 from weft.framework.constant_value import constant_value
+from weft.framework.dtypes import DType
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
@@ -19,7 +21,7 @@ from weft.framework.tensor_shape import Dimension, TensorShape
 from weft.ops.array.filling import zeros
 from weft.ops.array.joining import concat
 from weft.ops.array.shape_ops import shape as shape_of
-from weft.ops.variables.variable_scope import get_variable, variable_scope
+from weft.ops.variables.variable_scope import ScopeLike, get_variable, variable_scope
 
 WEIGHTS_NAME = "kernel"
 BIAS_NAME = "bias"
@@ -37,7 +39,7 @@ class RNNCell:
         dtype: the type of the variables; that of the inputs when None.
     """
 
-    def __init__(self, trainable: bool = True, name: str | None = None, dtype: Any = None, **kwargs: Any) -> None:
+    def __init__(self, trainable: bool = True, name: str | None = None, dtype: DTypeLike | None = None, **kwargs: Any) -> None:
         self._reuse = kwargs.pop("_reuse", None)
         if kwargs:
             raise TypeError(f"{type(self).__name__}: unknown arguments {sorted(kwargs)}")
@@ -54,17 +56,17 @@ class RNNCell:
         return self._base_name
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> DType | None:
         """The type of the variables; None before the first call when it was not given."""
         return self._dtype
 
     @property
-    def state_size(self) -> Any:
+    def state_size(self) -> Nest:
         """The sizes of the state: an integer, a TensorShape, or a nested tuple of them."""
         raise NotImplementedError(f"{type(self).__name__} has no state_size")
 
     @property
-    def output_size(self) -> Any:
+    def output_size(self) -> Nest:
         """The size of the output: an integer or a TensorShape."""
         raise NotImplementedError(f"{type(self).__name__} has no output_size")
 
@@ -89,7 +91,7 @@ class RNNCell:
 
     non_trainable_weights = non_trainable_variables
 
-    def __call__(self, inputs: Any, state: Any, scope: Any = None) -> Any:
+    def __call__(self, inputs: Nest, state: Nest, scope: ScopeLike = None) -> Nest:
         """The output and the new state of one step.
 
         Args:
@@ -111,19 +113,21 @@ class RNNCell:
                 self.built = True
             return self.call(inputs, state)
 
-    def _open_scope(self, scope: Any) -> None:
+    def _open_scope(self, scope: ScopeLike) -> None:
         name = self._base_name if scope is None and self._reuse else scope
         with variable_scope(name, default_name=self._base_name) as opened:
             self._variable_scope = opened
 
-    def build(self, inputs_shape: Any) -> None:
+    def build(self, inputs_shape: Nest) -> None:
         """Make the variables; called once, before the first `call`."""
 
-    def call(self, inputs: Any, state: Any) -> Any:
+    def call(self, inputs: Nest, state: Nest) -> Nest:
         """The output and the new state of one step."""
         raise NotImplementedError(f"{type(self).__name__} has no call")
 
-    def add_variable(self, name: str, shape: Sequence[Any], initializer: Any = None, partitioner: Any = None) -> Any:
+    def add_variable(
+        self, name: str, shape: Sequence[Any], initializer: Initializer | None = None, partitioner: Partitioner | None = None
+    ) -> Any:
         """Make a variable of the cell."""
         variable = get_variable(
             name, shape, dtype=self._dtype, initializer=initializer, trainable=self.trainable, partitioner=partitioner
@@ -133,12 +137,14 @@ class RNNCell:
 
     add_weight = add_variable
 
-    def zero_state(self, batch_size: Any, dtype: Any) -> Any:
+    def zero_state(self, batch_size: SizeLike, dtype: DTypeLike) -> Nest:
         """The state of zeros, in the structure of `state_size`, for a batch of a size."""
         with get_default_graph().name_scope(type(self).__name__ + "ZeroState"):
             return zero_state_tensors(self.state_size, batch_size, dtype)
 
-    def get_initial_state(self, inputs: Any = None, batch_size: Any = None, dtype: Any = None) -> Any:
+    def get_initial_state(
+        self, inputs: Nest = None, batch_size: SizeLike | None = None, dtype: DTypeLike | None = None
+    ) -> Nest:
         """The state of zeros, for the batch and type of `inputs` (batch first) or those given."""
         if inputs is not None:
             tensor = convert_to_tensor(inputs, name="inputs")
@@ -162,7 +168,7 @@ def _snake_case(name: str) -> str:
     return "private" + snake if snake.startswith("_") else snake
 
 
-def like_rnn_cell(cell: Any) -> bool:
+def like_rnn_cell(cell: Nest) -> bool:
     """Whether an object has what a cell needs."""
     try:
         return callable(cell) and hasattr(cell, "zero_state") and cell.output_size is not None and cell.state_size is not None
@@ -170,7 +176,7 @@ def like_rnn_cell(cell: Any) -> bool:
         return False
 
 
-def assert_like_rnn_cell(name: str, cell: Any) -> None:
+def assert_like_rnn_cell(name: str, cell: Nest) -> None:
     """TypeError when an object is no cell."""
     conditions = {
         "'output_size' property is missing": hasattr(cell, "output_size"),
@@ -192,21 +198,21 @@ def known_depth(inputs_shape: TensorShape) -> int:
     return int(depth)
 
 
-def batch_size_of(tensor: Tensor, axis: int) -> Any:
+def batch_size_of(tensor: Tensor, axis: int) -> int | Tensor:
     """The size along an axis: an integer when it is known, a scalar tensor otherwise."""
     from_shape = tensor.shape[axis].value if tensor.shape.ndims is not None else None
     return shape_of(tensor)[axis] if from_shape is None else from_shape
 
 
-def zero_state_tensors(state_size: Any, batch_size: Any, dtype: Any) -> Any:
+def zero_state_tensors(state_size: Nest, batch_size: SizeLike, dtype: DTypeLike) -> Nest:
     """Zeros of `[batch, size]` for each of the sizes of a state; one type for all, or one for each."""
     types = dtype if nest.is_nested(dtype) else nest.map_structure(lambda _: dtype, state_size)
     return nest.map_structure(lambda size, kind: _zeros_of(size, batch_size, kind), state_size, types)
 
 
-def _zeros_of(size: Any, batch_size: Any, dtype: Any) -> Tensor:
+def _zeros_of(size: Nest, batch_size: SizeLike, dtype: DTypeLike) -> Tensor:
     static = batch_size.value if isinstance(batch_size, Dimension) else batch_size
-    sizes = size.as_list() if isinstance(size, TensorShape) else [int(size)]
+    sizes: list[Any] = size.as_list() if isinstance(size, TensorShape) else [int(size)]
     if not isinstance(static, Tensor):
         return zeros([static, *sizes], dtype=dtype)
     known = constant_value(static)

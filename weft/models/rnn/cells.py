@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from weft.framework.aliases import DTypeLike, Initializer, Nest
+from weft.framework.dtypes import DType
 from weft.framework.operation import Tensor
 from weft.framework.tensor_shape import TensorShape
 from weft.models.rnn.cell import BIAS_NAME, WEIGHTS_NAME, RNNCell, known_depth
@@ -35,7 +37,7 @@ class BasicRNNCell(RNNCell):
         activation: Callable[[Any], Any] | None = None,
         reuse: bool | None = None,
         name: str | None = None,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(_reuse=reuse, name=name, dtype=dtype, **kwargs)
@@ -58,7 +60,7 @@ class BasicRNNCell(RNNCell):
         self._kernel = self.add_variable(WEIGHTS_NAME, [depth + self._num_units, self._num_units])
         self._bias = self.add_variable(BIAS_NAME, [self._num_units], initializer=zeros_initializer(dtype=self.dtype))
 
-    def call(self, inputs: Any, state: Any) -> Any:
+    def call(self, inputs: Nest, state: Nest) -> Nest:
         """One step."""
         output = self._activation(bias_add(matmul(concat([inputs, state], 1), self._kernel), self._bias))
         return output, output
@@ -82,10 +84,10 @@ class GRUCell(RNNCell):
         num_units: int,
         activation: Callable[[Any], Any] | None = None,
         reuse: bool | None = None,
-        kernel_initializer: Any = None,
-        bias_initializer: Any = None,
+        kernel_initializer: Initializer | None = None,
+        bias_initializer: Initializer | None = None,
         name: str | None = None,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(_reuse=reuse, name=name, dtype=dtype, **kwargs)
@@ -115,7 +117,7 @@ class GRUCell(RNNCell):
         self._candidate_kernel = self.add_variable(f"candidate/{WEIGHTS_NAME}", [depth, size], self._kernel_initializer)
         self._candidate_bias = self.add_variable(f"candidate/{BIAS_NAME}", [size], candidate)
 
-    def call(self, inputs: Any, state: Any) -> Any:
+    def call(self, inputs: Nest, state: Nest) -> Nest:
         """One step."""
         gates = sigmoid(bias_add(matmul(concat([inputs, state], 1), self._gate_kernel), self._gate_bias))
         reset, update = split(value=gates, num_or_size_splits=2, axis=1)
@@ -131,11 +133,12 @@ class LSTMStateTuple(NamedTuple):
     h: Any
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> DType:
         """The type of both; TypeError when they differ."""
         if self.c.dtype != self.h.dtype:
             raise TypeError(f"Inconsistent internal state: {self.c.dtype} vs {self.h.dtype}")
-        return self.c.dtype
+        found: DType = self.c.dtype
+        return found
 
 
 class BasicLSTMCell(RNNCell):
@@ -159,7 +162,7 @@ class BasicLSTMCell(RNNCell):
         activation: Callable[[Any], Any] | None = None,
         reuse: bool | None = None,
         name: str | None = None,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(_reuse=reuse, name=name, dtype=dtype, **kwargs)
@@ -171,7 +174,7 @@ class BasicLSTMCell(RNNCell):
         self._activation = activation or tanh
 
     @property
-    def state_size(self) -> Any:
+    def state_size(self) -> Nest:
         """The sizes of memory and output."""
         size = self._num_units
         return LSTMStateTuple(size, size) if self._state_is_tuple else 2 * size
@@ -187,7 +190,7 @@ class BasicLSTMCell(RNNCell):
         self._kernel = self.add_variable(WEIGHTS_NAME, [depth + self._num_units, 4 * self._num_units])
         self._bias = self.add_variable(BIAS_NAME, [4 * self._num_units], initializer=zeros_initializer(dtype=self.dtype))
 
-    def call(self, inputs: Any, state: Any) -> Any:
+    def call(self, inputs: Nest, state: Nest) -> Nest:
         """One step."""
         c, h = state if self._state_is_tuple else split(value=state, num_or_size_splits=2, axis=1)
         gates = bias_add(matmul(concat([inputs, h], 1), self._kernel), self._bias)
@@ -221,7 +224,7 @@ class LSTMCell(RNNCell):
         num_units: int,
         use_peepholes: bool = False,
         cell_clip: float | None = None,
-        initializer: Any = None,
+        initializer: Initializer | None = None,
         num_proj: int | None = None,
         proj_clip: float | None = None,
         num_unit_shards: int | None = None,
@@ -231,7 +234,7 @@ class LSTMCell(RNNCell):
         activation: Callable[[Any], Any] | None = None,
         reuse: bool | None = None,
         name: str | None = None,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(_reuse=reuse, name=name, dtype=dtype, **kwargs)
@@ -250,7 +253,7 @@ class LSTMCell(RNNCell):
         self._activation = activation or tanh
 
     @property
-    def state_size(self) -> Any:
+    def state_size(self) -> Nest:
         """The sizes of memory and output."""
         c, h = self._num_units, self.output_size
         return LSTMStateTuple(c, h) if self._state_is_tuple else c + h
@@ -272,7 +275,7 @@ class LSTMCell(RNNCell):
             name = f"projection/{WEIGHTS_NAME}"
             self._projection = self.add_variable(name, [size, self._num_proj], initializer, self._proj_partitioner)
 
-    def call(self, inputs: Any, state: Any) -> Any:
+    def call(self, inputs: Nest, state: Nest) -> Nest:
         """One step."""
         sizes = [self._num_units, self.output_size]
         c, h = state if self._state_is_tuple else split(value=state, num_or_size_splits=sizes, axis=1)
@@ -305,7 +308,7 @@ class LSTMBlockCell(LSTMCell):
 
     def __init__(
         self, num_units: int, forget_bias: float = 1.0, cell_clip: float | None = None, use_peephole: bool = False,
-        dtype: Any = None, reuse: bool | None = None, name: str = "lstm_cell",
+        dtype: DTypeLike | None = None, reuse: bool | None = None, name: str = "lstm_cell",
     ) -> None:  # fmt: skip
         super().__init__(num_units, use_peephole, cell_clip, forget_bias=forget_bias, reuse=reuse, name=name, dtype=dtype)
 
@@ -314,5 +317,5 @@ def _clipped(tensor: Tensor, limit: float | None) -> Tensor:
     return tensor if limit is None else clip_by_value(tensor, -limit, limit)
 
 
-def _lstm_state(c: Tensor, h: Tensor, as_tuple: bool) -> Any:
+def _lstm_state(c: Tensor, h: Tensor, as_tuple: bool) -> Nest:
     return LSTMStateTuple(c, h) if as_tuple else concat([c, h], 1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from weft.framework import dtypes, nest
+from weft.framework.aliases import DTypeLike, Nest, SizeLike, TensorLike
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import TensorShape
@@ -18,19 +19,19 @@ from weft.ops.array.tiling import reverse
 from weft.ops.control_flow.tensor_array import TensorArray
 from weft.ops.control_flow.while_loop import while_loop
 from weft.ops.math.comparison import less
-from weft.ops.variables.variable_scope import variable_scope
+from weft.ops.variables.variable_scope import ScopeLike, variable_scope
 
 
 def dynamic_rnn(
-    cell: Any,
-    inputs: Any,
-    sequence_length: Any = None,
-    initial_state: Any = None,
-    dtype: Any = None,
+    cell: Nest,
+    inputs: Nest,
+    sequence_length: TensorLike | None = None,
+    initial_state: Nest = None,
+    dtype: DTypeLike | None = None,
     parallel_iterations: int | None = None,
     swap_memory: bool = False,
     time_major: bool = False,
-    scope: Any = None,
+    scope: ScopeLike = None,
 ) -> tuple[Any, Any]:
     """The outputs of a cell at every step, and its last state.
 
@@ -80,7 +81,14 @@ def _swap(tensor: Tensor) -> Tensor:
 
 
 def _loop(
-    cell: Any, inputs: Any, state: Any, lengths: Any, batch: Any, dtype: Any, parallel_iterations: int, swap_memory: bool
+    cell: Nest,
+    inputs: Nest,
+    state: Nest,
+    lengths: Tensor | None,
+    batch: SizeLike,
+    dtype: DTypeLike,
+    parallel_iterations: int,
+    swap_memory: bool,
 ) -> tuple[Any, Any]:
     leaves = nest.flatten(inputs)
     for leaf in leaves:
@@ -101,7 +109,7 @@ def _loop(
         TensorArray(output_type, steps, element_shape=shape, tensor_array_name=f"output_{i}") for i, shape in enumerate(shapes)
     )
 
-    def body(time: Any, targets: Any, state: Any) -> Any:
+    def body(time: Tensor, targets: Nest, state: Nest) -> Any:
         each = nest.pack_sequence_as(inputs, [source.read(time) for source in sources])
         output, new_state = masked_step(time, lengths, state, lambda: cell(each, state), zeros)
         nest.assert_same_structure(state, new_state)
@@ -126,17 +134,17 @@ def _loop(
 
 
 def bidirectional_dynamic_rnn(
-    cell_fw: Any,
-    cell_bw: Any,
-    inputs: Any,
-    sequence_length: Any = None,
-    initial_state_fw: Any = None,
-    initial_state_bw: Any = None,
-    dtype: Any = None,
+    cell_fw: Nest,
+    cell_bw: Nest,
+    inputs: Nest,
+    sequence_length: TensorLike | None = None,
+    initial_state_fw: Nest = None,
+    initial_state_bw: Nest = None,
+    dtype: DTypeLike | None = None,
     parallel_iterations: int | None = None,
     swap_memory: bool = False,
     time_major: bool = False,
-    scope: Any = None,
+    scope: ScopeLike = None,
 ) -> tuple[tuple[Any, Any], tuple[Any, Any]]:
     """Two networks over the inputs, the second from the end of each sequence.
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from weft.framework import dtypes, nest
+from weft.framework.aliases import DTypeLike, Nest, SizeLike
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import TensorShape
@@ -21,11 +22,15 @@ from weft.ops.control_flow.while_loop import while_loop
 from weft.ops.math.comparison import logical_not, logical_or
 from weft.ops.math.elementwise import add
 from weft.ops.math.reduce_functions import reduce_all
-from weft.ops.variables.variable_scope import variable_scope
+from weft.ops.variables.variable_scope import ScopeLike, variable_scope
 
 
 def raw_rnn(
-    cell: Any, loop_fn: Callable[..., Any], parallel_iterations: int | None = None, swap_memory: bool = False, scope: Any = None
+    cell: Nest,
+    loop_fn: Callable[..., Any],
+    parallel_iterations: int | None = None,
+    swap_memory: bool = False,
+    scope: ScopeLike = None,
 ) -> tuple[Any, Any, Any]:
     """Run a cell as `loop_fn` says.
 
@@ -62,7 +67,7 @@ def raw_rnn(
 class _RawLoop:
     """What one raw_rnn carries from step to step, and the step."""
 
-    def __init__(self, cell: Any, loop_fn: Callable[..., Any]) -> None:
+    def __init__(self, cell: Nest, loop_fn: Callable[..., Any]) -> None:
         self._cell = cell
         self._loop_fn = loop_fn
         time = constant(0, dtypes.int32)
@@ -86,7 +91,7 @@ class _RawLoop:
         carried = loop_state if self.has_loop_state else constant(0, dtypes.int32)
         self.start = (time, convert_to_tensor(finished), inputs, arrays, state, carried)
 
-    def body(self, time: Any, finished: Any, inputs: Any, arrays: Any, state: Any, loop_state: Any) -> Any:
+    def body(self, time: Tensor, finished: Tensor, inputs: Nest, arrays: Nest, state: Nest, loop_state: Nest) -> Any:
         """One step."""
         output, new_state = self._cell(inputs, state)
         nest.assert_same_structure(state, new_state)
@@ -97,7 +102,7 @@ class _RawLoop:
         nest.assert_same_structure(inputs, next_inputs)
         nest.assert_same_structure(self.emitted, emitted)
 
-        def kept(old: Any, new: Any) -> Any:
+        def kept(old: Tensor, new: Tensor) -> Tensor:
             new = convert_to_tensor(new)
             if new.get_shape().ndims == 0:
                 return new
@@ -112,7 +117,7 @@ class _RawLoop:
         return following, logical_or(finished, now), next_inputs, written, next_state, carried
 
 
-def _sizes(emitted: Any) -> tuple[list[int] | None, Any]:
+def _sizes(emitted: Nest) -> tuple[list[int] | None, Any]:
     """What is known of the size of what one example emits, and the size as a number, a list or a tensor."""
     if isinstance(emitted, Tensor):
         if emitted.get_shape().is_fully_defined():
@@ -123,7 +128,7 @@ def _sizes(emitted: Any) -> tuple[list[int] | None, Any]:
     return known, known
 
 
-def _zeros(batch: Any, known: list[int] | None, size: Any, dtype: Any) -> Tensor:
+def _zeros(batch: SizeLike, known: list[int] | None, size: Nest, dtype: DTypeLike) -> Tensor:
     made = zeros(concat([[batch], size], 0) if known != [] else [batch], dtype)
     if known is not None:
         made.set_shape([batch if isinstance(batch, int) else None, *known])

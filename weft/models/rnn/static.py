@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from weft.framework import nest
+from weft.framework.aliases import DTypeLike, Nest, SizeLike, TensorLike
+from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import TensorShape
 from weft.models.rnn.cell import assert_like_rnn_cell
@@ -13,16 +15,28 @@ from weft.models.rnn.step import batch_size_from, common_dtype, lengths_of, mask
 from weft.ops.array.joining import concat, stack, unstack
 from weft.ops.array.sequences import reverse_sequence
 from weft.ops.control_flow.ordering import with_dependencies
-from weft.ops.variables.variable_scope import variable_scope
+from weft.ops.variables.variable_scope import ScopeLike, variable_scope
+
+
+class StateSaver(Protocol):
+    """An object that keeps the states of sequences between runs."""
+
+    def state(self, name: str) -> Tensor:
+        """The state of this name, `[batch, ...]`."""
+        ...
+
+    def save_state(self, name: str, value: Tensor) -> Operation | Tensor:
+        """Keep a state by this name; the result is the node that does."""
+        ...
 
 
 def static_rnn(
-    cell: Any,
-    inputs: Any,
-    initial_state: Any = None,
-    dtype: Any = None,
-    sequence_length: Any = None,
-    scope: Any = None,
+    cell: Nest,
+    inputs: Nest,
+    initial_state: Nest = None,
+    dtype: DTypeLike | None = None,
+    sequence_length: TensorLike | None = None,
+    scope: ScopeLike = None,
 ) -> tuple[list[Any], Any]:
     """The outputs of a cell for each of the inputs, and its last state.
 
@@ -75,7 +89,7 @@ def _check_sizes(inputs: Sequence[Any]) -> None:
             first.get_shape()[1:].assert_is_compatible_with(shape[1:])
 
 
-def _first_state(cell: Any, initial_state: Any, batch: Any, dtype: Any) -> Any:
+def _first_state(cell: Nest, initial_state: Nest, batch: SizeLike, dtype: DTypeLike) -> Nest:
     if initial_state is not None:
         return initial_state
     if not dtype:
@@ -84,7 +98,12 @@ def _first_state(cell: Any, initial_state: Any, batch: Any, dtype: Any) -> Any:
 
 
 def static_state_saving_rnn(
-    cell: Any, inputs: Any, state_saver: Any, state_name: Any, sequence_length: Any = None, scope: Any = None
+    cell: Nest,
+    inputs: Nest,
+    state_saver: StateSaver,
+    state_name: Nest,
+    sequence_length: TensorLike | None = None,
+    scope: ScopeLike = None,
 ) -> tuple[list[Any], Any]:
     """`static_rnn` whose first state comes from an object and whose last one goes back to it.
 
@@ -112,14 +131,14 @@ def static_state_saving_rnn(
 
 
 def static_bidirectional_rnn(
-    cell_fw: Any,
-    cell_bw: Any,
-    inputs: Any,
-    initial_state_fw: Any = None,
-    initial_state_bw: Any = None,
-    dtype: Any = None,
-    sequence_length: Any = None,
-    scope: Any = None,
+    cell_fw: Nest,
+    cell_bw: Nest,
+    inputs: Nest,
+    initial_state_fw: Nest = None,
+    initial_state_bw: Nest = None,
+    dtype: DTypeLike | None = None,
+    sequence_length: TensorLike | None = None,
+    scope: ScopeLike = None,
 ) -> tuple[list[Any], Any, Any]:
     """Two networks over the inputs, one from their end; the outputs of both side by side, and the last state of each."""
     assert_like_rnn_cell("cell_fw", cell_fw)
@@ -140,7 +159,7 @@ def static_bidirectional_rnn(
     return joined, state, state_bw
 
 
-def _turned(sequence: Sequence[Any], lengths: Any) -> list[Any]:
+def _turned(sequence: Sequence[Nest], lengths: TensorLike | None) -> list[Any]:
     """The steps in the opposite order; where sequences have lengths, each within its own."""
     if lengths is None:
         return list(reversed(sequence))

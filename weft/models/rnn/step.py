@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from weft.framework import dtypes, nest
+from weft.framework.aliases import DTypeLike, Nest, SizeLike, TensorLike
+from weft.framework.dtypes import DType
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import TensorShape
@@ -17,7 +19,7 @@ from weft.ops.math.casting import cast
 from weft.ops.math.comparison import greater_equal
 
 
-def lengths_of(sequence_length: Any) -> Tensor:
+def lengths_of(sequence_length: TensorLike) -> Tensor:
     """The lengths as an int32 vector; ValueError when they are none."""
     lengths = cast(convert_to_tensor(sequence_length, name="sequence_length"), dtypes.int32)
     if lengths.get_shape().ndims not in (None, 1):
@@ -25,7 +27,9 @@ def lengths_of(sequence_length: Any) -> Tensor:
     return lengths
 
 
-def masked_step(time: Any, lengths: Tensor | None, state: Any, step: Callable[[], tuple[Any, Any]], zero_output: Any) -> Any:
+def masked_step(
+    time: int | Tensor, lengths: Tensor | None, state: Nest, step: Callable[[], tuple[Any, Any]], zero_output: Nest
+) -> Any:
     """The output and the new state of `step`; past the end of a sequence zeros and the state as it was."""
     output, new_state = step()
     if lengths is None:
@@ -34,7 +38,7 @@ def masked_step(time: Any, lengths: Tensor | None, state: Any, step: Callable[[]
     nest.assert_same_structure(state, new_state)
     over = greater_equal(time, lengths)
 
-    def kept(old: Any, new: Any) -> Any:
+    def kept(old: Tensor, new: Tensor) -> Tensor:
         # Parts of the state without a batch, such as counters, go on.
         if new.get_shape().ndims == 0:
             return new
@@ -45,10 +49,10 @@ def masked_step(time: Any, lengths: Tensor | None, state: Any, step: Callable[[]
     return nest.map_structure(kept, zero_output, output), nest.map_structure(kept, state, new_state)
 
 
-def zero_outputs(output_size: Any, batch_size: Any, dtype: Any) -> Any:
+def zero_outputs(output_size: Nest, batch_size: SizeLike, dtype: DTypeLike) -> Nest:
     """Zeros of `[batch, size]` for each size of an output."""
 
-    def make(size: Any) -> Tensor:
+    def make(size: Nest) -> Tensor:
         sizes = size.as_list() if isinstance(size, TensorShape) else [int(size)]
         made = zeros(stack([batch_size, *sizes]), dtype=dtype)
         made.set_shape([batch_size if isinstance(batch_size, int) else None, *sizes])
@@ -57,11 +61,11 @@ def zero_outputs(output_size: Any, batch_size: Any, dtype: Any) -> Any:
     return nest.map_structure(make, output_size)
 
 
-def common_dtype(dtype: Any, state: Any) -> Any:
+def common_dtype(dtype: DTypeLike, state: Nest) -> DType:
     """The type of outputs: the one given, or that of all parts of the state; ValueError when they differ."""
     if dtype is not None:
         return dtypes.as_dtype(dtype)
-    types = {part.dtype.base_dtype for part in nest.flatten(state)}
+    types: set[DType] = {part.dtype.base_dtype for part in nest.flatten(state)}
     if not types:
         raise ValueError("Unable to infer dtype from empty state.")
     if len(types) > 1:
@@ -69,7 +73,7 @@ def common_dtype(dtype: Any, state: Any) -> Any:
     return types.pop()
 
 
-def batch_size_from(leaves: list[Any], axis: int) -> Any:
+def batch_size_from(leaves: Sequence[Tensor], axis: int) -> int | Tensor:
     """The size of the batch: an integer if any leaf tells it, a scalar tensor otherwise."""
     for leaf in leaves:
         dims = leaf.get_shape()
@@ -78,5 +82,6 @@ def batch_size_from(leaves: list[Any], axis: int) -> Any:
         if dims.ndims < 2:
             raise ValueError(f"Expected input tensor {leaf.name} to have rank at least 2")
         if dims[axis].value is not None:
-            return dims[axis].value
+            size: int = dims[axis].value
+            return size
     return shape_of(leaves[0])[axis]

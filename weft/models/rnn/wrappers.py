@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from weft.framework import nest
+from weft.framework.aliases import DeviceLike, DTypeLike, Nest, SizeLike
 from weft.framework.constant_value import constant_value
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
@@ -20,7 +21,7 @@ from weft.ops.math.division import div
 from weft.ops.math.unary import floor
 from weft.ops.nn.dropout import dropout
 from weft.ops.random.functions import random_uniform
-from weft.ops.variables.variable_scope import variable_scope
+from weft.ops.variables.variable_scope import ScopeLike, variable_scope
 
 
 class MultiRNNCell(RNNCell):
@@ -46,13 +47,13 @@ class MultiRNNCell(RNNCell):
         self._state_is_tuple = state_is_tuple
 
     @property
-    def state_size(self) -> Any:
+    def state_size(self) -> Nest:
         """The state sizes of the cells."""
         sizes = tuple(cell.state_size for cell in self._cells)
         return sizes if self._state_is_tuple else sum(sizes)
 
     @property
-    def output_size(self) -> Any:
+    def output_size(self) -> Nest:
         """The output size of the last cell."""
         return self._cells[-1].output_size
 
@@ -70,14 +71,14 @@ class MultiRNNCell(RNNCell):
 
     trainable_weights = trainable_variables
 
-    def zero_state(self, batch_size: Any, dtype: Any) -> Any:
+    def zero_state(self, batch_size: SizeLike, dtype: DTypeLike) -> Nest:
         """The zero states of the cells."""
         with get_default_graph().name_scope(type(self).__name__ + "ZeroState"):
             if self._state_is_tuple:
                 return tuple(cell.zero_state(batch_size, dtype) for cell in self._cells)
             return super().zero_state(batch_size, dtype)
 
-    def call(self, inputs: Any, state: Any) -> Any:
+    def call(self, inputs: Nest, state: Nest) -> Nest:
         """One step of all cells."""
         if self._state_is_tuple:
             if not nest.is_nested(state):
@@ -98,23 +99,23 @@ class MultiRNNCell(RNNCell):
 class _Wrapper(RNNCell):
     """A cell around another, of whose sizes and variables it is; it has no variable scope of its own."""
 
-    def __init__(self, cell: Any) -> None:
+    def __init__(self, cell: Nest) -> None:
         super().__init__()
         assert_like_rnn_cell("cell", cell)
         self.cell = cell
 
     @property
-    def wrapped_cell(self) -> Any:
+    def wrapped_cell(self) -> Nest:
         """The cell inside."""
         return self.cell
 
     @property
-    def state_size(self) -> Any:
+    def state_size(self) -> Nest:
         """The state size of the cell inside."""
         return self.cell.state_size
 
     @property
-    def output_size(self) -> Any:
+    def output_size(self) -> Nest:
         """The output size of the cell inside."""
         return self.cell.output_size
 
@@ -132,7 +133,7 @@ class _Wrapper(RNNCell):
 
     trainable_weights = trainable_variables
 
-    def zero_state(self, batch_size: Any, dtype: Any) -> Any:
+    def zero_state(self, batch_size: SizeLike, dtype: DTypeLike) -> Nest:
         """The zero state of the cell inside."""
         with get_default_graph().name_scope(type(self).__name__ + "ZeroState"):
             return self.cell.zero_state(batch_size, dtype)
@@ -154,13 +155,13 @@ class DropoutWrapper(_Wrapper):
 
     def __init__(
         self,
-        cell: Any,
-        input_keep_prob: Any = 1.0,
-        output_keep_prob: Any = 1.0,
-        state_keep_prob: Any = 1.0,
+        cell: Nest,
+        input_keep_prob: float | Tensor = 1.0,
+        output_keep_prob: float | Tensor = 1.0,
+        state_keep_prob: float | Tensor = 1.0,
         variational_recurrent: bool = False,
-        input_size: Any = None,
-        dtype: Any = None,
+        input_size: Nest = None,
+        dtype: DTypeLike | None = None,
         seed: int | None = None,
         dropout_state_filter_visitor: Callable[[Any], Any] | None = None,
     ) -> None:
@@ -176,7 +177,7 @@ class DropoutWrapper(_Wrapper):
         if variational_recurrent:
             self._make_noise(input_size, dtype)
 
-    def _make_noise(self, input_size: Any, dtype: Any) -> None:
+    def _make_noise(self, input_size: Nest, dtype: DTypeLike) -> None:
         if dtype is None:
             raise ValueError("When variational_recurrent=True, dtype must be provided")
         if input_size is None and _may_drop(self._input_keep_prob):
@@ -184,7 +185,7 @@ class DropoutWrapper(_Wrapper):
                 "When variational_recurrent=True and input_keep_prob < 1.0 or is unknown, input_size must be provided"
             )
 
-        def noise(sizes: Any, salt: str) -> Any:
+        def noise(sizes: Nest, salt: str) -> Nest:
             flat = [
                 random_uniform([1, *TensorShape(size).as_list()], seed=self._seed_of(salt, index), dtype=dtype)
                 for index, size in enumerate(nest.flatten(sizes))
@@ -201,7 +202,7 @@ class DropoutWrapper(_Wrapper):
         digest = hashlib.md5(f"{self._seed}{salt}_{index}".encode(), usedforsecurity=False).hexdigest()
         return int(digest[:8], 16) & 0x7FFFFFFF
 
-    def __call__(self, inputs: Any, state: Any, scope: Any = None) -> Any:
+    def __call__(self, inputs: Nest, state: Nest, scope: ScopeLike = None) -> Nest:
         """One step of the cell, with parts of what goes in and out dropped."""
         if _may_drop(self._input_keep_prob):
             inputs = self._dropped(inputs, "input", self._input_keep_prob)
@@ -212,7 +213,7 @@ class DropoutWrapper(_Wrapper):
             output = self._dropped(output, "output", self._output_keep_prob)
         return output, new_state
 
-    def _dropped(self, values: Any, salt: str, keep_prob: Any, chosen: Any = True) -> Any:
+    def _dropped(self, values: Nest, salt: str, keep_prob: float | Tensor, chosen: Nest = True) -> Nest:
         leaves = nest.flatten(values)
         wanted = [chosen] * len(leaves) if isinstance(chosen, bool) else _spread(values, chosen)
         noises = nest.flatten(getattr(self, f"_{salt}_noise")) if self._variational else [None] * len(leaves)
@@ -229,7 +230,7 @@ class DropoutWrapper(_Wrapper):
         return nest.pack_sequence_as(values, result)
 
 
-def _probability(value: Any, name: str) -> Tensor:
+def _probability(value: float | Tensor, name: str) -> float | Tensor:
     tensor = convert_to_tensor(value, name=name)
     known = constant_value(tensor)
     if known is None:
@@ -239,11 +240,11 @@ def _probability(value: Any, name: str) -> Tensor:
     return value
 
 
-def _may_drop(keep_prob: Any) -> bool:
+def _may_drop(keep_prob: float | Tensor) -> bool:
     return isinstance(keep_prob, Tensor) or float(keep_prob) < 1
 
 
-def _all_but_memory(state: Any) -> Any:
+def _all_but_memory(state: Nest) -> Nest:
     """By default no part of an LSTM's memory is dropped."""
     if isinstance(state, LSTMStateTuple):
         return LSTMStateTuple(c=False, h=True)
@@ -252,7 +253,7 @@ def _all_but_memory(state: Any) -> Any:
     return True
 
 
-def _spread(values: Any, chosen: Any) -> list[bool]:
+def _spread(values: Tensor, chosen: Tensor) -> list[bool]:
     """The choice for each leaf; one for a whole part of the structure holds for all of it."""
     if isinstance(chosen, bool):
         return [chosen] * len(nest.flatten(values))
@@ -268,17 +269,17 @@ class ResidualWrapper(_Wrapper):
         residual_fn: a function `(inputs, outputs) -> outputs` to use instead of the sum.
     """
 
-    def __init__(self, cell: Any, residual_fn: Callable[[Any, Any], Any] | None = None) -> None:
+    def __init__(self, cell: Nest, residual_fn: Callable[[Any, Any], Any] | None = None) -> None:
         super().__init__(cell)
         self._residual = residual_fn or _sum
 
-    def __call__(self, inputs: Any, state: Any, scope: Any = None) -> Any:
+    def __call__(self, inputs: Nest, state: Nest, scope: ScopeLike = None) -> Nest:
         """One step of the cell, with the inputs added."""
         outputs, new_state = self.cell(inputs, state, scope=scope)
         return self._residual(inputs, outputs), new_state
 
 
-def _sum(inputs: Any, outputs: Any) -> Any:
+def _sum(inputs: Nest, outputs: Nest) -> Nest:
     nest.assert_same_structure(inputs, outputs)
     for given, made in zip(nest.flatten(inputs), nest.flatten(outputs), strict=True):
         given.get_shape().assert_is_compatible_with(made.get_shape())
@@ -293,16 +294,16 @@ class DeviceWrapper(_Wrapper):
         device: a device name or function.
     """
 
-    def __init__(self, cell: Any, device: Any) -> None:
+    def __init__(self, cell: Nest, device: DeviceLike) -> None:
         super().__init__(cell)
         self._device = device
 
-    def zero_state(self, batch_size: Any, dtype: Any) -> Any:
+    def zero_state(self, batch_size: SizeLike, dtype: DTypeLike) -> Nest:
         """The zero state, on the device."""
         with get_default_graph().device(self._device):
             return super().zero_state(batch_size, dtype)
 
-    def __call__(self, inputs: Any, state: Any, scope: Any = None) -> Any:
+    def __call__(self, inputs: Nest, state: Nest, scope: ScopeLike = None) -> Nest:
         """One step, on the device."""
         with get_default_graph().device(self._device):
             return self.cell(inputs, state, scope=scope)

@@ -13,7 +13,7 @@ from weft.ops.declaration import Role, no_outputs, op
 
 
 @op("NoOp", "->", role=Role.ORDER, infer=no_outputs, gradient=None)
-def no_op(xp):
+def no_op(xp) -> tuple[()]:
     """Nothing."""
     return ()
 

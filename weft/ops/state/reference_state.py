@@ -6,11 +6,11 @@ through.
 
 from __future__ import annotations
 
-from typing import Any
-
 from weft.errors import InvalidArgumentError, OutOfRangeError
 from weft.framework import dtypes
+from weft.framework.aliases import Array, Result
 from weft.framework.dtypes import DType
+from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation
 from weft.framework.tensor_shape import Dims, brackets, merge_dims
 from weft.ops.declaration import Role, from_attr, not_differentiable, op, same_as_input, scalar_shape
@@ -20,7 +20,7 @@ INDICES = (dtypes.int32, dtypes.int64)
 
 
 @op("VariableV2", "-> ref: Ref(dtype)", role=Role.VARIABLE, infer=from_attr("shape"), gradient=None, stateful=True)
-def variable_v2(*, shape: Dims, dtype: DType, container: str = "", shared_name: str = ""):
+def variable_v2(*, shape: Dims, dtype: DType, container: str = "", shared_name: str = "") -> Result:
     """A variable's slot; the runtime binds it by container and name, so there is nothing to compute."""
 
 
@@ -30,7 +30,7 @@ def _shape_unless_scalar(node: Operation) -> list[Dims]:
 
 
 @op("Variable", "-> ref: Ref(dtype)", role=Role.VARIABLE, infer=_shape_unless_scalar, gradient=None, stateful=True)
-def variable_v1(*, shape: Dims, dtype: DType, container: str = "", shared_name: str = ""):
+def variable_v1(*, shape: Dims, dtype: DType, container: str = "", shared_name: str = "") -> Result:
     """The older form of VariableV2, for graphs from elsewhere."""
 
 
@@ -43,12 +43,12 @@ def _updated(node: Operation) -> list[Dims]:
     return [merge_dims(node.inputs[0].dims, node.inputs[1].dims)]
 
 
-def _check_assigned(node: Operation, ref: Any, value: Any) -> None:
+def _check_assigned(node: Operation, ref: Array, value: Array) -> None:
     if ref is not None and value is not None and node.attrs["validate_shape"]:
         _check_same_shape(ref, value)
 
 
-def _check_same_shape(ref: Any, value: Any) -> None:
+def _check_same_shape(ref: Array, value: Array) -> None:
     if ref.shape != value.shape:
         raise InvalidArgumentError(
             None,
@@ -61,14 +61,14 @@ def _check_same_shape(ref: Any, value: Any) -> None:
 @op("Assign", "ref: Ref(T), value: T -> output_ref: Ref(T)", role=Role.ASSIGNMENT,
     infer=_assigned, gradient=not_differentiable, stateful=True,
     updates=("ref",), allows_uninitialized=True, check=_check_assigned)  # fmt: skip
-def assign(ref, value, *, validate_shape: bool = True, use_locking: bool = True):
+def assign(ref: Array, value: Array, *, validate_shape: bool = True, use_locking: bool = True) -> Result:
     """The value."""
     if validate_shape and ref is not None:
         _check_same_shape(ref, value)
     return value
 
 
-def check_update(variable: Any, value: Any) -> None:
+def check_update(variable: Array, value: Array) -> None:
     """Refuse a value that would be broadcast, or give the variable another shape.
 
     Raises:
@@ -83,7 +83,7 @@ def check_update(variable: Any, value: Any) -> None:
 
 @op("AssignAdd", "ref: Ref(T), value: T -> output_ref: Ref(T)", infer=_updated, gradient=not_differentiable, stateful=True,
     updates=("ref",), types={"T": NUMBERS})  # fmt: skip
-def assign_add(ref, value, *, use_locking: bool = False):
+def assign_add(ref: Array, value: Array, *, use_locking: bool = False) -> Result:
     """`ref + value`."""
     check_update(ref, value)
     return ref + value
@@ -91,7 +91,7 @@ def assign_add(ref, value, *, use_locking: bool = False):
 
 @op("AssignSub", "ref: Ref(T), value: T -> output_ref: Ref(T)", infer=_updated, gradient=not_differentiable, stateful=True,
     updates=("ref",), types={"T": NUMBERS})  # fmt: skip
-def assign_sub(ref, value, *, use_locking: bool = False):
+def assign_sub(ref: Array, value: Array, *, use_locking: bool = False) -> Result:
     """`ref - value`."""
     check_update(ref, value)
     return ref - value
@@ -99,12 +99,12 @@ def assign_sub(ref, value, *, use_locking: bool = False):
 
 @op("IsVariableInitialized", "ref: Ref(dtype) -> is_initialized: bool", role=Role.PROBE, infer=scalar_shape, gradient=None,
     stateful=True, allows_uninitialized=True)  # fmt: skip
-def is_variable_initialized(ctx, ref, *, dtype: DType):
+def is_variable_initialized(ctx: OpContext, ref: Array, *, dtype: DType) -> Result:
     """Whether the variable has a value."""
     return ref is not None
 
 
-def raised_by_one(value: Any, limit: int) -> tuple[Any, Any]:
+def raised_by_one(value: Array, limit: int) -> tuple[Array, Array]:
     """The next value of a counter and this one; OutOfRangeError when it has reached its limit."""
     if value >= limit:
         raise OutOfRangeError(None, None, f"Reached limit of {limit}")
@@ -113,6 +113,6 @@ def raised_by_one(value: Any, limit: int) -> tuple[Any, Any]:
 
 @op("CountUpTo", "ref: Ref(T) -> output: T", infer=same_as_input, gradient=None, stateful=True, updates=("ref",),
     types={"T": INDICES})  # fmt: skip
-def count_up_to(ctx, ref, *, limit: int):
+def count_up_to(ctx: OpContext, ref: Array, *, limit: int) -> Array:
     """The counter before it is raised by one, in one locked update; OutOfRangeError at the limit."""
     return raised_by_one(ref, limit)

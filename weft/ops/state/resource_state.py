@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 
 from weft.framework import dtypes
+from weft.framework.aliases import Array, ArrayModule, Gradients, Result
 from weft.framework.dtypes import DType
 from weft.framework.indexed_slices import IndexedSlices
+from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_shape import Dims
 from weft.ops.array.constant import constant
@@ -29,7 +31,7 @@ from weft.ops.state.scatter_update import check_position_inputs, check_positions
 def var_handle_op(
     *, container: str = "", shared_name: str = "", debug_name: str = "", dtype: DType, shape: Dims,
     allowed_devices: list[str] = [],  # noqa: B006 - a declaration, which nobody changes
-):  # fmt: skip
+) -> Result:  # fmt: skip
     """A handle of a variable's slot; the runtime binds it by container and name, so there is nothing to compute."""
 
 
@@ -46,7 +48,7 @@ def _value_shape(node: Operation) -> list[Dims]:
 @op("ReadVariableOp", "resource: resource -> value: dtype", role=Role.READ,
     infer=_value_shape, stateful=True, reads=("resource",),
     gradient=lambda node, grad: [grad])  # fmt: skip
-def read_variable_op(xp, resource, *, dtype: DType):
+def read_variable_op(xp: ArrayModule, resource: Array, *, dtype: DType) -> Result:
     """The value."""
     return resource
 
@@ -54,14 +56,14 @@ def read_variable_op(xp, resource, *, dtype: DType):
 @op("AssignVariableOp", "resource: resource, value: dtype ->", role=Role.ASSIGNMENT,
     infer=no_outputs, gradient=None, stateful=True,
     updates=("resource",), allows_uninitialized=True)  # fmt: skip
-def assign_variable_op(resource, value, *, dtype: DType, validate_shape: bool = False):
+def assign_variable_op(resource: Array, value: Array, *, dtype: DType, validate_shape: bool = False) -> Array:
     """The value."""
     return value
 
 
 @op("AssignAddVariableOp", "resource: resource, value: dtype ->", infer=no_outputs, gradient=None, stateful=True,
     updates=("resource",), types={"dtype": NUMBERS})  # fmt: skip
-def assign_add_variable_op(resource, value, *, dtype: DType):
+def assign_add_variable_op(resource: Array, value: Array, *, dtype: DType) -> Array:
     """The variable plus the value."""
     check_update(resource, value)
     return resource + value
@@ -69,7 +71,7 @@ def assign_add_variable_op(resource, value, *, dtype: DType):
 
 @op("AssignSubVariableOp", "resource: resource, value: dtype ->", infer=no_outputs, gradient=None, stateful=True,
     updates=("resource",), types={"dtype": NUMBERS})  # fmt: skip
-def assign_sub_variable_op(resource, value, *, dtype: DType):
+def assign_sub_variable_op(resource: Array, value: Array, *, dtype: DType) -> Array:
     """The variable minus the value."""
     check_update(resource, value)
     return resource - value
@@ -78,7 +80,7 @@ def assign_sub_variable_op(resource, value, *, dtype: DType):
 @op("VarIsInitializedOp", "resource: resource -> is_initialized: bool", role=Role.PROBE,
     infer=scalar_shape, gradient=not_differentiable,
     stateful=True, reads=("resource",), allows_uninitialized=True)  # fmt: skip
-def var_is_initialized_op(ctx, resource):
+def var_is_initialized_op(ctx: OpContext, resource: Array) -> Result:
     """Whether the variable has a value."""
     return resource is not None
 
@@ -90,7 +92,7 @@ def _rank_of_value(node: Operation) -> list[Dims]:
 
 @op("VariableShape", "input: resource -> output: out_type", infer=_rank_of_value, gradient=not_differentiable, stateful=True,
     reads=("input",), types={"out_type": INDICES})  # fmt: skip
-def variable_shape_node(xp, input, *, out_type: DType = dtypes.int32):
+def variable_shape_node(xp: ArrayModule, input: Array, *, out_type: DType = dtypes.int32) -> Result:
     """The shape of the value."""
     return np.asarray(input.shape, out_type.as_numpy_dtype)
 
@@ -100,7 +102,7 @@ def variable_shape(handle: Tensor) -> Tensor:
     shape = handle_shape(handle)
     if shape is None or None in shape:
         return variable_shape_node(handle)
-    return constant(list(shape), dtypes.int32)
+    return constant([size for size in shape if size is not None], dtypes.int32)
 
 
 def _gathered(node: Operation) -> list[Dims]:
@@ -111,7 +113,7 @@ def _gathered(node: Operation) -> list[Dims]:
     return [shape[:batch] + indices[batch:] + shape[batch + 1 :]]
 
 
-def _gather_gradient(node: Operation, grad: Any) -> list[Any]:
+def _gather_gradient(node: Operation, grad: Tensor) -> Gradients:
     handle, indices = node.inputs
     shape: Any = variable_shape(handle)
     count = expand_dims(size(indices), 0)
@@ -119,7 +121,7 @@ def _gather_gradient(node: Operation, grad: Any) -> list[Any]:
     return [IndexedSlices(values, reshape(indices, count), shape), None]
 
 
-def _check_gathered(node: Operation, variable: Any, indices: Any) -> None:
+def _check_gathered(node: Operation, variable: Array, indices: Array) -> None:
     if variable is not None and indices is not None:
         check_rows(indices, variable.shape[node.attrs["batch_dims"]])
 
@@ -128,8 +130,9 @@ def _check_gathered(node: Operation, variable: Any, indices: Any) -> None:
     gradient=_gather_gradient, reads=("resource",), by_row=True, check=_check_gathered,
     types={"Tindices": INDICES})  # fmt: skip
 def resource_gather(
-    xp, resource, indices, *, batch_dims: int = 0, validate_indices: bool = True, dtype: DType
-):  # fmt: skip
+    xp: ArrayModule, resource: Array, indices: Array, *, batch_dims: int = 0, validate_indices: bool = True,
+    dtype: DType,
+) -> Result:  # fmt: skip
     """The rows of the variable that the indices name."""
     if xp is np and indices.size:
         check_rows(indices, resource.shape[batch_dims])
@@ -148,7 +151,7 @@ def _gathered_nd(node: Operation) -> list[Dims]:
     return [indices[:-1] + shape[indices[-1] :]]
 
 
-def _gather_nd_gradient(node: Operation, grad: Any) -> list[Any]:
+def _gather_nd_gradient(node: Operation, grad: Tensor) -> Gradients:
     handle, indices = node.inputs
     shape: Any = variable_shape(handle)
     if indices.dims is not None and len(indices.dims) == 2 and indices.dims[-1] == 1:
@@ -159,7 +162,7 @@ def _gather_nd_gradient(node: Operation, grad: Any) -> list[Any]:
 @op("ResourceGatherNd", "resource: resource, indices: Tindices -> output: dtype", infer=_gathered_nd, stateful=True,
     gradient=_gather_nd_gradient, reads=("resource",), by_row=True, check=check_position_inputs,
     types={"Tindices": INDICES})  # fmt: skip
-def resource_gather_nd(xp, resource, indices, *, dtype: DType):
+def resource_gather_nd(xp: ArrayModule, resource: Array, indices: Array, *, dtype: DType) -> Result:
     """The parts of the variable that the rows of the indices name."""
     if xp is np:
         check_positions(indices, resource.shape)
@@ -168,6 +171,6 @@ def resource_gather_nd(xp, resource, indices, *, dtype: DType):
 
 @op("ResourceCountUpTo", "resource: resource -> output: T", infer=scalar_shape, gradient=None, stateful=True,
     updates=("resource",), types={"T": INDICES})  # fmt: skip
-def resource_count_up_to(ctx, resource, *, limit: int, T: DType):
+def resource_count_up_to(ctx: OpContext, resource: Array, *, limit: int, T: DType) -> Array:
     """The counter before it is raised by one, in one locked update; OutOfRangeError at the limit."""
     return raised_by_one(resource, limit)

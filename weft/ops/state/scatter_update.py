@@ -15,12 +15,13 @@ import numpy as np
 
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
+from weft.framework.aliases import Array, ArrayModule, Result, TensorLike, VariableLike
 from weft.framework.dtypes import DType
-from weft.framework.operation import Operation
+from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import Dims, merge_dims
 from weft.ops.array.row_order import put_rows, sorted_rows
-from weft.ops.declaration import no_outputs, not_differentiable, op
+from weft.ops.declaration import Gradient, no_outputs, not_differentiable, op
 from weft.ops.math.elementwise import NUMBERS
 from weft.ops.state.reference_state import INDICES
 
@@ -46,7 +47,7 @@ _MIN: Final = _Rule(np.minimum, "min", _ORDERED)
 _MAX: Final = _Rule(np.maximum, "max", _ORDERED)
 
 
-def check_rows(indices: Any, size: int) -> None:
+def check_rows(indices: Array, size: int) -> None:
     """Raise InvalidArgumentError unless all indices are rows of a tensor with `size` of them."""
     wrong = (indices < 0) | (indices >= size)
     if wrong.any():
@@ -55,7 +56,7 @@ def check_rows(indices: Any, size: int) -> None:
         raise InvalidArgumentError(None, None, f"indices{place} = {indices[where]} is not in [0, {size})")
 
 
-def check_positions(indices: Any, shape: tuple[int, ...]) -> None:
+def check_positions(indices: Array, shape: tuple[int, ...]) -> None:
     """Raise InvalidArgumentError unless the last dimension of `indices` holds positions in a tensor of this shape."""
     depth = indices.shape[-1]
     wrong = ((indices < 0) | (indices >= np.asarray(shape[:depth], np.int64))).any(axis=-1)
@@ -67,19 +68,19 @@ def check_positions(indices: Any, shape: tuple[int, ...]) -> None:
         raise InvalidArgumentError(None, None, f"indices{place} = [{position}] does not index into shape [{bounds}]")
 
 
-def check_row_inputs(node: Operation, variable: Any, indices: Any, *others: Any) -> None:
+def check_row_inputs(node: Operation, variable: Array, indices: Array, *others: Array) -> None:
     """`check_rows` for what is known of a node's inputs."""
     if variable is not None and indices is not None:
         check_rows(indices, variable.shape[0])
 
 
-def check_position_inputs(node: Operation, variable: Any, indices: Any, *others: Any) -> None:
+def check_position_inputs(node: Operation, variable: Array, indices: Array, *others: Array) -> None:
     """`check_positions` for what is known of a node's inputs."""
     if variable is not None and indices is not None:
         check_positions(indices, variable.shape)
 
 
-def _combine(xp: Any, rule: _Rule, ref: Any, key: Any, updates: Any) -> Any:
+def _combine(xp: ArrayModule, rule: _Rule, ref: Array, key: Array, updates: Array) -> Array:
     if rule is _DIV and ref.dtype.kind in "iu":
         # Repeated divisions that drop the remainder amount to one by the product.
         return _truncated_quotient(xp, ref, _combine(xp, _MUL, xp.ones_like(ref), key, updates))
@@ -96,7 +97,7 @@ def _combine(xp: Any, rule: _Rule, ref: Any, key: Any, updates: Any) -> Any:
     return result
 
 
-def _accumulate(ufunc: Any, table: Any, indices: Any, updates: Any) -> None:
+def _accumulate(ufunc: Array, table: Array, indices: Array, updates: Array) -> None:
     """`ufunc.at` for rows: nearly all of them come once, and those at once are many times faster than one by one."""
     order, ordered, is_first = sorted_rows(indices)
     places, rows = order[is_first], ordered[is_first]
@@ -106,17 +107,17 @@ def _accumulate(ufunc: Any, table: Any, indices: Any, updates: Any) -> None:
         ufunc.at(table, ordered[again], updates[order[again]])
 
 
-def _truncated_quotient(xp: Any, x: Any, y: Any) -> Any:
+def _truncated_quotient(xp: ArrayModule, x: Array, y: Array) -> Array:
     return (xp.abs(x) // xp.abs(y)) * (xp.sign(x) * xp.sign(y))
 
 
-def _scatter(xp: Any, rule: _Rule, ref: Any, indices: Any, updates: Any) -> Any:
+def _scatter(xp: ArrayModule, rule: _Rule, ref: Array, indices: Array, updates: Array) -> Array:
     if xp is np:
         check_rows(indices, ref.shape[0])
     return _combine(xp, rule, ref, indices, updates)
 
 
-def _scatter_nd(xp: Any, rule: _Rule, ref: Any, indices: Any, updates: Any) -> Any:
+def _scatter_nd(xp: ArrayModule, rule: _Rule, ref: Array, indices: Array, updates: Array) -> Array:
     if xp is np:
         check_positions(indices, ref.shape)
     key = tuple(indices[..., axis] for axis in range(indices.shape[-1]))
@@ -157,13 +158,13 @@ _RESOURCE_ROWS: Final = "resource: resource, indices: Tindices, updates: dtype -
 _RESOURCE_POSITIONS: Final = "ref: resource, indices: Tindices, updates: T ->"
 
 
-def _gradient_of(rule: _Rule) -> Any:
+def _gradient_of(rule: _Rule) -> Gradient:
     """The gradient rule of an update of a Ref; as in TensorFlow, minima and maxima have none to offer."""
     return None if rule in (_MIN, _MAX) else not_differentiable
 
 
-def _by_row(name: str, rule: _Rule) -> Any:
-    def kernel(xp, ref, indices, updates, *, use_locking: bool = rule.use_locking):
+def _by_row(name: str, rule: _Rule) -> Callable[..., Tensor]:
+    def kernel(xp: ArrayModule, ref: Array, indices: Array, updates: Array, *, use_locking: bool = rule.use_locking) -> Result:
         return _scatter(xp, rule, ref, indices, updates)
 
     kernel.__doc__ = f"The variable with the updates combined by {rule.method} into the rows that the indices name."
@@ -171,8 +172,16 @@ def _by_row(name: str, rule: _Rule) -> Any:
               by_row=True, check=check_row_inputs, types={"T": rule.types, "Tindices": INDICES})(kernel)  # fmt: skip
 
 
-def _by_position(name: str, rule: _Rule) -> Any:
-    def kernel(xp, ref, indices, updates, *, use_locking: bool = rule.use_locking, bad_indices_policy: str = ""):
+def _by_position(name: str, rule: _Rule) -> Callable[..., Tensor]:
+    def kernel(
+        xp: ArrayModule,
+        ref: Array,
+        indices: Array,
+        updates: Array,
+        *,
+        use_locking: bool = rule.use_locking,
+        bad_indices_policy: str = "",
+    ) -> Result:
         return _scatter_nd(xp, rule, ref, indices, updates)
 
     kernel.__doc__ = f"The variable with the updates combined by {rule.method} at the positions that the indices name."
@@ -181,8 +190,8 @@ def _by_position(name: str, rule: _Rule) -> Any:
               by_row=True, check=check_position_inputs, types={"T": rule.types, "Tindices": INDICES})(kernel)  # fmt: skip
 
 
-def _resource_by_row(name: str, rule: _Rule) -> Any:
-    def kernel(xp, resource, indices, updates, *, dtype: DType):
+def _resource_by_row(name: str, rule: _Rule) -> Any[..., Tensor]:
+    def kernel(xp: ArrayModule, resource: Array, indices: Array, updates: Array, *, dtype: DType) -> Result:
         return _scatter(xp, rule, resource, indices, updates)
 
     kernel.__doc__ = f"Combine the updates by {rule.method} into the rows that the indices name."
@@ -190,8 +199,10 @@ def _resource_by_row(name: str, rule: _Rule) -> Any:
               by_row=True, check=check_row_inputs, types={"dtype": rule.types, "Tindices": INDICES})(kernel)  # fmt: skip
 
 
-def _resource_by_position(name: str, rule: _Rule) -> Any:
-    def kernel(xp, ref, indices, updates, *, use_locking: bool = True, bad_indices_policy: str = ""):
+def _resource_by_position(name: str, rule: _Rule) -> Any[..., Tensor]:
+    def kernel(
+        xp: ArrayModule, ref: Array, indices: Array, updates: Array, *, use_locking: bool = True, bad_indices_policy: str = ""
+    ) -> Result:
         return _scatter_nd(xp, rule, ref, indices, updates)
 
     kernel.__doc__ = f"Combine the updates by {rule.method} at the positions that the indices name."
@@ -225,59 +236,48 @@ resource_scatter_nd_min = _resource_by_position("ResourceScatterNdMin", _MIN)
 resource_scatter_nd_max = _resource_by_position("ResourceScatterNdMax", _MAX)
 
 
-def _apply(node: Any, resource_node: Any, ref: Any, indices: Any, updates: Any, name: str | None, **attrs: Any) -> Any:
-    if ref.dtype.is_ref:
-        return node(ref, indices, updates, name=name, **attrs)
-    value = convert_to_tensor(updates, ref.dtype)
-    typed = {"dtype": ref.dtype} if "dtype" in resource_node.op_def.attrs else {}
-    return ref.lazy_read(resource_node(ref.handle, indices, value, name=name, **typed))
+def _function(
+    name: str, node: Callable[..., Tensor], resource_node: Any, text: str, locks: bool = False
+) -> Callable[..., VariableLike]:
+    """The public function of an update: its op for a Ref, the one of resources for a resource variable."""
+    takes_type = "dtype" in resource_node.op_def.attrs
+
+    def scatter(
+        ref: VariableLike, indices: TensorLike, updates: TensorLike, use_locking: bool = locks, name: str | None = None
+    ) -> VariableLike:
+        if ref.dtype.is_ref:
+            return node(ref, indices, updates, name=name, use_locking=use_locking)
+        value = convert_to_tensor(updates, ref.dtype)
+        typed = {"dtype": ref.dtype} if takes_type else {}
+        return ref.lazy_read(resource_node(ref.handle, indices, value, name=name, **typed))
+
+    scatter.__name__ = scatter.__qualname__ = name
+    scatter.__doc__ = f"{text}; the result is the variable after that."
+    return scatter
 
 
-def scatter_update(ref: Any, indices: Any, updates: Any, use_locking: bool = True, name: str | None = None) -> Any:
-    """`ref[indices[i]] = updates[i]`; the result is the variable after that."""
-    return _apply(scatter_update_node, resource_scatter_update, ref, indices, updates, name, use_locking=use_locking)
-
-
-def scatter_add(ref: Any, indices: Any, updates: Any, use_locking: bool = False, name: str | None = None) -> Any:
-    """`ref[indices[i]] += updates[i]`; the result is the variable after that."""
-    return _apply(scatter_add_node, resource_scatter_add, ref, indices, updates, name, use_locking=use_locking)
-
-
-def scatter_sub(ref: Any, indices: Any, updates: Any, use_locking: bool = False, name: str | None = None) -> Any:
-    """`ref[indices[i]] -= updates[i]`; the result is the variable after that."""
-    return _apply(scatter_sub_node, resource_scatter_sub, ref, indices, updates, name, use_locking=use_locking)
-
-
-def scatter_mul(ref: Any, indices: Any, updates: Any, use_locking: bool = False, name: str | None = None) -> Any:
-    """`ref[indices[i]] *= updates[i]`; the result is the variable after that."""
-    return _apply(scatter_mul_node, resource_scatter_mul, ref, indices, updates, name, use_locking=use_locking)
-
-
-def scatter_div(ref: Any, indices: Any, updates: Any, use_locking: bool = False, name: str | None = None) -> Any:
-    """`ref[indices[i]] /= updates[i]`; the result is the variable after that."""
-    return _apply(scatter_div_node, resource_scatter_div, ref, indices, updates, name, use_locking=use_locking)
-
-
-def scatter_min(ref: Any, indices: Any, updates: Any, use_locking: bool = False, name: str | None = None) -> Any:
-    """`ref[indices[i]] = min(ref[indices[i]], updates[i])`; the result is the variable after that."""
-    return _apply(scatter_min_node, resource_scatter_min, ref, indices, updates, name, use_locking=use_locking)
-
-
-def scatter_max(ref: Any, indices: Any, updates: Any, use_locking: bool = False, name: str | None = None) -> Any:
-    """`ref[indices[i]] = max(ref[indices[i]], updates[i])`; the result is the variable after that."""
-    return _apply(scatter_max_node, resource_scatter_max, ref, indices, updates, name, use_locking=use_locking)
-
-
-def scatter_nd_update(ref: Any, indices: Any, updates: Any, use_locking: bool = True, name: str | None = None) -> Any:
-    """Put `updates` at the positions that the rows of `indices` name; the result is the variable after that."""
-    return _apply(scatter_nd_update_node, resource_scatter_nd_update, ref, indices, updates, name, use_locking=use_locking)
-
-
-def scatter_nd_add(ref: Any, indices: Any, updates: Any, use_locking: bool = False, name: str | None = None) -> Any:
-    """Add `updates` at the positions that the rows of `indices` name; the result is the variable after that."""
-    return _apply(scatter_nd_add_node, resource_scatter_nd_add, ref, indices, updates, name, use_locking=use_locking)
-
-
-def scatter_nd_sub(ref: Any, indices: Any, updates: Any, use_locking: bool = False, name: str | None = None) -> Any:
-    """Subtract `updates` at the positions that the rows of `indices` name; the result is the variable after that."""
-    return _apply(scatter_nd_sub_node, resource_scatter_nd_sub, ref, indices, updates, name, use_locking=use_locking)
+scatter_update = _function(
+    "scatter_update", scatter_update_node, resource_scatter_update, "`ref[indices[i]] = updates[i]`", locks=True
+)
+scatter_add = _function("scatter_add", scatter_add_node, resource_scatter_add, "`ref[indices[i]] += updates[i]`")
+scatter_sub = _function("scatter_sub", scatter_sub_node, resource_scatter_sub, "`ref[indices[i]] -= updates[i]`")
+scatter_mul = _function("scatter_mul", scatter_mul_node, resource_scatter_mul, "`ref[indices[i]] *= updates[i]`")
+scatter_div = _function("scatter_div", scatter_div_node, resource_scatter_div, "`ref[indices[i]] /= updates[i]`")
+scatter_min = _function(
+    "scatter_min", scatter_min_node, resource_scatter_min, "`ref[indices[i]] = min(ref[indices[i]], updates[i])`"
+)
+scatter_max = _function(
+    "scatter_max", scatter_max_node, resource_scatter_max, "`ref[indices[i]] = max(ref[indices[i]], updates[i])`"
+)
+scatter_nd_update = _function(
+    "scatter_nd_update", scatter_nd_update_node, resource_scatter_nd_update,
+    "Put `updates` at the positions that the rows of `indices` name", locks=True,
+)  # fmt: skip
+scatter_nd_add = _function(
+    "scatter_nd_add", scatter_nd_add_node, resource_scatter_nd_add,
+    "Add `updates` at the positions that the rows of `indices` name",
+)  # fmt: skip
+scatter_nd_sub = _function(
+    "scatter_nd_sub", scatter_nd_sub_node, resource_scatter_nd_sub,
+    "Subtract `updates` at the positions that the rows of `indices` name",
+)  # fmt: skip

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft.framework.aliases import TensorLike, VariableLike
 from weft.ops.state import reference_state as state
 
 
 def assign(
-    ref: Any, value: Any, validate_shape: bool | None = None, use_locking: bool | None = None, name: str | None = None
-) -> Any:
+    ref: VariableLike,
+    value: TensorLike,
+    validate_shape: bool | None = None,
+    use_locking: bool | None = None,
+    name: str | None = None,
+) -> VariableLike:
     """Replace the value of a variable; the result is the variable after that.
 
     Args:
@@ -25,33 +30,33 @@ def assign(
     return ref.assign(value, name=name)
 
 
-def assign_add(ref: Any, value: Any, use_locking: bool | None = None, name: str | None = None) -> Any:
+def assign_add(ref: VariableLike, value: TensorLike, use_locking: bool | None = None, name: str | None = None) -> VariableLike:
     """Add to a variable; the result is the variable after that."""
     if ref.dtype.is_ref:
         return state.assign_add(ref, value, name=name, **_given(use_locking=use_locking))
     return ref.assign_add(value)
 
 
-def assign_sub(ref: Any, value: Any, use_locking: bool | None = None, name: str | None = None) -> Any:
+def assign_sub(ref: VariableLike, value: TensorLike, use_locking: bool | None = None, name: str | None = None) -> VariableLike:
     """Subtract from a variable; the result is the variable after that."""
     if ref.dtype.is_ref:
         return state.assign_sub(ref, value, name=name, **_given(use_locking=use_locking))
     return ref.assign_sub(value)
 
 
-def is_variable_initialized(ref: Any, name: str | None = None) -> Any:
+def is_variable_initialized(ref: VariableLike, name: str | None = None) -> Any:
     """A scalar bool tensor: whether the variable has a value."""
     if ref.dtype.is_ref:
         return state.is_variable_initialized(ref, name=name)
     return ref.is_initialized(name=name)
 
 
-def count_up_to(ref: Any, limit: int, name: str | None = None) -> Any:
+def count_up_to(ref: VariableLike, limit: int, name: str | None = None) -> Any:
     """The counter before it is raised by one; the run raises OutOfRangeError when it has reached `limit`."""
     if ref.dtype.is_ref:
         return state.count_up_to(ref, limit=limit, name=name)
     return ref.count_up_to(limit)
 
 
-def _given(**attrs: Any) -> dict[str, Any]:
+def _given(**attrs: object) -> dict[str, object]:
     return {key: value for key, value in attrs.items() if value is not None}

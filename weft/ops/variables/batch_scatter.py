@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from weft.framework.aliases import TensorLike, VariableLike
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
@@ -14,7 +13,9 @@ from weft.ops.array.shape_ops import expand_dims, reshape, shape
 from weft.ops.state.scatter_update import scatter_nd_update
 
 
-def batch_scatter_update(ref: Any, indices: Any, updates: Any, use_locking: bool = True, name: str | None = None) -> Any:
+def batch_scatter_update(
+    ref: VariableLike, indices: TensorLike, updates: TensorLike, use_locking: bool = True, name: str | None = None
+) -> VariableLike:
     """`ref[b, indices[b, i], :] = updates[b, i, :]` for each element b of the batch, which may have several dimensions.
 
     Args:

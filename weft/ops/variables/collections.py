@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from weft.framework.aliases import Array, ArrayModule, Result
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
+from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_shape import Dims
 from weft.ops.array.constant import constant
@@ -101,7 +103,7 @@ def _some(node: Operation) -> list[Dims]:
 
 
 @op("UninitializedNames", "is_initialized: N*bool -> output: string", infer=_some, gradient=not_differentiable)
-def uninitialized_names(ctx, is_initialized, *, names: list[str]):
+def uninitialized_names(ctx: OpContext, is_initialized: Array, *, names: list[str]) -> Result:
     """The names whose flag is not set."""
     left = [name.encode() for name, flag in zip(names, is_initialized, strict=True) if not flag]
     return np.array(left, np.object_)
@@ -128,12 +130,12 @@ def report_uninitialized_variables(
 
 
 @op("ReadyToRead", "value: T -> rank: int32", infer=lambda node: [()], gradient=not_differentiable, stateful=True)
-def ready_to_read(xp, value):
+def ready_to_read(xp: ArrayModule, value: Array) -> Result:
     """The rank; reading a variable without a value is a FailedPreconditionError."""
     return np.asarray(value.ndim, np.int32)
 
 
-def assert_variables_initialized(var_list: Sequence[Any] | None = None) -> Any:
+def assert_variables_initialized(var_list: Sequence[Any] | None = None) -> Tensor | None:
     """A tensor whose run raises FailedPreconditionError while a variable has no value; None when there are no variables."""
     variables = _variables_or_all(var_list)
     ranks = []

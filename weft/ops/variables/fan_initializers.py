@@ -7,10 +7,12 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from weft.framework import dtypes
+from weft.framework.aliases import DTypeLike
 from weft.framework.dtypes import as_dtype
 from weft.framework.operation import Tensor
 from weft.ops.random.functions import random_uniform, truncated_normal
 from weft.ops.variables.initializers import fans
+from weft.ops.variables.partition_info import PartitionInfo
 
 Initializer = Callable[..., Tensor]
 _MODES: Final = ("FAN_IN", "FAN_OUT", "FAN_AVG")
@@ -19,7 +21,7 @@ _FACTOR_OF_CUT: Final = 1.3
 
 
 def variance_scaling_initializer(
-    factor: float = 2.0, mode: str = "FAN_IN", uniform: bool = False, seed: int | None = None, dtype: Any = dtypes.float32
+    factor: float = 2.0, mode: str = "FAN_IN", uniform: bool = False, seed: int | None = None, dtype: DTypeLike = dtypes.float32
 ) -> Initializer:
     """Random numbers whose variance is `factor` by a layer's inputs, outputs, or the mean of both (He et al., 2015).
 
@@ -38,7 +40,7 @@ def variance_scaling_initializer(
     if mode not in _MODES:
         raise TypeError(f"Unknown mode {mode} [FAN_IN, FAN_OUT, FAN_AVG]")
 
-    def initializer(shape: Any, dtype: Any = dtype, partition_info: Any = None) -> Tensor:
+    def initializer(shape: Any, dtype: DTypeLike = dtype, partition_info: PartitionInfo | None = None) -> Tensor:
         if not as_dtype(dtype).is_floating:
             raise TypeError("Cannot create initializer for non-floating point type.")
         sizes = [int(size) for size in (shape if partition_info is None else partition_info.full_shape)]
@@ -52,7 +54,7 @@ def variance_scaling_initializer(
     return initializer
 
 
-def xavier_initializer(uniform: bool = True, seed: int | None = None, dtype: Any = dtypes.float32) -> Initializer:
+def xavier_initializer(uniform: bool = True, seed: int | None = None, dtype: DTypeLike = dtypes.float32) -> Initializer:
     """The initializer of Glorot and Bengio (2010), also named after Xavier."""
     return variance_scaling_initializer(factor=1.0, mode="FAN_AVG", uniform=uniform, seed=seed, dtype=dtype)
 

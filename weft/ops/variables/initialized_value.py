@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
+from weft.framework.aliases import Array, ArrayModule, Result
 from weft.framework.collections import GraphKeys
 from weft.framework.operation import Operation, Tensor
 from weft.ops.control_flow.cond import cond
@@ -21,12 +22,12 @@ _LEFT_ALONE: Final = frozenset((Role.PROBE, Role.READ, Role.BRANCH))
     gradient=lambda node, grad: [grad],
     stateful=True,
 )
-def variable_value(xp, ref):
+def variable_value(xp: ArrayModule, ref: Array) -> Result:
     """The value of a variable, which a branch reads only when it is chosen."""
     return ref
 
 
-def initialized_value(is_initialized: Tensor, read: Callable[[], Tensor], initial_value: Any) -> Tensor:
+def initialized_value(is_initialized: Tensor, read: Callable[[], Tensor], initial_value: Tensor | None) -> Tensor:
     """What `read` gives when the variable is initialized, else its initial value."""
     value: Tensor = cond(is_initialized, read, lambda: initial_value)
     return value
@@ -69,5 +70,6 @@ def _initialized_value_of(operation: Operation) -> Tensor | None:
     for collection in (GraphKeys.GLOBAL_VARIABLES, GraphKeys.LOCAL_VARIABLES):
         for variable in operation.graph.get_collection(collection):
             if getattr(variable, "op", None) is operation:
-                return variable.initialized_value()
+                value: Tensor = variable.initialized_value()
+                return value
     return None

@@ -13,6 +13,7 @@ from typing import Any, Final, Self
 import numpy as np
 
 from weft.framework import dtypes
+from weft.framework.aliases import Array, ArrayModule, DTypeLike, Result, ShapeLike, TensorLike
 from weft.framework.dtypes import DType
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_shape import Dims
@@ -23,6 +24,7 @@ from weft.ops.array.shape_ops import matrix_transpose, reshape
 from weft.ops.declaration import not_differentiable, op, same_as_input
 from weft.ops.math.elementwise import FLOATS
 from weft.ops.random.functions import random_normal, random_uniform, truncated_normal
+from weft.ops.variables.partition_info import PartitionInfo
 
 # The standard deviation of a normal distribution that is cut at two standard deviations.
 _TRUNCATED_STDDEV: Final = 0.87962566103423978
@@ -33,7 +35,7 @@ _DISTRIBUTIONS: Final = ("normal", "uniform", "truncated_normal", "untruncated_n
 class Initializer:
     """What all initializers have; programs may derive their own."""
 
-    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
+    def __call__(self, shape: ShapeLike, dtype: DTypeLike | None = None, partition_info: PartitionInfo | None = None) -> Tensor:
         """The initial value of a variable of this shape and type."""
         raise NotImplementedError
 
@@ -47,7 +49,7 @@ class Initializer:
         return cls(**config)
 
 
-def _floating(dtype: Any) -> DType:
+def _floating(dtype: DTypeLike) -> DType:
     kind = dtypes.as_dtype(dtype)
     if not kind.is_floating:
         raise ValueError(f"Expected floating point type, got {kind}.")
@@ -57,10 +59,10 @@ def _floating(dtype: Any) -> DType:
 class Zeros(Initializer):
     """All zeros."""
 
-    def __init__(self, dtype: Any = dtypes.float32) -> None:
+    def __init__(self, dtype: DTypeLike = dtypes.float32) -> None:
         self.dtype = dtypes.as_dtype(dtype)
 
-    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
+    def __call__(self, shape: ShapeLike, dtype: DTypeLike | None = None, partition_info: PartitionInfo | None = None) -> Tensor:
         """Zeros of this shape."""
         return zeros(shape, dtype or self.dtype)
 
@@ -72,10 +74,10 @@ class Zeros(Initializer):
 class Ones(Initializer):
     """All ones."""
 
-    def __init__(self, dtype: Any = dtypes.float32) -> None:
+    def __init__(self, dtype: DTypeLike = dtypes.float32) -> None:
         self.dtype = dtypes.as_dtype(dtype)
 
-    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
+    def __call__(self, shape: ShapeLike, dtype: DTypeLike | None = None, partition_info: PartitionInfo | None = None) -> Tensor:
         """Ones of this shape."""
         return ones(shape, dtype or self.dtype)
 
@@ -87,7 +89,7 @@ class Ones(Initializer):
 class Constant(Initializer):
     """A number or a list of them; the last one is repeated to fill the shape, unless `verify_shape`."""
 
-    def __init__(self, value: Any = 0, dtype: Any = dtypes.float32, verify_shape: bool = False) -> None:
+    def __init__(self, value: Array = 0, dtype: Array = dtypes.float32, verify_shape: bool = False) -> None:
         if not (np.isscalar(value) or isinstance(value, list | tuple | np.ndarray)):
             raise TypeError(
                 f"Invalid type for initial value: {type(value)} (expected Python scalar, list or tuple of values, or "
@@ -97,7 +99,13 @@ class Constant(Initializer):
         self.dtype = dtypes.as_dtype(dtype)
         self._verify_shape = verify_shape
 
-    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None, verify_shape: bool | None = None) -> Tensor:
+    def __call__(
+        self,
+        shape: Any,
+        dtype: DTypeLike | None = None,
+        partition_info: PartitionInfo | None = None,
+        verify_shape: bool | None = None,
+    ) -> Tensor:
         """The value, in this shape."""
         verify = self._verify_shape if verify_shape is None else verify_shape
         return constant_tensor(self.value, dtype or self.dtype, shape, verify_shape=verify)
@@ -110,11 +118,17 @@ class Constant(Initializer):
 class RandomUniform(Initializer):
     """Uniform in [minval, maxval); maxval is 1 for floats when None."""
 
-    def __init__(self, minval: Any = 0.0, maxval: Any = None, seed: int | None = None, dtype: Any = dtypes.float32) -> None:
+    def __init__(
+        self,
+        minval: float | int | Tensor = 0.0,
+        maxval: float | int | Tensor | None | None = None,
+        seed: int | None = None,
+        dtype: DTypeLike = dtypes.float32,
+    ) -> None:
         self.minval, self.maxval, self.seed = minval, maxval, seed
         self.dtype = dtypes.as_dtype(dtype)
 
-    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
+    def __call__(self, shape: ShapeLike, dtype: DTypeLike | None = None, partition_info: PartitionInfo | None = None) -> Tensor:
         """Random numbers of this shape."""
         return random_uniform(shape, self.minval, self.maxval, dtype or self.dtype, seed=self.seed)
 
@@ -126,11 +140,13 @@ class RandomUniform(Initializer):
 class RandomNormal(Initializer):
     """Normal with this mean and standard deviation."""
 
-    def __init__(self, mean: Any = 0.0, stddev: Any = 1.0, seed: int | None = None, dtype: Any = dtypes.float32) -> None:
+    def __init__(
+        self, mean: TensorLike = 0.0, stddev: Any = 1.0, seed: int | None = None, dtype: DTypeLike = dtypes.float32
+    ) -> None:
         self.mean, self.stddev, self.seed = mean, stddev, seed
         self.dtype = _floating(dtype)
 
-    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
+    def __call__(self, shape: ShapeLike, dtype: DTypeLike | None = None, partition_info: PartitionInfo | None = None) -> Tensor:
         """Random numbers of this shape."""
         return random_normal(shape, self.mean, self.stddev, dtype or self.dtype, seed=self.seed)
 
@@ -142,7 +158,7 @@ class RandomNormal(Initializer):
 class TruncatedNormal(RandomNormal):
     """Normal with this mean and standard deviation, never two or more standard deviations from the mean."""
 
-    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
+    def __call__(self, shape: ShapeLike, dtype: DTypeLike | None = None, partition_info: PartitionInfo | None = None) -> Tensor:
         """Random numbers of this shape."""
         return truncated_normal(shape, self.mean, self.stddev, dtype or self.dtype, seed=self.seed)
 
@@ -150,11 +166,11 @@ class TruncatedNormal(RandomNormal):
 class UniformUnitScaling(Initializer):
     """Uniform numbers that keep the scale of what flows through a layer, times `factor`."""
 
-    def __init__(self, factor: float = 1.0, seed: int | None = None, dtype: Any = dtypes.float32) -> None:
+    def __init__(self, factor: float = 1.0, seed: int | None = None, dtype: DTypeLike = dtypes.float32) -> None:
         self.factor, self.seed = factor, seed
         self.dtype = _floating(dtype)
 
-    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
+    def __call__(self, shape: ShapeLike, dtype: DTypeLike | None = None, partition_info: PartitionInfo | None = None) -> Tensor:
         """Random numbers of this shape."""
         input_size = max(math.prod(float(size) for size in _full_shape(shape, partition_info)[:-1]), 1.0)
         limit = math.sqrt(3 / input_size) * self.factor
@@ -165,7 +181,7 @@ class UniformUnitScaling(Initializer):
         return {"factor": self.factor, "seed": self.seed, "dtype": self.dtype.name}
 
 
-def _full_shape(shape: Any, partition_info: Any) -> Any:
+def _full_shape(shape: Any, partition_info: PartitionInfo | None) -> Any:
     return shape if partition_info is None else partition_info.full_shape
 
 
@@ -183,8 +199,8 @@ class VarianceScaling(Initializer):
     """Random numbers whose variance is `scale` divided by a layer's inputs, outputs, or the mean of both (`mode`)."""
 
     def __init__(
-        self, scale: float = 1.0, mode: str = "fan_in", distribution: str = "truncated_normal", seed: int | None = None,
-        dtype: Any = dtypes.float32,
+        self, scale: float = 1.0, mode: str = "fan_in", distribution: str = "truncated_normal",
+        seed: int | None = None, dtype: DTypeLike = dtypes.float32,
     ) -> None:  # fmt: skip
         if scale <= 0.0:
             raise ValueError("`scale` must be positive float.")
@@ -196,7 +212,7 @@ class VarianceScaling(Initializer):
         self.scale, self.mode, self.distribution, self.seed = scale, mode, distribution, seed
         self.dtype = _floating(dtype)
 
-    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
+    def __call__(self, shape: ShapeLike, dtype: DTypeLike | None = None, partition_info: PartitionInfo | None = None) -> Tensor:
         """Random numbers of this shape."""
         kind = dtype or self.dtype
         fan_in, fan_out = fans(_full_shape(shape, partition_info))
@@ -220,7 +236,7 @@ class VarianceScaling(Initializer):
 class GlorotUniform(VarianceScaling):
     """The uniform initializer of Glorot and Bengio, also named after Xavier."""
 
-    def __init__(self, seed: int | None = None, dtype: Any = dtypes.float32) -> None:
+    def __init__(self, seed: int | None = None, dtype: DTypeLike = dtypes.float32) -> None:
         super().__init__(scale=1.0, mode="fan_avg", distribution="uniform", seed=seed, dtype=dtype)
 
     def get_config(self) -> dict[str, Any]:
@@ -231,7 +247,7 @@ class GlorotUniform(VarianceScaling):
 class GlorotNormal(VarianceScaling):
     """The normal initializer of Glorot and Bengio, also named after Xavier."""
 
-    def __init__(self, seed: int | None = None, dtype: Any = dtypes.float32) -> None:
+    def __init__(self, seed: int | None = None, dtype: DTypeLike = dtypes.float32) -> None:
         super().__init__(scale=1.0, mode="fan_avg", distribution="truncated_normal", seed=seed, dtype=dtype)
 
     def get_config(self) -> dict[str, Any]:
@@ -260,7 +276,7 @@ def he_uniform(seed: int | None = None) -> VarianceScaling:
 
 
 @op("OrthogonalBasis", "matrix: T -> basis: T", infer=same_as_input, gradient=not_differentiable, types={"T": FLOATS})
-def orthogonal_basis(xp, matrix):
+def orthogonal_basis(xp: ArrayModule, matrix: Array) -> Result:
     """Orthonormal columns that span those of `[n, m]`, `n >= m`; the signs make them evenly distributed."""
     single = matrix.astype(np.float32) if matrix.dtype.itemsize < 4 else matrix
     q, r = xp.linalg.qr(single)
@@ -270,21 +286,21 @@ def orthogonal_basis(xp, matrix):
 class Orthogonal(Initializer):
     """A random orthogonal matrix times `gain`; dimensions before the last one are taken together."""
 
-    def __init__(self, gain: float = 1.0, seed: int | None = None, dtype: Any = dtypes.float32) -> None:
+    def __init__(self, gain: float = 1.0, seed: int | None = None, dtype: DTypeLike = dtypes.float32) -> None:
         self.gain, self.seed = gain, seed
         self.dtype = _floating(dtype)
 
-    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
+    def __call__(self, shape: Any, dtype: DTypeLike | None = None, partition_info: PartitionInfo | None = None) -> Tensor:
         """A tensor of this shape with orthonormal rows or columns."""
         kind = dtype or self.dtype
         if len(shape) < 2:
             raise ValueError("The tensor to initialize must be at least two-dimensional")
         rows, columns = math.prod(int(size) for size in shape[:-1]), int(shape[-1])
         matrix = random_normal((max(rows, columns), min(rows, columns)), dtype=kind, seed=self.seed)
-        basis: Any = orthogonal_basis(matrix)
+        basis = orthogonal_basis(matrix)
         if rows < columns:
             basis = matrix_transpose(basis)
-        whole: Any = reshape(basis, shape)
+        whole = reshape(basis, shape)
         return self.gain * whole
 
     def get_config(self) -> dict[str, Any]:
@@ -295,11 +311,11 @@ class Orthogonal(Initializer):
 class Identity(Initializer):
     """The identity matrix times `gain`."""
 
-    def __init__(self, gain: float = 1.0, dtype: Any = dtypes.float32) -> None:
+    def __init__(self, gain: float = 1.0, dtype: DTypeLike = dtypes.float32) -> None:
         self.gain = gain
         self.dtype = _floating(dtype)
 
-    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
+    def __call__(self, shape: ShapeLike, dtype: DTypeLike | None = None, partition_info: PartitionInfo | None = None) -> Tensor:
         """The identity of this shape, or the part of it that `partition_info` names."""
         sizes = [int(size) for size in _full_shape(shape, partition_info)]
         if len(sizes) != 2:
@@ -320,7 +336,7 @@ def _matrix_shape(node: Operation) -> Sequence[Dims]:
 
 
 @op("IdentityMatrix", "-> output: dtype", infer=_matrix_shape, gradient=not_differentiable)
-def identity_matrix(xp, *, rows: int, columns: int, dtype: DType):
+def identity_matrix(xp: ArrayModule, *, rows: int, columns: int, dtype: DType) -> Result:
     """Ones on the diagonal of a matrix of zeros."""
     return xp.eye(rows, columns, dtype=dtype.as_numpy_dtype)
 

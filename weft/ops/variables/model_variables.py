@@ -4,15 +4,26 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from weft.framework.aliases import (
+    Collections,
+    DeviceLike,
+    DTypeLike,
+    Getter,
+    Initializer,
+    Partitioner,
+    Regularizer,
+    ShapeLike,
+    TensorLike,
+)
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
 from weft.ops.arg_scope import add_arg_scope
 from weft.ops.variables.options import VariableAggregation, VariableSynchronization
 from weft.ops.variables.variable import Variable
-from weft.ops.variables.variable_scope import VariableScope, get_variable, get_variable_scope
+from weft.ops.variables.variable_scope import ScopeLike, VariableScope, get_variable, get_variable_scope
 
 # Calling the class makes an object of the kind wanted, with more arguments than the class itself takes.
 _new_variable: Any = Variable
@@ -21,16 +32,16 @@ _new_variable: Any = Variable
 @add_arg_scope
 def variable(
     name: str,
-    shape: Any = None,
-    dtype: Any = None,
-    initializer: Any = None,
-    regularizer: Any = None,
+    shape: ShapeLike = None,
+    dtype: DTypeLike | None = None,
+    initializer: Initializer | None = None,
+    regularizer: Regularizer | None = None,
     trainable: bool = True,
-    collections: Any = None,
-    caching_device: Any = None,
-    device: Any = None,
-    partitioner: Any = None,
-    custom_getter: Any = None,
+    collections: Collections = None,
+    caching_device: DeviceLike | None = None,
+    device: DeviceLike | None = None,
+    partitioner: Partitioner | None = None,
+    custom_getter: Getter | None = None,
     use_resource: bool | None = None,
     synchronization: VariableSynchronization = VariableSynchronization.AUTO,
     aggregation: VariableAggregation = VariableAggregation.NONE,
@@ -48,41 +59,55 @@ def variable(
 
 
 @add_arg_scope
-def model_variable(name: str, *args: Any, collections: Any = None, **kwargs: Any) -> Any:
+def model_variable(name: str, *args: Any, collections: Collections = None, **kwargs: Any) -> Any:
     """`variable`, in the collections GLOBAL_VARIABLES and MODEL_VARIABLES too."""
     kwargs["collections"] = [*(collections or []), GraphKeys.GLOBAL_VARIABLES, GraphKeys.MODEL_VARIABLES]
     return variable(name, *args, **kwargs)
 
 
 def local_variable(
-    initial_value: Any, validate_shape: bool = True, name: str | None = None, use_resource: bool | None = None
+    initial_value: TensorLike | Callable[[], TensorLike],
+    validate_shape: bool = True,
+    name: str | None = None,
+    use_resource: bool | None = None,
 ) -> Any:
     """A variable of this process, which is not trained and not saved."""
     return _untrained(GraphKeys.LOCAL_VARIABLES, initial_value, validate_shape, name, use_resource)
 
 
 def global_variable(
-    initial_value: Any, validate_shape: bool = True, name: str | None = None, use_resource: bool | None = None
+    initial_value: TensorLike | Callable[[], TensorLike],
+    validate_shape: bool = True,
+    name: str | None = None,
+    use_resource: bool | None = None,
 ) -> Any:
     """A variable that the cluster shares, which is not trained."""
     return _untrained(GraphKeys.GLOBAL_VARIABLES, initial_value, validate_shape, name, use_resource)
 
 
-def _untrained(collection: str, initial_value: Any, validate_shape: bool, name: str | None, use_resource: bool | None) -> Any:
+def _untrained(
+    collection: str,
+    initial_value: TensorLike | Callable[[], TensorLike],
+    validate_shape: bool,
+    name: str | None,
+    use_resource: bool | None,
+) -> Any:
     return _new_variable(
         initial_value, trainable=False, collections=[collection], validate_shape=validate_shape, name=name,
         use_resource=use_resource,
     )  # fmt: skip
 
 
-def add_model_variable(var: Any) -> None:
+def add_model_variable(var: Variable) -> None:
     """Add a variable to the collection MODEL_VARIABLES, unless it is there."""
     graph = get_default_graph()
     if not any(var is each for each in graph.get_collection(GraphKeys.MODEL_VARIABLES)):
         graph.add_to_collection(GraphKeys.MODEL_VARIABLES, var)
 
 
-def get_variables(scope: Any = None, suffix: str | None = None, collection: str = GraphKeys.GLOBAL_VARIABLES) -> list[Any]:
+def get_variables(
+    scope: ScopeLike = None, suffix: str | None = None, collection: str = GraphKeys.GLOBAL_VARIABLES
+) -> list[Any]:
     """The variables of a collection.
 
     Args:
@@ -97,27 +122,27 @@ def get_variables(scope: Any = None, suffix: str | None = None, collection: str 
     return get_default_graph().get_collection(collection, scope)
 
 
-def get_model_variables(scope: Any = None, suffix: str | None = None) -> list[Any]:
+def get_model_variables(scope: ScopeLike = None, suffix: str | None = None) -> list[Any]:
     """`get_variables` of MODEL_VARIABLES."""
     return get_variables(scope, suffix, GraphKeys.MODEL_VARIABLES)
 
 
-def get_local_variables(scope: Any = None, suffix: str | None = None) -> list[Any]:
+def get_local_variables(scope: ScopeLike = None, suffix: str | None = None) -> list[Any]:
     """`get_variables` of LOCAL_VARIABLES."""
     return get_variables(scope, suffix, GraphKeys.LOCAL_VARIABLES)
 
 
-def get_trainable_variables(scope: Any = None, suffix: str | None = None) -> list[Any]:
+def get_trainable_variables(scope: ScopeLike = None, suffix: str | None = None) -> list[Any]:
     """`get_variables` of TRAINABLE_VARIABLES."""
     return get_variables(scope, suffix, GraphKeys.TRAINABLE_VARIABLES)
 
 
-def get_variables_by_suffix(suffix: str, scope: Any = None) -> list[Any]:
+def get_variables_by_suffix(suffix: str, scope: ScopeLike = None) -> list[Any]:
     """The global variables whose op's name ends so."""
     return get_variables(scope=scope, suffix=suffix)
 
 
-def get_variables_by_name(given_name: str, scope: Any = None) -> list[Any]:
+def get_variables_by_name(given_name: str, scope: ScopeLike = None) -> list[Any]:
     """The global variables whose op's name without its scopes is this."""
     return get_variables(scope=scope, suffix=f"/{given_name}:|^{given_name}:")
 
@@ -148,8 +173,8 @@ def get_variables_to_restore(include: Sequence[str] | None = None, exclude: Sequ
 
 
 def filter_variables(
-    var_list: Sequence[Any], include_patterns: Sequence[str] | None = None, exclude_patterns: Sequence[str] | None = None,
-    reg_search: bool = True,
+    var_list: Sequence[Any], include_patterns: Sequence[str] | None = None,
+    exclude_patterns: Sequence[str] | None = None, reg_search: bool = True,
 ) -> list[Any]:  # fmt: skip
     """The variables whose op's name fits some of the first patterns (all when None) and none of the second ones.
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft.framework.aliases import TensorLike, VariableLike
 from weft.framework.graph import get_default_graph
+from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.input_scope import input_scope
 from weft.ops.math.casting import cast
@@ -14,7 +16,9 @@ from weft.ops.variables.initializers import Zeros
 from weft.ops.variables.variable_scope import get_variable, get_variable_scope, variable_scope
 
 
-def assign_moving_average(variable: Any, value: Any, decay: Any, zero_debias: bool = True, name: str | None = None) -> Any:
+def assign_moving_average(
+    variable: VariableLike, value: TensorLike, decay: float | Tensor, zero_debias: bool = True, name: str | None = None
+) -> VariableLike:
     """`variable = variable * decay + value * (1 - decay)`; the result is the variable after that.
 
     Args:
@@ -32,7 +36,7 @@ def assign_moving_average(variable: Any, value: Any, decay: Any, zero_debias: bo
         return assign_sub(variable, (variable - value) * rate, name=scope)
 
 
-def _assign_debiased(variable: Any, value: Any, rate: Any, scope: str) -> Any:
+def _assign_debiased(variable: VariableLike, value: TensorLike, rate: Tensor, scope: str) -> VariableLike:
     dtype = variable.dtype.base_dtype
     with (
         variable_scope(variable.op.name, values=[variable.value(), value]),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from typing import Any, Final
+from collections.abc import Iterable
 
 
 class VariableSynchronization(enum.Enum):
@@ -48,7 +48,9 @@ def checked_aggregation(aggregation: VariableAggregation | None, name: str | Non
     return aggregation
 
 
-def with_trainable_collection(collections: Any, trainable: bool, default: str, trainable_key: str) -> Any:
+def with_trainable_collection(
+    collections: Iterable[str] | None, trainable: bool, default: str, trainable_key: str
+) -> Iterable[str]:
     """The collections that a new variable goes to; ValueError unless they are a list, tuple or set."""
     if collections is None:
         collections = [default]
@@ -62,20 +64,22 @@ def with_trainable_collection(collections: Any, trainable: bool, default: str, t
     return collections
 
 
-# Whether variables are resource variables where neither the program nor its variable scopes say.
-_RESOURCES_BY_DEFAULT: Final = [False]
+class _Default:
+    """The kind of variables where neither the program nor its variable scopes say; one per process."""
+
+    use_resource = False
 
 
 def enable_resource_variables() -> None:
     """Make resource variables from here on, unless `use_resource` says otherwise."""
-    _RESOURCES_BY_DEFAULT[0] = True
+    _Default.use_resource = True
 
 
 def disable_resource_variables() -> None:
     """Make variables of TensorFlow 1.x's usual kind from here on, unless `use_resource` says otherwise."""
-    _RESOURCES_BY_DEFAULT[0] = False
+    _Default.use_resource = False
 
 
 def resource_variables_enabled() -> bool:
     """Whether variables are resource variables unless `use_resource` says otherwise."""
-    return _RESOURCES_BY_DEFAULT[0]
+    return _Default.use_resource

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
+from weft.framework.aliases import DTypeLike, Partitioner
 from weft.framework.tensor_shape import TensorShape
 
 
@@ -73,7 +73,7 @@ class PartitionInfo:
         return cut[0] if cut else None
 
 
-def partitions_of(partitioner: Any, shape: TensorShape, dtype: Any) -> Sequence[int]:
+def partitions_of(partitioner: Partitioner, shape: TensorShape, dtype: DTypeLike) -> Sequence[int]:
     """Ask a partitioner and check what it says; ValueError when it is no way to cut a variable of this shape."""
     if not shape.is_fully_defined():
         raise ValueError(f"Shape of a new partitioned variable must be fully defined, but instead was {shape}.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from weft.framework.aliases import TensorLike
 from weft.framework.dtypes import DType
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
@@ -17,7 +18,9 @@ from weft.ops.array.joining import concat, split
 class PartitionedVariable:
     """The parts, in order, and what they amount to. As a tensor it is their concatenation."""
 
-    def __init__(self, name: str, shape: Any, dtype: DType, variable_list: Sequence[Any], partitions: Sequence[int]) -> None:
+    def __init__(
+        self, name: str, shape: TensorShape, dtype: DType, variable_list: Sequence[Any], partitions: Sequence[int]
+    ) -> None:
         if not isinstance(variable_list, list | tuple):
             raise TypeError(f"variable_list is not a list or tuple: {variable_list}")
         if not isinstance(partitions, list | tuple):
@@ -112,7 +115,7 @@ class PartitionedVariable:
             raise NotImplementedError("PartitionedVariable doesn't support being used as a reference.")
         return self.as_tensor()
 
-    def _assign_parts(self, assign: Callable[[Any, Any], Any], value: Any, read_value: bool) -> list[Any]:
+    def _assign_parts(self, assign: Callable[[Any, Any], Any], value: TensorLike, read_value: bool) -> list[Any]:
         axis = self._only_axis("do assign action", "assign action")
         if isinstance(value, list):
             parts = value
@@ -124,20 +127,26 @@ class PartitionedVariable:
         assigned = [assign(variable, part) for variable, part in zip(self._variable_list, parts, strict=True)]
         return assigned if read_value else [each.op for each in assigned]
 
-    def assign(self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
+    def assign(
+        self, value: TensorLike, use_locking: bool = False, name: str | None = None, read_value: bool = True
+    ) -> list[Any]:
         """Assign to each part its part of `value`: a tensor, a list of parts or another PartitionedVariable."""
         return self._assign_parts(lambda v, part: v.assign(part, use_locking=use_locking, name=name), value, read_value)
 
-    def assign_add(self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
+    def assign_add(
+        self, value: TensorLike, use_locking: bool = False, name: str | None = None, read_value: bool = True
+    ) -> list[Any]:
         """Add to each part its part of `value`."""
         return self._assign_parts(lambda v, p: v.assign_add(p, use_locking=use_locking, name=name), value, read_value)
 
-    def assign_sub(self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
+    def assign_sub(
+        self, value: TensorLike, use_locking: bool = False, name: str | None = None, read_value: bool = True
+    ) -> list[Any]:
         """Subtract from each part its part of `value`."""
         return self._assign_parts(lambda v, p: v.assign_sub(p, use_locking=use_locking, name=name), value, read_value)
 
 
-def _to_tensor(value: Any, dtype: Any = None, name: str | None = None, as_ref: bool = False) -> Tensor:
+def _to_tensor(value: PartitionedVariable, dtype: DType | None = None, name: str | None = None, as_ref: bool = False) -> Tensor:
     return value.to_tensor(dtype, as_ref)
 
 

@@ -7,12 +7,13 @@ from collections.abc import Callable
 from typing import Any
 
 from weft.framework import dtypes
+from weft.framework.aliases import DTypeLike
 from weft.framework.tensor_shape import TensorShape
 
 Partitioner = Callable[..., list[int]]
 
 
-def _element_bytes(dtype: Any, bytes_per_string_element: int) -> int:
+def _element_bytes(dtype: DTypeLike, bytes_per_string_element: int) -> int:
     base = dtypes.as_dtype(dtype).base_dtype
     return bytes_per_string_element if base is dtypes.string else base.size
 
@@ -20,7 +21,7 @@ def _element_bytes(dtype: Any, bytes_per_string_element: int) -> int:
 def fixed_size_partitioner(num_shards: int, axis: int = 0) -> Partitioner:
     """Cut along `axis` into `num_shards` parts, or as many as that axis is long."""
 
-    def partitioner(shape: Any, **unused_args: Any) -> list[int]:
+    def partitioner(shape: Any, **unused_args: object) -> list[int]:
         parts = [1] * len(shape)
         parts[axis] = min(num_shards, shape[axis].value)
         return parts
@@ -44,7 +45,7 @@ def variable_axis_size_partitioner(
     if max_shards and max_shards < 1:
         raise ValueError("max_shards must be positive.")
 
-    def partitioner(shape: Any, dtype: Any) -> list[int]:
+    def partitioner(shape: Any, dtype: DTypeLike) -> list[int]:
         if not isinstance(shape, TensorShape):
             raise ValueError(f"shape is not a TensorShape: {shape}")
         sizes = [size for size in shape.as_list() if size is not None] if shape.is_fully_defined() else None
@@ -65,7 +66,7 @@ def min_max_variable_partitioner(
 ) -> Partitioner:
     """Cut along `axis` into parts of at least `min_slice_size` bytes, but no more than `max_partitions` of them."""
 
-    def partitioner(shape: Any, dtype: Any) -> list[int]:
+    def partitioner(shape: Any, dtype: DTypeLike) -> list[int]:
         if axis >= len(shape):
             raise ValueError(f"Can not partition variable along axis {axis} when shape is only {shape}")
         total = shape.num_elements() * _element_bytes(dtype, bytes_per_string_element)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
 from typing import Any
 
 from weft.framework import scopes
+from weft.framework.aliases import DTypeLike, ShapeLike, TensorLike
 from weft.framework.dtypes import DType
 from weft.framework.func_graph import FuncGraph
 from weft.framework.graph import Graph, get_default_graph
@@ -23,7 +25,9 @@ from weft.ops.variables.variable import Variable
 class RefVariable(Variable, use_resource=False):
     """A variable made of four nodes: the initial value, `name` (VariableV2), `name/Assign` and `name/read`."""
 
-    def _build(self, graph: Graph, scope: str, initial_value: Any, dtype: Any, shape: Any) -> None:
+    def _build(
+        self, graph: Graph, scope: str, initial_value: TensorLike | Callable[[], TensorLike], dtype: DTypeLike, shape: ShapeLike
+    ) -> None:
         known = None if shape is None else as_dims(shape)
         if callable(initial_value):
             with graph.attr_scope({"_class": [f"loc:@{scope[:-1]}"]}):
@@ -106,17 +110,23 @@ class RefVariable(Variable, use_resource=False):
         self._variable.set_shape(shape)
         self._snapshot.set_shape(shape)
 
-    def assign(self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
+    def assign(
+        self, value: TensorLike, use_locking: bool | None = False, name: str | None = None, read_value: bool = True
+    ) -> Any:
         """Replace the value; the result is the variable after that, or the operation unless `read_value`."""
         assigned = assign_functions.assign(self._variable, value, use_locking=use_locking, name=name)
         return assigned if read_value else assigned.op
 
-    def assign_add(self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
+    def assign_add(
+        self, delta: TensorLike, use_locking: bool | None = False, name: str | None = None, read_value: bool = True
+    ) -> Any:
         """Add to the value; the result is the variable after that, or the operation unless `read_value`."""
         assigned = state.assign_add(self._variable, delta, use_locking=use_locking, name=name)
         return assigned if read_value else assigned.op
 
-    def assign_sub(self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
+    def assign_sub(
+        self, delta: TensorLike, use_locking: bool | None = False, name: str | None = None, read_value: bool = True
+    ) -> Any:
         """Subtract from the value; the result is the variable after that, or the operation unless `read_value`."""
         assigned = state.assign_sub(self._variable, delta, use_locking=use_locking, name=name)
         return assigned if read_value else assigned.op

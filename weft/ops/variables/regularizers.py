@@ -6,6 +6,7 @@ import numbers
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from weft.framework.aliases import Regularizer
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
@@ -17,8 +18,6 @@ from weft.ops.math.elementwise import add_n, mul
 from weft.ops.math.norms import l2_loss
 from weft.ops.math.reduce_functions import reduce_sum
 from weft.platform import tf_logging
-
-Regularizer = Callable[[Any], Tensor | None]
 
 
 def l1_regularizer(scale: float, scope: str | None = None) -> Regularizer:
@@ -39,7 +38,7 @@ def l2_regularizer(scale: float, scope: str | None = None) -> Regularizer:
     return _scaled("l2", scale, l2_loss, scope)
 
 
-def _scaled(kind: str, scale: Any, penalty: Callable[[Any], Any], scope: str | None) -> Regularizer:
+def _scaled(kind: str, scale: float, penalty: Callable[[Any], Any], scope: str | None) -> Regularizer:
     if isinstance(scale, numbers.Integral):
         raise ValueError(f"scale cannot be an integer: {scale}")
     if isinstance(scale, numbers.Real) and float(scale) < 0.0:

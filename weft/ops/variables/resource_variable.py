@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+from tensorboard.compat.proto.variable_pb2 import VariableDef
+
+from weft.framework.aliases import DTypeLike, ShapeLike, TensorLike
 from weft.framework.dtypes import DType
 from weft.framework.graph import Graph, get_default_graph
 from weft.framework.operation import Operation, Tensor
@@ -26,7 +30,9 @@ class ResourceVariable(Variable, use_resource=True):
     _dtype: DType
     _shape: Dims
 
-    def _build(self, graph: Graph, scope: str, initial_value: Any, dtype: Any, shape: Any) -> None:
+    def _build(
+        self, graph: Graph, scope: str, initial_value: TensorLike | Callable[[], TensorLike], dtype: DTypeLike, shape: ShapeLike
+    ) -> None:
         true_name = scope[:-1]
         with graph.attr_scope({"_class": [f"loc:@{true_name}"]}):
             with graph.name_scope("Initializer"), graph.device(None):
@@ -62,7 +68,7 @@ class ResourceVariable(Variable, use_resource=True):
                 with graph.colocate_with(None, ignore_existing=True), graph.device(self._caching_device):
                     self._snapshot = identity_node(self._graph_element)
 
-    def _restore(self, variable_def: Any, import_scope: str | None) -> None:
+    def _restore(self, variable_def: VariableDef, import_scope: str | None) -> None:
         if not variable_def.is_resource:
             raise ValueError("Trying to restore Variable as ResourceVariable.")
         super()._restore(variable_def, import_scope)
@@ -93,7 +99,7 @@ class ResourceVariable(Variable, use_resource=True):
         """The operation that gives it its initial value."""
         return self._initializer_op
 
-    def set_shape(self, shape: Any) -> None:
+    def set_shape(self, shape: ShapeLike) -> None:
         """Add what the program knows of the shape."""
         merged = TensorShape(self._shape).merge_with(shape)
         self._shape = as_dims(merged)
@@ -132,13 +138,13 @@ class ResourceVariable(Variable, use_resource=True):
         with init_scope():
             return initialized_value(self.is_initialized(), self.read_value, self._initial_value)
 
-    def sparse_read(self, indices: Any, name: str | None = None) -> Tensor:
+    def sparse_read(self, indices: TensorLike, name: str | None = None) -> Tensor:
         """The rows that `indices` name, without the rest."""
         graph = get_default_graph()
         with graph.name_scope("Gather" if name is None else name) as scope:
             return state.resource_gather(self._variable, indices, dtype=self._dtype, name=scope)
 
-    def gather_nd(self, indices: Any, name: str | None = None) -> Tensor:
+    def gather_nd(self, indices: TensorLike, name: str | None = None) -> Tensor:
         """The parts that the rows of `indices` name, without the rest."""
         graph = get_default_graph()
         with graph.name_scope("GatherNd" if name is None else name) as scope:
@@ -156,31 +162,37 @@ class ResourceVariable(Variable, use_resource=True):
 
     # Its changes.
 
-    def lazy_read(self, done: Operation) -> Any:
+    def lazy_read(self, done: Operation) -> _UnreadVariable:
         return _UnreadVariable(self, done)
 
     def _changed(self, done: Operation, read_value: bool) -> Any:
         return self.lazy_read(done) if read_value else done
 
-    def _value_to_assign(self, value: Any) -> Tensor:
+    def _value_to_assign(self, value: TensorLike) -> Tensor:
         tensor = convert_to_tensor(value, self._dtype)
         if not dims_compatible(self._shape, tensor.dims):
             raise ValueError(f"Shapes {TensorShape(self._shape)} and {tensor.get_shape()} are incompatible")
         return tensor
 
-    def assign(self, value: Any, use_locking: bool | None = None, name: str | None = None, read_value: bool = True) -> Any:
+    def assign(
+        self, value: TensorLike, use_locking: bool | None = None, name: str | None = None, read_value: bool = True
+    ) -> Any:
         """Replace the value; the result is the variable after that, or the operation unless `read_value`."""
         tensor = self._value_to_assign(value)
         done = state.assign_variable_op(self._variable, tensor, dtype=self._dtype, name=name)
         return self._changed(done, read_value)
 
-    def assign_add(self, delta: Any, use_locking: bool | None = None, name: str | None = None, read_value: bool = True) -> Any:
+    def assign_add(
+        self, delta: TensorLike, use_locking: bool | None = None, name: str | None = None, read_value: bool = True
+    ) -> Any:
         """Add to the value; the result is the variable after that, or the operation unless `read_value`."""
         tensor = self._value_to_assign(delta)
         done = state.assign_add_variable_op(self._variable, tensor, dtype=self._dtype, name=name)
         return self._changed(done, read_value)
 
-    def assign_sub(self, delta: Any, use_locking: bool | None = None, name: str | None = None, read_value: bool = True) -> Any:
+    def assign_sub(
+        self, delta: TensorLike, use_locking: bool | None = None, name: str | None = None, read_value: bool = True
+    ) -> Any:
         """Subtract from the value; the result is the variable after that, or the operation unless `read_value`."""
         tensor = self._value_to_assign(delta)
         done = state.assign_sub_variable_op(self._variable, tensor, dtype=self._dtype, name=name)
@@ -188,7 +200,8 @@ class ResourceVariable(Variable, use_resource=True):
 
     def count_up_to(self, limit: int) -> Tensor:
         """The counter before it is raised by one; the run raises OutOfRangeError when it has reached `limit`."""
-        return state.resource_count_up_to(self._variable, limit=limit, T=self._dtype)
+        counted: Tensor = state.resource_count_up_to(self._variable, limit=limit, T=self._dtype)
+        return counted
 
 
 class _UnreadVariable(ResourceVariable):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from weft.framework.operation import Tensor
+from weft.framework.aliases import DeviceLike, DTypeLike
+from weft.framework.operation import Operation, Tensor
 
 
 class SaveSpec:
@@ -20,9 +21,14 @@ class SaveSpec:
     """
 
     def __init__(
-        self, tensor: Tensor | Callable[[], Tensor], slice_spec: str, name: str, dtype: Any = None, device: Any = None
+        self,
+        tensor: Tensor | Callable[[], Tensor],
+        slice_spec: str,
+        name: str,
+        dtype: DTypeLike | None = None,
+        device: DeviceLike | None = None,
     ) -> None:
-        self._tensor: Any = tensor
+        self._tensor = tensor
         self.slice_spec = slice_spec
         self.name = name
         if callable(tensor):
@@ -61,7 +67,7 @@ class SaveableObject:
         """Where its tensors live."""
         return self.specs[0].device
 
-    def restore(self, restored_tensors: Sequence[Tensor], restored_shapes: Sequence[Any] | None) -> Any:
+    def restore(self, restored_tensors: Sequence[Tensor], restored_shapes: Sequence[Any] | None) -> Tensor | Operation:
         """Make the operation that restores the object.
 
         Args:

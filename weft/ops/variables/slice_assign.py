@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from weft.framework import dtypes
+from weft.framework.aliases import Array, ArrayModule, Result, TensorLike, VariableLike
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
@@ -18,7 +19,7 @@ from weft.ops.state.resource_state import read_variable_op
 _INDEX = (dtypes.int16, *INDICES)
 
 
-def _with_slice(xp: Any, ref: Any, vectors: tuple[Any, Any, Any], masks: tuple[int, ...], value: Any) -> Any:
+def _with_slice(xp: ArrayModule, ref: Array, vectors: tuple[Any, Any, Any], masks: tuple[int, ...], value: Array) -> Array:
     begin, end, strides = vectors
     key = tuple(plan(ref.ndim, begin, end, strides, dict(zip(MASKS, masks, strict=True)), len(strides)))
     if xp is not np:
@@ -32,9 +33,9 @@ def _with_slice(xp: Any, ref: Any, vectors: tuple[Any, Any, Any], masks: tuple[i
     infer=same_as_input, gradient=None, stateful=True, updates=("ref",), static=("begin", "end", "strides"),
     types={"Index": _INDEX})  # fmt: skip
 def strided_slice_assign(
-    xp, ref, begin, end, strides, value, *, begin_mask: int = 0, end_mask: int = 0, ellipsis_mask: int = 0,
-    new_axis_mask: int = 0, shrink_axis_mask: int = 0,
-):  # fmt: skip
+    xp: ArrayModule, ref: Array, begin: Array, end: Array, strides: Array, value: Array, *, begin_mask: int = 0,
+    end_mask: int = 0, ellipsis_mask: int = 0, new_axis_mask: int = 0, shrink_axis_mask: int = 0,
+) -> Result:  # fmt: skip
     """The variable with a slice of it replaced."""
     masks = (begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)
     return _with_slice(xp, ref, (begin, end, strides), masks, value)
@@ -44,9 +45,9 @@ def strided_slice_assign(
     infer=no_outputs, gradient=None, stateful=True, updates=("ref",), static=("begin", "end", "strides"),
     types={"Index": _INDEX})  # fmt: skip
 def resource_strided_slice_assign(
-    xp, ref, begin, end, strides, value, *, begin_mask: int = 0, end_mask: int = 0, ellipsis_mask: int = 0,
-    new_axis_mask: int = 0, shrink_axis_mask: int = 0,
-):  # fmt: skip
+    xp: ArrayModule, ref: Array, begin: Array, end: Array, strides: Array, value: Array, *, begin_mask: int = 0,
+    end_mask: int = 0, ellipsis_mask: int = 0, new_axis_mask: int = 0, shrink_axis_mask: int = 0,
+) -> Array:  # fmt: skip
     """Replace a slice of the variable."""
     masks = (begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)
     return _with_slice(xp, ref, (begin, end, strides), masks, value)
@@ -57,12 +58,12 @@ class VariableSlice(Tensor):
 
     __slots__ = ()
 
-    def assign(self, value: Any, name: str | None = None) -> Any:
+    def assign(self, value: TensorLike, name: str | None = None) -> Tensor:
         """Replace this slice in the variable; the result is the variable after that."""
         return _assign_slice(self, value, name)
 
 
-def sliced(variable: Any, slice_spec: Any) -> Tensor:
+def sliced(variable: VariableLike, slice_spec: Any) -> Tensor:
     """`variable[slice_spec]`, as a tensor that can be assigned to when it is a plain slice."""
     tensor: Tensor = variable.value()[slice_spec]
     if tensor.op.type == "StridedSlice":
@@ -70,7 +71,7 @@ def sliced(variable: Any, slice_spec: Any) -> Tensor:
     return tensor
 
 
-def _assign_slice(tensor: Tensor, value: Any, name: str | None) -> Any:
+def _assign_slice(tensor: Tensor, value: TensorLike, name: str | None) -> Tensor:
     op_ = tensor.op
     read = op_.inputs[0]
     while read.op.type == "Identity" and not read.op.inputs[0].dtype.is_ref:

@@ -6,9 +6,10 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from weft.framework.aliases import Getter
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
-from weft.ops.variables.variable_scope import variable_scope
+from weft.ops.variables.variable_scope import VariableScope, variable_scope
 from weft.platform import tf_logging
 
 
@@ -17,7 +18,7 @@ class Template:
 
     def __init__(
         self, name: str, func: Callable[..., Any], create_scope_now: bool = False, unique_name: str | None = None,
-        custom_getter: Any = None,
+        custom_getter: Getter | None = None,
     ) -> None:  # fmt: skip
         if name is None:
             raise ValueError("name cannot be None.")
@@ -26,12 +27,12 @@ class Template:
         self._unique_name = unique_name
         self._custom_getter = custom_getter
         self._has_run = False
-        self._variable_scope: Any = None
+        self._variable_scope: VariableScope | None = None
         if create_scope_now:
             with variable_scope(unique_name, name, custom_getter=custom_getter) as scope:
                 self._variable_scope = scope
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> Any:
         """What the function returns; its variables are those of the first call.
 
         Raises:
@@ -72,7 +73,7 @@ class Template:
         return self._func
 
     @property
-    def variable_scope(self) -> Any:
+    def variable_scope(self) -> VariableScope | None:
         """The variable scope, None before the first call unless it was made at once."""
         return self._variable_scope
 
@@ -123,7 +124,7 @@ class Template:
 
 def make_template(
     name_: str, func_: Callable[..., Any], create_scope_now_: bool = False, unique_name_: str | None = None,
-    custom_getter_: Any = None, **kwargs: Any,
+    custom_getter_: Any = None, **kwargs: object,
 ) -> Template:  # fmt: skip
     """Wrap a function so that all its calls share the variables that it gets with `get_variable`.
 

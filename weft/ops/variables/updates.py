@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from weft.framework.aliases import TensorLike, VariableLike
+from weft.framework.indexed_slices import IndexedSlices
 from weft.ops.state import scatter_update as scatter
 from weft.ops.variables.batch_scatter import batch_scatter_update
 
@@ -15,51 +17,55 @@ class VariableUpdates:
     `sparse_delta` is IndexedSlices, whose indices may repeat: each of them counts. Anything else is a TypeError.
     """
 
-    def scatter_sub(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
+    def scatter_sub(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> VariableLike:
         """Subtract IndexedSlices."""
         return self._scattered(scatter.scatter_sub, sparse_delta, use_locking, name)
 
-    def scatter_add(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
+    def scatter_add(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> VariableLike:
         """Add IndexedSlices."""
         return self._scattered(scatter.scatter_add, sparse_delta, use_locking, name)
 
-    def scatter_max(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
+    def scatter_max(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> VariableLike:
         """Take the maximum with IndexedSlices."""
         return self._scattered(scatter.scatter_max, sparse_delta, use_locking, name)
 
-    def scatter_min(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
+    def scatter_min(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> VariableLike:
         """Take the minimum with IndexedSlices."""
         return self._scattered(scatter.scatter_min, sparse_delta, use_locking, name)
 
-    def scatter_mul(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
+    def scatter_mul(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> VariableLike:
         """Multiply by IndexedSlices."""
         return self._scattered(scatter.scatter_mul, sparse_delta, use_locking, name)
 
-    def scatter_div(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
+    def scatter_div(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> VariableLike:
         """Divide by IndexedSlices."""
         return self._scattered(scatter.scatter_div, sparse_delta, use_locking, name)
 
-    def scatter_update(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
+    def scatter_update(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> VariableLike:
         """Replace the slices that IndexedSlices name."""
         return self._scattered(scatter.scatter_update, sparse_delta, use_locking, name)
 
-    def batch_scatter_update(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
+    def batch_scatter_update(
+        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
+    ) -> VariableLike:
         """Replace slices in each element of a batch: see `tf.batch_scatter_update`."""
         return self._scattered(batch_scatter_update, sparse_delta, use_locking, name)
 
-    def scatter_nd_sub(self, indices: Any, updates: Any, name: str | None = None) -> Any:
+    def scatter_nd_sub(self, indices: TensorLike, updates: TensorLike, name: str | None = None) -> VariableLike:
         """Subtract `updates` at the positions that the rows of `indices` name."""
         return scatter.scatter_nd_sub(self, indices, updates, use_locking=True, name=name)
 
-    def scatter_nd_add(self, indices: Any, updates: Any, name: str | None = None) -> Any:
+    def scatter_nd_add(self, indices: TensorLike, updates: TensorLike, name: str | None = None) -> VariableLike:
         """Add `updates` at the positions that the rows of `indices` name."""
         return scatter.scatter_nd_add(self, indices, updates, use_locking=True, name=name)
 
-    def scatter_nd_update(self, indices: Any, updates: Any, name: str | None = None) -> Any:
+    def scatter_nd_update(self, indices: TensorLike, updates: TensorLike, name: str | None = None) -> VariableLike:
         """Replace what the rows of `indices` name by `updates`."""
         return scatter.scatter_nd_update(self, indices, updates, use_locking=True, name=name)
 
-    def _scattered(self, function: Callable[..., Any], sparse_delta: Any, use_locking: bool, name: str | None) -> Any:
+    def _scattered(
+        self, function: Callable[..., Any], sparse_delta: IndexedSlices, use_locking: bool, name: str | None
+    ) -> VariableLike:
         if not hasattr(sparse_delta, "indices") or not hasattr(sparse_delta, "values"):
             raise TypeError(f"sparse_delta is not IndexedSlices: {sparse_delta}")
         return function(self, sparse_delta.indices, sparse_delta.values, use_locking=use_locking, name=name)

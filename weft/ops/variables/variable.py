@@ -8,12 +8,13 @@ made on demand.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextvars import ContextVar
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
-from tensorboard.compat.proto import variable_pb2
+from tensorboard.compat.proto.variable_pb2 import VariableDef
 
+from weft.framework.aliases import Constraint, DeviceLike, DTypeLike, ShapeLike, TensorLike
 from weft.framework.collections import GraphKeys
 from weft.framework.dtypes import DType
 from weft.framework.graph import Graph, get_default_graph
@@ -45,12 +46,11 @@ _DEFAULTS: Final[dict[str, Any]] = {
     "shape": None,
 }  # fmt: skip
 _CREATORS: Final[ContextVar[tuple[tuple[Graph, Callable[..., Any]], ...]]] = ContextVar("weft_variable_creators", default=())
-_default_use_resource: list[Callable[[], bool | None]] = []
 
 
 def set_default_use_resource(function: Callable[[], bool | None]) -> None:
-    """Tell what `use_resource=None` means where a variable is made; variable scopes call this once."""
-    _default_use_resource[:] = [function]
+    """Let `function` say what `use_resource=None` means where a variable is made; variable scopes call this once."""
+    Variable._default_use_resource = staticmethod(function)
 
 
 @contextlib.contextmanager
@@ -90,9 +90,9 @@ def _chained(function: Callable[..., Any], next_creator: Callable[..., Any]) -> 
     return lambda **kwargs: function(next_creator, **kwargs)
 
 
-def _create(use_resource: bool | None = None, **kwargs: Any) -> Any:
-    if use_resource is None and _default_use_resource:
-        use_resource = _default_use_resource[0]()
+def _create(use_resource: bool | None = None, **kwargs: Any) -> Variable:
+    if use_resource is None:
+        use_resource = Variable._default_use_resource()
     if use_resource is None:
         use_resource = resource_variables_enabled()
     return _KINDS[bool(use_resource)](**kwargs)
@@ -125,6 +125,8 @@ class Variable(VariableUpdates, metaclass=_VariableMeta):
         shape: the variable's shape; the initial value's when None.
     """
 
+    # Variable scopes, which import this module, put theirs here.
+    _default_use_resource: ClassVar[Callable[[], bool | None]] = staticmethod(lambda: None)
     SaveSliceInfo = slice_info.SaveSliceInfo
 
     # NumPy leaves `array * variable` to Variable.__rmul__.
@@ -153,20 +155,20 @@ class Variable(VariableUpdates, metaclass=_VariableMeta):
 
     def __init__(
         self,
-        initial_value: Any = None,
+        initial_value: TensorLike | Callable[[], TensorLike] | None = None,
         trainable: bool | None = None,
-        collections: Any = None,
+        collections: Iterable[str] | None = None,
         validate_shape: bool = True,
-        caching_device: Any = None,
+        caching_device: DeviceLike | None = None,
         name: str | None = None,
-        variable_def: Any = None,
-        dtype: Any = None,
-        expected_shape: Any = None,
+        variable_def: VariableDef | None = None,
+        dtype: DTypeLike | None = None,
+        expected_shape: ShapeLike = None,
         import_scope: str | None = None,
-        constraint: Any = None,
+        constraint: Constraint | None = None,
         synchronization: VariableSynchronization = VariableSynchronization.AUTO,
         aggregation: VariableAggregation | None = VariableAggregation.NONE,
-        shape: Any = None,
+        shape: ShapeLike = None,
     ) -> None:
         if variable_def is not None:
             if initial_value is not None:
@@ -176,7 +178,7 @@ class Variable(VariableUpdates, metaclass=_VariableMeta):
         if initial_value is None:
             raise ValueError("initial_value must be specified.")
         self._trainable = checked_trainable(trainable, synchronization, name)
-        collections = with_trainable_collection(
+        keys = with_trainable_collection(
             collections, self._trainable, GraphKeys.GLOBAL_VARIABLES, GraphKeys.TRAINABLE_VARIABLES
         )
         if constraint is not None and not callable(constraint):
@@ -190,9 +192,11 @@ class Variable(VariableUpdates, metaclass=_VariableMeta):
             graph = get_default_graph() if callable(initial_value) else graph_of([initial_value])
             with graph.as_default(), graph.name_scope("Variable" if name is None else name) as scope:
                 self._build(graph, scope, initial_value, dtype, shape)
-            graph.add_to_collections(collections, self)
+            graph.add_to_collections(keys, self)
 
-    def _build(self, graph: Graph, scope: str, initial_value: Any, dtype: Any, shape: Any) -> None:
+    def _build(
+        self, graph: Graph, scope: str, initial_value: TensorLike | Callable[[], TensorLike], dtype: DTypeLike, shape: ShapeLike
+    ) -> None:
         """Add the nodes, in the name scope `scope`."""
         raise NotImplementedError
 
@@ -296,9 +300,30 @@ class Variable(VariableUpdates, metaclass=_VariableMeta):
         """The value in the session given or the default one."""
         return self.value().eval(session=session)
 
+    # Its changes.
+
+    def assign(
+        self, value: TensorLike, use_locking: bool | None = None, name: str | None = None, read_value: bool = True
+    ) -> Any:
+        """Replace the value; the result is the variable after that, or the operation unless `read_value`."""
+        raise NotImplementedError
+
+    def assign_add(
+        self, delta: TensorLike, use_locking: bool | None = None, name: str | None = None, read_value: bool = True
+    ) -> Any:
+        """Add to the value; the result is the variable after that, or the operation unless `read_value`."""
+        raise NotImplementedError
+
+    def assign_sub(
+        self, delta: TensorLike, use_locking: bool | None = None, name: str | None = None, read_value: bool = True
+    ) -> Any:
+        """Subtract from the value; the result is the variable after that, or the operation unless `read_value`."""
+        raise NotImplementedError
+
     def count_up_to(self, limit: int) -> Tensor:
         """The counter before it is raised by one; the run raises OutOfRangeError when it has reached `limit`."""
-        return assign_functions.count_up_to(self, limit=limit)
+        counted: Tensor = assign_functions.count_up_to(self, limit=limit)
+        return counted
 
     def __getitem__(self, slice_spec: Any) -> Tensor:
         """A slice of the value, which can also be assigned to."""
@@ -317,7 +342,7 @@ class Variable(VariableUpdates, metaclass=_VariableMeta):
     def __eq__(self, other: object) -> bool:
         return self is other
 
-    def load(self, value: Any, session: Any = None) -> None:
+    def load(self, value: TensorLike, session: Any | None = None) -> None:
         """Give the variable a value in the session given or the default one, without adding nodes."""
         self._initializer_op.run({self._initializer_op.inputs[1]: value}, session)
 
@@ -354,12 +379,12 @@ class Variable(VariableUpdates, metaclass=_VariableMeta):
         return variable_def
 
     @staticmethod
-    def from_proto(variable_def: Any, import_scope: str | None = None) -> Any:
+    def from_proto(variable_def: VariableDef, import_scope: str | None = None) -> Variable:
         """The variable that a VariableDef describes, whose nodes are in the default graph."""
         kind = _KINDS[variable_def.is_resource]
         return kind(variable_def=variable_def, import_scope=import_scope)
 
-    def _restore(self, variable_def: Any, import_scope: str | None) -> None:
+    def _restore(self, variable_def: VariableDef, import_scope: str | None) -> None:
         """Find the nodes that a VariableDef names, and take what else it says."""
         graph = get_default_graph()
 
@@ -382,9 +407,6 @@ class Variable(VariableUpdates, metaclass=_VariableMeta):
         self._validate_shape = True
 
 
-VariableDef = variable_pb2.VariableDef
-
-
 def check_conversion(own: DType, asked: DType | None) -> None:
     """Raise ValueError unless a variable of type `own` can stand where a tensor of the type asked for is wanted."""
     if asked is not None and not asked.is_compatible_with(own):
@@ -392,7 +414,7 @@ def check_conversion(own: DType, asked: DType | None) -> None:
 
 
 def _delegating(operator: str) -> Callable[..., Any]:
-    def run(self: Any, *args: Any) -> Any:
+    def run(self: Variable, *args: TensorLike) -> Any:
         return getattr(Tensor, operator)(self.value(), *args)
 
     run.__name__ = operator
@@ -404,7 +426,7 @@ for _operator in OVERLOADABLE_OPERATORS - {"__getitem__"}:
     setattr(Variable, _operator, _delegating(_operator))
 
 
-def _to_tensor(value: Any, dtype: Any = None, name: str | None = None, as_ref: bool = False) -> Any:
+def _to_tensor(value: Variable, dtype: DType | None = None, name: str | None = None, as_ref: bool = False) -> Tensor:
     return value.to_tensor(dtype, name, as_ref)
 
 

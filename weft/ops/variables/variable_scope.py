@@ -10,17 +10,29 @@ import contextlib
 import functools
 import inspect
 import threading
-from collections.abc import Callable, Iterator
-from typing import Any, Final, cast
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Final, TypeAlias, cast
 
 from weft.framework import dtypes
+from weft.framework.aliases import (
+    Collections,
+    Constraint,
+    DeviceLike,
+    DTypeLike,
+    Getter,
+    Initializer,
+    Partitioner,
+    Regularizer,
+    ShapeLike,
+    TensorLike,
+)
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import Graph, get_default_graph
 from weft.framework.op_builder import graph_of
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.variables.options import VariableAggregation, VariableSynchronization
 from weft.ops.variables.variable import set_default_use_resource
-from weft.ops.variables.variable_store import AUTO_REUSE, VariableStore
+from weft.ops.variables.variable_store import AUTO_REUSE, Reuse, VariableStore
 from weft.platform import tf_logging
 
 _STORE_KEY: Final = ("__variable_store",)
@@ -37,17 +49,17 @@ class VariableScope:
 
     def __init__(
         self,
-        reuse: Any,
+        reuse: Reuse,
         name: str = "",
-        initializer: Any = None,
-        regularizer: Any = None,
-        caching_device: Any = None,
-        partitioner: Any = None,
-        custom_getter: Any = None,
+        initializer: Initializer | None = None,
+        regularizer: Regularizer | None = None,
+        caching_device: DeviceLike | None = None,
+        partitioner: Partitioner | None = None,
+        custom_getter: Getter | None = None,
         name_scope: str = "",
-        dtype: Any = dtypes.float32,
+        dtype: DTypeLike = dtypes.float32,
         use_resource: bool | None = None,
-        constraint: Any = None,
+        constraint: Constraint | None = None,
     ) -> None:
         self._reuse = reuse
         self._name = name
@@ -61,27 +73,70 @@ class VariableScope:
         self._use_resource = use_resource
         self._constraint = constraint
 
-    name = property(lambda self: self._name, doc="The prefix of variables' names.")
-    original_name_scope = property(lambda self: self._name_scope, doc="The name scope opened with it, ending in '/'.")
-    reuse = property(lambda self: self._reuse, doc="True, False or AUTO_REUSE.")
-    initializer = property(lambda self: self._initializer, doc="The default initializer.")
-    regularizer = property(lambda self: self._regularizer, doc="The default regularizer.")
-    caching_device = property(lambda self: self._caching_device, doc="The default caching device.")
-    partitioner = property(lambda self: self._partitioner, doc="The default partitioner.")
-    custom_getter = property(lambda self: self._custom_getter, doc="The default custom getter.")
-    dtype = property(lambda self: self._dtype, doc="The default type.")
-    use_resource = property(lambda self: self._use_resource, doc="Whether variables are resources by default.")
-    constraint = property(lambda self: self._constraint, doc="The default constraint.")
+    @property
+    def name(self) -> str:
+        """The prefix of variables' names."""
+        return self._name
+
+    @property
+    def original_name_scope(self) -> str:
+        """The name scope opened with it, ending in '/'."""
+        return self._name_scope
+
+    @property
+    def reuse(self) -> Reuse:
+        """True, False or AUTO_REUSE."""
+        return self._reuse
+
+    @property
+    def initializer(self) -> Initializer | TensorLike | None:
+        """The default initializer."""
+        return self._initializer
+
+    @property
+    def regularizer(self) -> Regularizer | None:
+        """The default regularizer."""
+        return self._regularizer
+
+    @property
+    def caching_device(self) -> DeviceLike:
+        """The default caching device."""
+        return self._caching_device
+
+    @property
+    def partitioner(self) -> Partitioner | None:
+        """The default partitioner."""
+        return self._partitioner
+
+    @property
+    def custom_getter(self) -> Getter | None:
+        """The default custom getter."""
+        return self._custom_getter
+
+    @property
+    def dtype(self) -> DTypeLike:
+        """The default type."""
+        return self._dtype
+
+    @property
+    def use_resource(self) -> bool | None:
+        """Whether variables are resources by default."""
+        return self._use_resource
+
+    @property
+    def constraint(self) -> Constraint | None:
+        """The default constraint."""
+        return self._constraint
 
     def reuse_variables(self) -> None:
         """Share existing variables from here on."""
         self._reuse = True
 
-    def set_initializer(self, initializer: Any) -> None:
+    def set_initializer(self, initializer: Initializer | None) -> None:
         """Set the default initializer."""
         self._initializer = initializer
 
-    def set_dtype(self, dtype: Any) -> None:
+    def set_dtype(self, dtype: DTypeLike) -> None:
         """Set the default type."""
         self._dtype = dtype
 
@@ -89,19 +144,19 @@ class VariableScope:
         """Set whether variables are resource variables by default."""
         self._use_resource = use_resource
 
-    def set_regularizer(self, regularizer: Any) -> None:
+    def set_regularizer(self, regularizer: Regularizer | None) -> None:
         """Set the default regularizer."""
         self._regularizer = regularizer
 
-    def set_caching_device(self, caching_device: Any) -> None:
+    def set_caching_device(self, caching_device: DeviceLike) -> None:
         """Set the default caching device."""
         self._caching_device = caching_device
 
-    def set_partitioner(self, partitioner: Any) -> None:
+    def set_partitioner(self, partitioner: Partitioner | None) -> None:
         """Set the default partitioner."""
         self._partitioner = partitioner
 
-    def set_custom_getter(self, custom_getter: Any) -> None:
+    def set_custom_getter(self, custom_getter: Getter | None) -> None:
         """Set the default custom getter."""
         self._custom_getter = custom_getter
 
@@ -122,8 +177,8 @@ class VariableScope:
         return self.get_collection(GraphKeys.LOCAL_VARIABLES)
 
     def get_variable(
-        self, var_store: VariableStore, name: str, shape: Any = None, dtype: Any = None, initializer: Any = None,
-        **options: Any,
+        self, var_store: VariableStore, name: str, shape: ShapeLike = None, dtype: DTypeLike | None = None,
+        initializer: Initializer | None = None, **options: Any,
     ) -> Any:  # fmt: skip
         """The variable of this name in this scope, found or made; `options` are the further arguments of `tf.get_variable`."""
         # Names of variables don't depend on the name scopes that are open.
@@ -136,6 +191,10 @@ class VariableScope:
             inherited = {key: _first(given.get(key), getattr(self, key)) for key in _INHERITED_BY_VARIABLES}
             full_name = f"{self._name}/{name}" if self._name else name
             return var_store.get_variable(full_name, shape, **{**given, **inherited})
+
+
+# A scope to go back to, or the name of one to open.
+ScopeLike: TypeAlias = "VariableScope | str | None"
 
 
 def _first(given: Any, default: Any) -> Any:
@@ -196,18 +255,18 @@ set_default_use_resource(lambda: get_variable_scope().use_resource)
 
 def get_variable(
     name: str,
-    shape: Any = None,
-    dtype: Any = None,
-    initializer: Any = None,
-    regularizer: Any = None,
+    shape: ShapeLike = None,
+    dtype: DTypeLike | None = None,
+    initializer: Initializer | None = None,
+    regularizer: Regularizer | None = None,
     trainable: bool | None = None,
-    collections: Any = None,
-    caching_device: Any = None,
-    partitioner: Any = None,
+    collections: Collections = None,
+    caching_device: DeviceLike | None = None,
+    partitioner: Partitioner | None = None,
     validate_shape: bool = True,
     use_resource: bool | None = None,
-    custom_getter: Any = None,
-    constraint: Any = None,
+    custom_getter: Getter | None = None,
+    constraint: Constraint | None = None,
     synchronization: VariableSynchronization = VariableSynchronization.AUTO,
     aggregation: VariableAggregation = VariableAggregation.NONE,
 ) -> Any:
@@ -256,8 +315,8 @@ get_local_variable.__signature__ = _SIGNATURE  # type: ignore[attr-defined]
 
 
 def create_partitioned_variables(
-    shape: Any, slicing: Any, initializer: Any, dtype: Any = dtypes.float32, trainable: bool = True,
-    collections: Any = None, name: str | None = None, reuse: Any = None,
+    shape: Sequence[int], slicing: Sequence[int], initializer: Initializer, dtype: DTypeLike = dtypes.float32,
+    trainable: bool = True, collections: Collections = None, name: str | None = None, reuse: Reuse = None,
 ) -> list[Any]:  # fmt: skip
     """Make the parts of a variable of `shape` that is cut into `slicing[i]` parts along axis i."""
     if len(shape) != len(slicing):
@@ -286,11 +345,11 @@ def no_regularizer(_: Any) -> None:
     """A regularizer that adds nothing, for variables in a scope that has one."""
 
 
-def _chained_getter(custom_getter: Any, outer_getter: Any) -> Any:
+def _chained_getter(custom_getter: Getter, outer_getter: Any) -> Callable[..., Any]:
     if outer_getter is None:
         return custom_getter
 
-    def getter_of_both(getter: Any, *args: Any, **kwargs: Any) -> Any:
+    def getter_of_both(getter: Getter, *args: Any, **kwargs: Any) -> Any:
         return custom_getter(functools.partial(outer_getter, getter), *args, **kwargs)
 
     return getter_of_both
@@ -321,18 +380,18 @@ class variable_scope:
 
     def __init__(
         self,
-        name_or_scope: Any,
+        name_or_scope: ScopeLike,
         default_name: str | None = None,
-        values: Any = None,
-        initializer: Any = None,
-        regularizer: Any = None,
-        caching_device: Any = None,
-        partitioner: Any = None,
-        custom_getter: Any = None,
-        reuse: Any = None,
-        dtype: Any = None,
+        values: Iterable[TensorLike | None] | None | None = None,
+        initializer: Initializer | None = None,
+        regularizer: Regularizer | None = None,
+        caching_device: DeviceLike | None = None,
+        partitioner: Partitioner | None = None,
+        custom_getter: Getter | None = None,
+        reuse: Reuse = None,
+        dtype: DTypeLike | None = None,
         use_resource: bool | None = None,
-        constraint: Any = None,
+        constraint: Constraint | None = None,
         auxiliary_name_scope: bool = True,
     ) -> None:
         if default_name is None and name_or_scope is None:
@@ -436,7 +495,11 @@ class variable_scope:
 
 @contextlib.contextmanager
 def variable_op_scope(
-    values: Any, name_or_scope: Any, default_name: str | None = None, *settings: Any, **more_settings: Any
+    values: Iterable[TensorLike | None] | None,
+    name_or_scope: ScopeLike,
+    default_name: str | None = None,
+    *settings: Any,
+    **more_settings: Any,
 ) -> Iterator[VariableScope]:
     """The former form of `variable_scope`, whose further arguments it takes from `initializer` on."""
     tf_logging.warn(

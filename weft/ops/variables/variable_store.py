@@ -7,9 +7,20 @@ import functools
 import inspect
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from weft.framework import dtypes
+from weft.framework.aliases import (
+    Collections,
+    Constraint,
+    DeviceLike,
+    DTypeLike,
+    Getter,
+    Initializer,
+    Partitioner,
+    Regularizer,
+    ShapeLike,
+)
 from weft.framework.collections import GraphKeys
 from weft.framework.dtypes import DType
 from weft.framework.graph import get_default_graph
@@ -38,6 +49,7 @@ class _ReuseMode(enum.Enum):
 
 
 AUTO_REUSE: Final = _ReuseMode.AUTO_REUSE
+Reuse: TypeAlias = "bool | _ReuseMode | None"
 _SHOWN_FRAMES: Final = 5
 
 
@@ -53,7 +65,9 @@ class VariableStore:
         """Each variable, parts of partitioned ones among them, by its full name."""
         return self._vars
 
-    def get_variable(self, name: str, shape: Any = None, *, custom_getter: Any = None, **options: Any) -> Any:
+    def get_variable(
+        self, name: str, shape: ShapeLike = None, *, custom_getter: Getter | None = None, **options: object
+    ) -> Any:
         """The variable of this full name, found or made, by `custom_getter(getter, **arguments)` if given.
 
         `options` are the arguments of `get`, which is what a getter gets to call.
@@ -75,18 +89,18 @@ class VariableStore:
     def get(
         self,
         name: str,
-        shape: Any = None,
-        dtype: Any = dtypes.float32,
-        initializer: Any = None,
-        regularizer: Any = None,
-        reuse: Any = None,
+        shape: ShapeLike = None,
+        dtype: DTypeLike = dtypes.float32,
+        initializer: Initializer | None = None,
+        regularizer: Regularizer | None = None,
+        reuse: Reuse = None,
         trainable: bool | None = None,
-        collections: Any = None,
-        caching_device: Any = None,
-        partitioner: Any = None,
+        collections: Collections = None,
+        caching_device: DeviceLike | None = None,
+        partitioner: Partitioner | None = None,
         validate_shape: bool = True,
         use_resource: bool | None = None,
-        constraint: Any = None,
+        constraint: Constraint | None = None,
         synchronization: VariableSynchronization = VariableSynchronization.AUTO,
         aggregation: VariableAggregation = VariableAggregation.NONE,
     ) -> Any:
@@ -115,7 +129,7 @@ class VariableStore:
     # One variable.
 
     def _get_single_variable(
-        self, name: str, shape: Any, dtype: Any, initializer: Any, options: dict[str, Any],
+        self, name: str, shape: ShapeLike, dtype: DTypeLike, initializer: Initializer | None, options: dict[str, Any],
         partition_info: PartitionInfo | None = None,
     ) -> Any:  # fmt: skip
         if shape is not None and initializer is not None and not callable(initializer):
@@ -147,8 +161,8 @@ class VariableStore:
             _add_regularization_loss(name, variable, options["regularizer"])
         return variable
 
-    def _shared(self, name: str, shape: TensorShape | None, dtype: DType, reuse: Any) -> Any:
-        found = self._vars[name]
+    def _shared(self, name: str, shape: TensorShape | None, dtype: DType, reuse: Reuse) -> Variable:
+        found: Variable = self._vars[name]
         if reuse is False:
             raise ValueError(
                 f"Variable {name} already exists, disallowed. Did you mean to set reuse=True or reuse=tf.AUTO_REUSE in "
@@ -167,7 +181,13 @@ class VariableStore:
     # A partitioned variable.
 
     def _get_partitioned_variable(
-        self, name: str, partitioner: Any, shape: Any, dtype: Any, initializer: Any, options: dict[str, Any]
+        self,
+        name: str,
+        partitioner: Partitioner | None,
+        shape: ShapeLike,
+        dtype: DTypeLike,
+        initializer: Initializer | None,
+        options: dict[str, Any],
     ) -> PartitionedVariable:
         if name in self._vars:
             raise ValueError(
@@ -179,7 +199,7 @@ class VariableStore:
         if isinstance(initializer, Tensor):
             whole = whole.merge_with(initializer.get_shape())
         kind, reuse = dtypes.as_dtype(dtype), options["reuse"]
-        partitions = partitions_of(partitioner, whole, kind) if not reuse or partitioner else None
+        partitions = None if partitioner is None else partitions_of(partitioner, whole, kind)
         if name in self._partitioned_vars:
             return self._shared_partitioned(name, whole, kind, partitions, reuse)
         if reuse is True:
@@ -207,7 +227,7 @@ class VariableStore:
         return made
 
     def _shared_partitioned(
-        self, name: str, shape: TensorShape, dtype: DType, partitions: Sequence[int] | None, reuse: Any
+        self, name: str, shape: TensorShape, dtype: DType, partitions: Sequence[int] | None, reuse: Reuse
     ) -> PartitionedVariable:
         found = self._partitioned_vars[name]
         if reuse is False:
@@ -248,7 +268,7 @@ _DEFAULTS: Final = {
 }
 
 
-def default_initializer(name: str, dtype: DType) -> Any:
+def default_initializer(name: str, dtype: DType) -> GlorotUniform | Zeros:
     """What initializes a variable of this type when nobody says; ValueError when nothing does."""
     if dtype.is_floating:
         return GlorotUniform()
@@ -272,7 +292,7 @@ def _needs_no_arguments(function: Callable[..., Any]) -> bool:
 
 
 def _initial_value(
-    initializer: Any, shape: TensorShape | None, dtype: DType, partition_info: PartitionInfo | None
+    initializer: Initializer, shape: TensorShape | None, dtype: DType, partition_info: PartitionInfo | None
 ) -> tuple[Any, DType | None]:
     """The initial value, or a function that makes it, and the type to convert it to."""
     if not callable(initializer):
@@ -293,7 +313,7 @@ def _initial_value(
 
 
 def _part_initializer(
-    full_name: str, initializer: Any, dtype: DType, offset: list[int], shape: list[int]
+    full_name: str, initializer: Initializer | None, dtype: DType, offset: list[int], shape: list[int]
 ) -> tuple[Any, list[int] | None]:
     """The initializer of one part, and its shape when that does not follow from the initializer."""
     if initializer is None or callable(initializer):
@@ -303,11 +323,11 @@ def _part_initializer(
         return slice_of(value, offset, shape), None
 
 
-def _origin(variable: Any) -> str:
+def _origin(variable: Variable) -> str:
     return "".join(traceback.format_list(variable.op.traceback[::-1][:_SHOWN_FRAMES]))
 
 
-def _add_regularization_loss(name: str, variable: Any, regularizer: Callable[[Any], Any]) -> None:
+def _add_regularization_loss(name: str, variable: Variable, regularizer: Callable[[Any], Any]) -> None:
     with init_scope():
         graph = get_default_graph()
         with graph.colocate_with(variable.op), graph.name_scope(f"{name}/Regularizer/"):
