@@ -26,7 +26,10 @@ _PREFIX: Final = "weights can not be broadcast to values."
 
 @op("WeightsFit", "weights_shape: int32, values_shape: int32 -> fits: bool", infer=scalar_shape, gradient=not_differentiable)
 def weights_fit(xp: ArrayModule, weights_shape: Array, values_shape: Array) -> Result:
-    """Whether weights of a shape can be broadcast to values of another, for ranks that are not known before."""
+    """Whether weights of a shape can be broadcast to values of another, for ranks that are not known before.
+
+    `[rank] int32, [values_rank] int32 -> scalar bool`
+    """
     if weights_shape.shape[0] == 0:
         return np.True_
     if weights_shape.shape != values_shape.shape:

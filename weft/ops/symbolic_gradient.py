@@ -28,7 +28,10 @@ def _input_shapes(node: Operation) -> list[Dims]:
 @op("KernelGradient", "inputs: [Tin], grads: [Tgrad] -> output: [Tout]", infer=_input_shapes, compiled_only=True,
     gradient=lambda node, *grads: vjp(node, *grads))  # fmt: skip
 def symbolic_gradient(xp, inputs, grads, *, Tout: list[DType], f: Function, wanted: list[int]):  # type: ignore[name-defined]  # noqa: F821
-    """The gradients of op `f` (its type, with its attributes) for the inputs listed in `wanted`."""
+    """The gradients of op `f` (its type, with its attributes) for the inputs listed in `wanted`.
+
+    `n*[*input], m*[*output] -> k*[*input]`
+    """
     definition = op_def.lookup(f)
     keywords = {key: f.attrs.get(key) for key in definition.kernel_attrs}
 

@@ -30,7 +30,10 @@ def _scalar_condition(node: Operation) -> list[Dims]:
 
 @op("Assert", "condition: bool, data: [T] ->", infer=_scalar_condition, gradient=not_differentiable, stateful=True)
 def assert_node(ctx, condition, data, *, T: list[DType], summarize: int = 3):
-    """Nothing, when the condition holds."""
+    """Do nothing when the condition holds; InvalidArgumentError with the data otherwise.
+
+    `scalar bool, n*[*data] ->`
+    """
     if np.ndim(condition):
         raise InvalidArgumentError(None, None, f"In[0] should be a scalar: {list(np.shape(condition))}")
     if not condition:
@@ -67,7 +70,7 @@ class _PrintCount:
 @op("Print", "input: T, data: [U] -> output: T", infer=same_as_input, stateful=True,
     gradient=lambda node, grad: [grad] + [None] * (len(node.inputs) - 1))  # fmt: skip
 def print_node(ctx, input, data, *, U: list[DType], message: str = "", first_n: int = -1, summarize: int = 3):
-    """The input; the data go to standard error."""
+    """The input; the data go to standard error: `[...], n*[*data] -> [...]`."""
     if first_n < 0 or next(ctx.find_or_create(_PrintCount, _PrintCount).numbers) < first_n:
         shown = "".join(f"[{summarize_first(value, summarize)}]" for value in data)
         print(f"{message}{shown}", file=sys.stderr, flush=True)
@@ -102,7 +105,7 @@ def print_values(
 
 @op("PrintV2", "input: string ->", infer=no_outputs, gradient=None, stateful=True)
 def print_v2_node(ctx, input, *, output_stream: str = "stderr", end: str = "\n"):
-    """Nothing; the string goes to a stream, a file or the log."""
+    """Write the string to a stream, a file or the log: `scalar string ->`."""
     text = input.item().decode("utf-8", "replace")
     if output_stream.startswith("file://"):
         with open(output_stream.removeprefix("file://"), "a", encoding="utf-8") as file:
@@ -182,7 +185,7 @@ def _check_numerics_gradient(node: Operation, grad: Tensor) -> Gradients:
 @op("CheckNumerics", "tensor: T -> output: T", infer=same_as_input, gradient=_check_numerics_gradient,
     stateful=True, types={"T": FLOATS})  # fmt: skip
 def check_numerics_node(ctx, tensor, *, message: str):
-    """The input, unless it holds NaN or infinity."""
+    """The input, unless it holds NaN or infinity: `[...] -> [...]`."""
     found = [what for what, test in (("Inf", np.isinf), ("NaN", np.isnan)) if test(tensor).any()]
     if found:
         raise InvalidArgumentError(None, None, f"{message} : Tensor had {' and '.join(found)} values")

@@ -44,7 +44,7 @@ def _new_shape(node: Operation) -> list[Dims]:
 def new_buffer(
     xp, size, *, dtype: DType, element_shape: Dims = None, clear_after_read: bool = True, tensor_array_name: str = ""
 ):
-    """A buffer of zeros."""
+    """A buffer of zeros: `scalar int32 -> [size, *element]`."""
     element: Any = (0,) if element_shape is None or None in element_shape else element_shape
     if dtype is dtypes.string:
         flow: Any = np.full((int(size), *element), b"", np.object_)
@@ -55,7 +55,7 @@ def new_buffer(
 
 @op("BufferUnstack", "value: T -> flow: T", infer=same_as_input, gradient=lambda node, grad: [grad], stateful=True)
 def buffer_unstack(xp, value, *, clear_after_read: bool = True, tensor_array_name: str = ""):
-    """A buffer of the parts of `value`, all of them written."""
+    """A buffer of the parts of `value`, all of them written: `[size, *element] -> [size, *element]`."""
     if xp is not np:
         return value
     return marked(value, new_marks(tensor_array_name, value.shape[0], clear_after_read, is_written=True))
@@ -100,7 +100,10 @@ def _write_gradient(node: Operation, grad: Any) -> list[Any]:
 
 @op("BufferWrite", "flow: T, index: int32, value: T -> output: T", infer=lambda node: [_merged(node)], gradient=_write_gradient)
 def buffer_write(xp, flow, index, value):
-    """The buffer with one element replaced."""
+    """The buffer with one element replaced.
+
+    `[size, *element], scalar int32, [*element] -> [size, *element]`
+    """
     if xp is np:
         _check_index(int(index), flow.shape[0], "write")
         return _written(flow, int(index), value)
@@ -123,7 +126,10 @@ def _grow_gradient(node: Operation, grad: Any) -> list[Any]:
 
 @op("GrowingBufferWrite", "flow: T, index: int32, value: T -> output: T", infer=unknown, gradient=_grow_gradient)
 def growing_buffer_write(ctx, flow, index, value):
-    """The buffer with one element replaced; it grows to hold the index."""
+    """The buffer with one element replaced; it grows to hold the index.
+
+    `[size, *element], scalar int32, [*element] -> [new_size, *element]`
+    """
     missing = int(index) + 1 - flow.shape[0]
     if missing > 0:
         marks = marks_of(flow)
@@ -149,7 +155,7 @@ def _read_gradient(node: Operation, grad: Any) -> list[Any]:
 
 @op("BufferRead", "flow: T, index: int32 -> value: T", infer=_element, gradient=_read_gradient)
 def buffer_read(xp, flow, index):
-    """One element of the buffer."""
+    """One element of the buffer: `[size, *element], scalar int32 -> [*element]`."""
     if xp is not np:
         note_wrong((index < 0) | (index >= flow.shape[0]))
         return xp.asarray(flow)[index]
@@ -170,7 +176,7 @@ def _stacked(node: Operation) -> list[Dims]:
 
 @op("BufferStack", "flow: T -> value: T", infer=_stacked, gradient=lambda node, grad: [grad])
 def buffer_stack(xp, flow, *, element_shape: Dims = None):
-    """All elements, of one shape, along a new first dimension."""
+    """All elements, of one shape, along a new first dimension: `[size, *element] -> [size, *element]`."""
     if xp is not np:
         return flow
     note_read(flow, range(flow.shape[0]), _has_shape(flow))
@@ -210,7 +216,10 @@ def _scatter_gradient(node: Operation, grad: Any) -> list[Any]:
 @op("BufferScatter", "flow: T, indices: int32, value: T -> output: T", infer=lambda node: [_merged(node)],
     gradient=_scatter_gradient)  # fmt: skip
 def buffer_scatter(xp, flow, indices, value):
-    """The buffer with the elements at `indices` replaced by those of `value`."""
+    """The buffer with the elements at `indices` replaced by those of `value`.
+
+    `[size, *element], [n] int32, [n, *element] -> [size, *element]`
+    """
     old = flow
     if is_unshaped(flow) and value.shape[1:] != (0,):
         flow = xp.zeros((flow.shape[0], *value.shape[1:]), value.dtype)
@@ -232,7 +241,7 @@ def _gathered(node: Operation) -> list[Dims]:
 @op("BufferGather", "flow: T, indices: int32 -> value: T", infer=_gathered,
     gradient=lambda node, grad: [buffer_scatter(zeros_like(node.inputs[0]), node.inputs[1], grad), None])  # fmt: skip
 def buffer_gather(xp, flow, indices):
-    """The elements at `indices`, stacked."""
+    """The elements at `indices`, stacked: `[size, *element], [n] int32 -> [n, *element]`."""
     if xp is np:
         for index in indices:
             _check_index(int(index), flow.shape[0], "read")
@@ -254,7 +263,10 @@ def _concat_shape(node: Operation) -> list[Dims]:
 @op("BufferConcat", "flow: T -> value: T", infer=_concat_shape,
     gradient=lambda node, grad: [reshape(grad, shape(node.inputs[0]))])  # fmt: skip
 def buffer_concat(xp, flow):
-    """The elements one after the other along their first dimension."""
+    """The elements one after the other along their first dimension.
+
+    `[size, rows, *inner] -> [total, *inner]`
+    """
     if isinstance(flow, np.ndarray):
         note_read(flow, range(flow.shape[0]), _has_shape(flow))
         flow = unmarked(flow)
@@ -271,7 +283,10 @@ def _split_gradient(node: Operation, grad: Any) -> list[Any]:
 
 @op("BufferSplit", "value: T, lengths: int32 -> flow: T", infer=unknown, gradient=_split_gradient, static=("lengths",))
 def buffer_split(xp, value, lengths, *, size: int = -1, infer_shape: bool = False):
-    """A buffer of the parts of `value`, which are that long; of `size` parts, of one shape if it is to be inferred."""
+    """A buffer of the parts of `value`, which are that long; of `size` parts, of one shape if it is to be inferred.
+
+    `[total, *inner], [size] int32 -> [size, rows, *inner]`
+    """
     sizes = [int(length) for length in np.ravel(lengths)]
     if sum(sizes) != value.shape[0]:
         raise InvalidArgumentError(

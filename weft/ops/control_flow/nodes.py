@@ -48,7 +48,7 @@ def _declare_if(name: str, stateful: bool) -> None:
         xp, cond, input, *, Tin: list[DType], Tout: list[DType], then_branch: Function, else_branch: Function,
         output_shapes: list[Dims] = [],  # noqa: B006 - a declaration, which nobody changes
     ):  # fmt: skip
-        """What the branch that `cond` chooses returns."""
+        """The results of the branch that `cond` chooses: `scalar, n*[*input] -> m*[*output]`."""
         raise _not_called(name)
 
 
@@ -59,7 +59,10 @@ def _declare_while(name: str, stateful: bool) -> None:
         xp, input, *, T: list[DType], cond: Function, body: Function, output_shapes: list[Dims] = [],  # noqa: B006
         parallel_iterations: int = 10,
     ):  # fmt: skip
-        """The loop variables when `cond` of them is false, after `body` has made new ones as often as it was true."""
+        """The loop variables when `cond` of them is false, after `body` has made new ones as often as it was true.
+
+        `n*[*variable] -> n*[*variable]`
+        """
         raise _not_called(name)
 
 
@@ -77,6 +80,8 @@ def recording_while(
 ):  # fmt: skip
     """A While whose body returns further values after the loop variables, and the stacks of these over all iterations.
 
+    `n*[*variable] -> n*[*variable], recorded*[iterations, *value]`
+
     Where the values of a stack differ in shape it is a vector of arrays, which stays within its process.
     """
     raise _not_called("RecordingWhile")
@@ -93,14 +98,20 @@ def _recorded_shape(node: Operation) -> list[Dims]:
 
 @op("RecordedValue", "stack: T, index: int32 -> value: T", infer=_recorded_shape, gradient=_recorded_gradient)
 def recorded_value(xp, stack, index):
-    """The value of one iteration out of a stack that a RecordingWhile made."""
+    """The value of one iteration out of a stack that a RecordingWhile made.
+
+    `[iterations, *value], scalar int32 -> [*value]`
+    """
     return stack[index[()]] if xp is np else lax.dynamic_index_in_dim(jnp.asarray(stack), index, keepdims=False)
 
 
 @op("RecordedValueGrad", "stack: T, index: int32, grad: T -> output: T", infer=lambda node: [node.inputs[0].dims],
     gradient=lambda node, grad: [None, None, recorded_value(grad, node.inputs[1])])  # fmt: skip
 def unrecorded(xp, stack, index, grad):
-    """Zeros in the shape of the stack, with the gradient of one iteration's value in its place."""
+    """Zeros in the shape of the stack, with the gradient of one iteration's value in its place.
+
+    `[iterations, *value], scalar int32, [*value] -> [iterations, *value]`
+    """
     result = xp.zeros_like(stack)
     if xp is not np:
         return result.at[index].set(grad)
@@ -110,7 +121,10 @@ def unrecorded(xp, stack, index, grad):
 
 @op("NoValue", "-> output: dtype", role=Role.ABSENT, infer=from_attr("shape"), gradient=not_differentiable)
 def no_value(*, dtype: DType, shape: Dims):
-    """What a branch returns in the place of a value that only the other branch has; nothing uses it."""
+    """The stand-in that a branch returns for a value that only the other branch has; nothing uses it.
+
+    `-> [*shape]`
+    """
     return np.zeros((), dtype.as_numpy_dtype)
 
 

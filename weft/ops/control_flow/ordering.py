@@ -14,7 +14,7 @@ from weft.ops.declaration import Role, no_outputs, op
 
 @op("NoOp", "->", role=Role.ORDER, infer=no_outputs, gradient=None)
 def no_op(xp) -> tuple[()]:
-    """Nothing."""
+    """Do nothing, in the order that control dependencies give: `->`."""
     return ()
 
 

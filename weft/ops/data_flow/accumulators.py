@@ -38,21 +38,21 @@ def _find(ctx: OpContext, handle: Any) -> AccumulatorState:
 @op("ConditionalAccumulator", "-> handle: Ref(string)", infer=scalar_shape, gradient=None, stateful=True, types=_TYPES)
 def conditional_accumulator(ctx, *, dtype: DType, shape: Dims, container: str = "", shared_name: str = "",
                             reduction_type: str = "MEAN"):  # fmt: skip
-    """An accumulator of dense gradients."""
+    """An accumulator of dense gradients: `-> scalar string`."""
     return _handle(ctx, DenseAccumulatorState, dtype, shape, reduction_type)
 
 
 @op("SparseConditionalAccumulator", "-> handle: Ref(string)", infer=scalar_shape, gradient=None, stateful=True, types=_TYPES)
 def sparse_conditional_accumulator(ctx, *, dtype: DType, shape: Dims, container: str = "", shared_name: str = "",
                                    reduction_type: str = "MEAN"):  # fmt: skip
-    """An accumulator of gradients of some rows."""
+    """An accumulator of gradients of some rows: `-> scalar string`."""
     return _handle(ctx, SparseAccumulatorState, dtype, shape, reduction_type)
 
 
 @op("AccumulatorApplyGradient", "handle: Ref(string), local_step: int64, gradient: dtype ->", infer=no_outputs,
     gradient=None, stateful=True)  # fmt: skip
 def accumulator_apply_gradient(ctx, handle, local_step, gradient, *, dtype: DType):
-    """Add a gradient unless it is stale."""
+    """Add a gradient unless it is stale: `scalar string, scalar int64, [*shape] ->`."""
     _find(ctx, handle).apply(ctx, int(local_step), gradient)
     return ()
 
@@ -60,13 +60,16 @@ def accumulator_apply_gradient(ctx, handle, local_step, gradient, *, dtype: DTyp
 @op("AccumulatorNumAccumulated", "handle: Ref(string) -> num_accumulated: int32", infer=scalar_shape, gradient=None,
     stateful=True)  # fmt: skip
 def accumulator_num_accumulated(ctx, handle):
-    """How many gradients there are."""
+    """The number of gradients in it: `scalar string -> scalar int32`."""
     return np.asarray(_find(ctx, handle).count, np.int32)
 
 
 @op("AccumulatorReport", "handle: Ref(string) -> report: string", infer=scalar_shape, gradient=None, stateful=True)
 def accumulator_report(ctx, handle):
-    """Who has given gradients for the next update, as JSON; see `AccumulatorState.report`."""
+    """The contributors to the next update, as JSON; see `AccumulatorState.report`.
+
+    `scalar string -> scalar string`
+    """
     report = np.empty((), np.object_)
     report[()] = json.dumps(_find(ctx, handle).report()).encode()
     return report
@@ -75,7 +78,7 @@ def accumulator_report(ctx, handle):
 @op("AccumulatorSetGlobalStep", "handle: Ref(string), new_global_step: int64 ->", infer=no_outputs, gradient=None,
     stateful=True)  # fmt: skip
 def accumulator_set_global_step(ctx, handle, new_global_step):
-    """Set the step before which gradients are stale."""
+    """Set the step before which gradients are stale: `scalar string, scalar int64 ->`."""
     _find(ctx, handle).set_step(int(new_global_step))
     return ()
 
@@ -88,7 +91,7 @@ def _dense_shape(node: Operation) -> list[Dims]:
 @op("AccumulatorTakeGradient", "handle: Ref(string), num_required: int32 -> average: dtype", infer=_dense_shape, gradient=None,
     stateful=True)  # fmt: skip
 def accumulator_take_gradient(ctx, handle, num_required, *, dtype: DType):
-    """Wait for gradients and take their mean."""
+    """Wait for gradients and take their mean: `scalar string, scalar int32 -> [*shape]`."""
     return _find(ctx, handle).take(ctx, int(num_required))
 
 
@@ -97,7 +100,10 @@ def accumulator_take_gradient(ctx, handle, num_required, *, dtype: DType):
     infer=no_outputs, gradient=None, stateful=True)  # fmt: skip
 def sparse_accumulator_apply_gradient(ctx, handle, local_step, gradient_indices, gradient_values, gradient_shape, *,
                                       dtype: DType, has_known_shape: bool):  # fmt: skip
-    """Add a gradient of some rows unless it is stale."""
+    """Add a gradient of some rows unless it is stale.
+
+    `scalar string, scalar int64, [n] int64, [n, *inner], [rank] int64 ->`
+    """
     shape = gradient_shape if has_known_shape else np.zeros(0, np.int64)
     _find(ctx, handle).apply(ctx, int(local_step), gradient_indices, gradient_values, shape)
     return ()
@@ -112,5 +118,8 @@ def _sparse_shapes(node: Operation) -> list[Dims]:
 @op("SparseAccumulatorTakeGradient", "handle: Ref(string), num_required: int32 -> indices: int64, values: dtype, shape: int64",
     infer=_sparse_shapes, gradient=None, stateful=True)  # fmt: skip
 def sparse_accumulator_take_gradient(ctx, handle, num_required, *, dtype: DType):
-    """Wait for gradients and take the mean of each row."""
+    """Wait for gradients and take the mean of each row.
+
+    `scalar string, scalar int32 -> [n] int64, [n, *inner], [rank] int64`
+    """
     return _find(ctx, handle).take(ctx, int(num_required))

@@ -87,7 +87,7 @@ def _shapes(shapes: Sequence[Dims]) -> str:
 @op("FIFOQueueV2", "-> handle: resource", infer=scalar_shape, gradient=None, stateful=True)
 def fifo_queue_v2(ctx, *, component_types: list[DType], shapes: list[Dims] = [],  # noqa: B006 - a declaration
                   capacity: int = -1, container: str = "", shared_name: str = ""):  # fmt: skip
-    """A queue that gives elements in the order in which it got them."""
+    """A queue that gives elements in the order in which it got them: `-> scalar resource`."""
     signature = QueueSignature("FIFOQueue", capacity, tuple(component_types), _dims(shapes))
     return _handle(ctx, signature, FifoStore)
 
@@ -95,7 +95,10 @@ def fifo_queue_v2(ctx, *, component_types: list[DType], shapes: list[Dims] = [],
 @op("PaddingFIFOQueueV2", "-> handle: resource", infer=scalar_shape, gradient=None, stateful=True)
 def padding_fifo_queue_v2(ctx, *, component_types: list[DType], shapes: list[Dims] = [],  # noqa: B006 - a declaration
                           capacity: int = -1, container: str = "", shared_name: str = ""):  # fmt: skip
-    """A FIFO queue whose batches are padded with zeros to the largest of their elements."""
+    """A FIFO queue whose batches are padded with zeros to the largest of their elements.
+
+    `-> scalar resource`
+    """
     signature = QueueSignature("PaddingFIFOQueue", capacity, tuple(component_types), _dims(shapes))
     return _handle(ctx, signature, FifoStore)
 
@@ -104,7 +107,10 @@ def padding_fifo_queue_v2(ctx, *, component_types: list[DType], shapes: list[Dim
 def random_shuffle_queue_v2(ctx, *, component_types: list[DType], shapes: list[Dims] = [],  # noqa: B006 - a declaration
                             capacity: int = -1, min_after_dequeue: int = 0, seed: int = 0, seed2: int = 0,
                             container: str = "", shared_name: str = ""):  # fmt: skip
-    """A queue that gives random elements, and keeps some to choose from while it is open."""
+    """A queue that gives random elements, and keeps some to choose from while it is open.
+
+    `-> scalar resource`
+    """
     signature = QueueSignature(
         "RandomShuffleQueue", capacity, tuple(component_types), _dims(shapes), min_after_dequeue, (seed, seed2)
     )
@@ -114,7 +120,10 @@ def random_shuffle_queue_v2(ctx, *, component_types: list[DType], shapes: list[D
 @op("PriorityQueueV2", "-> handle: resource", infer=scalar_shape, gradient=None, stateful=True)
 def priority_queue_v2(ctx, *, component_types: list[DType] = [], shapes: list[Dims],  # noqa: B006 - a declaration
                       capacity: int = -1, container: str = "", shared_name: str = ""):  # fmt: skip
-    """A queue that gives the element with the smallest priority, an int64 that is each element's first component."""
+    """A queue that gives the element with the smallest priority, an int64 that is each element's first component.
+
+    `-> scalar resource`
+    """
     types, dims = (dtypes.int64, *component_types), ((), *_dims(shapes))
     return _handle(ctx, QueueSignature("PriorityQueue", capacity, types, dims), PriorityStore)
 
@@ -125,7 +134,7 @@ def _dims(shapes: Sequence[Dims]) -> tuple[Dims, ...]:
 
 @op("QueueEnqueueV2", "handle: resource, components: [Tcomponents] ->", infer=no_outputs, gradient=None, stateful=True)
 def queue_enqueue_v2(ctx, handle, components, *, Tcomponents: list[DType], timeout_ms: int = -1):
-    """Put one element."""
+    """Put one element: `scalar resource, components*[*shape] ->`."""
     queue = ctx.find(SharedQueue, handle)
     _check_types(queue, Tcomponents)
     _check_shapes(queue, components, batched=False)
@@ -135,7 +144,10 @@ def queue_enqueue_v2(ctx, handle, components, *, Tcomponents: list[DType], timeo
 
 @op("QueueEnqueueManyV2", "handle: resource, components: [Tcomponents] ->", infer=no_outputs, gradient=None, stateful=True)
 def queue_enqueue_many_v2(ctx, handle, components, *, Tcomponents: list[DType], timeout_ms: int = -1):
-    """Put the slices of the components along their first axis, one by one."""
+    """Put the slices of the components along their first axis, one by one.
+
+    `scalar resource, components*[n, *shape] ->`
+    """
     queue = ctx.find(SharedQueue, handle)
     _check_types(queue, Tcomponents)
     _check_shapes(queue, components, batched=True)
@@ -178,7 +190,7 @@ def _check_shapes(queue: SharedQueue, components: Sequence[np.ndarray], batched:
 
 @op("QueueDequeueV2", "handle: resource -> components: [component_types]", infer=unknown, gradient=None, stateful=True)
 def queue_dequeue_v2(ctx, handle, *, component_types: list[DType], timeout_ms: int = -1):
-    """Take one element."""
+    """Take one element: `scalar resource -> components*[*shape]`."""
     queue = ctx.find(SharedQueue, handle)
     _check_types(queue, component_types)
     return queue.state.dequeue(ctx, 1)[0]
@@ -187,14 +199,20 @@ def queue_dequeue_v2(ctx, handle, *, component_types: list[DType], timeout_ms: i
 @op("QueueDequeueManyV2", "handle: resource, n: int32 -> components: [component_types]", infer=unknown, gradient=None,
     stateful=True)  # fmt: skip
 def queue_dequeue_many_v2(ctx, handle, n, *, component_types: list[DType], timeout_ms: int = -1):
-    """Take n elements, joined along a new first axis."""
+    """Take n elements, joined along a new first axis.
+
+    `scalar resource, scalar int32 -> components*[n, *shape]`
+    """
     return _dequeue_batch(ctx, handle, int(n), component_types, allow_fewer=False)
 
 
 @op("QueueDequeueUpToV2", "handle: resource, n: int32 -> components: [component_types]", infer=unknown, gradient=None,
     stateful=True)  # fmt: skip
 def queue_dequeue_up_to_v2(ctx, handle, n, *, component_types: list[DType], timeout_ms: int = -1):
-    """Take n elements, or those that are left when the queue is closed, joined along a new first axis."""
+    """Take n elements, or those that are left when the queue is closed, joined along a new first axis.
+
+    `scalar resource, scalar int32 -> components*[n, *shape]`
+    """
     return _dequeue_batch(ctx, handle, int(n), component_types, allow_fewer=True)
 
 
@@ -234,27 +252,30 @@ def _joined(elements: Sequence[Element], position: int, queue: SharedQueue) -> n
 
 @op("QueueCloseV2", "handle: resource ->", infer=no_outputs, gradient=None, stateful=True)
 def queue_close_v2(ctx, handle, *, cancel_pending_enqueues: bool = False):
-    """Refuse further elements."""
+    """Refuse further elements: `scalar resource ->`."""
     ctx.find(SharedQueue, handle).state.close(ctx, cancel_pending_enqueues)
     return ()
 
 
 @op("QueueReopen", "handle: resource ->", infer=no_outputs, gradient=None, stateful=True)
 def queue_reopen(ctx, handle):
-    """Take elements again; TensorFlow has no such operation, and needs a new server for it."""
+    """Take elements again; TensorFlow has no such operation, and needs a new server for it.
+
+    `scalar resource ->`
+    """
     ctx.find(SharedQueue, handle).state.reopen()
     return ()
 
 
 @op("QueueIsClosedV2", "handle: resource -> is_closed: bool", infer=scalar_shape, gradient=None, stateful=True)
 def queue_is_closed_v2(ctx, handle):
-    """Whether the queue is closed."""
+    """Whether the queue is closed: `scalar resource -> scalar bool`."""
     return np.asarray(ctx.find(SharedQueue, handle).state.is_closed)
 
 
 @op("QueueSizeV2", "handle: resource -> size: int32", infer=scalar_shape, gradient=None, stateful=True)
 def queue_size_v2(ctx, handle):
-    """How many elements there are."""
+    """The number of elements in it: `scalar resource -> scalar int32`."""
     return np.asarray(ctx.find(SharedQueue, handle).state.size, np.int32)
 
 

@@ -53,13 +53,16 @@ def _board(ctx: Any) -> ReplicaBoard:
 
 @op("ReplicaBoardPost", "member: string, note: string -> has_note: bool", infer=scalar_shape, gradient=None, stateful=True)
 def replica_board_post(ctx, member, note, *, container: str = "", shared_name: str = ""):
-    """Put up a member's note, or with an empty one say that it is still there; false when the board knows no note of it."""
+    """Put up a member's note, or with an empty one say that it is still there; false when the board knows no note of it.
+
+    `scalar string, scalar string -> scalar bool`
+    """
     return np.asarray(_board(ctx).post(member.item(), note.item(), time.monotonic()))
 
 
 @op("ReplicaBoardLeave", "member: string ->", infer=no_outputs, gradient=None, stateful=True)
 def replica_board_leave(ctx, member, *, container: str = "", shared_name: str = ""):
-    """Take a member's note away."""
+    """Take a member's note away: `scalar string ->`."""
     _board(ctx).leave(member.item())
     return ()
 
@@ -70,7 +73,10 @@ def _vectors(node: Operation) -> list[Dims]:
 
 @op("ReplicaBoardRead", "-> members: string, notes: string, ages: float", infer=_vectors, gradient=None, stateful=True)
 def replica_board_read(ctx, *, container: str = "", shared_name: str = ""):
-    """Members, their notes, and the seconds since each posted last."""
+    """Members, their notes, and the seconds since each posted last.
+
+    `-> [members] string, [members] string, [members] float`
+    """
     found = _board(ctx).read(time.monotonic())
     members, notes = np.empty(len(found), np.object_), np.empty(len(found), np.object_)
     members[:] = [member for member, _, _ in found]

@@ -25,35 +25,35 @@ def _buffer(ctx: OpContext, capacity: int, memory_limit: int) -> StagingBuffer:
 @op("Stage", "values: [dtypes] ->", infer=no_outputs, gradient=None, stateful=True)
 def stage(ctx, values, *, dtypes: list[DType], capacity: int = 0, memory_limit: int = 0, container: str = "",
           shared_name: str = ""):  # fmt: skip
-    """Add an element."""
+    """Add an element: `components*[*shape] ->`."""
     _buffer(ctx, capacity, memory_limit).put(ctx, tuple(np.asarray(value) for value in values))
     return ()
 
 
 @op("Unstage", "-> values: [dtypes]", infer=unknown, gradient=None, stateful=True)
 def unstage(ctx, *, dtypes: list[DType], capacity: int = 0, memory_limit: int = 0, container: str = "", shared_name: str = ""):
-    """Take the first element."""
+    """Take the first element: `-> components*[*shape]`."""
     return _buffer(ctx, capacity, memory_limit).get(ctx)
 
 
 @op("StagePeek", "index: int32 -> values: [dtypes]", infer=unknown, gradient=None, stateful=True)
 def stage_peek(ctx, index, *, dtypes: list[DType], capacity: int = 0, memory_limit: int = 0, container: str = "",
                shared_name: str = ""):  # fmt: skip
-    """Look at an element."""
+    """Look at an element: `scalar int32 -> components*[*shape]`."""
     return _buffer(ctx, capacity, memory_limit).peek(ctx, int(index))
 
 
 @op("StageSize", "-> size: int32", infer=scalar_shape, gradient=None, stateful=True)
 def stage_size(ctx, *, dtypes: list[DType], capacity: int = 0, memory_limit: int = 0, container: str = "",
                shared_name: str = ""):  # fmt: skip
-    """How many elements there are."""
+    """The number of elements in it: `-> scalar int32`."""
     return np.asarray(_buffer(ctx, capacity, memory_limit).size, np.int32)
 
 
 @op("StageClear", "->", infer=no_outputs, gradient=None, stateful=True)
 def stage_clear(ctx, *, dtypes: list[DType], capacity: int = 0, memory_limit: int = 0, container: str = "",
                 shared_name: str = ""):  # fmt: skip
-    """Drop all elements."""
+    """Drop all elements: `->`."""
     _buffer(ctx, capacity, memory_limit).clear()
     return ()
 

@@ -43,7 +43,10 @@ def _check_counts(names: list[str], slices: list[str], tensors: int) -> None:
 @op("SaveV2", "prefix: string, tensor_names: string, shape_and_slices: string, tensors: [dtypes] ->",
     infer=no_outputs, gradient=None, stateful=True)  # fmt: skip
 def save_v2(ctx, prefix, tensor_names, shape_and_slices, tensors, *, dtypes: list[DType]):
-    """Write a checkpoint of the V2 format, whole or not at all; a shape-and-slice makes its tensor a part of one."""
+    """Write a checkpoint of the V2 format, whole or not at all; a shape-and-slice makes its tensor a part of one.
+
+    `scalar string, [n] string, [n] string, n*[*shape] ->`
+    """
     names, slices = _texts(tensor_names), _texts(shape_and_slices)
     _check_counts(names, slices, len(tensors))
     with _writer(ctx, _scalar_text(prefix, "prefix")) as writer:
@@ -81,7 +84,10 @@ def _add_slice(writer: BundleWriter, name: str, box: str, value: Any, dtype: DTy
 @op("RestoreV2", "prefix: string, tensor_names: string, shape_and_slices: string -> tensors: [dtypes]",
     infer=unknown, gradient=None, stateful=True)  # fmt: skip
 def restore_v2(ctx, prefix, tensor_names, shape_and_slices, *, dtypes: list[DType]):
-    """Read tensors, or the boxes of them that shape-and-slices name, from a checkpoint of the V2 format."""
+    """Read tensors, or the boxes of them that shape-and-slices name, from a checkpoint of the V2 format.
+
+    `scalar string, [n] string, [n] string -> n*[*shape]`
+    """
     names, slices = _texts(tensor_names), _texts(shape_and_slices)
     _check_counts(names, slices, len(dtypes))
     values = []
@@ -142,7 +148,10 @@ def merge_v2_checkpoints(
     delete_old_dirs: bool = True,
     allow_missing_files: bool = False,
 ):
-    """Make one checkpoint of those that several tasks wrote, by renaming their data files and merging their tables."""
+    """Make one checkpoint of those that several tasks wrote, by renaming their data files and merging their tables.
+
+    `[n] string, scalar string ->`
+    """
     parts, destination = _texts(checkpoint_prefixes), _scalar_text(destination_prefix, "destination_prefix")
     if allow_missing_files:
         parts = [part for part in parts if _is_there(part)]
@@ -164,13 +173,16 @@ def _is_there(prefix: str) -> bool:
 @op("ShardedFilename", "basename: string, shard: int32, num_shards: int32 -> filename: string",
     infer=scalar_shape, gradient=None)  # fmt: skip
 def sharded_filename(ctx, basename, shard, num_shards):
-    """`BASENAME-00002-of-00005`."""
+    """`BASENAME-00002-of-00005`: `scalar string, scalar int32, scalar int32 -> scalar string`."""
     return _boxed(f"{_scalar_text(basename, 'basename')}-{int(shard):05d}-of-{int(num_shards):05d}")
 
 
 @op("ShardedFilespec", "basename: string, num_shards: int32 -> filename: string", infer=scalar_shape, gradient=None)
 def sharded_filespec(ctx, basename, num_shards):
-    """The pattern of all shards' names, `BASENAME-?????-of-00005`."""
+    """The pattern of all shards' names, `BASENAME-?????-of-00005`.
+
+    `scalar string, scalar int32 -> scalar string`
+    """
     return _boxed(f"{_scalar_text(basename, 'basename')}-?????-of-{int(num_shards):05d}")
 
 

@@ -40,7 +40,10 @@ def decode_csv_node(
     na_value: str = "",
     select_cols: list[int] = [],  # noqa: B006 - a declaration
 ):
-    """One tensor of the records' shape per field."""
+    """One tensor for each field; a default has one element, or none where the field is required.
+
+    `[...] string, fields*[default] -> fields*[...]`
+    """
     delimiter, missing = field_delim.encode(), na_value.encode()
     types = [dtypes.as_dtype(kind) for kind in OUT_TYPE]
     chosen = list(select_cols)

@@ -22,14 +22,14 @@ def _path(value: Any, what: str) -> str:
 
 @op("ReadFile", "filename: string -> contents: string", infer=scalar_shape, gradient=None)
 def read_file(ctx, filename):
-    """The bytes of a file."""
+    """The bytes of a file: `scalar string -> scalar string`."""
     with gfile.GFile(_path(filename, "Input filename"), "rb") as file:
         return _boxed(file.read())
 
 
 @op("WriteFile", "filename: string, contents: string ->", infer=no_outputs, gradient=None, stateful=True)
 def write_file(ctx, filename, contents):
-    """Write a file, and the directories above it that are missing."""
+    """Write a file, and the directories above it that are missing: `scalar string, scalar string ->`."""
     path = _path(filename, "Input filename")
     if contents.ndim:
         raise InvalidArgumentError(None, None, f"Contents tensor must be scalar, but had shape: {list(contents.shape)}")
@@ -47,7 +47,7 @@ def _some(node: Operation) -> list[Dims]:
 
 @op("MatchingFiles", "pattern: string -> filenames: string", infer=_some, gradient=None)
 def matching_files(ctx, pattern):
-    """The names of the files that match a pattern or any of several, sorted."""
+    """The names of the files that match a pattern or any of several, sorted: `[...] string -> [n] string`."""
     found: list[str] = []
     for item in np.ravel(pattern).tolist():
         found += gfile.Glob(os.fsdecode(item))

@@ -138,7 +138,11 @@ def _batch_shapes(node: Operation) -> list[Dims]:
     infer=_batch_shapes, gradient=None, types={"sparse_types": _TYPES, "Tdense": _TYPES})  # fmt: skip
 def parse_example_node(ctx, serialized, names, sparse_keys, dense_keys, dense_defaults, *, Nsparse: int, Ndense: int,
                        sparse_types: list[DType], Tdense: list[DType], dense_shapes: list[Dims]):  # fmt: skip
-    """Parse a batch of examples."""
+    """Parse a batch of examples; there are as many names as examples, or none.
+
+    `[batch] string, [names] string, Nsparse*scalar string, Ndense*scalar string, Ndense*[*default] ->
+    Nsparse*[n, 2] int64, Nsparse*[n], Nsparse*[2] int64, Ndense*[batch, *shape]`
+    """
     sparse = [_Sparse(_key(key), dtypes.as_dtype(kind)) for key, kind in zip(sparse_keys, sparse_types, strict=True)]
     dense = [
         _Dense(_key(key), dtypes.as_dtype(kind), _dims(dims), default)
@@ -170,7 +174,11 @@ def _single_shapes(node: Operation) -> list[Dims]:
 def parse_single_example_node(ctx, serialized, dense_defaults, *, num_sparse: int, sparse_keys: list[str],
                               dense_keys: list[str], sparse_types: list[DType], Tdense: list[DType],
                               dense_shapes: list[Dims]):  # fmt: skip
-    """Parse one example."""
+    """Parse one example.
+
+    `scalar string, Ndense*[*default] -> num_sparse*[n, 1] int64, num_sparse*[n], num_sparse*[1] int64,
+    Ndense*[*shape]`
+    """
     if serialized.ndim:
         raise _invalid(f"Expected serialized to be a scalar, got shape: {list(serialized.shape)}")
     features = _parsed(serialized.item(), "")

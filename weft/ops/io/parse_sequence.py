@@ -119,7 +119,14 @@ def parse_single_sequence_example_node(
     feature_list_dense_types: list[DType] = [], context_dense_shapes: list[Dims] = [],  # noqa: B006
     feature_list_sparse_types: list[DType] = [], feature_list_dense_shapes: list[Dims] = [],  # noqa: B006
 ):  # fmt: skip
-    """Parse one sequence example."""
+    """Parse one sequence example.
+
+    `scalar string, [n] string, Ncontext_sparse*scalar string, Ncontext_dense*scalar string,
+    Nfeature_list_sparse*scalar string, Nfeature_list_dense*scalar string, Ncontext_dense*[*default], scalar
+    string -> Ncontext_sparse*[n, 1] int64, Ncontext_sparse*[n], Ncontext_sparse*[1] int64,
+    Ncontext_dense*[*shape], Nfeature_list_sparse*[n, 2] int64, Nfeature_list_sparse*[n],
+    Nfeature_list_sparse*[2] int64, Nfeature_list_dense*[steps, *shape]`
+    """
     name = debug_name.item().decode() or "<unknown>" if debug_name.size else "<unknown>"
     try:
         parsed = example_pb2.SequenceExample.FromString(serialized.item())

@@ -31,32 +31,32 @@ def _handle(ctx: OpContext, kind: str, open_work: Callable[[str], Iterator[Recor
 
 @op("WholeFileReaderV2", "-> reader_handle: resource", infer=scalar_shape, gradient=None, stateful=True)
 def whole_file_reader_v2(ctx, *, container: str = "", shared_name: str = ""):
-    """A reader whose records are whole files."""
+    """A reader whose records are whole files: `-> scalar resource`."""
     return _handle(ctx, "WholeFileReader", work_units.whole_file, is_one_each=True)
 
 
 @op("IdentityReaderV2", "-> reader_handle: resource", infer=scalar_shape, gradient=None, stateful=True)
 def identity_reader_v2(ctx, *, container: str = "", shared_name: str = ""):
-    """A reader whose records are the work units themselves."""
+    """A reader whose records are the work units themselves: `-> scalar resource`."""
     return _handle(ctx, "IdentityReader", work_units.identity, is_one_each=True)
 
 
 @op("TextLineReaderV2", "-> reader_handle: resource", infer=scalar_shape, gradient=None, stateful=True)
 def text_line_reader_v2(ctx, *, skip_header_lines: int = 0, container: str = "", shared_name: str = ""):
-    """A reader whose records are lines of text."""
+    """A reader whose records are lines of text: `-> scalar resource`."""
     return _handle(ctx, "TextLineReader", lambda path: work_units.text_lines(path, skip_header_lines))
 
 
 @op("TFRecordReaderV2", "-> reader_handle: resource", infer=scalar_shape, gradient=None, stateful=True)
 def tf_record_reader_v2(ctx, *, container: str = "", shared_name: str = "", compression_type: str = ""):
-    """A reader whose records are TFRecords."""
+    """A reader whose records are TFRecords: `-> scalar resource`."""
     return _handle(ctx, "TFRecordReader", lambda path: work_units.tf_records(path, compression_type))
 
 
 @op("FixedLengthRecordReaderV2", "-> reader_handle: resource", infer=scalar_shape, gradient=None, stateful=True)
 def fixed_length_record_reader_v2(ctx, *, header_bytes: int = 0, record_bytes: int, footer_bytes: int = 0, hop_bytes: int = 0,
                                   container: str = "", shared_name: str = "", encoding: str = ""):  # fmt: skip
-    """A reader whose records are pieces of one length."""
+    """A reader whose records are pieces of one length: `-> scalar resource`."""
     sizes = (record_bytes, header_bytes, footer_bytes, hop_bytes, encoding)
     work_units.check_fixed_length(*sizes)
     return _handle(ctx, "FixedLengthRecordReader", lambda path: work_units.fixed_length_records(path, *sizes))
@@ -69,7 +69,10 @@ def _read(ctx: OpContext, reader: Any, queue: Any, count: int) -> list[Record]:
 @op("ReaderReadV2", "reader_handle: resource, queue_handle: resource -> key: string, value: string", infer=scalar_shape,
     gradient=None, stateful=True)  # fmt: skip
 def reader_read_v2(ctx, reader_handle, queue_handle):
-    """The next record: its key and its value."""
+    """The next record: its key and its value.
+
+    `scalar resource, scalar resource -> scalar string, scalar string`
+    """
     return tuple(_boxed(part) for part in _read(ctx, reader_handle, queue_handle, 1)[0])
 
 
@@ -80,7 +83,10 @@ def _vectors(node: Operation) -> list[Dims]:
 @op("ReaderReadUpToV2", "reader_handle: resource, queue_handle: resource, num_records: int64 -> keys: string, values: string",
     infer=_vectors, gradient=None, stateful=True)  # fmt: skip
 def reader_read_up_to_v2(ctx, reader_handle, queue_handle, num_records):
-    """Up to so many records of one work unit."""
+    """Up to so many records of one work unit.
+
+    `scalar resource, scalar resource, scalar int64 -> [n] string, [n] string`
+    """
     count = int(num_records)
     if count <= 0:
         # There is nothing to wait for.
@@ -92,33 +98,33 @@ def reader_read_up_to_v2(ctx, reader_handle, queue_handle, num_records):
 @op("ReaderNumRecordsProducedV2", "reader_handle: resource -> records_produced: int64", infer=scalar_shape, gradient=None,
     stateful=True)  # fmt: skip
 def reader_num_records_produced_v2(ctx, reader_handle):
-    """How many records the reader has given."""
+    """The number of records that the reader has given: `scalar resource -> scalar int64`."""
     return np.asarray(ctx.find(ReaderState, reader_handle).records_produced, np.int64)
 
 
 @op("ReaderNumWorkUnitsCompletedV2", "reader_handle: resource -> units_completed: int64", infer=scalar_shape, gradient=None,
     stateful=True)  # fmt: skip
 def reader_num_work_units_completed_v2(ctx, reader_handle):
-    """How many work units the reader has read to their end."""
+    """The number of work units that the reader has read to their end: `scalar resource -> scalar int64`."""
     return np.asarray(ctx.find(ReaderState, reader_handle).work_units_completed, np.int64)
 
 
 @op("ReaderSerializeStateV2", "reader_handle: resource -> state: string", infer=scalar_shape, gradient=None, stateful=True)
 def reader_serialize_state_v2(ctx, reader_handle):
-    """Where the reader is."""
+    """The place where the reader is, as bytes: `scalar resource -> scalar string`."""
     return _boxed(ctx.find(ReaderState, reader_handle).serialize(ctx))
 
 
 @op("ReaderRestoreStateV2", "reader_handle: resource, state: string ->", infer=no_outputs, gradient=None, stateful=True)
 def reader_restore_state_v2(ctx, reader_handle, state):
-    """Go back to where the reader was."""
+    """Go back to where the reader was: `scalar resource, scalar string ->`."""
     ctx.find(ReaderState, reader_handle).restore(ctx, state.item())
     return ()
 
 
 @op("ReaderResetV2", "reader_handle: resource ->", infer=no_outputs, gradient=None, stateful=True)
 def reader_reset_v2(ctx, reader_handle):
-    """Make the reader as new."""
+    """Make the reader as new: `scalar resource ->`."""
     ctx.find(ReaderState, reader_handle).reset(ctx)
     return ()
 

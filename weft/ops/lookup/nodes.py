@@ -39,7 +39,7 @@ def _find(ctx: OpContext, handle: Any) -> LookupTable:
 @op("HashTableV2", "-> table_handle: resource", infer=scalar_shape, gradient=None, stateful=True)
 def hash_table_v2(ctx, *, container: str = "", shared_name: str = "", use_node_name_sharing: bool = False, key_dtype: DType,
                   value_dtype: DType):  # fmt: skip
-    """A table that is filled once."""
+    """A table that is filled once: `-> scalar resource`."""
     signature = TableSignature("HashTable", key_dtype, value_dtype)
     return _handle(ctx, signature, lambda name: StaticTable(name, signature))
 
@@ -47,7 +47,7 @@ def hash_table_v2(ctx, *, container: str = "", shared_name: str = "", use_node_n
 @op("MutableHashTableV2", "-> table_handle: resource", infer=scalar_shape, gradient=None, stateful=True)
 def mutable_hash_table_v2(ctx, *, container: str = "", shared_name: str = "", use_node_name_sharing: bool = False,
                           key_dtype: DType, value_dtype: DType):  # fmt: skip
-    """A table of scalars that steps change."""
+    """A table of scalars that steps change: `-> scalar resource`."""
     signature = TableSignature("MutableHashTable", key_dtype, value_dtype)
     return _handle(ctx, signature, lambda name: LookupTable(name, signature))
 
@@ -55,7 +55,7 @@ def mutable_hash_table_v2(ctx, *, container: str = "", shared_name: str = "", us
 @op("MutableHashTableOfTensorsV2", "-> table_handle: resource", infer=scalar_shape, gradient=None, stateful=True)
 def mutable_hash_table_of_tensors_v2(ctx, *, container: str = "", shared_name: str = "", use_node_name_sharing: bool = False,
                                      key_dtype: DType, value_dtype: DType, value_shape: Dims = ()):  # fmt: skip
-    """A table of vectors that steps change."""
+    """A table of vectors that steps change: `-> scalar resource`."""
     signature = TableSignature("MutableHashTableOfTensors", key_dtype, value_dtype, _known(value_shape))
     return _handle(ctx, signature, lambda name: LookupTable(name, signature))
 
@@ -66,7 +66,10 @@ def mutable_dense_hash_table_v2(ctx, empty_key, deleted_key, *, container: str =
                                 use_node_name_sharing: bool = False, key_dtype: DType, value_dtype: DType,
                                 value_shape: Dims = (), initial_num_buckets: int = 131072,
                                 max_load_factor: float = 0.8):  # fmt: skip
-    """A table of tensors that steps change, two of whose keys are set aside."""
+    """A table of tensors that steps change, two of whose keys are set aside.
+
+    `[*key], [*key] -> scalar resource`
+    """
     if initial_num_buckets < 4 or initial_num_buckets & initial_num_buckets - 1:
         raise InvalidArgumentError(
             None, None, f"Number of buckets must be at least 4 and a power of 2, got: {initial_num_buckets}"
@@ -84,14 +87,14 @@ def _known(dims: Dims) -> tuple[int, ...]:
 @op("LookupTableImportV2", "table_handle: resource, keys: Tin, values: Tout ->", infer=no_outputs, gradient=None,
     stateful=True)  # fmt: skip
 def lookup_table_import_v2(ctx, table_handle, keys, values):
-    """Make these the table's keys."""
+    """Make these the table's keys: `scalar resource, [n, *key], [n, *value] ->`."""
     _find(ctx, table_handle).replace(keys, values)
     return ()
 
 
 @op("InitializeTableV2", "table_handle: resource, keys: Tkey, values: Tval ->", infer=no_outputs, gradient=None, stateful=True)
 def initialize_table_v2(ctx, table_handle, keys, values):
-    """Fill a static table."""
+    """Fill a static table: `scalar resource, [n], [n] ->`."""
     _find(ctx, table_handle).replace(keys, values)
     return ()
 
@@ -100,7 +103,7 @@ def initialize_table_v2(ctx, table_handle, keys, values):
     stateful=True)  # fmt: skip
 def initialize_table_from_text_file_v2(ctx, table_handle, filename, *, key_index: int, value_index: int, vocab_size: int = -1,
                                        delimiter: str = "\t", offset: int = 0):  # fmt: skip
-    """Fill a static table from a file."""
+    """Fill a static table from a file: `scalar resource, scalar string ->`."""
     table = _find(ctx, table_handle)
     signature = table.signature
     path = os.fsdecode(filename.item())
@@ -118,33 +121,33 @@ def _values_of_keys(node: Operation) -> list[Dims]:
 @op("LookupTableFindV2", "table_handle: resource, keys: Tin, default_value: Tout -> values: Tout", infer=_values_of_keys,
     gradient=None, stateful=True)  # fmt: skip
 def lookup_table_find_v2(ctx, table_handle, keys, default_value):
-    """The values of keys."""
+    """The values of keys: `scalar resource, [..., *key], [*value] -> [..., *value]`."""
     return _find(ctx, table_handle).find(keys, default_value)
 
 
 @op("LookupTableInsertV2", "table_handle: resource, keys: Tin, values: Tout ->", infer=no_outputs, gradient=None,
     stateful=True)  # fmt: skip
 def lookup_table_insert_v2(ctx, table_handle, keys, values):
-    """Set the values of keys."""
+    """Set the values of keys: `scalar resource, [..., *key], [..., *value] ->`."""
     _find(ctx, table_handle).insert(keys, values)
     return ()
 
 
 @op("LookupTableRemoveV2", "table_handle: resource, keys: Tin ->", infer=no_outputs, gradient=None, stateful=True)
 def lookup_table_remove_v2(ctx, table_handle, keys):
-    """Drop keys."""
+    """Drop keys: `scalar resource, [..., *key] ->`."""
     _find(ctx, table_handle).remove(keys)
     return ()
 
 
 @op("LookupTableSizeV2", "table_handle: resource -> size: int64", infer=scalar_shape, gradient=None, stateful=True)
 def lookup_table_size_v2(ctx, table_handle):
-    """How many keys there are."""
+    """The number of keys: `scalar resource -> scalar int64`."""
     return np.asarray(_find(ctx, table_handle).size, dtypes.int64.as_numpy_dtype)
 
 
 @op("LookupTableExportV2", "table_handle: resource -> keys: Tkeys, values: Tvalues", infer=unknown, gradient=None,
     stateful=True)  # fmt: skip
 def lookup_table_export_v2(ctx, table_handle, *, Tkeys: DType, Tvalues: DType):
-    """All keys and their values."""
+    """All keys and their values: `scalar resource -> [n, *key], [n, *value]`."""
     return _find(ctx, table_handle).export()

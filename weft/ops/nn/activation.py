@@ -46,7 +46,7 @@ def _relu_gradient(node: Operation, grad: Tensor) -> Gradients:
 @op("Relu", "features: T -> activations: T", infer=same_as_input, types={"T": REAL},
     gradient=_relu_gradient)  # fmt: skip
 def relu(xp, features):
-    """`max(features, 0)`."""
+    """`max(features, 0)`: `[...] -> [...]`."""
     return xp.maximum(features, _zero(features))
 
 
@@ -57,7 +57,7 @@ def _relu_grad_gradient(node: Operation, grad: Tensor) -> Gradients:
 @op("ReluGrad", "gradients: T, features: T -> backprops: T", infer=same_as_input, types={"T": REAL},
     gradient=_relu_grad_gradient)  # fmt: skip
 def relu_grad(xp, gradients, features):
-    """The gradient of Relu, from its input or its output."""
+    """The gradient of Relu, from its input or its output: `[...], [...] -> [...]`."""
     return xp.where(features > _zero(features), gradients, _zero(gradients))
 
 
@@ -68,7 +68,7 @@ def _relu6_gradient(node: Operation, grad: Tensor) -> Gradients:
 @op("Relu6", "features: T -> activations: T", infer=same_as_input, types={"T": REAL},
     gradient=_relu6_gradient)  # fmt: skip
 def relu6(xp, features):
-    """`min(max(features, 0), 6)`."""
+    """`min(max(features, 0), 6)`: `[...] -> [...]`."""
     return xp.minimum(xp.maximum(features, _zero(features)), np.asarray(6, features.dtype))
 
 
@@ -79,7 +79,7 @@ def _relu6_grad_gradient(node: Operation, grad: Tensor) -> Gradients:
 @op("Relu6Grad", "gradients: T, features: T -> backprops: T", infer=same_as_input, types={"T": REAL},
     gradient=_relu6_grad_gradient)  # fmt: skip
 def relu6_grad(xp, gradients, features):
-    """The gradient of Relu6, from its input or its output."""
+    """The gradient of Relu6, from its input or its output: `[...], [...] -> [...]`."""
     inside = (features > _zero(features)) & (features < np.asarray(6, features.dtype))
     return xp.where(inside, gradients, _zero(gradients))
 
@@ -91,7 +91,7 @@ def _leaky_relu_gradient(node: Operation, grad: Tensor) -> Gradients:
 @op("LeakyRelu", "features: T -> activations: T", infer=same_as_input, types={"T": FLOATS}, defaults={"T": dtypes.float32},
     gradient=_leaky_relu_gradient)  # fmt: skip
 def leaky_relu_node(xp, features, *, alpha: float = 0.2):
-    """`features` where positive, else `alpha * features`."""
+    """`features` where positive, else `alpha * features`: `[...] -> [...]`."""
     return xp.where(features > _zero(features), features, features * np.asarray(alpha, features.dtype))
 
 
@@ -102,7 +102,7 @@ def _leaky_relu_grad_gradient(node: Operation, grad: Tensor) -> Gradients:
 @op("LeakyReluGrad", "gradients: T, features: T -> backprops: T", infer=same_as_input, types={"T": FLOATS},
     defaults={"T": dtypes.float32}, gradient=_leaky_relu_grad_gradient)  # fmt: skip
 def leaky_relu_grad(xp, gradients, features, *, alpha: float = 0.2):
-    """The gradient of LeakyRelu, from its input."""
+    """The gradient of LeakyRelu, from its input: `[...], [...] -> [...]`."""
     return xp.where(features > _zero(features), gradients, gradients * np.asarray(alpha, gradients.dtype))
 
 
@@ -138,7 +138,7 @@ def _elu_gradient(node: Operation, grad: Tensor) -> Gradients:
 @op("Elu", "features: T -> activations: T", infer=same_as_input, types={"T": FLOATS},
     gradient=_elu_gradient)  # fmt: skip
 def elu(xp, features):
-    """`exp(features) - 1` where negative, else `features`."""
+    """`exp(features) - 1` where negative, else `features`: `[...] -> [...]`."""
     zero = _zero(features)
     return xp.where(features < zero, xp.expm1(xp.minimum(features, zero)), features)
 
@@ -150,7 +150,7 @@ def _elu_grad_gradient(node: Operation, grad: Tensor) -> Gradients:
 @op("EluGrad", "gradients: T, outputs: T -> backprops: T", infer=same_as_input, types={"T": FLOATS},
     gradient=_elu_grad_gradient)  # fmt: skip
 def elu_grad(xp, gradients, outputs):
-    """The gradient of Elu, from its output."""
+    """The gradient of Elu, from its output: `[...], [...] -> [...]`."""
     return xp.where(outputs < _zero(outputs), (outputs + np.ones((), outputs.dtype)) * gradients, gradients)
 
 
@@ -161,7 +161,7 @@ def _selu_gradient(node: Operation, grad: Tensor) -> Gradients:
 @op("Selu", "features: T -> activations: T", infer=same_as_input, types={"T": FLOATS},
     gradient=_selu_gradient)  # fmt: skip
 def selu(xp, features):
-    """Elu scaled so that means and variances of 0 and 1 reproduce themselves."""
+    """Elu scaled so that means and variances of 0 and 1 reproduce themselves: `[...] -> [...]`."""
     zero, scale, alpha = (np.asarray(v, features.dtype) for v in (0, _SELU_SCALE, _SELU_SCALED_ALPHA))
     return xp.where(features < zero, alpha * xp.expm1(xp.minimum(features, zero)), scale * features)
 
@@ -173,7 +173,7 @@ def _selu_grad_gradient(node: Operation, grad: Tensor) -> Gradients:
 @op("SeluGrad", "gradients: T, outputs: T -> backprops: T", infer=same_as_input, types={"T": FLOATS},
     gradient=_selu_grad_gradient)  # fmt: skip
 def selu_grad(xp, gradients, outputs):
-    """The gradient of Selu, from its output."""
+    """The gradient of Selu, from its output: `[...], [...] -> [...]`."""
     zero, scale, alpha = (np.asarray(v, outputs.dtype) for v in (0, _SELU_SCALE, _SELU_SCALED_ALPHA))
     return xp.where(outputs < zero, gradients * (outputs + alpha), gradients * scale)
 
@@ -184,7 +184,7 @@ def selu_grad(xp, gradients, outputs):
 @op("Softplus", "features: T -> activations: T", infer=same_as_input, types={"T": FLOATS},
     gradient=lambda node, grad: [mul(grad, sigmoid(node.inputs[0]))])  # fmt: skip
 def softplus(xp, features):
-    """`log(1 + exp(features))`, without overflow."""
+    """`log(1 + exp(features))`, without overflow: `[...] -> [...]`."""
     return xp.maximum(features, _zero(features)) + xp.log1p(xp.exp(-xp.abs(features)))
 
 
@@ -197,7 +197,7 @@ def _softplus_grad_gradient(node: Operation, grad: Any) -> list[Any]:
 @op("SoftplusGrad", "gradients: T, features: T -> backprops: T", infer=same_as_input, types={"T": FLOATS},
     gradient=_softplus_grad_gradient)  # fmt: skip
 def softplus_grad(xp, gradients, features):
-    """The gradient of Softplus, from its input."""
+    """The gradient of Softplus, from its input: `[...], [...] -> [...]`."""
     return gradients / (xp.exp(-features) + np.ones((), features.dtype))
 
 
@@ -208,14 +208,14 @@ def _softsign_gradient(node: Operation, grad: Tensor) -> Gradients:
 @op("Softsign", "features: T -> activations: T", infer=same_as_input, types={"T": FLOATS},
     gradient=_softsign_gradient)  # fmt: skip
 def softsign(xp, features):
-    """`features / (1 + |features|)`."""
+    """`features / (1 + |features|)`: `[...] -> [...]`."""
     return features / (xp.abs(features) + np.ones((), features.dtype))
 
 
 @op("SoftsignGrad", "gradients: T, features: T -> backprops: T", infer=same_as_input, types={"T": FLOATS},
     gradient=None)  # fmt: skip
 def softsign_grad(xp, gradients, features):
-    """The gradient of Softsign, from its input."""
+    """The gradient of Softsign, from its input: `[...], [...] -> [...]`."""
     widened = xp.abs(features) + np.ones((), features.dtype)
     return gradients / (widened * widened)
 

@@ -55,7 +55,10 @@ def _bias_add_gradient(node: Operation, grad: Tensor) -> Gradients:
 @op("BiasAdd", "value: T, bias: T -> output: T", infer=_with_bias, types={"T": NUMBERS},
     gradient=_bias_add_gradient)  # fmt: skip
 def bias_add_node(xp, value, bias, *, data_format: str = "NHWC"):
-    """`value` plus one number per channel; channels are the last dimension, or the second in NCHW."""
+    """`value` plus one number per channel; channels are the last dimension, or the second in NCHW.
+
+    `[..., channels], [channels] -> [..., channels]`
+    """
     if data_format == "NCHW":
         bias = bias.reshape((-1,) + (1,) * (value.ndim - 2))
     return value + bias
@@ -84,7 +87,10 @@ def _bias_add_grad_gradient(node: Operation, grad: Any) -> list[Any]:
 @op("BiasAddGrad", "out_backprop: T -> output: T", infer=_channels, gradient=_bias_add_grad_gradient,
     types={"T": NUMBERS})  # fmt: skip
 def bias_add_grad(xp, out_backprop, *, data_format: str = "NHWC"):
-    """The sum over all dimensions but the channels."""
+    """The sum over all dimensions but the channels, which come second in NCHW.
+
+    `[..., channels] -> [channels]`
+    """
     channel = 1 if data_format == "NCHW" else out_backprop.ndim - 1
     axes = tuple(axis for axis in range(out_backprop.ndim) if axis != channel)
     return xp.sum(out_backprop, axis=axes, dtype=out_backprop.dtype)
@@ -97,7 +103,10 @@ def _bias_add_v1_gradient(node: Operation, grad: Any) -> list[Any]:
 @op("BiasAddV1", "value: T, bias: T -> output: T", infer=_with_bias, gradient=_bias_add_v1_gradient,
     types={"T": NUMBERS})  # fmt: skip
 def bias_add_v1_node(xp, value, bias):
-    """The older form of BiasAdd, for channels in the last dimension."""
+    """The older form of BiasAdd, for channels in the last dimension.
+
+    `[..., channels], [channels] -> [..., channels]`
+    """
     return value + bias
 
 

@@ -146,7 +146,11 @@ def conv2d_node(
     xp, input, filter, *, strides: list[int], use_cudnn_on_gpu: bool = True, padding: str,
     explicit_paddings: list[int] = (), data_format: str = "NHWC", dilations: list[int] = (1, 1, 1, 1),
 ):  # fmt: skip
-    """The convolution of images with filters `[height, width, channels, outputs]`."""
+    """The convolution of images with filters; in NCHW the channels come second.
+
+    `[batch, height, width, channels], [filter_height, filter_width, channels, outputs] -> [batch, out_height,
+    out_width, outputs]`
+    """
     return convolve(xp, _how(data_format, strides, padding, dilations, explicit_paddings), input, filter)
 
 
@@ -156,7 +160,11 @@ def conv2d_backprop_input(
     xp, input_sizes, filter, out_backprop, *, strides: list[int], use_cudnn_on_gpu: bool = True, padding: str,
     explicit_paddings: list[int] = (), data_format: str = "NHWC", dilations: list[int] = (1, 1, 1, 1),
 ):  # fmt: skip
-    """The gradient of Conv2D for its input; a transposed convolution."""
+    """The gradient of Conv2D for its input; a transposed convolution.
+
+    `[4] int32, [filter_height, filter_width, channels, outputs], [batch, out_height, out_width, outputs] ->
+    [batch, height, width, channels]`
+    """
     how = _how(data_format, strides, padding, dilations, explicit_paddings)
     return to_input(xp, how, input_sizes, filter, out_backprop)
 
@@ -167,7 +175,11 @@ def conv2d_backprop_filter(
     xp, input, filter_sizes, out_backprop, *, strides: list[int], use_cudnn_on_gpu: bool = True, padding: str,
     explicit_paddings: list[int] = (), data_format: str = "NHWC", dilations: list[int] = (1, 1, 1, 1),
 ):  # fmt: skip
-    """The gradient of Conv2D for its filter."""
+    """The gradient of Conv2D for its filter.
+
+    `[batch, height, width, channels], [4] int32, [batch, out_height, out_width, outputs] -> [filter_height,
+    filter_width, channels, outputs]`
+    """
     how = _how(data_format, strides, padding, dilations, explicit_paddings)
     return to_filter(xp, how, input, filter_sizes, out_backprop)
 
@@ -187,7 +199,11 @@ def depthwise_conv2d_node(
     xp, input, filter, *, strides: list[int], padding: str, explicit_paddings: list[int] = (),
     data_format: str = "NHWC", dilations: list[int] = (1, 1, 1, 1),
 ):  # fmt: skip
-    """The convolution of each channel with filters of its own, `[height, width, channels, multiplier]`."""
+    """The convolution of each channel with filters of its own.
+
+    `[batch, height, width, channels], [filter_height, filter_width, channels, multiplier] -> [batch,
+    out_height, out_width, channels * multiplier]`
+    """
     how = _how(data_format, strides, padding, dilations, explicit_paddings)
     return convolve(xp, how, input, filter.reshape(_as_groups(filter.shape)))
 
@@ -198,7 +214,11 @@ def depthwise_conv2d_backprop_input(
     xp, input_sizes, filter, out_backprop, *, strides: list[int], padding: str, explicit_paddings: list[int] = (),
     data_format: str = "NHWC", dilations: list[int] = (1, 1, 1, 1),
 ):  # fmt: skip
-    """The gradient of DepthwiseConv2dNative for its input."""
+    """The gradient of DepthwiseConv2dNative for its input.
+
+    `[4] int32, [filter_height, filter_width, channels, multiplier], [batch, out_height, out_width, channels *
+    multiplier] -> [batch, height, width, channels]`
+    """
     how = _how(data_format, strides, padding, dilations, explicit_paddings)
     return to_input(xp, how, input_sizes, filter.reshape(_as_groups(filter.shape)), out_backprop)
 
@@ -209,7 +229,11 @@ def depthwise_conv2d_backprop_filter(
     xp, input, filter_sizes, out_backprop, *, strides: list[int], padding: str, explicit_paddings: list[int] = (),
     data_format: str = "NHWC", dilations: list[int] = (1, 1, 1, 1),
 ):  # fmt: skip
-    """The gradient of DepthwiseConv2dNative for its filter."""
+    """The gradient of DepthwiseConv2dNative for its filter.
+
+    `[batch, height, width, channels], [4] int32, [batch, out_height, out_width, channels * multiplier] ->
+    [filter_height, filter_width, channels, multiplier]`
+    """
     how = _how(data_format, strides, padding, dilations, explicit_paddings)
     made = to_filter(xp, how, input, _as_groups(filter_sizes), out_backprop)
     return made.reshape([int(size) for size in filter_sizes])
@@ -224,7 +248,11 @@ def conv3d_node(
     xp, input, filter, *, strides: list[int], padding: str, data_format: str = "NDHWC",
     dilations: list[int] = (1, 1, 1, 1, 1),
 ):  # fmt: skip
-    """The convolution of volumes with filters `[depth, height, width, channels, outputs]`."""
+    """The convolution of volumes with filters; in NCDHW the channels come second.
+
+    `[batch, depth, height, width, channels], [filter_depth, filter_height, filter_width, channels, outputs] ->
+    [batch, out_depth, out_height, out_width, outputs]`
+    """
     return convolve(xp, _how(data_format, strides, padding, dilations), input, filter)
 
 
@@ -235,7 +263,11 @@ def conv3d_backprop_input(
     xp, input_sizes, filter, out_backprop, *, strides: list[int], padding: str, data_format: str = "NDHWC",
     dilations: list[int] = (1, 1, 1, 1, 1),
 ):  # fmt: skip
-    """The gradient of Conv3D for its input; a transposed convolution."""
+    """The gradient of Conv3D for its input; a transposed convolution.
+
+    `[5], [filter_depth, filter_height, filter_width, channels, outputs], [batch, out_depth, out_height,
+    out_width, outputs] -> [batch, depth, height, width, channels]`
+    """
     return to_input(xp, _how(data_format, strides, padding, dilations), input_sizes, filter, out_backprop)
 
 
@@ -245,7 +277,11 @@ def conv3d_backprop_filter(
     xp, input, filter_sizes, out_backprop, *, strides: list[int], padding: str, data_format: str = "NDHWC",
     dilations: list[int] = (1, 1, 1, 1, 1),
 ):  # fmt: skip
-    """The gradient of Conv3D for its filter."""
+    """The gradient of Conv3D for its filter.
+
+    `[batch, depth, height, width, channels], [5] int32, [batch, out_depth, out_height, out_width, outputs] ->
+    [filter_depth, filter_height, filter_width, channels, outputs]`
+    """
     return to_filter(xp, _how(data_format, strides, padding, dilations), input, filter_sizes, out_backprop)
 
 

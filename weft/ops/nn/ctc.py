@@ -132,7 +132,10 @@ def ctc_loss_node(
     ctx, inputs, labels_indices, labels_values, sequence_length, *, preprocess_collapse_repeated: bool = False,
     ctc_merge_repeated: bool = True, ignore_longer_outputs_than_inputs: bool = False,
 ):  # fmt: skip
-    """Per sequence the negative logarithm of the probability of its labels, and its derivative for the logits."""
+    """For each sequence the negative logarithm of the probability of its labels, and its derivative for the logits.
+
+    `[steps, batch, classes], [n, 2] int64, [n] int32, [batch] int32 -> [batch], [steps, batch, classes]`
+    """
     steps, batch, classes = inputs.shape
     if sequence_length.shape != (batch,):
         raise _invalid(
@@ -216,7 +219,10 @@ def _greedy_shapes(node: Operation) -> list[Dims]:
     "decoded_shape: int64, log_probability: T", infer=_greedy_shapes, gradient=not_differentiable, types=_TYPES,
     defaults=_DEFAULTS)  # fmt: skip
 def ctc_greedy_decoder_node(ctx, inputs, sequence_length, *, merge_repeated: bool = False, blank_index: int = -1):
-    """The most probable class of each step, without blanks and, if asked for, without repetitions."""
+    """The most probable class of each step, without blanks and, if asked for, without repetitions.
+
+    `[steps, batch, classes], [batch] int32 -> [n, 2] int64, [n] int64, [2] int64, [batch, 1]`
+    """
     _, batch, classes = inputs.shape
     blank = blank_index % classes
     sequences, scores = [], np.zeros((batch, 1), inputs.dtype)
@@ -270,7 +276,11 @@ def _beams(log_probabilities: Any, width: int) -> list[tuple[tuple[int, ...], fl
     "decoded_values: top_paths*int64, decoded_shape: top_paths*int64, log_probability: T", infer=_beam_shapes,
     gradient=not_differentiable, types=_TYPES, defaults=_DEFAULTS)  # fmt: skip
 def ctc_beam_search_decoder_node(ctx, inputs, sequence_length, *, beam_width: int, top_paths: int, merge_repeated: bool = True):
-    """The most probable label sequences, searched with a beam, and the logarithms of their probabilities."""
+    """The most probable label sequences, searched with a beam, and the logarithms of their probabilities.
+
+    `[steps, batch, classes], [batch] int32 -> top_paths*[n, 2] int64, top_paths*[n] int64, top_paths*[2] int64,
+    [batch, top_paths]`
+    """
     if top_paths > beam_width:
         raise _invalid(f"beam_width:{beam_width} must be >= top_paths:{top_paths}")
     batch = inputs.shape[1]

@@ -103,7 +103,11 @@ def fused_batch_norm_v1(
     xp, x, scale, offset, mean, variance, *, epsilon: float = 1e-4, exponential_avg_factor: float = 1.0,
     data_format: str = "NHWC", is_training: bool = True,
 ):  # fmt: skip
-    """Batch normalization of images."""
+    """Batch normalization of images.
+
+    `[batch, height, width, channels], [channels], [channels], [channels], [channels] -> [batch, height, width,
+    channels], [channels], [channels], [channels], [channels]`
+    """
     return _normalized(xp, x, scale, offset, mean, variance, epsilon, exponential_avg_factor, data_format, is_training)
 
 
@@ -114,7 +118,11 @@ def fused_batch_norm_v2(
     xp, x, scale, offset, mean, variance, *, epsilon: float = 1e-4, exponential_avg_factor: float = 1.0,
     data_format: str = "NHWC", is_training: bool = True,
 ):  # fmt: skip
-    """Batch normalization of images that may be of half precision."""
+    """Batch normalization of images that may be of half precision.
+
+    `[batch, height, width, channels], [channels], [channels], [channels], [channels] -> [batch, height, width,
+    channels], [channels], [channels], [channels], [channels]`
+    """
     return _normalized(xp, x, scale, offset, mean, variance, epsilon, exponential_avg_factor, data_format, is_training)
 
 
@@ -125,7 +133,11 @@ def fused_batch_norm_v3(
     xp, x, scale, offset, mean, variance, *, epsilon: float = 1e-4, exponential_avg_factor: float = 1.0,
     data_format: str = "NHWC", is_training: bool = True,
 ):  # fmt: skip
-    """Batch normalization of images or volumes; the last output, for GPU libraries, is empty."""
+    """Batch normalization of images or volumes; the last output, for GPU libraries, is empty.
+
+    `[batch, height, width, channels], [channels], [channels], [channels], [channels] -> [batch, height, width,
+    channels], [channels], [channels], [channels], [channels], [0]`
+    """
     made = _normalized(xp, x, scale, offset, mean, variance, epsilon, exponential_avg_factor, data_format, is_training)
     return (*made, np.zeros(0, np.float32))
 
@@ -162,7 +174,11 @@ def fused_batch_norm_grad_v1(
     xp, y_backprop, x, scale, reserve_space_1, reserve_space_2, *, epsilon: float = 1e-4, data_format: str = "NHWC",
     is_training: bool = True,
 ):  # fmt: skip
-    """The gradient of FusedBatchNorm."""
+    """The gradient of FusedBatchNorm.
+
+    `[batch, height, width, channels], [batch, height, width, channels], [channels], [channels], [channels] ->
+    [batch, height, width, channels], [channels], [channels], [0], [0]`
+    """
     return _back(xp, y_backprop, x, scale, reserve_space_1, reserve_space_2, epsilon, data_format, is_training)
 
 
@@ -173,7 +189,11 @@ def fused_batch_norm_grad_v2(
     xp, y_backprop, x, scale, reserve_space_1, reserve_space_2, *, epsilon: float = 1e-4, data_format: str = "NHWC",
     is_training: bool = True,
 ):  # fmt: skip
-    """The gradient of FusedBatchNormV2."""
+    """The gradient of FusedBatchNormV2.
+
+    `[batch, height, width, channels], [batch, height, width, channels], [channels], [channels], [channels] ->
+    [batch, height, width, channels], [channels], [channels], [0], [0]`
+    """
     return _back(xp, y_backprop, x, scale, reserve_space_1, reserve_space_2, epsilon, data_format, is_training)
 
 
@@ -184,7 +204,11 @@ def fused_batch_norm_grad_v3(
     xp, y_backprop, x, scale, reserve_space_1, reserve_space_2, reserve_space_3, *, epsilon: float = 1e-4,
     data_format: str = "NHWC", is_training: bool = True,
 ):  # fmt: skip
-    """The gradient of FusedBatchNormV3."""
+    """The gradient of FusedBatchNormV3.
+
+    `[batch, height, width, channels], [batch, height, width, channels], [channels], [channels], [channels], [0]
+    -> [batch, height, width, channels], [channels], [channels], [0], [0]`
+    """
     return _back(xp, y_backprop, x, scale, reserve_space_1, reserve_space_2, epsilon, data_format, is_training)
 
 
@@ -234,7 +258,11 @@ def _global_shape(node: Operation) -> list[Dims]:
 @op("BatchNormWithGlobalNormalization", "t: T, m: T, v: T, beta: T, gamma: T -> result: T", infer=_global_shape,
     gradient=vjp, types={"T": REAL})  # fmt: skip
 def batch_norm_global_node(xp, t, m, v, beta, gamma, *, variance_epsilon: float, scale_after_normalization: bool):
-    """Batch normalization with given moments; the form of old graphs."""
+    """Batch normalization with given moments; the form of old graphs.
+
+    `[batch, height, width, channels], [channels], [channels], [channels], [channels] -> [batch, height, width,
+    channels]`
+    """
     inverse = 1 / xp.sqrt(v + np.asarray(variance_epsilon, t.dtype))
     if scale_after_normalization:
         inverse = inverse * gamma
@@ -264,7 +292,10 @@ def _lrn_gradient(node: Operation, grad: Any) -> list[Any]:
 @op("LRN", "input: T -> output: T", infer=_four, gradient=_lrn_gradient, types={"T": _HALF_TO_SINGLE},
     defaults={"T": dtypes.float32})  # fmt: skip
 def lrn_node(xp, input, *, depth_radius: int = 5, bias: float = 1.0, alpha: float = 1.0, beta: float = 0.5):
-    """Each channel over a power of the sum of squares of its neighbours."""
+    """Each channel over a power of the sum of squares of its neighbours.
+
+    `[batch, height, width, channels] -> [batch, height, width, channels]`
+    """
     x = _wide(input)
     norm = np.float32(bias) + np.float32(alpha) * _neighbours(xp, x * x, depth_radius)
     return (x * norm ** np.float32(-beta)).astype(input.dtype)
@@ -276,7 +307,11 @@ def lrn_grad(
     xp, input_grads, input_image, output_image, *, depth_radius: int = 5, bias: float = 1.0, alpha: float = 1.0,
     beta: float = 0.5,
 ):  # fmt: skip
-    """The gradient of LRN."""
+    """The gradient of LRN.
+
+    `[batch, height, width, channels], [batch, height, width, channels], [batch, height, width, channels] ->
+    [batch, height, width, channels]`
+    """
     grad, x = _wide(input_grads), _wide(input_image)
     norm = np.float32(bias) + np.float32(alpha) * _neighbours(xp, x * x, depth_radius)
     spread = _neighbours(xp, grad * x * norm ** np.float32(-beta - 1), depth_radius)

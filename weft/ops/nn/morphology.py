@@ -46,7 +46,11 @@ def _dilated(node: Operation) -> list[Dims]:
 
 @op("Dilation2D", "input: T, filter: T -> output: T", infer=_dilated, gradient=vjp)
 def dilation2d_node(xp, input, filter, *, strides: list[int], rates: list[int], padding: str):
-    """The greatest sum of each window of an image and the filter."""
+    """The greatest sum of each window of an image and the filter.
+
+    `[batch, height, width, channels], [filter_height, filter_width, channels] -> [batch, out_height, out_width,
+    channels]`
+    """
     if padding not in ("SAME", "VALID"):
         raise InvalidArgumentError(None, None, f"padding must be SAME or VALID, got {padding}")
     pairs = zip(input.shape[1:3], filter.shape[:2], strides[1:3], rates[1:3], strict=True)

@@ -89,7 +89,10 @@ def max_pool_node(
     xp, input, *, ksize: list[int], strides: list[int], padding: str, explicit_paddings: list[int] = (),
     data_format: str = "NHWC",
 ):  # fmt: skip
-    """The greatest element of each window."""
+    """The greatest element of each window.
+
+    `[batch, height, width, channels] -> [batch, out_height, out_width, channels]`
+    """
     return pooling.greatest(xp, input, _window(input.shape, ksize, strides, padding, explicit_paddings))
 
 
@@ -101,7 +104,10 @@ def _max_pool_v2_gradient(node: Operation, grad: Any) -> list[Any]:
 @op("MaxPoolV2", "input: T, ksize: int32, strides: int32 -> output: T", infer=_pooled_v2, types={"T": _MAX_TYPES},
     defaults={"T": dtypes.float32}, static=("ksize", "strides"), gradient=_max_pool_v2_gradient)  # fmt: skip
 def max_pool_v2_node(xp, input, ksize, strides, *, padding: str, data_format: str = "NHWC"):
-    """The greatest element of each window; the window's size is an input."""
+    """The greatest element of each window; the window's size is an input.
+
+    `[batch, height, width, channels], [4] int32, [4] int32 -> [batch, out_height, out_width, channels]`
+    """
     return pooling.greatest(xp, input, _window(input.shape, ksize, strides, padding))
 
 
@@ -117,7 +123,11 @@ def max_pool_grad(
     xp, orig_input, orig_output, grad, *, ksize: list[int], strides: list[int], padding: str,
     explicit_paddings: list[int] = (), data_format: str = "NHWC",
 ):  # fmt: skip
-    """The gradient of MaxPool: all of it goes to the first greatest element of a window."""
+    """The gradient of MaxPool: all of it goes to the first greatest element of a window.
+
+    `[batch, height, width, channels], [batch, out_height, out_width, channels], [batch, out_height, out_width,
+    channels] -> [batch, height, width, channels]`
+    """
     window = _window(orig_input.shape, ksize, strides, padding, explicit_paddings)
     return pooling.greatest_gradient(xp, orig_input, orig_output, grad, window)
 
@@ -126,7 +136,11 @@ def max_pool_grad(
     infer=_like_input, types={"T": REAL}, defaults={"T": dtypes.float32}, static=("ksize", "strides"),
     gradient=None)  # fmt: skip
 def max_pool_grad_v2(xp, orig_input, orig_output, grad, ksize, strides, *, padding: str, data_format: str = "NHWC"):
-    """The gradient of MaxPoolV2."""
+    """The gradient of MaxPoolV2.
+
+    `[batch, height, width, channels], [batch, out_height, out_width, channels], [batch, out_height, out_width,
+    channels], [4] int32, [4] int32 -> [batch, height, width, channels]`
+    """
     window = _window(orig_input.shape, ksize, strides, padding)
     return pooling.greatest_gradient(xp, orig_input, orig_output, grad, window)
 
@@ -142,7 +156,11 @@ def _max_grad_grad_gradient(node: Operation, grad: Any) -> list[Any]:
 def max_pool_grad_grad(
     xp, orig_input, orig_output, grad, *, ksize: list[int], strides: list[int], padding: str, data_format: str = "NHWC"
 ):
-    """The gradient of MaxPoolGrad for its third input."""
+    """The gradient of MaxPoolGrad for its third input.
+
+    `[batch, height, width, channels], [batch, out_height, out_width, channels], [batch, height, width,
+    channels] -> [batch, out_height, out_width, channels]`
+    """
     window = _window(orig_input.shape, ksize, strides, padding)
     return pooling.greatest_second_gradient(xp, orig_input, orig_output, grad, window)
 
@@ -157,7 +175,10 @@ def _max_pool3d_gradient(node: Operation, grad: Tensor) -> Gradients:
 @op("MaxPool3D", "input: T -> output: T", infer=_pooled, types={"T": _HALF_TO_SINGLE},
     gradient=_max_pool3d_gradient)  # fmt: skip
 def max_pool3d_node(xp, input, *, ksize: list[int], strides: list[int], padding: str, data_format: str = "NDHWC"):
-    """The greatest element of each window."""
+    """The greatest element of each window.
+
+    `[batch, depth, height, width, channels] -> [batch, out_depth, out_height, out_width, channels]`
+    """
     return pooling.greatest(xp, input, _window(input.shape, ksize, strides, padding))
 
 
@@ -167,7 +188,11 @@ def max_pool3d_node(xp, input, *, ksize: list[int], strides: list[int], padding:
 def max_pool3d_grad(
     xp, orig_input, orig_output, grad, *, ksize: list[int], strides: list[int], padding: str, data_format: str = "NDHWC"
 ):
-    """The gradient of MaxPool3D."""
+    """The gradient of MaxPool3D.
+
+    `[batch, depth, height, width, channels], [batch, out_depth, out_height, out_width, channels], [batch,
+    out_depth, out_height, out_width, channels] -> [batch, depth, height, width, channels]`
+    """
     window = _window(orig_input.shape, ksize, strides, padding)
     return pooling.greatest_gradient(xp, orig_input, orig_output, grad, window)
 
@@ -177,7 +202,11 @@ def max_pool3d_grad(
 def max_pool3d_grad_grad(
     xp, orig_input, orig_output, grad, *, ksize: list[int], strides: list[int], padding: str, data_format: str = "NDHWC"
 ):
-    """The gradient of MaxPool3DGrad for its third input."""
+    """The gradient of MaxPool3DGrad for its third input.
+
+    `[batch, depth, height, width, channels], [batch, out_depth, out_height, out_width, channels], [batch,
+    depth, height, width, channels] -> [batch, out_depth, out_height, out_width, channels]`
+    """
     window = _window(orig_input.shape, ksize, strides, padding)
     return pooling.greatest_second_gradient(xp, orig_input, orig_output, grad, window)
 
@@ -197,21 +226,30 @@ def _mean_grad_gradient(node: Operation, grad: Any) -> list[Any]:
 
 @op("AvgPool", "value: T -> output: T", infer=_pooled, gradient=_mean_gradient, types={"T": FLOATS})
 def avg_pool_node(xp, value, *, ksize: list[int], strides: list[int], padding: str, data_format: str = "NHWC"):
-    """The mean of each window; padding does not count."""
+    """The mean of each window; padding does not count.
+
+    `[batch, height, width, channels] -> [batch, out_height, out_width, channels]`
+    """
     return pooling.mean(xp, value, _window(value.shape, ksize, strides, padding))
 
 
 @op("AvgPoolGrad", "orig_input_shape: int32, grad: T -> output: T", infer=_from_shape, gradient=_mean_grad_gradient,
     static=("orig_input_shape",), types={"T": FLOATS})  # fmt: skip
 def avg_pool_grad(xp, orig_input_shape, grad, *, ksize: list[int], strides: list[int], padding: str, data_format: str = "NHWC"):
-    """The gradient of AvgPool."""
+    """The gradient of AvgPool.
+
+    `[4] int32, [batch, out_height, out_width, channels] -> [batch, height, width, channels]`
+    """
     shape = [int(size) for size in orig_input_shape]
     return pooling.mean_gradient(xp, shape, grad, _window(shape, ksize, strides, padding))
 
 
 @op("AvgPool3D", "input: T -> output: T", infer=_pooled, gradient=_mean_gradient, types={"T": FLOATS})
 def avg_pool3d_node(xp, input, *, ksize: list[int], strides: list[int], padding: str, data_format: str = "NDHWC"):
-    """The mean of each window; padding does not count."""
+    """The mean of each window; padding does not count.
+
+    `[batch, depth, height, width, channels] -> [batch, out_depth, out_height, out_width, channels]`
+    """
     return pooling.mean(xp, input, _window(input.shape, ksize, strides, padding))
 
 
@@ -220,7 +258,10 @@ def avg_pool3d_node(xp, input, *, ksize: list[int], strides: list[int], padding:
 def avg_pool3d_grad(
     xp, orig_input_shape, grad, *, ksize: list[int], strides: list[int], padding: str, data_format: str = "NDHWC"
 ):
-    """The gradient of AvgPool3D."""
+    """The gradient of AvgPool3D.
+
+    `[5] int32, [batch, out_depth, out_height, out_width, channels] -> [batch, depth, height, width, channels]`
+    """
     shape = [int(size) for size in orig_input_shape]
     return pooling.mean_gradient(xp, shape, grad, _window(shape, ksize, strides, padding))
 
@@ -240,7 +281,11 @@ def max_pool_with_argmax_node(
     xp, input, *, ksize: list[int], strides: list[int], Targmax: DType = dtypes.int64, padding: str,
     include_batch_in_index: bool = False,
 ):  # fmt: skip
-    """The greatest element of each window and its position in the flat image (or batch)."""
+    """The greatest element of each window and its position in the flat image (or batch).
+
+    `[batch, height, width, channels] -> [batch, out_height, out_width, channels], [batch, out_height,
+    out_width, channels]`
+    """
     window = _window(input.shape, ksize, strides, padding)
     made = pooling.greatest(xp, input, window)
     return made, pooling.greatest_position(xp, input, made, window, include_batch_in_index)
@@ -266,7 +311,11 @@ def max_pool_grad_with_argmax(
     xp, input, grad, argmax, *, ksize: list[int], strides: list[int], padding: str,
     include_batch_in_index: bool = False, Targmax: DType,
 ):  # fmt: skip
-    """The gradient of MaxPoolWithArgmax."""
+    """The gradient of MaxPoolWithArgmax.
+
+    `[batch, height, width, channels], [batch, out_height, out_width, channels], [batch, out_height, out_width,
+    channels] -> [batch, height, width, channels]`
+    """
     positions = _flat_positions(input.shape, argmax, include_batch_in_index)
     if xp is np:
         flat = np.zeros(input.size, grad.dtype)
@@ -291,6 +340,10 @@ def max_pool_grad_grad_with_argmax(
     xp, input, grad, argmax, *, ksize: list[int], strides: list[int], padding: str,
     include_batch_in_index: bool = False, Targmax: DType,
 ):  # fmt: skip
-    """The gradient of MaxPoolGradWithArgmax for its second input."""
+    """The gradient of MaxPoolGradWithArgmax for its second input.
+
+    `[batch, height, width, channels], [batch, height, width, channels], [batch, out_height, out_width,
+    channels] -> [batch, out_height, out_width, channels]`
+    """
     positions = _flat_positions(input.shape, argmax, include_batch_in_index)
     return xp.take(grad.reshape(-1), positions).reshape(argmax.shape)

@@ -81,7 +81,10 @@ def uniform_sampler_node(
     ctx, true_classes, *, num_true: int, num_sampled: int, unique: bool, range_max: int, seed: int = 0, seed2: int = 0,
     run_index: int = 0,
 ):  # fmt: skip
-    """All classes with equal probability."""
+    """All classes with equal probability.
+
+    `[batch, num_true] int64 -> [num_sampled] int64, [batch, num_true] float32, [num_sampled] float32`
+    """
     generator = _generator(seed, seed2, run_index)
     return _sample(
         true_classes, lambda count: generator.integers(0, range_max, count),
@@ -94,7 +97,10 @@ def log_uniform_sampler_node(
     ctx, true_classes, *, num_true: int, num_sampled: int, unique: bool, range_max: int, seed: int = 0, seed2: int = 0,
     run_index: int = 0,
 ):  # fmt: skip
-    """Classes sorted by frequency, as words are: class k with probability `log((k + 2) / (k + 1)) / log(range_max + 1)`."""
+    """Classes sorted by frequency, as words are: class k with probability `log((k + 2) / (k + 1)) / log(range_max + 1)`.
+
+    `[batch, num_true] int64 -> [num_sampled] int64, [batch, num_true] float32, [num_sampled] float32`
+    """
     generator = _generator(seed, seed2, run_index)
     scale = np.log1p(range_max)
 
@@ -122,7 +128,10 @@ def fixed_unigram_sampler_node(
     distortion: float = 1.0, num_reserved_ids: int = 0, num_shards: int = 1, shard: int = 0,
     unigrams: list[float] = (), seed: int = 0, seed2: int = 0, run_index: int = 0,
 ):  # fmt: skip
-    """Classes with probabilities in proportion to counts, each to the power of `distortion`."""
+    """Classes with probabilities in proportion to counts, each to the power of `distortion`.
+
+    `[batch, num_true] int64 -> [num_sampled] int64, [batch, num_true] float32, [num_sampled] float32`
+    """
     counts = np.array([0.0] * num_reserved_ids + _unigrams(vocab_file, unigrams))
     weights = np.where(counts > 0, counts**distortion, 0.0)
     weights[:num_reserved_ids] = 0
@@ -139,7 +148,10 @@ def fixed_unigram_sampler_node(
 
 @op("AllCandidateSampler", _SIGNATURE, infer=_shapes, gradient=None, stateful=True)
 def all_sampler_node(ctx, true_classes, *, num_true: int, num_sampled: int, unique: bool, seed: int = 0, seed2: int = 0):
-    """Every class once."""
+    """Every class once.
+
+    `[batch, num_true] int64 -> [num_sampled] int64, [batch, num_true] float32, [num_sampled] float32`
+    """
     return np.arange(num_sampled), np.ones(true_classes.shape), np.ones(num_sampled)
 
 
@@ -210,7 +222,10 @@ def _call(
 @op("ComputeAccidentalHits", "true_classes: int64, sampled_candidates: int64 -> indices: int32, ids: int64, weights: float32",
     infer=lambda node: [(None,)] * 3, gradient=None)  # fmt: skip
 def accidental_hits_node(ctx, true_classes, sampled_candidates, *, num_true: int, seed: int = 0, seed2: int = 0):
-    """Where a sampled class is a true one: the example, the place among the samples, and a weight that rules it out."""
+    """The places where a sampled class is a true one: the example, the place among the samples, and a weight that rules it out.
+
+    `[batch, num_true] int64, [num_sampled] int64 -> [hits] int32, [hits] int64, [hits] float32`
+    """
     place_of = {int(label): place for place, label in enumerate(sampled_candidates)}
     hits = [
         (row, place_of[int(label)])

@@ -57,7 +57,7 @@ def _softmax_gradient(node: Operation, grad: Any) -> list[Any]:
 
 @op("Softmax", "logits: T -> softmax: T", infer=_at_least_vector, gradient=_softmax_gradient, types={"T": FLOATS})
 def softmax_node(xp, logits):
-    """Exponentials over their sum, along the last dimension."""
+    """Exponentials over their sum, along the last dimension: `[..., classes] -> [..., classes]`."""
     raised = xp.exp(_shifted(xp, logits))
     return raised / xp.sum(raised, axis=-1, keepdims=True)
 
@@ -69,7 +69,7 @@ def _log_softmax_gradient(node: Operation, grad: Any) -> list[Any]:
 @op("LogSoftmax", "logits: T -> logsoftmax: T", infer=_at_least_vector, gradient=_log_softmax_gradient,
     types={"T": FLOATS})  # fmt: skip
 def log_softmax_node(xp, logits):
-    """The logarithm of softmax, exact where softmax is near zero."""
+    """The logarithm of softmax, exact where softmax is near zero: `[..., classes] -> [..., classes]`."""
     shifted = _shifted(xp, logits)
     return shifted - xp.log(xp.sum(xp.exp(shifted), axis=-1, keepdims=True))
 
@@ -149,7 +149,10 @@ def _cross_entropy_gradient(node: Operation, loss_grad: Any, backprop_grad: Any)
 @op("SoftmaxCrossEntropyWithLogits", "features: T, labels: T -> loss: T, backprop: T", infer=_cross_entropy_shapes,
     gradient=_cross_entropy_gradient, types={"T": FLOATS})  # fmt: skip
 def softmax_cross_entropy_node(xp, features, labels):
-    """Per row the cross-entropy of softmax with `labels`, and its derivative for the logits."""
+    """Per row the cross-entropy of softmax with `labels`, and its derivative for the logits.
+
+    `[batch, classes], [batch, classes] -> [batch], [batch, classes]`
+    """
     shifted = _shifted(xp, features)
     raised = xp.exp(shifted)
     total = xp.sum(raised, axis=-1, keepdims=True)
@@ -246,6 +249,8 @@ def _sparse_shapes(node: Operation) -> list[Dims]:
     gradient=lambda node, loss, backprop: [_logits_gradient(node, loss, backprop), None])  # fmt: skip
 def sparse_softmax_cross_entropy_node(xp, features, labels):
     """Per row the cross-entropy of softmax with class `labels`, and its derivative for the logits.
+
+    `[batch, classes], [batch] -> [batch], [batch, classes]`
 
     A label that is no class is InvalidArgumentError when interpreted, NaN when compiled.
     """

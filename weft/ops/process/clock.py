@@ -9,5 +9,5 @@ from weft.ops.declaration import op, scalar_shape
 
 @op("Timestamp", "-> ts: float64", infer=scalar_shape, gradient=None, stateful=True)
 def timestamp(ctx):
-    """The seconds since 1970 at which the node runs."""
+    """The seconds since 1970 at which the node runs: `-> scalar float64`."""
     return time.time()

@@ -28,7 +28,7 @@ def _given_shapes(node: Operation) -> list[Dims]:
 
 @op("CallExported", "args: [Tin] -> output: [Tout]", infer=_given_shapes, gradient=None, compiled_only=True)
 def call_exported_node(xp, args, *, Tout: list[DType], function: str, shapes: list[Dims]):
-    """The results of the function, one after the other."""
+    """The results of the function, one after the other: `n*[*argument] -> m*[*result]`."""
     return _deserialized(function)(*(xp.asarray(value) for value in args))
 
 

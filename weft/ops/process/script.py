@@ -143,13 +143,16 @@ def _as_array(value: Any) -> Any:
 
 @op("PyFunc", "input: [Tin] -> output: [Tout]", infer=unknown, gradient=not_differentiable, stateful=True)
 def py_func_node(ctx, input, *, token: str, Tout: list[DType]):
-    """What the function of that token returns."""
+    """The results of the function of that token: `n*[*argument] -> m*[*result]`."""
     return _call(token, input, Tout)
 
 
 @op("PyFuncStateless", "input: [Tin] -> output: [Tout]", infer=unknown, gradient=not_differentiable)
 def py_func_stateless(ctx, input, *, token: str, Tout: list[DType]):
-    """What the function of that token returns; equal inputs give equal outputs."""
+    """The results of the function of that token; equal inputs give equal outputs.
+
+    `n*[*argument] -> m*[*result]`
+    """
     return _call(token, input, Tout)
 
 

@@ -21,25 +21,25 @@ def _not_executed(what: str) -> InternalError:
 
 @op("_Arg", "-> output: T", role=Role.ARGUMENT, infer=from_attr("_shape"), gradient=None, stateful=True)
 def arg(ctx, *, T: DType, index: int):
-    """The value of the feed of that index."""
+    """The value of the feed of that index: `-> [*shape]`."""
     raise _not_executed("_Arg")
 
 
 @op("_Recv", "-> tensor: tensor_type", role=Role.RECEIVE, infer=from_attr("_shape"), gradient=None, stateful=True)
 def recv(ctx, *, tensor_type: DType, tensor_name: str, send_device: str, send_device_incarnation: int, recv_device: str,
          client_terminated: bool = False):  # fmt: skip
-    """A value from another task."""
+    """A value from another task: `-> [*shape]`."""
     raise _not_executed("_Recv")
 
 
 @op("_Send", "tensor: T ->", role=Role.SEND, infer=no_outputs, gradient=None, stateful=True)
 def send(ctx, tensor, *, tensor_name: str, send_device: str, send_device_incarnation: int, recv_device: str,
          client_terminated: bool = False):  # fmt: skip
-    """A value for another task."""
+    """A value for another task: `[...] ->`."""
     raise _not_executed("_Send")
 
 
 @op("_SendControl", "->", role=Role.SEND, infer=no_outputs, gradient=None, stateful=True)
 def send_control(ctx, *, tensor_name: str, send_device: str, send_device_incarnation: int, recv_device: str):
-    """The news, for another task, that this node's control inputs ran."""
+    """The news, for another task, that this node's control inputs ran: `->`."""
     raise _not_executed("_SendControl")

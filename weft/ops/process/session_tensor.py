@@ -20,13 +20,16 @@ from weft.ops.declaration import no_outputs, op, scalar_shape, unknown
 
 @op("GetSessionHandle", "value: T -> handle: string", infer=scalar_shape, gradient=None, stateful=True)
 def keep_tensor(ctx: OpContext, value):
-    """Keep a value in the session; its handle."""
+    """Keep a value in the session; its handle: `[...] -> scalar string`."""
     return np.array(ctx.session_tensors.keep(np.asarray(value), ctx.node_name, ctx.device).encode(), np.object_)
 
 
 @op("GetSessionTensor", "handle: string -> value: dtype", infer=unknown, gradient=None, stateful=True)
 def kept_tensor(ctx: OpContext, handle, *, dtype: DType):
-    """The value that a handle stands for; InvalidArgumentError when the session has none."""
+    """The value that a handle stands for; InvalidArgumentError when the session has none.
+
+    `scalar string -> [...]`
+    """
     text = _text(handle)
     value = ctx.session_tensors.find(text)
     found = as_dtype(value.dtype)
@@ -37,7 +40,10 @@ def kept_tensor(ctx: OpContext, handle, *, dtype: DType):
 
 @op("DeleteSessionTensor", "handle: string ->", infer=no_outputs, gradient=None, stateful=True)
 def drop_tensor(ctx: OpContext, handle):
-    """Forget the value that a handle stands for; InvalidArgumentError when the session has none."""
+    """Forget the value that a handle stands for; InvalidArgumentError when the session has none.
+
+    `scalar string ->`
+    """
     ctx.session_tensors.drop(_text(handle))
 
 

@@ -48,7 +48,10 @@ def _product_gradient(node: Operation, grad: Any) -> list[Any]:
     infer=_product_shape, gradient=_product_gradient, static=("a_shape",), types={"Tindices": INDEX},
     defaults={"Tindices": dtypes.int64})  # fmt: skip
 def sparse_tensor_dense_mat_mul(xp, a_indices, a_values, a_shape, b, *, adjoint_a: bool = False, adjoint_b: bool = False):
-    """The sparse matrix times the dense one."""
+    """The sparse matrix times the dense one, after the adjoints that the attributes ask for.
+
+    `[n, 2], [n], [2] int64, [inner, columns] -> [rows, columns]`
+    """
     rows, columns = (1, 0) if adjoint_a else (0, 1)
     dense = xp.conj(b).T if adjoint_b else b
     count, inner = int(a_shape[rows]), int(a_shape[columns])
@@ -97,7 +100,10 @@ def _values_shape(node: Operation) -> list[Dims]:
     infer=_values_shape,
     gradient=vjp, static=("sp_shape",), types={"T": NUMBERS})  # fmt: skip
 def sparse_dense_mul(xp, sp_indices, sp_values, sp_shape, dense):
-    """The sparse values times the dense ones at their positions."""
+    """The sparse values times the dense ones at their positions.
+
+    `[n, rank] int64, [n], [rank] int64, [...] -> [n]`
+    """
     return sp_values * _picked(xp, sp_indices, sp_shape, dense)
 
 
@@ -105,7 +111,10 @@ def sparse_dense_mul(xp, sp_indices, sp_values, sp_shape, dense):
     infer=_values_shape,
     gradient=vjp, static=("sp_shape",), types={"T": NUMBERS})  # fmt: skip
 def sparse_dense_div(xp, sp_indices, sp_values, sp_shape, dense):
-    """The sparse values over the dense ones at their positions."""
+    """The sparse values over the dense ones at their positions.
+
+    `[n, rank] int64, [n], [rank] int64, [...] -> [n]`
+    """
     divisor = _picked(xp, sp_indices, sp_shape, dense)
     return sp_values // divisor if np.dtype(sp_values.dtype).kind in "iu" else sp_values / divisor
 
@@ -114,7 +123,10 @@ def sparse_dense_div(xp, sp_indices, sp_values, sp_shape, dense):
     infer=_values_shape,
     gradient=None, static=("sp_shape",), types={"T": NUMBERS})  # fmt: skip
 def sparse_dense_add(xp, sp_indices, sp_values, sp_shape, dense):
-    """The sparse values plus the dense ones at their positions."""
+    """The sparse values plus the dense ones at their positions.
+
+    `[n, rank] int64, [n], [rank] int64, [...] -> [n]`
+    """
     return sp_values + _picked(xp, sp_indices, sp_shape, dense)
 
 
@@ -139,7 +151,11 @@ def _sum_shapes(node: Operation) -> list[Dims]:
     "thresh: Treal -> sum_indices: int64, sum_values: T, sum_shape: int64", infer=_sum_shapes,
     gradient=lambda node, i, grad, s: _added_gradient(node, grad), types={"T": NUMBERS, "Treal": REAL})  # fmt: skip
 def sparse_add_node(ctx, a_indices, a_values, a_shape, b_indices, b_values, b_shape, thresh):
-    """The sum; elements whose magnitude is below the threshold are left out."""
+    """The sum; elements whose magnitude is below the threshold are left out.
+
+    `[n, rank] int64, [n], [rank] int64, [m, rank] int64, [m], [rank] int64, scalar -> [k, rank] int64, [k],
+    [rank] int64`
+    """
     if not np.array_equal(a_shape, b_shape):
         raise InvalidArgumentError(
             None, None, f"operands' shapes do not match: got {brackets(a_shape)} and {brackets(b_shape)}"
@@ -162,7 +178,10 @@ def _added_gradient(node: Operation, grad: Any) -> list[Any]:
     "b_val_grad: T", gradient=not_differentiable, types={"T": NUMBERS},
     infer=lambda node: [None if t.dims is None else t.dims[:1] for t in node.inputs[1:3]])  # fmt: skip
 def sparse_add_grad(ctx, backprop_val_grad, a_indices, b_indices, sum_indices):
-    """For each element of both inputs the gradient of the sum at its position, zero where that was left out."""
+    """For each element of both inputs the gradient of the sum at its position, zero where that was left out.
+
+    `[k], [n, rank] int64, [m, rank] int64, [k, rank] int64 -> [n], [m]`
+    """
     places = {tuple(row): number for number, row in enumerate(sum_indices.tolist())}
     padded = np.append(backprop_val_grad, np.zeros(1, backprop_val_grad.dtype))
     return tuple(
@@ -174,7 +193,7 @@ def sparse_add_grad(ctx, backprop_val_grad, a_indices, b_indices, sum_indices):
     infer=lambda node: [node.inputs[3].dims], types={"T": NUMBERS, "Tindices": INDEX},
     gradient=lambda node, grad: [None, gather_nd_node(grad, node.inputs[0]), None, grad])  # fmt: skip
 def sparse_tensor_dense_add(xp, a_indices, a_values, a_shape, b):
-    """The dense tensor plus the sparse one."""
+    """The dense tensor plus the sparse one: `[n, rank], [n], [rank], [...] -> [...]`."""
     index = tuple(a_indices[:, axis] for axis in range(len(b.shape)))
     if xp is np:
         result = b.copy()
@@ -216,7 +235,11 @@ def _extreme(name: str, choose: Any) -> Any:
             sides.append(side)
         return np.stack(np.unravel_index(unique, tuple(a_shape)), 1), choose(*sides)
 
-    kernel.__name__, kernel.__doc__ = name, f"{name} of two sparse tensors, zero where one has no element."
+    kernel.__name__ = name
+    kernel.__doc__ = (
+        f"{name} of two sparse tensors, zero where one has no element: "
+        "`[n, rank] int64, [n], [rank] int64, [m, rank] int64, [m], [rank] int64 -> [k, rank] int64, [k]`."
+    )
     return op(
         name, "a_indices: int64, a_values: T, a_shape: int64, b_indices: int64, b_values: T, b_shape: int64 -> "
         "output_indices: int64, output_values: T", infer=lambda node: _sum_shapes(node)[:2], gradient=None,
@@ -300,7 +323,10 @@ def _sum_gradient(node: Operation, grad: Any) -> list[Any]:
     infer=lambda node: [None if node.inputs[0].dims is None else node.inputs[0].dims[:1]], gradient=None,
     static=("shape", "axes"))  # fmt: skip
 def picked_sums(xp, indices, shape, axes, grad):
-    """For each element the gradient of the sum that it went into."""
+    """For each element the gradient of the sum that it went into.
+
+    `[n, rank] int64, [rank] int64, [axes] int32, [*kept] -> [n]`
+    """
     gone = _axes(axes, len(shape))
     rest = [axis for axis in range(len(shape)) if axis not in gone]
     flat = xp.reshape(grad, tuple(int(shape[axis]) for axis in rest))
@@ -313,14 +339,17 @@ _REDUCE = "input_indices: int64, input_values: T, input_shape: int64, reduction_
 @op("SparseReduceSum", _REDUCE + "output: T", infer=_reduced_dims, gradient=_sum_gradient,
     static=("input_shape", "reduction_axes"), types={"T": NUMBERS})  # fmt: skip
 def sparse_reduce_sum_node(xp, input_indices, input_values, input_shape, reduction_axes, *, keep_dims: bool = False):
-    """The dense sums along some dimensions."""
+    """The dense sums along some dimensions: `[n, rank] int64, [n], [rank] int64, [axes] int32 -> [*kept]`."""
     return _reduced(xp, input_indices, input_values, input_shape, reduction_axes, keep_dims, "add")
 
 
 @op("SparseReduceMax", _REDUCE + "output: T", infer=_reduced_dims, gradient=None,
     static=("input_shape", "reduction_axes"), types={"T": REAL})  # fmt: skip
 def sparse_reduce_max_node(xp, input_indices, input_values, input_shape, reduction_axes, *, keep_dims: bool = False):
-    """The dense maxima of the elements that there are along some dimensions."""
+    """The dense maxima of the elements that there are along some dimensions.
+
+    `[n, rank] int64, [n], [rank] int64, [axes] int32 -> [*kept]`
+    """
     return _reduced(xp, input_indices, input_values, input_shape, reduction_axes, keep_dims, "max")
 
 
@@ -348,13 +377,19 @@ _SPARSE: Final = _REDUCE + "output_indices: int64, output_values: T, output_shap
 
 @op("SparseReduceSumSparse", _SPARSE, infer=_some, gradient=None, types={"T": NUMBERS})
 def sparse_reduce_sum_sparse_node(ctx, input_indices, input_values, input_shape, reduction_axes, *, keep_dims: bool = False):
-    """The sums along some dimensions, where there are elements."""
+    """The sums along some dimensions, where there are elements.
+
+    `[n, rank] int64, [n], [rank] int64, [axes] int32 -> [m, kept] int64, [m], [kept] int64`
+    """
     return _reduced_sparse(np.add, 0, input_indices, input_values, input_shape, reduction_axes, keep_dims)
 
 
 @op("SparseReduceMaxSparse", _SPARSE, infer=_some, gradient=None, types={"T": REAL})
 def sparse_reduce_max_sparse_node(ctx, input_indices, input_values, input_shape, reduction_axes, *, keep_dims: bool = False):
-    """The maxima along some dimensions, where there are elements."""
+    """The maxima along some dimensions, where there are elements.
+
+    `[n, rank] int64, [n], [rank] int64, [axes] int32 -> [m, kept] int64, [m], [kept] int64`
+    """
     kind = input_values.dtype
     least = np.iinfo(kind).min if kind.kind in "iu" else -np.inf
     return _reduced_sparse(np.maximum, least, input_indices, input_values, input_shape, reduction_axes, keep_dims)
@@ -434,7 +469,10 @@ def _sparse_softmax_gradient(node: Operation, grad: Tensor) -> Gradients:
     gradient=_sparse_softmax_gradient,
     types={"T": FLOATS})  # fmt: skip
 def sparse_softmax_node(ctx, sp_indices, sp_values, sp_shape):
-    """The softmax of the elements that there are in each innermost row."""
+    """The softmax of the elements that there are in each innermost row.
+
+    `[n, rank] int64, [n], [rank] int64 -> [n]`
+    """
     row, count = _rows(sp_indices, sp_shape)
     greatest = np.full(count, -np.inf, sp_values.dtype)
     np.maximum.at(greatest, row, sp_values)
@@ -447,7 +485,7 @@ def sparse_softmax_node(ctx, sp_indices, sp_values, sp_shape):
 @op("SparseSoftmaxGrad", "indices: int64, shape: int64, output: T, grad: T -> values_grad: T", gradient=None,
     infer=lambda node: [node.inputs[2].dims])  # fmt: skip
 def sparse_softmax_grad(ctx, indices, shape, output, grad):
-    """The gradient of the softmax of each row."""
+    """The gradient of the softmax of each row: `[n, rank] int64, [rank] int64, [n], [n] -> [n]`."""
     row, count = _rows(indices, shape)
     sums = np.zeros(count, output.dtype)
     np.add.at(sums, row, output * grad)

@@ -66,7 +66,7 @@ def _sparse_reorder_gradient(node: Operation, i: Tensor, grad: Tensor) -> Gradie
     infer=lambda node: [node.inputs[0].dims, node.inputs[1].dims],
     gradient=_sparse_reorder_gradient)  # fmt: skip
 def sparse_reorder_node(ctx, input_indices, input_values, input_shape):
-    """The elements in row-major order."""
+    """The elements in row-major order: `[n, rank] int64, [n], [rank] int64 -> [n, rank] int64, [n]`."""
     order = np.lexsort(input_indices.T[::-1])
     return input_indices[order], input_values[order]
 
@@ -74,7 +74,10 @@ def sparse_reorder_node(ctx, input_indices, input_values, input_shape):
 @op("SparseReorderGrad", "indices: int64, shape: int64, grad: T -> output: T", gradient=None,
     infer=lambda node: [node.inputs[2].dims])  # fmt: skip
 def reordered_gradient(ctx, indices, shape, grad):
-    """The gradients of the elements in the order in which they were."""
+    """The gradients of the elements in the order in which they were.
+
+    `[n, rank] int64, [rank] int64, [n] -> [n]`
+    """
     result = np.empty_like(grad)
     result[np.lexsort(indices.T[::-1])] = grad
     return result
@@ -128,7 +131,10 @@ def _reshaped_shapes(node: Operation) -> list[Dims]:
 @op("SparseReshape", "input_indices: int64, input_shape: int64, new_shape: int64 -> output_indices: int64, "
     "output_shape: int64", infer=_reshaped_shapes, gradient=None)  # fmt: skip
 def sparse_reshape_node(ctx, input_indices, input_shape, new_shape):
-    """The positions of the same elements in another shape, of which one size may be -1."""
+    """The positions of the same elements in another shape, of which one size may be -1.
+
+    `[n, rank] int64, [rank] int64, [new_rank] int64 -> [n, new_rank] int64, [new_rank] int64`
+    """
     total = int(np.prod(input_shape, dtype=np.int64))
     sizes = [int(size) for size in new_shape]
     known = int(np.prod([size for size in sizes if size != -1], dtype=np.int64))
@@ -199,7 +205,10 @@ def _concatenated(indices: Sequence[Any], shapes: Sequence[Any], concat_dim: int
 @op("SparseConcat", "indices: N*int64, values: N*T, shapes: N*int64 -> output_indices: int64, output_values: T, "
     "output_shape: int64", infer=_unknown_count, gradient=_concat_gradient)  # fmt: skip
 def sparse_concat_node(ctx, indices, values, shapes, *, concat_dim: int):
-    """The sparse tensors one after the other along a dimension, in row-major order."""
+    """The sparse tensors one after the other along a dimension, in row-major order.
+
+    `N*[n, rank] int64, N*[n], N*[rank] int64 -> [total, rank] int64, [total], [rank] int64`
+    """
     axis = concat_dim % len(shapes[0])
     for number, shape in enumerate(shapes):
         for dim, (first, size) in enumerate(zip(shapes[0], shape, strict=True)):
@@ -215,7 +224,10 @@ def sparse_concat_node(ctx, indices, values, shapes, *, concat_dim: int):
 @op("SparseConcatGrad", "indices: N*int64, shapes: N*int64, grad: T -> output: N*T", gradient=None,
     infer=lambda node: [(t.dims[0] if t.dims else None,) for t in node.inputs[: len(node.outputs)]])  # fmt: skip
 def sparse_concat_grad(ctx, indices, shapes, grad, *, concat_dim: int):
-    """The gradients of the elements of each input of SparseConcat."""
+    """The gradients of the elements of each input of SparseConcat.
+
+    `N*[n, rank] int64, N*[rank] int64, [total] -> N*[n]`
+    """
     _, order, _ = _concatenated(indices, shapes, concat_dim)
     flat = np.empty_like(grad)
     flat[order] = grad
@@ -264,7 +276,10 @@ def _concatenated_dims(shapes: Sequence[Dims], axis: int) -> Dims:
 @op("SparseWidenShapes", "shapes: N*int64 -> output: N*int64", infer=lambda node: [t.dims for t in node.inputs],
     gradient=None)  # fmt: skip
 def widened_shapes(ctx, shapes, *, axis: int):
-    """The shapes with every size but that of `axis` raised to the greatest."""
+    """The shapes with every size but that of `axis` raised to the greatest.
+
+    `N*[rank] int64 -> N*[rank] int64`
+    """
     greatest = np.max(np.stack(shapes), 0)
     widened = []
     for shape in shapes:
@@ -283,7 +298,11 @@ def _split_shapes(node: Operation) -> list[Dims]:
 @op("SparseSplit", "split_dim: int64, indices: int64, values: T, shape: int64 -> output_indices: num_split*int64, "
     "output_values: num_split*T, output_shape: num_split*int64", infer=_split_shapes, gradient=None)  # fmt: skip
 def sparse_split_node(ctx, split_dim, indices, values, shape, *, num_split: int):
-    """Parts along a dimension; the first ones are longer by one when the size does not divide."""
+    """Parts along a dimension; the first ones are longer by one when the size does not divide.
+
+    `scalar int64, [n, rank] int64, [n], [rank] int64 -> num_split*[m, rank] int64, num_split*[m],
+    num_split*[rank] int64`
+    """
     axis, size = int(split_dim), int(shape[int(split_dim)])
     if not 0 < num_split <= size:
         raise InvalidArgumentError(
@@ -332,7 +351,10 @@ def _sparse_slice_gradient(node: Operation, i: Tensor, grad: Tensor, s: Tensor) 
 @op("SparseSlice", "indices: int64, values: T, shape: int64, start: int64, size: int64 -> output_indices: int64, "
     "output_values: T, output_shape: int64", infer=_unknown_count, gradient=_sparse_slice_gradient)  # fmt: skip
 def sparse_slice_node(ctx, indices, values, shape, start, size):
-    """The elements inside a block, their positions counted from its corner."""
+    """The elements inside a block, their positions counted from its corner.
+
+    `[n, rank] int64, [n], [rank] int64, [rank] int64, [rank] int64 -> [m, rank] int64, [m], [rank] int64`
+    """
     kept = _inside(indices, start, size)
     return indices[kept] - start, values[kept], np.maximum(np.minimum(size, shape - start), 0)
 
@@ -341,7 +363,10 @@ def sparse_slice_node(ctx, indices, values, shape, start, size):
     "val_grad: T", gradient=None,
     infer=lambda node: [None if node.inputs[1].dims is None else node.inputs[1].dims[:1]])  # fmt: skip
 def sparse_slice_grad(ctx, backprop_val_grad, input_indices, input_start, output_indices):
-    """The gradients of the elements inside the block, zeros for the others."""
+    """The gradients of the elements inside the block, zeros for the others.
+
+    `[m], [n, rank] int64, [rank] int64, [m, rank] int64 -> [n]`
+    """
     places = {tuple(row): number for number, row in enumerate((output_indices + input_start).tolist())}
     result = np.zeros(len(input_indices), backprop_val_grad.dtype)
     for number, row in enumerate(input_indices.tolist()):
@@ -377,7 +402,10 @@ def _filled_gradient(node: Operation, *grads: Any) -> list[Any]:
     "output_values: T, empty_row_indicator: bool, reverse_index_map: int64", infer=_filled_shapes,
     gradient=_filled_gradient)  # fmt: skip
 def sparse_fill_empty_rows_node(ctx, indices, values, dense_shape, default_value):
-    """The elements with the default in the first column of each row that had none."""
+    """The elements with the default in the first column of each row that had none.
+
+    `[n, rank] int64, [n], [rank] int64, scalar -> [m, rank] int64, [m], [rows] bool, [n] int64`
+    """
     rows = int(dense_shape[0])
     if len(indices) and (indices[:, 0].min() < 0 or indices[:, 0].max() >= rows):
         raise InvalidArgumentError(None, None, f"indices must lie in the {rows} rows, but are {indices[:, 0].tolist()}")
@@ -396,7 +424,10 @@ def sparse_fill_empty_rows_node(ctx, indices, values, dense_shape, default_value
 @op("SparseFillEmptyRowsGrad", "reverse_index_map: int64, grad_values: T -> d_values: T, d_default_value: T",
     infer=lambda node: [node.inputs[0].dims, ()], gradient=None)  # fmt: skip
 def sparse_fill_empty_rows_grad(ctx, reverse_index_map, grad_values):
-    """The gradients of the elements, and the sum of those of the filled rows."""
+    """The gradients of the elements, and the sum of those of the filled rows.
+
+    `[n] int64, [m] -> [n], scalar`
+    """
     kept = grad_values[reverse_index_map]
     rest = np.ones(len(grad_values), bool)
     rest[reverse_index_map] = False
@@ -415,14 +446,17 @@ def sparse_fill_empty_rows(sp_input: Any, default_value: Any, name: str | None =
 @op("SparseTightShape", "indices: int64, shape: int64 -> output: int64", infer=lambda node: [node.inputs[1].dims],
     gradient=not_differentiable)  # fmt: skip
 def tight_shape(ctx, indices, shape):
-    """The least shape that holds all positions."""
+    """The least shape that holds all positions: `[n, rank] int64, [rank] int64 -> [rank] int64`."""
     return indices.max(0) + 1 if len(indices) else np.zeros_like(shape)
 
 
 @op("SparseCheckShape", "shape: int64, new_shape: int64 -> output: int64", infer=lambda node: [node.inputs[1].dims],
     gradient=None)  # fmt: skip
 def checked_shape(ctx, shape, new_shape):
-    """The new shape, which must be nowhere smaller than the old one."""
+    """The new shape, which must be nowhere smaller than the old one.
+
+    `[rank] int64, [rank] int64 -> [rank] int64`
+    """
     if len(shape) != len(new_shape) or (new_shape < shape).any():
         raise InvalidArgumentError(
             None, None, f"Requested new_shape {brackets(new_shape)} must be at least the shape {brackets(shape)}"

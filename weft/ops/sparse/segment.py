@@ -76,14 +76,20 @@ def _sum_gradient(node: Operation, grad: Any) -> list[Any]:
 @op("SparseSegmentSum", _SIGNATURE, infer=_shape, gradient=_sum_gradient, types={"T": REAL, **_TYPES},
     defaults=_DEFAULTS)  # fmt: skip
 def sparse_segment_sum_node(ctx, data, indices, segment_ids, *, sparse_gradient: bool = False):
-    """For each segment, the sum of the rows of `data` at its indices."""
+    """For each segment, the sum of the rows of `data` at its indices.
+
+    `[rows, *inner], [n], [n] -> [segments, *inner]`
+    """
     return _reduced(data, indices, segment_ids, None, 0)
 
 
 @op("SparseSegmentSumWithNumSegments", _COUNTED, infer=_shape, gradient=_sum_gradient,
     types={"T": REAL, **_COUNTED_TYPES}, defaults=_COUNTED_DEFAULTS)  # fmt: skip
 def sparse_segment_sum_counted(ctx, data, indices, segment_ids, num_segments, *, sparse_gradient: bool = False):
-    """SparseSegmentSum with the number of segments given."""
+    """SparseSegmentSum with the number of segments given.
+
+    `[rows, *inner], [n], [n], scalar -> [segments, *inner]`
+    """
     return _reduced(data, indices, segment_ids, num_segments, 0)
 
 
@@ -96,14 +102,20 @@ def _mean_gradient(node: Operation, grad: Any) -> list[Any]:
 @op("SparseSegmentMean", _SIGNATURE, infer=_shape, gradient=_mean_gradient, types={"T": FLOATS, **_TYPES},
     defaults=_DEFAULTS)  # fmt: skip
 def sparse_segment_mean_node(ctx, data, indices, segment_ids, *, sparse_gradient: bool = False):
-    """For each segment, the mean of the rows of `data` at its indices."""
+    """For each segment, the mean of the rows of `data` at its indices.
+
+    `[rows, *inner], [n], [n] -> [segments, *inner]`
+    """
     return _reduced(data, indices, segment_ids, None, 1)
 
 
 @op("SparseSegmentMeanWithNumSegments", _COUNTED, infer=_shape, gradient=_mean_gradient,
     types={"T": FLOATS, **_COUNTED_TYPES}, defaults=_COUNTED_DEFAULTS)  # fmt: skip
 def sparse_segment_mean_counted(ctx, data, indices, segment_ids, num_segments, *, sparse_gradient: bool = False):
-    """SparseSegmentMean with the number of segments given."""
+    """SparseSegmentMean with the number of segments given.
+
+    `[rows, *inner], [n], [n], scalar -> [segments, *inner]`
+    """
     return _reduced(data, indices, segment_ids, num_segments, 1)
 
 
@@ -116,14 +128,20 @@ def _sqrt_n_gradient(node: Operation, grad: Any) -> list[Any]:
 @op("SparseSegmentSqrtN", _SIGNATURE, infer=_shape, gradient=_sqrt_n_gradient, types={"T": FLOATS, **_TYPES},
     defaults=_DEFAULTS)  # fmt: skip
 def sparse_segment_sqrt_n_node(ctx, data, indices, segment_ids, *, sparse_gradient: bool = False):
-    """For each segment, the sum of the rows of `data` at its indices over the square root of their number."""
+    """For each segment, the sum of the rows of `data` at its indices over the square root of their number.
+
+    `[rows, *inner], [n], [n] -> [segments, *inner]`
+    """
     return _reduced(data, indices, segment_ids, None, 0.5)
 
 
 @op("SparseSegmentSqrtNWithNumSegments", _COUNTED, infer=_shape, gradient=_sqrt_n_gradient,
     types={"T": FLOATS, **_COUNTED_TYPES}, defaults=_COUNTED_DEFAULTS)  # fmt: skip
 def sparse_segment_sqrt_n_counted(ctx, data, indices, segment_ids, num_segments, *, sparse_gradient: bool = False):
-    """SparseSegmentSqrtN with the number of segments given."""
+    """SparseSegmentSqrtN with the number of segments given.
+
+    `[rows, *inner], [n], [n], scalar -> [segments, *inner]`
+    """
     return _reduced(data, indices, segment_ids, num_segments, 0.5)
 
 
@@ -146,21 +164,30 @@ def _spread(grad: Any, indices: Any, segment_ids: Any, rows: Any, power: float) 
 @op("SparseSegmentSumGrad", _GRADIENT, infer=_spread_shape, gradient=None, types={"T": FLOATS, **_TYPES},
     defaults=_DEFAULTS)  # fmt: skip
 def sparse_segment_sum_grad(ctx, grad, indices, segment_ids, output_dim0):
-    """The gradient of SparseSegmentSum for its data."""
+    """The gradient of SparseSegmentSum for its data.
+
+    `[segments, *inner], [n], [n], scalar int32 -> [rows, *inner]`
+    """
     return _spread(grad, indices, segment_ids, output_dim0, 0)
 
 
 @op("SparseSegmentMeanGrad", _GRADIENT, infer=_spread_shape, gradient=None, types={"T": FLOATS, **_TYPES},
     defaults=_DEFAULTS)  # fmt: skip
 def sparse_segment_mean_grad(ctx, grad, indices, segment_ids, output_dim0):
-    """The gradient of SparseSegmentMean for its data."""
+    """The gradient of SparseSegmentMean for its data.
+
+    `[segments, *inner], [n], [n], scalar int32 -> [rows, *inner]`
+    """
     return _spread(grad, indices, segment_ids, output_dim0, 1)
 
 
 @op("SparseSegmentSqrtNGrad", _GRADIENT, infer=_spread_shape, gradient=None, types={"T": FLOATS, **_TYPES},
     defaults=_DEFAULTS)  # fmt: skip
 def sparse_segment_sqrt_n_grad(ctx, grad, indices, segment_ids, output_dim0):
-    """The gradient of SparseSegmentSqrtN for its data."""
+    """The gradient of SparseSegmentSqrtN for its data.
+
+    `[segments, *inner], [n], [n], scalar int32 -> [rows, *inner]`
+    """
     return _spread(grad, indices, segment_ids, output_dim0, 0.5)
 
 

@@ -31,7 +31,7 @@ def _array(text: bytes) -> Any:
 @op("SerializeSparse", "sparse_indices: int64, sparse_values: T, sparse_shape: int64 -> serialized_sparse: out_type",
     infer=lambda node: [(3,)], gradient=None, types={"out_type": (dtypes.string, dtypes.variant)})  # fmt: skip
 def serialize_sparse_node(ctx, sparse_indices, sparse_values, sparse_shape, *, out_type: DType = dtypes.string):
-    """Indices, values and shape, each as a string."""
+    """Indices, values and shape, each as a string: `[n, rank] int64, [n], [rank] int64 -> [3]`."""
     return _texts(sparse_indices, sparse_values, sparse_shape)
 
 
@@ -44,7 +44,10 @@ def serialize_sparse(sp_input: Any, name: str | None = None, out_type: Any = dty
 @op("SerializeManySparse", "sparse_indices: int64, sparse_values: T, sparse_shape: int64 -> serialized_sparse: out_type",
     infer=lambda node: [(None, 3)], gradient=None, types={"out_type": (dtypes.string, dtypes.variant)})  # fmt: skip
 def serialize_many_sparse_node(ctx, sparse_indices, sparse_values, sparse_shape, *, out_type: DType = dtypes.string):
-    """For each entry along the first dimension its indices, values and shape as strings."""
+    """Indices, values and shape of each entry along the first dimension as strings.
+
+    `[n, rank] int64, [n], [rank] int64 -> [batch, 3]`
+    """
     if len(sparse_shape) < 2:
         raise InvalidArgumentError(None, None, f"Rank of input SparseTensor should be > 1, but saw rank: {len(sparse_shape)}")
     rows = []
@@ -67,7 +70,10 @@ def _unknown_parts(node: Operation) -> list[Dims]:
 @op("DeserializeManySparse", "serialized_sparse: string -> sparse_indices: int64, sparse_values: dtype, sparse_shape: int64",
     infer=_unknown_parts, gradient=None)  # fmt: skip
 def deserialize_many_sparse_node(ctx, serialized_sparse, *, dtype: DType):
-    """The sparse tensors of all rows together, along a new first dimension."""
+    """The sparse tensors of all rows together, along a new first dimension.
+
+    `[batch, 3] string -> [n, rank] int64, [n], [rank] int64`
+    """
     if serialized_sparse.ndim != 2 or serialized_sparse.shape[1] != 3:
         raise InvalidArgumentError(
             None, None, f"Serialized sparse should be a matrix with 3 columns, got shape {list(serialized_sparse.shape)}"

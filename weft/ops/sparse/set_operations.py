@@ -98,7 +98,10 @@ def _combined(a: _Groups, b: _Groups, shape_a: Any, shape_b: Any, operation: str
 
 @op("DenseToDenseSetOperation", f"set1: T, set2: T -> {_RESULTS}", infer=_dense_dense_shapes, gradient=None, types=_TYPES)
 def dense_to_dense_set_operation(ctx, set1, set2, *, set_operation: str, validate_indices: bool = True):
-    """Each set of the first tensor combined with that of the second."""
+    """Each set of the first tensor combined with that of the second.
+
+    `[*groups, n], [*groups, m] -> [k, rank] int64, [k], [rank] int64`
+    """
     groups = _dense_groups(set1), _dense_groups(set2)
     return _combined(*groups, set1.shape, set2.shape, set_operation, set1.dtype)
 
@@ -108,7 +111,10 @@ def dense_to_dense_set_operation(ctx, set1, set2, *, set_operation: str, validat
 def dense_to_sparse_set_operation(
     ctx, set1, set2_indices, set2_values, set2_shape, *, set_operation: str, validate_indices: bool = True
 ):
-    """Each set of a tensor combined with that of a SparseTensor."""
+    """Each set of a tensor combined with that of a SparseTensor.
+
+    `[*groups, n], [m, rank] int64, [m], [rank] int64 -> [k, rank] int64, [k], [rank] int64`
+    """
     others = _sparse_groups(set2_indices, set2_values, set2_shape, validate_indices)
     return _combined(_dense_groups(set1), others, set1.shape, set2_shape, set_operation, set1.dtype)
 
@@ -119,7 +125,11 @@ def sparse_to_sparse_set_operation(
     ctx, set1_indices, set1_values, set1_shape, set2_indices, set2_values, set2_shape, *, set_operation: str,
     validate_indices: bool = True,
 ):  # fmt: skip
-    """Each set of a SparseTensor combined with that of another."""
+    """Each set of a SparseTensor combined with that of another.
+
+    `[n, rank] int64, [n], [rank] int64, [m, rank] int64, [m], [rank] int64 -> [k, rank] int64, [k], [rank]
+    int64`
+    """
     a = _sparse_groups(set1_indices, set1_values, set1_shape, validate_indices)
     b = _sparse_groups(set2_indices, set2_values, set2_shape, validate_indices)
     return _combined(a, b, set1_shape, set2_shape, set_operation, set1_values.dtype)
@@ -133,7 +143,7 @@ def _size_shape(node: Operation) -> list[Dims]:
 @op("SetSize", "set_indices: int64, set_values: T, set_shape: int64 -> size: int32", infer=_size_shape, gradient=None,
     types=_TYPES)  # fmt: skip
 def set_size_node(ctx, set_indices, set_values, set_shape, *, validate_indices: bool = True):
-    """How many different elements each set has."""
+    """How many different elements each set has: `[n, rank] int64, [n], [rank] int64 -> [*groups] int32`."""
     sizes = np.zeros(tuple(int(size) for size in set_shape[:-1]), np.int32)
     for place, items in _sparse_groups(set_indices, set_values, set_shape, validate_indices).items():
         sizes[place] = len(items)

@@ -72,7 +72,10 @@ def _to_dense_gradient(node: Operation, grad: Any) -> list[Any]:
 @op("SparseToDense", "sparse_indices: Tindices, output_shape: Tindices, sparse_values: T, default_value: T -> dense: T",
     infer=_dense_shape, gradient=_to_dense_gradient, static=("output_shape",), types={"Tindices": INDEX})  # fmt: skip
 def sparse_to_dense_node(xp, sparse_indices, output_shape, sparse_values, default_value, *, validate_indices: bool = True):
-    """The default value with the sparse values at their positions."""
+    """The default value with the sparse values at their positions; one value may stand for all.
+
+    `[n, rank], [rank], [n], scalar -> [*output_shape]`
+    """
     shape = tuple(int(size) for size in np.ravel(output_shape))
     table = _table(sparse_indices, len(shape))
     if xp is np:

@@ -53,7 +53,7 @@ def _map(ctx: OpContext) -> SparseTensorsMap:
 @op("AddSparseToTensorsMap", "sparse_indices: int64, sparse_values: T, sparse_shape: int64 -> sparse_handle: int64",
     infer=scalar_shape, gradient=None, stateful=True)  # fmt: skip
 def add_sparse_to_tensors_map(ctx, sparse_indices, sparse_values, sparse_shape, *, container: str = "", shared_name: str = ""):
-    """Keep a sparse tensor; gives its number."""
+    """Keep a sparse tensor; gives its number: `[n, rank] int64, [n], [rank] int64 -> scalar int64`."""
     return np.asarray(_map(ctx).add((sparse_indices, sparse_values, sparse_shape)), np.int64)
 
 
@@ -61,7 +61,10 @@ def add_sparse_to_tensors_map(ctx, sparse_indices, sparse_values, sparse_shape, 
     infer=lambda node: [(None,)], gradient=None, stateful=True)  # fmt: skip
 def add_many_sparse_to_tensors_map(ctx, sparse_indices, sparse_values, sparse_shape, *, container: str = "",
                                    shared_name: str = ""):  # fmt: skip
-    """Keep the entries along the first dimension of a sparse tensor; gives their numbers."""
+    """Keep the entries along the first dimension of a sparse tensor; gives their numbers.
+
+    `[n, rank] int64, [n], [rank] int64 -> [batch] int64`
+    """
     if len(sparse_shape) < 2:
         raise InvalidArgumentError(None, None, f"Rank of input SparseTensor should be > 1, but saw rank: {len(sparse_shape)}")
     kept = _map(ctx)
@@ -80,7 +83,10 @@ def _batched_shapes(node: Operation) -> list[Dims]:
     "sparse_handles: int64 -> sparse_indices: int64, sparse_values: dtype, sparse_shape: int64", infer=_batched_shapes,
     gradient=None, stateful=True)  # fmt: skip
 def take_many_sparse_from_tensors_map(ctx, sparse_handles, *, dtype: DType, container: str = "", shared_name: str = ""):
-    """The sparse tensors of some numbers together, along a new first dimension."""
+    """The sparse tensors of some numbers together, along a new first dimension.
+
+    `[batch] int64 -> [n, rank] int64, [n], [rank] int64`
+    """
     if sparse_handles.ndim != 1:
         raise InvalidArgumentError(None, None, f"sparse_handles must be a vector, got shape {list(sparse_handles.shape)}")
     taken = _map(ctx).take(sparse_handles.tolist())

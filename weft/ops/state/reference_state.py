@@ -21,7 +21,10 @@ INDICES = (dtypes.int32, dtypes.int64)
 
 @op("VariableV2", "-> ref: Ref(dtype)", role=Role.VARIABLE, infer=from_attr("shape"), gradient=None, stateful=True)
 def variable_v2(*, shape: Dims, dtype: DType, container: str = "", shared_name: str = "") -> Result:
-    """A variable's slot; the runtime binds it by container and name, so there is nothing to compute."""
+    """A variable's slot; the runtime binds it by container and name, so there is nothing to compute.
+
+    `-> [*shape]`
+    """
 
 
 def _shape_unless_scalar(node: Operation) -> list[Dims]:
@@ -31,7 +34,7 @@ def _shape_unless_scalar(node: Operation) -> list[Dims]:
 
 @op("Variable", "-> ref: Ref(dtype)", role=Role.VARIABLE, infer=_shape_unless_scalar, gradient=None, stateful=True)
 def variable_v1(*, shape: Dims, dtype: DType, container: str = "", shared_name: str = "") -> Result:
-    """The older form of VariableV2, for graphs from elsewhere."""
+    """The older form of VariableV2, for graphs from elsewhere: `-> [*shape]`."""
 
 
 def _assigned(node: Operation) -> list[Dims]:
@@ -62,7 +65,10 @@ def _check_same_shape(ref: Array, value: Array) -> None:
     infer=_assigned, gradient=not_differentiable, stateful=True,
     updates=("ref",), allows_uninitialized=True, check=_check_assigned)  # fmt: skip
 def assign(ref: Array, value: Array, *, validate_shape: bool = True, use_locking: bool = True) -> Result:
-    """The value."""
+    """The value, which becomes that of the variable; with `validate_shape` it has the same shape.
+
+    `[*old], [...] -> [...]`
+    """
     if validate_shape and ref is not None:
         _check_same_shape(ref, value)
     return value
@@ -84,7 +90,7 @@ def check_update(variable: Array, value: Array) -> None:
 @op("AssignAdd", "ref: Ref(T), value: T -> output_ref: Ref(T)", infer=_updated, gradient=not_differentiable, stateful=True,
     updates=("ref",), types={"T": NUMBERS})  # fmt: skip
 def assign_add(ref: Array, value: Array, *, use_locking: bool = False) -> Result:
-    """`ref + value`."""
+    """`ref + value`: `[...], [...] -> [...]`."""
     check_update(ref, value)
     return ref + value
 
@@ -92,7 +98,7 @@ def assign_add(ref: Array, value: Array, *, use_locking: bool = False) -> Result
 @op("AssignSub", "ref: Ref(T), value: T -> output_ref: Ref(T)", infer=_updated, gradient=not_differentiable, stateful=True,
     updates=("ref",), types={"T": NUMBERS})  # fmt: skip
 def assign_sub(ref: Array, value: Array, *, use_locking: bool = False) -> Result:
-    """`ref - value`."""
+    """`ref - value`: `[...], [...] -> [...]`."""
     check_update(ref, value)
     return ref - value
 
@@ -100,7 +106,7 @@ def assign_sub(ref: Array, value: Array, *, use_locking: bool = False) -> Result
 @op("IsVariableInitialized", "ref: Ref(dtype) -> is_initialized: bool", role=Role.PROBE, infer=scalar_shape, gradient=None,
     stateful=True, allows_uninitialized=True)  # fmt: skip
 def is_variable_initialized(ctx: OpContext, ref: Array, *, dtype: DType) -> Result:
-    """Whether the variable has a value."""
+    """Whether the variable has a value: `[...] -> scalar bool`."""
     return ref is not None
 
 
@@ -114,5 +120,8 @@ def raised_by_one(value: Array, limit: int) -> tuple[Array, Array]:
 @op("CountUpTo", "ref: Ref(T) -> output: T", infer=same_as_input, gradient=None, stateful=True, updates=("ref",),
     types={"T": INDICES})  # fmt: skip
 def count_up_to(ctx: OpContext, ref: Array, *, limit: int) -> Array:
-    """The counter before it is raised by one, in one locked update; OutOfRangeError at the limit."""
+    """The counter before it is raised by one, in one locked update; OutOfRangeError at the limit.
+
+    `scalar -> scalar`
+    """
     return raised_by_one(ref, limit)

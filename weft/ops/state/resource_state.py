@@ -32,7 +32,10 @@ def var_handle_op(
     *, container: str = "", shared_name: str = "", debug_name: str = "", dtype: DType, shape: Dims,
     allowed_devices: list[str] = [],  # noqa: B006 - a declaration, which nobody changes
 ) -> Result:  # fmt: skip
-    """A handle of a variable's slot; the runtime binds it by container and name, so there is nothing to compute."""
+    """A handle of a variable's slot; the runtime binds it by container and name, so there is nothing to compute.
+
+    `-> scalar resource`
+    """
 
 
 def handle_shape(handle: Tensor) -> Dims:
@@ -49,7 +52,7 @@ def _value_shape(node: Operation) -> list[Dims]:
     infer=_value_shape, stateful=True, reads=("resource",),
     gradient=lambda node, grad: [grad])  # fmt: skip
 def read_variable_op(xp: ArrayModule, resource: Array, *, dtype: DType) -> Result:
-    """The value."""
+    """The value of the variable: `scalar resource -> [...]`."""
     return resource
 
 
@@ -57,14 +60,14 @@ def read_variable_op(xp: ArrayModule, resource: Array, *, dtype: DType) -> Resul
     infer=no_outputs, gradient=None, stateful=True,
     updates=("resource",), allows_uninitialized=True)  # fmt: skip
 def assign_variable_op(resource: Array, value: Array, *, dtype: DType, validate_shape: bool = False) -> Array:
-    """The value."""
+    """The value, which becomes that of the variable: `scalar resource, [...] ->`."""
     return value
 
 
 @op("AssignAddVariableOp", "resource: resource, value: dtype ->", infer=no_outputs, gradient=None, stateful=True,
     updates=("resource",), types={"dtype": NUMBERS})  # fmt: skip
 def assign_add_variable_op(resource: Array, value: Array, *, dtype: DType) -> Array:
-    """The variable plus the value."""
+    """The variable plus the value: `scalar resource, [...] ->`."""
     check_update(resource, value)
     return resource + value
 
@@ -72,7 +75,7 @@ def assign_add_variable_op(resource: Array, value: Array, *, dtype: DType) -> Ar
 @op("AssignSubVariableOp", "resource: resource, value: dtype ->", infer=no_outputs, gradient=None, stateful=True,
     updates=("resource",), types={"dtype": NUMBERS})  # fmt: skip
 def assign_sub_variable_op(resource: Array, value: Array, *, dtype: DType) -> Array:
-    """The variable minus the value."""
+    """The variable minus the value: `scalar resource, [...] ->`."""
     check_update(resource, value)
     return resource - value
 
@@ -81,7 +84,7 @@ def assign_sub_variable_op(resource: Array, value: Array, *, dtype: DType) -> Ar
     infer=scalar_shape, gradient=not_differentiable,
     stateful=True, reads=("resource",), allows_uninitialized=True)  # fmt: skip
 def var_is_initialized_op(ctx: OpContext, resource: Array) -> Result:
-    """Whether the variable has a value."""
+    """Whether the variable has a value: `scalar resource -> scalar bool`."""
     return resource is not None
 
 
@@ -93,7 +96,7 @@ def _rank_of_value(node: Operation) -> list[Dims]:
 @op("VariableShape", "input: resource -> output: out_type", infer=_rank_of_value, gradient=not_differentiable, stateful=True,
     reads=("input",), types={"out_type": INDICES})  # fmt: skip
 def variable_shape_node(xp: ArrayModule, input: Array, *, out_type: DType = dtypes.int32) -> Result:
-    """The shape of the value."""
+    """The shape of the value: `scalar resource -> [rank]`."""
     return np.asarray(input.shape, out_type.as_numpy_dtype)
 
 
@@ -133,7 +136,7 @@ def resource_gather(
     xp: ArrayModule, resource: Array, indices: Array, *, batch_dims: int = 0, validate_indices: bool = True,
     dtype: DType,
 ) -> Result:  # fmt: skip
-    """The rows of the variable that the indices name."""
+    """The rows of the variable that the indices name: `scalar resource, [...] -> [..., *inner]`."""
     if xp is np and indices.size:
         check_rows(indices, resource.shape[batch_dims])
     if not batch_dims:
@@ -163,7 +166,10 @@ def _gather_nd_gradient(node: Operation, grad: Tensor) -> Gradients:
     gradient=_gather_nd_gradient, reads=("resource",), by_row=True, check=check_position_inputs,
     types={"Tindices": INDICES})  # fmt: skip
 def resource_gather_nd(xp: ArrayModule, resource: Array, indices: Array, *, dtype: DType) -> Result:
-    """The parts of the variable that the rows of the indices name."""
+    """The parts of the variable that the rows of the indices name.
+
+    `scalar resource, [..., depth] -> [..., *inner]`
+    """
     if xp is np:
         check_positions(indices, resource.shape)
     return resource[tuple(indices[..., axis] for axis in range(indices.shape[-1]))]
@@ -172,5 +178,8 @@ def resource_gather_nd(xp: ArrayModule, resource: Array, indices: Array, *, dtyp
 @op("ResourceCountUpTo", "resource: resource -> output: T", infer=scalar_shape, gradient=None, stateful=True,
     updates=("resource",), types={"T": INDICES})  # fmt: skip
 def resource_count_up_to(ctx: OpContext, resource: Array, *, limit: int, T: DType) -> Array:
-    """The counter before it is raised by one, in one locked update; OutOfRangeError at the limit."""
+    """The counter before it is raised by one, in one locked update; OutOfRangeError at the limit.
+
+    `scalar resource -> scalar`
+    """
     return raised_by_one(resource, limit)

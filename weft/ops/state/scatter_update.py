@@ -167,7 +167,10 @@ def _by_row(name: str, rule: _Rule) -> Callable[..., Tensor]:
     def kernel(xp: ArrayModule, ref: Array, indices: Array, updates: Array, *, use_locking: bool = rule.use_locking) -> Result:
         return _scatter(xp, rule, ref, indices, updates)
 
-    kernel.__doc__ = f"The variable with the updates combined by {rule.method} into the rows that the indices name."
+    kernel.__doc__ = (
+        f"The variable with the updates combined by {rule.method} into the rows that the indices name: "
+        "`[rows, *inner], [...], [..., *inner] -> [rows, *inner]`."
+    )
     return op(name, _ROWS, infer=_same_ref(_check_row_shapes), gradient=_gradient_of(rule), stateful=True, updates=("ref",),
               by_row=True, check=check_row_inputs, types={"T": rule.types, "Tindices": INDICES})(kernel)  # fmt: skip
 
@@ -184,7 +187,10 @@ def _by_position(name: str, rule: _Rule) -> Callable[..., Tensor]:
     ) -> Result:
         return _scatter_nd(xp, rule, ref, indices, updates)
 
-    kernel.__doc__ = f"The variable with the updates combined by {rule.method} at the positions that the indices name."
+    kernel.__doc__ = (
+        f"The variable with the updates combined by {rule.method} at the positions that the indices name: "
+        "`[*outer, *inner], [..., depth], [..., *inner] -> [*outer, *inner]`."
+    )
     return op(name, _ROWS, infer=_same_ref(_check_position_shapes),
               gradient=_gradient_of(rule), stateful=True, updates=("ref",),
               by_row=True, check=check_position_inputs, types={"T": rule.types, "Tindices": INDICES})(kernel)  # fmt: skip
@@ -194,7 +200,9 @@ def _resource_by_row(name: str, rule: _Rule) -> Any[..., Tensor]:
     def kernel(xp: ArrayModule, resource: Array, indices: Array, updates: Array, *, dtype: DType) -> Result:
         return _scatter(xp, rule, resource, indices, updates)
 
-    kernel.__doc__ = f"Combine the updates by {rule.method} into the rows that the indices name."
+    kernel.__doc__ = (
+        f"Combine the updates by {rule.method} into the rows that the indices name: `scalar resource, [...], [..., *inner] ->`."
+    )
     return op(name, _RESOURCE_ROWS, infer=no_outputs, gradient=None, stateful=True, updates=("resource",),
               by_row=True, check=check_row_inputs, types={"dtype": rule.types, "Tindices": INDICES})(kernel)  # fmt: skip
 
@@ -205,7 +213,10 @@ def _resource_by_position(name: str, rule: _Rule) -> Any[..., Tensor]:
     ) -> Result:
         return _scatter_nd(xp, rule, ref, indices, updates)
 
-    kernel.__doc__ = f"Combine the updates by {rule.method} at the positions that the indices name."
+    kernel.__doc__ = (
+        f"Combine the updates by {rule.method} at the positions that the indices name: "
+        "`scalar resource, [..., depth], [..., *inner] ->`."
+    )
     return op(name, _RESOURCE_POSITIONS, infer=no_outputs, gradient=None, stateful=True, updates=("ref",),
               by_row=True, check=check_position_inputs, types={"T": rule.types, "Tindices": INDICES})(kernel)  # fmt: skip
 

@@ -17,7 +17,10 @@ from weft.ops.declaration import not_differentiable, op, scalar_shape
 
 @op("MergeSummary", "inputs: N*string -> summary: string", infer=scalar_shape, gradient=not_differentiable)
 def merge_summary(ctx, inputs):
-    """The Summary with the values of all inputs; two values of one tag are an error."""
+    """The Summary with the values of all inputs; two values of one tag are an error.
+
+    `N*[...] string -> scalar string`
+    """
     merged = summary_pb2.Summary()
     tags = set()
     for data in (item for part in inputs for item in np.ravel(part).tolist()):

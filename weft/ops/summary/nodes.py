@@ -45,7 +45,7 @@ def _serialized(*values: Any) -> Any:
     types={"T": REAL},
 )
 def scalar_summary(ctx, tags, values):
-    """One simple value for each tag."""
+    """One simple value for each tag: `[...] string, [...] -> scalar string`."""
     if tags.shape != values.shape and not (tags.size == 1 and values.size == 1):
         single = f" (tag '{_text(tags.item())}')" if tags.size == 1 else ""
         raise InvalidArgumentError(
@@ -59,7 +59,7 @@ def scalar_summary(ctx, tags, values):
     gradient=not_differentiable, types={"T": REAL},
     defaults={"T": dtypes.float32})  # fmt: skip
 def histogram_summary(ctx, tag, values):
-    """A histogram of the values."""
+    """A histogram of the values: `scalar string, [...] -> scalar string`."""
     name = _text(_single(tag))
     numbers = np.asarray(values, np.float64)
     if np.isnan(numbers).any():
@@ -72,7 +72,10 @@ def histogram_summary(ctx, tag, values):
 @op("ImageSummary", "tag: string, tensor: T -> summary: string", infer=scalar_shape, gradient=not_differentiable,
     types={"T": _IMAGE_TYPES}, defaults={"T": dtypes.float32})  # fmt: skip
 def image_summary(ctx, tag, tensor, *, max_images: int = 3, bad_color: np.ndarray = _RED):
-    """The first images of a batch as PNGs."""
+    """The first images of a batch as PNGs.
+
+    `scalar string, [batch, height, width, channels] -> scalar string`
+    """
     name = _text(_single(tag))
     if tensor.ndim != 4 or tensor.shape[3] not in (1, 3, 4):
         raise InvalidArgumentError(
@@ -90,7 +93,10 @@ def image_summary(ctx, tag, tensor, *, max_images: int = 3, bad_color: np.ndarra
 @op("AudioSummaryV2", "tag: string, tensor: float32, sample_rate: float32 -> summary: string", infer=scalar_shape,
     gradient=not_differentiable)  # fmt: skip
 def audio_summary_v2(ctx, tag, tensor, sample_rate, *, max_outputs: int = 3):
-    """The first sounds of a batch as WAVs."""
+    """The first sounds of a batch as WAVs, of a sample rate in Hz; one channel needs no dimension.
+
+    `scalar string, [batch, frames, channels] float32, scalar float32 -> scalar string`
+    """
     name, rate = _text(_single(tag)), float(_single(sample_rate))
     if tensor.ndim not in (2, 3):
         raise InvalidArgumentError(None, None, f"Tensor must be 3-D or 2-D, not {list(tensor.shape)} (tag '{name}')")
@@ -108,7 +114,7 @@ def audio_summary_v2(ctx, tag, tensor, sample_rate, *, max_outputs: int = 3):
 @op("TensorSummaryV2", "tag: string, tensor: T, serialized_summary_metadata: string -> summary: string", infer=scalar_shape,
     gradient=not_differentiable)  # fmt: skip
 def tensor_summary_v2(ctx, tag, tensor, serialized_summary_metadata, *, T: DType):
-    """Any tensor, for a plugin of TensorBoard."""
+    """Any tensor, for a plugin of TensorBoard: `scalar string, [...], scalar string -> scalar string`."""
     metadata = summary_pb2.SummaryMetadata.FromString(_single(serialized_summary_metadata))
     proto = make_tensor_proto(tensor, dtype=T)
     return _serialized(summary_pb2.Summary.Value(tag=_text(_single(tag)), tensor=proto, metadata=metadata))

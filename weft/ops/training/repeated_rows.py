@@ -25,6 +25,8 @@ def _unknown_count(node: Operation) -> list[Dims]:
 def sum_repeated_rows(xp, values, indices):
     """As many slices as before, in the order of their indices: the first of an index has the sum, others are zero.
 
+    `[n, *inner], [n] -> [n, *inner], [n]`
+
     The number of slices does not depend on the indices, so this may be compiled. What is added to rows, a function of
     the slices that is zero for zero, comes out right.
     """
@@ -48,7 +50,10 @@ def sum_repeated_rows(xp, values, indices):
 @op("SumDistinctRows", "values: T, indices: Tindices -> summed: T, distinct: Tindices", infer=_unknown_count,
     gradient=None, types={"T": NUMBERS, "Tindices": INDEX})  # fmt: skip
 def sum_distinct_rows(ctx, values, indices):
-    """The different indices and the sum of the slices of each; how many there are depends on the indices."""
+    """The different indices and the sum of the slices of each; their number depends on the indices.
+
+    `[n, *inner], [n] -> [m, *inner], [m]`
+    """
     distinct, places = np.unique(indices, return_inverse=True)
     summed = np.zeros((len(distinct), *values.shape[1:]), values.dtype)
     np.add.at(summed, places.reshape(-1), values)

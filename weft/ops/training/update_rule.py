@@ -135,9 +135,9 @@ class _Form:
             by_row=self._sparse, ahead=self._ahead if self._sparse else None,
             by_element=() if self._sparse else (self._gradient,),
         )  # fmt: skip
-        return declared(self._kernel(attrs))
+        return declared(self._kernel(attrs, is_resource))
 
-    def _kernel(self, attrs: dict[str, bool]) -> Callable[..., Any]:
+    def _kernel(self, attrs: dict[str, bool], is_resource: bool) -> Callable[..., Any]:
         def kernel(xp: Any, *inputs: Any, **given: Any) -> Any:
             settings = {name: inputs[place] for place, name in self._hyperparameters}
             for name, default in attrs.items():
@@ -150,7 +150,7 @@ class _Form:
             # A value that has the type already must not be copied again.
             return tuple([v if v.dtype == each.dtype else v.astype(each.dtype) for v, each in zip(new, old, strict=True)])
 
-        kernel.__doc__ = f"{self._rule.__doc__} For rows." if self._sparse else self._rule.__doc__
+        kernel.__doc__ = f"{self._rule.__doc__}{' For rows.' if self._sparse else ''}\n\n`{self._shapes(is_resource)}`"
         kernel.__module__ = self._rule.__module__
         positional = [Parameter(key, Parameter.POSITIONAL_OR_KEYWORD) for key in ("xp", *self._names)]
         keywords = [
@@ -159,6 +159,14 @@ class _Form:
         ]
         kernel.__signature__ = Signature(positional + keywords)  # type: ignore[attr-defined]
         return kernel
+
+    def _shapes(self, is_resource: bool) -> str:
+        """The shapes of the op's inputs and output, for its documentation."""
+        value = "[rows, *inner]" if self._sparse else "[...]"
+        shapes = {**dict.fromkeys(self._names, "scalar"), "global_step": "scalar int64", "indices": "[n]"}
+        shapes |= dict.fromkeys(self._states, "scalar resource" if is_resource else value)
+        shapes[self._gradient] = "[n, *inner]" if self._sparse else value
+        return f"{', '.join(shapes[name] for name in self._names)} ->" + ("" if is_resource else f" {value}")
 
     def _ahead(self, *inputs: Any) -> Repetitions:
         states = len(self._states)

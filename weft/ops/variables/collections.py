@@ -104,7 +104,7 @@ def _some(node: Operation) -> list[Dims]:
 
 @op("UninitializedNames", "is_initialized: N*bool -> output: string", infer=_some, gradient=not_differentiable)
 def uninitialized_names(ctx: OpContext, is_initialized: Array, *, names: list[str]) -> Result:
-    """The names whose flag is not set."""
+    """The names whose flag is not set: `N*scalar bool -> [n] string`."""
     left = [name.encode() for name, flag in zip(names, is_initialized, strict=True) if not flag]
     return np.array(left, np.object_)
 
@@ -131,7 +131,7 @@ def report_uninitialized_variables(
 
 @op("ReadyToRead", "value: T -> rank: int32", infer=lambda node: [()], gradient=not_differentiable, stateful=True)
 def ready_to_read(xp: ArrayModule, value: Array) -> Result:
-    """The rank; reading a variable without a value is a FailedPreconditionError."""
+    """The rank; reading a variable without a value is a FailedPreconditionError: `[...] -> scalar int32`."""
     return np.asarray(value.ndim, np.int32)
 
 

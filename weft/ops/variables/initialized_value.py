@@ -23,7 +23,7 @@ _LEFT_ALONE: Final = frozenset((Role.PROBE, Role.READ, Role.BRANCH))
     stateful=True,
 )
 def variable_value(xp: ArrayModule, ref: Array) -> Result:
-    """The value of a variable, which a branch reads only when it is chosen."""
+    """The value of a variable, which a branch reads only when it is chosen: `[...] -> [...]`."""
     return ref
 
 

@@ -277,7 +277,10 @@ def he_uniform(seed: int | None = None) -> VarianceScaling:
 
 @op("OrthogonalBasis", "matrix: T -> basis: T", infer=same_as_input, gradient=not_differentiable, types={"T": FLOATS})
 def orthogonal_basis(xp: ArrayModule, matrix: Array) -> Result:
-    """Orthonormal columns that span those of `[n, m]`, `n >= m`; the signs make them evenly distributed."""
+    """Orthonormal columns that span those of the matrix, `n >= m`; the signs make them evenly distributed.
+
+    `[n, m] -> [n, m]`
+    """
     single = matrix.astype(np.float32) if matrix.dtype.itemsize < 4 else matrix
     q, r = xp.linalg.qr(single)
     return q * xp.where(xp.diagonal(r) < 0, -1, 1).astype(q.dtype)
@@ -337,7 +340,7 @@ def _matrix_shape(node: Operation) -> Sequence[Dims]:
 
 @op("IdentityMatrix", "-> output: dtype", infer=_matrix_shape, gradient=not_differentiable)
 def identity_matrix(xp: ArrayModule, *, rows: int, columns: int, dtype: DType) -> Result:
-    """Ones on the diagonal of a matrix of zeros."""
+    """Ones on the diagonal of a matrix of zeros: `-> [rows, columns]`."""
     return xp.eye(rows, columns, dtype=dtype.as_numpy_dtype)
 
 

@@ -36,7 +36,7 @@ def strided_slice_assign(
     xp: ArrayModule, ref: Array, begin: Array, end: Array, strides: Array, value: Array, *, begin_mask: int = 0,
     end_mask: int = 0, ellipsis_mask: int = 0, new_axis_mask: int = 0, shrink_axis_mask: int = 0,
 ) -> Result:  # fmt: skip
-    """The variable with a slice of it replaced."""
+    """The variable with a slice of it replaced: `[...], [n], [n], [n], [*slice] -> [...]`."""
     masks = (begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)
     return _with_slice(xp, ref, (begin, end, strides), masks, value)
 
@@ -48,7 +48,7 @@ def resource_strided_slice_assign(
     xp: ArrayModule, ref: Array, begin: Array, end: Array, strides: Array, value: Array, *, begin_mask: int = 0,
     end_mask: int = 0, ellipsis_mask: int = 0, new_axis_mask: int = 0, shrink_axis_mask: int = 0,
 ) -> Array:  # fmt: skip
-    """Replace a slice of the variable."""
+    """Replace a slice of the variable: `scalar resource, [n], [n], [n], [*slice] ->`."""
     masks = (begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)
     return _with_slice(xp, ref, (begin, end, strides), masks, value)
 
