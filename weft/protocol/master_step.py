@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Final, TypeAlias
+from typing import Any, ClassVar, Final, TypeAlias
 
 from weft.errors import DeadlineExceededError, OpError
 from weft.protocol.protocol_error import LocalProtocolError
@@ -131,7 +131,7 @@ class MasterStep:
         Raises:
             LocalProtocolError: no such event may come now; the step's story is in the message.
         """
-        rule = _RULES.get((self.state, type(event)))
+        rule = self._RULES.get((self.state, type(event)))
         if rule is None:
             raise self._illegal(event)
         self._story.append(event)
@@ -189,6 +189,24 @@ class MasterStep:
     def _ignore(self, event: Event) -> Sequence[Instruction]:
         return ()
 
+    _RULES: ClassVar[Mapping[tuple[StepState, type[Event]], Callable[[MasterStep, Any], Sequence[Instruction]]]] = {
+        (StepState.PLANNED, Started): _start,
+        (StepState.PLANNED, Cancelled): _cancel_unasked,
+        (StepState.RUNNING, PartDone): _take_fetches,
+        (StepState.RUNNING, PartFailed): _lose_part,
+        (StepState.RUNNING, WorkerLost): _lose_part,
+        (StepState.RUNNING, Cancelled): _cancel,
+        (StepState.RUNNING, DeadlinePassed): _time_out,
+        (StepState.FAILED, Started): _let_go,
+        (StepState.FAILED, PartDone): _note_end,
+        (StepState.FAILED, PartFailed): _note_end,
+        (StepState.FAILED, WorkerLost): _note_end,
+        (StepState.FAILED, Cancelled): _ignore,
+        (StepState.FAILED, DeadlinePassed): _ignore,
+        (StepState.DONE, Cancelled): _ignore,
+        (StepState.DONE, DeadlinePassed): _ignore,
+    }
+
 
 def _told(event: Event) -> str:
     """An event without the values in it, which may be large."""
@@ -199,22 +217,3 @@ def _told(event: Event) -> str:
             return f"{type(event).__name__}({task}: {error.message})"
         case _:
             return str(event)
-
-
-_RULES: Final[Mapping[tuple[StepState, type[Event]], Callable[[MasterStep, Any], Sequence[Instruction]]]] = {
-    (StepState.PLANNED, Started): MasterStep._start,
-    (StepState.PLANNED, Cancelled): MasterStep._cancel_unasked,
-    (StepState.RUNNING, PartDone): MasterStep._take_fetches,
-    (StepState.RUNNING, PartFailed): MasterStep._lose_part,
-    (StepState.RUNNING, WorkerLost): MasterStep._lose_part,
-    (StepState.RUNNING, Cancelled): MasterStep._cancel,
-    (StepState.RUNNING, DeadlinePassed): MasterStep._time_out,
-    (StepState.FAILED, Started): MasterStep._let_go,
-    (StepState.FAILED, PartDone): MasterStep._note_end,
-    (StepState.FAILED, PartFailed): MasterStep._note_end,
-    (StepState.FAILED, WorkerLost): MasterStep._note_end,
-    (StepState.FAILED, Cancelled): MasterStep._ignore,
-    (StepState.FAILED, DeadlinePassed): MasterStep._ignore,
-    (StepState.DONE, Cancelled): MasterStep._ignore,
-    (StepState.DONE, DeadlinePassed): MasterStep._ignore,
-}

@@ -19,7 +19,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, Final, Generic, TypeAlias, TypeVar
+from typing import Any, ClassVar, Final, Generic, TypeAlias, TypeVar
 
 from weft.errors import AbortedError, OpError
 from weft.protocol.messages import Push
@@ -116,12 +116,12 @@ class RendezvousTable(Generic[StepT]):
     def push(self, push: Push, now_s: float) -> Sequence[Instruction[StepT]]:
         """Take tensors of a step. They are delivered, or kept until it starts; those of a step that is over are dropped."""
         entry = self._entries.get(push.step_id) or self._add(push.step_id)
-        return _ON_PUSH[entry.state](self, entry, push, now_s)
+        return self._ON_PUSH[entry.state](self, entry, push, now_s)
 
     def start(self, step_id: int, step: StepT) -> Sequence[Instruction[StepT]]:
         """Let a step run: delivers what came early for it, or ends it if it cannot run here."""
         entry = self._entries.get(step_id) or self._add(step_id)
-        return _ON_START[entry.state](self, entry, step)
+        return self._ON_START[entry.state](self, entry, step)
 
     def finish(self, step_id: int, step: StepT) -> None:
         """Note that a step has ended, if it is the one that ran under this number."""
@@ -207,19 +207,15 @@ class RendezvousTable(Generic[StepT]):
         while len(self._over) > self._max_remembered:
             del self._entries[self._over.popleft()]
 
-
-_PushRule: TypeAlias = Callable[[RendezvousTable[Any], _Entry[Any], Push, float], Sequence[Instruction[Any]]]
-_StartRule: TypeAlias = Callable[[RendezvousTable[Any], _Entry[Any], Any], Sequence[Instruction[Any]]]
-
-_ON_PUSH: Final[Mapping[StepState, _PushRule]] = {
-    StepState.UNKNOWN: RendezvousTable._keep,
-    StepState.EARLY: RendezvousTable._keep,
-    StepState.RUNNING: RendezvousTable._deliver,
-    StepState.OVER: RendezvousTable._drop,
-}
-_ON_START: Final[Mapping[StepState, _StartRule]] = {
-    StepState.UNKNOWN: RendezvousTable._run,
-    StepState.EARLY: RendezvousTable._run,
-    StepState.RUNNING: RendezvousTable._refuse,
-    StepState.OVER: RendezvousTable._refuse,
-}
+    _ON_PUSH: ClassVar[Mapping[StepState, Callable[..., Sequence[Instruction[Any]]]]] = {
+        StepState.UNKNOWN: _keep,
+        StepState.EARLY: _keep,
+        StepState.RUNNING: _deliver,
+        StepState.OVER: _drop,
+    }
+    _ON_START: ClassVar[Mapping[StepState, Callable[..., Sequence[Instruction[Any]]]]] = {
+        StepState.UNKNOWN: _run,
+        StepState.EARLY: _run,
+        StepState.RUNNING: _refuse,
+        StepState.OVER: _refuse,
+    }
