@@ -15,7 +15,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable
-from typing import Final, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 from weft.channel.admission import NotAdmittedError, admit
 from weft.channel.connection import CLOSE_TIMEOUT_S, Connection, OnClosed, OnMessage
@@ -29,7 +29,7 @@ from weft.channel.waiting.reading_crew import ReadingCrew
 from weft.channel.waiting.wait import role
 from weft.platform.fork_release import release_in_children
 from weft.protocol.handshake import MAX_HELLO_BYTES, Acceptor
-from weft.protocol.messages import Hello
+from weft.protocol.messages import Hello, Message
 from weft.protocol.protocol_error import ProtocolError
 from weft.protocol.tensor_frame import MAX_HEADER_BYTES, FrameDecoder
 
@@ -48,12 +48,25 @@ def has_token(token: bytes) -> Callable[[Hello], bool]:
     return lambda hello: hmac.compare_digest(hello.token, token)
 
 
+class ClientService(Protocol):
+    """The owner of connections with clients, whose Hello names no task; called as Connection says."""
+
+    def on_message(self, connection: Connection, message: Message) -> None:
+        """Handle a client's message."""
+        ...
+
+    def on_closed(self, connection: Connection, cause: Exception | None) -> None:
+        """Take note of a connection's end."""
+        ...
+
+
 class Listener:
     """Listens on TCP and, for peers of this host, on a Unix socket, from its construction to `stop`.
 
     For every admitted peer, `on_connection(connection, hello)` is called first, then `on_message` and `on_closed` as
-    Connection says, one at a time. `host` "" is every interface, for which `advertised_host` tells
-    peers what to dial; port 0 is any free one. `has_permission` judges a Hello's token; see `has_token`.
+    Connection says, one at a time. With `clients`, a peer whose Hello names no task is a client, and goes there instead.
+    `host` "" is every interface, for which `advertised_host` tells peers what to dial; port 0 is any free one.
+    `has_permission` judges a Hello's token; see `has_token`.
 
     Raises:
         UnavailableError: the address cannot be bound.
@@ -70,6 +83,7 @@ class Listener:
         on_connection: OnConnection,
         on_message: OnMessage,
         on_closed: OnClosed,
+        clients: ClientService | None = None,
         advertised_host: str = "",
         handshake_timeout_s: float = 10.0,
         max_queued_bytes: int = MAX_QUEUED_BYTES,
@@ -79,6 +93,7 @@ class Listener:
         self._on_connection = on_connection
         self._on_message = on_message
         self._on_closed = on_closed
+        self._clients = clients
         self._handshake_timeout_s = handshake_timeout_s
         self._max_queued_bytes = max_queued_bytes
         self._lock = threading.Lock()
@@ -227,10 +242,12 @@ class Listener:
         assert isinstance(hello, Hello)
         exchange = join_exchange(admitted.descriptors)
         decoder.max_header_bytes, decoder.max_payload_bytes = MAX_HEADER_BYTES, None
+        clients = None if hello.sender else self._clients
+        on_closed = self._on_closed if clients is None else clients.on_closed
         connection = Connection(
             transport,
-            self._on_message,
-            self._closed,
+            self._on_message if clients is None else clients.on_message,
+            lambda connection, cause: self._closed(connection, cause, on_closed),
             hello.sender or "a client",
             peer=hello,
             decoder=decoder,
@@ -239,14 +256,15 @@ class Listener:
             exchange=exchange,
         )
         try:
-            self._on_connection(connection, hello)
+            if clients is None:
+                self._on_connection(connection, hello)
         except BaseException:
             if exchange is not None:
                 exchange.close()
             raise
         return connection
 
-    def _closed(self, connection: Connection, cause: Exception | None) -> None:
+    def _closed(self, connection: Connection, cause: Exception | None, on_closed: OnClosed) -> None:
         with self._lock:
             self._connections.discard(connection)
-        self._on_closed(connection, cause)
+        on_closed(connection, cause)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.distributed.fake_workers import FakeWorker
 from weft.distributed.master import worker_cache
 from weft.distributed.master.worker_cache import WorkerCache, task_names
 from weft.distributed.worker.task_status import TaskStatus
@@ -25,15 +26,14 @@ class Registry:
 
     def __init__(self, absent: dict[str, int] | None = None, local: tuple[str, ...] = ()) -> None:
         self.absent = dict(absent or {})
-        self.local = {task: object() for task in local}
-        self.made: list[str] = []
+        self.local = set(local)
+        self.reached: set[str] = set()
 
-    def local_worker(self, task: str, address: str) -> Any:
-        return self.local.get(task)
-
-    def remote_worker(self, task: str, address: str) -> Any:
-        self.made.append(f"{task} at {address}")
-        return object()
+    def reach(self, task: str, address: str) -> Any:
+        self.reached.add(f"{task} at {address}")
+        found = FakeWorker(task)
+        found.is_local = task in self.local
+        return found
 
     def status(self, task: str, address: str, timeout_s: float) -> TaskStatus:
         if self.absent.get(task, 0) > 0:
@@ -66,12 +66,12 @@ def test_device_filters_choose_tasks_and_keep_the_sessions_own(filters: list[str
     assert WorkerCache(SPEC, Registry()).filtered(filters, WORKER_1) == expected
 
 
-def test_a_handle_is_made_once_and_local_workers_have_none() -> None:
+def test_a_handle_of_a_task_elsewhere_is_kept_and_one_of_this_process_asked_for_anew() -> None:
     registry = Registry(local=(PS,))
     cache = WorkerCache(SPEC, registry)
-    assert cache.handle(PS) is registry.local[PS]
     assert cache.handle(CHIEF) is cache.handle(CHIEF)
-    assert registry.made == [f"{CHIEF} at h:3"]
+    assert cache.handle(PS) is not cache.handle(PS)
+    assert registry.reached == {f"{CHIEF} at h:3", f"{PS} at h:4"}
 
 
 def test_the_wait_ends_when_all_have_answered() -> None:

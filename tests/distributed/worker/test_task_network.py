@@ -12,7 +12,6 @@ import pytest
 
 import weft as tf
 from tests.distributed.fake_workers import device, on_both, task
-from weft.channel.connection import Connection
 from weft.channel.listener import Listener, has_token
 from weft.distributed.worker.task_network import Admission, TaskNetwork
 from weft.errors import CancelledError, InvalidArgumentError, OpError, UnavailableError
@@ -28,12 +27,10 @@ PATIENCE_S = 20.0
 
 
 class Task:
-    """A worker with its network, which listens for the other task; clients' messages are kept."""
+    """A worker with its network, which listens for the other task."""
 
     def __init__(self, job: str) -> None:
         self.admissions: dict[str, Admission] = {}
-        self.calls: list[Any] = []
-        self.lost_clients = threading.Event()
         self.network: TaskNetwork
         self.worker = Worker(task(job), [device(job)], ord(job), ResourceManager(job), self._make_network)
         self.worker.create_session("s", tf.ConfigProto(), isolate=False)
@@ -43,16 +40,13 @@ class Task:
         )  # fmt: skip
 
     def _make_network(self, worker: Worker) -> TaskNetwork:
-        self.network = TaskNetwork(worker, self._admit, self._on_call, lambda connection: self.lost_clients.set())
+        self.network = TaskNetwork(worker, self._admit)
         return self.network
 
     def _admit(self, name: str) -> Admission:
         if name not in self.admissions:
             raise UnavailableError(None, None, f"{name} is not there")
         return self.admissions[name]
-
-    def _on_call(self, connection: Connection, message: Any) -> None:
-        self.calls.append(message)
 
     @property
     def admission(self) -> Admission:

@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from weft.distributed.worker.local_worker import LocalWorker
 from weft.distributed.worker.task_status import TaskStatus
 from weft.distributed.worker.worker_handle import WorkerHandle
 from weft.errors import DeadlineExceededError, OpError
@@ -21,14 +20,10 @@ _POLL_S = 0.1
 
 
 class TaskRegistry(Protocol):
-    """Finds workers: those in this process directly, others by their addresses."""
+    """Reaches workers: those in this process directly, others by their addresses."""
 
-    def local_worker(self, task: str, address: str) -> LocalWorker | None:
-        """The worker of a task that runs in this process."""
-        ...
-
-    def remote_worker(self, task: str, address: str) -> WorkerHandle:
-        """A handle of a worker elsewhere."""
+    def reach(self, task: str, address: str) -> WorkerHandle:
+        """Make a handle of a task; one elsewhere is not connected yet."""
         ...
 
     def status(self, task: str, address: str, timeout_s: float) -> TaskStatus:
@@ -51,7 +46,7 @@ class WorkerCache:
     def __init__(self, cluster: ClusterSpec, registry: TaskRegistry) -> None:
         self.addresses = task_names(cluster)
         self._registry = registry
-        self._remote: dict[str, WorkerHandle] = {}
+        self._elsewhere: dict[str, WorkerHandle] = {}
         self._lock = threading.Lock()
 
     def filtered(self, filters: Sequence[str], own_task: str) -> list[str]:
@@ -62,15 +57,11 @@ class WorkerCache:
 
     def handle(self, task: str) -> WorkerHandle:
         """How to reach a task; nothing is sent."""
-        address = self.addresses[task]
-        local = self._registry.local_worker(task, address)
-        if local is not None:
-            return local
+        reached = self._registry.reach(task, self.addresses[task])
+        if reached.is_local:
+            return reached  # Not kept: after a restart it is another one.
         with self._lock:
-            found = self._remote.get(task)
-            if found is None:
-                found = self._remote[task] = self._registry.remote_worker(task, address)
-            return found
+            return self._elsewhere.setdefault(task, reached)
 
     def wait_for(
         self, tasks: Sequence[str], deadline: float | None, raise_if_cancelled: Callable[[], None]

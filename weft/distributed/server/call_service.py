@@ -58,7 +58,7 @@ class CallService:
             case _:
                 raise ValueError(f"a client sent {type(message).__name__}, which only tasks send")
 
-    def on_client_lost(self, connection: Connection) -> None:
+    def on_closed(self, connection: Connection, cause: Exception | None) -> None:
         """Close the sessions of a client that is gone."""
         with self._lock:
             handles = self._used.pop(connection, set())
@@ -97,7 +97,7 @@ class CallService:
         try:
             connection.send(message)
         except UnavailableError:
-            # The client is gone; on_client_lost cleans up.
+            # The client is gone; `on_closed` cleans up.
             return
 
 

@@ -22,18 +22,19 @@ from weft.distributed.rpc.health import HealthService
 from weft.distributed.rpc.threads import RpcThreads
 from weft.distributed.server import local_servers
 from weft.distributed.server.call_service import CallService
+from weft.distributed.server.local_servers import LocalServer
 from weft.distributed.server.master_service import MasterService
 from weft.distributed.server.server_def import as_server_def
 from weft.distributed.server.session_cluster import SessionCluster
 from weft.distributed.worker import worker_service
-from weft.distributed.worker.local_worker import LocalWorker
+from weft.distributed.worker.local_worker import LocalWorker, status_of
 from weft.distributed.worker.remote_worker import RemoteWorker
 from weft.distributed.worker.task_network import Admission, TaskNetwork
 from weft.distributed.worker.task_status import TaskStatus
+from weft.distributed.worker.worker_handle import WorkerHandle
 from weft.distributed.worker.worker_service import WorkerService, WorkerStub
 from weft.errors import AbortedError, UnavailableError
 from weft.framework.cluster_spec import ClusterSpec, split_address
-from weft.framework.device_attributes import DeviceAttributes
 from weft.framework.graph import Graph
 from weft.proto import master_pb2, tensorflow_server_pb2
 from weft.protocol.messages import Hello
@@ -112,7 +113,7 @@ class Server:
             self.start()
 
     def _make_network(self, worker: Worker) -> TaskNetwork:
-        self._network = TaskNetwork(worker, self._admit, self._calls.on_message, self._calls.on_client_lost)
+        self._network = TaskNetwork(worker, self._admit)
         return self._network
 
     @staticmethod
@@ -158,7 +159,7 @@ class Server:
         self._listener = Listener(
             "", 0, receiver=self._task, incarnation=self._worker.incarnation, has_permission=self._has_permission,
             on_connection=self._network.accept, on_message=self._network.on_message, on_closed=self._network.on_closed,
-            advertised_host=host,
+            clients=self._calls, advertised_host=host,
         )  # fmt: skip
         services = (MasterService(self._sessions, self), WorkerService(self._worker, self), self._health)
         self._rpc.add_generic_rpc_handlers([service.handler() for service in services])
@@ -275,30 +276,27 @@ class Server:
                 stub = self._stubs[task] = WorkerStub(task, address)
             return stub
 
-    def local_worker(self, task: str, address: str) -> LocalWorker | None:
-        """The worker of a task in this process."""
+    def reach(self, task: str, address: str) -> WorkerHandle:
+        """Make a handle of a task, through which it runs graphs; a task of this process is introduced to this one, and back."""
         if task == self._task:
             return LocalWorker(self._worker)
+        neighbour = self._find_neighbour(task, address)
+        if neighbour is None:
+            return RemoteWorker(task, self._stub(task, address), self._network)
+        self.add_neighbour(neighbour.worker)
+        neighbour.add_neighbour(self._worker)
+        return LocalWorker(neighbour.worker)
+
+    def _find_neighbour(self, task: str, address: str) -> LocalServer | None:
+        """The server of another task in this process."""
         server = local_servers.find(address)
-        if server is None or server.worker.task != task:
-            return None
-        self.add_neighbour(server.worker)
-        server.add_neighbour(self._worker)
-        return LocalWorker(server.worker)
+        return server if server is not None and server.worker.task == task else None
 
     def add_neighbour(self, worker: Worker) -> None:
         """Hand values for this worker of the same process over, with no transport."""
         self._network.add_local(worker)
 
-    def remote_worker(self, task: str, address: str) -> RemoteWorker:
-        """A handle of a worker elsewhere."""
-        return RemoteWorker(task, self._stub(task, address), self._network)
-
     def status(self, task: str, address: str, timeout_s: float) -> TaskStatus:
         """Ask a task for its status."""
-        local = self.local_worker(task, address)
-        if local is None:
-            return self._stub(task, address).status(timeout_s)
-        worker = local.worker
-        devices = tuple(DeviceAttributes(name, 0, worker.incarnation) for name in worker.devices)
-        return TaskStatus(devices, worker.incarnation)
+        here = self if task == self._task else self._find_neighbour(task, address)
+        return self._stub(task, address).status(timeout_s) if here is None else status_of(here.worker)

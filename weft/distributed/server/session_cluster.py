@@ -13,12 +13,11 @@ from typing import Any
 
 from weft.distributed.master.worker_cache import task_names
 from weft.distributed.server import local_servers
-from weft.distributed.worker.local_worker import LocalWorker
+from weft.distributed.worker.local_worker import LocalWorker, status_of
 from weft.distributed.worker.task_status import TaskStatus
 from weft.distributed.worker.worker_handle import WorkerHandle
 from weft.errors import InvalidArgumentError, UnavailableError
 from weft.framework.cluster_spec import ClusterSpec
-from weft.framework.device_attributes import DeviceAttributes
 from weft.protocol.messages import Push
 from weft.runtime.state.resource_manager import ResourceManager
 from weft.runtime.worker import Worker
@@ -53,33 +52,32 @@ class SessionCluster:
         found = {task: local_servers.find(address) for task, address in task_names(cluster).items()}
         return all(found.values()) and any(server.worker.task != task for task, server in found.items() if server is not None)
 
-    def local_worker(self, task: str, address: str) -> LocalWorker | None:
-        """The session's worker on the server at an address; None when the server was stopped."""
+    def reach(self, task: str, address: str) -> WorkerHandle:
+        """Make a handle of the session's worker on the server at an address.
+
+        Raises:
+            UnavailableError: the server was stopped.
+        """
+        return LocalWorker(self._find_worker(task, address))
+
+    def status(self, task: str, address: str, timeout_s: float) -> TaskStatus:
+        """The devices of a task under the session's names."""
+        return status_of(self._find_worker(task, address))
+
+    def _find_worker(self, task: str, address: str) -> Worker:
         server = local_servers.find(address)
         if server is None:
-            return None
+            raise UnavailableError(None, None, f"Task {task} at {address} is unavailable: its server was stopped")
         with self._lock:
             worker = self._workers.get(task)
             if worker is None:
                 worker = self._workers[task] = self._make_worker(task, server.worker)
-        return LocalWorker(worker)
+        return worker
 
     def _make_worker(self, task: str, base: Worker) -> Worker:
         devices = [task + name.removeprefix(base.task) for name in base.devices]
         job = task.removeprefix("/job:").partition("/")[0]
         return Worker(task, devices, secrets.randbits(62) | 1, ResourceManager(job), lambda _: _Outlet(self._workers))
-
-    def remote_worker(self, task: str, address: str) -> WorkerHandle:
-        """Refused: the server was stopped."""
-        raise UnavailableError(None, None, f"Task {task} at {address} is unavailable: its server was stopped")
-
-    def status(self, task: str, address: str, timeout_s: float) -> TaskStatus:
-        """The devices of a task under the session's names."""
-        local = self.local_worker(task, address)
-        if local is None:
-            raise UnavailableError(None, None, f"Task {task} at {address} is unavailable: its server was stopped")
-        worker = local.worker
-        return TaskStatus(tuple(DeviceAttributes(name, 0, worker.incarnation) for name in worker.devices), worker.incarnation)
 
 
 def _port_here(address: str) -> int | None:

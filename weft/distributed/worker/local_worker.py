@@ -6,9 +6,11 @@ from collections.abc import Sequence
 
 from tensorboard.compat.proto.config_pb2 import ConfigProto
 
+from weft.distributed.worker.task_status import TaskStatus
 from weft.distributed.worker.worker_handle import StepOwner
 from weft.errors import OpError
 from weft.framework.aliases import Array
+from weft.framework.device_attributes import DeviceAttributes
 from weft.passes.partition import Partition
 from weft.protocol.master_step import PartDone, PartFailed
 from weft.runtime.executor import Executor, Step
@@ -79,3 +81,9 @@ class LocalWorker:
 
     def source(self) -> None:
         """None: the task is here."""
+
+
+def status_of(worker: Worker) -> TaskStatus:
+    """The answer of a task in this process that is asked how it is."""
+    devices = tuple(DeviceAttributes(name, 0, worker.incarnation) for name in worker.devices)
+    return TaskStatus(devices, worker.incarnation)

@@ -13,19 +13,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-import numpy as np
 from tensorboard.compat.proto import node_def_pb2, step_stats_pb2
 
 from weft import errors
 from weft.channel.connection import Connection
 from weft.channel.dial import dial
+from weft.distributed.worker.asked_parts import AskedParts
 from weft.distributed.worker.worker_handle import StepOwner
-from weft.errors import AbortedError, OpError, UnavailableError
+from weft.errors import OpError, UnavailableError
 from weft.framework.aliases import Array
 from weft.protocol import messages
 from weft.protocol.master_step import PartDone, PartFailed, WorkerLost
-from weft.runtime.executor import Step
-from weft.runtime.step_trace import StepTrace
+from weft.protocol.protocol_error import RemoteProtocolError
 from weft.runtime.worker import Worker
 
 _LOG = logging.getLogger("weft")
@@ -43,7 +42,6 @@ class Admission:
 
 
 Admit = Callable[[str], Admission]
-CallHandler = Callable[[Connection, messages.Message], None]
 
 
 class TaskNetwork:
@@ -52,16 +50,11 @@ class TaskNetwork:
     Args:
         worker: whose steps and values travel here.
         admit: asks a peer task for an Admission (over gRPC); raises UnavailableError when it cannot be reached.
-        on_call: handles the messages of clients (RunCallable, CancelCall) and is told when their connection is lost.
     """
 
-    def __init__(
-        self, worker: Worker, admit: Admit, on_call: CallHandler, on_client_lost: Callable[[Connection], None]
-    ) -> None:
+    def __init__(self, worker: Worker, admit: Admit) -> None:
         self._worker = worker
         self._admit = admit
-        self._on_call = on_call
-        self._on_client_lost = on_client_lost
         self._lock = threading.Lock()
         self._dialing: dict[str, threading.Lock] = {}
         self._connections: dict[str, Connection] = {}
@@ -69,7 +62,7 @@ class TaskNetwork:
         self._names: dict[Connection, str] = {}
         self._local: dict[str, Worker] = {}
         self._pending: dict[tuple[int, str], StepOwner] = {}
-        self._asked_by: dict[int, Connection] = {}
+        self._asked = AskedParts(worker)
         self._closed = False
 
     # Who is there.
@@ -121,9 +114,8 @@ class TaskNetwork:
             return connection
 
     def accept(self, connection: Connection, hello: messages.Hello) -> None:
-        """Take over a connection that a peer or a client made."""
-        if hello.sender:
-            self._adopt(connection, hello.sender, hello.incarnation)
+        """Take over a connection that a peer made."""
+        self._adopt(connection, hello.sender, hello.incarnation)
 
     def _adopt(self, connection: Connection, task: str, incarnation: int) -> None:
         with self._lock:
@@ -210,12 +202,10 @@ class TaskNetwork:
     def on_message(self, connection: Connection, message: messages.Message) -> None:
         """Handle one message of a peer."""
         match message:
-            case messages.RunCallable():
-                self._on_call(connection, message)
             case messages.Push():
                 self._worker.receive(message)
             case messages.RunGraph():
-                self._start(connection, message)
+                self._asked.start(connection, message)
             case messages.StepDone():
                 owner, task = self._owner_of(connection, message.step_id)
                 if owner is not None:
@@ -227,46 +217,10 @@ class TaskNetwork:
                     owner.tell(PartFailed(task, _error(code, text, node_name)))
             case messages.Abort(step_id, code, text):
                 self._worker.abort(step_id, errors.from_status(code, text))
-            case messages.Ping(nonce):
-                connection.send(messages.Pong(nonce))
-            case messages.Pong() | messages.Goodbye():
+            case messages.Pong():
                 pass
             case _:
-                self._on_call(connection, message)
-
-    def _start(self, connection: Connection, message: messages.RunGraph) -> None:
-        trace = StepTrace() if message.trace_level else None
-        self._asked_by[message.step_id] = connection
-
-        def done(step: Step) -> None:
-            self._asked_by.pop(step.step_id, None)
-            self._report(connection, step, trace)
-
-        try:
-            self._worker.run_graph(message.step_id, message.graph_handle, message.feeds, done, trace)
-        except OpError as error:
-            self._asked_by.pop(message.step_id, None)
-            self._send(connection, _failure(message.step_id, error))
-
-    def _report(self, connection: Connection, step: Step, trace: StepTrace | None) -> None:
-        if step.error is not None:
-            self._send(connection, _failure(step.step_id, step.error))
-            return
-        try:
-            fetches = tuple(np.asarray(value) for value in step.fetches)
-        except Exception as error:
-            failure = errors.InternalError(None, None, f"Computing a fetch on {self._worker.task} failed: {error}")
-            self._send(connection, _failure(step.step_id, failure))
-            return
-        stats = trace.as_proto().SerializeToString() if trace is not None else b""
-        self._send(connection, messages.StepDone(step.step_id, fetches, stats))
-
-    def _send(self, connection: Connection, message: messages.Message) -> None:
-        try:
-            connection.send(message)
-        except OpError as error:
-            # The peer is gone; on_closed deals with what it had asked for.
-            _LOG.info("%s: an answer could not be sent: %s", self._worker.task, error)
+                raise RemoteProtocolError(f"a task sent {type(message).__name__}, which only clients and masters send")
 
     def _owner_of(self, connection: Connection, step_id: int) -> tuple[StepOwner | None, str]:
         """Who waits for a peer's part of a step, and the peer's name; nobody when the step was aborted."""
@@ -282,14 +236,9 @@ class TaskNetwork:
                 self._incarnations.pop(task, None)
             lost = [key for key in self._pending if key[1] == task]
             waiting = [owner for key in lost if (owner := self._pending.pop(key, None)) is not None]
-            orphans = [step_id for step_id, asker in self._asked_by.items() if asker is connection]
         for owner in waiting:
             owner.tell(WorkerLost(task or "", self._lost(task or "", cause)))
-        for step_id in orphans:
-            self._asked_by.pop(step_id, None)
-            self._worker.abort(step_id, AbortedError(None, None, f"{task} asked for this step and is gone"))
-        if task is None:
-            self._on_client_lost(connection)
+        self._asked.abort_of(connection, task or "a task")
 
     def _lost(self, task: str, cause: Exception | None) -> OpError:
         return UnavailableError(
@@ -302,11 +251,6 @@ class TaskNetwork:
         self._closed = True
         for connection in list(self._names):
             connection.begin_close("the task stops")
-
-
-def _failure(step_id: int, error: OpError) -> messages.StepFailed:
-    name = error.op.name if error.op is not None else error.node_def.name if error.node_def is not None else ""
-    return messages.StepFailed(step_id, error.error_code, error.message, name, b"")
 
 
 def _error(code: int, text: str, node_name: str) -> OpError:
