@@ -146,10 +146,12 @@ class MasterStep:
             self.state = StepState.DONE
             return (_LET_GO,)
         self.state = StepState.RUNNING
-        return [AskPart(task) for task in self._waiting]
+        return list(map(AskPart, self._waiting))
 
     def _take_fetches(self, event: PartDone) -> Sequence[Instruction]:
-        self._note_end(event)
+        if event.task not in self._waiting:
+            raise self._illegal(event)
+        del self._waiting[event.task]
         self.fetches[event.task] = event.fetches
         self.stats[event.task] = event.stats
         if self._waiting:

@@ -45,7 +45,8 @@ class Worker:
         self.devices = list(devices)
         self.incarnation = incarnation
         self.resources = resources
-        self._stopped: OpError | None = None
+        self.stopped: OpError | None = None
+        """Why no more steps are taken; None while they are."""
         self._pool = InterOpPool()
         self._handles = itertools.count(1)
         self._lock = threading.Lock()
@@ -138,8 +139,8 @@ class Worker:
 
         step = Step(executor, step_id, feeds, finish, trace, inbox)
         with self._lock:
-            if self._stopped is not None:
-                raise self._stopped
+            if self.stopped is not None:
+                raise self.stopped
             instructions = self._rendezvous.start(step_id, step)
         if instructions:
             # A step that cannot run here is over then, and nothing of it begins.
@@ -179,15 +180,10 @@ class Worker:
     def stop(self, error: OpError) -> None:
         """End every step here and take no more."""
         with self._lock:
-            self._stopped = error
+            self.stopped = error
             steps = self._rendezvous.running
         for step in steps:
             step.abort(error)
-
-    @property
-    def is_stopped(self) -> bool:
-        """Whether no more steps are taken."""
-        return self._stopped is not None
 
     @property
     def live_steps(self) -> int:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -39,13 +40,13 @@ class Steps:
     def new(self) -> StepRun:
         return StepRun(7, [worker.task for worker in self.workers], self)
 
-    def run(self, step: StepRun, timeout_s: float | None = PATIENCE_S) -> None:
+    def run(self, step: StepRun, timeout_s: float | None = PATIENCE_S) -> Mapping[str, Sequence[Any]]:
         parts = {}
         for worker in self.workers:
             partition = Partition(worker.task)
             handle = worker.register("s", tf.ConfigProto(), partition)
             parts[worker.task] = Part(partition, [0], worker, handle, worker.incarnation)
-        step.run(Deployment(parts), [np.float32(1)], BusyPoll(), timeout_s=timeout_s)
+        return step.run(Deployment(parts), [np.float32(1)], BusyPoll(), timeout_s=timeout_s)
 
 
 @pytest.fixture
@@ -61,9 +62,9 @@ def test_the_thread_of_a_step_does_what_is_put_before_it_in_order(steps: Steps) 
     step.put(lambda: done.append(1))
     step.put(lambda: done.append(threading.get_ident()))
     step.put(lambda: b.finish([np.float32(3)]))
-    steps.run(step)
+    fetches = steps.run(step)
     assert done == [1, threading.get_ident()]
-    assert step.fetches == {a.task: [2], b.task: [3]}
+    assert fetches == {a.task: [2], b.task: [3]}
     assert not steps.live
 
 
@@ -78,9 +79,9 @@ def test_another_thread_wakes_the_one_that_waits(steps: Steps) -> None:
 
     thread = threading.Thread(target=answer)
     thread.start()
-    steps.run(step, timeout_s=None)
+    fetches = steps.run(step, timeout_s=None)
     thread.join()
-    assert step.fetches[b.task] == [3]
+    assert fetches[b.task] == [3]
 
 
 def test_a_step_that_is_cancelled_before_it_runs_asks_nobody(steps: Steps) -> None:

@@ -168,7 +168,8 @@ class ServedSessions:
                 None, None, f"Session {handle} is not found. Possibly, the task of this master was restarted, or the session "
                 "was closed"
             )  # fmt: skip
-        found.session.raise_if_closed()
+        if found.session.error is not None:
+            raise found.session.error
         return found
 
     def close(self, handle: str) -> None:

@@ -12,9 +12,9 @@ from weft.passes.partition_graphs import partition_graphs
 from weft.runtime.step_trace import StepTrace, trim_transfers
 
 
-def is_traced(options: RunOptions | None) -> bool:
+def is_traced(options: RunOptions) -> bool:
     """Whether the tasks of a step are to note times per node."""
-    return options is not None and bool(options.trace_level >= RunOptions.SOFTWARE_TRACE)
+    return bool(options.trace_level >= RunOptions.SOFTWARE_TRACE)
 
 
 def metadata_of(

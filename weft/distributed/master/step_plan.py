@@ -86,7 +86,7 @@ class StepPlan:
 
     def new_step(self) -> StepRun:
         """A step for one `run`, which may be cancelled from now on."""
-        return StepRun(self._owner.next_step_id(), self.parts, self._owner)
+        return StepRun(self._owner.next_step_id(), self._deployment.parts, self._owner)
 
     def run(
         self, feeds: Sequence[Array], options: RunOptions | None = None, step: StepRun | None = None
@@ -108,8 +108,9 @@ class StepPlan:
             step = self.new_step()
         timeout_ms = (options.timeout_in_ms if options is not None else 0) or self._owner.timeout_ms
         timeout_s = timeout_ms / 1000 if timeout_ms > 0 else None
-        step.run(self._deployment, feeds, self._busy_poll, timeout_s=timeout_s, is_traced=is_traced(options))
-        fetched = [feeds[place] if task == "" else step.fetches[task][place] for task, place in self._fetch_places]
+        traced = options is not None and is_traced(options)
+        made = step.run(self._deployment, feeds, self._busy_poll, timeout_s=timeout_s, is_traced=traced)
+        fetched = [feeds[place] if task == "" else made[task][place] for task, place in self._fetch_places]
         if options is None:
             return fetched, None
         partitions = [part.partition for part in self.parts.values()]

@@ -14,7 +14,7 @@ from typing import Final, Protocol
 from weft.channel.waiting.busy_poll import BusyPoll
 from weft.channel.waiting.doorbell import Doorbell, own_doorbell
 from weft.channel.waiting.wait import wait_until
-from weft.distributed.master.deployment import Deployment, Part
+from weft.distributed.master.deployment import Deployment
 from weft.errors import CancelledError, OpError
 from weft.framework.aliases import Array
 from weft.platform.interrupts import WAIT_SLICE_S, deferred_interrupts, is_main_thread, relayed_interrupts
@@ -72,16 +72,6 @@ class StepRun:
         self._is_traced = False
 
     @property
-    def step_id(self) -> int:
-        """The step's number, the same in all tasks."""
-        return self._step.step_id
-
-    @property
-    def fetches(self) -> Mapping[str, Sequence[Array]]:
-        """The fetches of each part; complete when `run` has returned."""
-        return self._step.fetches
-
-    @property
     def stats(self) -> Mapping[str, object]:
         """The StepStats of each part, where the step was traced."""
         return self._step.stats
@@ -94,8 +84,8 @@ class StepRun:
         *,
         timeout_s: float | None = None,
         is_traced: bool = False,
-    ) -> None:
-        """Run the step on this thread. Blocks until every part is over, or the step has failed.
+    ) -> Mapping[str, Sequence[Array]]:
+        """Run the step on this thread; returns the fetches of each task. Blocks until every part is over, or one has failed.
 
         Args:
             deployment: the registered parts; this thread reads the connections with their tasks while it waits.
@@ -125,20 +115,29 @@ class StepRun:
             self._session.note_end(self)
         if self._step.error is not None:
             raise self._step.error
+        return self._step.fetches
 
     def tell(self, event: Event) -> None:
         """Take note of what happened to the step, and do what follows from it. Does not wait."""
+        step = self._step
         with self._lock:
-            instructions = self._step.handle(event)
+            instructions = step.handle(event)
         # Without the lock: a part in this process may end while it is asked or aborted, and says so on this thread.
         for instruction in instructions:
             match instruction:
                 case LetGo():
                     self.put(instruction)
                 case AskPart(task):
-                    self._ask(self._deployment.parts[task])
+                    if step.state is not StepState.RUNNING:
+                        continue  # A task that was asked before has ended the step.
+                    part = self._deployment.parts[task]
+                    feeds = [self._feeds[place] for place in part.feed_places]
+                    try:
+                        part.worker.run_graph(step.step_id, part.graph_handle, feeds, self._is_traced, self)
+                    except OpError as refusal:
+                        self.tell(PartFailed(task, refusal))
                 case AbortPart(task, error):
-                    self._deployment.parts[task].worker.abort(self.step_id, error)
+                    self._deployment.parts[task].worker.abort(step.step_id, error)
 
     def cancel(self, error: OpError) -> None:
         """Give the step up, unless it is over. One that does not run yet ends when it is to run."""
@@ -149,15 +148,6 @@ class StepRun:
         self._inbox.append(action)
         if self._bell is not None:
             self._bell.ring()
-
-    def _ask(self, part: Part) -> None:
-        if self._step.state is not StepState.RUNNING:
-            return  # A task that was asked before has ended the step.
-        feeds = [self._feeds[place] for place in part.feed_places]
-        try:
-            part.worker.run_graph(self.step_id, part.graph_handle, feeds, self._is_traced, self)
-        except OpError as error:
-            self.tell(PartFailed(part.worker.task, error))
 
     def _drive(self, busy_poll: BusyPoll, deadline_s: float | None, slice_s: float | None) -> None:
         """Ask for the parts, and do what is put in the inbox until the step lets its thread go.
@@ -191,5 +181,5 @@ class StepRun:
         """The tasks whose parts are not over, with the nodes at which they are blocked where that is known."""
         with self._lock:
             tasks = self._step.waiting_for
-        nodes = {task: ", ".join(self._deployment.parts[task].worker.waits_at(self.step_id)) for task in tasks}
+        nodes = {task: ", ".join(self._deployment.parts[task].worker.waits_at(self._step.step_id)) for task in tasks}
         return "; ".join(f"{task}, blocked at {nodes[task]}" if nodes[task] else task for task in tasks)

@@ -33,7 +33,7 @@ class LocalWorker:
     @property
     def incarnation(self) -> int:
         """The worker's incarnation; 0 when it is stopped."""
-        return 0 if self.worker.is_stopped else self.worker.incarnation
+        return self.worker.incarnation if self.worker.stopped is None else 0
 
     def register(self, session_handle: str, config: ConfigProto, partition: Partition) -> str:
         """Register a partition."""

@@ -134,7 +134,7 @@ class TaskNetwork:
         if local is not None:
             local.receive(push)
             return
-        self.connect(peer).send(push)
+        (self._connections.get(peer) or self.connect(peer)).send(push)
 
     def has_room(self, peer: str) -> bool:
         """Whether a peer task keeps up with what is sent to it; see `Outlet`."""
@@ -169,7 +169,7 @@ class TaskNetwork:
         Raises:
             OpError: the peer was not asked.
         """
-        connection = self.connect(task)
+        connection = self._connections.get(task) or self.connect(task)
         key = (step_id, task)
         self._pending[key] = owner
         ask = connection.hold if is_held else connection.send
