@@ -33,7 +33,7 @@ _ANYS = {
     "autodiff": 78,
     "checkpoint": 22,
     "client": 161,
-    "distributed": 180,
+    "distributed": 57,
     "errors": 11,
     "events": 22,
     "examples": 26,

@@ -87,6 +87,22 @@ def test_an_admitted_peer_is_introduced_before_its_messages(start: Start) -> Non
     connection.close()
 
 
+def test_clients_go_to_their_own_service(start: Start) -> None:
+    tasks, clients = Endpoint(), Endpoint()
+    introduced: queue.SimpleQueue[Hello] = queue.SimpleQueue()
+    started = start(tasks, on_connection=lambda connection, hello: introduced.put(hello), clients=clients)
+    client, _ = connect(dataclasses.replace(HELLO, sender=""), *started.addresses)
+    task, _ = connect(HELLO, *started.addresses)
+    client.send(Abort(1, 1, "of a client"))
+    task.send(Abort(2, 1, "of a task"))
+    assert clients.receive() == Abort(1, 1, "of a client")
+    assert tasks.receive() == Abort(2, 1, "of a task")
+    assert introduced.get(timeout=PATIENCE_S) == HELLO
+    assert introduced.empty()
+    client.close()
+    task.close()
+
+
 def test_peers_of_this_host_take_the_unix_socket(start: Start) -> None:
     started = start()
     connection, _ = connect(HELLO, *reversed(started.addresses))

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import Any, Final, TypeAlias
 
 import grpc
-from google.protobuf.message import EncodeError
+from google.protobuf.message import EncodeError, Message
 
 from weft.distributed.rpc import options as grpc_options
 from weft.distributed.rpc.status import answer, from_rpc_error
@@ -23,16 +23,16 @@ _LOG = logging.getLogger("weft")
 _POLL_S: Final = 1.0
 _REPORT_EVERY_S: Final = 10.0
 
-Methods: TypeAlias = Mapping[str, tuple[Any, Any]]
+Methods: TypeAlias = Mapping[str, tuple[type[Message], type[Message]]]
 
 
-def method_handlers(service: str, methods: Methods, servicer: Any) -> Any:
+def method_handlers(service: str, methods: Methods, servicer: object) -> grpc.GenericRpcHandler:
     """A generic gRPC handler that answers by the servicer's methods of the same names."""
 
-    def unary(name: str, request_class: Any) -> Any:
-        method: Callable[[Any, Any], Any] = getattr(servicer, name)
+    def unary(name: str, request_class: type[Message]) -> grpc.RpcMethodHandler:
+        method: Callable[[Message, grpc.ServicerContext], Message] = getattr(servicer, name)
 
-        def call(data: bytes, context: Any) -> Any:
+        def call(data: bytes, context: grpc.ServicerContext) -> bytes | None:
             what = f"{service}.{name}"
             return answer(context, what, lambda: _serialized(method(request_class.FromString(data), context)))
 
@@ -41,7 +41,7 @@ def method_handlers(service: str, methods: Methods, servicer: Any) -> Any:
     return grpc.method_handlers_generic_handler(service, {name: unary(name, pair[0]) for name, pair in methods.items()})
 
 
-def _serialized(response: Any) -> bytes:
+def _serialized(response: Message) -> bytes:
     try:
         data: bytes = response.SerializeToString()
     except EncodeError as error:
@@ -57,7 +57,7 @@ class _Channel:
     """A gRPC channel and how many calls go over it now."""
 
     def __init__(self, address: str) -> None:
-        self.grpc: Any = grpc_options.open_channel(address)
+        self.grpc: grpc.Channel = grpc_options.open_channel(address)
         self.users = 0
         self.is_closed = False
 
@@ -77,7 +77,7 @@ class RpcStub:
         self._lock = threading.Lock()
         self._channel: _Channel | None = None
 
-    def call(self, name: str, request: Any, timeout_s: float | None = None) -> Any:
+    def call(self, name: str, request: Message, timeout_s: float | None = None) -> Any:
         """Call a method and wait for its response.
 
         Raises:
@@ -163,7 +163,7 @@ class RpcStub:
                 self._channel = None
 
 
-def _answers_within(channel: Any, timeout_s: float) -> bool:
+def _answers_within(channel: grpc.Channel, timeout_s: float) -> bool:
     """Whether a server answers the question for its health, in whatever way, before the time is up.
 
     A call that waits for the channel: watching the channel's state instead takes a thread of gRPC's for which closing the

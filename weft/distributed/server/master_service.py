@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-from tensorboard.compat.proto import config_pb2
+from grpc import GenericRpcHandler, ServicerContext
+from tensorboard.compat.proto.config_pb2 import RunMetadata, RunOptions
 
 from weft.distributed.master.served_sessions import ServedSessions
 from weft.distributed.master.step_plan import StepPlan
@@ -15,6 +15,7 @@ from weft.distributed.rpc.status import text_with_node
 from weft.distributed.rpc.stub import method_handlers
 from weft.distributed.worker.worker_service import ChannelHost, device_proto
 from weft.errors import CancelledError, OpError
+from weft.framework.aliases import Array
 from weft.framework.tensor_util import make_ndarray, make_tensor_proto
 from weft.proto import master_pb2
 
@@ -26,11 +27,13 @@ class MasterService:
         self._sessions = sessions
         self._channel = channel
 
-    def handler(self) -> Any:
+    def handler(self) -> GenericRpcHandler:
         """The gRPC handler to add to a server."""
         return method_handlers(SERVICE, METHODS, self)
 
-    def CreateSession(self, request: Any, context: Any) -> Any:
+    def CreateSession(
+        self, request: master_pb2.CreateSessionRequest, context: ServicerContext
+    ) -> master_pb2.CreateSessionResponse:
         """Open a session; answers when all tasks are there, or the caller gave up."""
 
         def raise_if_cancelled() -> None:
@@ -41,13 +44,15 @@ class MasterService:
         handle, version = self._sessions.create(request.graph_def, config, raise_if_cancelled)
         return master_pb2.CreateSessionResponse(session_handle=handle, graph_version=version, channel=self._channel.admission())
 
-    def ExtendSession(self, request: Any, context: Any) -> Any:
+    def ExtendSession(
+        self, request: master_pb2.ExtendSessionRequest, context: ServicerContext
+    ) -> master_pb2.ExtendSessionResponse:
         """Add nodes to a session's graph."""
         served = self._sessions.find(request.session_handle)
         version = served.extend(request.graph_def, request.current_graph_version)
         return master_pb2.ExtendSessionResponse(new_graph_version=version)
 
-    def RunStep(self, request: Any, context: Any) -> Any:
+    def RunStep(self, request: master_pb2.RunStepRequest, context: ServicerContext) -> master_pb2.RunStepResponse:
         """Run a step whose values come and go in the request and response."""
         served = self._sessions.find(request.session_handle)
         if request.partial_run_handle:
@@ -68,18 +73,22 @@ class MasterService:
             response.metadata.CopyFrom(metadata)
         return response
 
-    def PartialRunSetup(self, request: Any, context: Any) -> Any:
+    def PartialRunSetup(
+        self, request: master_pb2.PartialRunSetupRequest, context: ServicerContext
+    ) -> master_pb2.PartialRunSetupResponse:
         """Begin a run in pieces, which RunStep then runs."""
         served = self._sessions.find(request.session_handle)
         handle = served.begin_partial(list(request.feed), list(request.fetch), list(request.target))
         return master_pb2.PartialRunSetupResponse(partial_run_handle=handle)
 
-    def CloseSession(self, request: Any, context: Any) -> Any:
+    def CloseSession(
+        self, request: master_pb2.CloseSessionRequest, context: ServicerContext
+    ) -> master_pb2.CloseSessionResponse:
         """End a session."""
         self._sessions.close(request.session_handle)
         return master_pb2.CloseSessionResponse()
 
-    def ListDevices(self, request: Any, context: Any) -> Any:
+    def ListDevices(self, request: master_pb2.ListDevicesRequest, context: ServicerContext) -> master_pb2.ListDevicesResponse:
         """The devices of a session, or of the whole cluster; this task's own are the local ones."""
         master = self._sessions.master
         if request.session_handle:
@@ -92,39 +101,45 @@ class MasterService:
             (response.local_device if is_local else response.remote_device).append(device_proto(device))
         return response
 
-    def Reset(self, request: Any, context: Any) -> Any:
+    def Reset(self, request: master_pb2.ResetRequest, context: ServicerContext) -> master_pb2.ResetResponse:
         """Drop containers in the whole cluster."""
         self._sessions.master.reset(list(request.container), list(request.device_filters))
         return master_pb2.ResetResponse()
 
-    def MakeCallable(self, request: Any, context: Any) -> Any:
+    def MakeCallable(
+        self, request: master_pb2.MakeCallableRequest, context: ServicerContext
+    ) -> master_pb2.MakeCallableResponse:
         """Prepare a run."""
         options = request.options
         served = self._sessions.find(request.session_handle)
         number = served.make_callable(list(options.feed), list(options.fetch), list(options.target))
         return master_pb2.MakeCallableResponse(handle=number)
 
-    def RunCallable(self, request: Any, context: Any) -> Any:
+    def RunCallable(self, request: master_pb2.RunCallableRequest, context: ServicerContext) -> master_pb2.RunCallableResponse:
         """Run a prepared run whose values come and go in the request and response."""
         plan = self._sessions.find(request.session_handle).callable(request.handle)
-        values, metadata = _run(plan, [make_ndarray(feed) for feed in request.feed], config_pb2.RunOptions(), context)
+        values, metadata = _run(plan, [make_ndarray(feed) for feed in request.feed], RunOptions(), context)
         fetched = [make_tensor_proto(np.asarray(value)) for value in values]
         return master_pb2.RunCallableResponse(fetch=fetched, metadata=metadata)
 
-    def ReleaseCallable(self, request: Any, context: Any) -> Any:
+    def ReleaseCallable(
+        self, request: master_pb2.ReleaseCallableRequest, context: ServicerContext
+    ) -> master_pb2.ReleaseCallableResponse:
         """Forget a prepared run."""
         self._sessions.find(request.session_handle).release_callable(request.handle)
         return master_pb2.ReleaseCallableResponse()
 
 
-def _response(names: Sequence[str], values: Sequence[Any]) -> Any:
+def _response(names: Sequence[str], values: Sequence[Array]) -> master_pb2.RunStepResponse:
     response = master_pb2.RunStepResponse()
     for name, value in zip(names, values, strict=True):
         response.tensor.add(name=name).tensor.CopyFrom(make_tensor_proto(np.asarray(value)))
     return response
 
 
-def _run(plan: StepPlan, feeds: list[Any], options: Any, context: Any) -> tuple[list[Any], Any]:
+def _run(
+    plan: StepPlan, feeds: list[Array], options: RunOptions, context: ServicerContext
+) -> tuple[list[Array], RunMetadata | None]:
     """Run a step, which ends when the client's call does: given up, past its deadline, or with the client gone."""
     if plan.runs_inline:
         return plan.run(feeds, options)

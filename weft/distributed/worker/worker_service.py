@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
+
+from google.protobuf.message import Message
+from grpc import GenericRpcHandler, ServicerContext
+from tensorboard.compat.proto.config_pb2 import ConfigProto
 
 from weft.distributed.rpc.stub import RpcStub, method_handlers
 from weft.distributed.worker import partition_codec
@@ -51,7 +55,7 @@ class WorkerService:
         self._worker = worker
         self._channel = channel
 
-    def handler(self) -> Any:
+    def handler(self) -> GenericRpcHandler:
         """The gRPC handler to add to a server."""
         return method_handlers(SERVICE, _METHODS, self)
 
@@ -62,19 +66,21 @@ class WorkerService:
                 "address to another task than the one that was started here"
             )  # fmt: skip
 
-    def GetStatus(self, request: Any, context: Any) -> Any:
+    def GetStatus(self, request: worker_pb2.GetStatusRequest, context: ServicerContext) -> worker_pb2.GetStatusResponse:
         """Who this is and which devices it has."""
         self._check_task(request.task)
         worker = self._worker
         devices = [device_proto(DeviceAttributes(name, 0, worker.incarnation)) for name in worker.devices]
         return worker_pb2.GetStatusResponse(device_attributes=devices, task=worker.task, incarnation=worker.incarnation)
 
-    def OpenChannel(self, request: Any, context: Any) -> Any:
+    def OpenChannel(self, request: worker_pb2.OpenChannelRequest, context: ServicerContext) -> worker_pb2.OpenChannelResponse:
         """Admit a peer to the tensor channel."""
         self._check_task(request.task)
         return worker_pb2.OpenChannelResponse(channel=self._channel.admission())
 
-    def RegisterGraph(self, request: Any, context: Any) -> Any:
+    def RegisterGraph(
+        self, request: worker_pb2.RegisterGraphRequest, context: ServicerContext
+    ) -> worker_pb2.RegisterGraphResponse:
         """Register a partition for a session, which begins with its first graph."""
         worker = self._worker
         if request.incarnation and request.incarnation != worker.incarnation:
@@ -86,17 +92,21 @@ class WorkerService:
         partition = partition_codec.decode(request.graph_def, worker.task, list(request.fetch))
         return worker_pb2.RegisterGraphResponse(graph_handle=worker.register(request.session_handle, partition))
 
-    def DeregisterGraph(self, request: Any, context: Any) -> Any:
+    def DeregisterGraph(
+        self, request: worker_pb2.DeregisterGraphRequest, context: ServicerContext
+    ) -> worker_pb2.DeregisterGraphResponse:
         """Forget a graph."""
         self._worker.deregister(request.graph_handle)
         return worker_pb2.DeregisterGraphResponse()
 
-    def DeleteWorkerSession(self, request: Any, context: Any) -> Any:
+    def DeleteWorkerSession(
+        self, request: worker_pb2.DeleteWorkerSessionRequest, context: ServicerContext
+    ) -> worker_pb2.DeleteWorkerSessionResponse:
         """Forget a session."""
         self._worker.close_session(request.session_handle)
         return worker_pb2.DeleteWorkerSessionResponse()
 
-    def CleanupAll(self, request: Any, context: Any) -> Any:
+    def CleanupAll(self, request: worker_pb2.CleanupAllRequest, context: ServicerContext) -> worker_pb2.CleanupAllResponse:
         """Drop containers."""
         self._worker.resources.clear(list(request.container))
         return worker_pb2.CleanupAllResponse()
@@ -120,7 +130,7 @@ class WorkerStub:
         response = self._rpc.call("OpenChannel", worker_pb2.OpenChannelRequest(task=self.task, peer=peer), timeout_s)
         return as_admission(response.channel)
 
-    def register_graph(self, session_handle: str, config: Any, partition: Partition, incarnation: int) -> str:
+    def register_graph(self, session_handle: str, config: ConfigProto, partition: Partition, incarnation: int) -> str:
         """Register a partition; returns its graph handle."""
         request = worker_pb2.RegisterGraphRequest(
             session_handle=session_handle, config=config, graph_def=partition_codec.encode(partition),
@@ -140,7 +150,7 @@ class WorkerStub:
         """Drop containers."""
         self._rpc.call("CleanupAll", worker_pb2.CleanupAllRequest(container=containers), timeout_s)
 
-    def _quietly(self, name: str, request: Any) -> None:
+    def _quietly(self, name: str, request: Message) -> None:
         try:
             self._rpc.call(name, request, timeout_s=2.0)
         except OpError:
