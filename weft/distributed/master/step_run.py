@@ -64,7 +64,8 @@ class StepRun:
     def __init__(self, step_id: int, tasks: Iterable[str], session: RunningSteps) -> None:
         self._step = MasterStep(step_id, tasks)
         self._session = session
-        self._lock = threading.Lock()  # guards the step
+        # Guards the step. Reentrant: a signal handler of the program may close the session while this thread handles an event.
+        self._lock = threading.RLock()
         self._inbox: deque[Callable[[], None] | LetGo] = deque()
         self._bell: Doorbell | None = None  # of the thread that runs the step
         self._deployment = _NOWHERE
