@@ -100,10 +100,10 @@ class StepPlan:
         """
         if self._owner.error is not None:
             raise self._owner.error
-        if self._single is not None and step is None and not _is_watched(options) and self._deployment.is_current:
-            return self._single.run(feeds), None
         if not self._deployment.is_current:
             self._renew()
+        if self._single is not None and step is None and (options is None or not _is_watched(options)):
+            return self._single.run(feeds), None
         if step is None:
             step = self.new_step()
         timeout_ms = (options.timeout_in_ms if options is not None else 0) or self._owner.timeout_ms
@@ -139,6 +139,6 @@ def _place_of(tensor: Tensor, feeds: Sequence[Tensor], parts: Mapping[str, Part]
     raise AssertionError(f"{tensor} is made by no part")
 
 
-def _is_watched(options: RunOptions | None) -> bool:
+def _is_watched(options: RunOptions) -> bool:
     """Whether the program wants to know how the step went."""
-    return options is not None and (is_traced(options) or bool(options.output_partition_graphs))
+    return is_traced(options) or bool(options.output_partition_graphs)
