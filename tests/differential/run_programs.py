@@ -132,6 +132,13 @@ def _rnn_cells(name: str, tf: Any) -> Any:
     return tf.nn.rnn_cell
 
 
+def _checks(name: str) -> contextlib.AbstractContextManager[None]:
+    """The validation of what weft's passes make, while the programs run."""
+    if name == "weft":
+        return importlib.import_module("weft.testing.checked_passes").checked_passes()
+    return contextlib.nullcontext()
+
+
 def _main() -> None:
     warnings.simplefilter("ignore")
     tf = _library(sys.argv[1])
@@ -143,7 +150,7 @@ def _main() -> None:
             "tf": tf, "np": np, "os": os, "tempfile": tempfile, "E": attempt, "each": each, "rnn_cell": cells,
             "__name__": "program",
         }  # fmt: skip
-        with contextlib.redirect_stdout(io.StringIO()) as output:
+        with contextlib.redirect_stdout(io.StringIO()) as output, _checks(sys.argv[1]):
             try:
                 exec(compile(source, name, "exec"), names)
             except Exception as error:

@@ -26,14 +26,7 @@ def _fold(tensor: Tensor, depth: int) -> Any:
     definition = op.op_def
     if definition.role is Role.CONSTANT:
         return op.attrs["value"]
-    if (
-        definition.stateful
-        or definition.is_host
-        or definition.compiled_only
-        or definition.bodies
-        or not op.inputs
-        or depth == 0
-    ):
+    if not definition.can_fold or not op.inputs or depth == 0:
         return None
     if definition.role is Role.DEFAULT:
         # A run may feed it another value.

@@ -177,6 +177,11 @@ class OpDef:
         return self.role in _HANDING_ON
 
     @property
+    def can_fold(self) -> bool:
+        """Whether the kernel alone tells the outputs' values by the inputs', on NumPy and at any time."""
+        return not (self.stateful or self.is_host or self.compiled_only or self.bodies)
+
+    @property
     def is_loop(self) -> bool:
         """Whether it runs its bodies again and again."""
         return self.role in _LOOPS

@@ -156,7 +156,7 @@ def arguments_behind(tensors: Sequence[Tensor], places: dict[Tensor, int]) -> se
             found.add(places[tensor])
         elif op.op_def.role is Role.CONSTANT or op.op_def.shape_only:
             continue
-        elif op.op_def.stateful or op.op_def.is_host or op.op_def.compiled_only or op.op_def.bodies or not op.inputs:
+        elif not op.op_def.can_fold or not op.inputs:
             return None
         else:
             stack.extend(op.inputs)

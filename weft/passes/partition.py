@@ -108,26 +108,6 @@ def _ends(ops: Sequence[Operation], tasks: Mapping[Operation, str]) -> set[Opera
     return found
 
 
-def begins_with_values_from(part: Partition, tasks: Collection[str]) -> bool:
-    """Whether a part has nothing to do before a value comes from one of these tasks."""
-    if not part.recvs or any(edge.sender not in tasks for edge in part.recvs.values()):
-        return False
-    fed = set(part.feeds)
-    leaving = {tensor.op for tensor in part.fetches} | {edge.producer for edge in part.sends}
-    later: set[Operation] = set()
-    others: list[Operation] = []
-    for op in part.nodes:
-        if any(t in part.recvs or t.op in later for t in op.inputs if t not in fed) or any(
-            c in part.recvs or c in later for c in op.control_inputs
-        ):
-            later.add(op)
-        elif part.kinds[op] is not Kind.FREE or op in leaving:
-            others.append(op)
-    # What waits for nothing itself may belong to a stage that does.
-    waiting = {(part.levels[op], part.devices[op], part.kinds[op]) for op in later if part.kinds[op] is not Kind.HOST}
-    return all((part.levels[op], part.devices[op], part.kinds[op]) in waiting for op in others)
-
-
 def _add_feeds(
     parts: dict[str, Partition],
     ops: Sequence[Operation],

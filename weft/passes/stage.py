@@ -14,10 +14,10 @@ from typing import Final
 from weft.framework import dtypes
 from weft.framework.op_role import Role
 from weft.framework.operation import Operation, Tensor
-from weft.passes.bodies import needed_static_inputs, static_inputs
 from weft.passes.early_sends import cut
 from weft.passes.row_wise import is_read, row_wise_ops
 from weft.passes.small_updates import small_update_ops
+from weft.passes.static_values import StaticValues
 
 
 class Kind(Enum):
@@ -53,14 +53,14 @@ class Staging:
     ) -> None:
         self._placement = placement
         self._feeds = frozenset(feeds)
-        self._static: dict[tuple[Tensor, str], bool] = {}
-        self.static_feeds: set[Tensor] = set()
+        self._static = StaticValues(placement, self._feeds)
         fetched = list(fetches)
         self._row_wise = row_wise_ops(ops, placement, self._feeds, fetched)
         self._small_updates = small_update_ops(ops, placement, self._feeds, fetched)
         self.kinds: dict[Operation, Kind] = {}
         for op in ops:
             self.kinds[op] = self._kind(op)
+        self.static_feeds: set[Tensor] = self._static.feeds
         self._pieces: dict[Operation, int] = {}
         self.levels: dict[Operation, int] = {}
         self._number(ops)
@@ -89,68 +89,34 @@ class Staging:
             # The gather reads the variable itself, when it runs.
             is_free = is_read(op) and not op.control_inputs and not op.control_consumers
             return Kind.FREE if is_free else Kind.ROWS
-        if op in self._small_updates:
-            return Kind.ROWS
-        if op.op_def.role is Role.ORDER and op.control_inputs and all(self._is_row_wise(c, op) for c in op.control_inputs):
+        if op in self._small_updates or self._ends_rows(op):
             return Kind.ROWS
         if op.op_def.is_host or _has_host_types(op):
             return Kind.HOST
-        if op.op_def.static or op.op_def.bodies:
-            device = self._placement[op]
-            wanted = static_inputs(op)
-            if wanted is None:
-                return Kind.HOST
-            if not all(self._is_static(tensor, device) for tensor in wanted):
-                needed = needed_static_inputs(op)
-                if needed is None or not all(self._is_static(tensor, device) for tensor in needed):
-                    return Kind.HOST
-                wanted = needed
-            for tensor in wanted:
-                self._note_static_feeds(tensor)
-        return Kind.COMPILED
+        return Kind.COMPILED if self._static.suffice(op) else Kind.HOST
+
+    def _ends_rows(self, op: Operation) -> bool:
+        """Whether a node only waits for nodes by rows of its device, as the end of a training step does."""
+        waits = op.control_inputs if op.op_def.role is Role.ORDER else ()
+        return bool(waits) and all(self._is_row_wise(other, op) for other in waits)
 
     def _is_row_wise(self, op: Operation, beside: Operation) -> bool:
         return self.kinds.get(op) is Kind.ROWS and self._placement[op] == self._placement[beside]
-
-    def _is_static(self, tensor: Tensor, device: str) -> bool:
-        """Whether a value follows from constants, shapes and feeds on this device, so that it is known when compiling."""
-        known = self._static.get((tensor, device))
-        if known is None:
-            op = tensor.op
-            if tensor in self._feeds or op.op_def.role is Role.CONSTANT:
-                known = True
-            elif self._placement.get(op) != device:
-                known = False
-            elif op.op_def.shape_only:
-                known = True
-            elif op.op_def.stateful or op.op_def.is_host or op.op_def.compiled_only or op.op_def.bodies or not op.inputs:
-                known = False
-            else:
-                known = all(self._is_static(t, device) for t in op.inputs)
-            self._static[tensor, device] = known
-        return known
-
-    def _note_static_feeds(self, tensor: Tensor) -> None:
-        if tensor in self._feeds:
-            self.static_feeds.add(tensor)
-        elif not tensor.op.op_def.shape_only:
-            for other in tensor.op.inputs:
-                self._note_static_feeds(other)
 
     def _level(self, op: Operation) -> int:
         level = 0
         for producer in _producers(op, self._feeds):
             if producer in self.levels:
-                level = max(level, self.levels[producer] + self._is_boundary(producer, op))
+                level = max(level, self.levels[producer] + self.is_boundary(producer, op))
         return level
 
-    def _is_boundary(self, producer: Operation, consumer: Operation) -> bool:
+    def is_boundary(self, producer: Operation, consumer: Operation) -> bool:
+        """Whether what a node makes leaves its stage on the way to one that uses it."""
         if self._placement[producer] != self._placement[consumer]:
             return True
-        if self._pieces and self._pieces.get(producer, 0) != self._pieces.get(consumer, 0):
-            return Kind.FREE not in (self.kinds[producer], self.kinds[consumer])
         kinds = self.kinds[producer], self.kinds[consumer]
-        return kinds[0] is not kinds[1] and Kind.FREE not in kinds
+        is_in_one_piece = self._pieces.get(producer, 0) == self._pieces.get(consumer, 0)
+        return Kind.FREE not in kinds and not (kinds[0] is kinds[1] and is_in_one_piece)
 
     def _sink(self, ops: Sequence[Operation]) -> None:
         """Move pure nodes up to the first stage that uses them, so that a step makes as few calls as it can.
@@ -159,18 +125,23 @@ class Staging:
         it from an earlier stage on would make every update copy the whole variable.
         """
         for op in reversed(ops):
-            if self.kinds[op] is not Kind.COMPILED or not (is_read(op) or _is_pure(op)):
-                continue
-            consumers = {c for t in op.outputs for c in t.consumers() if c in self.levels} | {
-                c for c in op.control_consumers if c in self.levels
-            }
-            if consumers and not any(self._is_boundary(op, c) or self.kinds[c] is Kind.FREE for c in consumers):
-                self.levels[op] = max(self.levels[op], min(self.levels[c] for c in consumers))
+            if self.kinds[op] is Kind.COMPILED and (is_read(op) or _is_pure(op)):
+                consumers = [c for c in _consumers(op) if c in self.levels]
+                if consumers and all(self._runs_beside(op, c) for c in consumers):
+                    self.levels[op] = max(self.levels[op], min(self.levels[c] for c in consumers))
+
+    def _runs_beside(self, op: Operation, consumer: Operation) -> bool:
+        return self.kinds[consumer] is not Kind.FREE and not self.is_boundary(op, consumer)
 
 
 def _producers(op: Operation, feeds: frozenset[Tensor]) -> Iterable[Operation]:
     yield from (t.op for t in op.inputs if t not in feeds)
     yield from op.control_inputs
+
+
+def _consumers(op: Operation) -> Iterable[Operation]:
+    yield from (consumer for tensor in op.outputs for consumer in tensor.consumers())
+    yield from op.control_consumers
 
 
 def _is_pure(op: Operation) -> bool:

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from tensorboard.compat.proto.config_pb2 import ConfigProto
 
 from weft.channel.waiting.wait import Source
+from weft.distributed.worker.late_parts import begins_with_values_from
 from weft.distributed.worker.task_network import TaskNetwork
 from weft.distributed.worker.worker_handle import StepOwner
 from weft.distributed.worker.worker_service import WorkerStub
 from weft.errors import OpError
 from weft.framework.aliases import Array
-from weft.passes.partition import Partition, begins_with_values_from
+from weft.passes.partition import Partition
 from weft.runtime.executor import Executor
 
 _CONTROL_TIMEOUT_S = 10.0
