@@ -25,7 +25,7 @@ is ours.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, Self
 
 OK: Final = 0
 CANCELLED: Final = 1
@@ -110,6 +110,11 @@ class _StatusError(OpError):
 
     def __init__(self, node_def: Any, op: Any, message: str) -> None:
         super().__init__(node_def, op, message, self._code)
+
+    @classmethod
+    def of(cls, message: str, op: Any = None) -> Self:
+        """The error with a message, and of the operation that failed if there is one."""
+        return cls(None, op, message)
 
 
 class CancelledError(_StatusError):

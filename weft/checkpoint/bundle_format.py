@@ -88,13 +88,13 @@ def decode_header(data: bytes, name: str) -> int:
     try:
         header.ParseFromString(data)
     except DecodeError as error:
-        raise errors.DataLossError(None, None, f"{name}: the bundle's header cannot be read") from error
+        raise errors.DataLossError.of(f"{name}: the bundle's header cannot be read") from error
     if header.endianness != _native_endianness():
         message = f"{name}: the bundle was written on a machine of another byte order than this one's, {sys.byteorder}"
-        raise errors.UnimplementedError(None, None, message)
+        raise errors.UnimplementedError.of(message)
     if header.version.min_consumer > _VERSION or _VERSION in header.version.bad_consumers:
         message = f"{name}: the bundle needs version {header.version.min_consumer} of its readers, this is {_VERSION}"
-        raise errors.UnimplementedError(None, None, message)
+        raise errors.UnimplementedError.of(message)
     return int(header.num_shards)
 
 
@@ -131,7 +131,7 @@ def decode_entry(data: bytes, key: str, name: str) -> Entry:
     try:
         proto.ParseFromString(data)
     except DecodeError as error:
-        raise errors.DataLossError(None, None, f"{name}: the record of tensor {key!r} cannot be read") from error
+        raise errors.DataLossError.of(f"{name}: the record of tensor {key!r} cannot be read") from error
     shape = tuple(dim.size for dim in proto.shape.dim)
     slices = tuple(_decode_slice(piece) for piece in proto.slices)
     return Entry(proto.dtype, shape, proto.shard_id, proto.offset, proto.size, proto.crc32c, slices)

@@ -34,7 +34,7 @@ class BundleIndex:
         self._table = Table(_read_table(prefix, self.path), self.path)
         header = self._table.get(HEADER_KEY)
         if header is None:
-            raise errors.DataLossError(None, None, f"{self.path}: the table has no header: it is no checkpoint's")
+            raise errors.DataLossError.of(f"{self.path}: the table has no header: it is no checkpoint's")
         self.shards = decode_header(header, self.path)
 
     def find(self, name: str) -> Entry | None:
@@ -49,7 +49,7 @@ class BundleIndex:
         """Return the record of a tensor; NotFoundError when there is none."""
         entry = self.find(name)
         if entry is None:
-            raise errors.NotFoundError(None, None, f"Key {name} not found in checkpoint {self.prefix}")
+            raise errors.NotFoundError.of(f"Key {name} not found in checkpoint {self.prefix}")
         return entry
 
     def slice_entry(self, name: str, piece: TensorSlice) -> Entry:
@@ -57,7 +57,7 @@ class BundleIndex:
         data = self._table.get(slice_key(name, piece))
         if data is None:
             message = f"{self.path}: tensor {name!r} should have a slice {piece}, but there is no record of it"
-            raise errors.DataLossError(None, None, message)
+            raise errors.DataLossError.of(message)
         return decode_entry(data, f"{name} {piece}", self.path)
 
     def records(self) -> Iterator[tuple[bytes, Entry]]:
@@ -79,20 +79,20 @@ def _read_table(prefix: str, path: str) -> bytes:
     except errors.NotFoundError as error:
         raise _not_a_bundle(prefix) from error
     except errors.FailedPreconditionError as error:
-        raise errors.DataLossError(None, None, f"Unable to open table file {path}: {error.message}") from error
+        raise errors.DataLossError.of(f"Unable to open table file {path}: {error.message}") from error
 
 
 def _not_a_bundle(prefix: str) -> errors.OpError:
     """Say what is at a path that has no `.index`; the first words are those that programs look for."""
     if not (files.exists(prefix) or files.matching(prefix)):
         message = f"Unsuccessful TensorSliceReader constructor: Failed to find any matching files for {prefix}"
-        return errors.NotFoundError(None, None, message)
+        return errors.NotFoundError.of(message)
     what = "it is a directory" if files.is_directory(prefix) else "it is not a checkpoint of the V2 format"
     message = (
         f"Unable to open table file {prefix}: {what}: perhaps your file is in a different file format and you need to "
         f"use a different restore operator? There is no {prefix}.index: name the checkpoint without .index or .data"
     )
-    return errors.DataLossError(None, None, message)
+    return errors.DataLossError.of(message)
 
 
 def write_index(path: str, shards: int, entries: Mapping[bytes, Entry], sync: bool) -> None:

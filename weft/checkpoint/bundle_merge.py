@@ -78,7 +78,7 @@ def _add_part(plan: _Plan, prefix: str, merged_prefix: str) -> None:
             f"{index_filename(prefix)}: this part of checkpoint {merged_prefix} is not there. Every task that saves "
             "must write to a file system that the task which merges sees too: give a shared or remote directory"
         )
-        raise errors.NotFoundError(None, None, message) from error
+        raise errors.NotFoundError.of(message) from error
     plan.parts.append(index)
     for key, entry in index.records():
         plan.entries[key] = _merged_slices(plan, key, entry) if entry.slices else _renumbered(plan, key, entry, index)
@@ -87,7 +87,7 @@ def _add_part(plan: _Plan, prefix: str, merged_prefix: str) -> None:
 def _renumbered(plan: _Plan, key: bytes, entry: Entry, index: BundleIndex) -> Entry:
     if key in plan.entries:
         message = f"{index.path}: tensor {key!r} is in another part of the checkpoint as well"
-        raise errors.InvalidArgumentError(None, None, message)
+        raise errors.InvalidArgumentError.of(message)
     path = data_filename(index.prefix, entry.shard, index.shards)
     known = plan.files.get(path) or _DataFile(len(plan.files), index, entry.shard, path, 0)
     plan.files[path] = replace(known, size=max(known.size, entry.offset + entry.size))
@@ -103,7 +103,7 @@ def _merged_slices(plan: _Plan, key: bytes, entry: Entry) -> Entry:
             f"parts of the checkpoint disagree on tensor {key!r}: slices of {entry.type_name} {list(entry.shape)} "
             f"came, but there is {before.type_name} {list(before.shape)}{'' if before.slices else ' as a whole'}"
         )
-        raise errors.InvalidArgumentError(None, None, message)
+        raise errors.InvalidArgumentError.of(message)
     return replace(before, slices=before.slices + entry.slices)
 
 
@@ -121,10 +121,10 @@ def _check_data(file: _DataFile, move: Move) -> None:
         size = files.size(move.source)
         if size < file.size:
             message = f"{move.source}: the file has {size} bytes, but the part's index tells of {file.size}"
-            raise errors.DataLossError(None, None, message)
+            raise errors.DataLossError.of(message)
     elif not holds_records(move.target, file.index, file.shard):
         message = f"{move.source}; No such file or directory: data of checkpoint part {file.index.prefix} are missing"
-        raise errors.NotFoundError(None, None, message)
+        raise errors.NotFoundError.of(message)
 
 
 def _remove_parts(plan: _Plan, merged_prefix: str, delete_old_dirs: bool) -> None:

@@ -66,7 +66,7 @@ class BundleReader:
         kind = as_known_dtype(entry.dtype)
         if kind is None:
             message = f"{self._index.path}: tensor {name!r} has {entry.type_name} elements, which weft does not read"
-            raise errors.UnimplementedError(None, None, message)
+            raise errors.UnimplementedError.of(message)
         return kind
 
     def shape(self, name: str) -> tuple[int, ...]:
@@ -124,7 +124,7 @@ class BundleReader:
                 f"{self._index.path}: tensor {name!r} has a slice {piece} of {entry.type_name} elements, but its "
                 f"record tells {record.type_name} {list(record.shape)}"
             )
-            raise errors.DataLossError(None, None, message)
+            raise errors.DataLossError.of(message)
         return record
 
     def _check_covered(self, name: str, wanted: TensorSlice, covered: int) -> None:
@@ -133,10 +133,10 @@ class BundleReader:
                 f"Does not have sufficient slices for partitioned tensor {name} to restore in slice_spec: {wanted}; "
                 f"{self.prefix} holds {covered} of its {wanted.elements} elements"
             )
-            raise errors.InvalidArgumentError(None, None, message)
+            raise errors.InvalidArgumentError.of(message)
         if covered > wanted.elements:
             message = f"{self._index.path}: slices of partitioned tensor {name!r} overlap in {wanted}"
-            raise errors.DataLossError(None, None, message)
+            raise errors.DataLossError.of(message)
 
     def _read(self, entry: Entry, label: str, action: Callable[[RecordReader], _T]) -> _T:
         path = data_filename(self.prefix, entry.shard, self._index.shards)
@@ -157,7 +157,7 @@ class BundleReader:
             f"{path}; No such file or directory: tensor {label!r} of checkpoint {self.prefix} lies in it. A checkpoint "
             "is its .index and all its .data files; tasks that save together need a file system that all of them see"
         )
-        return errors.NotFoundError(None, None, message)
+        return errors.NotFoundError.of(message)
 
     def _open(self, path: str) -> RandomAccessFile:
         with self._opening:

@@ -66,7 +66,7 @@ class BundleWriter:
         """
         key = self._new_key(name.encode(), name)
         if key.startswith(SLICE_KEY_START) or not key:
-            raise errors.InvalidArgumentError(None, None, f"{name!r} cannot be the name of a tensor in a checkpoint")
+            raise errors.InvalidArgumentError.of(f"{name!r} cannot be the name of a tensor in a checkpoint")
         self._entries[key] = self._append(_as_array(value), dtype)
 
     def add_slice(
@@ -88,7 +88,7 @@ class BundleWriter:
                 f"Tensor {full_name!r}: slice {piece} of shape {list(shape)} needs an array of shape "
                 f"{list(stored.sizes)}, but it is {list(array.shape)}"
             )
-            raise errors.InvalidArgumentError(None, None, message)
+            raise errors.InvalidArgumentError.of(message)
         if stored == TensorSlice.whole(shape):
             self.add(full_name, array, dtype)
             return
@@ -122,12 +122,12 @@ class BundleWriter:
     def _check_open(self) -> None:
         if not self._open:
             message = f"the writer of checkpoint {self.prefix} has finished or failed; make another"
-            raise errors.FailedPreconditionError(None, None, message)
+            raise errors.FailedPreconditionError.of(message)
 
     def _new_key(self, key: bytes, label: str) -> bytes:
         self._check_open()
         if key in self._entries:
-            raise errors.InvalidArgumentError(None, None, f"Adding duplicate key: {label}")
+            raise errors.InvalidArgumentError.of(f"Adding duplicate key: {label}")
         return key
 
     def _whole_entry(self, name: str, shape: tuple[int, ...], dtype: int) -> Entry:
@@ -136,14 +136,14 @@ class BundleWriter:
             return Entry(dtype, shape)
         if not whole.slices:
             message = f"Adding duplicate key: a slice of {name} came, which is there as a whole"
-            raise errors.InvalidArgumentError(None, None, message)
+            raise errors.InvalidArgumentError.of(message)
         if (whole.dtype, whole.shape) != (dtype, shape):
             found = Entry(dtype, shape)
             message = (
                 f"Tensor {name!r}: its slices before are of {whole.type_name} {list(whole.shape)}, "
                 f"this one is of {found.type_name} {list(shape)}"
             )
-            raise errors.InvalidArgumentError(None, None, message)
+            raise errors.InvalidArgumentError.of(message)
         return whole
 
     def _append(self, array: Array, dtype: Any) -> Entry:
@@ -185,5 +185,5 @@ def _kind(array: Array, dtype: Any) -> dtypes.DType:
         return own
     kind = dtypes.as_dtype(dtype).base_dtype
     if kind.as_numpy_dtype != own.as_numpy_dtype:
-        raise errors.InvalidArgumentError(None, None, f"an array of {own.name} cannot be stored as {kind.name}")
+        raise errors.InvalidArgumentError.of(f"an array of {own.name} cannot be stored as {kind.name}")
     return kind

@@ -118,7 +118,7 @@ class RecordReader:
             raise self._damage(f"Checksum does not match: stored {stored:#010x}, calculated {found:#010x}")
 
     def _damage(self, what: str) -> errors.OpError:
-        return errors.DataLossError(None, None, f"{self._file.path}: tensor {self._label!r} is damaged: {what}")
+        return errors.DataLossError.of(f"{self._file.path}: tensor {self._label!r} is damaged: {what}")
 
 
 def allocate(shape: tuple[int, ...], kind: dtypes.DType) -> Array:
@@ -136,7 +136,7 @@ def _dtype_of(entry: Entry, label: str, path: str) -> dtypes.DType:
     kind = as_known_dtype(entry.dtype)
     if kind is None or kind in (dtypes.resource, dtypes.variant):
         message = f"{path}: tensor {label!r} has {entry.type_name} elements, which weft does not read"
-        raise errors.UnimplementedError(None, None, message)
+        raise errors.UnimplementedError.of(message)
     return kind
 
 

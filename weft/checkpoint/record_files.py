@@ -90,14 +90,14 @@ class TFRecordWriter:
     def write(self, record: bytes) -> None:
         """Append a record."""
         if self._file is None:
-            raise FailedPreconditionError(None, None, f"Writer of {self._path} is closed.")
+            raise FailedPreconditionError.of(f"Writer of {self._path} is closed.")
         data = records.as_record(as_bytes(record))
         self._file.write(data if self._compressor is None else self._compressor.compress(data))
 
     def flush(self) -> None:
         """Hand what was written to the operating system."""
         if self._file is None:
-            raise FailedPreconditionError(None, None, f"Writer of {self._path} is closed.")
+            raise FailedPreconditionError.of(f"Writer of {self._path} is closed.")
         if self._compressor is not None:
             self._file.write(self._compressor.flush(2))
         self._file.flush()

@@ -47,16 +47,16 @@ def read_record(stream: Readable, path: str, offset: int) -> bytes | None:
     if not header:
         return None
     if len(header) < _HEADER.size:
-        raise DataLossError(None, None, f"truncated record at {offset} in {path}")
+        raise DataLossError.of(f"truncated record at {offset} in {path}")
     length, length_crc = _HEADER.unpack(header)
     if mask_crc(crc32c(header[: _LENGTH.size])) != length_crc:
-        raise DataLossError(None, None, f"corrupted record at {offset} in {path}: its length does not fit its checksum")
+        raise DataLossError.of(f"corrupted record at {offset} in {path}: its length does not fit its checksum")
     rest = stream.read(length + _CRC.size)
     if len(rest) < length + _CRC.size:
-        raise DataLossError(None, None, f"truncated record at {offset} in {path}")
+        raise DataLossError.of(f"truncated record at {offset} in {path}")
     data = bytes(rest[:length])
     if mask_crc(crc32c(data)) != _CRC.unpack(rest[length:])[0]:
-        raise DataLossError(None, None, f"corrupted record at {offset} in {path}: its data do not fit their checksum")
+        raise DataLossError.of(f"corrupted record at {offset} in {path}: its data do not fit their checksum")
     return data
 
 
@@ -84,7 +84,7 @@ def open_stream(file: Any, compression: str, path: str) -> Readable:
 def check_compression(compression: str) -> None:
     """Refuse a kind of compression other than none (""), ZLIB and GZIP."""
     if compression and compression not in _WINDOW_BITS:
-        raise InvalidArgumentError(None, None, f"Unsupported compression type {compression!r}; it must be '', 'ZLIB' or 'GZIP'")
+        raise InvalidArgumentError.of(f"Unsupported compression type {compression!r}; it must be '', 'ZLIB' or 'GZIP'")
 
 
 class Decompressed:
@@ -122,7 +122,7 @@ class Decompressed:
             try:
                 self._pending = self._decoder.decompress(source, _BLOCK_BYTES)
             except zlib.error as error:
-                raise DataLossError(None, None, f"{self._path} cannot be decompressed: {error}") from error
+                raise DataLossError.of(f"{self._path} cannot be decompressed: {error}") from error
         return True
 
 

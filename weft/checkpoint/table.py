@@ -177,16 +177,16 @@ class Table:
         return block
 
     def _damage(self, what: str) -> errors.OpError:
-        return errors.DataLossError(None, None, f"{self._name}: the table is damaged: {what}")
+        return errors.DataLossError.of(f"{self._name}: the table is damaged: {what}")
 
     def _read_footer(self) -> tuple[_Handle, _Handle]:
         if self._limit < 0:
             what = f"file is too short to be an sstable: {len(self._data)} bytes, a footer alone has {FOOTER_BYTES}"
-            raise errors.DataLossError(None, None, f"{self._name}: {what}")
+            raise errors.DataLossError.of(f"{self._name}: {what}")
         footer = self._data[self._limit :]
         if not footer.endswith(_MAGIC):
             what = f"not an sstable (bad magic number): the last 8 bytes are {footer[-8:].hex()}, not {_MAGIC.hex()}"
-            raise errors.DataLossError(None, None, f"{self._name}: {what}")
+            raise errors.DataLossError.of(f"{self._name}: {what}")
         metaindex, index = self._decode_handles(footer[: -len(_MAGIC)], 2)
         return metaindex, index
 
@@ -217,7 +217,7 @@ class Table:
         if compression != _NO_COMPRESSION:
             name = _COMPRESSION_NAMES.get(compression, f"number {compression}")
             message = f"{self._name}: the {where} is compressed ({name}); weft reads uncompressed tables only"
-            raise errors.UnimplementedError(None, None, message)
+            raise errors.UnimplementedError.of(message)
         try:
             return _decode_block(typed[:-1])
         except ValueError as error:

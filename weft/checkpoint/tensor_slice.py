@@ -43,12 +43,12 @@ class TensorSlice:
         `shape`."""
         if not len(self.starts) == len(self.sizes) == len(shape):
             message = f"Tensor {name!r} of shape {list(shape)} has no slice {self}: the ranks differ"
-            raise errors.InvalidArgumentError(None, None, message)
+            raise errors.InvalidArgumentError.of(message)
         sizes = tuple(dim if size == FULL else size for size, dim in zip(self.sizes, shape, strict=True))
         for start, size, dim in zip(self.starts, sizes, shape, strict=True):
             if start < 0 or size < 0 or start + size > dim:
                 message = f"Tensor {name!r} of shape {list(shape)} has no slice {self}: {start}+{size} is beyond {dim}"
-                raise errors.InvalidArgumentError(None, None, message)
+                raise errors.InvalidArgumentError.of(message)
         return TensorSlice(self.starts, sizes)
 
     def intersect(self, other: TensorSlice) -> TensorSlice | None:
@@ -87,7 +87,7 @@ def parse_shape_and_slice(spec: str) -> tuple[tuple[int, ...], TensorSlice]:
         extents = [(0, FULL) if pair == "-" else _parse_extent(pair) for pair in box.split(":")]
     except ValueError as error:
         message = f"Expected a shape and slice such as '10 6 0,4:-', got {spec!r}"
-        raise errors.InvalidArgumentError(None, None, message) from error
+        raise errors.InvalidArgumentError.of(message) from error
     piece = TensorSlice(tuple(start for start, _ in extents), tuple(size for _, size in extents))
     piece.within(shape, spec)
     return shape, piece

@@ -36,7 +36,7 @@ class PartialRuns:
         wanted = FetchPlan(self._graph, fetches)
         fed = feeds.tensors_of(self._graph, feed_list)
         if not wanted.tensors and not wanted.targets:
-            raise InvalidArgumentError(None, None, "Must specify at least one target to fetch or execute.")
+            raise InvalidArgumentError.of("Must specify at least one target to fetch or execute.")
         step = backend.prepare_partial(fed, wanted.tensors, wanted.targets)
         handle = f"partial-run-{next(self._numbers)}"
         self._open[handle] = _Open(step, set(fed), set(wanted.tensors))
@@ -52,8 +52,8 @@ class PartialRuns:
             raise RuntimeError(f"partial_run() requires empty target_list: operations have no value, but {names} are fetched")
         run = self._open.get(handle)
         if run is None:
-            raise InvalidArgumentError(
-                None, None, f"Must run 'setup' before performing partial runs! The run {handle!r} was not set up or is over"
+            raise InvalidArgumentError.of(
+                f"Must run 'setup' before performing partial runs! The run {handle!r} was not set up or is over"
             )
         fetched = run.step.run(values, wanted.tensors)
         run.unfed.difference_update(values)

@@ -56,9 +56,7 @@ def _address_of(target: str) -> str:
 
 
 def _unknown_target(target: str) -> NotFoundError:
-    return NotFoundError(
-        None,
-        None,
+    return NotFoundError.of(
         f"No session factory registered for the given session options: {{target: {target!r}}}. A target is '' for this process "
         "or 'grpc://host:port' for a server",
     )

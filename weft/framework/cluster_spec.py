@@ -133,7 +133,7 @@ def split_address(address: str) -> tuple[str, int]:
     """Host and port of `host:port` or `[v6]:port`; InvalidArgumentError when there is no port."""
     host, colon, port = address.rpartition(":")
     if not colon or not port.isdigit() or int(port) > 65535:
-        raise InvalidArgumentError(
-            None, None, f"Could not parse port of address {address!r}: expected 'host:port' with a port from 0 to 65535"
+        raise InvalidArgumentError.of(
+            f"Could not parse port of address {address!r}: expected 'host:port' with a port from 0 to 65535"
         )
     return host.strip("[]"), int(port)

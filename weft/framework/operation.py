@@ -6,7 +6,6 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from weft.errors import InvalidArgumentError
 from weft.framework import attr_value, device_spec
 from weft.framework.default_stack import default_sessions
 from weft.framework.dtypes import DType
@@ -339,8 +338,3 @@ def capture_stack() -> tuple[tuple[Any, int], ...]:
             frames.append((frame.f_code, frame.f_lineno))
         frame = frame.f_back
     return tuple(frames)
-
-
-def invalid_argument(op: Operation, message: str) -> Exception:
-    """An InvalidArgumentError that names this op."""
-    return InvalidArgumentError(None, op, message)

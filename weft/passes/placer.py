@@ -76,13 +76,12 @@ class Placer:
         places = {other: self.placement[other] for other in _tied(op) if other in self.placement}
         if len({device_spec.task_name(device) for device in (*places.values(), self.placement[op])}) > 1:
             listed = ", ".join(f"{other.name!r} on {device}" for other, device in places.items())
-            raise InvalidArgumentError(
-                None,
-                op,
+            raise InvalidArgumentError.of(
                 f"Node {op.name!r} ({op.type}) has bodies that use variables of several tasks: {listed}. A body "
                 f"runs where its node is ({self.placement[op]}), so the variables that it updates, and all resource variables "
                 "that it uses, must be there. Read the others outside of it, for example with tf.identity(variable), and use "
                 "the value inside",
+                op,
             )
 
     def _neighbour(self, op: Operation) -> str | None:
@@ -131,11 +130,10 @@ class Placer:
                     pin = device_spec.merge_names(_without_device(pin), _without_device(wanted))
                     continue
                 others = ", ".join(f"{m.name} ({m.device or 'no device'})" for m in members)
-                raise InvalidArgumentError(
-                    None,
-                    op,
+                raise InvalidArgumentError.of(
                     f"Cannot colocate nodes {members[0].name!r} and {op.name!r} because no device type supports both of them "
                     f"and the other nodes they must be with, or their devices contradict each other: {others}",
+                    op,
                 )
             pin = device_spec.merge_names(pin, wanted)
         return pin
@@ -162,7 +160,7 @@ class Placer:
                 f"Operation was explicitly assigned to {op.device or pin} but available devices are "
                 f"[ {', '.join(sorted(self._devices))} ]. Make sure the device specification refers to a valid device."
             )
-        return InvalidArgumentError(None, op, f"Cannot assign a device for operation {op.name}: {reason}")
+        return InvalidArgumentError.of(f"Cannot assign a device for operation {op.name}: {reason}", op)
 
 
 def _preference(device: str) -> tuple[int, str, int]:

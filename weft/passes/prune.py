@@ -46,7 +46,7 @@ def prune(
                 heapq.heappush(ready, (consumer.id, consumer))
     if len(order) != len(needed):
         names = sorted(op.name for op, count in waiting.items() if count > 0)[:5]
-        raise InvalidArgumentError(None, None, f"Graph has a circle through {names}: their order cannot be satisfied")
+        raise InvalidArgumentError.of(f"Graph has a circle through {names}: their order cannot be satisfied")
     return order
 
 

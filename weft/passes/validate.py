@@ -164,7 +164,7 @@ def _check_ends(part: Partition) -> None:
 
 def _require(holds: bool, rule: str, *found: Operation | Tensor | Edge) -> None:
     if not holds:
-        raise InternalError(None, None, f"After a pass: {rule}: {', '.join(map(_described, found)) or 'nothing is named'}")
+        raise InternalError.of(f"After a pass: {rule}: {', '.join(map(_described, found)) or 'nothing is named'}")
 
 
 def _described(found: Operation | Tensor | Edge) -> str:

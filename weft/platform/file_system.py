@@ -193,5 +193,5 @@ def file_system(path: str) -> tuple[FileSystem, str]:
     except (ValueError, ImportError) as error:
         scheme = path.partition("://")[0]
         message = f"{path}: no file system for {scheme}:// is installed ({error})"
-        raise errors.UnimplementedError(None, None, message) from error
+        raise errors.UnimplementedError.of(message) from error
     return RemoteFileSystem(store), stripped

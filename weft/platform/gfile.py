@@ -51,7 +51,7 @@ class GFile:
         self._binary = "b" in mode
         self._plain_mode = mode.replace("b", "")
         if self._plain_mode not in _MODES:
-            raise errors.InvalidArgumentError(None, None, f"mode is not {' or '.join(map(repr, _MODES))}: {mode!r}")
+            raise errors.InvalidArgumentError.of(f"mode is not {' or '.join(map(repr, _MODES))}: {mode!r}")
         self._files, self._path = _resolve(name)
         self._reader: IO[bytes] | None = None
         self._writer: IO[bytes] | None = None
@@ -73,16 +73,16 @@ class GFile:
     def _readable(self) -> IO[bytes]:
         if self._reader is None:
             if self._plain_mode in ("w", "a"):
-                raise errors.PermissionDeniedError(None, None, "File isn't open for reading")
+                raise errors.PermissionDeniedError.of("File isn't open for reading")
             if self._files.stat(self._path).is_directory:
-                raise errors.FailedPreconditionError(None, None, f"{self._path}; Is a directory")
+                raise errors.FailedPreconditionError.of(f"{self._path}; Is a directory")
             self._reader = self._files.open(self._path, "rb")
         return self._reader
 
     def _writable(self) -> IO[bytes]:
         if self._writer is None:
             if self._plain_mode == "r":
-                raise errors.PermissionDeniedError(None, None, "File isn't open for writing")
+                raise errors.PermissionDeniedError.of("File isn't open for writing")
             mode = {"r+": "r+b", "w+": "wb", "a+": "ab"}.get(self._plain_mode, self._plain_mode + "b")
             self._writer = self._files.open(self._path, mode)
         return self._writer
@@ -117,7 +117,7 @@ class GFile:
             raise TypeError("seek(): offset argument required")
         if whence not in (0, 1, 2):
             message = f"Invalid whence argument: {whence}. Valid values are 0, 1, or 2."
-            raise errors.InvalidArgumentError(None, None, message)
+            raise errors.InvalidArgumentError.of(message)
         self._readable().seek(offset, whence)
 
     def tell(self) -> int:
@@ -210,7 +210,7 @@ def _is_made(dirname: Path) -> bool:
     if IsDirectory(dirname):
         return True
     if Exists(dirname):
-        raise errors.FailedPreconditionError(None, None, f"{os.fsdecode(dirname)} is not a directory")
+        raise errors.FailedPreconditionError.of(f"{os.fsdecode(dirname)} is not a directory")
     return False
 
 
@@ -218,7 +218,7 @@ def ListDirectory(dirname: Path) -> list[str]:
     """Return the names in a directory, in no particular order, without `.` and `..`."""
     files, path = _resolve(dirname)
     if not IsDirectory(dirname):
-        raise errors.NotFoundError(None, None, f"Could not find directory {os.fsdecode(dirname)}")
+        raise errors.NotFoundError.of(f"Could not find directory {os.fsdecode(dirname)}")
     return files.children(path)
 
 
@@ -256,7 +256,7 @@ def Remove(filename: Path) -> None:
     """Delete a file."""
     files, path = _resolve(filename)
     if IsDirectory(filename):
-        raise errors.FailedPreconditionError(None, None, f"{path}; Is a directory")
+        raise errors.FailedPreconditionError.of(f"{path}; Is a directory")
     files.remove(path)
 
 
@@ -294,10 +294,10 @@ def Rename(oldname: Path, newname: Path, overwrite: bool = False) -> None:
     target_files, target = _resolve(newname)
     if files != target_files:
         message = f"{path} and {target} are on different file systems; use Copy and Remove"
-        raise errors.UnimplementedError(None, None, message)
+        raise errors.UnimplementedError.of(message)
     files.rename(path, target)
 
 
 def _check_free(path: Path, overwrite: bool) -> None:
     if not overwrite and Exists(path):
-        raise errors.AlreadyExistsError(None, None, f"file already exists: {os.fsdecode(path)}")
+        raise errors.AlreadyExistsError.of(f"file already exists: {os.fsdecode(path)}")

@@ -10,8 +10,8 @@ from weft.errors import NotFoundError, UnimplementedError
 
 def _refuse(library: str, alternative: str) -> NoReturn:
     if not os.path.exists(library):
-        raise NotFoundError(None, None, f"{library}: cannot open shared object file: No such file or directory")
-    raise UnimplementedError(None, None, f"{library}: weft loads no libraries built for TensorFlow. {alternative}")
+        raise NotFoundError.of(f"{library}: cannot open shared object file: No such file or directory")
+    raise UnimplementedError.of(f"{library}: weft loads no libraries built for TensorFlow. {alternative}")
 
 
 def load_op_library(library_filename: str) -> Any:

@@ -111,7 +111,7 @@ class ChiefWatch:
         for chief, diff in zip(chiefs, diffs, strict=True):
             seen = self._first_seen.setdefault(str(chief), self._clock())
             if diff.is_related or self._clock() - seen >= _STRANGER_S:
-                raise errors.InvalidArgumentError(None, None, _disagreement(chief, diff))
+                raise errors.InvalidArgumentError.of(_disagreement(chief, diff))
         return f"The {chiefs[0]} has none of this replica's variables"
 
     def wait_for_conflict(self, limit_s: float) -> None:

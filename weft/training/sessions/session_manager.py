@@ -207,8 +207,8 @@ class SessionManager:
                 return
             now = time.monotonic()
             if now + poll_s > deadline:
-                raise errors.DeadlineExceededError(
-                    None, None, f"Session was not ready after waiting {limit_s:g} secs. {missing}{about_chief}"
+                raise errors.DeadlineExceededError.of(
+                    f"Session was not ready after waiting {limit_s:g} secs. {missing}{about_chief}"
                 )
             if now >= log_due:
                 tf_logging.info("Waiting for model to be ready. %s%s", missing, about_chief)
