@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from weft.framework import device_spec, op_def
+from weft.framework import device_spec
 from weft.framework.dtypes import resource
 from weft.framework.func_graph import FuncGraph, handle_attrs, is_updated
 from weft.framework.operation import Operation, Tensor
 from weft.ops.array.identity import identity_node
+from weft.ops.declaration import Role, definition_of
 from weft.ops.state.resource_state import read_variable_op
 
 
@@ -37,7 +38,7 @@ def read_inside(functions: Sequence[FuncGraph]) -> None:
     """Let a loop's functions read a variable themselves that one of them updates, at the beginning of each iteration."""
     for function in functions:
         for outer, argument in list(function.captures.items()):
-            reference = outer.op.inputs[0] if outer.op.type == "Identity" else None
+            reference = outer.op.inputs[0] if outer.op.op_def is definition_of(identity_node) else None
             if reference is not None and reference.dtype.is_ref and _is_updated(functions, reference):
                 _read_anew(function, argument, reference)
 
@@ -61,7 +62,8 @@ def _read_anew(function: FuncGraph, argument: Tensor, reference: Tensor) -> None
 
 def _is_only_read(functions: Sequence[FuncGraph], handle: Tensor) -> bool:
     consumers = [op for function in functions for op in function.captures[handle].consumers()]
-    return "_handle_dtype" in handle_attrs(handle) and bool(consumers) and all(op.type == "ReadVariableOp" for op in consumers)
+    is_only_read = bool(consumers) and all(op.op_def.role is Role.READ for op in consumers)
+    return is_only_read and "_handle_dtype" in handle_attrs(handle)
 
 
 def _task(handle: Tensor) -> str:
@@ -85,5 +87,6 @@ def _replaced(functions: Sequence[FuncGraph], handle: Tensor) -> Tensor:
 
 def _pass_on(read: Operation) -> None:
     """Make a read of a handle a node that hands the value on."""
-    read.op_def, read.type = op_def.lookup("Identity"), "Identity"
+    read.op_def = definition_of(identity_node)
+    read.type = read.op_def.name
     read.attrs = {"T": read.outputs[0].dtype.base_dtype, **{k: v for k, v in read.attrs.items() if k.startswith("_")}}

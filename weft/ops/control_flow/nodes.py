@@ -135,7 +135,9 @@ def function_name(scope: str, role: str) -> str:
 
 def has_state(functions: Sequence[FuncGraph]) -> bool:
     """Whether a node in one of the functions reads or changes state."""
-    return any(op.op_def.stateful and op.type != "_Arg" for function in functions for op in function.get_operations())
+    return any(
+        op.op_def.stateful and op.op_def.role is not Role.ARGUMENT for function in functions for op in function.get_operations()
+    )
 
 
 def share_captures(functions: Sequence[FuncGraph]) -> list[Tensor]:

@@ -41,7 +41,7 @@ def var_handle_op(
 def handle_shape(handle: Tensor) -> Dims:
     """What is known of the shape of the variable behind a handle."""
     # In the body of a branch or loop an argument stands for the handle.
-    return handle.op.attrs["shape"] if handle.op.type == "VarHandleOp" else handle.op.attrs.get("_handle_shape")
+    return handle.op.attrs["shape"] if handle.op.op_def.role is Role.VARIABLE else handle.op.attrs.get("_handle_shape")
 
 
 def _value_shape(node: Operation) -> list[Dims]:

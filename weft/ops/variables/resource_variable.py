@@ -15,6 +15,7 @@ from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import Dims, TensorShape, as_dims, dims_compatible
 from weft.ops.array.identity import identity_node
 from weft.ops.control_flow.init_scope import init_scope
+from weft.ops.declaration import Role
 from weft.ops.state import resource_state as state
 from weft.ops.variables.initialized_value import guarded_initial_value, initialized_value
 from weft.ops.variables.variable import Variable
@@ -74,7 +75,7 @@ class ResourceVariable(Variable, use_resource=True):
         super()._restore(variable_def, import_scope)
         graph, handle = get_default_graph(), self._variable.op
         self._shape, self._dtype = handle.attrs["shape"], handle.attrs["dtype"]
-        self._graph_element, self._is_cached = self._snapshot, self._snapshot.op.type != "ReadVariableOp"
+        self._graph_element, self._is_cached = self._snapshot, self._snapshot.op.op_def.role is not Role.READ
         self._is_initialized_op = graph.get_tensor_by_name(f"{handle.name}/IsInitialized/VarIsInitializedOp:0")
 
     # What it is.

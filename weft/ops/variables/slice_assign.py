@@ -11,8 +11,8 @@ from weft.framework.aliases import Array, ArrayModule, Result, TensorLike, Varia
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.ops.array.slicing import MASKS, plan
-from weft.ops.declaration import no_outputs, op, same_as_input
+from weft.ops.array.slicing import MASKS, plan, strided_slice_node
+from weft.ops.declaration import Role, definition_of, no_outputs, op, same_as_input
 from weft.ops.state.reference_state import INDICES
 from weft.ops.state.resource_state import read_variable_op
 
@@ -66,7 +66,7 @@ class VariableSlice(Tensor):
 def sliced(variable: VariableLike, slice_spec: Any) -> Tensor:
     """`variable[slice_spec]`, as a tensor that can be assigned to when it is a plain slice."""
     tensor: Tensor = variable.value()[slice_spec]
-    if tensor.op.type == "StridedSlice":
+    if tensor.op.op_def is definition_of(strided_slice_node):
         tensor.__class__ = VariableSlice
     return tensor
 
@@ -74,7 +74,7 @@ def sliced(variable: VariableLike, slice_spec: Any) -> Tensor:
 def _assign_slice(tensor: Tensor, value: TensorLike, name: str | None) -> Tensor:
     op_ = tensor.op
     read = op_.inputs[0]
-    while read.op.type == "Identity" and not read.op.inputs[0].dtype.is_ref:
+    while read.op.op_def.role is Role.ALIAS and not read.op.inputs[0].dtype.is_ref:
         read = read.op.inputs[0]
     state = read.op.inputs[0]
     masks = {key: op_.attrs[key] for key in MASKS}
