@@ -112,7 +112,7 @@ class _StatusError(OpError):
         super().__init__(node_def, op, message, self._code)
 
     @classmethod
-    def of(cls, message: str, op: Any = None) -> Self:
+    def of(cls, message: str, op: object = None) -> Self:
         """The error with a message, and of the operation that failed if there is one."""
         return cls(None, op, message)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any, Final
 
-from tensorboard.compat.proto import graph_pb2
+from tensorboard.compat.proto import graph_pb2, node_def_pb2
 
 from weft.client.frozen_functions import GATHER, READ, freeze_functions
 from weft.framework import dtypes, op_def, tensor_util
@@ -57,7 +57,7 @@ def convert_variables_to_constants(
     return output
 
 
-def _is_handle(variable: Any) -> bool:
+def _is_handle(variable: node_def_pb2.NodeDef) -> bool:
     return not op_def.lookup(variable.op).outputs[0].is_ref
 
 

@@ -21,7 +21,7 @@ import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypedDict, Unpack
+from typing import Any, Final, TypeAlias, TypedDict, TypeVar, Unpack
 
 from weft.framework import dtypes
 from weft.framework.dtypes import DType
@@ -47,6 +47,14 @@ _ANNOTATION_KINDS: Final = {
 }
 
 REQUIRED: Final = inspect.Parameter.empty
+
+_T = TypeVar("_T")
+
+OfNode: TypeAlias = Callable[[Any], _T]
+"""What is told of a node; its Operation is made of an OpDef, so that this module cannot name it."""
+
+Rule: TypeAlias = Callable[..., Any]
+"""A kernel, a gradient rule or a check: its parameters are the op's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,16 +95,16 @@ class Traits(TypedDict, total=False):
     stateful: bool
     compiled_only: bool
     shape_only: bool
-    known_elements: Callable[[Any], Dims]
+    known_elements: OfNode[Dims]
     reshapes: bool
     memory_bound: bool
     static: Sequence[str]
-    dynamic: Callable[[Any], frozenset[str]] | None
+    dynamic: OfNode[frozenset[str]] | None
     updates: Sequence[str]
     reads: Sequence[str]
     allows_uninitialized: bool
     by_row: bool
-    ahead: Callable[..., Any] | None
+    ahead: Rule | None
     by_element: Sequence[str]
     check: Callable[..., None] | None
     checks_traced: bool
@@ -116,10 +124,10 @@ class OpDef:
     inputs: tuple[ArgDef, ...]
     outputs: tuple[ArgDef, ...]
     attrs: Mapping[str, AttrDef]
-    kernel: Callable[..., Any]
+    kernel: Rule
     kernel_attrs: tuple[str, ...]
-    infer: Callable[[Any], Sequence[Any]]
-    gradient: Callable[..., Any] | None
+    infer: OfNode[Sequence[Dims]]
+    gradient: Rule | None
     is_host: bool
     """The kernel takes a context: it runs on NumPy values only and may block or touch the task's state."""
     takes_xp: bool
@@ -133,7 +141,7 @@ class OpDef:
     """The kernel needs JAX; a stage with it is never interpreted on NumPy."""
     shape_only: bool = False
     """The value depends on the inputs' shapes alone."""
-    known_elements: Callable[[Any], Dims] | None = None
+    known_elements: OfNode[Dims] | None = None
     """`known_elements(op)` of an op that makes shapes: the elements of its first output, an integer vector or scalar, None for
     each that only a run tells. It is asked where the value is not known as a whole."""
     reshapes: bool = False
@@ -143,7 +151,7 @@ class OpDef:
 
     static: Sequence[str] = ()
     """The inputs whose values must be known while a stage is compiled: shapes, axes, permutations."""
-    dynamic: Callable[[Any], frozenset[str]] | None = None
+    dynamic: OfNode[frozenset[str]] | None = None
     """`dynamic(op)` tells which of the static inputs this very node can be compiled without knowing."""
 
     updates: Sequence[str] = ()
@@ -156,7 +164,7 @@ class OpDef:
     by_row: bool = False
     """A gather or an update whose cost on NumPy is that of the rows that it names, not that of the variable, which is the
     first input. Such an update changes arrays in place that come to it writable, and all it updates come first."""
-    ahead: Callable[..., Any] | None = None
+    ahead: Rule | None = None
     """`ahead(*inputs)` of an update `by_row` gets the inputs behind the variables and works out all that these alone tell, so
     that the variables are locked for less time; where that is done, the kernel gets the result as `ahead=`."""
     by_element: Sequence[str] = ()
@@ -197,7 +205,7 @@ def not_differentiable(op: Any, *output_grads: Any) -> list[None]:
 
 
 _REGISTRY: Final[dict[str, OpDef]] = {}
-_GRADIENTS: Final[dict[str, Callable[..., Any] | None]] = {}
+_GRADIENTS: Final[dict[str, Rule | None]] = {}
 
 
 def register(op_def: OpDef) -> None:
@@ -231,7 +239,7 @@ def registered() -> list[OpDef]:
     return [_REGISTRY[name] for name in sorted(_REGISTRY)]
 
 
-def register_gradient(name: str, function: Callable[..., Any] | None) -> None:
+def register_gradient(name: str, function: Rule | None) -> None:
     """Give op type or gradient name `name` a gradient function, None for an op without one; a second one is an error."""
     declared = _REGISTRY.get(name)
     if name in _GRADIENTS or (declared is not None and declared.gradient is not None):
@@ -239,7 +247,7 @@ def register_gradient(name: str, function: Callable[..., Any] | None) -> None:
     _GRADIENTS[name] = function
 
 
-def lookup_gradient(name: str) -> Callable[..., Any] | None:
+def lookup_gradient(name: str) -> Rule | None:
     """The gradient function of an op type or of a name given to RegisterGradient.
 
     None for an op type that was registered to have none. LookupError when nothing is known, or no rule was declared.
@@ -300,12 +308,12 @@ def parse_signature(
 def declare(
     name: str,
     signature: str,
-    kernel: Callable[..., Any],
+    kernel: Rule,
     *,
-    infer: Callable[[Any], Sequence[Any]],
-    gradient: Callable[..., Any] | None,
+    infer: OfNode[Sequence[Dims]],
+    gradient: Rule | None,
     types: Mapping[str, Sequence[DType]] | None = None,
-    defaults: Mapping[str, Any] | None = None,
+    defaults: Mapping[str, object] | None = None,
     **traits: Unpack[Traits],
 ) -> OpDef:
     """Make and register an OpDef from a kernel and its signature; see the module's text for the rules.

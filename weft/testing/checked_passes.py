@@ -6,7 +6,7 @@ import contextlib
 import functools
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Final
 
 from weft.framework.operation import Operation, Tensor
 from weft.passes import partition as partition_pass
@@ -49,9 +49,9 @@ def _checked_settled_fetches(part: Partition) -> dict[Tensor, list[Operation]]:
     return part.settled
 
 
-_PARTITION = partition_pass.partition
-_SETTLED_FETCHES = settled_pass.settled_fetches
-_CHECKED: tuple[tuple[Callable[..., Any], Callable[..., Any]], ...] = (
+_PARTITION: Final = partition_pass.partition
+_SETTLED_FETCHES: Final = settled_pass.settled_fetches
+_CHECKED: Final[tuple[tuple[Callable[..., object], Callable[..., object]], ...]] = (
     (Staging, CheckedStaging),
     (_PARTITION, functools.wraps(_PARTITION)(_checked_partition)),
     (_SETTLED_FETCHES, functools.wraps(_SETTLED_FETCHES)(_checked_settled_fetches)),
@@ -65,7 +65,7 @@ def checked_passes() -> Iterator[None]:
     Raises:
         InternalError: in the block, where a pass is called whose result breaks a rule.
     """
-    replaced: list[tuple[dict[str, Any], str, Any]] = []
+    replaced: list[tuple[dict[str, object], str, object]] = []
     for name, module in list(sys.modules.items()):
         if name == __name__:
             continue
@@ -77,5 +77,5 @@ def checked_passes() -> Iterator[None]:
     try:
         yield
     finally:
-        for names, key, plain in replaced:
-            names[key] = plain
+        for names, key, original in replaced:
+            names[key] = original
