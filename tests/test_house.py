@@ -40,7 +40,7 @@ _ANYS = {
     "framework": 462,
     "models": 1077,
     "ops": 3902,
-    "passes": 3,
+    "passes": 0,
     "platform": 36,
     "protocol": 28,
     "runtime": 445,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tensorboard.compat.proto import graph_pb2, node_def_pb2
 
 from weft.framework.graph_def import to_node_def
@@ -99,7 +97,7 @@ class _Writer:
             node.attr["index"].i = number
 
 
-def _set_type(node: node_def_pb2.NodeDef, attr: str, source: Any) -> None:
+def _set_type(node: node_def_pb2.NodeDef, attr: str, source: Tensor | Operation) -> None:
     if isinstance(source, Tensor):
         node.attr[attr].type = source.dtype.base_dtype.as_datatype_enum
 

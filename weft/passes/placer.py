@@ -10,12 +10,13 @@ of a cluster places alike.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from weft.errors import InvalidArgumentError
 from weft.framework import device_spec
 from weft.framework.dtypes import resource
 from weft.framework.func_graph import bodies_of, input_arguments
+from weft.framework.node_types import group
 from weft.framework.op_role import Role
 from weft.framework.operation import Operation
 
@@ -214,9 +215,9 @@ def _types_of(op: Operation) -> str:
 
 def _tied(op: Operation) -> Iterable[Operation]:
     """The operations that must be on the same device as `op`."""
-    for group in op.attrs.get("_class", ()):
-        if group.startswith("loc:@"):
-            other = op.graph.operations.get(group[5:])
+    for place in op.attrs.get("_class", ()):
+        if place.startswith("loc:@"):
+            other = op.graph.operations.get(place[5:])
             if other is not None:
                 yield other
     if op.op_def.bodies:
@@ -225,26 +226,20 @@ def _tied(op: Operation) -> Iterable[Operation]:
             if wanted.dtype.is_ref or tensor.dtype is resource:
                 yield tensor.op
         return
-    for tensor, arg in zip(op.inputs, _input_args(op), strict=True):
-        if (arg.is_ref and tensor.dtype.is_ref) or tensor.dtype is resource:
+    for tensor, is_tied in zip(op.inputs, _taken_by_reference(op), strict=True):
+        if is_tied or tensor.dtype is resource:
             yield tensor.op
 
 
-def _input_args(op: Operation) -> list[Any]:
-    if not any(t.dtype.is_ref for t in op.inputs):
-        return [_NOT_REF] * len(op.inputs)
-    from_def: list[Any] = []
-    for arg in op.op_def.inputs:
-        count = op.attrs[arg.number_attr] if arg.number_attr else len(op.attrs[arg.type_list_attr]) if arg.type_list_attr else 1
-        from_def.extend([arg] * count)
-    return from_def
-
-
-class _NotRef:
-    is_ref = False
-
-
-_NOT_REF: Final = _NotRef()
+def _taken_by_reference(op: Operation) -> list[bool]:
+    """For each input of a node, whether it is a reference that the op takes as one."""
+    if not any(tensor.dtype.is_ref for tensor in op.inputs):
+        return [False] * len(op.inputs)
+    return [
+        arg.is_ref and tensor.dtype.is_ref
+        for arg, members in group(op.op_def.inputs, op.attrs, op.inputs)
+        for tensor in (members if isinstance(members, list) else [members])
+    ]
 
 
 def _groups(ops: Sequence[Operation]) -> list[list[Operation]]:
@@ -263,9 +258,9 @@ def _groups(ops: Sequence[Operation]) -> list[list[Operation]]:
     for op in ops:
         members.setdefault(find(op), []).append(op)
     # A tie to a node outside this run still counts: its pin is part of the group.
-    for root, group in members.items():
-        if root not in group and (root.device or len(group) == 1):
-            group.append(root)
+    for root, tied in members.items():
+        if root not in tied and (root.device or len(tied) == 1):
+            tied.append(root)
     return list(members.values())
 
 
