@@ -30,14 +30,14 @@ _PYTHONS = frozenset(("_asdict", "_exit", "_fields", "_getframe", "_make", "_rep
 # `Any` at most, by package, imports aside.
 _ANYS = {
     "api": 62,
-    "autodiff": 78,
+    "autodiff": 60,
     "checkpoint": 22,
     "client": 161,
     "distributed": 57,
     "errors": 11,
     "events": 22,
     "examples": 26,
-    "framework": 462,
+    "framework": 451,
     "models": 1077,
     "ops": 3902,
     "passes": 0,

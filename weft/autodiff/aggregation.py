@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final, TypeAlias
 
 from weft.framework import dtypes
 from weft.framework.graph import get_default_graph
@@ -13,6 +13,8 @@ from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.joining import concat
 from weft.ops.math.casting import cast
 from weft.ops.math.elementwise import add_n
+
+Gradient: TypeAlias = "Tensor | IndexedSlices"
 
 
 class AggregationMethod:
@@ -40,7 +42,7 @@ def checked_method(method: int | None) -> int:
     return method
 
 
-def aggregate(op: Operation, index: int, contributions: Sequence[Any], method: int) -> Any:
+def aggregate(op: Operation, index: int, contributions: Sequence[Gradient], method: int) -> Gradient | None:
     """The sum of the contributions to output `index` of `op`: IndexedSlices when all are, None when there are none.
 
     Raises:
@@ -53,15 +55,18 @@ def aggregate(op: Operation, index: int, contributions: Sequence[Any], method: i
         )
     if len(contributions) < 2:
         return contributions[0] if contributions else None
-    if all(isinstance(each, IndexedSlices) for each in contributions):
-        return _joined(contributions)
-    if not all(isinstance(each, Tensor) for each in contributions):
-        return add_n([convert_to_tensor(each) for each in contributions])
+    slices = [each for each in contributions if isinstance(each, IndexedSlices)]
+    if len(slices) == len(contributions):
+        return _joined(slices)
+    if slices:
+        dense: Tensor = add_n([convert_to_tensor(each) for each in contributions])
+        return dense
+    tensors = [each for each in contributions if isinstance(each, Tensor)]
     if method == AggregationMethod.ADD_N:
-        return _add_by_device(contributions)
+        return _add_by_device(tensors)
     with get_default_graph().name_scope(f"{op.name}_gradient_sum"):
-        total = contributions[0]
-        for each in contributions[1:]:
+        total = tensors[0]
+        for each in tensors[1:]:
             total = add_n([total, each])
         return total
 

@@ -12,13 +12,15 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import Any, Final
 
-from weft.autodiff.aggregation import aggregate, checked_method
+from weft.autodiff.aggregation import Gradient, aggregate, checked_method
 from weft.framework import dtypes, op_def
+from weft.framework.aliases import Gradients
 from weft.framework.dtypes import DType
 from weft.framework.func_graph import FuncGraph
 from weft.framework.graph import Graph, get_default_graph
 from weft.framework.indexed_slices import IndexedSlices
 from weft.framework.op_builder import graph_of
+from weft.framework.op_def import Rule
 from weft.framework.op_role import Role
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
@@ -117,14 +119,14 @@ def _zeros_of(x: Any) -> Any:
 # Where the walk starts.
 
 
-def _start_gradients(ys: Sequence[Tensor], grad_ys: Sequence[Any], graph: Graph, colocate: bool) -> list[Any]:
+def _start_gradients(ys: Sequence[Tensor], grad_ys: Sequence[Any], graph: Graph, colocate: bool) -> list[Gradient]:
     if len(grad_ys) != len(ys):
         raise ValueError(f"Length mismatch. Passed {len(grad_ys)} grad_ys for {len(ys)} ys")
     given = [
         None if grad is None else convert_to_tensor_or_indexed_slices(grad, name=f"grad_y_{index}")
         for index, grad in enumerate(grad_ys)
     ]
-    starts: list[Any] = []
+    starts: list[Gradient] = []
     for index, (y, grad) in enumerate(zip(ys, given, strict=True)):
         with _beside(graph, y.op, colocate):
             starts.append(_ones(y, index) if grad is None else _checked_start(y, grad, index))
@@ -142,14 +144,15 @@ def _ones(y: Tensor, index: int) -> Tensor:
         return ones
 
 
-def _checked_start(y: Tensor, grad: Any, index: int) -> Any:
+def _checked_start(y: Tensor, grad: Gradient, index: int) -> Gradient:
     dtype, found = y.dtype.base_dtype, grad.dtype.base_dtype
     name = f"grad_ys_{index}"
     problem = _start_problem(y, dtype, found)
     if problem:
         raise TypeError(problem)
     if isinstance(grad, Tensor):
-        return identity_node(grad, name=name)
+        start: Tensor = identity_node(grad, name=name)
+        return start
     dense_shape = None if grad.dense_shape is None else identity_node(grad.dense_shape, name=f"{name}_shape")
     values = identity_node(grad.values, name=f"{name}_values")
     return IndexedSlices(values, identity_node(grad.indices, name=f"{name}_indices"), dense_shape)
@@ -172,7 +175,7 @@ def _start_problem(y: Tensor, dtype: DType, found: DType) -> str:
     return f"Gradient type {found.name} generated for {kind} tensor {y} with type {dtype.name} must be {wanted}"
 
 
-def _beside(graph: Graph, op: Operation, colocate: bool) -> Any:
+def _beside(graph: Graph, op: Operation, colocate: bool) -> contextlib.AbstractContextManager[None]:
     return graph.colocate_with(op) if colocate else contextlib.nullcontext()
 
 
@@ -194,8 +197,8 @@ class _Walk:
         self._colocate = colocate
         self._gate = gate
         self._method = method
-        self._received: dict[Tensor, list[Any]] = {}
-        self._summed: dict[Tensor, Any] = {}
+        self._received: dict[Tensor, list[Gradient]] = {}
+        self._summed: dict[Tensor, Gradient | None] = {}
         self._waiting: defaultdict[Operation, int] = defaultdict(int)
         # Where the walk begins in a branch or loop body and an x is outside of it, it goes on from the body's arguments to the
         # tensors around that they stand for.
@@ -215,7 +218,7 @@ class _Walk:
     def _inputs(self, op: Operation) -> Sequence[Tensor]:
         return [self._behind[op]] if op in self._behind else op.inputs
 
-    def run(self, ys: Sequence[Tensor], starts: Sequence[Any]) -> list[Any]:
+    def run(self, ys: Sequence[Tensor], starts: Sequence[Gradient]) -> list[Gradient | None]:
         """Differentiate every op between `ys` and the xs, consumers first, and return the gradients of the xs."""
         for y, start in zip(ys, starts, strict=True):
             self._received.setdefault(y, []).append(start)
@@ -268,10 +271,12 @@ class _Walk:
         """Sum what the outputs of `op` have received and hand it on to its inputs."""
         incoming = [aggregate(op, i, self._received.get(t, ()), self._method) for i, t in enumerate(op.outputs)]
         self._summed.update(zip(op.outputs, incoming, strict=True))
-        if is_end or all(gradient is None for gradient in incoming):
+        arrived = [gradient for gradient in incoming if gradient is not None]
+        if is_end or not arrived:
             return
         if op in self._behind:
-            self._received.setdefault(self._behind[op], []).append(incoming[0])
+            # An argument has one output.
+            self._received.setdefault(self._behind[op], []).extend(arrived)
             return
         rule = _rule_of(op)
         if rule is None:
@@ -284,7 +289,7 @@ class _Walk:
                 _narrow(op, tensor, gradient)
                 self._received.setdefault(tensor, []).append(gradient)
 
-    def _outgoing(self, op: Operation, rule: Any, incoming: Sequence[Any]) -> list[Any]:
+    def _outgoing(self, op: Operation, rule: Rule, incoming: Sequence[Gradient | None]) -> Gradients:
         with self._graph.original_op(op):
             outgoing = _as_list(rule(op, *incoming))
             if len(outgoing) != len(op.inputs) and op.op_def.role is not Role.LOOP:
@@ -302,14 +307,14 @@ def is_trainable(tensor: Tensor) -> bool:
     return tensor.dtype.base_dtype in _DIFFERENTIABLE
 
 
-def _filled(tensor: Tensor, gradient: Any) -> Any:
+def _filled(tensor: Tensor, gradient: Gradient | None) -> Gradient | None:
     # A rule of an op with several outputs may rely on every differentiable one having a gradient.
     if gradient is not None or not is_trainable(tensor) or tensor.dtype.base_dtype in (dtypes.resource, dtypes.variant):
         return gradient
     return zeros_like(tensor)
 
 
-def _rule_of(op: Operation) -> Any:
+def _rule_of(op: Operation) -> Rule | None:
     try:
         return op_def.lookup_gradient(op.attrs.get("_gradient_op_type") or op.type)
     except LookupError:
@@ -320,7 +325,7 @@ def _rule_of(op: Operation) -> Any:
         ) from None
 
 
-def _narrow(op: Operation, tensor: Tensor, gradient: Any) -> None:
+def _narrow(op: Operation, tensor: Tensor, gradient: Gradient) -> None:
     """Add what the input's shape says to the gradient's; ValueError when they contradict each other."""
     if not isinstance(gradient, Tensor) or tensor.dtype is dtypes.resource:
         return
