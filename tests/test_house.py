@@ -117,7 +117,7 @@ def _masked(tree: ast.Module) -> Iterator[str]:
 # Still to be mended.
 _MASKED = frozenset(
     (
-        "channel/shared_memory/segment.py", "ops/variables/options.py", "ops/variables/variable.py", "platform/interrupts.py",
+        "channel/shared_memory/segment.py", "ops/variables/options.py", "ops/variables/variable.py",
         "protocol/tensor_frame.py", "runtime/program/program.py", "runtime/xla/calling_thread.py", "runtime/xla/xla_process.py",
     )
 )  # fmt: skip

@@ -21,8 +21,8 @@ from weft.channel.listener import Listener, has_token
 from weft.channel.transport.memory import CAPACITY_BYTES, memory_pair
 from weft.channel.transport.transport import Transport
 from weft.channel.transport.unix import UnixTransport
-from weft.channel.waiting.doorbell import own_doorbell
-from weft.channel.waiting.reading_crew import ReadingCrew
+from weft.channel.waiting.reader_pool import ReaderPool
+from weft.channel.waiting.wakeup_pipe import of_this_thread
 from weft.errors import UnavailableError
 from weft.protocol.messages import PROTOCOL_VERSION, Abort, Goodbye, Hello, Message, Ping, Pong, Push, Welcome
 from weft.protocol.protocol_error import LocalProtocolError, RemoteProtocolError
@@ -39,7 +39,7 @@ def open_descriptors() -> set[str]:
 
 @pytest.fixture(autouse=True)
 def _nothing_is_left() -> Iterator[None]:
-    own_doorbell()  # the thread keeps it
+    assert of_this_thread.pipe  # the thread keeps it
     before = open_descriptors()
     running = set(threading.enumerate())
     yield
@@ -50,24 +50,24 @@ def _nothing_is_left() -> Iterator[None]:
     assert open_descriptors() <= before
 
 
-@pytest.fixture(params=["unix", "tcp", "shared", "memory", "narrow memory", "read-ahead", "read-ahead crew"])
+@pytest.fixture(params=["unix", "tcp", "shared", "memory", "narrow memory", "read-ahead", "read-ahead pool"])
 def open_pair(request: pytest.FixtureRequest) -> Iterator[OpenPair]:
     """Opens connections by every transport: of a client, and of a task, which has shared memory as well; and in memory.
 
-    A client's other end is read by a crew, a task's by a thread of its own.
+    A client's other end is read by a pool, a task's by a thread of its own.
     """
     yield from (_by_listener if request.param in ("unix", "tcp", "shared") else _in_memory)(request.param)
 
 
 def _in_memory(kind: str) -> Iterator[OpenPair]:
-    crew = ReadingCrew("test") if kind.endswith("crew") else None
+    pool = ReaderPool("test") if kind.endswith("pool") else None
     connections: list[Connection] = []
 
     def open_it(left: Endpoint, right: Endpoint, max_queued_bytes: int) -> tuple[Channel, Channel]:
         ends: list[Transport] = [*memory_pair(1 << 16 if kind.startswith("narrow") else CAPACITY_BYTES)]
         if kind.startswith("read-ahead"):
             ends = [ReadAhead(end) for end in ends]
-        for end, endpoint, reader in zip(ends, (left, right), (None, crew), strict=True):
+        for end, endpoint, reader in zip(ends, (left, right), (None, pool), strict=True):
             connection = Connection(end, endpoint.on_message, endpoint.on_closed, "peer", max_queued_bytes=max_queued_bytes)
             connection.start(reader)
             connections.append(connection)
@@ -77,8 +77,8 @@ def _in_memory(kind: str) -> Iterator[OpenPair]:
     for connection in connections:
         connection.abort(None)
         connection.join()
-    if crew is not None:
-        crew.join()
+    if pool is not None:
+        pool.join()
 
 
 def _by_listener(kind: str) -> Iterator[OpenPair]:
@@ -269,7 +269,8 @@ def test_an_owner_that_fails_to_take_note_of_the_end_is_logged(caplog: pytest.Lo
 class Interrupted:
     """Stands for a wait or a handler during which Ctrl-C is pressed."""
 
-    def look(self, *args: object) -> list[tuple[int, int]]:
+    @property
+    def skips(self) -> int:
         raise KeyboardInterrupt
 
 
@@ -277,7 +278,7 @@ def test_an_interrupted_waiter_leaves_the_connection_in_order(wired: Wired, monk
     raw, connection, endpoint = wired
     let_waiters_read(connection, endpoint, lambda: raw.sendall(frame(Pong(1))))
     with monkeypatch.context() as patch:
-        patch.setattr(connection.reader, "_waiters_busy_poll", Interrupted())
+        patch.setattr(connection, "_quick", Interrupted())
         with pytest.raises(KeyboardInterrupt):
             connection.wait_for(lambda: False)
     raw.sendall(frame(Abort(1, 1, "")))
@@ -286,7 +287,7 @@ def test_an_interrupted_waiter_leaves_the_connection_in_order(wired: Wired, monk
 
 def test_a_waiter_interrupted_while_it_handles_a_message_ends_the_connection() -> None:
     raw, sock = socket.socketpair()
-    endpoint = Endpoint(lambda connection, message: Interrupted().look() if isinstance(message, Abort) else None)
+    endpoint = Endpoint(lambda connection, message: Interrupted().skips if isinstance(message, Abort) else None)
     connection = Connection(UnixTransport(sock), endpoint.on_message, endpoint.on_closed, "peer")
     connection.start()
     with raw:

@@ -6,7 +6,7 @@ so a step continues without a hop. That thread must not wait for the peer, or no
 
 A connection's life, from its construction to `on_closed`, is that of `ConnectionLife`, whoever reads it:
 
-    start        a thread of its own, or a crew, reads from now on; messages may be sent before
+    start        a thread of its own, or a pool, reads from now on; messages may be sent before
     close        its goodbye follows what is queued; no message is handled any more
     a loss       by the peer's end or goodbye, a failure, an abort, a handler that raises, or a close that takes too long
     the release  on the thread that has read last: descriptors go back, and the owner is told, once
@@ -24,11 +24,12 @@ from weft.channel.message_reader import MessageReader
 from weft.channel.outbox import MAX_QUEUED_BYTES, Outbox
 from weft.channel.shared_memory.exchange import PayloadExchange
 from weft.channel.transport.transport import Transport
-from weft.channel.waiting.reading_crew import ReadingCrew
-from weft.channel.waiting.wait import role
+from weft.channel.waiting.reader_pool import ReaderPool
+from weft.channel.waiting.wait import role, wait_until
 from weft.errors import UnavailableError
 from weft.platform.fork_release import release_in_children
-from weft.platform.interrupts import deferred_interrupts, may_be_interrupted
+from weft.platform.interrupts import deferred_interrupts, main_thread
+from weft.platform.quick_lately import QuickLately
 from weft.protocol.connection_life import ConnectionLife, LifeState
 from weft.protocol.messages import Goodbye, Hello, Message, Ping, Pong, Reject, Welcome
 from weft.protocol.protocol_error import ProtocolError, RemoteProtocolError
@@ -56,7 +57,7 @@ class Connection:
 
     `on_message(connection, message)` is called for one message at a time, in order, on a thread that reads; a message's
     arrays are the callee's for good. If it raises, this connection is closed and nothing else.
-    `on_closed(connection, cause)` is called exactly once, last, on the connection's thread, or its crew's; the cause is None
+    `on_closed(connection, cause)` is called exactly once, last, on the connection's thread, or its pool's; the cause is None
     after `close` here or there. Pings are answered here. `peer` is what the other side called itself; `outbox` knows what
     waits for it, and `reader` who reads what it sends. Any thread may call any method. A connection that is never started
     leaves the transport to be closed by its maker.
@@ -90,8 +91,9 @@ class Connection:
             decoder.borrower = exchange.borrower
         self.outbox = Outbox(transport, name, max_queued_bytes, self._lose)
         self.reader = MessageReader(transport, name, decoder, received, self._handle, self._lose, self._finish)
+        self._quick = QuickLately()  # of those that wait for messages
         self._thread: threading.Thread | None = None
-        self._crew: ReadingCrew | None = None
+        self._pool: ReaderPool | None = None
         self._lock = threading.Lock()  # guards the moves of the life
         self._life = ConnectionLife()
         self._close_timer: threading.Timer | None = None
@@ -117,28 +119,28 @@ class Connection:
         """The kind of transport that carries this connection, such as "unix" or "tcp"."""
         return self._transport.kind
 
-    def start(self, crew: ReadingCrew | None = None) -> None:
-        """Have the connection read: by the crew, or by a thread of its own.
+    def start(self, pool: ReaderPool | None = None) -> None:
+        """Have the connection read: by the pool, or by a thread of its own.
 
-        With a crew, this thread handles the messages that came behind the handshake, so it has to be one that reads; see
+        With a pool, this thread handles the messages that came behind the handshake, so it has to be one that reads; see
         `role`.
         """
-        if crew is None:
+        if pool is None:
             self._thread = threading.Thread(target=self.reader.run, name=f"weft-read-{self.name}", daemon=True)
             self._thread.start()
             return
-        self._crew = crew
-        self.reader.begin(crew.step_aside)
+        self._pool = pool
+        self.reader.begin(pool.step_aside)
         try:
-            crew.add(self.reader)
+            pool.add(self.reader)
         except OSError as error:  # more than this system can watch
             self._lose(error)
             self._finish()
 
     def step_aside(self) -> None:
         """For a message's handler: what follows may take long, so other connections shall be read meanwhile."""
-        if self._crew is not None:
-            self._crew.step_aside()
+        if self._pool is not None:
+            self._pool.step_aside()
 
     def send(self, message: Message, *, block: bool = False) -> None:
         """Send a message after all that were sent before. Its arrays must not be changed any more.
@@ -150,7 +152,7 @@ class Connection:
             UnavailableError: the connection is closed. A message sent before may be lost with it.
             LocalProtocolError: the message cannot be sent; the connection goes on.
         """
-        self.send_frame(self._encode(message), block=block)
+        self.send_frame(self._encode(message) if message.may_be_lent else encode(message), block=block)
 
     def send_frame(self, frame: Sequence[Buffer], *, block: bool = False) -> None:
         """Send a message that is encoded already; see `send`."""
@@ -158,7 +160,7 @@ class Connection:
             self._check_owned()
         may_wait = block and not role.reads
         # Half a message would end the connection. A wait for the peer, on the other hand, is nothing to put signals off for.
-        if may_wait or not may_be_interrupted():
+        if may_wait or main_thread.defers or threading.get_ident() != main_thread.ident:
             is_sent = self.outbox.send(frame, block=may_wait)
         else:
             with deferred_interrupts():
@@ -192,7 +194,7 @@ class Connection:
 
     def _encode(self, message: Message) -> Sequence[Buffer]:
         exchange = self._exchange
-        if exchange is None or not message.may_be_lent:
+        if exchange is None:
             return encode(message)
         exchange.lender.note_message()
         return encode(message, exchange.lender)
@@ -206,10 +208,11 @@ class Connection:
         Raises:
             RuntimeError: this thread reads a connection, and would wait for itself.
         """
-        self._check_owned()
+        if self._is_forked:
+            self._check_owned()
         if role.reads:
             raise RuntimeError(f"a message's handler waits for a message from {self.name}, which it would have to read")
-        self.reader.wait_for(is_done, timeout_s)
+        wait_until(is_done, (self.reader,), timeout_s, self._quick, sources_only=True)
         return bool(is_done())
 
     def close(self, reason: str = "", timeout_s: float = CLOSE_TIMEOUT_S) -> None:
@@ -293,7 +296,7 @@ class Connection:
                     self._close_timer.cancel()
                 self._transport.shut_down()
         if steps:
-            self.reader.turn.stop()
+            self.reader.lease.stop()
 
     def _finish(self) -> None:
         """Release everything, then tell the owner. On the thread that has read it last."""
@@ -312,4 +315,4 @@ class Connection:
             _log.exception("the owner of the connection to %s failed to take note of its end", self.name)
         finally:
             self._is_closed.set()
-            self.reader.turn.end()
+            self.reader.lease.end()

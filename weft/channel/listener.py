@@ -2,7 +2,7 @@
 
 Every accepted peer gets a thread, which does the handshake. So a peer that says nothing holds up nothing but its own
 thread, for `handshake_timeout_s`; there are at most `MAX_UNADMITTED` of them. Then a task's connection, whose messages other
-threads wait for, gets a thread that reads it alone; a client's is read by the listener's crew.
+threads wait for, gets a thread that reads it alone; a client's is read by the listener's pool.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from weft.channel.shared_memory.exchange import join_exchange
 from weft.channel.transport.tcp import TcpListener
 from weft.channel.transport.transport import Transport, TransportListener
 from weft.channel.transport.unix import UnixListener
-from weft.channel.waiting import reading_crew
-from weft.channel.waiting.reading_crew import ReadingCrew
+from weft.channel.waiting import reader_pool
+from weft.channel.waiting.reader_pool import ReaderPool
 from weft.channel.waiting.wait import role
 from weft.platform.fork_release import release_in_children
 from weft.protocol.handshake import MAX_HELLO_BYTES, Acceptor
@@ -111,7 +111,7 @@ class Listener:
         self._tcp_address = tcp.address
         self._listeners: list[TransportListener] = [unix, tcp]
         self._wake_receiver, self._wake_sender = socket.socketpair()
-        self._crew = ReadingCrew(receiver) if reading_crew.IS_AVAILABLE else None
+        self._pool = ReaderPool(receiver) if reader_pool.IS_AVAILABLE else None
         self._accepting = threading.Thread(target=self._accept, name=f"weft-accept-{receiver}", daemon=True)
         self._accepting.start()
         release_in_children(self)
@@ -151,8 +151,8 @@ class Listener:
         for thread in threads:
             if thread is not threading.current_thread():
                 thread.join()
-        if self._crew is not None:
-            self._crew.join()
+        if self._pool is not None:
+            self._pool.join()
 
     def release_after_fork(self) -> None:
         """In a forked child: give up the child's copies of the sockets."""
@@ -209,7 +209,7 @@ class Listener:
             if connection is not None:
                 # Nobody waits for a client's messages, and there may be many clients.
                 is_client = isinstance(connection.peer, Hello) and not connection.peer.sender
-                connection.start(self._crew if is_client else None)
+                connection.start(self._pool if is_client else None)
         finally:
             with self._lock:
                 self._threads.discard(threading.current_thread())

@@ -1,9 +1,4 @@
-"""Interrupts: Ctrl-C and its like, put off while an exception at any line would break what other steps rely on.
-
-Python runs signal handlers between two instructions of the main thread. Raised after a dispatch has donated the arrays of
-variables and before their slots have the new ones, KeyboardInterrupt would lose the variables' values; in the middle of a
-message it would break the connection.
-"""
+"""Interrupts: Ctrl-C and its like, put off while an exception at any line would break what other steps rely on."""
 
 from __future__ import annotations
 
@@ -13,40 +8,95 @@ import os
 import signal
 import threading
 from collections.abc import Callable
+from threading import get_ident
 from types import FrameType
-from typing import Any, Final
+from typing import Final, Protocol, TypeAlias
+
+# Python runs a signal's handler between any two instructions of the main thread, and the usual handler of Ctrl-C raises
+# KeyboardInterrupt there. Most code survives that: the exception leaves through its `finally` blocks, and the program ends, or
+# a notebook's cell does and the next one goes on with what is there. weft has a few stretches that do not survive it:
+#
+# - A dispatch has donated the arrays of variables to compiled code, and their slots have not got the new ones yet. An exception
+#   between the two leaves slots with arrays that are deleted: the variables' values are lost.
+# - Half a message is written, or bytes are taken from a connection and not handled yet. The stream cannot go on after that, and
+#   the connection is lost with all sessions that use it.
+# - XLA's process-wide set-up is half done.
+#
+# They are short, so the interrupt may come at their end. How?
+#
+# What does not work:
+#
+# - `try: ... except KeyboardInterrupt`. The exception is raised at an arbitrary instruction, the interrupted one cannot be
+# taken   up again, and there is no way of knowing which of two assignments was made.
+# - Locks. Python's `with lock:` may be interrupted between taking the lock and entering the block (bpo-29988), and while it is
+#   held it keeps other threads out, not signals.
+# - Blocking the signal for the thread (`pthread_sigmask`). The kernel hands a signal that is meant for the process to any
+# thread   that does not block it, Python's C handler notes it there, and the Python handler runs on the main thread all the
+# same. - Doing the work on another thread, where no handler runs. A hop there and back costs as much as a small step, and the
+# main   thread, which waits for it, is interrupted in its wait and would have to cancel work that cannot be cancelled.
+# - One handler of our own, installed at import, that looks whether a block is open. Handlers are the program's: it installs its
+# own   before or after `import weft`, reads them back (`signal.getsignal`), and other libraries chain to what they find. A
+# handler that   is replaced protects nothing, and one that insists breaks programs.
+# - A flag in such a block that a handler finds by looking at the frames of the stack, as trio does. It needs the handler to be
+# ours,   too, and walks the stack only when a signal comes; we would have to replace the handler before, which is the cost.
+#
+# What does: in a block, the program's handlers of the two signals that are sent to end programs are replaced by a relay, which
+# notes what comes. At the block's end the handlers are put back, except those that the program has replaced meanwhile, and the
+# relay calls them for what it has noted. A handler that is not Python code (the system's default, or none) stays: it runs no
+# instruction.
+# To replace two handlers and put them back costs 3 µs a call through the module `signal`, which converts enums, and 0.2 µs
+# through the C functions below it. A step with several such blocks puts one `relayed_interrupts` around them all: the relay is
+# installed once, passes signals on between the blocks, and a block is a flag. Measured so, blocks cost a third.
+#
+# What remains open: a signal between the end of `__enter__` and the first instruction of the block, or behind the last one,
+# finds the relay and is noted. One before `__enter__` is raised before anything has happened. A wait in C, such as a poll, ends
+# for a signal that comes while it sleeps, and not for one that came just before: hence waits of the main thread go by slices.
 
 WAIT_SLICE_S: Final = 0.1
 """How long the main thread may wait at a time. A signal that comes just before a wait begins does not end that wait."""
 
+_Handler: TypeAlias = Callable[[int, FrameType | None], object]
+
+
+class _CSignal(Protocol):
+    """The functions behind those of `signal`."""
+
+    def signal(self, number: int, handler: _Handler, /) -> object: ...
+
+    def getsignal(self, number: int, /) -> _Handler | int | None: ...
+
+
 _INTERRUPT: Final = int(signal.SIGINT)
 _TERMINATE: Final = int(signal.SIGTERM)
-# The functions behind those of `signal`, which convert enums for 3 µs a call; these take 0.2 µs, and are needed twice a step.
-_c_signal: Final[Any] = importlib.import_module("_signal")
-_set_handler: Final[Any] = _c_signal.signal
-_get_handler: Final[Any] = _c_signal.getsignal
-_main: Final[list[int | None]] = [threading.main_thread().ident]
-_defers: Final = [False]  # whether the main thread is in a block that nothing interrupts
+_c_signal: Final[_CSignal] = importlib.import_module("_signal")
+_set_handler: Final = _c_signal.signal
+_get_handler: Final = _c_signal.getsignal
 
 
-def _find_main_thread() -> None:
-    _main[0] = threading.main_thread().ident
+class MainThread:
+    """The thread that signals are handled on, and what it is in the middle of. There is one, `main_thread`."""
+
+    __slots__ = ("defers", "ident", "relay")
+
+    def __init__(self) -> None:
+        self.ident = threading.main_thread().ident
+        self.defers = False
+        """Whether it is in a block that nothing interrupts."""
+        self.relay: _Relay | None = None
+        """The relay that stands in for the program's handlers now."""
+
+    def find(self) -> None:
+        """In a forked child: the thread that forks is the child's main one."""
+        self.ident = threading.main_thread().ident
 
 
-# The thread that forks is the child's main one.
-os.register_at_fork(after_in_child=_find_main_thread)
-
-_Handler = Callable[[int, FrameType | None], Any]
+main_thread: Final = MainThread()
+os.register_at_fork(after_in_child=main_thread.find)
 
 
 def is_main_thread() -> bool:
     """Whether signals are handled on this thread."""
-    return threading.get_ident() == _main[0]
-
-
-def may_be_interrupted() -> bool:
-    """Whether a signal handler of the program may run on this thread now."""
-    return threading.get_ident() == _main[0] and not _defers[0]
+    return get_ident() == main_thread.ident
 
 
 def _is_collecting(frame: FrameType | None) -> bool:
@@ -71,40 +121,40 @@ class _Relay:
         self._handlers: dict[int, _Handler] = {}
         self._due: list[tuple[int, FrameType | None]] = []
 
+    def install(self) -> None:
+        """Take the place of the program's handlers. Who calls it removes the relay if that is interrupted."""
+        main_thread.relay = self
+        for number in (_INTERRUPT, _TERMINATE):
+            handler = _get_handler(number)
+            # What the system does by default, or ignores, is no Python.
+            if handler is not None and not isinstance(handler, int):
+                self._handlers[number] = handler
+                _set_handler(number, self)
+
     def __call__(self, number: int, frame: FrameType | None) -> None:
-        if _defers[0] or _is_collecting(frame):
+        if main_thread.defers or _is_collecting(frame):
             self._due.append((number, frame))
         else:
             self._handlers[number](number, frame)
 
-    def install(self) -> None:
-        for number in (_INTERRUPT, _TERMINATE):
-            handler = _get_handler(number)
-            # What the system does by default, or ignores, is no Python.
-            if handler is not None and type(handler) is not int:
-                self._handlers[number] = handler
-                _set_handler(number, self)
-        _relay[0] = self
-
     def remove(self) -> None:
         """Put the program's handlers back, except where it has set other ones meanwhile, and then run those that are due."""
-        _defers[0] = True
+        main_thread.defers = True
         try:
             for number, handler in self._handlers.items():
                 if _get_handler(number) is self:
                     _set_handler(number, handler)
         finally:
-            _relay[0] = None
-            _defers[0] = False
-        self.run_due()
+            main_thread.relay = None
+            main_thread.defers = False
+        if self._due:
+            self.run_due()
 
     def run_due(self) -> None:
+        """Call the handlers of what was noted, in order. One that raises leaves the rest to the next time."""
         while self._due:
             number, frame = self._due.pop(0)
             self._handlers[number](number, frame)
-
-
-_relay: Final[list[_Relay | None]] = [None]  # what is installed now
 
 
 class relayed_interrupts:
@@ -115,11 +165,11 @@ class relayed_interrupts:
 
     __slots__ = ("_own",)
 
-    def __init__(self) -> None:
-        self._own: _Relay | None = None
+    _own: _Relay | None
 
     def __enter__(self) -> None:
-        if threading.get_ident() != _main[0] or _relay[0] is not None:
+        self._own = None
+        if get_ident() != main_thread.ident or main_thread.relay is not None:
             return
         own = self._own = _Relay()
         try:
@@ -141,31 +191,30 @@ class deferred_interrupts:
 
     __slots__ = ("_is_outermost", "_own")
 
-    def __init__(self) -> None:
-        self._is_outermost = False
-        self._own: _Relay | None = None
+    _is_outermost: bool
+    _own: _Relay | None
 
     def __enter__(self) -> None:
-        if threading.get_ident() != _main[0] or _defers[0]:
+        self._is_outermost = False
+        if get_ident() != main_thread.ident or main_thread.defers:
             return
-        if _relay[0] is None:
+        self._own = None
+        if main_thread.relay is None:
             own = self._own = _Relay()
             try:
-                _defers[0] = True
+                main_thread.defers = True  # from the first handler on that is replaced
                 own.install()
             except BaseException:
                 own.remove()
                 raise
-        self._is_outermost = _defers[0] = True
+        self._is_outermost = main_thread.defers = True
 
     def __exit__(self, *exc_info: object) -> None:
         if not self._is_outermost:
             return
-        relay = self._own
-        if relay is not None:
-            relay.remove()
+        if self._own is not None:
+            self._own.remove()
             return
-        _defers[0] = False
-        relay = _relay[0]
-        if relay is not None:
-            relay.run_due()
+        main_thread.defers = False
+        if main_thread.relay is not None:
+            main_thread.relay.run_due()

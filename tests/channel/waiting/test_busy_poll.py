@@ -3,7 +3,8 @@
 import pytest
 
 from weft.channel.waiting import busy_poll
-from weft.channel.waiting.busy_poll import BusyPoll, Found
+from weft.channel.waiting.busy_poll import Found
+from weft.platform.quick_lately import QuickLately
 
 MESSAGE: Found = [(3, 1)]
 
@@ -21,39 +22,39 @@ class Silence:
 
 
 def test_a_message_that_is_there_is_found() -> None:
-    assert BusyPoll().look(lambda timeout_ms: MESSAGE) == MESSAGE
+    assert busy_poll.busy_poll(QuickLately(), lambda timeout_ms: MESSAGE) == MESSAGE
 
 
 def test_a_message_that_comes_while_looking_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(busy_poll, "LIMIT_S", 1e9)
     monkeypatch.setattr(busy_poll, "_TAKEN_S", 1e9)
     found: list[Found] = [MESSAGE, [], [], []]
-    assert BusyPoll().look(lambda timeout_ms: found.pop()) == MESSAGE
+    assert busy_poll.busy_poll(QuickLately(), lambda timeout_ms: found.pop()) == MESSAGE
 
 
 def test_looking_ends_when_what_is_waited_for_has_come_otherwise() -> None:
     silence = Silence()
-    assert BusyPoll().look(silence, lambda: True) == []
+    assert busy_poll.busy_poll(QuickLately(), silence, lambda: True) == []
     assert silence.looks == 1
 
 
 def test_after_looks_in_vain_more_and_more_waits_sleep_at_once() -> None:
-    waiting = BusyPoll()
+    quick = QuickLately()
     looked = []
     for _ in range(16):
         silence = Silence()
-        assert not waiting.look(silence)
+        assert not busy_poll.busy_poll(quick, silence)
         looked.append(silence.looks > 0)
     assert [i for i, did in enumerate(looked) if did] == [0, 2, 6, 14]
 
 
 def test_a_conversation_that_became_quick_is_looked_for_again() -> None:
-    waiting, silence = BusyPoll(), Silence()
-    waiting.look(silence)
-    assert not waiting.look(lambda timeout_ms: MESSAGE)  # sleeps at once
-    assert waiting.look(lambda timeout_ms: MESSAGE)
+    quick, silence = QuickLately(), Silence()
+    busy_poll.busy_poll(quick, silence)
+    assert not busy_poll.busy_poll(quick, lambda timeout_ms: MESSAGE)  # sleeps at once
+    assert busy_poll.busy_poll(quick, lambda timeout_ms: MESSAGE)
     looks = silence.looks
-    waiting.look(silence)
+    busy_poll.busy_poll(quick, silence)
     assert silence.looks > looks
 
 
@@ -61,12 +62,12 @@ def test_who_loses_the_core_while_looking_sleeps(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(busy_poll, "LIMIT_S", 1e9)
     monkeypatch.setattr(busy_poll, "_TAKEN_S", -1.0)
     silence = Silence()
-    assert not BusyPoll().look(silence)
+    assert not busy_poll.busy_poll(QuickLately(), silence)
     assert silence.looks == 1
 
 
 def test_without_a_way_to_offer_the_core_a_wait_is_a_sleep(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(busy_poll, "_yield_core", None)
     silence = Silence()
-    assert not BusyPoll().look(silence)
+    assert not busy_poll.busy_poll(QuickLately(), silence)
     assert silence.looks == 0

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from weft.channel.waiting.busy_poll import BusyPoll
-from weft.channel.waiting.doorbell import own_doorbell
-from weft.channel.waiting.read_turn import ReadTurn
+from weft.channel.waiting.lease import Lease
 from weft.channel.waiting.wait import role, wait_until
+from weft.channel.waiting.wakeup_pipe import of_this_thread
+from weft.platform.quick_lately import QuickLately
 
 PATIENCE_S = 30.0
 
@@ -19,21 +19,24 @@ class Line:
 
     def __init__(self) -> None:
         self.sock, self.peer = socket.socketpair()
-        self.turn = ReadTurn()
+        self.lease = Lease()
+        self.lease.give_as_owner()
         self.read = b""
         self.readers: list[int] = []
         self.were_alone: list[bool] = []
 
-    def fileno(self) -> int:
+    @property
+    def fd(self) -> int:
         return self.sock.fileno()
 
-    def read_as_waiter(self, is_alone: bool) -> None:
+    def read_as_waiter(self, is_alone: bool, may_sleep: bool = False) -> bool:
         self.readers.append(threading.get_ident())
         self.were_alone.append(is_alone)
         data = self.sock.recv(100)
         self.read += data
         if not data:
-            self.turn.stop()
+            self.lease.stop()
+        return True
 
     def close(self) -> None:
         self.sock.close()
@@ -50,7 +53,7 @@ def lines() -> Iterator[list[Line]]:
 
 def wait(lines: list[Line], is_done: object, timeout_s: float | None = PATIENCE_S) -> None:
     assert callable(is_done)
-    wait_until(is_done, lines, timeout_s, BusyPoll())
+    wait_until(is_done, lines, timeout_s, QuickLately())
 
 
 def test_a_wait_reads_whichever_connection_has_something(lines: list[Line]) -> None:
@@ -73,15 +76,15 @@ def test_one_who_reads_a_single_connection_is_told_so(lines: list[Line]) -> None
 
 def test_a_wait_ends_after_its_time(lines: list[Line]) -> None:
     wait(lines, lambda: False, 0.01)
-    assert all(line.turn.take_free() for line in lines)
+    assert all(line.lease.take(of_this_thread.pipe) for line in lines)
 
 
-def test_another_thread_rings(lines: list[Line]) -> None:
-    bell, due = own_doorbell(), threading.Event()
+def test_another_thread_wakes(lines: list[Line]) -> None:
+    wakeup, due = of_this_thread.pipe, threading.Event()
 
     def make_due() -> None:
         due.set()
-        bell.ring()
+        wakeup.wake()
 
     thread = threading.Thread(target=make_due)
     thread.start()
@@ -89,13 +92,13 @@ def test_another_thread_rings(lines: list[Line]) -> None:
     thread.join()
 
 
-def test_what_another_thread_is_reading_is_read_when_it_has_given_its_turn_back(lines: list[Line]) -> None:
+def test_what_another_thread_is_reading_is_read_when_it_has_given_its_lease_back(lines: list[Line]) -> None:
     line = lines[0]
-    assert line.turn.take_free()
+    assert line.lease.take_as_owner()
     line.peer.send(b"a")
 
     def give() -> None:
-        line.turn.give()
+        line.lease.give_as_owner()
 
     thread = threading.Thread(target=give)
     thread.start()
@@ -122,15 +125,15 @@ def test_two_waiters_of_one_connection_both_end(lines: list[Line]) -> None:
     wait([line], lambda: b"b" in line.read)
 
 
-def test_the_end_of_a_stream_frees_the_turn_and_leaves_the_others_to_read(lines: list[Line]) -> None:
+def test_the_end_of_a_stream_frees_the_lease_and_leaves_the_others_to_read(lines: list[Line]) -> None:
     first, second = lines
     first.peer.shutdown(socket.SHUT_RDWR)
     second.peer.send(b"b")
-    wait(lines, lambda: first.turn.is_stopped and second.read)
-    assert not first.turn.take()
+    wait(lines, lambda: first.lease.rules.is_stopped and second.read)
+    assert not first.lease.take_as_owner()
 
 
-def test_a_thread_that_handles_a_message_waits_for_its_bell_alone(lines: list[Line]) -> None:
+def test_a_thread_that_handles_a_message_waits_for_its_pipe_alone(lines: list[Line]) -> None:
     lines[0].peer.send(b"a")
     role.reads = True
     try:

@@ -11,11 +11,11 @@ import pytest
 
 import weft as tf
 from tests.distributed.fake_workers import FakeWorker, task
-from weft.channel.waiting.busy_poll import BusyPoll
 from weft.distributed.master.deployment import Deployment, Part
 from weft.distributed.master.step_run import StepRun
 from weft.errors import AbortedError, CancelledError, DeadlineExceededError, UnavailableError
 from weft.passes.partition import Partition
+from weft.platform.quick_lately import QuickLately
 
 PATIENCE_S = 20.0
 ENOUGH = CancelledError(None, None, "enough")
@@ -46,7 +46,7 @@ class Steps:
             partition = Partition(worker.task)
             handle = worker.register("s", tf.ConfigProto(), partition)
             parts[worker.task] = Part(partition, [0], worker, handle, worker.incarnation)
-        return step.run(Deployment(parts), [np.float32(1)], BusyPoll(), timeout_s=timeout_s)
+        return step.run(Deployment(parts), [np.float32(1)], QuickLately(), timeout_s=timeout_s)
 
 
 @pytest.fixture

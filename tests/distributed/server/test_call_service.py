@@ -12,7 +12,7 @@ import pytest
 
 import weft as tf
 from tests.distributed.waiting import until
-from weft.channel.waiting import reading_crew
+from weft.channel.waiting import reader_pool
 from weft.distributed.client.remote_session import RemoteSession
 from weft.distributed.client.remote_step import RemoteStep
 from weft.distributed.server.server import Server
@@ -107,7 +107,7 @@ def test_deadlines_and_the_end_of_a_session_reach_blocked_steps_of_many_clients(
 
 
 def test_many_clients_are_served_by_few_threads(clients: Clients, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading_crew, "IDLE_S", 0.01)
+    monkeypatch.setattr(reader_pool, "IDLE_S", 0.01)
     total = tf.Variable(0, dtype=tf.int64)
     clients.prepare(total.initializer).run([])
     steps = [clients.prepare(tf.assign_add(total, 1).op) for _ in range(24)]

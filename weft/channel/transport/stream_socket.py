@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import socket
 import struct
 from collections.abc import Callable, Sequence
@@ -32,7 +33,7 @@ class StreamSocket:
     reason.
     """
 
-    __slots__ = ("_sock",)
+    __slots__ = ("_sock", "receive", "receive_all", "receive_ready")
 
     pending_bytes = 0  # a poll sees all that a socket has
 
@@ -40,6 +41,10 @@ class StreamSocket:
         self._sock = sock
         sock.settimeout(None)
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, _TIMEOUT)
+        # Partials, not methods: they take no Python frame, several times a step.
+        self.receive_ready: Callable[[memoryview], int] = functools.partial(sock.recv_into, flags=_NO_WAIT)
+        self.receive: Callable[[memoryview], int] = sock.recv_into
+        self.receive_all: Callable[[memoryview], int] = functools.partial(sock.recv_into, flags=_WAIT_ALL)
 
     def fileno(self) -> int:
         """The socket's descriptor."""
@@ -47,18 +52,6 @@ class StreamSocket:
 
     def establish(self, timeout_s: float) -> None:
         """Do nothing: a connected socket is ready."""
-
-    def receive_ready(self, buffer: memoryview) -> int:
-        """Receive the bytes that are there."""
-        return self._sock.recv_into(buffer, 0, _NO_WAIT)
-
-    def receive(self, buffer: memoryview) -> int:
-        """Receive the bytes that are there, or the next ones."""
-        return self._sock.recv_into(buffer)
-
-    def receive_all(self, buffer: memoryview) -> int:
-        """Fill the buffer, or receive less when that takes long."""
-        return self._sock.recv_into(buffer, 0, _WAIT_ALL)
 
     def send_ready(self, buffers: Sequence[Buffer]) -> int:
         """Send the bytes that fit into the socket's buffer."""

@@ -66,15 +66,15 @@ class Transport(Protocol):
         """Do the transport's own handshake, if it has one, before the first byte passes. Raises OSError."""
         ...
 
-    def receive_ready(self, buffer: memoryview) -> int:
+    def receive_ready(self, buffer: memoryview, /) -> int:
         """Receive the bytes that are there, as far as the buffer has room; does not wait."""
         ...
 
-    def receive(self, buffer: memoryview) -> int:
+    def receive(self, buffer: memoryview, /) -> int:
         """Receive the bytes that are there, or the next ones."""
         ...
 
-    def receive_all(self, buffer: memoryview) -> int:
+    def receive_all(self, buffer: memoryview, /) -> int:
         """Receive as many bytes as the buffer has room for, or fewer when they take long."""
         ...
 

@@ -1,9 +1,14 @@
-"""Waiting for messages without sleeping, for a moment, where that has been worth it.
+"""Busy polling: waiting for messages without sleeping, for a moment, where that has been worth it.
 
 A thread that sleeps in the kernel lets its core go idle, and to wake an idle core takes an interrupt: a few microseconds on
 bare metal, up to 40 µs in a virtual machine, for every message of a conversation. A thread that looks again and again for
 that long has its message at once. It must not keep the core or the interpreter from those that work, so it offers both
 with every look, and sleeps as soon as one was taken.
+
+Measured in a virtual machine with two cores: two Python processes that toss 32 bytes to and fro on a Unix socket, each working
+for 20 µs before it answers, lose 55 µs a round to sleeping; when they look for 100 µs before they sleep, 12 µs. A client's step
+went from 143 to 44 µs by it, a step on a variable of another process from 195 to 116; training that computes for a millisecond
+is as fast as without it, because looks in vain become rare.
 """
 
 from __future__ import annotations
@@ -11,56 +16,41 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from typing import Final
+from typing import Final, TypeAlias
+
+from weft.platform.quick_lately import QuickLately
 
 LIMIT_S: Final = 100e-6
-"""How long to look before sleeping: what a sleep may cost, times the two sides of a conversation."""
+"""How long to look before sleeping: the price of a sleep, times the two sides of a conversation."""
 
 _TAKEN_S: Final = 20e-6  # a look takes 2 µs, unless another thread got the core or the interpreter meanwhile
-_MAX_SKIPPED: Final = 64
 
 _yield_core = getattr(os, "sched_yield", None)  # not on every platform; without it, a wait is a sleep
 
-Found = list[tuple[int, int]]
-"""What `select.poll().poll` returns: descriptors and what happened to them."""
+Found: TypeAlias = list[tuple[int, int]]
+"""The result of `select.poll().poll`: descriptors and what happened to them."""
 
 
-class BusyPoll:
-    """Decides whether one kind of wait looks before it sleeps, by how it went before. Threads may share one.
+def busy_poll(quick: QuickLately, poll: Callable[[int], Found], is_due: Callable[[], object] | None = None) -> Found:
+    """Return what `poll` finds within a moment; nothing if it is better to sleep now, or `is_due` came true.
 
-    After a look in vain the next wait sleeps at once, after two the next three, and so on up to 64: who waits for rare messages
-    spends next to nothing on looking, and a quick conversation is found soon.
+    `quick` decides whether to look at all, and is told how that went: one of `QuickLately()` for each kind of wait.
     """
-
-    __slots__ = ("_skipped", "_to_skip")
-
-    def __init__(self) -> None:
-        self._skipped = 0
-        self._to_skip = 0
-
-    def look(self, poll: Callable[[int], Found], is_due: Callable[[], object] | None = None) -> Found:
-        """What `poll` finds within a moment; nothing if it is better to sleep now, or `is_due` came true."""
-        if self._to_skip > 0:  # below, when threads that share it counted at once
-            self._to_skip -= 1
-            return []
-        if _yield_core is None:
-            return []
-        found, is_worth_it = _look(poll, is_due, _yield_core)
-        self._skipped = self._to_skip = 0 if is_worth_it else min(2 * self._skipped + 1, _MAX_SKIPPED)
-        return found
-
-
-def _look(
-    poll: Callable[[int], Found], is_due: Callable[[], object] | None, yield_core: Callable[[], object]
-) -> tuple[Found, bool]:
+    if quick.skips > 0:  # below, when threads that share it counted at once
+        quick.skips -= 1
+        return []
+    if _yield_core is None:
+        return []
     clock = time.perf_counter
     now = clock()
     end = now + LIMIT_S
     while True:
         found = poll(0)
         if found or (is_due is not None and is_due()):
-            return found, True
-        yield_core()
+            quick.note(True)
+            return found
+        _yield_core()
         before, now = now, clock()
         if now > end or now - before > _TAKEN_S:
-            return found, False
+            quick.note(False)
+            return []

@@ -48,7 +48,7 @@ class CallChannel:
         self._ended: OpError | None = None
         hello = messages.Hello(messages.PROTOCOL_VERSION, "", 0, admission.token, task)
         self._connection, _ = dial(admission.addresses, hello, self._on_message, self._on_closed, _DIAL_TIMEOUT_S)
-        self._connection.reader.turn.linger_s = _LINGER_S
+        self._connection.reader.lease.rules.linger_s = _LINGER_S
 
     def call(
         self, number: int, repeated: RepeatedCall, feeds: Sequence[Array], options: RunOptions | None

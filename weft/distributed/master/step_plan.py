@@ -8,14 +8,13 @@ from typing import Protocol
 
 from tensorboard.compat.proto.config_pb2 import RunMetadata, RunOptions
 
-from weft.channel.waiting.busy_poll import BusyPoll
 from weft.distributed.master.deployment import Deployment, Part
-from weft.distributed.master.pace import Pace
 from weft.distributed.master.step_metadata import is_traced, metadata_of
 from weft.distributed.master.step_run import RunningSteps, StepRun
 from weft.errors import OpError
 from weft.framework.aliases import Array
 from weft.framework.operation import Tensor
+from weft.platform.quick_lately import QuickLately
 from weft.runtime.single_step import SingleStep
 
 
@@ -57,8 +56,9 @@ class StepPlan:
         self._renewal = threading.Lock()
         self._fetch_places = [_place_of(tensor, feeds, parts) for tensor in fetches]
         self._single = self._find_single()
-        self._busy_poll = BusyPoll()
-        self.pace = Pace()  # of whoever runs it inline
+        self._quick = QuickLately()  # of waits for its steps
+        # Of a thread that runs it inline. A step that was never run may take long; one long one says nothing.
+        self.quick = QuickLately(tolerance=1, max_skips=None, at_first=False)
 
     def __del__(self) -> None:
         if hasattr(self, "_deployment"):
@@ -109,7 +109,7 @@ class StepPlan:
         timeout_ms = (options.timeout_in_ms if options is not None else 0) or self._owner.timeout_ms
         timeout_s = timeout_ms / 1000 if timeout_ms > 0 else None
         traced = options is not None and is_traced(options)
-        made = step.run(self._deployment, feeds, self._busy_poll, timeout_s=timeout_s, is_traced=traced)
+        made = step.run(self._deployment, feeds, self._quick, timeout_s=timeout_s, is_traced=traced)
         fetched = [feeds[place] if task == "" else made[task][place] for task, place in self._fetch_places]
         if options is None:
             return fetched, None

@@ -11,13 +11,13 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, Protocol
 
-from weft.channel.waiting.busy_poll import BusyPoll
-from weft.channel.waiting.doorbell import Doorbell, own_doorbell
 from weft.channel.waiting.wait import wait_until
+from weft.channel.waiting.wakeup_pipe import WakeupPipe, of_this_thread
 from weft.distributed.master.deployment import Deployment
 from weft.errors import CancelledError, OpError
 from weft.framework.aliases import Array
 from weft.platform.interrupts import WAIT_SLICE_S, deferred_interrupts, is_main_thread, relayed_interrupts
+from weft.platform.quick_lately import QuickLately
 from weft.protocol.master_step import (
     AbortPart,
     AskPart,
@@ -59,7 +59,7 @@ class StepRun:
         session: the session that the step belongs to.
     """
 
-    __slots__ = ("_bell", "_deployment", "_feeds", "_inbox", "_is_traced", "_lock", "_session", "_step")
+    __slots__ = ("_deployment", "_feeds", "_inbox", "_is_traced", "_lock", "_session", "_step", "_wakeup")
 
     def __init__(self, step_id: int, tasks: Iterable[str], session: RunningSteps) -> None:
         self._step = MasterStep(step_id, tasks)
@@ -67,7 +67,7 @@ class StepRun:
         # Guards the step. Reentrant: a signal handler of the program may close the session while this thread handles an event.
         self._lock = threading.RLock()
         self._inbox: deque[Callable[[], None] | LetGo] = deque()
-        self._bell: Doorbell | None = None  # of the thread that runs the step
+        self._wakeup: WakeupPipe | None = None  # of the thread that runs the step
         self._deployment = _NOWHERE
         self._feeds: Sequence[Array] = ()
         self._is_traced = False
@@ -81,7 +81,7 @@ class StepRun:
         self,
         deployment: Deployment,
         feeds: Sequence[Array],
-        busy_poll: BusyPoll,
+        quick: QuickLately,
         *,
         timeout_s: float | None = None,
         is_traced: bool = False,
@@ -91,7 +91,7 @@ class StepRun:
         Args:
             deployment: the registered parts; this thread reads the connections with their tasks while it waits.
             feeds: the values of the plan's feeds.
-            busy_poll: how waits for this plan have gone.
+            quick: how waits for this plan have gone.
             timeout_s: how long the step may take; None for ever.
             is_traced: whether the tasks note times per node.
 
@@ -99,15 +99,15 @@ class StepRun:
             OpError: why the step failed.
         """
         self._deployment, self._feeds, self._is_traced = deployment, feeds, is_traced
-        self._bell = own_doorbell()
+        self._wakeup = of_this_thread.pipe
         deadline_s = None if timeout_s is None else time.monotonic() + timeout_s
         self._session.note_start(self)
         try:
             if is_main_thread():
                 with relayed_interrupts():
-                    self._drive(busy_poll, deadline_s, WAIT_SLICE_S)
+                    self._drive(quick, deadline_s, WAIT_SLICE_S)
             else:
-                self._drive(busy_poll, deadline_s, None)
+                self._drive(quick, deadline_s, None)
         except BaseException as error:
             # An interrupt: the tasks must not compute for nobody, or wait for ever.
             self.cancel(CancelledError(None, None, f"Step was given up by its caller: {type(error).__name__}: {error}"))
@@ -147,10 +147,10 @@ class StepRun:
     def put(self, action: Callable[[], None] | LetGo) -> None:
         """Have the step's thread do something. Does not wait."""
         self._inbox.append(action)
-        if self._bell is not None:
-            self._bell.ring()
+        if self._wakeup is not None:
+            self._wakeup.wake()
 
-    def _drive(self, busy_poll: BusyPoll, deadline_s: float | None, slice_s: float | None) -> None:
+    def _drive(self, quick: QuickLately, deadline_s: float | None, slice_s: float | None) -> None:
         """Ask for the parts, and do what is put in the inbox until the step lets its thread go.
 
         With `slice_s`, waits no longer than that at a time.
@@ -167,11 +167,11 @@ class StepRun:
                     deadline_s = None
                     self.tell(DeadlinePassed(self._waits_on()))
                 elif slice_s is None:
-                    wait_until(inbox.__len__, sources, left_s, busy_poll)
+                    wait_until(inbox.__len__, sources, left_s, quick)
                 else:
                     # The thread reads what comes for all, so an interrupt must not cut that in half.
                     with deferred_interrupts():
-                        wait_until(inbox.__len__, sources, slice_s if left_s is None else min(left_s, slice_s), busy_poll)
+                        wait_until(inbox.__len__, sources, slice_s if left_s is None else min(left_s, slice_s), quick)
             while inbox:
                 action = inbox.popleft()
                 if isinstance(action, LetGo):

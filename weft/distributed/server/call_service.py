@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from tensorboard.compat.proto import config_pb2
@@ -18,6 +18,9 @@ from weft.distributed.rpc.status import node_name
 from weft.errors import CancelledError, InternalError, OpError, UnavailableError
 from weft.protocol import messages
 from weft.runtime.inter_op_pool import InterOpPool
+
+LONG_S: Final = 500e-6
+"""A step that takes longer is worth waking another thread for, which costs some 50 µs."""
 
 
 class CallService:
@@ -67,11 +70,11 @@ class CallService:
 
     def _run_inline(self, connection: Connection, message: messages.RunCallable, plan: StepPlan) -> None:
         """Run a call on this thread, beside which other clients are served where that may take long."""
-        if plan.pace.is_long:
+        if not plan.quick.is_likely:
             connection.step_aside()
         began_s = time.perf_counter()
         self._run(connection, message, plan)
-        plan.pace.note(time.perf_counter() - began_s)
+        plan.quick.note(time.perf_counter() - began_s <= LONG_S)
 
     def _run(self, connection: Connection, message: messages.RunCallable, plan: StepPlan, step: StepRun | None = None) -> None:
         try:

@@ -1,4 +1,4 @@
-"""A crew reads many connections with few threads, and none of them waits for another."""
+"""A pool reads many connections with few threads, and none of them waits for another."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from pathlib import Path
 import pytest
 
 from tests.distributed.waiting import until
-from weft.channel.waiting import reading_crew
+from weft.channel.waiting import reader_pool
 from weft.channel.waiting.busy_poll import Found
-from weft.channel.waiting.reading_crew import ReadingCrew
+from weft.channel.waiting.reader_pool import ReaderPool
+from weft.platform.quick_lately import QuickLately
 
-pytestmark = pytest.mark.skipif(not reading_crew.IS_AVAILABLE, reason="needs epoll")
+pytestmark = pytest.mark.skipif(not reader_pool.IS_AVAILABLE, reason="needs epoll")
 
 PATIENCE_S = 20.0
 Handler = Callable[["Line"], None]
@@ -30,21 +31,20 @@ class Line:
     def __init__(self, handler: Handler) -> None:
         self.far, self._near = socket.socketpair()
         self._handler = handler
-        self.is_over = False
         self.finished = threading.Semaphore(0)
 
-    def fileno(self) -> int:
+    @property
+    def fd(self) -> int:
         return self._near.fileno()
 
-    def read_ready(self) -> None:
+    def read_ready(self) -> bool:
         try:
             data = self._near.recv(1, socket.MSG_DONTWAIT)
         except BlockingIOError:
-            return
+            return True
         if data:
             self._handler(self)
-        else:
-            self.is_over = True
+        return bool(data)
 
     def finish(self) -> None:
         self._near.close()
@@ -52,16 +52,16 @@ class Line:
 
 
 class Lines:
-    """A crew with its connections."""
+    """A pool with its connections."""
 
     def __init__(self) -> None:
-        self.crew = ReadingCrew("test")
+        self.pool = ReaderPool("test")
         self.all: list[Line] = []
 
     def add(self, handler: Handler) -> Line:
         line = Line(handler)
         self.all.append(line)
-        self.crew.add(line)
+        self.pool.add(line)
         return line
 
     def end(self) -> None:
@@ -70,7 +70,7 @@ class Lines:
         for line in self.all:
             assert line.finished.acquire(timeout=PATIENCE_S)
             assert not line.finished.acquire(blocking=False)
-        self.crew.join()
+        self.pool.join()
 
 
 @pytest.fixture
@@ -85,7 +85,7 @@ def lines() -> Iterator[Lines]:
 
 @pytest.fixture
 def unwatched(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading_crew, "WATCH_S", 1e6)
+    monkeypatch.setattr(reader_pool, "WATCH_S", 1e6)
 
 
 def readers() -> set[threading.Thread]:
@@ -128,7 +128,7 @@ def test_who_steps_aside_is_replaced_at_once(lines: Lines) -> None:
     began, other, done = threading.Event(), threading.Event(), threading.Event()
 
     def block(line: Line) -> None:
-        lines.crew.step_aside()
+        lines.pool.step_aside()
         began.set()
         wait_for(other)
         done.set()
@@ -146,7 +146,7 @@ def test_a_connection_that_is_held_up_is_read_again_afterwards_and_in_order(line
     events: queue.SimpleQueue[str] = queue.SimpleQueue()
 
     def block(line: Line) -> None:
-        lines.crew.step_aside()
+        lines.pool.step_aside()
         wait_for(free_was_read)
         events.put("held up")
 
@@ -161,7 +161,7 @@ def test_a_connection_that_is_held_up_is_read_again_afterwards_and_in_order(line
 
 
 def test_all_but_one_may_be_held_up(lines: Lines, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading_crew, "IDLE_S", 0.01)
+    monkeypatch.setattr(reader_pool, "IDLE_S", 0.01)
     began, last = threading.Semaphore(0), threading.Event()
 
     def block(line: Line) -> None:
@@ -183,7 +183,7 @@ def test_with_one_connection_there_is_nobody_to_step_aside_for(lines: Lines) -> 
     handled: queue.SimpleQueue[int] = queue.SimpleQueue()
 
     def step_aside(line: Line) -> None:
-        lines.crew.step_aside()
+        lines.pool.step_aside()
         handled.put(threading.get_ident())
 
     only = lines.add(step_aside)
@@ -210,7 +210,7 @@ def test_the_leader_of_nothing_ends_when_the_connection_does_that_was_held_up(li
     other, go_on = threading.Event(), threading.Event()
 
     def block(line: Line) -> None:
-        lines.crew.step_aside()
+        lines.pool.step_aside()
         wait_for(go_on)
 
     held_up, free = lines.add(block), lines.add(lambda line: other.set())
@@ -225,7 +225,7 @@ def test_the_leader_of_nothing_ends_when_the_connection_does_that_was_held_up(li
     until(lambda: not readers())
 
 
-def test_a_crew_without_connections_has_no_threads_and_begins_again(lines: Lines) -> None:
+def test_a_pool_without_connections_has_no_threads_and_begins_again(lines: Lines) -> None:
     handled: queue.SimpleQueue[str] = queue.SimpleQueue()
     for _ in range(3):
         for line in [lines.add(lambda line: handled.put("x")) for _ in range(3)]:
@@ -235,23 +235,21 @@ def test_a_crew_without_connections_has_no_threads_and_begins_again(lines: Lines
         until(lambda: not readers())
 
 
-class Looking:
-    """What the leader looks with instead of ever sleeping."""
-
-    def look(self, poll: Callable[[int], Found]) -> Found:
-        pause = threading.Event()
-        while not (found := poll(0)):
-            pause.wait(0.001)
-        return found
+def look(quick: QuickLately, poll: Callable[[int], Found]) -> Found:
+    """Look without ever sleeping."""
+    pause = threading.Event()
+    while not (found := poll(0)):
+        pause.wait(0.001)
+    return found
 
 
 @pytest.mark.parametrize("leader_sleeps", [True, False])
 def test_a_follower_sleeps_while_nothing_comes_and_watches_again_afterwards(
     leader_sleeps: bool, lines: Lines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reading_crew, "WATCH_S", 1e-4)
+    monkeypatch.setattr(reader_pool, "WATCH_S", 1e-4)
     if not leader_sleeps:
-        monkeypatch.setattr(lines.crew, "_busy_poll", Looking())
+        monkeypatch.setattr(reader_pool, "busy_poll", look)
     other, done = threading.Event(), threading.Event()
 
     def block(line: Line) -> None:
@@ -259,7 +257,7 @@ def test_a_follower_sleeps_while_nothing_comes_and_watches_again_afterwards(
         done.set()
 
     held_up, free = lines.add(block), lines.add(lambda line: other.set())
-    until(lambda: lines.crew._watcher_sleeps)
+    until(lambda: lines.pool.rules.watcher_sleeps)
     held_up.far.send(b"x")
     free.far.send(b"x")
     wait_for(done)
@@ -273,10 +271,10 @@ def test_a_forked_child_gives_its_copy_up_and_the_parent_goes_on(lines: Lines) -
     pid = os.fork()
     if pid == 0:
         with contextlib.suppress(ValueError):
-            lines.crew._poll.poll(0)
+            lines.pool._poll.poll(0)
             os._exit(1)
         os._exit(0)
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
     line.far.send(b"x")
     assert handled.get(timeout=PATIENCE_S)
-    assert select.epoll is type(lines.crew._poll)
+    assert select.epoll is type(lines.pool._poll)
