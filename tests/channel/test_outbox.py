@@ -1,4 +1,4 @@
-"""What waits for a slow peer is bounded: producers wait their turn, and none is forgotten."""
+"""The queue for a slow peer is bounded: producers wait their turn, and none is forgotten."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ class NotAdmittedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Admitted:
-    """How the peer named itself, what it sent right behind that, and the descriptors that came with it, now the caller's."""
+    """The message in which the peer named itself, those right behind it, and descriptors, which are the caller's now."""
 
     peer: Hello | Welcome
     received: Sequence[Message]

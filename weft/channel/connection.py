@@ -40,7 +40,7 @@ OnMessage: TypeAlias = Callable[["Connection", Message], None]
 OnClosed: TypeAlias = Callable[["Connection", Exception | None], None]
 
 CLOSE_TIMEOUT_S: Final = 5.0
-"""How long a graceful close waits for the peer by default."""
+"""The time that a graceful close gives the peer by default."""
 
 _OF_THE_CONNECTION: Final = frozenset((Hello, Welcome, Reject, Ping, Goodbye))
 
@@ -111,7 +111,7 @@ class Connection:
 
     @property
     def queued_bytes(self) -> int:
-        """How much waits here for a peer that does not read fast enough."""
+        """The number of bytes that wait here for a peer that does not read fast enough."""
         return self.outbox.queued_bytes
 
     @property

@@ -36,7 +36,7 @@ from weft.protocol.tensor_frame import MAX_HEADER_BYTES, FrameDecoder
 OnConnection: TypeAlias = Callable[[Connection, Hello], None]
 
 MAX_UNADMITTED: Final = 256
-"""How many sockets may be in their handshake at the same time; further ones are closed at once."""
+"""The number of peers that may be in their handshake at the same time; further ones are closed at once."""
 
 _PAUSE_S: Final = 0.1  # when the process is out of file descriptors
 
@@ -123,7 +123,7 @@ class Listener:
 
     @property
     def addresses(self) -> tuple[str, ...]:
-        """Where this task can be dialed, as `dial` takes it."""
+        """The addresses of this task, as `dial` takes them."""
         return tuple(str(listener.address) for listener in self._listeners)
 
     @property

@@ -73,7 +73,7 @@ class Outbox:
 
     @property
     def queued_bytes(self) -> int:
-        """How much waits for the peer, beyond what the transport holds."""
+        """The bytes that wait for the peer, beyond those that the transport holds."""
         return self._queued_bytes
 
     def send(self, buffers: Sequence[Buffer], *, block: bool) -> bool:

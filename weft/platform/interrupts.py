@@ -53,7 +53,7 @@ from typing import Final, Protocol, TypeAlias
 # for a signal that comes while it sleeps, and not for one that came just before: hence waits of the main thread go by slices.
 
 WAIT_SLICE_S: Final = 0.1
-"""How long the main thread may wait at a time. A signal that comes just before a wait begins does not end that wait."""
+"""The longest wait of the main thread at a time. A signal that comes just before a wait begins does not end that wait."""
 
 _Handler: TypeAlias = Callable[[int, FrameType | None], object]
 
@@ -122,7 +122,7 @@ class _Relay:
         self._due: list[tuple[int, FrameType | None]] = []
 
     def install(self) -> None:
-        """Take the place of the program's handlers. Who calls it removes the relay if that is interrupted."""
+        """Take the place of the program's handlers. The caller removes the relay if that is interrupted."""
         main_thread.relay = self
         for number in (_INTERRUPT, _TERMINATE):
             handler = _get_handler(number)

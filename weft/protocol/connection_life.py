@@ -17,7 +17,7 @@ from weft.protocol.protocol_error import LocalProtocolError
 
 
 class LifeState(enum.Enum):
-    """Where a connection stands."""
+    """The states of a connection."""
 
     OPEN = enum.auto()
     CLOSING = enum.auto()
@@ -32,7 +32,7 @@ class _Event(enum.Enum):
 
 
 class LifeStep(enum.Enum):
-    """What the connection has to do next."""
+    """The instructions to the connection."""
 
     SAY_GOODBYE = enum.auto()
     """Send what is queued, then a goodbye, then the end of the stream; lose the connection if that takes too long."""

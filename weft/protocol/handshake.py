@@ -20,7 +20,7 @@ MAX_HELLO_BYTES: Final = 64 << 10
 
 
 class State(enum.Enum):
-    """Where one side of an admission stands."""
+    """The states of one side of an admission."""
 
     IDLE = enum.auto()
     AWAIT_HELLO = enum.auto()
@@ -69,7 +69,7 @@ Instruction: TypeAlias = Send | Admit | Close
 
 
 class _Side:
-    """What both sides share: the state and its moves."""
+    """The part that both sides share: the state and its moves."""
 
     def __init__(self, state: State) -> None:
         self.state = state
@@ -125,7 +125,7 @@ class Dialer(_Side):
         self._hello = hello
 
     def start(self) -> list[Instruction]:
-        """Begin."""
+        """Say hello: the dialing side speaks first."""
         self._move(_Event.START)
         return [Send(self._hello)]
 

@@ -21,7 +21,7 @@ Array: TypeAlias = npt.NDArray[Any]
 
 
 class MessageKind:
-    """What is true of all messages of one class."""
+    """The facts that hold for all messages of one class."""
 
     __slots__ = ()
 

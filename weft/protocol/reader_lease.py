@@ -1,4 +1,4 @@
-"""Who may read a connection now: its own reader, or a thread that waits for a message and reads it by itself.
+"""The right to read a connection now: of its own reader, or of a thread that waits for a message and reads it by itself.
 
 A waiter that reads gets its answer without waking another thread. The connection's own reader therefore stays back while there
 are waiters and for `linger_s` after the last one left, so that a loop of calls finds the lease free; it reads at all other
@@ -24,11 +24,11 @@ from typing import Final, Generic, TypeAlias, TypeVar
 from weft.protocol.protocol_error import LocalProtocolError
 
 LINGER_S: Final = 0.005
-"""How long the owner leaves the lease free after a waiter, unless told otherwise."""
+"""The time that the owner leaves the lease free after a waiter, unless told otherwise."""
 
 
 class LeaseState(enum.IntEnum):
-    """Who reads."""
+    """The states of a lease."""
 
     FREE = enum.auto()
     OWNER = enum.auto()
@@ -40,7 +40,7 @@ class LeaseState(enum.IntEnum):
 
 
 class LeaseStep(enum.IntEnum):
-    """What the shell has to do."""
+    """The instructions to the shell."""
 
     READ = enum.auto()
     """The caller has the lease now."""

@@ -26,7 +26,7 @@ Connection = TypeVar("Connection")
 
 
 class Role(enum.Enum):
-    """What a thread does."""
+    """The work of a thread."""
 
     SPARE = enum.auto()
     WATCHER = enum.auto()
@@ -35,7 +35,7 @@ class Role(enum.Enum):
 
 
 class PoolStep(enum.Enum):
-    """What the shell has to do; the last four are for the thread that asks, and the last step that it is given."""
+    """The instructions to the shell. From LEAD on they are for the thread that asks, each the last one that it is given."""
 
     START_THREAD = enum.auto()
     WAKE_SPARE = enum.auto()
@@ -102,7 +102,7 @@ class PoolRules(Generic[Connection]):
 
     @property
     def polled_count(self) -> int:
-        """How many connections the leader waits for."""
+        """The number of connections that the leader waits for."""
         return len(self._polled)
 
     def add(self, connection: Connection) -> list[Step[Connection]]:

@@ -1,4 +1,4 @@
-"""What a connection must do over every transport, as checks that its tests run one by one.
+"""The behaviour of a connection over every transport, as checks that its tests run one by one.
 
     @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
     def test_connections_by_my_transport(check): check(open_pair)
@@ -24,7 +24,7 @@ from weft.errors import UnavailableError
 from weft.protocol.messages import Abort, CallDone, Message, Ping, Pong, Push, RunCallable, StepDone
 
 PATIENCE_S: Final = 30.0
-"""How long a check waits for what must happen before it fails."""
+"""The time that a check waits for what must happen before it fails."""
 
 _LARGE_BYTES: Final = 48 << 20  # more than any transport buffers by itself
 _BOUND_BYTES: Final = 4 << 20
@@ -315,7 +315,7 @@ def check_other_senders_do_not_wait(open_pair: OpenPair) -> None:
 
 
 def check_an_abort_frees_a_sender_that_waits(open_pair: OpenPair) -> None:
-    """Who waits for room in the queue learns that the connection has ended."""
+    """A thread that waits for room in the queue learns that the connection has ended."""
     go = threading.Event()
     right = Endpoint(lambda channel, message: _await(go))
     a, b = open_pair(Endpoint(), right, 1)

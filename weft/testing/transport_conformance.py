@@ -1,10 +1,10 @@
-"""What every transport must do with bytes, as checks that its tests run one by one; see `weft.channel.transport.transport`.
+"""The behaviour of every transport with bytes, as checks that its tests run one by one; see `weft.channel.transport.transport`.
 
     @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
     def test_my_transport(check): check(open_pair)
 
-`open_pair()` returns the two ends of a stream, established; the checks shut them down and close them. What messages make of the
-bytes is checked by `channel_conformance`, which runs over connections of the same transport.
+`open_pair()` returns the two ends of a stream, established; the checks shut them down and close them. The messages in the
+bytes are checked by `channel_conformance`, which runs over connections of the same transport.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import pytest
 from weft.channel.transport.transport import DescriptorTransport, Transport
 
 PATIENCE_S: Final = 30.0
-"""How long a check waits for what must happen before it fails."""
+"""The time that a check waits for what must happen before it fails."""
 
 OpenPair: TypeAlias = Callable[[], tuple[Transport, Transport]]
 

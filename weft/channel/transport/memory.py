@@ -11,7 +11,7 @@ from weft.channel.transport.transport import RECEIVE_TIMEOUT_S
 from weft.protocol.tensor_blob import Buffer
 
 CAPACITY_BYTES: Final = 256 << 10
-"""How much a direction holds that the other end has not received."""
+"""The bytes that a direction holds before the other end has received some."""
 
 
 def memory_pair(capacity_bytes: int = CAPACITY_BYTES) -> tuple[MemoryTransport, MemoryTransport]:

@@ -13,7 +13,7 @@ from weft.channel.transport.transport import RECEIVE_TIMEOUT_S
 from weft.protocol.tensor_blob import Buffer
 
 LISTEN_BACKLOG: Final = 1024
-"""How many peers may wait to be accepted."""
+"""The number of peers that may wait to be accepted."""
 
 _MAX_BUFFERS: Final = 512  # below every platform's IOV_MAX
 _NO_WAIT: Final = socket.MSG_DONTWAIT

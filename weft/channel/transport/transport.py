@@ -37,7 +37,7 @@ from typing import Final, Protocol, runtime_checkable
 from weft.protocol.tensor_blob import Buffer
 
 RECEIVE_TIMEOUT_S: Final = 0.1
-"""How long a receiving call may wait."""
+"""The time that a receiving call may wait."""
 
 
 class Transport(Protocol):
@@ -55,7 +55,7 @@ class Transport(Protocol):
 
     @property
     def pending_bytes(self) -> int:
-        """How many bytes can be received that no poll of `fileno` shows."""
+        """The number of bytes that can be received and that no poll of `fileno` shows."""
         ...
 
     def fileno(self) -> int:
@@ -113,7 +113,7 @@ class DescriptorTransport(Protocol):
 
 
 class Address(Protocol):
-    """Where a listener can be reached. Its `str` is what travels to peers, and `parse_address` reads it."""
+    """The way to a listener. Its `str` is what travels to peers, and `parse_address` reads it."""
 
     @property
     def is_of_one_host(self) -> bool:
@@ -135,7 +135,7 @@ class TransportListener(Protocol):
 
     @property
     def address(self) -> Address:
-        """Where it can be reached."""
+        """The way to it."""
         ...
 
     def fileno(self) -> int:

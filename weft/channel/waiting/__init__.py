@@ -1,1 +1,1 @@
-"""Who reads a connection while somebody waits for what it brings: waiting threads themselves, or a crew of readers."""
+"""Decides which thread reads a connection: its own, one of a pool, or one that waits for a message."""

@@ -21,7 +21,7 @@ from typing import Final, TypeAlias
 from weft.platform.quick_lately import QuickLately
 
 LIMIT_S: Final = 100e-6
-"""How long to look before sleeping: the price of a sleep, times the two sides of a conversation."""
+"""The time to look before sleeping: the price of a sleep, times the two sides of a conversation."""
 
 _TAKEN_S: Final = 20e-6  # a look takes 2 µs, unless another thread got the core or the interpreter meanwhile
 

@@ -24,10 +24,10 @@ from weft.platform.quick_lately import QuickLately
 from weft.protocol.reader_pool import Poll, PoolRules, PoolStep, Step, Unpoll
 
 WATCH_S: Final = 0.005
-"""How often it is looked whether the leader still handles the same message."""
+"""The time between two looks at whether the leader still handles the same message."""
 
 IDLE_S: Final = 10.0
-"""How long a thread that has nothing to do is kept."""
+"""The time that a thread is kept which has nothing to do."""
 
 _MAX_FOUND: Final = 64
 
