@@ -44,6 +44,10 @@ ShapeLike: TypeAlias = "TensorShape | tensor_shape_pb2.TensorShapeProto | int | 
 SizeLike: TypeAlias = "int | Tensor"
 # One number for all spatial dimensions, or one for each.
 Sizes: TypeAlias = "int | Sequence[int]"
+# "SAME", "VALID", or the padding before and after each dimension.
+Padding: TypeAlias = "str | Sequence[Sequence[int]]"
+# One axis, several, or all for None.
+AxisLike: TypeAlias = "int | Sequence[int] | None"
 DeviceLike: TypeAlias = "str | DeviceSpec | Callable[[Operation], object] | None"
 Collections: TypeAlias = "str | Sequence[str] | None"
 # Collections for all variables of a layer, or for each by its name.

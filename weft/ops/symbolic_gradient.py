@@ -5,6 +5,7 @@ An op declared with `gradient=vjp` needs no rule of its own; XLA removes what th
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -12,6 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from weft.framework import op_def
+from weft.framework.aliases import Array, ArrayModule
 from weft.framework.attr_value import FunctionName
 from weft.framework.dtypes import DType
 from weft.framework.node_types import group
@@ -27,7 +29,10 @@ def _input_shapes(node: Operation) -> list[Dims]:
 
 @op("KernelGradient", "inputs: [Tin], grads: [Tgrad] -> output: [Tout]", infer=_input_shapes, compiled_only=True,
     gradient=lambda node, *grads: vjp(node, *grads))  # fmt: skip
-def symbolic_gradient(xp, inputs, grads, *, Tout: list[DType], f: Function, wanted: list[int]):  # type: ignore[name-defined]  # noqa: F821
+def symbolic_gradient(
+    xp: ArrayModule, inputs: Sequence[Array], grads: Sequence[Array], *, Tout: list[DType],
+    f: Function, wanted: list[int],  # type: ignore[name-defined]  # noqa: F821
+) -> Array:  # fmt: skip
     """The gradients of op `f` (its type, with its attributes) for the inputs listed in `wanted`.
 
     `n*[*input], m*[*output] -> k*[*input]`

@@ -56,7 +56,10 @@ def _ranked(
     place = _place(k, class_id)
     default = f"{'recall' if is_recall else 'precision'}_{place}"
     with metric_scope(name, default, (predictions, labels, weights)) as scope:
-        chosen = top_k(predictions, k).indices if chosen is None else chosen
+        if chosen is None:
+            assert predictions is not None
+            assert k is not None
+            chosen = top_k(predictions, k).indices
         hits, wrong, missed = _hits(labels, chosen, class_id)
         right, update_right = _total(hits, weights, f"true_positive_{place}")
         kind = "negative" if is_recall else "positive"

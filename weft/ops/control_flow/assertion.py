@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import itertools
 import sys
+from collections.abc import Sequence
 from typing import Any, TextIO
 
 import numpy as np
 
 from weft.errors import InvalidArgumentError
-from weft.framework.aliases import Gradients
+from weft.framework.aliases import Array, Gradients, Result, TensorLike
 from weft.framework.dtypes import DType
 from weft.framework.graph import get_default_graph
+from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import Dims, format_dims
@@ -29,7 +31,7 @@ def _scalar_condition(node: Operation) -> list[Dims]:
 
 
 @op("Assert", "condition: bool, data: [T] ->", infer=_scalar_condition, gradient=not_differentiable, stateful=True)
-def assert_node(ctx, condition, data, *, T: list[DType], summarize: int = 3):
+def assert_node(ctx: OpContext, condition: Array, data: Array, *, T: list[DType], summarize: int = 3) -> tuple[()]:
     """Do nothing when the condition holds; InvalidArgumentError with the data otherwise.
 
     `scalar bool, n*[*data] ->`
@@ -42,7 +44,9 @@ def assert_node(ctx, condition, data, *, T: list[DType], summarize: int = 3):
     return ()
 
 
-def assert_that(condition: Any, data: Any, summarize: int | None = None, name: str | None = None) -> Operation:
+def assert_that(
+    condition: TensorLike, data: Sequence[object], summarize: int | None = None, name: str | None = None
+) -> Operation:
     """Make an operation that fails with InvalidArgumentError, printing `data`, unless the condition holds.
 
     It runs only where something waits for it: use it in `control_dependencies`.
@@ -69,7 +73,9 @@ class _PrintCount:
 
 @op("Print", "input: T, data: [U] -> output: T", infer=same_as_input, stateful=True,
     gradient=lambda node, grad: [grad] + [None] * (len(node.inputs) - 1))  # fmt: skip
-def print_node(ctx, input, data, *, U: list[DType], message: str = "", first_n: int = -1, summarize: int = 3):
+def print_node(
+    ctx: OpContext, input: Array, data: Array, *, U: list[DType], message: str = "", first_n: int = -1, summarize: int = 3
+) -> Result:
     """The input; the data go to standard error: `[...], n*[*data] -> [...]`."""
     if first_n < 0 or next(ctx.find_or_create(_PrintCount, _PrintCount).numbers) < first_n:
         shown = "".join(f"[{summarize_first(value, summarize)}]" for value in data)
@@ -78,8 +84,8 @@ def print_node(ctx, input, data, *, U: list[DType], message: str = "", first_n: 
 
 
 def print_values(
-    input_: Any,
-    data: Any,
+    input_: TensorLike,
+    data: TensorLike,
     message: str | None = None,
     first_n: int | None = None,
     summarize: int | None = None,
@@ -104,7 +110,7 @@ def print_values(
 
 
 @op("PrintV2", "input: string ->", infer=no_outputs, gradient=None, stateful=True)
-def print_v2_node(ctx, input, *, output_stream: str = "stderr", end: str = "\n"):
+def print_v2_node(ctx: OpContext, input: Array, *, output_stream: str = "stderr", end: str = "\n") -> tuple[()]:
     """Write the string to a stream, a file or the log: `scalar string ->`."""
     text = input.item().decode("utf-8", "replace")
     if output_stream.startswith("file://"):
@@ -124,7 +130,7 @@ _STREAMS = {
 }  # fmt: skip
 
 
-def print_v2(*inputs: Any, **kwargs: Any) -> Operation:
+def print_v2(*inputs: object, **kwargs: Any) -> Operation:
     """Make an operation that prints tensors and Python objects, as Python's `print` does.
 
     Args:
@@ -150,7 +156,7 @@ def print_v2(*inputs: Any, **kwargs: Any) -> Operation:
 _HOLE = "{\x00}"
 
 
-def _template(item: Any, tensors: list[Any]) -> str:
+def _template(item: object, tensors: list[Any]) -> str:
     if isinstance(item, Tensor) or hasattr(item, "_as_graph_element"):
         tensors.append(convert_to_tensor(item))
         return _HOLE
@@ -162,7 +168,7 @@ def _template(item: Any, tensors: list[Any]) -> str:
     return str(item)
 
 
-def _stream_name(stream: Any) -> str:
+def _stream_name(stream: object) -> str:
     if stream is sys.stdout:
         return "stdout"
     if stream is sys.stderr:
@@ -184,7 +190,7 @@ def _check_numerics_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 @op("CheckNumerics", "tensor: T -> output: T", infer=same_as_input, gradient=_check_numerics_gradient,
     stateful=True, types={"T": FLOATS})  # fmt: skip
-def check_numerics_node(ctx, tensor, *, message: str):
+def check_numerics_node(ctx: OpContext, tensor: Array, *, message: str) -> Result:
     """The input, unless it holds NaN or infinity: `[...] -> [...]`."""
     found = [what for what, test in (("Inf", np.isinf), ("NaN", np.isnan)) if test(tensor).any()]
     if found:
@@ -192,13 +198,17 @@ def check_numerics_node(ctx, tensor, *, message: str):
     return tensor
 
 
-def check_numerics(tensor: Any, message: str, name: str | None = None) -> Tensor:
+def check_numerics(tensor: TensorLike, message: str, name: str | None = None) -> Tensor:
     """Pass a tensor through; InvalidArgumentError with `message` when it holds NaN or infinity."""
     return check_numerics_node(tensor, message=message, name=name)
 
 
 def verify_tensor_all_finite(
-    t: Any = None, msg: str | None = None, name: str | None = None, x: Any = None, message: str | None = None
+    t: Tensor | None = None,
+    msg: str | None = None,
+    name: str | None = None,
+    x: TensorLike | None = None,
+    message: str | None = None,
 ) -> Tensor:
     """As `check_numerics`."""
     tensor = convert_to_tensor(t if x is None else x)

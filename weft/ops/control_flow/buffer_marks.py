@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weft.errors import InvalidArgumentError
+from weft.framework.aliases import Array, TensorLike
 
 
 @dataclasses.dataclass
@@ -38,19 +39,19 @@ class MarkedBuffer(np.ndarray[Any, Any]):
 
     marks: Marks | None = None
 
-    def __array_finalize__(self, other: Any) -> None:
+    def __array_finalize__(self, other: Array) -> None:
         """Give what is made of a marked buffer no marks: its elements are others."""
         self.marks = None
 
 
-def marked(flow: Any, marks: Marks) -> Any:
+def marked(flow: Array, marks: Marks) -> Array:
     """The same elements, with marks."""
     result = flow.view(MarkedBuffer)
     result.marks = marks
     return result
 
 
-def unmarked(flow: Any) -> Any:
+def unmarked(flow: Array) -> Array:
     """The same elements as a plain array."""
     return flow.view(np.ndarray) if isinstance(flow, MarkedBuffer) else flow
 
@@ -60,12 +61,12 @@ def new_marks(name: str, size: int, clears: bool, is_written: bool = False) -> M
     return Marks(name, clears, np.full(size, is_written), np.zeros(size, bool))
 
 
-def marks_of(flow: Any) -> Marks | None:
+def marks_of(flow: Array) -> Marks | None:
     """The marks, None when the array has none."""
     return flow.marks if isinstance(flow, MarkedBuffer) else None
 
 
-def note_written(old: Any, new: Any, indices: Iterable[int]) -> Any:
+def note_written(old: TensorLike, new: Array, indices: Iterable[int]) -> TensorLike:
     """The buffer `new`, made of `old` by writing elements; InvalidArgumentError when one of them was written before."""
     before = marks_of(old)
     if before is None:
@@ -79,7 +80,7 @@ def note_written(old: Any, new: Any, indices: Iterable[int]) -> Any:
     return marked(unmarked(new), marks)
 
 
-def note_read(flow: Any, indices: Iterable[int], has_shape: bool) -> None:
+def note_read(flow: Array, indices: Iterable[int], has_shape: bool) -> None:
     """Mark elements as taken; InvalidArgumentError when one is gone, or was never written and has no shape."""
     marks = marks_of(flow)
     if marks is None:

@@ -12,9 +12,11 @@ import numpy as np
 
 from weft.errors import InvalidArgumentError, UnimplementedError
 from weft.framework import dtypes
+from weft.framework.aliases import Array, ArrayModule, Gradients, Result
 from weft.framework.constant_value import constant_value
 from weft.framework.dtypes import DType
-from weft.framework.operation import Operation
+from weft.framework.op_context import OpContext
+from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_shape import Dims, TensorShape
 from weft.ops.array.filling import zeros_like
 from weft.ops.array.shape_ops import reshape, shape
@@ -23,12 +25,12 @@ from weft.ops.declaration import op, same_as_input, unknown
 from weft.ops.traced_checks import note_wrong
 
 
-def is_unshaped(flow: Any) -> bool:
+def is_unshaped(flow: Array) -> bool:
     """Whether the buffer's elements have no shape yet."""
     return len(flow.shape) == 2 and flow.shape[1] == 0
 
 
-def _is_ragged(flow: Any, dtype: Any) -> bool:
+def _is_ragged(flow: Array, dtype: Array) -> bool:
     return isinstance(flow, np.ndarray) and flow.dtype == object and np.dtype(dtype) != object
 
 
@@ -42,8 +44,14 @@ def _new_shape(node: Operation) -> list[Dims]:
 
 @op("TensorBuffer", "size: int32 -> flow: dtype", infer=_new_shape, gradient=None, stateful=True, static=("size",))
 def new_buffer(
-    xp, size, *, dtype: DType, element_shape: Dims = None, clear_after_read: bool = True, tensor_array_name: str = ""
-):
+    xp: ArrayModule,
+    size: Array,
+    *,
+    dtype: DType,
+    element_shape: Dims = None,
+    clear_after_read: bool = True,
+    tensor_array_name: str = "",
+) -> Result:
     """A buffer of zeros: `scalar int32 -> [size, *element]`."""
     element: Any = (0,) if element_shape is None or None in element_shape else element_shape
     if dtype is dtypes.string:
@@ -54,7 +62,7 @@ def new_buffer(
 
 
 @op("BufferUnstack", "value: T -> flow: T", infer=same_as_input, gradient=lambda node, grad: [grad], stateful=True)
-def buffer_unstack(xp, value, *, clear_after_read: bool = True, tensor_array_name: str = ""):
+def buffer_unstack(xp: ArrayModule, value: Array, *, clear_after_read: bool = True, tensor_array_name: str = "") -> Result:
     """A buffer of the parts of `value`, all of them written: `[size, *element] -> [size, *element]`."""
     if xp is not np:
         return value
@@ -71,12 +79,12 @@ def _check_index(index: int, size: int, verb: str) -> None:
     )
 
 
-def _written(flow: Any, index: int, value: Any) -> Any:
+def _written(flow: Array, index: int, value: Array) -> Array:
     """A copy of the buffer with one element replaced."""
     return note_written(flow, _with_element(unmarked(flow), index, np.asarray(value)), (index,))
 
 
-def _with_element(flow: Any, index: int, value: Any) -> Any:
+def _with_element(flow: Array, index: int, value: Array) -> Array:
     if _is_ragged(flow, value.dtype):
         result = flow.copy()
         result[index] = value
@@ -93,13 +101,13 @@ def _with_element(flow: Any, index: int, value: Any) -> Any:
     return result
 
 
-def _write_gradient(node: Operation, grad: Any) -> list[Any]:
+def _write_gradient(node: Operation, grad: Tensor) -> Gradients:
     _, index, value = node.inputs
     return [buffer_write(grad, index, zeros_like(value)), None, buffer_read(grad, index)]
 
 
 @op("BufferWrite", "flow: T, index: int32, value: T -> output: T", infer=lambda node: [_merged(node)], gradient=_write_gradient)
-def buffer_write(xp, flow, index, value):
+def buffer_write(xp: ArrayModule, flow: Array, index: Array, value: Array) -> Result:
     """The buffer with one element replaced.
 
     `[size, *element], scalar int32, [*element] -> [size, *element]`
@@ -118,14 +126,14 @@ def _merged(node: Operation) -> Dims:
     return None if dims is None else dims
 
 
-def _grow_gradient(node: Operation, grad: Any) -> list[Any]:
+def _grow_gradient(node: Operation, grad: Tensor) -> Gradients:
     flow, index, value = node.inputs
     cleared = buffer_write(grad, index, zeros_like(value))
     return [cleared[: shape(flow)[0]], None, buffer_read(grad, index)]
 
 
 @op("GrowingBufferWrite", "flow: T, index: int32, value: T -> output: T", infer=unknown, gradient=_grow_gradient)
-def growing_buffer_write(ctx, flow, index, value):
+def growing_buffer_write(ctx: OpContext, flow: Array, index: Array, value: Array) -> Result:
     """The buffer with one element replaced; it grows to hold the index.
 
     `[size, *element], scalar int32, [*element] -> [new_size, *element]`
@@ -148,13 +156,13 @@ def _element(node: Operation) -> list[Dims]:
     return [None if dims is None else dims[1:]]
 
 
-def _read_gradient(node: Operation, grad: Any) -> list[Any]:
+def _read_gradient(node: Operation, grad: Tensor) -> Gradients:
     flow, index = node.inputs
     return [buffer_write(zeros_like(flow), index, grad), None]
 
 
 @op("BufferRead", "flow: T, index: int32 -> value: T", infer=_element, gradient=_read_gradient)
-def buffer_read(xp, flow, index):
+def buffer_read(xp: ArrayModule, flow: Array, index: Array) -> Result:
     """One element of the buffer: `[size, *element], scalar int32 -> [*element]`."""
     if xp is not np:
         note_wrong((index < 0) | (index >= flow.shape[0]))
@@ -164,7 +172,7 @@ def buffer_read(xp, flow, index):
     return unmarked(flow)[int(index)]
 
 
-def _has_shape(flow: Any) -> bool:
+def _has_shape(flow: Array) -> bool:
     """Whether an element that was never written is zeros of a known shape."""
     return not is_unshaped(flow) and flow.dtype != object
 
@@ -175,7 +183,7 @@ def _stacked(node: Operation) -> list[Dims]:
 
 
 @op("BufferStack", "flow: T -> value: T", infer=_stacked, gradient=lambda node, grad: [grad])
-def buffer_stack(xp, flow, *, element_shape: Dims = None):
+def buffer_stack(xp: ArrayModule, flow: Array, *, element_shape: Dims = None) -> Result:
     """All elements, of one shape, along a new first dimension: `[size, *element] -> [size, *element]`."""
     if xp is not np:
         return flow
@@ -198,7 +206,7 @@ def _known_element(dims: Dims) -> tuple[int, ...]:
     return tuple(known)
 
 
-def _check_alike(flow: Any) -> None:
+def _check_alike(flow: Array) -> None:
     shapes = [np.shape(each) for each in flow]
     other = next((number for number, shape in enumerate(shapes) if shape != shapes[0]), None)
     if other is not None:
@@ -208,14 +216,14 @@ def _check_alike(flow: Any) -> None:
         )  # fmt: skip
 
 
-def _scatter_gradient(node: Operation, grad: Any) -> list[Any]:
+def _scatter_gradient(node: Operation, grad: Tensor) -> Gradients:
     _, indices, value = node.inputs
     return [buffer_scatter(grad, indices, zeros_like(value)), None, buffer_gather(grad, indices)]
 
 
 @op("BufferScatter", "flow: T, indices: int32, value: T -> output: T", infer=lambda node: [_merged(node)],
     gradient=_scatter_gradient)  # fmt: skip
-def buffer_scatter(xp, flow, indices, value):
+def buffer_scatter(xp: ArrayModule, flow: Array, indices: Array, value: Array) -> Result:
     """The buffer with the elements at `indices` replaced by those of `value`.
 
     `[size, *element], [n] int32, [n, *element] -> [size, *element]`
@@ -240,7 +248,7 @@ def _gathered(node: Operation) -> list[Dims]:
 
 @op("BufferGather", "flow: T, indices: int32 -> value: T", infer=_gathered,
     gradient=lambda node, grad: [buffer_scatter(zeros_like(node.inputs[0]), node.inputs[1], grad), None])  # fmt: skip
-def buffer_gather(xp, flow, indices):
+def buffer_gather(xp: ArrayModule, flow: Array, indices: Array) -> Result:
     """The elements at `indices`, stacked: `[size, *element], [n] int32 -> [n, *element]`."""
     if xp is np:
         for index in indices:
@@ -262,7 +270,7 @@ def _concat_shape(node: Operation) -> list[Dims]:
 
 @op("BufferConcat", "flow: T -> value: T", infer=_concat_shape,
     gradient=lambda node, grad: [reshape(grad, shape(node.inputs[0]))])  # fmt: skip
-def buffer_concat(xp, flow):
+def buffer_concat(xp: ArrayModule, flow: Array) -> Result:
     """The elements one after the other along their first dimension.
 
     `[size, rows, *inner] -> [total, *inner]`
@@ -277,12 +285,12 @@ def buffer_concat(xp, flow):
     return xp.reshape(flow, (flow.shape[0] * flow.shape[1], *flow.shape[2:]))
 
 
-def _split_gradient(node: Operation, grad: Any) -> list[Any]:
+def _split_gradient(node: Operation, grad: Tensor) -> Gradients:
     return [reshape(grad, shape(node.inputs[0])), None]
 
 
 @op("BufferSplit", "value: T, lengths: int32 -> flow: T", infer=unknown, gradient=_split_gradient, static=("lengths",))
-def buffer_split(xp, value, lengths, *, size: int = -1, infer_shape: bool = False):
+def buffer_split(xp: ArrayModule, value: Array, lengths: Array, *, size: int = -1, infer_shape: bool = False) -> Result:
     """A buffer of the parts of `value`, which are that long; of `size` parts, of one shape if it is to be inferred.
 
     `[total, *inner], [size] int32 -> [size, rows, *inner]`

@@ -8,8 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from weft.framework import dtypes
+from weft.framework.aliases import Nest, TensorLike
 from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
+from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.joining import stack
 from weft.ops.control_flow.assertion import assert_that
@@ -22,12 +23,12 @@ _Branch = tuple[Any, Callable[[], Any]]
 
 
 def case(
-    pred_fn_pairs: Any,
+    pred_fn_pairs: Nest,
     default: Callable[[], Any] | None = None,
     exclusive: bool = False,
     strict: bool = False,
     name: str = "case",
-) -> Any:
+) -> Tensor:
     """What the function returns whose predicate is the first that is true, or `default` when none is.
 
     Args:
@@ -62,7 +63,7 @@ def _choice(pair: _Branch, other: Callable[[], Any], strict: bool) -> Callable[[
     return lambda: cond(pair[0], true_fn=pair[1], false_fn=other, strict=strict, name="cond")
 
 
-def _checked_pairs(pred_fn_pairs: Any) -> list[_Branch]:
+def _checked_pairs(pred_fn_pairs: Nest) -> list[_Branch]:
     if not isinstance(pred_fn_pairs, list | tuple | Mapping):
         raise TypeError(f"'pred_fn_pairs' must be a list, tuple, or dict. Received: {type(pred_fn_pairs)}")
     if isinstance(pred_fn_pairs, OrderedDict):
@@ -88,7 +89,7 @@ def _names(pairs: Sequence[_Branch]) -> str:
     return ", ".join(pred.name for pred, _ in pairs)
 
 
-def _at_most_one(pairs: Sequence[_Branch]) -> Any:
+def _at_most_one(pairs: Sequence[_Branch]) -> Operation:
     predicates = stack([pred for pred, _ in pairs], name="preds_c")
     count = reduce_sum(cast(predicates, dtypes.int32), name="num_true_conds")
     message = f"Input error: exclusive=True: more than 1 conditions ({_names(pairs)}) evaluated as True:"
@@ -99,7 +100,7 @@ def _without_default(pairs: Sequence[_Branch]) -> Callable[[], Any]:
     pred, function = pairs[-1]
     message = "Input error: None of conditions evaluated as True:"
 
-    def last() -> Any:
+    def last() -> Tensor:
         values = stack([pred for pred, _ in pairs], name="preds_c")
         with get_default_graph().control_dependencies([assert_that(pred, [message, values], name="assert_true")]):
             return function()
@@ -107,7 +108,9 @@ def _without_default(pairs: Sequence[_Branch]) -> Callable[[], Any]:
     return last
 
 
-def switch_case(branch_index: Any, branch_fns: Any, default: Callable[[], Any] | None = None, name: str = "switch_case") -> Any:
+def switch_case(
+    branch_index: TensorLike, branch_fns: Nest, default: Callable[[], Any] | None = None, name: str = "switch_case"
+) -> Tensor:
     """What the function returns whose number is `branch_index`, or `default` when there is none of that number.
 
     Args:
@@ -131,7 +134,7 @@ def switch_case(branch_index: Any, branch_fns: Any, default: Callable[[], Any] |
         return functools.reduce(lambda other, pair: _choice(pair, other, False), reversed(pairs), last)()
 
 
-def _checked_functions(branch_fns: Any) -> list[Callable[[], Any]]:
+def _checked_functions(branch_fns: Nest) -> list[Callable[[], Any]]:
     if not isinstance(branch_fns, list | tuple | Mapping):
         raise TypeError(f"'branch_fns' must be a list, tuple, or dict. Received {branch_fns} with type {type(branch_fns)}")
     pairs: list[Any] = list(branch_fns.items() if isinstance(branch_fns, Mapping) else branch_fns)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from weft.framework import dtypes, nest
+from weft.framework.aliases import Nest, TensorLike
 from weft.framework.func_graph import FuncGraph
 from weft.framework.graph import Graph, get_default_graph
 from weft.framework.operation import Operation, Tensor
@@ -19,14 +20,14 @@ from weft.ops.control_flow.nodes import build_node, function_name, share_capture
 
 
 def cond(
-    pred: Any,
+    pred: TensorLike,
     true_fn: Callable[[], Any] | None = None,
     false_fn: Callable[[], Any] | None = None,
     strict: bool = False,
     name: str | None = None,
     fn1: Callable[[], Any] | None = None,
     fn2: Callable[[], Any] | None = None,
-) -> Any:
+) -> Nest:
     """What `true_fn` or `false_fn` returns, as the value of `pred` says; nodes that they make run only when chosen.
 
     What the functions use of the graph around is computed in any case.
@@ -63,7 +64,9 @@ def cond(
         return packed(then_result, merged)
 
 
-def _checked(function: Any, old: Any, name: str, old_name: str) -> Callable[[], Any]:
+def _checked(
+    function: Callable[..., Nest] | None, old: Callable[[], Any] | None, name: str, old_name: str
+) -> Callable[[], Any]:
     if old is not None:
         if function is not None:
             raise TypeError(f"cond(): '{name}' and '{old_name}' may not be set simultaneously.")
@@ -75,7 +78,7 @@ def _checked(function: Any, old: Any, name: str, old_name: str) -> Callable[[], 
     return function
 
 
-def _predicate(pred: Any) -> Tensor:
+def _predicate(pred: TensorLike) -> Tensor:
     tensor = convert_to_tensor(pred, name="pred")
     if tensor.dtype.base_dtype is not dtypes.bool:
         found = tensor.dtype.base_dtype.name
@@ -100,7 +103,7 @@ def _branch(graph: Graph, scope: str, role: str, function: Callable[[], Any], st
     return body, result
 
 
-def _returned(body: FuncGraph, leaf: Any, chosen: bool) -> Any:
+def _returned(body: FuncGraph, leaf: Tensor, chosen: bool) -> Tensor:
     """A leaf of what a branch returns; an operation stands for the predicate that let it run."""
     if isinstance(leaf, Operation):
         with body.control_dependencies([leaf]):
@@ -108,7 +111,7 @@ def _returned(body: FuncGraph, leaf: Any, chosen: bool) -> Any:
     return as_leaf(leaf)
 
 
-def _check_same(then_result: Any, else_result: Any) -> None:
+def _check_same(then_result: Nest, else_result: Nest) -> None:
     try:
         nest.assert_same_structure(then_result, else_result)
     except TypeError as error:

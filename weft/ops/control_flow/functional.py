@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from weft.framework import dtypes, nest
+from weft.framework.aliases import DTypeLike, Initializer, Nest
 from weft.framework.dtypes import as_dtype
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
@@ -19,7 +20,7 @@ from weft.ops.control_flow.while_loop import while_loop
 class _Elements:
     """The tensors to go through, and how many steps that is."""
 
-    def __init__(self, elems: Any) -> None:
+    def __init__(self, elems: Nest) -> None:
         leaves = [convert_to_tensor(leaf, name="elem") for leaf in nest.flatten(elems)]
         if not leaves:
             raise ValueError(
@@ -37,25 +38,25 @@ class _Elements:
         self.count: Any = constant(known[0], name="n") if known else shape(leaves[0])[0]
         self._arrays = [TensorArray(leaf.dtype.base_dtype, flow=leaf, element_shape=_tail(leaf)) for leaf in leaves]
 
-    def at(self, index: Any) -> Any:
+    def at(self, index: Tensor) -> Tensor:
         """The elements of one step, in the structure that was given."""
         return nest.pack_sequence_as(self._structure, [array.read(index) for array in self._arrays])
 
 
-def _tail(tensor: Tensor) -> Any:
+def _tail(tensor: Tensor) -> tuple[int | None, ...] | None:
     return None if tensor.dims is None else tensor.dims[1:]
 
 
-def _checked(function: Any) -> None:
+def _checked(function: Callable[..., Nest]) -> None:
     if not callable(function):
         raise TypeError(f"{function!r} is not callable. Please provide a callable function.")
 
 
-def _outputs(structure: Any, count: Any, types: Any) -> list[TensorArray]:
+def _outputs(structure: Nest, count: int, types: Sequence[DTypeLike]) -> list[TensorArray]:
     return [TensorArray(kind, size=count, dynamic_size=False) for kind in nest.flatten(types)]
 
 
-def _stacked(structure: Any, arrays: list[TensorArray], static_count: int | None) -> Any:
+def _stacked(structure: Nest, arrays: list[TensorArray], static_count: int | None) -> Tensor:
     results = [array.stack() for array in arrays]
     for result in results:
         if static_count is not None and result.dims is not None:
@@ -65,14 +66,14 @@ def _stacked(structure: Any, arrays: list[TensorArray], static_count: int | None
 
 def map_fn(
     fn: Callable[[Any], Any],
-    elems: Any,
-    dtype: Any = None,
+    elems: Nest,
+    dtype: DTypeLike | None = None,
     parallel_iterations: int | None = None,
     back_prop: bool = True,
     swap_memory: bool = False,
     infer_shape: bool = True,
     name: str | None = None,
-    fn_output_signature: Any = None,
+    fn_output_signature: Nest = None,
 ) -> Any:
     """The results of `fn` for the parts of `elems` along the first dimension, stacked.
 
@@ -97,7 +98,7 @@ def map_fn(
         types = nest.map_structure(lambda leaf: convert_to_tensor(leaf).dtype, elems) if dtype is None else dtype
         types = nest.pack_sequence_as(types, [as_dtype(kind) for kind in nest.flatten(types)])
 
-        def body(index: Any, arrays: Any) -> Any:
+        def body(index: Tensor, arrays: Nest) -> Any:
             made = fn(elements.at(index))
             nest.assert_same_structure(types, made)
             return index + 1, _written(arrays, index, made)
@@ -110,14 +111,14 @@ def map_fn(
         return _stacked(types, arrays, elements.static_count)
 
 
-def _written(arrays: Any, index: Any, values: Any) -> list[TensorArray]:
+def _written(arrays: Nest, index: Tensor, values: Tensor) -> list[TensorArray]:
     return [array.write(index, value) for array, value in zip(arrays, nest.flatten(values), strict=True)]
 
 
 def scan(
     fn: Callable[[Any, Any], Any],
-    elems: Any,
-    initializer: Any = None,
+    elems: Nest,
+    initializer: Initializer | None = None,
     parallel_iterations: int = 10,
     back_prop: bool = True,
     swap_memory: bool = False,
@@ -152,7 +153,7 @@ def scan(
         if initializer is None:
             arrays, done = _written(arrays, start, state), 1
 
-        def body(step: Any, state: Any, arrays: Any) -> Any:
+        def body(step: Tensor, state: Nest, arrays: Nest) -> Any:
             index = last - step if reverse else step
             made = fn(state, elements.at(index))
             nest.assert_same_structure(state, made)
@@ -165,12 +166,17 @@ def scan(
         return _stacked(state, arrays, elements.static_count)
 
 
-def _converted(structure: Any) -> Any:
+def _converted(structure: Nest) -> Tensor:
     return nest.map_structure(convert_to_tensor, structure)
 
 
 def _fold(
-    fn: Callable[[Any, Any], Any], elems: Any, initializer: Any, options: dict[str, Any], reverse: bool, name: str
+    fn: Callable[[Any, Any], Any],
+    elems: Nest,
+    initializer: Initializer | None,
+    options: dict[str, Any],
+    reverse: bool,
+    name: str,
 ) -> Any:
     _checked(fn)
     with get_default_graph().name_scope(name):
@@ -179,7 +185,7 @@ def _fold(
         first = last if reverse else constant(0)
         state = elements.at(first) if initializer is None else _converted(initializer)
 
-        def body(step: Any, state: Any) -> Any:
+        def body(step: Tensor, state: Nest) -> Any:
             made = fn(state, elements.at(last - step if reverse else step))
             nest.assert_same_structure(state, made)
             return step + 1, _converted(made)
@@ -191,13 +197,13 @@ def _fold(
 
 def foldl(
     fn: Callable[[Any, Any], Any],
-    elems: Any,
-    initializer: Any = None,
+    elems: Nest,
+    initializer: Initializer | None = None,
     parallel_iterations: int = 10,
     back_prop: bool = True,
     swap_memory: bool = False,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """The last result of folding `fn` over the parts of `elems` along the first dimension; see `scan`."""
     options = {"parallel_iterations": parallel_iterations, "back_prop": back_prop, "swap_memory": swap_memory}
     return _fold(fn, elems, initializer, options, reverse=False, name=name or "foldl")
@@ -205,13 +211,13 @@ def foldl(
 
 def foldr(
     fn: Callable[[Any, Any], Any],
-    elems: Any,
-    initializer: Any = None,
+    elems: Nest,
+    initializer: Initializer | None = None,
     parallel_iterations: int = 10,
     back_prop: bool = True,
     swap_memory: bool = False,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """The last result of folding `fn` over the parts of `elems` from the last to the first; see `scan`."""
     options = {"parallel_iterations": parallel_iterations, "back_prop": back_prop, "swap_memory": swap_memory}
     return _fold(fn, elems, initializer, options, reverse=True, name=name or "foldr")

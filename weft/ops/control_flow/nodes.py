@@ -16,6 +16,7 @@ from jax import lax
 
 from weft.errors import InternalError
 from weft.framework import op_def
+from weft.framework.aliases import Array, ArrayModule, Gradients, Result
 from weft.framework.attr_value import FunctionName
 from weft.framework.attr_value import FunctionName as Function
 from weft.framework.dtypes import DType
@@ -45,9 +46,9 @@ def _declare_if(name: str, stateful: bool) -> None:
     @op(name, "cond: Tcond, input: [Tin] -> output: [Tout]", infer=_declared_shapes, gradient=None, stateful=stateful,
         role=Role.BRANCH, bodies=("then_branch", "else_branch"))  # fmt: skip
     def kernel(
-        xp, cond, input, *, Tin: list[DType], Tout: list[DType], then_branch: Function, else_branch: Function,
-        output_shapes: list[Dims] = [],  # noqa: B006 - a declaration, which nobody changes
-    ):  # fmt: skip
+        xp: ArrayModule, cond: Array, input: Array, *, Tin: list[DType], Tout: list[DType], then_branch: Function,
+        else_branch: Function, output_shapes: list[Dims] = [],  # noqa: B006 - a declaration
+    ) -> None:  # fmt: skip
         """The results of the branch that `cond` chooses: `scalar, n*[*input] -> m*[*output]`."""
         raise _not_called(name)
 
@@ -56,9 +57,9 @@ def _declare_while(name: str, stateful: bool) -> None:
     @op(name, "input: [T] -> output: [T]", infer=_declared_shapes, gradient=None, stateful=stateful,
         role=Role.LOOP, bodies=("cond", "body"))  # fmt: skip
     def kernel(
-        xp, input, *, T: list[DType], cond: Function, body: Function, output_shapes: list[Dims] = [],  # noqa: B006
-        parallel_iterations: int = 10,
-    ):  # fmt: skip
+        xp: ArrayModule, input: Array, *, T: list[DType], cond: Function, body: Function,
+        output_shapes: list[Dims] = [], parallel_iterations: int = 10,  # noqa: B006 - a declaration
+    ) -> None:  # fmt: skip
         """The loop variables when `cond` of them is false, after `body` has made new ones as often as it was true.
 
         `n*[*variable] -> n*[*variable]`
@@ -75,9 +76,9 @@ for _prefix, _stateful in (("Stateless", False), ("", True)):
     infer=_declared_shapes, gradient=None, stateful=True,
     bodies=("cond", "body"))  # fmt: skip
 def recording_while(
-    xp, input, *, T: list[DType], Trecorded: list[DType], cond: Function, body: Function,
+    xp: ArrayModule, input: Array, *, T: list[DType], Trecorded: list[DType], cond: Function, body: Function,
     output_shapes: list[Dims] = [], parallel_iterations: int = 10,  # noqa: B006
-):  # fmt: skip
+) -> None:  # fmt: skip
     """A While whose body returns further values after the loop variables, and the stacks of these over all iterations.
 
     `n*[*variable] -> n*[*variable], recorded*[iterations, *value]`
@@ -87,7 +88,7 @@ def recording_while(
     raise _not_called("RecordingWhile")
 
 
-def _recorded_gradient(node: Operation, grad: Any) -> list[Any]:
+def _recorded_gradient(node: Operation, grad: Tensor) -> Gradients:
     return [unrecorded(node.inputs[0], node.inputs[1], grad), None]
 
 
@@ -97,7 +98,7 @@ def _recorded_shape(node: Operation) -> list[Dims]:
 
 
 @op("RecordedValue", "stack: T, index: int32 -> value: T", infer=_recorded_shape, gradient=_recorded_gradient)
-def recorded_value(xp, stack, index):
+def recorded_value(xp: ArrayModule, stack: Array, index: Array) -> Result:
     """The value of one iteration out of a stack that a RecordingWhile made.
 
     `[iterations, *value], scalar int32 -> [*value]`
@@ -107,7 +108,7 @@ def recorded_value(xp, stack, index):
 
 @op("RecordedValueGrad", "stack: T, index: int32, grad: T -> output: T", infer=lambda node: [node.inputs[0].dims],
     gradient=lambda node, grad: [None, None, recorded_value(grad, node.inputs[1])])  # fmt: skip
-def unrecorded(xp, stack, index, grad):
+def unrecorded(xp: ArrayModule, stack: Array, index: Array, grad: Array) -> Result:
     """Zeros in the shape of the stack, with the gradient of one iteration's value in its place.
 
     `[iterations, *value], scalar int32, [*value] -> [iterations, *value]`
@@ -120,7 +121,7 @@ def unrecorded(xp, stack, index, grad):
 
 
 @op("NoValue", "-> output: dtype", role=Role.ABSENT, infer=from_attr("shape"), gradient=not_differentiable)
-def no_value(*, dtype: DType, shape: Dims):
+def no_value(*, dtype: DType, shape: Dims) -> Result:
     """The stand-in that a branch returns for a value that only the other branch has; nothing uses it.
 
     `-> [*shape]`

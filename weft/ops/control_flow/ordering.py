@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from weft.framework.aliases import ArrayModule, Nest, VariableLike
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
@@ -13,12 +14,12 @@ from weft.ops.declaration import Role, no_outputs, op
 
 
 @op("NoOp", "->", role=Role.ORDER, infer=no_outputs, gradient=None)
-def no_op(xp) -> tuple[()]:
+def no_op(xp: ArrayModule) -> tuple[()]:
     """Do nothing, in the order that control dependencies give: `->`."""
     return ()
 
 
-def with_dependencies(dependencies: Sequence[Any], output_tensor: Any, name: str | None = None) -> Any:
+def with_dependencies(dependencies: Sequence[Any], output_tensor: VariableLike, name: str | None = None) -> Tensor:
     """`output_tensor` once the dependencies have run, on the device of `output_tensor`."""
     graph = get_default_graph()
     with (
@@ -32,7 +33,7 @@ def with_dependencies(dependencies: Sequence[Any], output_tensor: Any, name: str
         return value.with_values(identity_node(value.values, name=scope))
 
 
-def _as_tensor(value: Any) -> Any:
+def _as_tensor(value: Tensor) -> Tensor:
     return value if hasattr(value, "with_values") else convert_to_tensor(value)
 
 
@@ -46,7 +47,7 @@ def _flatten(inputs: Iterable[Any]) -> Iterator[Any]:
             yield item
 
 
-def _dependency(item: Any) -> Operation | None:
+def _dependency(item: Operation) -> Operation | None:
     if isinstance(item, Operation):
         return item
     item = item._as_graph_element() if hasattr(item, "_as_graph_element") else item
@@ -54,7 +55,7 @@ def _dependency(item: Any) -> Operation | None:
     return found if isinstance(found, Operation) else None
 
 
-def group(*inputs: Any, **kwargs: Any) -> Operation:
+def group(*inputs: object, **kwargs: Any) -> Operation:
     """Make one operation that is done when all of `inputs` are.
 
     Inputs of several devices are first gathered device by device, so one edge leaves each.
@@ -95,7 +96,7 @@ def _group_on(device_and_inputs: tuple[str, list[Operation]], name: str | None) 
             return no_op(name=name)
 
 
-def tuple_of(tensors: Any, name: str | None = None, control_inputs: Any = None) -> list[Any]:
+def tuple_of(tensors: Sequence[Nest], name: str | None = None, control_inputs: Sequence[Operation] | None = None) -> list[Any]:
     """Make copies of `tensors`, none of which is there before all of them are.
 
     Args:

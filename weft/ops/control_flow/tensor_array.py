@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from weft.framework import dtypes
+from weft.framework.aliases import DTypeLike, ShapeLike, TensorLike
 from weft.framework.constant_value import constant_value
 from weft.framework.dtypes import DType, as_dtype
 from weft.framework.graph import get_default_graph
@@ -43,15 +42,15 @@ class TensorArray:
 
     def __init__(
         self,
-        dtype: Any,
-        size: Any = None,
+        dtype: DTypeLike,
+        size: TensorLike | None = None,
         dynamic_size: bool | None = None,
         clear_after_read: bool | None = None,
         tensor_array_name: str | None = None,
-        handle: Any = None,
+        handle: Tensor | None = None,
         flow: Tensor | None = None,
         infer_shape: bool = True,
-        element_shape: Any = None,
+        element_shape: ShapeLike = None,
         colocate_with_first_write_call: bool = True,
         name: str | None = None,
     ) -> None:
@@ -114,7 +113,7 @@ class TensorArray:
         if self._infer_shape:
             self._element[0] = merge_dims(self._element[0], dims)
 
-    def _value(self, value: Any) -> Tensor:
+    def _value(self, value: TensorLike) -> Tensor:
         tensor = convert_to_tensor(value, preferred_dtype=self._dtype, name="value")
         if tensor.dtype.base_dtype is not self._dtype:
             raise TypeError(
@@ -136,11 +135,11 @@ class TensorArray:
         """An array of zeros for the gradients of this one's elements."""
         return self.with_flow(zeros_like(self._flow if flow is None else flow, name=name))
 
-    def read(self, index: Any, name: str | None = None) -> Tensor:
+    def read(self, index: TensorLike, name: str | None = None) -> Tensor:
         """The element at `index`."""
         return self._shaped(buffers.buffer_read(self._flow, _index(index), name=name or "TensorArrayReadV3"))
 
-    def write(self, index: Any, value: Any, name: str | None = None) -> TensorArray:
+    def write(self, index: TensorLike, value: TensorLike, name: str | None = None) -> TensorArray:
         """The array with `value` at `index`."""
         with get_default_graph().name_scope(name or "TensorArrayWrite"):
             tensor = self._value(value)
@@ -155,7 +154,7 @@ class TensorArray:
             size = None if self._dynamic_size or self._size is None else int(self._size)
             return self._shaped(stacked, size)
 
-    def gather(self, indices: Any, name: str | None = None) -> Tensor:
+    def gather(self, indices: TensorLike, name: str | None = None) -> Tensor:
         """The elements at `indices`, along a new first dimension."""
         numbers = cast(convert_to_tensor(indices, name="indices"), dtypes.int32)
         gathered = buffers.buffer_gather(self._flow, numbers, name=name or "TensorArrayGatherV3")
@@ -169,7 +168,7 @@ class TensorArray:
             joined.set_shape((None, *element[1:]))
         return joined
 
-    def unstack(self, value: Any, name: str | None = None) -> TensorArray:
+    def unstack(self, value: TensorLike, name: str | None = None) -> TensorArray:
         """The array with the parts of `value` along its first dimension as elements."""
         with get_default_graph().name_scope(name or "TensorArrayUnstack"):
             tensor = self._value(value)
@@ -178,7 +177,7 @@ class TensorArray:
                 self._size = tensor.dims[0] if self._dynamic_size or self._size is None else self._size
             return self.with_flow(buffers.buffer_unstack(tensor, name="TensorArrayScatterV3", **self._options))
 
-    def scatter(self, indices: Any, value: Any, name: str | None = None) -> TensorArray:
+    def scatter(self, indices: TensorLike, value: TensorLike, name: str | None = None) -> TensorArray:
         """The array with the parts of `value` along its first dimension at `indices`."""
         with get_default_graph().name_scope(name or "TensorArrayScatter"):
             tensor = self._value(value)
@@ -187,7 +186,7 @@ class TensorArray:
             numbers = cast(convert_to_tensor(indices, name="indices"), dtypes.int32)
             return self.with_flow(buffers.buffer_scatter(self._flow, numbers, tensor, name="TensorArrayScatterV3"))
 
-    def split(self, value: Any, lengths: Any, name: str | None = None) -> TensorArray:
+    def split(self, value: TensorLike, lengths: TensorLike, name: str | None = None) -> TensorArray:
         """The array with consecutive parts of `value`, `lengths` long, as elements."""
         with get_default_graph().name_scope(name or "TensorArraySplit"):
             tensor = self._value(value)
@@ -214,7 +213,7 @@ class TensorArray:
         """Nothing; for programs that call it."""
 
 
-def _index(index: Any) -> Tensor:
+def _index(index: TensorLike) -> Tensor:
     number = convert_to_tensor(index, name="index")
     if not number.dtype.is_integer:
         raise TypeError(f"TensorArray: an index must be an integer, got {index!r} of type {number.dtype.base_dtype.name}")

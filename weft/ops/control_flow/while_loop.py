@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from weft.framework import dtypes, nest
+from weft.framework.aliases import Nest, TensorLike
 from weft.framework.func_graph import FuncGraph
 from weft.framework.graph import Graph, get_default_graph
 from weft.framework.operation import Operation, Tensor
@@ -22,15 +23,15 @@ from weft.ops.math.elementwise import add
 def while_loop(
     cond: Callable[..., Any],
     body: Callable[..., Any],
-    loop_vars: Any,
-    shape_invariants: Any = None,
+    loop_vars: Nest,
+    shape_invariants: Nest = None,
     parallel_iterations: int = 10,
     back_prop: bool = True,
     swap_memory: bool = False,
     name: str | None = None,
-    maximum_iterations: Any = None,
+    maximum_iterations: TensorLike | None = None,
     return_same_structure: bool = False,
-) -> Any:
+) -> Tensor:
     """The values of `loop_vars` after `body` has made new ones as long as `cond` of them is true.
 
     They come in the structure that `body` returns: a tuple of a body that returns a tuple, a list of one that returns a list.
@@ -68,7 +69,7 @@ def while_loop(
     return results[0] if single else results
 
 
-def _limit(maximum_iterations: Any) -> Tensor | None:
+def _limit(maximum_iterations: TensorLike | None) -> Tensor | None:
     if maximum_iterations is None:
         return None
     limit = convert_to_tensor(maximum_iterations, name="maximum_iterations")
@@ -80,7 +81,7 @@ def _limit(maximum_iterations: Any) -> Tensor | None:
 class _Loop:
     """A loop under construction: the initial values taken apart, and the two bodies."""
 
-    def __init__(self, graph: Graph, scope: str, loop_vars: Any, invariants: Any, limit: Tensor | None) -> None:
+    def __init__(self, graph: Graph, scope: str, loop_vars: Nest, invariants: Nest, limit: Tensor | None) -> None:
         self._graph = graph
         self._limit = limit
         leaves = [as_leaf(leaf, name="loop_var") for leaf in nest.flatten(loop_vars)]
@@ -93,7 +94,7 @@ class _Loop:
         self._cond = FuncGraph(function_name(scope, "cond"), graph)
         self._body = FuncGraph(function_name(scope, "body"), graph)
 
-    def _invariant_dims(self, leaves: Sequence[Any], loop_vars: Any, invariants: Any) -> list[Dims]:
+    def _invariant_dims(self, leaves: Sequence[Any], loop_vars: Nest, invariants: Nest) -> list[Dims]:
         if invariants is None:
             return [None if has_free_shape(leaf) else t.dims for leaf in leaves for t in tensors_of(leaf)]
         given = _flat_shapes(loop_vars, invariants)
@@ -138,7 +139,7 @@ class _Loop:
         # A variable that stays as it is remains its own argument, by which the runtime knows that it does.
         return tensor if tensor is self._body.inputs[index] else self._body.output(tensor)
 
-    def _predicate(self, counter: Tensor | None, result: Any) -> Tensor:
+    def _predicate(self, counter: Tensor | None, result: Nest) -> Tensor:
         predicate = convert_to_tensor(result)
         if predicate.dtype.base_dtype is not dtypes.bool:
             raise TypeError(
@@ -149,7 +150,7 @@ class _Loop:
             raise ValueError(f"Shape must be rank 0 but is rank {len(predicate.dims)}: 'cond' of a loop must return a scalar")
         return predicate if counter is None else logical_and(less(counter, self._limit), predicate)
 
-    def _checked_result(self, values: Any, result: Any) -> Any:
+    def _checked_result(self, values: Tensor, result: Nest) -> Tensor:
         if not nest.is_nested(result) or isinstance(result, dict) != isinstance(values, dict):
             result = [result]
         expected = list(values) if isinstance(values, list | tuple) else values
@@ -192,13 +193,13 @@ class _Loop:
         return packed(self._result, exits), len(exits)
 
 
-def _called(function: Callable[..., Any], values: Any) -> Any:
+def _called(function: Callable[..., Any], values: Tensor) -> Tensor:
     if isinstance(values, dict):
         return function(**values)
     return function(*values)
 
 
-def _new_value(leaf: Any) -> Any:
+def _new_value(leaf: Tensor) -> Tensor:
     if isinstance(leaf, Operation):
         raise TypeError(f"can't convert Operation {leaf.name!r} to Tensor")
     return as_leaf(leaf)
@@ -213,7 +214,7 @@ def _is_within(dims: Dims, bound: Dims) -> bool:
     return all(b is None or a == b for a, b in zip(dims, bound, strict=True))
 
 
-def _flat_shapes(structure: Any, shapes: Any) -> list[Any]:
+def _flat_shapes(structure: Nest, shapes: Nest) -> list[Any]:
     """The shape for each leaf; a list is a shape where the structure has a leaf."""
     if not nest.is_nested(structure):
         return [shapes]

@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 
 from weft.errors import CancelledError, InvalidArgumentError
+from weft.framework.aliases import Array
 from weft.framework.dtypes import DType
 from weft.framework.op_context import OpContext
+from weft.framework.operation import Tensor
 from weft.framework.tensor_shape import Dims, dims_compatible, format_dims
 from weft.ops.data_flow.contributors import Contributors
 
@@ -78,7 +80,7 @@ class AccumulatorState:
         with self._changed:
             self._step = max(self._step, step)
 
-    def apply(self, ctx: OpContext, local_step: int, *gradient: Any) -> bool:
+    def apply(self, ctx: OpContext, local_step: int, *gradient: object) -> bool:
         """Add a gradient that was computed at `local_step`; tells whether it was fresh."""
         self._check(*gradient)
         with self._changed:
@@ -91,7 +93,7 @@ class AccumulatorState:
             self._changed.notify_all()
             return True
 
-    def take(self, ctx: OpContext, num_required: int) -> Any:
+    def take(self, ctx: OpContext, num_required: int) -> Array:
         """Wait until there are so many gradients, and take them all.
 
         Raises:
@@ -126,7 +128,7 @@ class AccumulatorState:
         finally:
             withdraw()
 
-    def _reset(self) -> Any:
+    def _reset(self) -> Tensor:
         taken = self._taken(self._count)
         self._count = 0
         self._step += 1
@@ -139,13 +141,13 @@ class AccumulatorState:
             self._is_gone = True
             self._changed.notify_all()
 
-    def _check(self, *gradient: Any) -> None:
+    def _check(self, *gradient: object) -> None:
         raise NotImplementedError
 
-    def _add(self, *gradient: Any) -> None:
+    def _add(self, *gradient: object) -> None:
         raise NotImplementedError
 
-    def _taken(self, count: int) -> Any:
+    def _taken(self, count: int) -> Tensor:
         raise NotImplementedError
 
 
@@ -154,7 +156,7 @@ class DenseAccumulatorState(AccumulatorState):
 
     _sum: Any = None
 
-    def _check(self, *gradient: Any) -> None:
+    def _check(self, *gradient: Array) -> None:
         found = gradient[0].shape
         if not dims_compatible(self.shape, found) or (self._sum is not None and self._sum.shape != found):
             expected = format_dims(self.shape if self._sum is None else self._sum.shape)
@@ -162,11 +164,11 @@ class DenseAccumulatorState(AccumulatorState):
                 None, None, f"Accumulator '{self.name}': Shape mismatch: expected {expected}, got {list(found)}"
             )
 
-    def _add(self, *gradient: Any) -> None:
+    def _add(self, *gradient: object) -> None:
         (value,) = gradient
         self._sum = np.array(value) if self._sum is None else self._sum + value
 
-    def _taken(self, count: int) -> Any:
+    def _taken(self, count: int) -> Array:
         taken, self._sum = self._sum, None
         return taken if self.reduction_type == "SUM" else (taken / count).astype(taken.dtype)
 
@@ -182,7 +184,7 @@ class SparseAccumulatorState(AccumulatorState):
         self._row_counts: dict[int, int] = {}
         self._dense_shape: np.ndarray = np.zeros(0, np.int64)
 
-    def _check(self, *gradient: Any) -> None:
+    def _check(self, *gradient: Array) -> None:
         indices, values, shape = gradient
         if indices.ndim != 1:
             raise InvalidArgumentError(None, None, f"Accumulator '{self.name}': Input indices should be vector but received "
@@ -208,7 +210,7 @@ class SparseAccumulatorState(AccumulatorState):
                 None, None, f"Accumulator '{self.name}': index {outside[0]} is out of range for shape {format_dims(self.shape)}"
             )
 
-    def _add(self, *gradient: Any) -> None:
+    def _add(self, *gradient: Array) -> None:
         indices, values, shape = gradient
         # A row that occurs twice in one gradient is one contribution.
         unique, places = np.unique(indices, return_inverse=True)
@@ -221,7 +223,7 @@ class SparseAccumulatorState(AccumulatorState):
         if len(shape):
             self._dense_shape = np.asarray(shape, np.int64)
 
-    def _taken(self, count: int) -> Any:
+    def _taken(self, count: int) -> Array:
         indices = sorted(self._rows)
         if self.reduction_type == "SUM":
             rows = [self._rows[index] for index in indices]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import numpy as np
 
+from weft.framework.aliases import Array, Result
 from weft.framework.dtypes import DType
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation
@@ -18,7 +18,7 @@ from weft.ops.math.elementwise import NUMBERS
 _TYPES = {"dtype": NUMBERS}
 
 
-def _handle(ctx: OpContext, kind: type[AccumulatorState], dtype: DType, shape: Dims, reduction_type: str) -> Any:
+def _handle(ctx: OpContext, kind: type[AccumulatorState], dtype: DType, shape: Dims, reduction_type: str) -> Array:
     name = str(ctx.attrs.get("shared_name") or ctx.node_name)
     state = ctx.find_or_create(kind, lambda: kind(name, dtype, shape, reduction_type))
     state.check_same(dtype, shape, reduction_type)
@@ -27,7 +27,7 @@ def _handle(ctx: OpContext, kind: type[AccumulatorState], dtype: DType, shape: D
     return handle
 
 
-def _find(ctx: OpContext, handle: Any) -> AccumulatorState:
+def _find(ctx: OpContext, handle: Array) -> AccumulatorState:
     kind = handle.item().split(b"\0")[1]
     found: AccumulatorState = ctx.find(
         SparseAccumulatorState if kind == b"SparseAccumulatorState" else DenseAccumulatorState, handle
@@ -36,22 +36,24 @@ def _find(ctx: OpContext, handle: Any) -> AccumulatorState:
 
 
 @op("ConditionalAccumulator", "-> handle: Ref(string)", infer=scalar_shape, gradient=None, stateful=True, types=_TYPES)
-def conditional_accumulator(ctx, *, dtype: DType, shape: Dims, container: str = "", shared_name: str = "",
-                            reduction_type: str = "MEAN"):  # fmt: skip
+def conditional_accumulator(ctx: OpContext, *, dtype: DType, shape: Dims, container: str = "", shared_name: str = "",
+                            reduction_type: str = "MEAN") -> Result:  # fmt: skip
     """An accumulator of dense gradients: `-> scalar string`."""
     return _handle(ctx, DenseAccumulatorState, dtype, shape, reduction_type)
 
 
 @op("SparseConditionalAccumulator", "-> handle: Ref(string)", infer=scalar_shape, gradient=None, stateful=True, types=_TYPES)
-def sparse_conditional_accumulator(ctx, *, dtype: DType, shape: Dims, container: str = "", shared_name: str = "",
-                                   reduction_type: str = "MEAN"):  # fmt: skip
+def sparse_conditional_accumulator(
+    ctx: OpContext, *, dtype: DType, shape: Dims, container: str = "", shared_name: str = "",
+    reduction_type: str = "MEAN",
+) -> Result:  # fmt: skip
     """An accumulator of gradients of some rows: `-> scalar string`."""
     return _handle(ctx, SparseAccumulatorState, dtype, shape, reduction_type)
 
 
 @op("AccumulatorApplyGradient", "handle: Ref(string), local_step: int64, gradient: dtype ->", infer=no_outputs,
     gradient=None, stateful=True)  # fmt: skip
-def accumulator_apply_gradient(ctx, handle, local_step, gradient, *, dtype: DType):
+def accumulator_apply_gradient(ctx: OpContext, handle: Array, local_step: Array, gradient: Array, *, dtype: DType) -> tuple[()]:
     """Add a gradient unless it is stale: `scalar string, scalar int64, [*shape] ->`."""
     _find(ctx, handle).apply(ctx, int(local_step), gradient)
     return ()
@@ -59,13 +61,13 @@ def accumulator_apply_gradient(ctx, handle, local_step, gradient, *, dtype: DTyp
 
 @op("AccumulatorNumAccumulated", "handle: Ref(string) -> num_accumulated: int32", infer=scalar_shape, gradient=None,
     stateful=True)  # fmt: skip
-def accumulator_num_accumulated(ctx, handle):
+def accumulator_num_accumulated(ctx: OpContext, handle: Array) -> Result:
     """The number of gradients in it: `scalar string -> scalar int32`."""
     return np.asarray(_find(ctx, handle).count, np.int32)
 
 
 @op("AccumulatorReport", "handle: Ref(string) -> report: string", infer=scalar_shape, gradient=None, stateful=True)
-def accumulator_report(ctx, handle):
+def accumulator_report(ctx: OpContext, handle: Array) -> Result:
     """The contributors to the next update, as JSON; see `AccumulatorState.report`.
 
     `scalar string -> scalar string`
@@ -77,7 +79,7 @@ def accumulator_report(ctx, handle):
 
 @op("AccumulatorSetGlobalStep", "handle: Ref(string), new_global_step: int64 ->", infer=no_outputs, gradient=None,
     stateful=True)  # fmt: skip
-def accumulator_set_global_step(ctx, handle, new_global_step):
+def accumulator_set_global_step(ctx: OpContext, handle: Array, new_global_step: Array) -> tuple[()]:
     """Set the step before which gradients are stale: `scalar string, scalar int64 ->`."""
     _find(ctx, handle).set_step(int(new_global_step))
     return ()
@@ -90,7 +92,7 @@ def _dense_shape(node: Operation) -> list[Dims]:
 
 @op("AccumulatorTakeGradient", "handle: Ref(string), num_required: int32 -> average: dtype", infer=_dense_shape, gradient=None,
     stateful=True)  # fmt: skip
-def accumulator_take_gradient(ctx, handle, num_required, *, dtype: DType):
+def accumulator_take_gradient(ctx: OpContext, handle: Array, num_required: Array, *, dtype: DType) -> Result:
     """Wait for gradients and take their mean: `scalar string, scalar int32 -> [*shape]`."""
     return _find(ctx, handle).take(ctx, int(num_required))
 
@@ -98,8 +100,10 @@ def accumulator_take_gradient(ctx, handle, num_required, *, dtype: DType):
 @op("SparseAccumulatorApplyGradient",
     "handle: Ref(string), local_step: int64, gradient_indices: int64, gradient_values: dtype, gradient_shape: int64 ->",
     infer=no_outputs, gradient=None, stateful=True)  # fmt: skip
-def sparse_accumulator_apply_gradient(ctx, handle, local_step, gradient_indices, gradient_values, gradient_shape, *,
-                                      dtype: DType, has_known_shape: bool):  # fmt: skip
+def sparse_accumulator_apply_gradient(
+    ctx: OpContext, handle: Array, local_step: Array, gradient_indices: Array, gradient_values: Array,
+    gradient_shape: Array, *, dtype: DType, has_known_shape: bool,
+) -> tuple[()]:  # fmt: skip
     """Add a gradient of some rows unless it is stale.
 
     `scalar string, scalar int64, [n] int64, [n, *inner], [rank] int64 ->`
@@ -117,7 +121,9 @@ def _sparse_shapes(node: Operation) -> list[Dims]:
 
 @op("SparseAccumulatorTakeGradient", "handle: Ref(string), num_required: int32 -> indices: int64, values: dtype, shape: int64",
     infer=_sparse_shapes, gradient=None, stateful=True)  # fmt: skip
-def sparse_accumulator_take_gradient(ctx, handle, num_required, *, dtype: DType):
+def sparse_accumulator_take_gradient(
+    ctx: OpContext, handle: Array, num_required: Array, *, dtype: DType
+) -> tuple[Result, Result, Result]:
     """Wait for gradients and take the mean of each row.
 
     `scalar string, scalar int32 -> [n] int64, [n, *inner], [rank] int64`

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from weft.framework import dtypes
+from weft.framework.aliases import DTypeLike, ShapeLike, TensorLike
 from weft.framework.dtypes import DType, as_dtype
 from weft.framework.indexed_slices import IndexedSlices
 from weft.framework.operation import Operation, Tensor
@@ -26,7 +25,7 @@ class ConditionalAccumulatorBase:
         accumulator_ref: the accumulator's handle.
     """
 
-    def __init__(self, dtype: Any, shape: Any, accumulator_ref: Tensor) -> None:
+    def __init__(self, dtype: DTypeLike, shape: ShapeLike, accumulator_ref: Tensor) -> None:
         self._dtype = as_dtype(dtype)
         self._shape = TensorShape(shape)
         self._accumulator_ref = accumulator_ref
@@ -56,7 +55,7 @@ class ConditionalAccumulatorBase:
         """Who has given gradients since the last update, as JSON: step, count, needed, and the sessions known."""
         return accumulators.accumulator_report(self._accumulator_ref, name=name or f"{self._name}_Report")
 
-    def set_global_step(self, new_global_step: Any, name: str | None = None) -> Operation:
+    def set_global_step(self, new_global_step: TensorLike, name: str | None = None) -> Operation:
         """An operation that drops gradients computed before this step from then on; a step back changes nothing."""
         return accumulators.accumulator_set_global_step(
             self._accumulator_ref, _as_step(new_global_step), name=name or f"{self._name}_SetGlobalStep"
@@ -76,8 +75,8 @@ class ConditionalAccumulator(ConditionalAccumulatorBase):
 
     def __init__(
         self,
-        dtype: Any,
-        shape: Any = None,
+        dtype: DTypeLike,
+        shape: ShapeLike = None,
         shared_name: str | None = None,
         name: str = "conditional_accumulator",
         reduction_type: str = "MEAN",
@@ -87,7 +86,7 @@ class ConditionalAccumulator(ConditionalAccumulatorBase):
         )
         super().__init__(dtype, shape, handle)
 
-    def apply_grad(self, grad: Any, local_step: Any = 0, name: str | None = None) -> Operation:
+    def apply_grad(self, grad: TensorLike, local_step: TensorLike = 0, name: str | None = None) -> Operation:
         """An operation that adds a gradient unless `local_step` is before the accumulator's step.
 
         Raises:
@@ -97,7 +96,7 @@ class ConditionalAccumulator(ConditionalAccumulatorBase):
         gradient.get_shape().assert_is_compatible_with(self._shape)
         return accumulators.accumulator_apply_gradient(self._accumulator_ref, _as_step(local_step), gradient, name=name)
 
-    def take_grad(self, num_required: Any, name: str | None = None) -> Tensor:
+    def take_grad(self, num_required: TensorLike, name: str | None = None) -> Tensor:
         """The mean of the gradients; waits until there are `num_required`, takes all, and raises the step by one."""
         taken: Tensor = accumulators.accumulator_take_gradient(
             self._accumulator_ref, num_required, dtype=self._dtype, name=name
@@ -119,8 +118,8 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
 
     def __init__(
         self,
-        dtype: Any,
-        shape: Any = None,
+        dtype: DTypeLike,
+        shape: ShapeLike = None,
         shared_name: str | None = None,
         name: str = "sparse_conditional_accumulator",
         reduction_type: str = "MEAN",
@@ -130,12 +129,17 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
         )
         super().__init__(dtype, shape, handle)
 
-    def apply_indexed_slices_grad(self, grad: IndexedSlices, local_step: Any = 0, name: str | None = None) -> Operation:
+    def apply_indexed_slices_grad(self, grad: IndexedSlices, local_step: TensorLike = 0, name: str | None = None) -> Operation:
         """An operation that adds an IndexedSlices unless `local_step` is before the accumulator's step."""
         return self.apply_grad(grad.indices, grad.values, grad.dense_shape, local_step, name)
 
     def apply_grad(
-        self, grad_indices: Any, grad_values: Any, grad_shape: Any = None, local_step: Any = 0, name: str | None = None
+        self,
+        grad_indices: TensorLike,
+        grad_values: TensorLike,
+        grad_shape: TensorLike | None = None,
+        local_step: TensorLike = 0,
+        name: str | None = None,
     ) -> Operation:
         """An operation that adds rows unless `local_step` is before the accumulator's step.
 
@@ -158,15 +162,15 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
             name=name,
         )  # fmt: skip
 
-    def take_grad(self, num_required: Any, name: str | None = None) -> tuple[Tensor, Tensor, Tensor]:
+    def take_grad(self, num_required: TensorLike, name: str | None = None) -> tuple[Tensor, Tensor, Tensor]:
         """Indices, values and dense shape of the mean; waits until there are `num_required` gradients, and takes all."""
         return accumulators.sparse_accumulator_take_gradient(self._accumulator_ref, num_required, dtype=self._dtype, name=name)
 
-    def take_indexed_slices_grad(self, num_required: Any, name: str | None = None) -> IndexedSlices:
+    def take_indexed_slices_grad(self, num_required: TensorLike, name: str | None = None) -> IndexedSlices:
         """`take_grad` as an IndexedSlices."""
         indices, values, shape = self.take_grad(num_required, name)
         return IndexedSlices(values=values, indices=indices, dense_shape=shape)
 
 
-def _as_step(step: Any) -> Tensor:
+def _as_step(step: TensorLike) -> Tensor:
     return cast(convert_to_tensor(step), dtypes.int64)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from weft.framework import dtypes
+from weft.framework.aliases import DTypeLike, Nest, ShapeLike, TensorLike
 from weft.framework.constant_value import constant_value
 from weft.framework.dtypes import DType, as_dtype
 from weft.framework.graph import get_default_graph
@@ -31,7 +32,9 @@ class QueueBase:
         ValueError: there are not as many shapes or names as dtypes.
     """
 
-    def __init__(self, dtypes: Sequence[Any], shapes: Any, names: Sequence[str] | None, queue_ref: Tensor) -> None:
+    def __init__(
+        self, dtypes: Sequence[Any], shapes: Sequence[ShapeLike] | None, names: Sequence[str] | None, queue_ref: Tensor
+    ) -> None:
         self._dtypes = [as_dtype(each) for each in dtypes]
         if shapes is not None:
             if len(shapes) != len(self._dtypes):
@@ -53,7 +56,7 @@ class QueueBase:
         self._name = queue_ref.op.name.split("/")[-1]
 
     @staticmethod
-    def from_list(index: Any, queues: Sequence[QueueBase]) -> QueueBase:
+    def from_list(index: TensorLike, queues: Sequence[QueueBase]) -> QueueBase:
         """The queue at a position of a list, which must be known while the graph is built.
 
         Raises:
@@ -69,7 +72,7 @@ class QueueBase:
         position = constant_value(index) if isinstance(index, Tensor) else index
         if position is None:
             raise ValueError("QueueBase.from_list: weft needs an index that is known while the graph is built")
-        return queues[int(position)]
+        return queues[int(position)]  # type: ignore[arg-type]
 
     @property
     def queue_ref(self) -> Tensor:
@@ -96,7 +99,7 @@ class QueueBase:
         """The names of an element's components, or None."""
         return self._names
 
-    def _components(self, vals: Any) -> list[Tensor]:
+    def _components(self, vals: TensorLike) -> list[Tensor]:
         if isinstance(vals, Mapping):
             if not self._names:
                 raise ValueError("Queue must have names to enqueue a dictionary")
@@ -117,7 +120,7 @@ class QueueBase:
             for number, (value, dtype) in enumerate(zip(vals, self._dtypes, strict=True))
         ]
 
-    def enqueue(self, vals: Any, name: str | None = None) -> Operation:
+    def enqueue(self, vals: TensorLike, name: str | None = None) -> Operation:
         """An operation that puts one element; waits while the queue is full, CancelledError when it is closed."""
         with get_default_graph().name_scope(name or f"{self._name}_enqueue") as scope:
             components = self._components(vals)
@@ -125,7 +128,7 @@ class QueueBase:
                 component.get_shape().assert_is_compatible_with(shape)
             return queues.queue_enqueue_v2(self._queue_ref, components, name=scope)
 
-    def enqueue_many(self, vals: Any, name: str | None = None) -> Operation:
+    def enqueue_many(self, vals: TensorLike, name: str | None = None) -> Operation:
         """An operation that puts the slices along the first axis, one element after the other."""
         with get_default_graph().name_scope(name or f"{self._name}_EnqueueMany") as scope:
             components = self._components(vals)
@@ -136,12 +139,12 @@ class QueueBase:
                 found[1:].assert_is_compatible_with(shape)
             return queues.queue_enqueue_many_v2(self._queue_ref, components, name=scope)
 
-    def dequeue(self, name: str | None = None) -> Any:
+    def dequeue(self, name: str | None = None) -> Nest:
         """One element; waits for it, OutOfRangeError when the queue is closed and empty."""
         outputs = queues.queue_dequeue_v2(self._queue_ref, component_types=self._dtypes, name=name or f"{self._name}_Dequeue")
         return self._element(outputs, None)
 
-    def dequeue_many(self, n: Any, name: str | None = None) -> Any:
+    def dequeue_many(self, n: TensorLike, name: str | None = None) -> Nest:
         """n elements, joined along a new first axis; waits for all of them, OutOfRangeError when there will not be enough."""
         outputs = queues.queue_dequeue_many_v2(
             self._queue_ref, n, component_types=self._dtypes, name=name or f"{self._name}_DequeueMany"
@@ -149,14 +152,14 @@ class QueueBase:
         known = constant_value(outputs[0].op.inputs[1])
         return self._element(outputs, (None if known is None else int(known),))
 
-    def dequeue_up_to(self, n: Any, name: str | None = None) -> Any:
+    def dequeue_up_to(self, n: TensorLike, name: str | None = None) -> Nest:
         """n elements, or what is left when the queue is closed, joined along a new first axis."""
         outputs = queues.queue_dequeue_up_to_v2(
             self._queue_ref, n, component_types=self._dtypes, name=name or f"{self._name}_DequeueUpTo"
         )
         return self._element(outputs, (None,))
 
-    def _element(self, outputs: Sequence[Tensor], batch: Dims) -> Any:
+    def _element(self, outputs: Sequence[Tensor], batch: Dims) -> Nest:
         for tensor, shape in zip(outputs, self._shapes, strict=True):
             dims = as_dims(shape)
             if batch is None:
@@ -187,11 +190,11 @@ class QueueBase:
         return queues.queue_size_v2(self._queue_ref, name=name or f"{self._name}_Size")
 
 
-def _as_list(value: Any) -> list[Any]:
+def _as_list(value: DTypeLike | Sequence[str]) -> list[Any]:
     return list(value) if isinstance(value, list | tuple) else [value]
 
 
-def _as_shapes(shapes: Any, allows_unknown_dims: bool = False) -> list[TensorShape] | None:
+def _as_shapes(shapes: Sequence[ShapeLike] | None, allows_unknown_dims: bool = False) -> list[TensorShape] | None:
     """A list of shapes; a single shape, such as `[]` or `[2, 3]`, may stand alone unless it may have unknown dimensions."""
     if isinstance(shapes, TensorShape):
         shapes = [shapes]
@@ -225,9 +228,9 @@ class FIFOQueue(QueueBase):
     def __init__(
         self,
         capacity: int,
-        dtypes: Any,
-        shapes: Any = None,
-        names: Any = None,
+        dtypes: Sequence[DTypeLike],
+        shapes: Sequence[ShapeLike] | None = None,
+        names: Sequence[str] | None = None,
         shared_name: str | None = None,
         name: str = "fifo_queue",
     ) -> None:
@@ -254,9 +257,9 @@ class PaddingFIFOQueue(QueueBase):
     def __init__(
         self,
         capacity: int,
-        dtypes: Any,
-        shapes: Any,
-        names: Any = None,
+        dtypes: Sequence[DTypeLike],
+        shapes: Sequence[ShapeLike] | None,
+        names: Sequence[str] | None = None,
         shared_name: str | None = None,
         name: str = "padding_fifo_queue",
     ) -> None:
@@ -290,9 +293,9 @@ class RandomShuffleQueue(QueueBase):
         self,
         capacity: int,
         min_after_dequeue: int,
-        dtypes: Any,
-        shapes: Any = None,
-        names: Any = None,
+        dtypes: Sequence[DTypeLike],
+        shapes: Sequence[ShapeLike] | None = None,
+        names: Sequence[str] | None = None,
         seed: int | None = None,
         shared_name: str | None = None,
         name: str = "random_shuffle_queue",
@@ -327,9 +330,9 @@ class PriorityQueue(QueueBase):
     def __init__(
         self,
         capacity: int,
-        types: Any,
-        shapes: Any = None,
-        names: Any = None,
+        types: Sequence[DTypeLike],
+        shapes: Sequence[ShapeLike] | None = None,
+        names: Sequence[str] | None = None,
         shared_name: str | None = None,
         name: str = "priority_queue",
     ) -> None:
@@ -342,7 +345,7 @@ class PriorityQueue(QueueBase):
         super().__init__([dtypes.int64, *others], with_priority, names, handle)
 
 
-def _as_names(names: Any) -> list[str] | None:
+def _as_names(names: Sequence[str] | None) -> list[str] | None:
     return None if names is None else _as_list(names)
 
 

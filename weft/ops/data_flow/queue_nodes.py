@@ -10,9 +10,10 @@ import numpy as np
 
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
+from weft.framework.aliases import Array, Result
 from weft.framework.dtypes import DType
 from weft.framework.op_context import OpContext
-from weft.framework.operation import Operation
+from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_shape import Dims, dims_compatible, format_dims
 from weft.ops.data_flow.queue_state import Element, FifoStore, QueueState, Store
 from weft.ops.data_flow.queue_stores import PriorityStore, ShuffleStore
@@ -49,7 +50,7 @@ class SharedQueue:
         self.state.close()
 
 
-def _handle(ctx: OpContext, signature: QueueSignature, make_store: Callable[[], Store]) -> Any:
+def _handle(ctx: OpContext, signature: QueueSignature, make_store: Callable[[], Store]) -> Array:
     name = str(ctx.attrs.get("shared_name") or ctx.node_name)
     queue = ctx.find_or_create(SharedQueue, lambda: SharedQueue(name, signature, make_store()))
     _check_same(queue, signature)
@@ -85,16 +86,20 @@ def _shapes(shapes: Sequence[Dims]) -> str:
 
 
 @op("FIFOQueueV2", "-> handle: resource", infer=scalar_shape, gradient=None, stateful=True)
-def fifo_queue_v2(ctx, *, component_types: list[DType], shapes: list[Dims] = [],  # noqa: B006 - a declaration
-                  capacity: int = -1, container: str = "", shared_name: str = ""):  # fmt: skip
+def fifo_queue_v2(
+    ctx: OpContext, *, component_types: list[DType], shapes: list[Dims] = [], capacity: int = -1, container: str = "",  # noqa: B006 - a declaration
+    shared_name: str = "",
+) -> Result:  # fmt: skip
     """A queue that gives elements in the order in which it got them: `-> scalar resource`."""
     signature = QueueSignature("FIFOQueue", capacity, tuple(component_types), _dims(shapes))
     return _handle(ctx, signature, FifoStore)
 
 
 @op("PaddingFIFOQueueV2", "-> handle: resource", infer=scalar_shape, gradient=None, stateful=True)
-def padding_fifo_queue_v2(ctx, *, component_types: list[DType], shapes: list[Dims] = [],  # noqa: B006 - a declaration
-                          capacity: int = -1, container: str = "", shared_name: str = ""):  # fmt: skip
+def padding_fifo_queue_v2(
+    ctx: OpContext, *, component_types: list[DType], shapes: list[Dims] = [], capacity: int = -1, container: str = "",  # noqa: B006 - a declaration
+    shared_name: str = "",
+) -> Result:  # fmt: skip
     """A FIFO queue whose batches are padded with zeros to the largest of their elements.
 
     `-> scalar resource`
@@ -104,9 +109,10 @@ def padding_fifo_queue_v2(ctx, *, component_types: list[DType], shapes: list[Dim
 
 
 @op("RandomShuffleQueueV2", "-> handle: resource", infer=scalar_shape, gradient=None, stateful=True)
-def random_shuffle_queue_v2(ctx, *, component_types: list[DType], shapes: list[Dims] = [],  # noqa: B006 - a declaration
-                            capacity: int = -1, min_after_dequeue: int = 0, seed: int = 0, seed2: int = 0,
-                            container: str = "", shared_name: str = ""):  # fmt: skip
+def random_shuffle_queue_v2(
+    ctx: OpContext, *, component_types: list[DType], shapes: list[Dims] = [], capacity: int = -1,  # noqa: B006 - a declaration
+    min_after_dequeue: int = 0, seed: int = 0, seed2: int = 0, container: str = "", shared_name: str = "",
+) -> Result:  # fmt: skip
     """A queue that gives random elements, and keeps some to choose from while it is open.
 
     `-> scalar resource`
@@ -118,8 +124,10 @@ def random_shuffle_queue_v2(ctx, *, component_types: list[DType], shapes: list[D
 
 
 @op("PriorityQueueV2", "-> handle: resource", infer=scalar_shape, gradient=None, stateful=True)
-def priority_queue_v2(ctx, *, component_types: list[DType] = [], shapes: list[Dims],  # noqa: B006 - a declaration
-                      capacity: int = -1, container: str = "", shared_name: str = ""):  # fmt: skip
+def priority_queue_v2(
+    ctx: OpContext, *, component_types: list[DType] = [], shapes: list[Dims], capacity: int = -1, container: str = "",  # noqa: B006 - a declaration
+    shared_name: str = "",
+) -> Result:  # fmt: skip
     """A queue that gives the element with the smallest priority, an int64 that is each element's first component.
 
     `-> scalar resource`
@@ -133,7 +141,9 @@ def _dims(shapes: Sequence[Dims]) -> tuple[Dims, ...]:
 
 
 @op("QueueEnqueueV2", "handle: resource, components: [Tcomponents] ->", infer=no_outputs, gradient=None, stateful=True)
-def queue_enqueue_v2(ctx, handle, components, *, Tcomponents: list[DType], timeout_ms: int = -1):
+def queue_enqueue_v2(
+    ctx: OpContext, handle: Array, components: Array, *, Tcomponents: list[DType], timeout_ms: int = -1
+) -> tuple[()]:
     """Put one element: `scalar resource, components*[*shape] ->`."""
     queue = ctx.find(SharedQueue, handle)
     _check_types(queue, Tcomponents)
@@ -143,7 +153,9 @@ def queue_enqueue_v2(ctx, handle, components, *, Tcomponents: list[DType], timeo
 
 
 @op("QueueEnqueueManyV2", "handle: resource, components: [Tcomponents] ->", infer=no_outputs, gradient=None, stateful=True)
-def queue_enqueue_many_v2(ctx, handle, components, *, Tcomponents: list[DType], timeout_ms: int = -1):
+def queue_enqueue_many_v2(
+    ctx: OpContext, handle: Array, components: Array, *, Tcomponents: list[DType], timeout_ms: int = -1
+) -> tuple[()]:
     """Put the slices of the components along their first axis, one by one.
 
     `scalar resource, components*[n, *shape] ->`
@@ -189,7 +201,7 @@ def _check_shapes(queue: SharedQueue, components: Sequence[np.ndarray], batched:
 
 
 @op("QueueDequeueV2", "handle: resource -> components: [component_types]", infer=unknown, gradient=None, stateful=True)
-def queue_dequeue_v2(ctx, handle, *, component_types: list[DType], timeout_ms: int = -1):
+def queue_dequeue_v2(ctx: OpContext, handle: Array, *, component_types: list[DType], timeout_ms: int = -1) -> Array:
     """Take one element: `scalar resource -> components*[*shape]`."""
     queue = ctx.find(SharedQueue, handle)
     _check_types(queue, component_types)
@@ -198,7 +210,9 @@ def queue_dequeue_v2(ctx, handle, *, component_types: list[DType], timeout_ms: i
 
 @op("QueueDequeueManyV2", "handle: resource, n: int32 -> components: [component_types]", infer=unknown, gradient=None,
     stateful=True)  # fmt: skip
-def queue_dequeue_many_v2(ctx, handle, n, *, component_types: list[DType], timeout_ms: int = -1):
+def queue_dequeue_many_v2(
+    ctx: OpContext, handle: Array, n: Array, *, component_types: list[DType], timeout_ms: int = -1
+) -> Array:
     """Take n elements, joined along a new first axis.
 
     `scalar resource, scalar int32 -> components*[n, *shape]`
@@ -208,7 +222,9 @@ def queue_dequeue_many_v2(ctx, handle, n, *, component_types: list[DType], timeo
 
 @op("QueueDequeueUpToV2", "handle: resource, n: int32 -> components: [component_types]", infer=unknown, gradient=None,
     stateful=True)  # fmt: skip
-def queue_dequeue_up_to_v2(ctx, handle, n, *, component_types: list[DType], timeout_ms: int = -1):
+def queue_dequeue_up_to_v2(
+    ctx: OpContext, handle: Array, n: Array, *, component_types: list[DType], timeout_ms: int = -1
+) -> Array:
     """Take n elements, or those that are left when the queue is closed, joined along a new first axis.
 
     `scalar resource, scalar int32 -> components*[n, *shape]`
@@ -216,7 +232,7 @@ def queue_dequeue_up_to_v2(ctx, handle, n, *, component_types: list[DType], time
     return _dequeue_batch(ctx, handle, int(n), component_types, allow_fewer=True)
 
 
-def _dequeue_batch(ctx: OpContext, handle: Any, count: int, types: Sequence[DType], allow_fewer: bool) -> Any:
+def _dequeue_batch(ctx: OpContext, handle: Tensor, count: int, types: Sequence[DType], allow_fewer: bool) -> tuple[Array, ...]:
     queue = ctx.find(SharedQueue, handle)
     _check_types(queue, types)
     signature = queue.signature
@@ -251,14 +267,14 @@ def _joined(elements: Sequence[Element], position: int, queue: SharedQueue) -> n
 
 
 @op("QueueCloseV2", "handle: resource ->", infer=no_outputs, gradient=None, stateful=True)
-def queue_close_v2(ctx, handle, *, cancel_pending_enqueues: bool = False):
+def queue_close_v2(ctx: OpContext, handle: Array, *, cancel_pending_enqueues: bool = False) -> tuple[()]:
     """Refuse further elements: `scalar resource ->`."""
     ctx.find(SharedQueue, handle).state.close(ctx, cancel_pending_enqueues)
     return ()
 
 
 @op("QueueReopen", "handle: resource ->", infer=no_outputs, gradient=None, stateful=True)
-def queue_reopen(ctx, handle):
+def queue_reopen(ctx: OpContext, handle: Array) -> tuple[()]:
     """Take elements again; TensorFlow has no such operation, and needs a new server for it.
 
     `scalar resource ->`
@@ -268,13 +284,13 @@ def queue_reopen(ctx, handle):
 
 
 @op("QueueIsClosedV2", "handle: resource -> is_closed: bool", infer=scalar_shape, gradient=None, stateful=True)
-def queue_is_closed_v2(ctx, handle):
+def queue_is_closed_v2(ctx: OpContext, handle: Array) -> Result:
     """Whether the queue is closed: `scalar resource -> scalar bool`."""
     return np.asarray(ctx.find(SharedQueue, handle).state.is_closed)
 
 
 @op("QueueSizeV2", "handle: resource -> size: int32", infer=scalar_shape, gradient=None, stateful=True)
-def queue_size_v2(ctx, handle):
+def queue_size_v2(ctx: OpContext, handle: Array) -> Result:
     """The number of elements in it: `scalar resource -> scalar int32`."""
     return np.asarray(ctx.find(SharedQueue, handle).state.size, np.int32)
 

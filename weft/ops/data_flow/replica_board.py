@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
+from weft.framework.aliases import Array, Result
+from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation
 from weft.framework.tensor_shape import Dims
 from weft.ops.declaration import no_outputs, op, scalar_shape
@@ -47,12 +49,12 @@ class ReplicaBoard:
             return [(member, note, now - posted) for member, (note, posted) in self._notes.items()]
 
 
-def _board(ctx: Any) -> ReplicaBoard:
+def _board(ctx: OpContext) -> ReplicaBoard:
     return ctx.find_or_create(ReplicaBoard, ReplicaBoard)
 
 
 @op("ReplicaBoardPost", "member: string, note: string -> has_note: bool", infer=scalar_shape, gradient=None, stateful=True)
-def replica_board_post(ctx, member, note, *, container: str = "", shared_name: str = ""):
+def replica_board_post(ctx: OpContext, member: Array, note: Array, *, container: str = "", shared_name: str = "") -> Result:
     """Put up a member's note, or with an empty one say that it is still there; false when the board knows no note of it.
 
     `scalar string, scalar string -> scalar bool`
@@ -61,7 +63,7 @@ def replica_board_post(ctx, member, note, *, container: str = "", shared_name: s
 
 
 @op("ReplicaBoardLeave", "member: string ->", infer=no_outputs, gradient=None, stateful=True)
-def replica_board_leave(ctx, member, *, container: str = "", shared_name: str = ""):
+def replica_board_leave(ctx: OpContext, member: Array, *, container: str = "", shared_name: str = "") -> tuple[()]:
     """Take a member's note away: `scalar string ->`."""
     _board(ctx).leave(member.item())
     return ()
@@ -72,7 +74,7 @@ def _vectors(node: Operation) -> list[Dims]:
 
 
 @op("ReplicaBoardRead", "-> members: string, notes: string, ages: float", infer=_vectors, gradient=None, stateful=True)
-def replica_board_read(ctx, *, container: str = "", shared_name: str = ""):
+def replica_board_read(ctx: OpContext, *, container: str = "", shared_name: str = "") -> tuple[Result, Result, Result]:
     """Members, their notes, and the seconds since each posted last.
 
     `-> [members] string, [members] string, [members] float`

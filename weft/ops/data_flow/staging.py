@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from weft.framework.aliases import Array, Nest, Result, TensorLike
 from weft.framework.dtypes import DType, as_dtype
 from weft.framework.graph import get_default_graph
 from weft.framework.op_context import OpContext
@@ -23,36 +24,42 @@ def _buffer(ctx: OpContext, capacity: int, memory_limit: int) -> StagingBuffer:
 
 
 @op("Stage", "values: [dtypes] ->", infer=no_outputs, gradient=None, stateful=True)
-def stage(ctx, values, *, dtypes: list[DType], capacity: int = 0, memory_limit: int = 0, container: str = "",
-          shared_name: str = ""):  # fmt: skip
+def stage(
+    ctx: OpContext, values: Array, *, dtypes: list[DType], capacity: int = 0, memory_limit: int = 0,
+    container: str = "", shared_name: str = "",
+) -> tuple[()]:  # fmt: skip
     """Add an element: `components*[*shape] ->`."""
     _buffer(ctx, capacity, memory_limit).put(ctx, tuple(np.asarray(value) for value in values))
     return ()
 
 
 @op("Unstage", "-> values: [dtypes]", infer=unknown, gradient=None, stateful=True)
-def unstage(ctx, *, dtypes: list[DType], capacity: int = 0, memory_limit: int = 0, container: str = "", shared_name: str = ""):
+def unstage(
+    ctx: OpContext, *, dtypes: list[DType], capacity: int = 0, memory_limit: int = 0, container: str = "", shared_name: str = ""
+) -> Array:
     """Take the first element: `-> components*[*shape]`."""
     return _buffer(ctx, capacity, memory_limit).get(ctx)
 
 
 @op("StagePeek", "index: int32 -> values: [dtypes]", infer=unknown, gradient=None, stateful=True)
-def stage_peek(ctx, index, *, dtypes: list[DType], capacity: int = 0, memory_limit: int = 0, container: str = "",
-               shared_name: str = ""):  # fmt: skip
+def stage_peek(
+    ctx: OpContext, index: Array, *, dtypes: list[DType], capacity: int = 0, memory_limit: int = 0,
+    container: str = "", shared_name: str = "",
+) -> Array:  # fmt: skip
     """Look at an element: `scalar int32 -> components*[*shape]`."""
     return _buffer(ctx, capacity, memory_limit).peek(ctx, int(index))
 
 
 @op("StageSize", "-> size: int32", infer=scalar_shape, gradient=None, stateful=True)
-def stage_size(ctx, *, dtypes: list[DType], capacity: int = 0, memory_limit: int = 0, container: str = "",
-               shared_name: str = ""):  # fmt: skip
+def stage_size(ctx: OpContext, *, dtypes: list[DType], capacity: int = 0, memory_limit: int = 0, container: str = "",
+               shared_name: str = "") -> Result:  # fmt: skip
     """The number of elements in it: `-> scalar int32`."""
     return np.asarray(_buffer(ctx, capacity, memory_limit).size, np.int32)
 
 
 @op("StageClear", "->", infer=no_outputs, gradient=None, stateful=True)
-def stage_clear(ctx, *, dtypes: list[DType], capacity: int = 0, memory_limit: int = 0, container: str = "",
-                shared_name: str = ""):  # fmt: skip
+def stage_clear(ctx: OpContext, *, dtypes: list[DType], capacity: int = 0, memory_limit: int = 0, container: str = "",
+                shared_name: str = "") -> tuple[()]:  # fmt: skip
     """Drop all elements: `->`."""
     _buffer(ctx, capacity, memory_limit).clear()
     return ()
@@ -133,7 +140,7 @@ class StagingArea:
         """How many bytes they take at most."""
         return self._memory_limit
 
-    def put(self, values: Any, name: str | None = None) -> Operation:
+    def put(self, values: TensorLike, name: str | None = None) -> Operation:
         """An operation that adds an element; waits while the area is full.
 
         Args:
@@ -149,7 +156,7 @@ class StagingArea:
             with graph.colocate_with(self._root):
                 return stage(components, **self._attrs(with_dtypes=False), name=scope)
 
-    def _components(self, values: Any) -> list[Tensor]:
+    def _components(self, values: TensorLike) -> list[Tensor]:
         if isinstance(values, Mapping):
             if not self._names:
                 raise ValueError("Staging areas must have names to enqueue a dictionary")
@@ -170,12 +177,12 @@ class StagingArea:
             component.get_shape().assert_is_compatible_with(shape)
         return components
 
-    def get(self, name: str | None = None) -> Any:
+    def get(self, name: str | None = None) -> Nest:
         """The first element, which is taken out; waits for one. A list of tensors, or a dict for an area with names."""
         with get_default_graph().colocate_with(self._root):
             return self._element(unstage(**self._attrs(), name=name or f"{self._name}_get"))
 
-    def peek(self, index: Any, name: str | None = None) -> Any:
+    def peek(self, index: TensorLike, name: str | None = None) -> Nest:
         """The element at a position, which stays; waits until there are so many."""
         with get_default_graph().colocate_with(self._root):
             return self._element(stage_peek(index, **self._attrs(), name=name or f"{self._name}_peek"))
@@ -194,7 +201,7 @@ class StagingArea:
         attrs = {"shared_name": self._name, "capacity": self._capacity, "memory_limit": self._memory_limit}
         return {**attrs, "dtypes": self._dtypes} if with_dtypes else attrs
 
-    def _element(self, outputs: Sequence[Tensor]) -> Any:
+    def _element(self, outputs: Sequence[Tensor]) -> Nest:
         for output, shape in zip(outputs, self._shapes, strict=True):
             output.set_shape(shape)
         return list(outputs) if self._names is None else dict(zip(self._names, outputs, strict=True))

@@ -5,13 +5,14 @@ What is known to be wrong raises at once; the rest becomes an Assert operation, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
+from weft.framework.aliases import Array, DTypeLike, TensorLike
 from weft.framework.constant_value import constant_value
 from weft.framework.dtypes import DType
 from weft.framework.graph import get_default_graph
@@ -54,11 +55,13 @@ def _check_static(holds: bool, data: Sequence[Any]) -> None:
     raise InvalidArgumentError(None, None, "\n".join(texts))
 
 
-def _binary(symbol: str, scope: str, condition: Any, static: Any) -> Callable[..., Any]:
+def _binary(
+    symbol: str, scope: str, condition: Callable[..., Tensor] | Callable[[Any, Any], Tensor], static: Array
+) -> Callable[..., Any]:
     def check(
-        x: Any,
-        y: Any,
-        data: Any = None,
+        x: TensorLike,
+        y: TensorLike,
+        data: Sequence[object] | None = None,
         summarize: int | None = None,
         message: str | None = None,
         name: str | None = None,
@@ -90,7 +93,11 @@ assert_greater_equal = _binary(">=", "assert_greater_equal", lambda x, y: less_e
 
 def _sign(symbol: str, scope: str, inner: Callable[..., Any], zero_first: bool) -> Callable[..., Any]:
     def check(
-        x: Any, data: Any = None, summarize: int | None = None, message: str | None = None, name: str | None = None
+        x: TensorLike,
+        data: Sequence[object] | None = None,
+        summarize: int | None = None,
+        message: str | None = None,
+        name: str | None = None,
     ) -> Operation:
         with get_default_graph().name_scope(name or scope):
             a = convert_to_tensor(x, name="x")
@@ -113,11 +120,11 @@ assert_non_positive = _sign("<=", "assert_non_positive", assert_less_equal, Fals
 
 
 def assert_near(
-    x: Any,
-    y: Any,
-    rtol: Any = None,
-    atol: Any = None,
-    data: Any = None,
+    x: TensorLike,
+    y: TensorLike,
+    rtol: TensorLike | None = None,
+    atol: TensorLike | None = None,
+    data: Sequence[object] | None = None,
     summarize: int | None = None,
     message: str | None = None,
     name: str | None = None,
@@ -138,7 +145,7 @@ def assert_near(
         return assert_that(reduce_all(less(absolute(sub(a, b)), tolerance)), shown, summarize=summarize)
 
 
-def _neighbours(x: Any, condition: Callable[[Any, Any], Any], name: str) -> Tensor:
+def _neighbours(x: TensorLike, condition: Callable[[Any, Any], Any], name: str) -> Tensor:
     with get_default_graph().name_scope(name):
         values = reshape(convert_to_tensor(x, name="x"), [-1])
         later = strided_slice_node(values, [1], [0], [1], end_mask=1)
@@ -146,12 +153,12 @@ def _neighbours(x: Any, condition: Callable[[Any, Any], Any], name: str) -> Tens
         return reduce_all(condition(earlier, later))
 
 
-def is_non_decreasing(x: Any, name: str | None = None) -> Tensor:
+def is_non_decreasing(x: TensorLike, name: str | None = None) -> Tensor:
     """Whether no element is less than the one before it, in row-major order."""
     return _neighbours(x, less_equal, name or "is_non_decreasing")
 
 
-def is_strictly_increasing(x: Any, name: str | None = None) -> Tensor:
+def is_strictly_increasing(x: TensorLike, name: str | None = None) -> Tensor:
     """Whether every element is greater than the one before it, in row-major order."""
     return _neighbours(x, less, name or "is_strictly_increasing")
 
@@ -160,8 +167,9 @@ def is_strictly_increasing(x: Any, name: str | None = None) -> Tensor:
 
 
 def _rank_check(
-    x: Any, wanted: Sequence[Any], scope: str, what: str, static: Callable[[int, Sequence[int]], bool], dynamic: Any,
-    data: Any, summarize: int | None, message: str | None, name: str | None,
+    x: TensorLike, wanted: Sequence[Any], scope: str, what: str, static: Callable[[int, Sequence[int]], bool],
+    dynamic: Callable[[Any, Any], Tensor] | Callable[[Any, Sequence[Any]], Tensor], data: Sequence[object] | None,
+    summarize: int | None, message: str | None, name: str | None,
 ) -> Operation:  # fmt: skip
     with get_default_graph().name_scope(name or scope):
         tensor = convert_to_tensor(x, name="x")
@@ -190,9 +198,9 @@ def _rank_check(
 
 
 def assert_rank(
-    x: Any,
-    rank: Any,
-    data: Any = None,
+    x: TensorLike,
+    rank: int | None,
+    data: Sequence[object] | None = None,
     summarize: int | None = None,
     message: str | None = None,
     name: str | None = None,
@@ -205,9 +213,9 @@ def assert_rank(
 
 
 def assert_rank_at_least(
-    x: Any,
-    rank: Any,
-    data: Any = None,
+    x: TensorLike,
+    rank: int | None,
+    data: Sequence[object] | None = None,
     summarize: int | None = None,
     message: str | None = None,
     name: str | None = None,
@@ -219,7 +227,7 @@ def assert_rank_at_least(
     )  # fmt: skip
 
 
-def _is_any(found: Any, wanted: Sequence[Any]) -> Any:
+def _is_any(found: Array, wanted: Sequence[Any]) -> Tensor:
     result = equal(found, wanted[0])
     for each in wanted[1:]:
         result = logical_or(result, equal(found, each))
@@ -227,9 +235,9 @@ def _is_any(found: Any, wanted: Sequence[Any]) -> Any:
 
 
 def assert_rank_in(
-    x: Any,
-    ranks: Any,
-    data: Any = None,
+    x: TensorLike,
+    ranks: Sequence[TensorLike],
+    data: Sequence[object] | None = None,
     summarize: int | None = None,
     message: str | None = None,
     name: str | None = None,
@@ -241,7 +249,7 @@ def assert_rank_in(
     )  # fmt: skip
 
 
-def assert_scalar(tensor: Any, name: str | None = None, message: str | None = None) -> Tensor:
+def assert_scalar(tensor: TensorLike, name: str | None = None, message: str | None = None) -> Tensor:
     """The tensor; ValueError when it is known not to be a scalar."""
     with get_default_graph().name_scope(name or "assert_scalar"):
         value = convert_to_tensor(tensor)
@@ -253,7 +261,7 @@ def assert_scalar(tensor: Any, name: str | None = None, message: str | None = No
 # Types.
 
 
-def assert_integer(x: Any, message: str | None = None, name: str | None = None) -> Operation:
+def assert_integer(x: TensorLike, message: str | None = None, name: str | None = None) -> Operation:
     """Check that `x` is of an integer type; TypeError when not."""
     with get_default_graph().name_scope(name or "assert_integer"):
         tensor = convert_to_tensor(x, name="x")
@@ -263,7 +271,7 @@ def assert_integer(x: Any, message: str | None = None, name: str | None = None) 
         return no_op(name="statically_determined_was_integer")
 
 
-def assert_type(tensor: Any, tf_type: Any, message: str | None = None, name: str | None = None) -> Operation:
+def assert_type(tensor: TensorLike, tf_type: DTypeLike, message: str | None = None, name: str | None = None) -> Operation:
     """Check that a tensor is of a type; TypeError when not."""
     wanted = dtypes.as_dtype(tf_type)
     with get_default_graph().name_scope(name or "assert_type"):
@@ -274,7 +282,7 @@ def assert_type(tensor: Any, tf_type: Any, message: str | None = None, name: str
         return no_op(name="statically_determined_correct_type")
 
 
-def is_numeric_tensor(tensor: Any) -> bool:
+def is_numeric_tensor(tensor: TensorLike) -> bool:
     """Whether this is a Tensor of numbers."""
     return isinstance(tensor, Tensor) and not (
         tensor.dtype.base_dtype in (dtypes.string, dtypes.bool, dtypes.resource, dtypes.variant)
@@ -282,7 +290,7 @@ def is_numeric_tensor(tensor: Any) -> bool:
     )
 
 
-def assert_same_float_dtype(tensors: Any = None, dtype: Any = None) -> DType:
+def assert_same_float_dtype(tensors: Iterable[Any] | None = None, dtype: DTypeLike | None = None) -> DType:
     """The floating point type that all of `tensors` have (float32 for none); ValueError when there is no such type."""
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
     source: Any = None
@@ -301,7 +309,7 @@ def assert_same_float_dtype(tensors: Any = None, dtype: Any = None) -> DType:
     return wanted
 
 
-def assert_proper_iterable(values: Any) -> None:
+def assert_proper_iterable(values: TensorLike) -> None:
     """TypeError unless `values` is iterable, and neither a tensor, an array nor a string."""
     unwanted = (Tensor, np.ndarray, bytes, str)
     if isinstance(values, unwanted):

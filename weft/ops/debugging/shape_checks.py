@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from weft.framework.aliases import Array
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation, Tensor
 from weft.framework.sparse_tensor import SparseTensor
@@ -19,7 +20,7 @@ from weft.ops.math.comparison import equal, greater_equal
 class _Wanted:
     """What one tensor's shape must be: the sizes or names at its end, and whether more dimensions may stand before."""
 
-    def __init__(self, tensor: Any, symbols: Any) -> None:
+    def __init__(self, tensor: Tensor, symbols: Any) -> None:
         self.tensor = tensor if isinstance(tensor, Tensor | SparseTensor) else convert_to_tensor(tensor)
         parts = list(symbols) if isinstance(symbols, list | tuple | str) else [symbols]
         self.has_lead = bool(parts) and parts[0] in ("*", Ellipsis)
@@ -33,12 +34,16 @@ class _Wanted:
         return ValueError(f"{message + '.  ' if message else ''}Tensor {self.name} {text}")
 
 
-def _is_free(symbol: Any) -> bool:
+def _is_free(symbol: Array) -> bool:
     return symbol in (None, ".")
 
 
 def assert_shapes(
-    shapes: Any, data: Any = None, summarize: int | None = None, message: str | None = None, name: str | None = None
+    shapes: Any,
+    data: Sequence[object] | None = None,
+    summarize: int | None = None,
+    message: str | None = None,
+    name: str | None = None,
 ) -> Operation:
     """Check the shapes of several tensors: what is known to be wrong raises now, the rest becomes an operation.
 
@@ -64,7 +69,7 @@ def assert_shapes(
 
 
 def _checks_of(
-    wanted: _Wanted, seen: dict[Any, tuple[Any, str]], data: Any, summarize: int | None, message: str | None
+    wanted: _Wanted, seen: dict[Any, tuple[Any, str]], data: Sequence[object] | None, summarize: int | None, message: str | None
 ) -> list[Operation]:
     """The operations that check one tensor; `seen` holds the first size found for each name, and where."""
     tensor, count = wanted.tensor, len(wanted.symbols)
@@ -101,5 +106,5 @@ def _checks_of(
     return checks
 
 
-def _data(data: Any, text: str, found: Any, message: str | None) -> list[Any]:
+def _data(data: Sequence[object] | None, text: str, found: Array, message: str | None) -> list[Any]:
     return list(data) if data is not None else [*([message] if message else []), text, "Received:", found]

@@ -6,8 +6,6 @@ memory in which they are; a variable's value is one whole array, whatever steps 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from tensorboard.compat.proto import types_pb2
 
@@ -17,17 +15,20 @@ from weft.checkpoint.bundle_writer import BundleWriter
 from weft.checkpoint.tensor_slice import parse_shape_and_slice
 from weft.errors import InvalidArgumentError, NotFoundError
 from weft.framework import device_spec
+from weft.framework.aliases import Array, Result
 from weft.framework.dtypes import DType
+from weft.framework.op_context import OpContext
+from weft.framework.operation import Tensor
 from weft.ops.declaration import no_outputs, op, scalar_shape, unknown
 
 
-def _scalar_text(value: Any, what: str) -> str:
+def _scalar_text(value: Array, what: str) -> str:
     if value.ndim:
         raise InvalidArgumentError(None, None, f"Input {what} should be a scalar tensor, got {list(value.shape)} instead.")
     return bytes(value.item()).decode()
 
 
-def _texts(value: Any) -> list[str]:
+def _texts(value: Array) -> list[str]:
     return [bytes(item).decode() for item in value.ravel().tolist()]
 
 
@@ -42,7 +43,9 @@ def _check_counts(names: list[str], slices: list[str], tensors: int) -> None:
 
 @op("SaveV2", "prefix: string, tensor_names: string, shape_and_slices: string, tensors: [dtypes] ->",
     infer=no_outputs, gradient=None, stateful=True)  # fmt: skip
-def save_v2(ctx, prefix, tensor_names, shape_and_slices, tensors, *, dtypes: list[DType]):
+def save_v2(
+    ctx: OpContext, prefix: Array, tensor_names: Array, shape_and_slices: Array, tensors: Array, *, dtypes: list[DType]
+) -> tuple[()]:
     """Write a checkpoint of the V2 format, whole or not at all; a shape-and-slice makes its tensor a part of one.
 
     `scalar string, [n] string, [n] string, n*[*shape] ->`
@@ -59,7 +62,7 @@ def save_v2(ctx, prefix, tensor_names, shape_and_slices, tensors, *, dtypes: lis
     return ()
 
 
-def _writer(ctx: Any, prefix: str) -> BundleWriter:
+def _writer(ctx: OpContext, prefix: str) -> BundleWriter:
     try:
         return BundleWriter(prefix)
     except NotFoundError as error:
@@ -68,7 +71,7 @@ def _writer(ctx: Any, prefix: str) -> BundleWriter:
         raise NotFoundError(None, None, message) from error
 
 
-def _add_slice(writer: BundleWriter, name: str, box: str, value: Any, dtype: DType) -> None:
+def _add_slice(writer: BundleWriter, name: str, box: str, value: Tensor, dtype: DType) -> None:
     shape, piece = parse_shape_and_slice(box)
     wanted = piece.within(shape, name).sizes
     if tuple(value.shape) != wanted:
@@ -83,7 +86,7 @@ def _add_slice(writer: BundleWriter, name: str, box: str, value: Any, dtype: DTy
 
 @op("RestoreV2", "prefix: string, tensor_names: string, shape_and_slices: string -> tensors: [dtypes]",
     infer=unknown, gradient=None, stateful=True)  # fmt: skip
-def restore_v2(ctx, prefix, tensor_names, shape_and_slices, *, dtypes: list[DType]):
+def restore_v2(ctx: OpContext, prefix: Array, tensor_names: Array, shape_and_slices: Array, *, dtypes: list[DType]) -> Array:
     """Read tensors, or the boxes of them that shape-and-slices name, from a checkpoint of the V2 format.
 
     `scalar string, [n] string, [n] string -> n*[*shape]`
@@ -125,7 +128,7 @@ def _type_name(dtype: DType) -> str:
     return types_pb2.DataType.Name(dtype.base_dtype.as_datatype_enum).removeprefix("DT_").lower()
 
 
-def _read_slice(reader: BundleReader, name: str, box: str) -> Any:
+def _read_slice(reader: BundleReader, name: str, box: str) -> Array:
     shape, piece = parse_shape_and_slice(box)
     stored = reader.shape(name)
     if shape != stored:
@@ -141,13 +144,13 @@ def _read_slice(reader: BundleReader, name: str, box: str) -> Any:
 @op("MergeV2Checkpoints", "checkpoint_prefixes: string, destination_prefix: string ->",
     infer=no_outputs, gradient=None, stateful=True)  # fmt: skip
 def merge_v2_checkpoints(
-    ctx,
-    checkpoint_prefixes,
-    destination_prefix,
+    ctx: OpContext,
+    checkpoint_prefixes: Array,
+    destination_prefix: Array,
     *,
     delete_old_dirs: bool = True,
     allow_missing_files: bool = False,
-):
+) -> tuple[()]:
     """Make one checkpoint of those that several tasks wrote, by renaming their data files and merging their tables.
 
     `[n] string, scalar string ->`
@@ -172,13 +175,13 @@ def _is_there(prefix: str) -> bool:
 
 @op("ShardedFilename", "basename: string, shard: int32, num_shards: int32 -> filename: string",
     infer=scalar_shape, gradient=None)  # fmt: skip
-def sharded_filename(ctx, basename, shard, num_shards):
+def sharded_filename(ctx: OpContext, basename: Array, shard: Array, num_shards: Array) -> Result:
     """`BASENAME-00002-of-00005`: `scalar string, scalar int32, scalar int32 -> scalar string`."""
     return _boxed(f"{_scalar_text(basename, 'basename')}-{int(shard):05d}-of-{int(num_shards):05d}")
 
 
 @op("ShardedFilespec", "basename: string, num_shards: int32 -> filename: string", infer=scalar_shape, gradient=None)
-def sharded_filespec(ctx, basename, num_shards):
+def sharded_filespec(ctx: OpContext, basename: Array, num_shards: Array) -> Result:
     """The pattern of all shards' names, `BASENAME-?????-of-00005`.
 
     `scalar string, scalar int32 -> scalar string`
@@ -186,7 +189,7 @@ def sharded_filespec(ctx, basename, num_shards):
     return _boxed(f"{_scalar_text(basename, 'basename')}-?????-of-{int(num_shards):05d}")
 
 
-def _boxed(text: str) -> Any:
+def _boxed(text: str) -> Array:
     array = np.empty((), np.object_)
     array[()] = text.encode()
     return array

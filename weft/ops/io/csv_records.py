@@ -9,7 +9,9 @@ import numpy as np
 
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
+from weft.framework.aliases import Array, TensorLike
 from weft.framework.dtypes import DType
+from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_shape import Dims
 from weft.ops.declaration import op
@@ -30,16 +32,16 @@ def _one_per_field(node: Operation) -> list[Dims]:
 @op("DecodeCSV", "records: string, record_defaults: [OUT_TYPE] -> output: [OUT_TYPE]", infer=_one_per_field, gradient=None,
     types={"OUT_TYPE": (dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64, dtypes.string)})  # fmt: skip
 def decode_csv_node(
-    ctx,
-    records,
-    record_defaults,
+    ctx: OpContext,
+    records: Array,
+    record_defaults: Array,
     *,
     OUT_TYPE: list[DType],
     field_delim: str = ",",
     use_quote_delim: bool = True,
     na_value: str = "",
     select_cols: list[int] = [],  # noqa: B006 - a declaration
-):
+) -> Array:
     """One tensor for each field; a default has one element, or none where the field is required.
 
     `[...] string, fields*[default] -> fields*[...]`
@@ -61,7 +63,7 @@ def decode_csv_node(
     return tuple(column.reshape(records.shape) for column in columns)
 
 
-def _value(text: bytes, missing: bytes, kind: DType, default: Any, field: int, row: int) -> Any:
+def _value(text: bytes, missing: bytes, kind: DType, default: Array, field: int, row: int) -> bytes | int | float:
     if not text or text == missing:
         if default.size != 1:
             raise _invalid(f"Field {field} is required but missing in record {row}!")
@@ -120,7 +122,7 @@ def _invalid(message: str) -> InvalidArgumentError:
 
 
 def decode_csv(
-    records: Any,
+    records: TensorLike,
     record_defaults: Sequence[Any],
     field_delim: str = ",",
     use_quote_delim: bool = True,

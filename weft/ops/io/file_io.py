@@ -3,32 +3,33 @@
 from __future__ import annotations
 
 import os
-from typing import Any
 
 import numpy as np
 
 from weft.errors import InvalidArgumentError
+from weft.framework.aliases import Array, Result
+from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation
 from weft.framework.tensor_shape import Dims
 from weft.ops.declaration import no_outputs, op, scalar_shape
 from weft.platform import gfile
 
 
-def _path(value: Any, what: str) -> str:
+def _path(value: Array, what: str) -> str:
     if value.ndim:
         raise InvalidArgumentError(None, None, f"{what} tensor must be scalar, but had shape: {list(value.shape)}")
     return os.fsdecode(value.item())
 
 
 @op("ReadFile", "filename: string -> contents: string", infer=scalar_shape, gradient=None)
-def read_file(ctx, filename):
+def read_file(ctx: OpContext, filename: Array) -> Result:
     """The bytes of a file: `scalar string -> scalar string`."""
     with gfile.GFile(_path(filename, "Input filename"), "rb") as file:
         return _boxed(file.read())
 
 
 @op("WriteFile", "filename: string, contents: string ->", infer=no_outputs, gradient=None, stateful=True)
-def write_file(ctx, filename, contents):
+def write_file(ctx: OpContext, filename: Array, contents: Array) -> tuple[()]:
     """Write a file, and the directories above it that are missing: `scalar string, scalar string ->`."""
     path = _path(filename, "Input filename")
     if contents.ndim:
@@ -46,7 +47,7 @@ def _some(node: Operation) -> list[Dims]:
 
 
 @op("MatchingFiles", "pattern: string -> filenames: string", infer=_some, gradient=None)
-def matching_files(ctx, pattern):
+def matching_files(ctx: OpContext, pattern: Array) -> Result:
     """The names of the files that match a pattern or any of several, sorted: `[...] string -> [n] string`."""
     found: list[str] = []
     for item in np.ravel(pattern).tolist():
@@ -56,7 +57,7 @@ def matching_files(ctx, pattern):
     return names
 
 
-def _boxed(data: bytes) -> Any:
+def _boxed(data: bytes) -> Array:
     array = np.empty((), np.object_)
     array[()] = data
     return array

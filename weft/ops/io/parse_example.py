@@ -11,9 +11,11 @@ from google.protobuf.message import DecodeError
 
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
+from weft.framework.aliases import Array, DTypeLike, TensorLike
 from weft.framework.constant_value import constant_value
 from weft.framework.dtypes import DType
 from weft.framework.graph import get_default_graph
+from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
 from weft.framework.sparse_tensor import SparseTensor
 from weft.framework.tensor_conversion import convert_to_tensor
@@ -48,7 +50,7 @@ def _parsed(serialized: bytes, name: str) -> Any:
         raise _invalid(f"{name}Could not parse example input, value: {serialized[:200]!r}") from None
 
 
-def _values(features: Any, key: str, wanted: DType, where: str) -> Any:
+def _values(features: Array, key: str, wanted: DType, where: str) -> Array:
     """A feature's values as an array; None where the example has no such feature."""
     feature = features[key] if key in features else None  # noqa: SIM401 - a map of messages makes what `get` does not find
     kind = None if feature is None else feature.WhichOneof("kind")
@@ -60,7 +62,7 @@ def _values(features: Any, key: str, wanted: DType, where: str) -> Any:
     return np.array(getattr(feature, kind).value, wanted.as_numpy_dtype)
 
 
-def _dense(features: Any, spec: _Dense, where: str) -> Any:
+def _dense(features: Tensor, spec: _Dense, where: str) -> Array:
     """A dense feature's value; that of any number of elements is not padded yet."""
     assert spec.dims is not None
     values = _values(features, spec.key, spec.dtype, where)
@@ -90,7 +92,7 @@ def _count(dims: tuple[int | None, ...]) -> int:
     return math.prod(dim for dim in dims if dim is not None)
 
 
-def _stacked(rows: Sequence[Any], spec: _Dense) -> Any:
+def _stacked(rows: Sequence[Any], spec: _Dense) -> Array:
     """The values of a batch as one array; shorter ones are padded with the default."""
     assert spec.dims is not None
     kind = spec.dtype.as_numpy_dtype
@@ -136,8 +138,10 @@ def _batch_shapes(node: Operation) -> list[Dims]:
     "serialized: string, names: string, sparse_keys: Nsparse*string, dense_keys: Ndense*string, dense_defaults: [Tdense] -> "
     "sparse_indices: Nsparse*int64, sparse_values: [sparse_types], sparse_shapes: Nsparse*int64, dense_values: [Tdense]",
     infer=_batch_shapes, gradient=None, types={"sparse_types": _TYPES, "Tdense": _TYPES})  # fmt: skip
-def parse_example_node(ctx, serialized, names, sparse_keys, dense_keys, dense_defaults, *, Nsparse: int, Ndense: int,
-                       sparse_types: list[DType], Tdense: list[DType], dense_shapes: list[Dims]):  # fmt: skip
+def parse_example_node(
+    ctx: OpContext, serialized: Array, names: Array, sparse_keys: Array, dense_keys: Array, dense_defaults: Array, *,
+    Nsparse: int, Ndense: int, sparse_types: list[DType], Tdense: list[DType], dense_shapes: list[Dims],
+) -> Array:  # fmt: skip
     """Parse a batch of examples; there are as many names as examples, or none.
 
     `[batch] string, [names] string, Nsparse*scalar string, Ndense*scalar string, Ndense*[*default] ->
@@ -171,9 +175,10 @@ def _single_shapes(node: Operation) -> list[Dims]:
     "serialized: string, dense_defaults: [Tdense] -> sparse_indices: num_sparse*int64, sparse_values: [sparse_types], "
     "sparse_shapes: num_sparse*int64, dense_values: [Tdense]",
     infer=_single_shapes, gradient=None, types={"sparse_types": _TYPES, "Tdense": _TYPES})  # fmt: skip
-def parse_single_example_node(ctx, serialized, dense_defaults, *, num_sparse: int, sparse_keys: list[str],
-                              dense_keys: list[str], sparse_types: list[DType], Tdense: list[DType],
-                              dense_shapes: list[Dims]):  # fmt: skip
+def parse_single_example_node(
+    ctx: OpContext, serialized: Array, dense_defaults: Array, *, num_sparse: int, sparse_keys: list[str],
+    dense_keys: list[str], sparse_types: list[DType], Tdense: list[DType], dense_shapes: list[Dims],
+) -> Array:  # fmt: skip
     """Parse one example.
 
     `scalar string, Ndense*[*default] -> num_sparse*[n, 1] int64, num_sparse*[n], num_sparse*[1] int64,
@@ -195,7 +200,7 @@ def parse_single_example_node(ctx, serialized, dense_defaults, *, num_sparse: in
     return _in_order(results, [_dense(features, spec, "") for spec in specs])
 
 
-def _key(tensor: Any) -> str:
+def _key(tensor: Array) -> str:
     return str(tensor.item().decode())
 
 
@@ -208,7 +213,7 @@ def _invalid(message: str) -> InvalidArgumentError:
 
 
 def parse_example(
-    serialized: Any, features: Mapping[str, Any], name: str | None = None, example_names: Any = None
+    serialized: TensorLike, features: Mapping[str, Any], name: str | None = None, example_names: TensorLike | None = None
 ) -> dict[str, Any]:
     """The features of a batch of serialized Example protos.
 
@@ -234,7 +239,7 @@ def parse_example(
 
 
 def parse_single_example(
-    serialized: Any, features: Mapping[str, Any], name: str | None = None, example_names: Any = None
+    serialized: TensorLike, features: Mapping[str, Any], name: str | None = None, example_names: TensorLike | None = None
 ) -> dict[str, Any]:
     """The features of one serialized Example proto; as `parse_example`, without the batch.
 
@@ -260,7 +265,7 @@ def parse_single_example(
         return _assembled(features, sparse, dense, outputs)
 
 
-def _unbatched(value: Any) -> Any:
+def _unbatched(value: Tensor | SparseTensor) -> Tensor | SparseTensor:
     if not isinstance(value, SparseTensor):
         return value[0]
     return SparseTensor(value.indices[:, 1:], value.values, value.dense_shape[1:])
@@ -291,7 +296,7 @@ def _index_keys(feature: SparseFeature) -> list[str]:
     return list(feature.index_key) if isinstance(feature.index_key, list | tuple) else [feature.index_key]
 
 
-def _add_sparse(sparse: dict[str, _Sparse], key: str, dtype: Any) -> None:
+def _add_sparse(sparse: dict[str, _Sparse], key: str, dtype: DTypeLike) -> None:
     if not dtype:
         raise ValueError(f"Missing type for feature {key}.")
     spec = _Sparse(key, dtypes.as_dtype(dtype))
@@ -333,7 +338,9 @@ def _default(spec: _Dense) -> Tensor:
     return tensor
 
 
-def _assembled(features: Mapping[str, Any], sparse: Sequence[_Sparse], dense: Sequence[_Dense], outputs: Any) -> dict[str, Any]:
+def _assembled(
+    features: Mapping[str, Any], sparse: Sequence[_Sparse], dense: Sequence[_Dense], outputs: Sequence[Tensor]
+) -> dict[str, Any]:
     indices, values, shapes, dense_values = (list(part) if isinstance(part, list | tuple) else [part] for part in outputs)
     found: dict[str, Any] = {spec.key: value for spec, value in zip(dense, dense_values, strict=True)}
     tensors = {spec.key: SparseTensor(*parts) for spec, *parts in zip(sparse, indices, values, shapes, strict=True)}

@@ -10,8 +10,10 @@ from google.protobuf.message import DecodeError
 
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
+from weft.framework.aliases import Array, TensorLike
 from weft.framework.dtypes import DType
 from weft.framework.graph import get_default_graph
+from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
 from weft.framework.sparse_tensor import SparseTensor
 from weft.framework.tensor_conversion import convert_to_tensor
@@ -30,7 +32,7 @@ def _invalid(message: str) -> InvalidArgumentError:
     return InvalidArgumentError(None, None, message)
 
 
-def _values(feature: Any, wanted: DType, where: str) -> Any:
+def _values(feature: Any, wanted: DType, where: str) -> Array:
     """The values of a feature as a vector; empty when it has none."""
     kind = feature.WhichOneof("kind")
     if kind is None:
@@ -40,7 +42,7 @@ def _values(feature: Any, wanted: DType, where: str) -> Any:
     return np.array(getattr(feature, kind).value, wanted.as_numpy_dtype)
 
 
-def _shaped(values: Any, dims: Any, wanted: DType, where: str) -> Any:
+def _shaped(values: Array, dims: Array, wanted: DType, where: str) -> Array:
     shape = tuple(int(dim) for dim in dims)
     if values.size != int(np.prod(shape)):
         raise _invalid(
@@ -49,7 +51,7 @@ def _shaped(values: Any, dims: Any, wanted: DType, where: str) -> Any:
     return values.reshape(shape)
 
 
-def _context_dense(features: Any, key: str, wanted: DType, dims: Any, default: Any, name: str) -> Any:
+def _context_dense(features: Array, key: str, wanted: DType, dims: Array, default: Array, name: str) -> Array:
     where = f"Name: {name}, Context feature: {key}.  "
     if key not in features:
         if default.size == 0 and int(np.prod([int(dim) for dim in dims])) != 0:
@@ -58,7 +60,7 @@ def _context_dense(features: Any, key: str, wanted: DType, dims: Any, default: A
     return _shaped(_values(features[key], wanted, where), dims, wanted, where)
 
 
-def _list_dense(lists: Any, key: str, wanted: DType, dims: Any, may_lack: set[str], name: str) -> Any:
+def _list_dense(lists: Array, key: str, wanted: DType, dims: Array, may_lack: set[str], name: str) -> Array:
     if key not in lists:
         if key not in may_lack:
             raise _invalid(
@@ -74,7 +76,7 @@ def _list_dense(lists: Any, key: str, wanted: DType, dims: Any, may_lack: set[st
     return np.array(rows, wanted.as_numpy_dtype).reshape(len(rows), *(int(dim) for dim in dims))
 
 
-def _list_sparse(lists: Any, key: str, wanted: DType, name: str) -> tuple[Any, Any, Any]:
+def _list_sparse(lists: Array, key: str, wanted: DType, name: str) -> tuple[Any, Any, Any]:
     found = lists[key].feature if key in lists else ()
     rows = [_values(each, wanted, f"Name: {name}, Key: {key}, Index: {index}.  ") for index, each in enumerate(found)]
     indices = [(row, column) for row, values in enumerate(rows) for column in range(len(values))]
@@ -83,7 +85,7 @@ def _list_sparse(lists: Any, key: str, wanted: DType, name: str) -> tuple[Any, A
     return np.array(indices, np.int64).reshape(-1, 2), values, shape
 
 
-def _context_sparse(features: Any, key: str, wanted: DType, name: str) -> tuple[Any, Any, Any]:
+def _context_sparse(features: Array, key: str, wanted: DType, name: str) -> tuple[Any, Any, Any]:
     where = f"Name: {name}, Context feature: {key}.  "
     values = _values(features[key], wanted, where) if key in features else np.empty(0, wanted.as_numpy_dtype)
     return np.arange(len(values), dtype=np.int64)[:, None], values, np.array([len(values)], np.int64)
@@ -112,13 +114,14 @@ def _texts(keys: Sequence[Any]) -> list[str]:
     "feature_list_sparse_shapes: Nfeature_list_sparse*int64, feature_list_dense_values: [feature_list_dense_types]",
     infer=_shapes, gradient=None, types=dict.fromkeys(_TYPE_LISTS, _TYPES))  # fmt: skip
 def parse_single_sequence_example_node(
-    ctx, serialized, feature_list_dense_missing_assumed_empty, context_sparse_keys, context_dense_keys,
-    feature_list_sparse_keys, feature_list_dense_keys, context_dense_defaults, debug_name, *, Ncontext_sparse: int = 0,
-    Ncontext_dense: int = 0, Nfeature_list_sparse: int = 0, Nfeature_list_dense: int = 0,
-    context_sparse_types: list[DType] = [], Tcontext_dense: list[DType] = [],  # noqa: B006 - a declaration
-    feature_list_dense_types: list[DType] = [], context_dense_shapes: list[Dims] = [],  # noqa: B006
-    feature_list_sparse_types: list[DType] = [], feature_list_dense_shapes: list[Dims] = [],  # noqa: B006
-):  # fmt: skip
+    ctx: OpContext, serialized: Array, feature_list_dense_missing_assumed_empty: Array, context_sparse_keys: Array,
+    context_dense_keys: Array, feature_list_sparse_keys: Array, feature_list_dense_keys: Array,
+    context_dense_defaults: Array, debug_name: Array, *, Ncontext_sparse: int = 0, Ncontext_dense: int = 0,
+    Nfeature_list_sparse: int = 0, Nfeature_list_dense: int = 0, context_sparse_types: list[DType] = [],  # noqa: B006 - a declaration
+    Tcontext_dense: list[DType] = [], feature_list_dense_types: list[DType] = [],  # noqa: B006 - a declaration
+    context_dense_shapes: list[Dims] = [], feature_list_sparse_types: list[DType] = [],  # noqa: B006 - a declaration
+    feature_list_dense_shapes: list[Dims] = [],  # noqa: B006 - a declaration
+) -> Array:  # fmt: skip
     """Parse one sequence example.
 
     `scalar string, [n] string, Ncontext_sparse*scalar string, Ncontext_dense*scalar string,
@@ -184,17 +187,17 @@ def _known_dims(key: str, feature: Any) -> tuple[int, ...]:
     return tuple(int(size) for size in shape.as_list() if size is not None)
 
 
-def _default(key: str, feature: Any) -> Tensor:
+def _default(key: str, feature: Any) -> Array:
     if feature.default_value is None:
         return constant([], feature.dtype)
     return convert_to_tensor(feature.default_value, dtypes.as_dtype(feature.dtype), name=f"key_{key}")
 
 
 def parse_single_sequence_example(
-    serialized: Any,
+    serialized: TensorLike,
     context_features: Mapping[str, Any] | None = None,
     sequence_features: Mapping[str, Any] | None = None,
-    example_name: Any = None,
+    example_name: TensorLike | None = None,
     name: str | None = None,
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """The tensors of one serialized SequenceExample proto.

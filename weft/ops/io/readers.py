@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from weft.checkpoint.record_files import TFRecordOptions
 from weft.framework import dtypes
+from weft.framework.aliases import Array, Nest, Result, TensorLike
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
@@ -21,7 +22,7 @@ from weft.ops.io.reader_state import ReaderState
 from weft.ops.io.work_units import Record
 
 
-def _handle(ctx: OpContext, kind: str, open_work: Callable[[str], Iterator[Record]], is_one_each: bool = False) -> Any:
+def _handle(ctx: OpContext, kind: str, open_work: Callable[[str], Iterator[Record]], is_one_each: bool = False) -> Array:
     name = str(ctx.attrs.get("shared_name") or ctx.node_name)
     ctx.find_or_create(ReaderState, lambda: ReaderState(f"{kind} '{name}'", open_work, is_one_each))
     handle = np.empty((), np.object_)
@@ -30,45 +31,47 @@ def _handle(ctx: OpContext, kind: str, open_work: Callable[[str], Iterator[Recor
 
 
 @op("WholeFileReaderV2", "-> reader_handle: resource", infer=scalar_shape, gradient=None, stateful=True)
-def whole_file_reader_v2(ctx, *, container: str = "", shared_name: str = ""):
+def whole_file_reader_v2(ctx: OpContext, *, container: str = "", shared_name: str = "") -> Result:
     """A reader whose records are whole files: `-> scalar resource`."""
     return _handle(ctx, "WholeFileReader", work_units.whole_file, is_one_each=True)
 
 
 @op("IdentityReaderV2", "-> reader_handle: resource", infer=scalar_shape, gradient=None, stateful=True)
-def identity_reader_v2(ctx, *, container: str = "", shared_name: str = ""):
+def identity_reader_v2(ctx: OpContext, *, container: str = "", shared_name: str = "") -> Result:
     """A reader whose records are the work units themselves: `-> scalar resource`."""
     return _handle(ctx, "IdentityReader", work_units.identity, is_one_each=True)
 
 
 @op("TextLineReaderV2", "-> reader_handle: resource", infer=scalar_shape, gradient=None, stateful=True)
-def text_line_reader_v2(ctx, *, skip_header_lines: int = 0, container: str = "", shared_name: str = ""):
+def text_line_reader_v2(ctx: OpContext, *, skip_header_lines: int = 0, container: str = "", shared_name: str = "") -> Result:
     """A reader whose records are lines of text: `-> scalar resource`."""
     return _handle(ctx, "TextLineReader", lambda path: work_units.text_lines(path, skip_header_lines))
 
 
 @op("TFRecordReaderV2", "-> reader_handle: resource", infer=scalar_shape, gradient=None, stateful=True)
-def tf_record_reader_v2(ctx, *, container: str = "", shared_name: str = "", compression_type: str = ""):
+def tf_record_reader_v2(ctx: OpContext, *, container: str = "", shared_name: str = "", compression_type: str = "") -> Result:
     """A reader whose records are TFRecords: `-> scalar resource`."""
     return _handle(ctx, "TFRecordReader", lambda path: work_units.tf_records(path, compression_type))
 
 
 @op("FixedLengthRecordReaderV2", "-> reader_handle: resource", infer=scalar_shape, gradient=None, stateful=True)
-def fixed_length_record_reader_v2(ctx, *, header_bytes: int = 0, record_bytes: int, footer_bytes: int = 0, hop_bytes: int = 0,
-                                  container: str = "", shared_name: str = "", encoding: str = ""):  # fmt: skip
+def fixed_length_record_reader_v2(
+    ctx: OpContext, *, header_bytes: int = 0, record_bytes: int, footer_bytes: int = 0, hop_bytes: int = 0,
+    container: str = "", shared_name: str = "", encoding: str = "",
+) -> Result:  # fmt: skip
     """A reader whose records are pieces of one length: `-> scalar resource`."""
     sizes = (record_bytes, header_bytes, footer_bytes, hop_bytes, encoding)
     work_units.check_fixed_length(*sizes)
     return _handle(ctx, "FixedLengthRecordReader", lambda path: work_units.fixed_length_records(path, *sizes))
 
 
-def _read(ctx: OpContext, reader: Any, queue: Any, count: int) -> list[Record]:
+def _read(ctx: OpContext, reader: object, queue: QueueBase, count: int) -> list[Record]:
     return ctx.find(ReaderState, reader).read(ctx, ctx.find(SharedQueue, queue), count)
 
 
 @op("ReaderReadV2", "reader_handle: resource, queue_handle: resource -> key: string, value: string", infer=scalar_shape,
     gradient=None, stateful=True)  # fmt: skip
-def reader_read_v2(ctx, reader_handle, queue_handle):
+def reader_read_v2(ctx: OpContext, reader_handle: Array, queue_handle: Array) -> tuple[Result, Result]:
     """The next record: its key and its value.
 
     `scalar resource, scalar resource -> scalar string, scalar string`
@@ -82,7 +85,9 @@ def _vectors(node: Operation) -> list[Dims]:
 
 @op("ReaderReadUpToV2", "reader_handle: resource, queue_handle: resource, num_records: int64 -> keys: string, values: string",
     infer=_vectors, gradient=None, stateful=True)  # fmt: skip
-def reader_read_up_to_v2(ctx, reader_handle, queue_handle, num_records):
+def reader_read_up_to_v2(
+    ctx: OpContext, reader_handle: Array, queue_handle: Array, num_records: Array
+) -> tuple[Result, Result]:
     """Up to so many records of one work unit.
 
     `scalar resource, scalar resource, scalar int64 -> [n] string, [n] string`
@@ -97,45 +102,45 @@ def reader_read_up_to_v2(ctx, reader_handle, queue_handle, num_records):
 
 @op("ReaderNumRecordsProducedV2", "reader_handle: resource -> records_produced: int64", infer=scalar_shape, gradient=None,
     stateful=True)  # fmt: skip
-def reader_num_records_produced_v2(ctx, reader_handle):
+def reader_num_records_produced_v2(ctx: OpContext, reader_handle: Array) -> Result:
     """The number of records that the reader has given: `scalar resource -> scalar int64`."""
     return np.asarray(ctx.find(ReaderState, reader_handle).records_produced, np.int64)
 
 
 @op("ReaderNumWorkUnitsCompletedV2", "reader_handle: resource -> units_completed: int64", infer=scalar_shape, gradient=None,
     stateful=True)  # fmt: skip
-def reader_num_work_units_completed_v2(ctx, reader_handle):
+def reader_num_work_units_completed_v2(ctx: OpContext, reader_handle: Array) -> Result:
     """The number of work units that the reader has read to their end: `scalar resource -> scalar int64`."""
     return np.asarray(ctx.find(ReaderState, reader_handle).work_units_completed, np.int64)
 
 
 @op("ReaderSerializeStateV2", "reader_handle: resource -> state: string", infer=scalar_shape, gradient=None, stateful=True)
-def reader_serialize_state_v2(ctx, reader_handle):
+def reader_serialize_state_v2(ctx: OpContext, reader_handle: Array) -> Result:
     """The place where the reader is, as bytes: `scalar resource -> scalar string`."""
     return _boxed(ctx.find(ReaderState, reader_handle).serialize(ctx))
 
 
 @op("ReaderRestoreStateV2", "reader_handle: resource, state: string ->", infer=no_outputs, gradient=None, stateful=True)
-def reader_restore_state_v2(ctx, reader_handle, state):
+def reader_restore_state_v2(ctx: OpContext, reader_handle: Array, state: Array) -> tuple[()]:
     """Go back to where the reader was: `scalar resource, scalar string ->`."""
     ctx.find(ReaderState, reader_handle).restore(ctx, state.item())
     return ()
 
 
 @op("ReaderResetV2", "reader_handle: resource ->", infer=no_outputs, gradient=None, stateful=True)
-def reader_reset_v2(ctx, reader_handle):
+def reader_reset_v2(ctx: OpContext, reader_handle: Array) -> tuple[()]:
     """Make the reader as new: `scalar resource ->`."""
     ctx.find(ReaderState, reader_handle).reset(ctx)
     return ()
 
 
-def _boxed(data: bytes) -> Any:
+def _boxed(data: bytes) -> Array:
     array = np.empty((), np.object_)
     array[()] = data
     return array
 
 
-def _texts(items: list[bytes]) -> Any:
+def _texts(items: list[bytes]) -> Array:
     array = np.empty(len(items), np.object_)
     array[:] = items
     return array
@@ -177,7 +182,7 @@ class ReaderBase:
         """Whether `serialize_state` and `restore_state` work."""
         return self._supports_serialize
 
-    def read(self, queue: Any, name: str | None = None) -> ReaderReadV2:
+    def read(self, queue: QueueBase, name: str | None = None) -> ReaderReadV2:
         """Key and value of the next record; waits for a work unit, OutOfRangeError when the queue is closed and empty.
 
         Args:
@@ -186,7 +191,7 @@ class ReaderBase:
         """
         return ReaderReadV2(*reader_read_v2(self._reader_ref, _queue_ref(queue), name=name))
 
-    def read_up_to(self, queue: Any, num_records: Any, name: str | None = None) -> ReaderReadUpToV2:
+    def read_up_to(self, queue: QueueBase, num_records: TensorLike, name: str | None = None) -> ReaderReadUpToV2:
         """Keys and values, each [n] string, of up to `num_records` of one work unit; otherwise as `read`."""
         count = convert_to_tensor(num_records, dtype=dtypes.int64) if not isinstance(num_records, Tensor) else num_records
         return ReaderReadUpToV2(*reader_read_up_to_v2(self._reader_ref, _queue_ref(queue), count, name=name))
@@ -203,7 +208,7 @@ class ReaderBase:
         """Where it is, a string; UnimplementedError for a reader that may be in the middle of a file."""
         return reader_serialize_state_v2(self._reader_ref, name=name)
 
-    def restore_state(self, state: Any, name: str | None = None) -> Operation:
+    def restore_state(self, state: Nest, name: str | None = None) -> Operation:
         """An operation that goes back to where it was when `serialize_state` ran."""
         return reader_restore_state_v2(self._reader_ref, convert_to_tensor(state, dtype=dtypes.string), name=name)
 
@@ -212,7 +217,7 @@ class ReaderBase:
         return reader_reset_v2(self._reader_ref, name=name)
 
 
-def _queue_ref(queue: Any) -> Any:
+def _queue_ref(queue: QueueBase) -> Tensor:
     return queue.queue_ref if isinstance(queue, QueueBase) else queue
 
 
@@ -250,7 +255,7 @@ class TFRecordReader(ReaderBase):
         options: TFRecordOptions, for compressed files.
     """
 
-    def __init__(self, name: str | None = None, options: Any = None) -> None:
+    def __init__(self, name: str | None = None, options: object = None) -> None:
         compression = TFRecordOptions.get_compression_type_string(options)
         super().__init__(tf_record_reader_v2(name=name, compression_type=compression))
 

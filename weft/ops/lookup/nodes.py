@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
+from weft.framework.aliases import Array, Result
 from weft.framework.dtypes import DType
 from weft.framework.op_context import OpContext
-from weft.framework.operation import Operation
+from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_shape import Dims
 from weft.ops.declaration import no_outputs, op, scalar_shape, unknown
 from weft.ops.lookup.state import DenseTable, LookupTable, StaticTable, TableSignature
 from weft.ops.lookup.vocabulary_file import read_table
 
 
-def _handle(ctx: OpContext, signature: TableSignature, make: Callable[[str], LookupTable]) -> Any:
+def _handle(ctx: OpContext, signature: TableSignature, make: Callable[[str], LookupTable]) -> Array:
     name = str(ctx.attrs.get("shared_name") or ctx.node_name)
     table = ctx.find_or_create(LookupTable, lambda: make(name))
     if table.signature != signature:
@@ -32,29 +32,35 @@ def _handle(ctx: OpContext, signature: TableSignature, make: Callable[[str], Loo
     return handle
 
 
-def _find(ctx: OpContext, handle: Any) -> LookupTable:
+def _find(ctx: OpContext, handle: Tensor) -> LookupTable:
     return ctx.find(LookupTable, handle)
 
 
 @op("HashTableV2", "-> table_handle: resource", infer=scalar_shape, gradient=None, stateful=True)
-def hash_table_v2(ctx, *, container: str = "", shared_name: str = "", use_node_name_sharing: bool = False, key_dtype: DType,
-                  value_dtype: DType):  # fmt: skip
+def hash_table_v2(
+    ctx: OpContext, *, container: str = "", shared_name: str = "", use_node_name_sharing: bool = False,
+    key_dtype: DType, value_dtype: DType,
+) -> Result:  # fmt: skip
     """A table that is filled once: `-> scalar resource`."""
     signature = TableSignature("HashTable", key_dtype, value_dtype)
     return _handle(ctx, signature, lambda name: StaticTable(name, signature))
 
 
 @op("MutableHashTableV2", "-> table_handle: resource", infer=scalar_shape, gradient=None, stateful=True)
-def mutable_hash_table_v2(ctx, *, container: str = "", shared_name: str = "", use_node_name_sharing: bool = False,
-                          key_dtype: DType, value_dtype: DType):  # fmt: skip
+def mutable_hash_table_v2(
+    ctx: OpContext, *, container: str = "", shared_name: str = "", use_node_name_sharing: bool = False,
+    key_dtype: DType, value_dtype: DType,
+) -> Result:  # fmt: skip
     """A table of scalars that steps change: `-> scalar resource`."""
     signature = TableSignature("MutableHashTable", key_dtype, value_dtype)
     return _handle(ctx, signature, lambda name: LookupTable(name, signature))
 
 
 @op("MutableHashTableOfTensorsV2", "-> table_handle: resource", infer=scalar_shape, gradient=None, stateful=True)
-def mutable_hash_table_of_tensors_v2(ctx, *, container: str = "", shared_name: str = "", use_node_name_sharing: bool = False,
-                                     key_dtype: DType, value_dtype: DType, value_shape: Dims = ()):  # fmt: skip
+def mutable_hash_table_of_tensors_v2(
+    ctx: OpContext, *, container: str = "", shared_name: str = "", use_node_name_sharing: bool = False,
+    key_dtype: DType, value_dtype: DType, value_shape: Dims = (),
+) -> Result:  # fmt: skip
     """A table of vectors that steps change: `-> scalar resource`."""
     signature = TableSignature("MutableHashTableOfTensors", key_dtype, value_dtype, _known(value_shape))
     return _handle(ctx, signature, lambda name: LookupTable(name, signature))
@@ -62,10 +68,11 @@ def mutable_hash_table_of_tensors_v2(ctx, *, container: str = "", shared_name: s
 
 @op("MutableDenseHashTableV2", "empty_key: key_dtype, deleted_key: key_dtype -> table_handle: resource", infer=scalar_shape,
     gradient=None, stateful=True)  # fmt: skip
-def mutable_dense_hash_table_v2(ctx, empty_key, deleted_key, *, container: str = "", shared_name: str = "",
-                                use_node_name_sharing: bool = False, key_dtype: DType, value_dtype: DType,
-                                value_shape: Dims = (), initial_num_buckets: int = 131072,
-                                max_load_factor: float = 0.8):  # fmt: skip
+def mutable_dense_hash_table_v2(
+    ctx: OpContext, empty_key: Array, deleted_key: Array, *, container: str = "", shared_name: str = "",
+    use_node_name_sharing: bool = False, key_dtype: DType, value_dtype: DType, value_shape: Dims = (),
+    initial_num_buckets: int = 131072, max_load_factor: float = 0.8,
+) -> Result:  # fmt: skip
     """A table of tensors that steps change, two of whose keys are set aside.
 
     `[*key], [*key] -> scalar resource`
@@ -86,14 +93,14 @@ def _known(dims: Dims) -> tuple[int, ...]:
 
 @op("LookupTableImportV2", "table_handle: resource, keys: Tin, values: Tout ->", infer=no_outputs, gradient=None,
     stateful=True)  # fmt: skip
-def lookup_table_import_v2(ctx, table_handle, keys, values):
+def lookup_table_import_v2(ctx: OpContext, table_handle: Array, keys: Array, values: Array) -> tuple[()]:
     """Make these the table's keys: `scalar resource, [n, *key], [n, *value] ->`."""
     _find(ctx, table_handle).replace(keys, values)
     return ()
 
 
 @op("InitializeTableV2", "table_handle: resource, keys: Tkey, values: Tval ->", infer=no_outputs, gradient=None, stateful=True)
-def initialize_table_v2(ctx, table_handle, keys, values):
+def initialize_table_v2(ctx: OpContext, table_handle: Array, keys: Array, values: Array) -> tuple[()]:
     """Fill a static table: `scalar resource, [n], [n] ->`."""
     _find(ctx, table_handle).replace(keys, values)
     return ()
@@ -101,8 +108,10 @@ def initialize_table_v2(ctx, table_handle, keys, values):
 
 @op("InitializeTableFromTextFileV2", "table_handle: resource, filename: string ->", infer=no_outputs, gradient=None,
     stateful=True)  # fmt: skip
-def initialize_table_from_text_file_v2(ctx, table_handle, filename, *, key_index: int, value_index: int, vocab_size: int = -1,
-                                       delimiter: str = "\t", offset: int = 0):  # fmt: skip
+def initialize_table_from_text_file_v2(
+    ctx: OpContext, table_handle: Array, filename: Array, *, key_index: int, value_index: int, vocab_size: int = -1,
+    delimiter: str = "\t", offset: int = 0,
+) -> tuple[()]:  # fmt: skip
     """Fill a static table from a file: `scalar resource, scalar string ->`."""
     table = _find(ctx, table_handle)
     signature = table.signature
@@ -120,34 +129,34 @@ def _values_of_keys(node: Operation) -> list[Dims]:
 
 @op("LookupTableFindV2", "table_handle: resource, keys: Tin, default_value: Tout -> values: Tout", infer=_values_of_keys,
     gradient=None, stateful=True)  # fmt: skip
-def lookup_table_find_v2(ctx, table_handle, keys, default_value):
+def lookup_table_find_v2(ctx: OpContext, table_handle: Array, keys: Array, default_value: Array) -> Result:
     """The values of keys: `scalar resource, [..., *key], [*value] -> [..., *value]`."""
     return _find(ctx, table_handle).find(keys, default_value)
 
 
 @op("LookupTableInsertV2", "table_handle: resource, keys: Tin, values: Tout ->", infer=no_outputs, gradient=None,
     stateful=True)  # fmt: skip
-def lookup_table_insert_v2(ctx, table_handle, keys, values):
+def lookup_table_insert_v2(ctx: OpContext, table_handle: Array, keys: Array, values: Array) -> tuple[()]:
     """Set the values of keys: `scalar resource, [..., *key], [..., *value] ->`."""
     _find(ctx, table_handle).insert(keys, values)
     return ()
 
 
 @op("LookupTableRemoveV2", "table_handle: resource, keys: Tin ->", infer=no_outputs, gradient=None, stateful=True)
-def lookup_table_remove_v2(ctx, table_handle, keys):
+def lookup_table_remove_v2(ctx: OpContext, table_handle: Array, keys: Array) -> tuple[()]:
     """Drop keys: `scalar resource, [..., *key] ->`."""
     _find(ctx, table_handle).remove(keys)
     return ()
 
 
 @op("LookupTableSizeV2", "table_handle: resource -> size: int64", infer=scalar_shape, gradient=None, stateful=True)
-def lookup_table_size_v2(ctx, table_handle):
+def lookup_table_size_v2(ctx: OpContext, table_handle: Array) -> Result:
     """The number of keys: `scalar resource -> scalar int64`."""
     return np.asarray(_find(ctx, table_handle).size, dtypes.int64.as_numpy_dtype)
 
 
 @op("LookupTableExportV2", "table_handle: resource -> keys: Tkeys, values: Tvalues", infer=unknown, gradient=None,
     stateful=True)  # fmt: skip
-def lookup_table_export_v2(ctx, table_handle, *, Tkeys: DType, Tvalues: DType):
+def lookup_table_export_v2(ctx: OpContext, table_handle: Array, *, Tkeys: DType, Tvalues: DType) -> tuple[Result, Result]:
     """All keys and their values: `scalar resource -> [n, *key], [n, *value]`."""
     return _find(ctx, table_handle).export()

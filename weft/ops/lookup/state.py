@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 
 from weft.errors import FailedPreconditionError, InvalidArgumentError
+from weft.framework.aliases import Array, TensorLike
 from weft.framework.dtypes import DType
+from weft.framework.operation import Tensor
 from weft.ops.array.shape_ops import brackets
 
 
@@ -43,7 +45,7 @@ class LookupTable:
         """How many keys there are."""
         return len(self._values)
 
-    def find(self, keys: Any, default: Any) -> Any:
+    def find(self, keys: Array, default: Array) -> Array:
         """The values of keys; where there is none, `default`: one value, or one for each key."""
         shape = self.signature.value_shape
         if default.shape not in (shape, keys.shape + shape):
@@ -59,19 +61,19 @@ class LookupTable:
                 found[row] = defaults[row] if value is None else value
         return found.reshape(keys.shape + shape)
 
-    def insert(self, keys: Any, values: Any) -> None:
+    def insert(self, keys: TensorLike, values: TensorLike) -> None:
         """Set the values of keys."""
         items = self._items(keys, values)
         with self._lock:
             self._values.update(items)
 
-    def replace(self, keys: Any, values: Any) -> None:
+    def replace(self, keys: TensorLike, values: TensorLike) -> None:
         """Make these the only keys."""
         items = self._items(keys, values)
         with self._lock:
             self._values = dict(items)
 
-    def remove(self, keys: Any) -> None:
+    def remove(self, keys: Array) -> None:
         """Drop keys; those that are not there are no error."""
         with self._lock:
             for key in keys.ravel().tolist():
@@ -88,7 +90,7 @@ class LookupTable:
             keys[row], values[row] = key, value
         return keys, values
 
-    def _items(self, keys: Any, values: Any) -> Sequence[tuple[Any, Any]]:
+    def _items(self, keys: Array, values: Array) -> Sequence[tuple[Any, Any]]:
         expected = keys.shape + self.signature.value_shape
         if values.shape != expected:
             raise InvalidArgumentError(
@@ -105,23 +107,23 @@ class StaticTable(LookupTable):
 
     is_initialized = False
 
-    def find(self, keys: Any, default: Any) -> Any:
+    def find(self, keys: TensorLike, default: TensorLike) -> Tensor:
         """The values of keys, `default` where there is none."""
         if not self.is_initialized:
             raise FailedPreconditionError(None, None, "Table not initialized.")
         return super().find(keys, default)
 
-    def insert(self, keys: Any, values: Any) -> None:
+    def insert(self, keys: TensorLike, values: TensorLike) -> None:
         """Refused."""
         raise InvalidArgumentError(
             None, None, f"Table '{self.name}' is filled by its initializer alone; use a MutableHashTable"
         )
 
-    def remove(self, keys: Any) -> None:
+    def remove(self, keys: TensorLike) -> None:
         """Refused."""
         self.insert(keys, keys)
 
-    def replace(self, keys: Any, values: Any) -> None:
+    def replace(self, keys: TensorLike, values: TensorLike) -> None:
         """Fill the table; a second time with the same keys and values changes nothing."""
         merged = dict(self._values)
         for key, value in self._items(keys, values):
@@ -139,32 +141,32 @@ class StaticTable(LookupTable):
 class DenseTable(LookupTable):
     """A mutable table two of whose keys are set aside, as those of an open addressing scheme are."""
 
-    def __init__(self, name: str, signature: TableSignature, empty_key: Any, deleted_key: Any) -> None:
+    def __init__(self, name: str, signature: TableSignature, empty_key: Array, deleted_key: Array) -> None:
         super().__init__(name, signature)
         self._reserved = {"empty_key": empty_key.tolist(), "deleted_key": deleted_key.tolist()}
         if self._reserved["empty_key"] == self._reserved["deleted_key"]:
             raise InvalidArgumentError(None, None, "Empty and deleted keys cannot be equal")
 
-    def find(self, keys: Any, default: Any) -> Any:
+    def find(self, keys: TensorLike, default: TensorLike) -> Tensor:
         """The values of keys, `default` where there is none."""
         self._check(keys)
         return super().find(keys, default)
 
-    def remove(self, keys: Any) -> None:
+    def remove(self, keys: TensorLike) -> None:
         """Drop keys."""
         self._check(keys)
         super().remove(keys)
 
-    def _items(self, keys: Any, values: Any) -> Sequence[tuple[Any, Any]]:
+    def _items(self, keys: Tensor, values: Tensor) -> Sequence[tuple[Any, Any]]:
         self._check(keys)
         return super()._items(keys, values)
 
-    def _check(self, keys: Any) -> None:
+    def _check(self, keys: Array) -> None:
         given = set(keys.ravel().tolist())
         for what, key in self._reserved.items():
             if key in given:
                 raise InvalidArgumentError(None, None, f"Using the {what} as a table key is not allowed")
 
 
-def _text(item: Any) -> str:
+def _text(item: Tensor) -> str:
     return item.decode(errors="replace") if isinstance(item, bytes) else str(item)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from weft.framework import dtypes
+from weft.framework.aliases import DTypeLike, TensorLike
 from weft.framework.collections import GraphKeys
 from weft.framework.dtypes import DType, as_dtype
 from weft.framework.graph import get_default_graph
@@ -16,7 +17,7 @@ from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import as_dims
 from weft.ops.control_flow.ordering import group
 from weft.ops.lookup import nodes as lookup_nodes
-from weft.ops.lookup.initializers import check_table_dtypes
+from weft.ops.lookup.initializers import TableInitializerBase, check_table_dtypes
 from weft.ops.variables.saveable_object import SaveableObject, SaveSpec
 
 
@@ -37,7 +38,7 @@ class LookupInterface:
         key_dtype, value_dtype: the types of keys and values.
     """
 
-    def __init__(self, key_dtype: Any, value_dtype: Any) -> None:
+    def __init__(self, key_dtype: DTypeLike, value_dtype: DTypeLike) -> None:
         self._key_dtype = as_dtype(key_dtype)
         self._value_dtype = as_dtype(value_dtype)
 
@@ -60,7 +61,7 @@ class LookupInterface:
         """How many keys there are, an int64."""
         raise NotImplementedError(f"{type(self).__name__} has no size")
 
-    def lookup(self, keys: Any, name: str | None = None) -> Any:
+    def lookup(self, keys: TensorLike, name: str | None = None) -> Any:
         """The values of keys, in the shape of the keys."""
         raise NotImplementedError(f"{type(self).__name__} cannot be looked into")
 
@@ -68,7 +69,9 @@ class LookupInterface:
 class _Table(LookupInterface):
     """A table that is one resource."""
 
-    def __init__(self, key_dtype: Any, value_dtype: Any, default_value: Any, handle: Tensor, find: str, export: str) -> None:
+    def __init__(
+        self, key_dtype: DTypeLike, value_dtype: DTypeLike, default_value: Tensor, handle: Tensor, find: str, export: str
+    ) -> None:
         super().__init__(key_dtype, value_dtype)
         self._default_value = default_value
         self._handle = handle
@@ -105,7 +108,7 @@ class _Table(LookupInterface):
         with get_default_graph().name_scope(name or f"{self.name}_{self._scopes['export']}"):
             return lookup_nodes.lookup_table_export_v2(self._handle, Tkeys=self._key_dtype, Tvalues=self._value_dtype)
 
-    def _find(self, keys: Any, default: Any, name: str | None) -> Any:
+    def _find(self, keys: TensorLike, default: Tensor, name: str | None) -> Tensor | SparseTensor:
         sparse = keys if isinstance(keys, SparseTensor) else None
         given = sparse.values if sparse is not None else self._checked_keys(keys)
         if given.dtype.base_dtype != self._key_dtype:
@@ -114,7 +117,7 @@ class _Table(LookupInterface):
             values = lookup_nodes.lookup_table_find_v2(self._handle, given, default)
         return values if sparse is None else SparseTensor(sparse.indices, values, sparse.dense_shape)
 
-    def _checked_keys(self, keys: Any) -> Tensor:
+    def _checked_keys(self, keys: TensorLike) -> Tensor:
         return keys if isinstance(keys, Tensor) else convert_to_tensor(keys, dtype=self._key_dtype, name="keys")
 
 
@@ -128,7 +131,13 @@ class StaticHashTable(_Table):
         name: the node's name, "hash_table" when None.
     """
 
-    def __init__(self, initializer: Any, default_value: Any, shared_name: str | None = None, name: str | None = None) -> None:
+    def __init__(
+        self,
+        initializer: TableInitializerBase,
+        default_value: int | TensorLike,
+        shared_name: str | None = None,
+        name: str | None = None,
+    ) -> None:
         self._initializer = initializer
         key_dtype, value_dtype = initializer.key_dtype, initializer.value_dtype
         default = convert_to_tensor(default_value, dtype=value_dtype)
@@ -151,7 +160,7 @@ class StaticHashTable(_Table):
         """The operation that fills it, by its former name."""
         return self._init_op
 
-    def lookup(self, keys: Any, name: str | None = None) -> Any:
+    def lookup(self, keys: TensorLike, name: str | None = None) -> Any:
         """The values of keys, dense or sparse like these; FailedPreconditionError before the table is filled."""
         return self._find(keys, self._default_value, name)
 
@@ -159,12 +168,14 @@ class StaticHashTable(_Table):
 class _MutableTable(_Table):
     """A table that steps change, and that checkpoints hold."""
 
-    def __init__(self, key_dtype: Any, value_dtype: Any, default_value: Any, handle: Tensor, checkpoint: bool) -> None:
+    def __init__(
+        self, key_dtype: DTypeLike, value_dtype: DTypeLike, default_value: Tensor, handle: Tensor, checkpoint: bool
+    ) -> None:
         super().__init__(key_dtype, value_dtype, default_value, handle, "lookup_table_find", "lookup_table_export_values")
         if checkpoint:
             get_default_graph().add_to_collection(GraphKeys.SAVEABLE_OBJECTS, _TableSaveable(self))
 
-    def lookup(self, keys: Any, name: str | None = None, dynamic_default_values: Any = None) -> Any:
+    def lookup(self, keys: TensorLike, name: str | None = None, dynamic_default_values: Any = None) -> Any:
         """The values of keys; where there is none, the default.
 
         Args:
@@ -175,7 +186,7 @@ class _MutableTable(_Table):
         default = self._default_value if dynamic_default_values is None else dynamic_default_values
         return self._find(keys, default, name)
 
-    def insert(self, keys: Any, values: Any, name: str | None = None) -> Operation:
+    def insert(self, keys: TensorLike, values: TensorLike, name: str | None = None) -> Operation:
         """An operation that sets the values of keys."""
         with get_default_graph().name_scope(name or f"{self.name}_lookup_table_insert"):
             given = convert_to_tensor(keys, dtype=self._key_dtype, name="keys")
@@ -183,11 +194,11 @@ class _MutableTable(_Table):
             check_table_dtypes(self, given.dtype, put.dtype)
             return lookup_nodes.lookup_table_insert_v2(self._handle, given, put)
 
-    def insert_or_assign(self, keys: Any, values: Any, name: str | None = None) -> Operation:
+    def insert_or_assign(self, keys: TensorLike, values: TensorLike, name: str | None = None) -> Operation:
         """`insert` by another name."""
         return self.insert(keys, values, name)
 
-    def remove(self, keys: Any, name: str | None = None) -> Operation:
+    def remove(self, keys: TensorLike, name: str | None = None) -> Operation:
         """An operation that drops keys; those that are not there are no error."""
         given = self._checked_keys(keys)
         if given.dtype.base_dtype != self._key_dtype:
@@ -195,7 +206,7 @@ class _MutableTable(_Table):
         with get_default_graph().name_scope(name or f"{self.name}_lookup_table_remove"):
             return lookup_nodes.lookup_table_remove_v2(self._handle, given)
 
-    def erase(self, keys: Any, name: str | None = None) -> Operation:
+    def erase(self, keys: TensorLike, name: str | None = None) -> Operation:
         """`remove` by another name."""
         return self.remove(keys, name)
 
@@ -228,9 +239,9 @@ class MutableHashTable(_MutableTable):
 
     def __init__(
         self,
-        key_dtype: Any,
-        value_dtype: Any,
-        default_value: Any,
+        key_dtype: DTypeLike,
+        value_dtype: DTypeLike,
+        default_value: Tensor,
         shared_name: str | None = None,
         name: str = "MutableHashTable",
         checkpoint: bool = True,
@@ -262,11 +273,11 @@ class MutableDenseHashTable(_MutableTable):
 
     def __init__(
         self,
-        key_dtype: Any,
-        value_dtype: Any,
-        default_value: Any,
-        empty_key: Any,
-        deleted_key: Any,
+        key_dtype: DTypeLike,
+        value_dtype: DTypeLike,
+        default_value: Tensor,
+        empty_key: Tensor,
+        deleted_key: Tensor,
         initial_num_buckets: int | None = None,
         shared_name: str | None = None,
         name: str = "MutableDenseHashTable",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from weft.framework import dtypes
+from weft.framework.aliases import DTypeLike, TensorLike
 from weft.framework.dtypes import DType, as_dtype
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation, Tensor
@@ -16,6 +17,7 @@ from weft.ops.array.selection import where
 from weft.ops.array.shape_ops import size
 from weft.ops.lookup.initializers import (
     KeyValueTensorInitializer,
+    TableInitializerBase,
     TextFileIdTableInitializer,
     TextFileIndex,
     TextFileStringTableInitializer,
@@ -47,7 +49,7 @@ class StrongHashSpec(HasherSpec):
 
     __slots__ = ()
 
-    def __new__(cls, key: Any) -> StrongHashSpec:
+    def __new__(cls, key: Tensor) -> StrongHashSpec:
         if len(key) != 2:
             raise ValueError(f"`key` must have size 2, received {key}")
         if not all(isinstance(each, int) for each in key):
@@ -76,7 +78,7 @@ class IdTableWithHashBuckets(LookupInterface):
         num_oov_buckets: int,
         hasher_spec: HasherSpec = FastHashSpec,
         name: str | None = None,
-        key_dtype: Any = None,
+        key_dtype: DTypeLike | None = None,
     ) -> None:
         keys = as_dtype(key_dtype or (table.key_dtype if table is not None else dtypes.string))
         if not is_table_key(keys):
@@ -120,7 +122,7 @@ class IdTableWithHashBuckets(LookupInterface):
             count = constant(0, dtypes.int64) if self._table is None else self._table.size()
             return count + self._num_oov_buckets
 
-    def lookup(self, keys: Any, name: str | None = None) -> Any:
+    def lookup(self, keys: TensorLike, name: str | None = None) -> Tensor:
         """The indices of keys, dense or sparse like these; those of buckets for keys that the table does not have."""
         if isinstance(keys, SparseTensor):
             return SparseTensor(keys.indices, self.lookup(keys.values, name), keys.dense_shape)
@@ -168,7 +170,13 @@ class StaticVocabularyTable(IdTableWithHashBuckets):
         ValueError: there are no buckets. TypeError: the types do not fit.
     """
 
-    def __init__(self, initializer: Any, num_oov_buckets: int, lookup_key_dtype: Any = None, name: str | None = None) -> None:
+    def __init__(
+        self,
+        initializer: TableInitializerBase,
+        num_oov_buckets: int,
+        lookup_key_dtype: DTypeLike | None = None,
+        name: str | None = None,
+    ) -> None:
         if num_oov_buckets <= 0:
             raise ValueError(f"`num_oov_buckets` must be > 0; use StaticHashTable. Received: {num_oov_buckets}.")
         if initializer is not None and initializer.value_dtype is not dtypes.int64:
@@ -178,14 +186,14 @@ class StaticVocabularyTable(IdTableWithHashBuckets):
 
 
 def index_table_from_tensor(
-    vocabulary_list: Any = None,
+    vocabulary_list: TensorLike | None = None,
     num_oov_buckets: int = 0,
     default_value: int = -1,
     hasher_spec: HasherSpec = FastHashSpec,
-    dtype: Any = dtypes.string,
+    dtype: DTypeLike = dtypes.string,
     name: str | None = None,
-    mapping: Any = None,
-) -> Any:
+    mapping: TensorLike | None = None,
+) -> StaticHashTable | IdTableWithHashBuckets:
     """The table from the entries of a list to their positions.
 
     Args:
@@ -225,17 +233,17 @@ def index_table_from_tensor(
 
 
 def index_table_from_file(
-    vocabulary_file: Any = None,
+    vocabulary_file: TensorLike | None = None,
     num_oov_buckets: int = 0,
     vocab_size: int | None = None,
     default_value: int = -1,
     hasher_spec: HasherSpec = FastHashSpec,
-    key_dtype: Any = dtypes.string,
+    key_dtype: DTypeLike = dtypes.string,
     name: str | None = None,
     key_column_index: int = TextFileIndex.WHOLE_LINE,
     value_column_index: int = TextFileIndex.LINE_NUMBER,
     delimiter: str = "\t",
-) -> Any:
+) -> StaticHashTable | IdTableWithHashBuckets:
     """The table from the lines of a file to their numbers; see `index_table_from_tensor` and TextFileInitializer.
 
     Raises:
@@ -261,7 +269,9 @@ def index_table_from_file(
         return _with_buckets(table, num_oov_buckets, hasher_spec, keys)
 
 
-def _with_buckets(table: StaticHashTable, count: int, hasher_spec: HasherSpec, key_dtype: DType) -> Any:
+def _with_buckets(
+    table: StaticHashTable, count: int, hasher_spec: HasherSpec, key_dtype: DType
+) -> StaticHashTable | IdTableWithHashBuckets:
     if not count and table.key_dtype is key_dtype:
         return table
     return IdTableWithHashBuckets(table, count, hasher_spec, key_dtype=key_dtype)
@@ -272,13 +282,16 @@ def _check_buckets(count: int) -> None:
         raise ValueError(f"`num_oov_buckets` must be greater or equal than 0, got {count}.")
 
 
-def _check_file(path: Any) -> None:
+def _check_file(path: TensorLike | None) -> None:
     if path is None or (isinstance(path, str | bytes) and not path):
         raise ValueError("`vocabulary_file` must be specified and must not be empty.")
 
 
 def index_to_string_table_from_tensor(
-    vocabulary_list: Any = None, default_value: Any = "UNK", name: str | None = None, mapping: Any = None
+    vocabulary_list: TensorLike | None = None,
+    default_value: TensorLike = "UNK",
+    name: str | None = None,
+    mapping: TensorLike | None = None,
 ) -> StaticHashTable:
     """The table from positions in a list to its strings; `default_value` for other indices.
 
@@ -295,9 +308,9 @@ def index_to_string_table_from_tensor(
 
 
 def index_to_string_table_from_file(
-    vocabulary_file: Any,
+    vocabulary_file: TensorLike,
     vocab_size: int | None = None,
-    default_value: Any = "UNK",
+    default_value: TensorLike = "UNK",
     name: str | None = None,
     key_column_index: int = TextFileIndex.LINE_NUMBER,
     value_column_index: int = TextFileIndex.WHOLE_LINE,
@@ -318,11 +331,15 @@ def index_to_string_table_from_file(
         return StaticHashTable(initializer, default_value)
 
 
-def string_to_index(tensor: Any, mapping: Any, default_value: int = -1, name: str | None = None) -> Any:
+def string_to_index(
+    tensor: TensorLike, mapping: TensorLike, default_value: int = -1, name: str | None = None
+) -> Tensor | SparseTensor:
     """The positions of strings in a list; run `tf.tables_initializer` first."""
     return index_table_from_tensor(mapping, default_value=default_value, name=name).lookup(tensor)
 
 
-def index_to_string(tensor: Any, mapping: Any, default_value: Any = "UNK", name: str | None = None) -> Any:
+def index_to_string(
+    tensor: TensorLike, mapping: TensorLike, default_value: TensorLike = "UNK", name: str | None = None
+) -> Tensor | SparseTensor:
     """The strings at positions of a list; run `tf.tables_initializer` first."""
     return index_to_string_table_from_tensor(mapping, default_value=default_value, name=name).lookup(tensor)

@@ -9,6 +9,7 @@ import numpy as np
 
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
+from weft.framework.aliases import Array
 from weft.framework.dtypes import DType
 from weft.platform import gfile
 
@@ -47,7 +48,7 @@ def read_table(
     return _array(keys, key_dtype), _array(values, value_dtype)
 
 
-def _field(dtype: DType, index: int, number: int, line: bytes, parts: list[bytes]) -> Any:
+def _field(dtype: DType, index: int, number: int, line: bytes, parts: list[bytes]) -> int | bytes:
     if index == LINE_NUMBER:
         return number
     text = line if index == WHOLE_LINE else parts[index]
@@ -62,7 +63,7 @@ def _field(dtype: DType, index: int, number: int, line: bytes, parts: list[bytes
         ) from None
 
 
-def _array(items: list[Any], dtype: DType) -> Any:
+def _array(items: list[Any], dtype: DType) -> Array:
     array = np.empty(len(items), dtype.as_numpy_dtype)
     array[:] = items
     return array

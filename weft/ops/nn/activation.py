@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from weft.framework import dtypes
-from weft.framework.aliases import Gradients
+from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.filling import zeros_like
@@ -25,7 +25,7 @@ _SELU_SCALE: Final = 1.0507009873554804934193349852946
 _SELU_SCALED_ALPHA: Final = 1.7580993408473768599402175208123
 
 
-def _zero(x: Any) -> Any:
+def _zero(x: Array) -> Array:
     return np.zeros((), x.dtype)
 
 
@@ -45,7 +45,7 @@ def _relu_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 @op("Relu", "features: T -> activations: T", infer=same_as_input, types={"T": REAL},
     gradient=_relu_gradient)  # fmt: skip
-def relu(xp, features):
+def relu(xp: ArrayModule, features: Array) -> Result:
     """`max(features, 0)`: `[...] -> [...]`."""
     return xp.maximum(features, _zero(features))
 
@@ -56,7 +56,7 @@ def _relu_grad_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 @op("ReluGrad", "gradients: T, features: T -> backprops: T", infer=same_as_input, types={"T": REAL},
     gradient=_relu_grad_gradient)  # fmt: skip
-def relu_grad(xp, gradients, features):
+def relu_grad(xp: ArrayModule, gradients: Array, features: Array) -> Result:
     """The gradient of Relu, from its input or its output: `[...], [...] -> [...]`."""
     return xp.where(features > _zero(features), gradients, _zero(gradients))
 
@@ -67,7 +67,7 @@ def _relu6_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 @op("Relu6", "features: T -> activations: T", infer=same_as_input, types={"T": REAL},
     gradient=_relu6_gradient)  # fmt: skip
-def relu6(xp, features):
+def relu6(xp: ArrayModule, features: Array) -> Result:
     """`min(max(features, 0), 6)`: `[...] -> [...]`."""
     return xp.minimum(xp.maximum(features, _zero(features)), np.asarray(6, features.dtype))
 
@@ -78,7 +78,7 @@ def _relu6_grad_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 @op("Relu6Grad", "gradients: T, features: T -> backprops: T", infer=same_as_input, types={"T": REAL},
     gradient=_relu6_grad_gradient)  # fmt: skip
-def relu6_grad(xp, gradients, features):
+def relu6_grad(xp: ArrayModule, gradients: Array, features: Array) -> Result:
     """The gradient of Relu6, from its input or its output: `[...], [...] -> [...]`."""
     inside = (features > _zero(features)) & (features < np.asarray(6, features.dtype))
     return xp.where(inside, gradients, _zero(gradients))
@@ -90,7 +90,7 @@ def _leaky_relu_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 @op("LeakyRelu", "features: T -> activations: T", infer=same_as_input, types={"T": FLOATS}, defaults={"T": dtypes.float32},
     gradient=_leaky_relu_gradient)  # fmt: skip
-def leaky_relu_node(xp, features, *, alpha: float = 0.2):
+def leaky_relu_node(xp: ArrayModule, features: Array, *, alpha: float = 0.2) -> Result:
     """`features` where positive, else `alpha * features`: `[...] -> [...]`."""
     return xp.where(features > _zero(features), features, features * np.asarray(alpha, features.dtype))
 
@@ -101,12 +101,12 @@ def _leaky_relu_grad_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 @op("LeakyReluGrad", "gradients: T, features: T -> backprops: T", infer=same_as_input, types={"T": FLOATS},
     defaults={"T": dtypes.float32}, gradient=_leaky_relu_grad_gradient)  # fmt: skip
-def leaky_relu_grad(xp, gradients, features, *, alpha: float = 0.2):
+def leaky_relu_grad(xp: ArrayModule, gradients: Array, features: Array, *, alpha: float = 0.2) -> Result:
     """The gradient of LeakyRelu, from its input: `[...], [...] -> [...]`."""
     return xp.where(features > _zero(features), gradients, gradients * np.asarray(alpha, gradients.dtype))
 
 
-def leaky_relu(features: Any, alpha: Any = 0.2, name: str | None = None) -> Tensor:
+def leaky_relu(features: TensorLike, alpha: float = 0.2, name: str | None = None) -> Tensor:
     """`features` where positive, else `alpha * features`; integers become float32."""
     with input_scope(name, "LeakyRelu", (features, alpha)) as scope:
         features = convert_to_tensor(features, name="features")
@@ -115,7 +115,7 @@ def leaky_relu(features: Any, alpha: Any = 0.2, name: str | None = None) -> Tens
         return leaky_relu_node(features, alpha=float(alpha), name=scope)
 
 
-def crelu(features: Any, name: str | None = None, axis: int = -1) -> Tensor:
+def crelu(features: TensorLike, name: str | None = None, axis: int = -1) -> Tensor:
     """Relu of `features` and of `-features`, joined along `axis`."""
     with input_scope(name, "CRelu", (features,)) as scope:
         features = convert_to_tensor(features, name="features")
@@ -137,7 +137,7 @@ def _elu_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 @op("Elu", "features: T -> activations: T", infer=same_as_input, types={"T": FLOATS},
     gradient=_elu_gradient)  # fmt: skip
-def elu(xp, features):
+def elu(xp: ArrayModule, features: Array) -> Result:
     """`exp(features) - 1` where negative, else `features`: `[...] -> [...]`."""
     zero = _zero(features)
     return xp.where(features < zero, xp.expm1(xp.minimum(features, zero)), features)
@@ -149,7 +149,7 @@ def _elu_grad_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 @op("EluGrad", "gradients: T, outputs: T -> backprops: T", infer=same_as_input, types={"T": FLOATS},
     gradient=_elu_grad_gradient)  # fmt: skip
-def elu_grad(xp, gradients, outputs):
+def elu_grad(xp: ArrayModule, gradients: Array, outputs: Array) -> Result:
     """The gradient of Elu, from its output: `[...], [...] -> [...]`."""
     return xp.where(outputs < _zero(outputs), (outputs + np.ones((), outputs.dtype)) * gradients, gradients)
 
@@ -160,7 +160,7 @@ def _selu_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 @op("Selu", "features: T -> activations: T", infer=same_as_input, types={"T": FLOATS},
     gradient=_selu_gradient)  # fmt: skip
-def selu(xp, features):
+def selu(xp: ArrayModule, features: Array) -> Result:
     """Elu scaled so that means and variances of 0 and 1 reproduce themselves: `[...] -> [...]`."""
     zero, scale, alpha = (np.asarray(v, features.dtype) for v in (0, _SELU_SCALE, _SELU_SCALED_ALPHA))
     return xp.where(features < zero, alpha * xp.expm1(xp.minimum(features, zero)), scale * features)
@@ -172,7 +172,7 @@ def _selu_grad_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 @op("SeluGrad", "gradients: T, outputs: T -> backprops: T", infer=same_as_input, types={"T": FLOATS},
     gradient=_selu_grad_gradient)  # fmt: skip
-def selu_grad(xp, gradients, outputs):
+def selu_grad(xp: ArrayModule, gradients: Array, outputs: Array) -> Result:
     """The gradient of Selu, from its output: `[...], [...] -> [...]`."""
     zero, scale, alpha = (np.asarray(v, outputs.dtype) for v in (0, _SELU_SCALE, _SELU_SCALED_ALPHA))
     return xp.where(outputs < zero, gradients * (outputs + alpha), gradients * scale)
@@ -183,12 +183,12 @@ def selu_grad(xp, gradients, outputs):
 
 @op("Softplus", "features: T -> activations: T", infer=same_as_input, types={"T": FLOATS},
     gradient=lambda node, grad: [mul(grad, sigmoid(node.inputs[0]))])  # fmt: skip
-def softplus(xp, features):
+def softplus(xp: ArrayModule, features: Array) -> Result:
     """`log(1 + exp(features))`, without overflow: `[...] -> [...]`."""
     return xp.maximum(features, _zero(features)) + xp.log1p(xp.exp(-xp.abs(features)))
 
 
-def _softplus_grad_gradient(node: Operation, grad: Any) -> list[Any]:
+def _softplus_grad_gradient(node: Operation, grad: Tensor) -> Gradients:
     gradients, features = node.inputs
     below = add(add(exp(neg(features)), 2.0), exp(features))
     return [softplus_grad(grad, features), real_div(mul(grad, gradients), below)]
@@ -196,7 +196,7 @@ def _softplus_grad_gradient(node: Operation, grad: Any) -> list[Any]:
 
 @op("SoftplusGrad", "gradients: T, features: T -> backprops: T", infer=same_as_input, types={"T": FLOATS},
     gradient=_softplus_grad_gradient)  # fmt: skip
-def softplus_grad(xp, gradients, features):
+def softplus_grad(xp: ArrayModule, gradients: Array, features: Array) -> Result:
     """The gradient of Softplus, from its input: `[...], [...] -> [...]`."""
     return gradients / (xp.exp(-features) + np.ones((), features.dtype))
 
@@ -207,26 +207,26 @@ def _softsign_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 @op("Softsign", "features: T -> activations: T", infer=same_as_input, types={"T": FLOATS},
     gradient=_softsign_gradient)  # fmt: skip
-def softsign(xp, features):
+def softsign(xp: ArrayModule, features: Array) -> Result:
     """`features / (1 + |features|)`: `[...] -> [...]`."""
     return features / (xp.abs(features) + np.ones((), features.dtype))
 
 
 @op("SoftsignGrad", "gradients: T, features: T -> backprops: T", infer=same_as_input, types={"T": FLOATS},
     gradient=None)  # fmt: skip
-def softsign_grad(xp, gradients, features):
+def softsign_grad(xp: ArrayModule, gradients: Array, features: Array) -> Result:
     """The gradient of Softsign, from its input: `[...], [...] -> [...]`."""
     widened = xp.abs(features) + np.ones((), features.dtype)
     return gradients / (widened * widened)
 
 
-def swish(features: Any) -> Tensor:
+def swish(features: TensorLike) -> Tensor:
     """`features * sigmoid(features)`."""
     features = convert_to_tensor(features, name="features")
     return features * sigmoid(features)
 
 
-def log_sigmoid(x: Any, name: str | None = None) -> Tensor:
+def log_sigmoid(x: TensorLike, name: str | None = None) -> Tensor:
     """`log(1 / (1 + exp(-x)))`, without overflow."""
     with input_scope(name, "LogSigmoid", (x,)) as scope:
         tensor = convert_to_tensor(x, name="x")

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from weft.framework.aliases import Gradients
+from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import Dims
@@ -54,7 +52,7 @@ def _bias_add_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 @op("BiasAdd", "value: T, bias: T -> output: T", infer=_with_bias, types={"T": NUMBERS},
     gradient=_bias_add_gradient)  # fmt: skip
-def bias_add_node(xp, value, bias, *, data_format: str = "NHWC"):
+def bias_add_node(xp: ArrayModule, value: Array, bias: Array, *, data_format: str = "NHWC") -> Result:
     """`value` plus one number per channel; channels are the last dimension, or the second in NCHW.
 
     `[..., channels], [channels] -> [..., channels]`
@@ -76,7 +74,7 @@ def _channels(node: Operation) -> list[Dims]:
     return [(dims[1] if data_format == "NCHW" else dims[-1],)]
 
 
-def _bias_add_grad_gradient(node: Operation, grad: Any) -> list[Any]:
+def _bias_add_grad_gradient(node: Operation, grad: Tensor) -> Gradients:
     like = node.inputs[0]
     if node.attrs["data_format"] == "NCHW":
         ones = fill([sub(rank(like), 2)], 1)
@@ -86,7 +84,7 @@ def _bias_add_grad_gradient(node: Operation, grad: Any) -> list[Any]:
 
 @op("BiasAddGrad", "out_backprop: T -> output: T", infer=_channels, gradient=_bias_add_grad_gradient,
     types={"T": NUMBERS})  # fmt: skip
-def bias_add_grad(xp, out_backprop, *, data_format: str = "NHWC"):
+def bias_add_grad(xp: ArrayModule, out_backprop: Array, *, data_format: str = "NHWC") -> Result:
     """The sum over all dimensions but the channels, which come second in NCHW.
 
     `[..., channels] -> [channels]`
@@ -96,13 +94,13 @@ def bias_add_grad(xp, out_backprop, *, data_format: str = "NHWC"):
     return xp.sum(out_backprop, axis=axes, dtype=out_backprop.dtype)
 
 
-def _bias_add_v1_gradient(node: Operation, grad: Any) -> list[Any]:
+def _bias_add_v1_gradient(node: Operation, grad: Tensor) -> Gradients:
     return [grad, sum_node(grad, range_of(sub(rank(grad), 1)))]
 
 
 @op("BiasAddV1", "value: T, bias: T -> output: T", infer=_with_bias, gradient=_bias_add_v1_gradient,
     types={"T": NUMBERS})  # fmt: skip
-def bias_add_v1_node(xp, value, bias):
+def bias_add_v1_node(xp: ArrayModule, value: Array, bias: Array) -> Result:
     """The older form of BiasAdd, for channels in the last dimension.
 
     `[..., channels], [channels] -> [..., channels]`
@@ -110,7 +108,7 @@ def bias_add_v1_node(xp, value, bias):
     return value + bias
 
 
-def bias_add(value: Any, bias: Any, data_format: str | None = None, name: str | None = None) -> Tensor:
+def bias_add(value: TensorLike, bias: TensorLike, data_format: str | None = None, name: str | None = None) -> Tensor:
     """Add `bias`, one number per channel, to `value`.
 
     Args:
@@ -136,7 +134,7 @@ def bias_add(value: Any, bias: Any, data_format: str | None = None, name: str | 
         return bias_add_node(value, bias, data_format=layout, name=scope)
 
 
-def bias_add_v1(value: Any, bias: Any, name: str | None = None) -> Tensor:
+def bias_add_v1(value: TensorLike, bias: TensorLike, name: str | None = None) -> Tensor:
     """Add `bias` to the last dimension of `value`; the older form of bias_add."""
     with input_scope(name, "BiasAddV1", (value, bias)) as scope:
         value = convert_to_tensor(value, name="input")
@@ -144,7 +142,7 @@ def bias_add_v1(value: Any, bias: Any, name: str | None = None) -> Tensor:
         return bias_add_v1_node(value, bias, name=scope)
 
 
-def xw_plus_b(x: Any, weights: Any, biases: Any, name: str | None = None) -> Tensor:
+def xw_plus_b(x: TensorLike, weights: TensorLike, biases: TensorLike, name: str | None = None) -> Tensor:
     """`matmul(x, weights) + biases`."""
     with input_scope(name, "xw_plus_b", (x, weights, biases)) as scope:
         x = convert_to_tensor(x, name="x")
@@ -153,7 +151,7 @@ def xw_plus_b(x: Any, weights: Any, biases: Any, name: str | None = None) -> Ten
         return bias_add(matmul(x, weights), biases, name=scope)
 
 
-def relu_layer(x: Any, weights: Any, biases: Any, name: str | None = None) -> Tensor:
+def relu_layer(x: TensorLike, weights: TensorLike, biases: TensorLike, name: str | None = None) -> Tensor:
     """`relu(matmul(x, weights) + biases)`."""
     with input_scope(name, "relu_layer", (x, weights, biases)) as scope:
         x = convert_to_tensor(x, name="x")

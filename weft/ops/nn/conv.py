@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence, Sized
 from typing import Any
 
+from weft.framework.aliases import Array, Padding, ShapeLike, Sizes, TensorLike
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.joining import concat
@@ -23,7 +24,7 @@ from weft.ops.nn.conv_op import (
 # Arguments in the forms that programs give them.
 
 
-def per_dimension(value: Any, count: int, channel: int, name: str) -> list[int]:
+def per_dimension(value: TensorLike | None, count: int, channel: int, name: str) -> list[int]:
     """One number, one per spatial dimension, or one per dimension, as one per dimension.
 
     Raises:
@@ -43,7 +44,7 @@ def per_dimension(value: Any, count: int, channel: int, name: str) -> list[int]:
     return [1, 1, *given] if channel == 1 else [1, *given, 1]
 
 
-def _padding(padding: Any) -> tuple[str, list[int]]:
+def _padding(padding: Padding | None) -> tuple[Any, list[int]]:
     """The padding attribute and the explicit paddings, flat."""
     if padding == "EXPLICIT":
         raise ValueError(
@@ -73,8 +74,9 @@ def _channel(data_format: str) -> int:
 
 
 def conv2d(
-    input: Any, filter: Any = None, strides: Any = None, padding: Any = None, use_cudnn_on_gpu: bool = True,
-    data_format: str | None = "NHWC", dilations: Any = (1, 1, 1, 1), name: str | None = None, filters: Any = None,
+    input: TensorLike, filter: TensorLike | None = None, strides: Sizes | None = None, padding: Padding | None = None,
+    use_cudnn_on_gpu: bool = True, data_format: str | None = "NHWC", dilations: Sizes = (1, 1, 1, 1),
+    name: str | None = None, filters: TensorLike | None = None,
 ) -> Tensor:  # fmt: skip
     """The convolution of images.
 
@@ -103,9 +105,10 @@ def conv2d(
 
 
 def conv2d_transpose(
-    value: Any = None, filter: Any = None, output_shape: Any = None, strides: Any = None, padding: Any = "SAME",
-    data_format: str | None = "NHWC", name: str | None = None, input: Any = None, filters: Any = None,
-    dilations: Any = None,
+    value: TensorLike | None = None, filter: TensorLike | None = None, output_shape: ShapeLike = None,
+    strides: Sizes | None = None, padding: Padding = "SAME", data_format: str | None = "NHWC",
+    name: str | None = None, input: TensorLike | None = None, filters: TensorLike | None = None,
+    dilations: Sizes | None = None,
 ) -> Tensor:  # fmt: skip
     """The transpose (gradient) of conv2d, with filters `[height, width, outputs, channels]`, to a given shape."""
     value = either("input", input, "value", value)
@@ -120,14 +123,15 @@ def conv2d_transpose(
         )  # fmt: skip
 
 
-def _sizes(shape: Any) -> Any:
+def _sizes(shape: Array) -> Tensor:
     return convert_to_tensor(shape, name="output_shape")
 
 
 def conv2d_gradient_of_input(
-    input_sizes: Any, filter: Any = None, out_backprop: Any = None, strides: Any = None, padding: Any = None,
-    use_cudnn_on_gpu: bool = True, data_format: str = "NHWC", dilations: Any = (1, 1, 1, 1), name: str | None = None,
-    filters: Any = None,
+    input_sizes: TensorLike, filter: TensorLike | None = None, out_backprop: TensorLike | None = None,
+    strides: Sizes | None = None, padding: Padding | None = None, use_cudnn_on_gpu: bool = True,
+    data_format: str = "NHWC", dilations: Sizes = (1, 1, 1, 1), name: str | None = None,
+    filters: TensorLike | None = None,
 ) -> Tensor:  # fmt: skip
     """The gradient of conv2d for its input."""
     mode, explicit = _padding(padding)
@@ -139,8 +143,9 @@ def conv2d_gradient_of_input(
 
 
 def conv2d_gradient_of_filter(
-    input: Any, filter_sizes: Any, out_backprop: Any, strides: Any = None, padding: Any = None,
-    use_cudnn_on_gpu: bool = True, data_format: str = "NHWC", dilations: Any = (1, 1, 1, 1), name: str | None = None,
+    input: TensorLike, filter_sizes: TensorLike, out_backprop: TensorLike, strides: Sizes | None = None,
+    padding: Padding | None = None, use_cudnn_on_gpu: bool = True, data_format: str = "NHWC",
+    dilations: Sizes = (1, 1, 1, 1), name: str | None = None,
 ) -> Tensor:  # fmt: skip
     """The gradient of conv2d for its filter."""
     mode, explicit = _padding(padding)
@@ -150,14 +155,14 @@ def conv2d_gradient_of_filter(
     )  # fmt: skip
 
 
-def atrous_conv2d(value: Any, filters: Any, rate: int, padding: str, name: str | None = None) -> Tensor:
+def atrous_conv2d(value: TensorLike, filters: TensorLike, rate: int, padding: str, name: str | None = None) -> Tensor:
     """The convolution of images by filters whose elements are `rate` apart."""
     with input_scope(name, "convolution", (value, filters)) as scope:
         return conv2d(value, filters, 1, padding, dilations=[1, rate, rate, 1], name=scope)
 
 
 def atrous_conv2d_transpose(
-    value: Any, filters: Any, output_shape: Any, rate: int, padding: str, name: str | None = None
+    value: TensorLike, filters: TensorLike, output_shape: ShapeLike, rate: int, padding: str, name: str | None = None
 ) -> Tensor:
     """The transpose of atrous_conv2d, with filters `[height, width, outputs, channels]`, to a given shape."""
     with input_scope(name, "atrous_conv2d_transpose", (value, filters, output_shape)) as scope:
@@ -167,14 +172,14 @@ def atrous_conv2d_transpose(
 # Channel by channel.
 
 
-def _rates(rate: Any, dilations: Any, data_format: str) -> list[int]:
+def _rates(rate: TensorLike | None, dilations: Sizes | None, data_format: str) -> list[int]:
     rate = either("dilations", dilations, "rate", rate)
     return per_dimension(rate, 2, _channel(data_format), "rate")
 
 
 def depthwise_conv2d(
-    input: Any, filter: Any, strides: Any, padding: Any, rate: Any = None, name: str | None = None,
-    data_format: str | None = None, dilations: Any = None,
+    input: TensorLike, filter: TensorLike, strides: Sizes, padding: Padding, rate: TensorLike | None = None,
+    name: str | None = None, data_format: str | None = None, dilations: Sizes | None = None,
 ) -> Tensor:  # fmt: skip
     """The convolution of each channel with filters of its own.
 
@@ -196,7 +201,7 @@ def depthwise_conv2d(
 
 
 def _depthwise(
-    input: Any, filter: Any, strides: Any, padding: Any, layout: str, rates: Sequence[int], name: str | None
+    input: TensorLike, filter: TensorLike, strides: Sizes, padding: Padding, layout: str, rates: Sizes | None, name: str | None
 ) -> Tensor:
     mode, explicit = _padding(padding)
     return depthwise_conv2d_node(
@@ -206,16 +211,17 @@ def _depthwise(
 
 
 def depthwise_conv2d_native(
-    input: Any, filter: Any, strides: Any, padding: Any, data_format: str = "NHWC", dilations: Any = (1, 1, 1, 1),
-    name: str | None = None,
+    input: TensorLike, filter: TensorLike, strides: Sizes, padding: Padding, data_format: str = "NHWC",
+    dilations: Sizes = (1, 1, 1, 1), name: str | None = None,
 ) -> Tensor:  # fmt: skip
     """The convolution of each channel with filters of its own, as one node."""
     return _depthwise(input, filter, strides, padding, data_format, dilations, name)
 
 
 def separable_conv2d(
-    input: Any, depthwise_filter: Any, pointwise_filter: Any, strides: Any, padding: Any, rate: Any = None,
-    name: str | None = None, data_format: str | None = None, dilations: Any = None,
+    input: TensorLike, depthwise_filter: TensorLike, pointwise_filter: TensorLike, strides: Sizes, padding: Padding,
+    rate: TensorLike | None = None, name: str | None = None, data_format: str | None = None,
+    dilations: Sizes | None = None,
 ) -> Tensor:  # fmt: skip
     """A depthwise convolution and then one by filters `[1, 1, channels * multiplier, outputs]`.
 
@@ -246,8 +252,9 @@ def _row_layout(data_format: str | None) -> tuple[str, int]:
 
 
 def conv1d(
-    value: Any = None, filters: Any = None, stride: Any = None, padding: Any = None, use_cudnn_on_gpu: Any = None,
-    data_format: str | None = None, name: str | None = None, input: Any = None, dilations: Any = None,
+    value: Any = None, filters: Any = None, stride: Sizes | None = None,
+    padding: Padding | None = None, use_cudnn_on_gpu: bool | None = None, data_format: str | None = None,
+    name: str | None = None, input: TensorLike | None = None, dilations: Sizes | None = None,
 ) -> Tensor:  # fmt: skip
     """The convolution of sequences `[batch, width, channels]` (NWC or NCW) with filters `[width, channels, outputs]`."""
     value = either("input", input, "value", value)
@@ -259,14 +266,14 @@ def conv1d(
         return squeeze(made, [row])
 
 
-def _with_row(value: Any, row: int, name: str) -> list[int]:
+def _with_row(value: int | Sequence[int] | None, row: int, name: str) -> list[int]:
     numbers = per_dimension(value, 1, 1 if row == 2 else 2, name)
     return [*numbers[:row], 1, *numbers[row:]]
 
 
 def conv1d_transpose(
-    input: Any, filters: Any, output_shape: Any, strides: Any, padding: Any = "SAME", data_format: str = "NWC",
-    dilations: Any = None, name: str | None = None,
+    input: TensorLike, filters: TensorLike, output_shape: ShapeLike, strides: Sizes, padding: Padding = "SAME",
+    data_format: str = "NWC", dilations: Sizes | None = None, name: str | None = None,
 ) -> Tensor:  # fmt: skip
     """The transpose (gradient) of conv1d, with filters `[width, outputs, channels]`, to a given shape."""
     with input_scope(name, "conv1d_transpose", (input, filters, output_shape)) as scope:
@@ -285,8 +292,9 @@ def conv1d_transpose(
 
 
 def conv3d(
-    input: Any, filter: Any = None, strides: Any = None, padding: Any = None, data_format: str = "NDHWC",
-    dilations: Any = (1, 1, 1, 1, 1), name: str | None = None, filters: Any = None,
+    input: TensorLike, filter: TensorLike | None = None, strides: Sizes | None = None, padding: Padding | None = None,
+    data_format: str = "NDHWC", dilations: Sizes = (1, 1, 1, 1, 1), name: str | None = None,
+    filters: TensorLike | None = None,
 ) -> Tensor:  # fmt: skip
     """The convolution of volumes with filters `[depth, height, width, channels, outputs]`."""
     filter = either("filters", filters, "filter", filter)
@@ -297,8 +305,9 @@ def conv3d(
 
 
 def conv3d_transpose(
-    value: Any, filter: Any = None, output_shape: Any = None, strides: Any = None, padding: str = "SAME",
-    data_format: str = "NDHWC", name: str | None = None, input: Any = None, filters: Any = None, dilations: Any = None,
+    value: TensorLike | None, filter: TensorLike | None = None, output_shape: ShapeLike = None, strides: Sizes | None = None,
+    padding: str = "SAME", data_format: str = "NDHWC", name: str | None = None, input: TensorLike | None = None,
+    filters: TensorLike | None = None, dilations: Sizes | None = None,
 ) -> Tensor:  # fmt: skip
     """The transpose (gradient) of conv3d, with filters `[depth, height, width, outputs, channels]`, to a given shape."""
     value = either("input", input, "value", value)
@@ -312,8 +321,9 @@ def conv3d_transpose(
 
 
 def convolution(
-    input: Any, filter: Any = None, padding: Any = None, strides: Any = None, dilation_rate: Any = None,
-    name: str | None = None, data_format: str | None = None, filters: Any = None, dilations: Any = None,
+    input: TensorLike, filter: TensorLike | None = None, padding: Padding | None = None, strides: Sizes | None = None,
+    dilation_rate: Sizes | None = None, name: str | None = None, data_format: str | None = None,
+    filters: TensorLike | None = None, dilations: Sizes | None = None,
 ) -> Tensor:  # fmt: skip
     """A convolution of one, two or three spatial dimensions, as many as the filter has.
 
@@ -339,8 +349,8 @@ def convolution(
 
 
 def conv_transpose(
-    input: Any, filters: Any, output_shape: Any, strides: Any, padding: Any = "SAME", data_format: str | None = None,
-    dilations: Any = None, name: str | None = None,
+    input: TensorLike, filters: TensorLike, output_shape: ShapeLike, strides: Sizes, padding: Padding = "SAME",
+    data_format: str | None = None, dilations: Sizes | None = None, name: str | None = None,
 ) -> Tensor:  # fmt: skip
     """The transpose (gradient) of a convolution of sequences, images or volumes, as the rank says, to a given shape.
 

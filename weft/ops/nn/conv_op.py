@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from weft.framework import dtypes
+from weft.framework.aliases import Array, ArrayModule, Gradients, Result
 from weft.framework.constant_value import constant_dims
-from weft.framework.operation import Operation
+from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_shape import Dims, merge_dims
 from weft.ops.array.shape_ops import INDEX, shape_internal, shape_n
 from weft.ops.declaration import op
@@ -21,7 +22,9 @@ _PADDINGS: Final = ("SAME", "VALID", "EXPLICIT")
 _CONV_TYPES: Final = (*FLOATS, dtypes.int32)
 
 
-def _how(data_format: str, strides: Any, padding: str, dilations: Any, explicit_paddings: Any = ()) -> Convolution:
+def _how(
+    data_format: str, strides: Sequence[int], padding: str, dilations: Sequence[int], explicit_paddings: Sequence[int] = ()
+) -> Convolution:
     return Convolution(data_format, tuple(strides), padding, tuple(dilations), tuple(explicit_paddings))
 
 
@@ -114,7 +117,7 @@ def _attrs(node: Operation) -> dict[str, Any]:
 
 
 def _gradients(family: str, which: str) -> Any:
-    def forward(node: Operation, grad: Any) -> list[Any]:
+    def forward(node: Operation, grad: Tensor) -> Gradients:
         x, filters = node.inputs
         if family == "Depthwise":
             sizes: Any = (shape_internal(x), shape_internal(filters))
@@ -123,13 +126,13 @@ def _gradients(family: str, which: str) -> Any:
         _, back, back_filter = _FAMILIES[family]
         return [back(sizes[0], filters, grad, **_attrs(node)), back_filter(x, sizes[1], grad, **_attrs(node))]
 
-    def backward(node: Operation, grad: Any) -> list[Any]:
+    def backward(node: Operation, grad: Tensor) -> Gradients:
         convolution, _, back_filter = _FAMILIES[family]
         _, filters, made = node.inputs
         of_filter = back_filter(grad, shape_internal(filters), made, **_attrs(node))
         return [None, of_filter, convolution(grad, filters, **_attrs(node))]
 
-    def to_filters(node: Operation, grad: Any) -> list[Any]:
+    def to_filters(node: Operation, grad: Tensor) -> Gradients:
         convolution, back, _ = _FAMILIES[family]
         x, _, made = node.inputs
         return [back(shape_internal(x), grad, made, **_attrs(node)), None, convolution(x, grad, **_attrs(node))]
@@ -143,9 +146,9 @@ def _gradients(family: str, which: str) -> Any:
 @op("Conv2D", "input: T, filter: T -> output: T", infer=_convolved, gradient=_gradients("2D", "forward"),
     types={"T": _CONV_TYPES})  # fmt: skip
 def conv2d_node(
-    xp, input, filter, *, strides: list[int], use_cudnn_on_gpu: bool = True, padding: str,
+    xp: ArrayModule, input: Array, filter: Array, *, strides: list[int], use_cudnn_on_gpu: bool = True, padding: str,
     explicit_paddings: list[int] = (), data_format: str = "NHWC", dilations: list[int] = (1, 1, 1, 1),
-):  # fmt: skip
+) -> Result:  # fmt: skip
     """The convolution of images with filters; in NCHW the channels come second.
 
     `[batch, height, width, channels], [filter_height, filter_width, channels, outputs] -> [batch, out_height,
@@ -157,9 +160,10 @@ def conv2d_node(
 @op("Conv2DBackpropInput", "input_sizes: int32, filter: T, out_backprop: T -> output: T", infer=_input_shape,
     gradient=_gradients("2D", "input"), static=("input_sizes",), types={"T": _CONV_TYPES})  # fmt: skip
 def conv2d_backprop_input(
-    xp, input_sizes, filter, out_backprop, *, strides: list[int], use_cudnn_on_gpu: bool = True, padding: str,
-    explicit_paddings: list[int] = (), data_format: str = "NHWC", dilations: list[int] = (1, 1, 1, 1),
-):  # fmt: skip
+    xp: ArrayModule, input_sizes: Array, filter: Array, out_backprop: Array, *, strides: list[int],
+    use_cudnn_on_gpu: bool = True, padding: str, explicit_paddings: list[int] = (), data_format: str = "NHWC",
+    dilations: list[int] = (1, 1, 1, 1),
+) -> Result:  # fmt: skip
     """The gradient of Conv2D for its input; a transposed convolution.
 
     `[4] int32, [filter_height, filter_width, channels, outputs], [batch, out_height, out_width, outputs] ->
@@ -172,9 +176,10 @@ def conv2d_backprop_input(
 @op("Conv2DBackpropFilter", "input: T, filter_sizes: int32, out_backprop: T -> output: T", infer=_filter_shape,
     gradient=_gradients("2D", "filter"), static=("filter_sizes",), types={"T": FLOATS})  # fmt: skip
 def conv2d_backprop_filter(
-    xp, input, filter_sizes, out_backprop, *, strides: list[int], use_cudnn_on_gpu: bool = True, padding: str,
-    explicit_paddings: list[int] = (), data_format: str = "NHWC", dilations: list[int] = (1, 1, 1, 1),
-):  # fmt: skip
+    xp: ArrayModule, input: Array, filter_sizes: Array, out_backprop: Array, *, strides: list[int],
+    use_cudnn_on_gpu: bool = True, padding: str, explicit_paddings: list[int] = (), data_format: str = "NHWC",
+    dilations: list[int] = (1, 1, 1, 1),
+) -> Result:  # fmt: skip
     """The gradient of Conv2D for its filter.
 
     `[batch, height, width, channels], [4] int32, [batch, out_height, out_width, outputs] -> [filter_height,
@@ -187,7 +192,7 @@ def conv2d_backprop_filter(
 # Two dimensions, each channel by itself.
 
 
-def _as_groups(shape: Any) -> list[int]:
+def _as_groups(shape: Array) -> list[int]:
     """The shape of depthwise filters `[height, width, channels, multiplier]` as filters of groups of one channel."""
     height, width, channels, multiplier = (int(size) for size in shape)
     return [height, width, 1, channels * multiplier]
@@ -196,9 +201,9 @@ def _as_groups(shape: Any) -> list[int]:
 @op("DepthwiseConv2dNative", "input: T, filter: T -> output: T", infer=_convolved,
     gradient=_gradients("Depthwise", "forward"), types={"T": FLOATS})  # fmt: skip
 def depthwise_conv2d_node(
-    xp, input, filter, *, strides: list[int], padding: str, explicit_paddings: list[int] = (),
-    data_format: str = "NHWC", dilations: list[int] = (1, 1, 1, 1),
-):  # fmt: skip
+    xp: ArrayModule, input: Array, filter: Array, *, strides: list[int], padding: str,
+    explicit_paddings: list[int] = (), data_format: str = "NHWC", dilations: list[int] = (1, 1, 1, 1),
+) -> Result:  # fmt: skip
     """The convolution of each channel with filters of its own.
 
     `[batch, height, width, channels], [filter_height, filter_width, channels, multiplier] -> [batch,
@@ -211,9 +216,9 @@ def depthwise_conv2d_node(
 @op("DepthwiseConv2dNativeBackpropInput", "input_sizes: int32, filter: T, out_backprop: T -> output: T",
     infer=_input_shape, gradient=_gradients("Depthwise", "input"), static=("input_sizes",), types={"T": FLOATS})  # fmt: skip
 def depthwise_conv2d_backprop_input(
-    xp, input_sizes, filter, out_backprop, *, strides: list[int], padding: str, explicit_paddings: list[int] = (),
-    data_format: str = "NHWC", dilations: list[int] = (1, 1, 1, 1),
-):  # fmt: skip
+    xp: ArrayModule, input_sizes: Array, filter: Array, out_backprop: Array, *, strides: list[int], padding: str,
+    explicit_paddings: list[int] = (), data_format: str = "NHWC", dilations: list[int] = (1, 1, 1, 1),
+) -> Result:  # fmt: skip
     """The gradient of DepthwiseConv2dNative for its input.
 
     `[4] int32, [filter_height, filter_width, channels, multiplier], [batch, out_height, out_width, channels *
@@ -226,9 +231,9 @@ def depthwise_conv2d_backprop_input(
 @op("DepthwiseConv2dNativeBackpropFilter", "input: T, filter_sizes: int32, out_backprop: T -> output: T",
     infer=_filter_shape, gradient=_gradients("Depthwise", "filter"), static=("filter_sizes",), types={"T": FLOATS})  # fmt: skip
 def depthwise_conv2d_backprop_filter(
-    xp, input, filter_sizes, out_backprop, *, strides: list[int], padding: str, explicit_paddings: list[int] = (),
-    data_format: str = "NHWC", dilations: list[int] = (1, 1, 1, 1),
-):  # fmt: skip
+    xp: ArrayModule, input: Array, filter_sizes: Array, out_backprop: Array, *, strides: list[int], padding: str,
+    explicit_paddings: list[int] = (), data_format: str = "NHWC", dilations: list[int] = (1, 1, 1, 1),
+) -> Result:  # fmt: skip
     """The gradient of DepthwiseConv2dNative for its filter.
 
     `[batch, height, width, channels], [4] int32, [batch, out_height, out_width, channels * multiplier] ->
@@ -245,9 +250,9 @@ def depthwise_conv2d_backprop_filter(
 @op("Conv3D", "input: T, filter: T -> output: T", infer=_convolved, gradient=_gradients("3D", "forward"),
     types={"T": FLOATS})  # fmt: skip
 def conv3d_node(
-    xp, input, filter, *, strides: list[int], padding: str, data_format: str = "NDHWC",
+    xp: ArrayModule, input: Array, filter: Array, *, strides: list[int], padding: str, data_format: str = "NDHWC",
     dilations: list[int] = (1, 1, 1, 1, 1),
-):  # fmt: skip
+) -> Result:  # fmt: skip
     """The convolution of volumes with filters; in NCDHW the channels come second.
 
     `[batch, depth, height, width, channels], [filter_depth, filter_height, filter_width, channels, outputs] ->
@@ -260,9 +265,9 @@ def conv3d_node(
     gradient=_gradients("3D", "input"), static=("input_sizes",), types={"T": FLOATS, "Tshape": INDEX},
     defaults={"Tshape": dtypes.int32})  # fmt: skip
 def conv3d_backprop_input(
-    xp, input_sizes, filter, out_backprop, *, strides: list[int], padding: str, data_format: str = "NDHWC",
-    dilations: list[int] = (1, 1, 1, 1, 1),
-):  # fmt: skip
+    xp: ArrayModule, input_sizes: Array, filter: Array, out_backprop: Array, *, strides: list[int], padding: str,
+    data_format: str = "NDHWC", dilations: list[int] = (1, 1, 1, 1, 1),
+) -> Result:  # fmt: skip
     """The gradient of Conv3D for its input; a transposed convolution.
 
     `[5], [filter_depth, filter_height, filter_width, channels, outputs], [batch, out_depth, out_height,
@@ -274,9 +279,9 @@ def conv3d_backprop_input(
 @op("Conv3DBackpropFilterV2", "input: T, filter_sizes: int32, out_backprop: T -> output: T", infer=_filter_shape,
     gradient=_gradients("3D", "filter"), static=("filter_sizes",), types={"T": FLOATS})  # fmt: skip
 def conv3d_backprop_filter(
-    xp, input, filter_sizes, out_backprop, *, strides: list[int], padding: str, data_format: str = "NDHWC",
-    dilations: list[int] = (1, 1, 1, 1, 1),
-):  # fmt: skip
+    xp: ArrayModule, input: Array, filter_sizes: Array, out_backprop: Array, *, strides: list[int], padding: str,
+    data_format: str = "NDHWC", dilations: list[int] = (1, 1, 1, 1, 1),
+) -> Result:  # fmt: skip
     """The gradient of Conv3D for its filter.
 
     `[batch, depth, height, width, channels], [5] int32, [batch, out_depth, out_height, out_width, outputs] ->

@@ -9,13 +9,13 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from weft.framework.aliases import Array
 from weft.ops.nn.cpu_convolution import Direction, form_for
 from weft.ops.nn.window import Window, place, spatial_axes
 
@@ -56,7 +56,7 @@ class Convolution:
 # By XLA.
 
 
-def _xla(how: Convolution, x: Any, filters: Any) -> Any:
+def _xla(how: Convolution, x: Array, filters: Array) -> Array:
     window = how.window(x.shape, filters.shape[:-2])
     return lax.conv_general_dilated(
         x, filters, window.strides, window.paddings, rhs_dilation=window.dilations, dimension_numbers=how.numbers,
@@ -64,23 +64,23 @@ def _xla(how: Convolution, x: Any, filters: Any) -> Any:
     )  # fmt: skip
 
 
-def _like(shape: Sequence[int], dtype: Any) -> Any:
-    return jax.ShapeDtypeStruct(tuple(int(size) for size in shape), dtype)
+def _like(shape: Sequence[int], dtype: Array) -> Array:
+    return jax.ShapeDtypeStruct(tuple(int(size) for size in shape), dtype)  # type: ignore[no-untyped-call]
 
 
 # By NumPy, channels last, with groups of channels as a dimension of their own.
 
 
-def _last(how: Convolution, x: Any) -> Any:
+def _last(how: Convolution, x: Array) -> Array:
     return np.moveaxis(x, how.channel, -1)
 
 
-def _grouped(filters: Any, groups: int) -> Any:
+def _grouped(filters: Array, groups: int) -> Array:
     *size, inner, outer = filters.shape
     return filters.reshape(*size, inner, groups, outer // groups)
 
 
-def _padded(x: Any, window: Window) -> Any:
+def _padded(x: Array, window: Window) -> Array:
     return np.pad(x, ((0, 0), *window.paddings, (0, 0)))
 
 
@@ -88,16 +88,16 @@ def _everywhere(window: Window, position: Sequence[int]) -> tuple[slice, ...]:
     return (slice(None), *window.slices(position), slice(None))
 
 
-def _wide(*arrays: Any) -> tuple[Any, ...]:
+def _wide(*arrays: Array) -> tuple[Array, ...]:
     """Half-precision arrays as float32, in which their products are summed."""
     return tuple(array.astype(np.float32) if array.dtype.name in _HALVES else array for array in arrays)
 
 
-def _split(x: Any, groups: int) -> Any:
+def _split(x: Array, groups: int) -> Array:
     return x.reshape(*x.shape[:-1], groups, x.shape[-1] // groups)
 
 
-def _numpy(how: Convolution, x: Any, filters: Any) -> Any:
+def _numpy(how: Convolution, x: Array, filters: Array) -> Array:
     x, filters = _wide(x, filters)
     x = _last(how, x)
     groups = x.shape[-1] // filters.shape[-2]
@@ -110,13 +110,13 @@ def _numpy(how: Convolution, x: Any, filters: Any) -> Any:
     return np.moveaxis(result.reshape(*result.shape[:-2], -1), -1, how.channel)
 
 
-def _first_shape(how: Convolution, x: Any) -> tuple[int, ...]:
+def _first_shape(how: Convolution, x: Array) -> tuple[int, ...]:
     """The shape of a channels-last array in the layout of the op."""
     *lead, channels = x.shape
     return (*lead[: how.channel], channels, *lead[how.channel :])
 
 
-def _numpy_to_input(how: Convolution, shape: Sequence[int], filters: Any, grad: Any) -> Any:
+def _numpy_to_input(how: Convolution, shape: Sequence[int], filters: Array, grad: Array) -> Array:
     filters, grad = _wide(filters, grad)
     window = how.window(shape, filters.shape[:-2])
     groups = shape[how.channel] // filters.shape[-2]
@@ -131,7 +131,7 @@ def _numpy_to_input(how: Convolution, shape: Sequence[int], filters: Any, grad: 
     return np.moveaxis(padded[(slice(None), *inside)], -1, how.channel)
 
 
-def _numpy_to_filter(how: Convolution, x: Any, shape: Sequence[int], grad: Any) -> Any:
+def _numpy_to_filter(how: Convolution, x: Array, shape: Sequence[int], grad: Array) -> Array:
     x, grad = _wide(x, grad)
     x = _last(how, x)
     *size, inner, outer = shape
@@ -148,7 +148,7 @@ def _numpy_to_filter(how: Convolution, x: Any, shape: Sequence[int], grad: Any) 
 # For the kernels. On the CPU there are faster forms of some; which device it will be, the lowering knows.
 
 
-def _cpu_form(direction: Direction, how: Convolution, shape: Sequence[int], dtype: Any, filters: Sequence[int]) -> Any:
+def _cpu_form(direction: Direction, how: Convolution, shape: Sequence[int], dtype: Array, filters: Sequence[int]) -> Array:
     """What computes a convolution of an input of this shape faster on the CPU, as a function of it and the filters, or None."""
     if dtype.kind != "f" and dtype.name != "bfloat16":
         return None
@@ -159,13 +159,13 @@ def _cpu_form(direction: Direction, how: Convolution, shape: Sequence[int], dtyp
     return lambda x, filters: jnp.moveaxis(form(jnp.moveaxis(x, how.channel, -1), filters, window), -1, how.channel)
 
 
-def _either(by_xla: Any, on_cpu: Any, *operands: Any) -> Any:
+def _either(by_xla: Array, on_cpu: Array, *operands: Array) -> Array:
     if on_cpu is None:
         return by_xla(*operands)
     return lax.platform_dependent(*operands, cpu=on_cpu, default=by_xla)
 
 
-def convolve(xp: Any, how: Convolution, x: Any, filters: Any) -> Any:
+def convolve(xp: Array, how: Convolution, x: Array, filters: Array) -> Array:
     """The convolution of `x` with `filters` (`[size..., channels per group, outputs]`)."""
     if xp is np:
         return _numpy(how, x, filters)
@@ -173,7 +173,7 @@ def convolve(xp: Any, how: Convolution, x: Any, filters: Any) -> Any:
     return _either(functools.partial(_xla, how), form, x, filters)
 
 
-def to_input(xp: Any, how: Convolution, shape: Sequence[int], filters: Any, grad: Any) -> Any:
+def to_input(xp: Array, how: Convolution, shape: Sequence[int], filters: Array, grad: Array) -> Array:
     """The gradient for an input of this shape."""
     shape = tuple(int(size) for size in shape)
     if xp is np:
@@ -182,7 +182,7 @@ def to_input(xp: Any, how: Convolution, shape: Sequence[int], filters: Any, grad
         # JAX transposes functions of floating numbers only; the products are exact in these.
         filters, grad = filters.astype(np.float64), grad.astype(np.float64)
 
-    def by(form: Any) -> Any:
+    def by(form: Array) -> Array:
         like = _like(shape, grad.dtype)
         return form and (lambda filters, grad: jax.linear_transpose(lambda x: form(x, filters), like)(grad)[0])
 
@@ -190,13 +190,13 @@ def to_input(xp: Any, how: Convolution, shape: Sequence[int], filters: Any, grad
     return _either(by(functools.partial(_xla, how)), by(form), filters, grad)
 
 
-def to_filter(xp: Any, how: Convolution, x: Any, shape: Sequence[int], grad: Any) -> Any:
+def to_filter(xp: Array, how: Convolution, x: Array, shape: Sequence[int], grad: Array) -> Array:
     """The gradient for filters of this shape."""
     shape = tuple(int(size) for size in shape)
     if xp is np:
         return _numpy_to_filter(how, x, shape, grad)
 
-    def by(form: Any) -> Any:
+    def by(form: Array) -> Array:
         like = _like(shape, grad.dtype)
         return form and (lambda x, grad: jax.linear_transpose(lambda filters: form(x, filters), like)(grad)[0])
 

@@ -13,16 +13,17 @@ import functools
 import math
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jax.custom_derivatives import linear_call
 
+from weft.framework.aliases import Array
 from weft.ops.nn.window import Window
 
-Convolve = Callable[[Any, Any, Window], Any]
+Convolve = Callable[[Array, Array, Window], Array]
 Direction = Literal["forward", "to_input", "to_filter"]
 
 # Up to so many channels of the input, folding rows into them pays: the matrices that are multiplied become less narrow.
@@ -66,11 +67,11 @@ def _taps(filters: Sequence[int], channels: int) -> int:
     return math.prod(filters[:-2]) * (filters[-1] // channels)
 
 
-def _padded(x: Any, window: Window) -> Any:
+def _padded(x: Array, window: Window) -> Array:
     return jnp.pad(x, ((0, 0), *window.paddings, (0, 0))) if window.is_padded else x
 
 
-def _at(padded: Any, window: Window, position: Sequence[int]) -> Any:
+def _at(padded: Array, window: Window, position: Sequence[int]) -> Array:
     """The element `position` of all windows."""
     return padded[(slice(None), *window.slices(position), slice(None))]
 
@@ -78,12 +79,12 @@ def _at(padded: Any, window: Window, position: Sequence[int]) -> Any:
 # What the libraries compute, and its two gradients, in their layout: JAX's own would only rename the dimensions.
 
 
-def _library(x: Any, filters: Any, window: Window) -> Any:
+def _library(x: Array, filters: Array, window: Window) -> Array:
     return _in_layout(x, filters, window.strides, window.paddings, (1,) * len(window.size), window.dilations)
 
 
-def _library_to_input(x: Any, filters: Any, window: Window) -> Any:
-    def transpose(filters: Any, grad: Any) -> Any:
+def _library_to_input(x: Array, filters: Array, window: Window) -> Array:
+    def transpose(filters: Array, grad: Array) -> Array:
         turned = jnp.flip(filters, range(len(window.size))).swapaxes(-1, -2)
         reach = [(size - 1) * dilation for size, dilation in zip(window.size, window.dilations, strict=True)]
         low = [each - pad for each, pad in zip(reach, window.low, strict=True)]
@@ -94,8 +95,8 @@ def _library_to_input(x: Any, filters: Any, window: Window) -> Any:
     return linear_call(lambda filters, x: _library(x, filters, window), transpose, filters, x)
 
 
-def _library_to_filter(x: Any, filters: Any, window: Window) -> Any:
-    def transpose(x: Any, grad: Any) -> Any:
+def _library_to_filter(x: Array, filters: Array, window: Window) -> Array:
+    def transpose(x: Array, grad: Array) -> Array:
         sizes = zip(window.size, window.dilations, _extents(window), x.shape[1:-1], window.low, strict=True)
         high = [(length - 1) * dilation + extent - size - low for length, dilation, extent, size, low in sizes]
         pads = list(zip(window.low, high, strict=True))
@@ -112,7 +113,7 @@ _LIBRARY: Final[dict[Direction, Convolve]] = {
 }  # fmt: skip
 
 
-def _in_layout(x: Any, filters: Any, strides: Any, paddings: Any, gaps: Any, dilations: Any) -> Any:
+def _in_layout(x: Array, filters: Array, strides: Array, paddings: Array, gaps: Array, dilations: Array) -> Array:
     letters = "DHW"[-len(strides) :]
     return lax.conv_general_dilated(
         x, filters, strides, paddings, lhs_dilation=gaps, rhs_dilation=dilations,
@@ -125,14 +126,14 @@ def _extents(window: Window) -> list[int]:
     return [(count - 1) * stride + 1 for count, stride in zip(window.outputs, window.strides, strict=True)]
 
 
-def folded(library: Convolve, x: Any, filters: Any, window: Window) -> Any:
+def folded(library: Convolve, x: Array, filters: Array, window: Window) -> Array:
     """The window's first dimension as further channels, its places as further images: one dimension less."""
     pads = ((0, 0), window.paddings[0], *[(0, 0)] * (x.ndim - 2))
     places = [window.slices((at, *[0] * (len(window.size) - 1)))[0] for at in range(window.size[0])]
     channels = window.size[0] * x.shape[-1]
     inner = jnp.moveaxis(filters, 0, -3).reshape(*window.size[1:], channels, filters.shape[-1])
 
-    def compute(images: Any) -> Any:
+    def compute(images: Array) -> Array:
         padded = jnp.pad(images, pads) if any(window.paddings[0]) else images
         rows = jnp.concatenate([padded[:, place] for place in places], -1)
         made = library(rows.reshape(-1, *rows.shape[2:]), inner, window.without_first())
@@ -142,7 +143,7 @@ def folded(library: Convolve, x: Any, filters: Any, window: Window) -> Any:
     return _block_by_block(compute, x, max(1, _FOLDED_BYTES // copied_bytes))
 
 
-def by_taps(x: Any, filters: Any, window: Window) -> Any:
+def by_taps(x: Array, filters: Array, window: Window) -> Array:
     """Filters for each channel by itself: a sum of products, one per element of the window."""
     padded, each = _padded(_wide(x), window), _per_channel(_wide(filters), x.shape[-1])
     made = [
@@ -151,50 +152,50 @@ def by_taps(x: Any, filters: Any, window: Window) -> Any:
     return _joined(made).astype(x.dtype)
 
 
-def by_taps_to_filter(x: Any, filters: Any, window: Window) -> Any:
+def by_taps_to_filter(x: Array, filters: Array, window: Window) -> Array:
     """The same, with a gradient for the filters that takes a few images at a time: it makes an array for each product."""
 
-    def transpose(x: Any, grad: Any) -> Any:
+    def transpose(x: Array, grad: Array) -> Array:
         size = max(1, _PRODUCT_BYTES // (4 * math.prod(grad.shape[1:])))
         return _sum_of_blocks(lambda images, grads: _taps_gradient(images, grads, window), size, x, grad).astype(x.dtype)
 
     return linear_call(lambda x, filters: by_taps(x, filters, window), transpose, x, filters)
 
 
-def _taps_gradient(x: Any, grad: Any, window: Window) -> Any:
+def _taps_gradient(x: Array, grad: Array, window: Window) -> Array:
     padded, each = _padded(_wide(x), window), _per_channel(_wide(grad), x.shape[-1])
     over = tuple(range(grad.ndim - 1))
     sums = [_joined([(_at(padded, window, at) * taken).sum(over) for taken in each]) for at in window.positions()]
     return jnp.stack(sums).reshape(*window.size, 1, -1)
 
 
-def _wide(x: Any) -> Any:
+def _wide(x: Array) -> Array:
     return x.astype(jnp.promote_types(x.dtype, np.float32))
 
 
-def _per_channel(array: Any, channels: int) -> list[Any]:
+def _per_channel(array: Array, channels: int) -> list[Array]:
     """The first, second ... of the numbers that there are for each channel."""
     count = array.shape[-1] // channels
     return [array] if count == 1 else [array[..., number::count] for number in range(count)]
 
 
-def _joined(each: Sequence[Any]) -> Any:
+def _joined(each: Sequence[Array]) -> Array:
     """What `_per_channel` took apart."""
     return each[0] if len(each) == 1 else jnp.stack(each, -1).reshape(*each[0].shape[:-1], -1)
 
 
-def by_groups(library: Convolve, x: Any, filters: Any, window: Window) -> Any:
+def by_groups(library: Convolve, x: Array, filters: Array, window: Window) -> Array:
     """Each group of channels by itself."""
     groups = x.shape[-1] // filters.shape[-2]
     parts = zip(jnp.split(x, groups, -1), jnp.split(filters, groups, -1), strict=True)
     return jnp.concatenate([library(images, each, window) for images, each in parts], -1)
 
 
-def by_rows(x: Any, filters: Any, window: Window) -> Any:
+def by_rows(x: Array, filters: Array, window: Window) -> Array:
     """The windows as the rows of a matrix, times the filters, of a few images at a time: the copies stay in the cache."""
     flat = filters.reshape(-1, filters.shape[-1])
 
-    def compute(images: Any) -> Any:
+    def compute(images: Array) -> Array:
         padded = _padded(images, window)
         rows = jnp.concatenate([_at(padded, window, at) for at in window.positions()], -1)
         return (rows.reshape(-1, rows.shape[-1]) @ flat).reshape(*rows.shape[:-1], -1)
@@ -203,7 +204,7 @@ def by_rows(x: Any, filters: Any, window: Window) -> Any:
     return _block_by_block(compute, x, size)
 
 
-def _block_by_block(compute: Callable[[Any], Any], x: Any, size: int) -> Any:
+def _block_by_block(compute: Callable[[Array], Array], x: Array, size: int) -> Array:
     """What `compute` makes of the images, so many at a time."""
     whole = x.shape[0] // size * size
     if whole <= size:
@@ -213,7 +214,7 @@ def _block_by_block(compute: Callable[[Any], Any], x: Any, size: int) -> Any:
     return made if whole == x.shape[0] else jnp.concatenate([made, compute(x[whole:])])
 
 
-def _sum_of_blocks(compute: Callable[..., Any], size: int, *arrays: Any) -> Any:
+def _sum_of_blocks(compute: Callable[..., Array], size: int, *arrays: Array) -> Array:
     """The sum of what `compute` makes of so many images of each array at a time."""
     count = arrays[0].shape[0]
     whole = count // size * size
@@ -225,7 +226,7 @@ def _sum_of_blocks(compute: Callable[..., Any], size: int, *arrays: Any) -> Any:
     return total if whole == count else total + compute(*(array[whole:] for array in arrays))
 
 
-def _blocks(array: Any, size: int) -> Any:
+def _blocks(array: Array, size: int) -> Array:
     """The array in blocks of this many images, without those left over at the end."""
     count = array.shape[0] // size
     return array[: count * size].reshape(count, size, *array.shape[1:])

@@ -11,6 +11,8 @@ import numpy as np
 
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
+from weft.framework.aliases import Array, Gradients, Result, TensorLike
+from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
 from weft.framework.sparse_tensor import SparseTensor
 from weft.framework.tensor_conversion import convert_to_tensor
@@ -30,7 +32,7 @@ def _invalid(message: str) -> InvalidArgumentError:
     return InvalidArgumentError(None, None, message)
 
 
-def _log_softmax(x: Any) -> Any:
+def _log_softmax(x: Array) -> Array:
     shifted = x - x.max(-1, keepdims=True)
     return shifted - np.log(np.exp(shifted).sum(-1, keepdims=True))
 
@@ -50,19 +52,19 @@ def _loss_shapes(node: Operation) -> list[Dims]:
     return [(_batch_size(node, 3),), (None,) * 3 if dims is None else dims]
 
 
-def _loss_gradient(node: Operation, grad: Any, gradient_grad: Any) -> list[Any]:
+def _loss_gradient(node: Operation, grad: Tensor, gradient_grad: Tensor) -> Gradients:
     made = None if grad is None else mul(expand_dims(expand_dims(grad, -1), 0), node.outputs[1])
     return [made, None, None, None]
 
 
-def _path(labels: Any, blank: int) -> Any:
+def _path(labels: Array, blank: int) -> Array:
     """The labels with blanks before, between and after."""
     path = np.full(2 * len(labels) + 1, blank)
     path[1::2] = labels
     return path
 
 
-def _steps(path: Any, blank: int, merge: bool) -> tuple[Any, Any]:
+def _steps(path: Array, blank: int, merge: bool) -> tuple[Any, Any]:
     """Where a path may stay, and where it may skip the blank before, as what is added to logarithms."""
     is_label = path != blank
     stay = np.where(is_label & (not merge), _NEVER, 0.0)
@@ -72,12 +74,12 @@ def _steps(path: Any, blank: int, merge: bool) -> tuple[Any, Any]:
     return stay, skip
 
 
-def _shifted(values: Any, count: int) -> Any:
+def _shifted(values: Array, count: int) -> Array:
     """The values moved on by `count` places along the path."""
     return np.concatenate([np.full(count, _NEVER), values[:-count]])[: len(values)]
 
 
-def _forward(scores: Any, stay: Any, skip: Any) -> Any:
+def _forward(scores: Array, stay: Array, skip: Array) -> Array:
     """Per step and place, the logarithm of the probability to have come there."""
     made = np.full(scores.shape, _NEVER)
     made[0, :2] = scores[0, :2]
@@ -88,7 +90,7 @@ def _forward(scores: Any, stay: Any, skip: Any) -> Any:
     return made
 
 
-def _backward(scores: Any, stay: Any, skip: Any) -> Any:
+def _backward(scores: Array, stay: Array, skip: Array) -> Array:
     """Per step and place, the logarithm of the probability to go from there to the end."""
     made = np.full(scores.shape, _NEVER)
     made[-1, -2:] = 0.0
@@ -99,7 +101,7 @@ def _backward(scores: Any, stay: Any, skip: Any) -> Any:
     return made
 
 
-def _sequence_loss(logits: Any, labels: Any, merge: bool) -> tuple[float, Any]:
+def _sequence_loss(logits: Array, labels: Array, merge: bool) -> tuple[float, Any]:
     """The loss of one sequence and its gradient for the logits."""
     blank = logits.shape[1] - 1
     log_probabilities = _log_softmax(logits.astype(np.float64))
@@ -116,7 +118,7 @@ def _sequence_loss(logits: Any, labels: Any, merge: bool) -> tuple[float, Any]:
     return -total, probabilities - expected
 
 
-def _check_labels(labels: Any, classes: int, batch: int) -> None:
+def _check_labels(labels: Array, classes: int, batch: int) -> None:
     if not len(labels):
         raise _invalid(f"Labels length is zero in batch {batch}")
     if ((labels < 0) | (labels >= classes - 1)).any():
@@ -129,9 +131,10 @@ def _check_labels(labels: Any, classes: int, batch: int) -> None:
 @op("CTCLoss", "inputs: T, labels_indices: int64, labels_values: int32, sequence_length: int32 -> loss: T, gradient: T",
     infer=_loss_shapes, gradient=_loss_gradient, types=_TYPES, defaults=_DEFAULTS)  # fmt: skip
 def ctc_loss_node(
-    ctx, inputs, labels_indices, labels_values, sequence_length, *, preprocess_collapse_repeated: bool = False,
-    ctc_merge_repeated: bool = True, ignore_longer_outputs_than_inputs: bool = False,
-):  # fmt: skip
+    ctx: OpContext, inputs: Array, labels_indices: Array, labels_values: Array, sequence_length: Array, *,
+    preprocess_collapse_repeated: bool = False, ctc_merge_repeated: bool = True,
+    ignore_longer_outputs_than_inputs: bool = False,
+) -> tuple[Result, Result]:  # fmt: skip
     """For each sequence the negative logarithm of the probability of its labels, and its derivative for the logits.
 
     `[steps, batch, classes], [n, 2] int64, [n] int32, [batch] int32 -> [batch], [steps, batch, classes]`
@@ -164,9 +167,9 @@ def ctc_loss_node(
 
 
 def ctc_loss(
-    labels: Any, inputs: Any = None, sequence_length: Any = None, preprocess_collapse_repeated: bool = False,
-    ctc_merge_repeated: bool = True, ignore_longer_outputs_than_inputs: bool = False, time_major: bool = True,
-    logits: Any = None,
+    labels: TensorLike, inputs: TensorLike | None = None, sequence_length: TensorLike | None = None,
+    preprocess_collapse_repeated: bool = False, ctc_merge_repeated: bool = True,
+    ignore_longer_outputs_than_inputs: bool = False, time_major: bool = True, logits: TensorLike | None = None,
 ) -> Tensor:  # fmt: skip
     """The loss of label sequences whose alignment with the inputs is not known, one number per sequence.
 
@@ -194,7 +197,7 @@ def ctc_loss(
     return loss
 
 
-def _time_major(inputs: Any, is_time_major: bool) -> Any:
+def _time_major(inputs: Tensor, is_time_major: bool) -> Tensor:
     return inputs if is_time_major else transpose(convert_to_tensor(inputs), [1, 0, 2])
 
 
@@ -218,7 +221,9 @@ def _greedy_shapes(node: Operation) -> list[Dims]:
 @op("CTCGreedyDecoder", "inputs: T, sequence_length: int32 -> decoded_indices: int64, decoded_values: int64, "
     "decoded_shape: int64, log_probability: T", infer=_greedy_shapes, gradient=not_differentiable, types=_TYPES,
     defaults=_DEFAULTS)  # fmt: skip
-def ctc_greedy_decoder_node(ctx, inputs, sequence_length, *, merge_repeated: bool = False, blank_index: int = -1):
+def ctc_greedy_decoder_node(
+    ctx: OpContext, inputs: Array, sequence_length: Array, *, merge_repeated: bool = False, blank_index: int = -1
+) -> tuple[Result, Result, Result, Result]:
     """The most probable class of each step, without blanks and, if asked for, without repetitions.
 
     `[steps, batch, classes], [batch] int32 -> [n, 2] int64, [n] int64, [2] int64, [batch, 1]`
@@ -237,7 +242,9 @@ def ctc_greedy_decoder_node(ctx, inputs, sequence_length, *, merge_repeated: boo
     return (*_as_sparse(sequences), scores)
 
 
-def ctc_greedy_decoder(inputs: Any, sequence_length: Any, merge_repeated: bool = True) -> tuple[list[SparseTensor], Tensor]:
+def ctc_greedy_decoder(
+    inputs: TensorLike, sequence_length: TensorLike, merge_repeated: bool = True
+) -> tuple[list[SparseTensor], Tensor]:
     """The most probable class of each step, as label sequences, and the negative sum of their logits."""
     indices, values, shape, scores = ctc_greedy_decoder_node(inputs, sequence_length, merge_repeated=merge_repeated)
     return [SparseTensor(indices, values, shape)], scores
@@ -249,15 +256,19 @@ def _beam_shapes(node: Operation) -> list[Dims]:
     return [*parts, (_batch_size(node, 1), paths)]
 
 
-def _beams(log_probabilities: Any, width: int) -> list[tuple[tuple[int, ...], float]]:
+# For each sequence of labels the logarithms of two probabilities.
+_Beams = dict[tuple[int, ...], tuple[float, float]]
+
+
+def _beams(log_probabilities: Array, width: int) -> list[tuple[tuple[int, ...], float]]:
     """The most probable label sequences and the logarithms of their probabilities, the best first."""
     blank = log_probabilities.shape[1] - 1
     # Per sequence, the logarithms of the probabilities that it ends in a blank and in its last label.
-    beams: dict[tuple[int, ...], tuple[float, float]] = {(): (0.0, _NEVER)}
+    beams: _Beams = {(): (0.0, _NEVER)}
     for scores in log_probabilities:
-        made: dict[tuple[int, ...], tuple[float, float]] = {}
+        made: _Beams = {}
 
-        def add(labels: tuple[int, ...], in_blank: float, in_label: float, made: Any = made) -> None:
+        def add(labels: tuple[int, ...], in_blank: float, in_label: float, made: _Beams = made) -> None:
             old = made.get(labels, (_NEVER, _NEVER))
             made[labels] = (float(np.logaddexp(old[0], in_blank)), float(np.logaddexp(old[1], in_label)))
 
@@ -275,7 +286,9 @@ def _beams(log_probabilities: Any, width: int) -> list[tuple[tuple[int, ...], fl
 @op("CTCBeamSearchDecoder", "inputs: T, sequence_length: int32 -> decoded_indices: top_paths*int64, "
     "decoded_values: top_paths*int64, decoded_shape: top_paths*int64, log_probability: T", infer=_beam_shapes,
     gradient=not_differentiable, types=_TYPES, defaults=_DEFAULTS)  # fmt: skip
-def ctc_beam_search_decoder_node(ctx, inputs, sequence_length, *, beam_width: int, top_paths: int, merge_repeated: bool = True):
+def ctc_beam_search_decoder_node(
+    ctx: OpContext, inputs: Array, sequence_length: Array, *, beam_width: int, top_paths: int, merge_repeated: bool = True
+) -> Array:
     """The most probable label sequences, searched with a beam, and the logarithms of their probabilities.
 
     `[steps, batch, classes], [batch] int32 -> top_paths*[n, 2] int64, top_paths*[n] int64, top_paths*[2] int64,
@@ -301,7 +314,7 @@ def ctc_beam_search_decoder_node(ctx, inputs, sequence_length, *, beam_width: in
 
 
 def ctc_beam_search_decoder(
-    inputs: Any, sequence_length: Any, beam_width: int = 100, top_paths: int = 1, merge_repeated: bool = True
+    inputs: TensorLike, sequence_length: TensorLike, beam_width: int = 100, top_paths: int = 1, merge_repeated: bool = True
 ) -> tuple[list[SparseTensor], Tensor]:
     """The most probable label sequences, searched with a beam, and the logarithms of their probabilities."""
     *parts, scores = ctc_beam_search_decoder_node(
@@ -311,7 +324,7 @@ def ctc_beam_search_decoder(
 
 
 def ctc_beam_search_decoder_v2(
-    inputs: Any, sequence_length: Any, beam_width: int = 100, top_paths: int = 1
+    inputs: TensorLike, sequence_length: TensorLike, beam_width: int = 100, top_paths: int = 1
 ) -> tuple[list[SparseTensor], Tensor]:
     """`ctc_beam_search_decoder` that keeps labels that repeat."""
     return ctc_beam_search_decoder(inputs, sequence_length, beam_width, top_paths, False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numbers
 from typing import Any, Final
 
+from weft.framework.aliases import ShapeLike, TensorLike
 from weft.framework.constant_value import constant_value
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
@@ -21,8 +22,8 @@ _SUSPICIOUS: Final = 0.5
 
 
 def dropout(
-    x: Any, keep_prob: Any = None, noise_shape: Any = None, seed: int | None = None, name: str | None = None,
-    rate: Any = None,
+    x: TensorLike, keep_prob: float | Tensor | None = None, noise_shape: ShapeLike = None, seed: int | None = None,
+    name: str | None = None, rate: TensorLike | None = None,
 ) -> Tensor:  # fmt: skip
     """Set elements to zero with probability `rate` (or `1 - keep_prob`) and divide the others by `1 - rate`.
 
@@ -47,7 +48,9 @@ def dropout(
     return dropout_v2(x, rate, noise_shape, seed, name)
 
 
-def dropout_v2(x: Any, rate: Any, noise_shape: Any = None, seed: int | None = None, name: str | None = None) -> Tensor:
+def dropout_v2(
+    x: TensorLike, rate: TensorLike, noise_shape: ShapeLike = None, seed: int | None = None, name: str | None = None
+) -> Tensor:
     """Set elements to zero with probability `rate` and divide the others by `1 - rate`."""
     with input_scope(name, "dropout", (x,)):
         tensor: Any = convert_to_tensor(x, name="x")
@@ -85,7 +88,7 @@ def _check_rate(rate: float) -> None:
         )
 
 
-def _noise_shape(x: Tensor, noise_shape: Any) -> Any:
+def _noise_shape(x: Tensor, noise_shape: ShapeLike) -> ShapeLike | TensorShape:
     if noise_shape is None:
         return shape_internal(x)
     try:

@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from weft.framework import dtypes
+from weft.framework.aliases import DTypeLike, TensorLike, VariableLike
 from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
+from weft.framework.operation import Operation, Tensor
 from weft.framework.sparse_tensor import SparseTensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import TensorShape
@@ -43,7 +44,7 @@ from weft.ops.variables.resource_variable import ResourceVariable
 from weft.platform import tf_logging
 
 
-def _parts(params: Any) -> list[Any]:
+def _parts(params: VariableLike) -> list[Any]:
     """The parts of a table: a list of variables or tensors."""
     if params is None:
         raise ValueError("params must be specified")
@@ -56,8 +57,8 @@ def _parts(params: Any) -> list[Any]:
 
 
 def embedding_lookup(
-    params: Any, ids: Any, partition_strategy: str = "mod", name: str | None = None, validate_indices: bool = True,
-    max_norm: float | None = None,
+    params: VariableLike, ids: TensorLike, partition_strategy: str = "mod", name: str | None = None,
+    validate_indices: bool = True, max_norm: float | None = None,
 ) -> Tensor:  # fmt: skip
     """The rows `ids` of a table.
 
@@ -85,7 +86,7 @@ def embedding_lookup(
         return _clip(_gathered(parts, ids, partition_strategy, scope), ids, max_norm)
 
 
-def _op_of(part: Any) -> Any:
+def _op_of(part: VariableLike) -> Operation | Any:
     return part.handle.op if isinstance(part, ResourceVariable) else part.op
 
 
@@ -115,11 +116,11 @@ def _gathered(parts: list[Any], ids: Tensor, strategy: str, scope: str) -> Tenso
     return result
 
 
-def _dims_of(part: Any) -> TensorShape:
+def _dims_of(part: VariableLike) -> TensorShape:
     return TensorShape(part.get_shape())
 
 
-def _dealt(parts: list[Any], ids: Any, strategy: str) -> tuple[Any, Any]:
+def _dealt(parts: list[Any], ids: Tensor, strategy: str) -> tuple[Any, Any]:
     """Which part each row is in, and its number there."""
     count = len(parts)
     if strategy == "mod":
@@ -134,8 +135,8 @@ def _dealt(parts: list[Any], ids: Any, strategy: str) -> tuple[Any, Any]:
     return owners, select_node(is_longer, ids % (per_part + 1), (ids - extras) % per_part)
 
 
-def _total_rows(parts: list[Any], dtype: Any) -> Any:
-    sizes = [None if (dims := _dims_of(part)).ndims is None else dims.as_list()[0] for part in parts]
+def _total_rows(parts: list[Any], dtype: DTypeLike) -> Tensor:
+    sizes: list[Any] = [None if (dims := _dims_of(part)).ndims is None else dims.as_list()[0] for part in parts]
     if None not in sizes:
         return constant(sum(sizes), dtype)
     counts: list[Any] = []
@@ -162,8 +163,8 @@ def _clip(rows: Tensor, ids: Tensor, max_norm: float | None) -> Tensor:
 
 
 def embedding_lookup_sparse(
-    params: Any, sp_ids: Any, sp_weights: Any, partition_strategy: str = "mod", name: str | None = None,
-    combiner: str | None = None, max_norm: float | None = None,
+    params: VariableLike, sp_ids: SparseTensor, sp_weights: SparseTensor | None, partition_strategy: str = "mod",
+    name: str | None = None, combiner: str | None = None, max_norm: float | None = None,
 ) -> Tensor:  # fmt: skip
     """For each row of `sp_ids` the rows of the table that it names, combined into one.
 
@@ -200,7 +201,7 @@ def embedding_lookup_sparse(
         return _weighted(gather(rows, places), weights, segment_ids, combiner, scope)
 
 
-def _check_sparse(sp_ids: Any, sp_weights: Any) -> None:
+def _check_sparse(sp_ids: SparseTensor, sp_weights: SparseTensor | None) -> None:
     if not isinstance(sp_ids, SparseTensor):
         raise TypeError("sp_ids must be SparseTensor")
     if sp_weights is None:
@@ -211,7 +212,7 @@ def _check_sparse(sp_ids: Any, sp_weights: Any) -> None:
         getattr(sp_ids, part).shape.assert_is_compatible_with(getattr(sp_weights, part).shape)
 
 
-def _weighted(rows: Any, weights: Any, segment_ids: Any, combiner: str, scope: str) -> Tensor:
+def _weighted(rows: Tensor, weights: Tensor, segment_ids: Tensor, combiner: str, scope: str) -> Tensor:
     ones = fill(expand_dims(rank(rows) - 1, 0), 1)
     known, count = weights.shape, rows.shape.ndims
     weights = reshape(weights, concat([shape_internal(weights), ones], 0))
@@ -227,8 +228,8 @@ def _weighted(rows: Any, weights: Any, segment_ids: Any, combiner: str, scope: s
 
 
 def safe_embedding_lookup_sparse(
-    embedding_weights: Any, sparse_ids: Any, sparse_weights: Any = None, combiner: str = "mean",
-    default_id: int | None = None, name: str | None = None, partition_strategy: str = "div",
+    embedding_weights: VariableLike, sparse_ids: SparseTensor, sparse_weights: SparseTensor | None = None,
+    combiner: str = "mean", default_id: int | None = None, name: str | None = None, partition_strategy: str = "div",
     max_norm: float | None = None,
 ) -> Tensor:  # fmt: skip
     """`embedding_lookup_sparse` that allows rows without ids, negative ids and, but for sums, weights that are not positive.
@@ -278,13 +279,13 @@ def safe_embedding_lookup_sparse(
         return result
 
 
-def _typed(part: Any, dtype: Any) -> Any:
+def _typed(part: VariableLike, dtype: DTypeLike) -> VariableLike:
     if isinstance(part, ResourceVariable) and dtype in (None, part.dtype):
         return part
     return convert_to_tensor(part, dtype)
 
 
-def _pruned(ids: SparseTensor, weights: Any, combiner: str) -> tuple[Any, Any]:
+def _pruned(ids: SparseTensor, weights: SparseTensor | None, combiner: str) -> tuple[Any, Any]:
     """Ids and weights without negative ids and, but for sums, without weights that are not positive."""
     is_valid = greater_equal(ids.values, 0)
     if weights is not None and combiner != "sum":

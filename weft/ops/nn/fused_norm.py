@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from weft.framework import dtypes
+from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import Dims, merge_dims
@@ -46,7 +47,7 @@ def _normalized_shapes(node: Operation) -> list[Dims]:
     return [made, *([channels] * 4), *([None] * (len(node.outputs) - 5))]
 
 
-def _along(layout: str, vector: Any) -> Any:
+def _along(layout: str, vector: Array) -> Array:
     """A vector of channels, to be broadcast over images."""
     return vector.reshape([-1 if letter == "C" else 1 for letter in layout])
 
@@ -55,13 +56,13 @@ def _others(layout: str) -> tuple[int, ...]:
     return tuple(index for index, letter in enumerate(layout) if letter != "C")
 
 
-def _wide(x: Any) -> Any:
+def _wide(x: Array) -> Array:
     return x.astype(np.float32) if x.dtype.itemsize < 4 else x
 
 
 def _normalized(
-    xp: Any, x: Any, scale: Any, offset: Any, mean: Any, variance: Any, epsilon: float, factor: float, layout: str,
-    is_training: bool,
+    xp: ArrayModule, x: Array, scale: Array, offset: Array, mean: Array, variance: Array, epsilon: float,
+    factor: float, layout: str, is_training: bool,
 ) -> tuple[Any, ...]:  # fmt: skip
     """The five outputs of all versions: the result, mean and variance for the running averages, and those used."""
     wide, eps = _wide(x), np.float32(epsilon)
@@ -83,7 +84,7 @@ def _normalized(
 
 
 def _normalized_gradient(version: str) -> Any:
-    def gradient(node: Operation, grad: Any, *others: Any) -> list[Any]:
+    def gradient(node: Operation, grad: Tensor, *others: object) -> Gradients:
         if any(other is not None for other in others[:2]):
             return vjp(node, grad, *others)
         x, scale = node.inputs[:2]
@@ -100,9 +101,9 @@ def _normalized_gradient(version: str) -> Any:
     "y: T, batch_mean: T, batch_variance: T, reserve_space_1: T, reserve_space_2: T", infer=_normalized_shapes,
     gradient=_normalized_gradient(""), types={"T": (dtypes.float32,)})  # fmt: skip
 def fused_batch_norm_v1(
-    xp, x, scale, offset, mean, variance, *, epsilon: float = 1e-4, exponential_avg_factor: float = 1.0,
-    data_format: str = "NHWC", is_training: bool = True,
-):  # fmt: skip
+    xp: ArrayModule, x: Array, scale: Array, offset: Array, mean: Array, variance: Array, *, epsilon: float = 1e-4,
+    exponential_avg_factor: float = 1.0, data_format: str = "NHWC", is_training: bool = True,
+) -> Array:  # fmt: skip
     """Batch normalization of images.
 
     `[batch, height, width, channels], [channels], [channels], [channels], [channels] -> [batch, height, width,
@@ -115,9 +116,9 @@ def fused_batch_norm_v1(
     "y: T, batch_mean: U, batch_variance: U, reserve_space_1: U, reserve_space_2: U", infer=_normalized_shapes,
     gradient=_normalized_gradient("V2"), types={"T": _HALF_TO_SINGLE, "U": (dtypes.float32,)})  # fmt: skip
 def fused_batch_norm_v2(
-    xp, x, scale, offset, mean, variance, *, epsilon: float = 1e-4, exponential_avg_factor: float = 1.0,
-    data_format: str = "NHWC", is_training: bool = True,
-):  # fmt: skip
+    xp: ArrayModule, x: Array, scale: Array, offset: Array, mean: Array, variance: Array, *, epsilon: float = 1e-4,
+    exponential_avg_factor: float = 1.0, data_format: str = "NHWC", is_training: bool = True,
+) -> Array:  # fmt: skip
     """Batch normalization of images that may be of half precision.
 
     `[batch, height, width, channels], [channels], [channels], [channels], [channels] -> [batch, height, width,
@@ -130,9 +131,9 @@ def fused_batch_norm_v2(
     "reserve_space_1: U, reserve_space_2: U, reserve_space_3: U", infer=_normalized_shapes,
     gradient=_normalized_gradient("V3"), types={"T": _HALF_TO_SINGLE, "U": (dtypes.bfloat16, dtypes.float32)})  # fmt: skip
 def fused_batch_norm_v3(
-    xp, x, scale, offset, mean, variance, *, epsilon: float = 1e-4, exponential_avg_factor: float = 1.0,
-    data_format: str = "NHWC", is_training: bool = True,
-):  # fmt: skip
+    xp: ArrayModule, x: Array, scale: Array, offset: Array, mean: Array, variance: Array, *, epsilon: float = 1e-4,
+    exponential_avg_factor: float = 1.0, data_format: str = "NHWC", is_training: bool = True,
+) -> Array:  # fmt: skip
     """Batch normalization of images or volumes; the last output, for GPU libraries, is empty.
 
     `[batch, height, width, channels], [channels], [channels], [channels], [channels] -> [batch, height, width,
@@ -150,7 +151,15 @@ def _back_shapes(node: Operation) -> list[Dims]:
 
 
 def _back(
-    xp: Any, grad: Any, x: Any, scale: Any, mean: Any, variance: Any, epsilon: float, layout: str, is_training: bool
+    xp: ArrayModule,
+    grad: Array,
+    x: Array,
+    scale: Array,
+    mean: Array,
+    variance: Array,
+    epsilon: float,
+    layout: str,
+    is_training: bool,
 ) -> tuple[Any, ...]:
     """The gradients for the input, the scale and the offset, and two empty outputs."""
     wide, grad_wide, axes = _wide(x), _wide(grad), _others(layout)
@@ -171,9 +180,9 @@ def _back(
     "x_backprop: T, scale_backprop: T, offset_backprop: T, reserve_space_3: T, reserve_space_4: T", infer=_back_shapes,
     gradient=vjp, types={"T": (dtypes.float32,)})  # fmt: skip
 def fused_batch_norm_grad_v1(
-    xp, y_backprop, x, scale, reserve_space_1, reserve_space_2, *, epsilon: float = 1e-4, data_format: str = "NHWC",
-    is_training: bool = True,
-):  # fmt: skip
+    xp: ArrayModule, y_backprop: Array, x: Array, scale: Array, reserve_space_1: Array, reserve_space_2: Array, *,
+    epsilon: float = 1e-4, data_format: str = "NHWC", is_training: bool = True,
+) -> Array:  # fmt: skip
     """The gradient of FusedBatchNorm.
 
     `[batch, height, width, channels], [batch, height, width, channels], [channels], [channels], [channels] ->
@@ -186,9 +195,9 @@ def fused_batch_norm_grad_v1(
     "x_backprop: T, scale_backprop: U, offset_backprop: U, reserve_space_3: U, reserve_space_4: U", infer=_back_shapes,
     gradient=vjp, types={"T": _HALF_TO_SINGLE, "U": (dtypes.float32,)})  # fmt: skip
 def fused_batch_norm_grad_v2(
-    xp, y_backprop, x, scale, reserve_space_1, reserve_space_2, *, epsilon: float = 1e-4, data_format: str = "NHWC",
-    is_training: bool = True,
-):  # fmt: skip
+    xp: ArrayModule, y_backprop: Array, x: Array, scale: Array, reserve_space_1: Array, reserve_space_2: Array, *,
+    epsilon: float = 1e-4, data_format: str = "NHWC", is_training: bool = True,
+) -> Array:  # fmt: skip
     """The gradient of FusedBatchNormV2.
 
     `[batch, height, width, channels], [batch, height, width, channels], [channels], [channels], [channels] ->
@@ -201,9 +210,9 @@ def fused_batch_norm_grad_v2(
     "reserve_space_3: U -> x_backprop: T, scale_backprop: U, offset_backprop: U, reserve_space_4: U, reserve_space_5: U",
     infer=_back_shapes, gradient=vjp, types={"T": _HALF_TO_SINGLE, "U": (dtypes.float32,)})  # fmt: skip
 def fused_batch_norm_grad_v3(
-    xp, y_backprop, x, scale, reserve_space_1, reserve_space_2, reserve_space_3, *, epsilon: float = 1e-4,
-    data_format: str = "NHWC", is_training: bool = True,
-):  # fmt: skip
+    xp: ArrayModule, y_backprop: Array, x: Array, scale: Array, reserve_space_1: Array, reserve_space_2: Array,
+    reserve_space_3: Array, *, epsilon: float = 1e-4, data_format: str = "NHWC", is_training: bool = True,
+) -> Array:  # fmt: skip
     """The gradient of FusedBatchNormV3.
 
     `[batch, height, width, channels], [batch, height, width, channels], [channels], [channels], [channels], [0]
@@ -216,8 +225,9 @@ _BACK: Final = {"": fused_batch_norm_grad_v1, "V2": fused_batch_norm_grad_v2, "V
 
 
 def fused_batch_norm(
-    x: Any, scale: Any, offset: Any, mean: Any = None, variance: Any = None, epsilon: float = 0.001,
-    data_format: str = "NHWC", is_training: bool = True, name: str | None = None,
+    x: TensorLike, scale: TensorLike, offset: TensorLike, mean: TensorLike | None = None,
+    variance: TensorLike | None = None, epsilon: float = 0.001, data_format: str = "NHWC", is_training: bool = True,
+    name: str | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
     """Batch normalization as one node: the result, and the mean and variance of the batch.
 
@@ -257,7 +267,17 @@ def _global_shape(node: Operation) -> list[Dims]:
 
 @op("BatchNormWithGlobalNormalization", "t: T, m: T, v: T, beta: T, gamma: T -> result: T", infer=_global_shape,
     gradient=vjp, types={"T": REAL})  # fmt: skip
-def batch_norm_global_node(xp, t, m, v, beta, gamma, *, variance_epsilon: float, scale_after_normalization: bool):
+def batch_norm_global_node(
+    xp: ArrayModule,
+    t: Array,
+    m: Array,
+    v: Array,
+    beta: Array,
+    gamma: Array,
+    *,
+    variance_epsilon: float,
+    scale_after_normalization: bool,
+) -> Result:
     """Batch normalization with given moments; the form of old graphs.
 
     `[batch, height, width, channels], [channels], [channels], [channels], [channels] -> [batch, height, width,
@@ -272,7 +292,7 @@ def batch_norm_global_node(xp, t, m, v, beta, gamma, *, variance_epsilon: float,
 # Local response normalization.
 
 
-def _neighbours(xp: Any, x: Any, radius: int) -> Any:
+def _neighbours(xp: ArrayModule, x: Array, radius: int) -> Array:
     """The sums over each channel and `radius` channels to either side."""
     padded = xp.pad(x, ((0, 0),) * (x.ndim - 1) + ((radius, radius),))
     return functools.reduce(operator.add, (padded[..., i : i + x.shape[-1]] for i in range(2 * radius + 1)))
@@ -284,14 +304,16 @@ def _four(node: Operation) -> list[Dims]:
     return same_as_input(node)
 
 
-def _lrn_gradient(node: Operation, grad: Any) -> list[Any]:
+def _lrn_gradient(node: Operation, grad: Tensor) -> Gradients:
     kept = {key: node.attrs[key] for key in ("depth_radius", "bias", "alpha", "beta")}
     return [lrn_grad(grad, node.inputs[0], node.outputs[0], **kept)]
 
 
 @op("LRN", "input: T -> output: T", infer=_four, gradient=_lrn_gradient, types={"T": _HALF_TO_SINGLE},
     defaults={"T": dtypes.float32})  # fmt: skip
-def lrn_node(xp, input, *, depth_radius: int = 5, bias: float = 1.0, alpha: float = 1.0, beta: float = 0.5):
+def lrn_node(
+    xp: ArrayModule, input: Array, *, depth_radius: int = 5, bias: float = 1.0, alpha: float = 1.0, beta: float = 0.5
+) -> Result:
     """Each channel over a power of the sum of squares of its neighbours.
 
     `[batch, height, width, channels] -> [batch, height, width, channels]`
@@ -304,9 +326,9 @@ def lrn_node(xp, input, *, depth_radius: int = 5, bias: float = 1.0, alpha: floa
 @op("LRNGrad", "input_grads: T, input_image: T, output_image: T -> output: T", infer=_four, gradient=vjp,
     types={"T": _HALF_TO_SINGLE}, defaults={"T": dtypes.float32})  # fmt: skip
 def lrn_grad(
-    xp, input_grads, input_image, output_image, *, depth_radius: int = 5, bias: float = 1.0, alpha: float = 1.0,
-    beta: float = 0.5,
-):  # fmt: skip
+    xp: ArrayModule, input_grads: Array, input_image: Array, output_image: Array, *, depth_radius: int = 5,
+    bias: float = 1.0, alpha: float = 1.0, beta: float = 0.5,
+) -> Result:  # fmt: skip
     """The gradient of LRN.
 
     `[batch, height, width, channels], [batch, height, width, channels], [batch, height, width, channels] ->
@@ -320,7 +342,7 @@ def lrn_grad(
 
 
 def local_response_normalization(
-    input: Any, depth_radius: int = 5, bias: float = 1, alpha: float = 1, beta: float = 0.5, name: str | None = None
+    input: TensorLike, depth_radius: int = 5, bias: float = 1, alpha: float = 1, beta: float = 0.5, name: str | None = None
 ) -> Tensor:
     """Each channel over `(bias + alpha * sum of squares of its neighbours) ** beta`."""
     return lrn_node(input, depth_radius=depth_radius, bias=bias, alpha=alpha, beta=beta, name=name)

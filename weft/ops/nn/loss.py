@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from weft.framework.aliases import TensorLike
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.constant import constant
@@ -28,7 +29,7 @@ def _same_shape(first: Tensor, second: Tensor, names: str) -> None:
 
 
 def sigmoid_cross_entropy_with_logits(
-    _sentinel: Any = None, labels: Any = None, logits: Any = None, name: str | None = None
+    _sentinel: object = None, labels: TensorLike | None = None, logits: TensorLike | None = None, name: str | None = None
 ) -> Tensor:
     """The cross-entropy of sigmoid with labels between 0 and 1, per element.
 
@@ -49,7 +50,11 @@ def sigmoid_cross_entropy_with_logits(
 
 
 def weighted_cross_entropy_with_logits(
-    labels: Any = None, logits: Any = None, pos_weight: Any = None, name: str | None = None, targets: Any = None
+    labels: TensorLike | None = None,
+    logits: TensorLike | None = None,
+    pos_weight: float | Tensor | None = None,
+    name: str | None = None,
+    targets: TensorLike | None = None,
 ) -> Tensor:
     """The cross-entropy of sigmoid in which positive examples count `pos_weight` times.
 
@@ -63,12 +68,15 @@ def weighted_cross_entropy_with_logits(
         x: Any = convert_to_tensor(logits, name="logits")
         z: Any = convert_to_tensor(labels, name="labels")
         _same_shape(x, z, "logits and labels")
-        weight = 1 + (pos_weight - 1) * z
+        factor: Any = pos_weight
+        weight = 1 + (factor - 1) * z
         smooth = log1p(exp(neg(absolute(x)))) + relu(neg(x))
         return add((1 - z) * x, weight * smooth, name=scope)
 
 
-def log_poisson_loss(targets: Any, log_input: Any, compute_full_loss: bool = False, name: str | None = None) -> Tensor:
+def log_poisson_loss(
+    targets: TensorLike, log_input: TensorLike, compute_full_loss: bool = False, name: str | None = None
+) -> Tensor:
     """The negative log-likelihood of `targets` under Poisson distributions with mean `exp(log_input)`.
 
     Args:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from weft.errors import InvalidArgumentError
+from weft.framework.aliases import Array, ArrayModule, Result, TensorLike
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import Dims
@@ -45,7 +46,9 @@ def _dilated(node: Operation) -> list[Dims]:
 
 
 @op("Dilation2D", "input: T, filter: T -> output: T", infer=_dilated, gradient=vjp)
-def dilation2d_node(xp, input, filter, *, strides: list[int], rates: list[int], padding: str):
+def dilation2d_node(
+    xp: ArrayModule, input: Array, filter: Array, *, strides: list[int], rates: list[int], padding: str
+) -> Result:
     """The greatest sum of each window of an image and the filter.
 
     `[batch, height, width, channels], [filter_height, filter_width, channels] -> [batch, out_height, out_width,
@@ -66,8 +69,9 @@ def dilation2d_node(xp, input, filter, *, strides: list[int], rates: list[int], 
 
 
 def dilation2d(
-    input: Any, filter: Any = None, strides: Any = None, rates: Any = None, padding: str | None = None,
-    name: str | None = None, filters: Any = None, dilations: Any = None,
+    input: TensorLike, filter: TensorLike | None = None, strides: Any = None,
+    rates: Any = None, padding: str | None = None, name: str | None = None,
+    filters: TensorLike | None = None, dilations: Any = None,
 ) -> Tensor:  # fmt: skip
     """The greatest sum of each window of images and a filter.
 
@@ -86,7 +90,7 @@ def dilation2d(
     return made
 
 
-def erosion2d(value: Any, kernel: Any, strides: Any, rates: Any, padding: str, name: str | None = None) -> Tensor:
+def erosion2d(value: TensorLike, kernel: TensorLike, strides: Any, rates: Any, padding: str, name: str | None = None) -> Tensor:
     """The least difference of each window of images and a kernel; arguments as of `dilation2d`."""
     with input_scope(name, "erosion2d", (value, kernel)):
         turned = reverse(convert_to_tensor(kernel, name="kernel"), [0, 1])

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from weft.framework import dtypes
+from weft.framework.aliases import AxisLike, TensorLike
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.constant import constant
@@ -25,7 +26,12 @@ _HALVES = (dtypes.float16, dtypes.bfloat16)
 
 
 def moments(
-    x: Any, axes: Any, shift: Any = None, name: str | None = None, keep_dims: Any = None, keepdims: Any = None
+    x: TensorLike,
+    axes: AxisLike,
+    shift: TensorLike | None = None,
+    name: str | None = None,
+    keep_dims: bool | None = None,
+    keepdims: bool | None = None,
 ) -> tuple[Tensor, Tensor]:
     """The mean and the variance over the dimensions in `axes`; `shift` has no effect."""
     keep = either("keepdims", keepdims, "keep_dims", keep_dims)
@@ -43,7 +49,12 @@ def moments(
 
 
 def sufficient_statistics(
-    x: Any, axes: Any, shift: Any = None, keep_dims: Any = None, name: str | None = None, keepdims: Any = None
+    x: TensorLike,
+    axes: Sequence[int],
+    shift: TensorLike | None = None,
+    keep_dims: bool | None = None,
+    name: str | None = None,
+    keepdims: bool | None = None,
 ) -> tuple[Tensor, Tensor, Tensor, Any]:
     """What moments can be computed from, for parts of data: the count, the sum, the sum of squares, and `shift`.
 
@@ -61,7 +72,7 @@ def sufficient_statistics(
         x = convert_to_tensor(x, name="x")
         dims = x.dims
         if dims is not None and all(dims[axis] is not None for axis in axes):
-            counts: Any = constant(int(np.prod([dims[axis] for axis in axes])), x.dtype.base_dtype)
+            counts: Any = constant(math.prod(dims[axis] or 0 for axis in axes), x.dtype.base_dtype)
         else:
             counts = reduce_prod(gather(cast(shape_internal(x), x.dtype.base_dtype), axes), name="count")
         if shift is None:
@@ -78,7 +89,7 @@ def sufficient_statistics(
 
 
 def normalize_moments(
-    counts: Any, mean_ss: Any, variance_ss: Any, shift: Any, name: str | None = None
+    counts: TensorLike, mean_ss: TensorLike, variance_ss: TensorLike, shift: TensorLike | None, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
     """The mean and the variance that follow from sufficient statistics."""
     with input_scope(name, "normalize", (counts, mean_ss, variance_ss, shift)):
@@ -92,7 +103,12 @@ def normalize_moments(
 
 
 def weighted_moments(
-    x: Any, axes: Any, frequency_weights: Any, name: str | None = None, keep_dims: Any = None, keepdims: Any = None
+    x: TensorLike,
+    axes: AxisLike,
+    frequency_weights: TensorLike,
+    name: str | None = None,
+    keep_dims: bool | None = None,
+    keepdims: bool | None = None,
 ) -> tuple[Tensor, Tensor]:
     """The mean and the variance of data that counts as often as the weights, broadcast to `x`, say."""
     keep = either("keepdims", keepdims, "keep_dims", keep_dims)
@@ -113,7 +129,13 @@ def weighted_moments(
         return cast(mean, kind), cast(variance, kind)
 
 
-def l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12, name: str | None = None, dim: Any = None) -> Tensor:
+def l2_normalize(
+    x: TensorLike,
+    axis: int | None = None,
+    epsilon: float = 1e-12,
+    name: str | None = None,
+    dim: int | None = None,
+) -> Tensor:
     """`x` over its Euclidean norm along `axis` (all when None), which counts as at least the root of `epsilon`."""
     axis = either("axis", axis, "dim", dim)
     with input_scope(name, "l2_normalize", (x,)) as scope:
@@ -123,7 +145,13 @@ def l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12, name: str | N
 
 
 def batch_normalization(
-    x: Any, mean: Any, variance: Any, offset: Any, scale: Any, variance_epsilon: Any, name: str | None = None
+    x: TensorLike | None,
+    mean: TensorLike | None,
+    variance: TensorLike | None,
+    offset: TensorLike | None,
+    scale: TensorLike | None,
+    variance_epsilon: float | None,
+    name: str | None = None,
 ) -> Tensor:
     """`(x - mean) / sqrt(variance + variance_epsilon) * scale + offset`; scale and offset may be None."""
     with input_scope(name, "batchnorm", (x, mean, variance, scale, offset)):
@@ -137,9 +165,10 @@ def batch_normalization(
 
 
 def batch_norm_with_global_normalization(
-    t: Any = None, m: Any = None, v: Any = None, beta: Any = None, gamma: Any = None, variance_epsilon: Any = None,
-    scale_after_normalization: Any = None, name: str | None = None, input: Any = None, mean: Any = None,
-    variance: Any = None,
+    t: TensorLike | None = None, m: TensorLike | None = None, v: TensorLike | None = None,
+    beta: TensorLike | None = None, gamma: TensorLike | None = None, variance_epsilon: float | None = None,
+    scale_after_normalization: bool | None = None, name: str | None = None, input: TensorLike | None = None,
+    mean: TensorLike | None = None, variance: TensorLike | None = None,
 ) -> Tensor:  # fmt: skip
     """Batch normalization of `t` with mean `m`, variance `v`, offset `beta` and, if asked for, scale `gamma`."""
     t = either("input", input, "t", t)
@@ -149,7 +178,7 @@ def batch_norm_with_global_normalization(
     return batch_normalization(t, m, v, beta, scale, variance_epsilon, name)
 
 
-def zero_fraction(value: Any, name: str | None = None) -> Tensor:
+def zero_fraction(value: TensorLike, name: str | None = None) -> Tensor:
     """The share of elements that are zero."""
     with input_scope(name, "zero_fraction", (value,)):
         value = convert_to_tensor(value, name="value")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from weft.framework import dtypes
+from weft.framework.aliases import DTypeLike, Padding, Sizes, TensorLike
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.blocks import batch_to_space_nd, space_to_batch_nd
@@ -23,8 +24,8 @@ from weft.ops.nn.pool_op import (
 
 
 def _pooled(
-    node: Callable[..., Any], default: str, value: Any, ksize: Any, strides: Any, padding: Any, data_format: str | None,
-    name: str | None, count: int = 2,
+    node: Callable[..., Any], default: str, value: TensorLike | None, ksize: Sizes, strides: Sizes, padding: Padding,
+    data_format: str | None, name: str | None, count: int = 2,
 ) -> Tensor:  # fmt: skip
     layout = data_format or ("NHWC" if count == 2 else "NDHWC")
     channel = 1 if layout.startswith("NC") else count + 1
@@ -36,8 +37,8 @@ def _pooled(
 
 
 def max_pool(
-    value: Any, ksize: Any, strides: Any, padding: Any, data_format: str | None = "NHWC", name: str | None = None,
-    input: Any = None,
+    value: TensorLike, ksize: Sizes, strides: Sizes, padding: Padding, data_format: str | None = "NHWC",
+    name: str | None = None, input: TensorLike | None = None,
 ) -> Tensor:  # fmt: skip
     """The greatest element of each window of images.
 
@@ -54,37 +55,47 @@ def max_pool(
 
 
 def avg_pool(
-    value: Any, ksize: Any, strides: Any, padding: Any, data_format: str | None = "NHWC", name: str | None = None,
-    input: Any = None,
+    value: TensorLike, ksize: Sizes, strides: Sizes, padding: Padding, data_format: str | None = "NHWC",
+    name: str | None = None, input: TensorLike | None = None,
 ) -> Tensor:  # fmt: skip
     """The mean of each window of images, padding not counted; arguments as of max_pool."""
     return _pooled(avg_pool_node, "AvgPool", either("input", input, "value", value), ksize, strides, padding, data_format, name)
 
 
 def max_pool2d(
-    input: Any, ksize: Any, strides: Any, padding: Any, data_format: str = "NHWC", name: str | None = None
+    input: TensorLike, ksize: Sizes, strides: Sizes, padding: Padding, data_format: str = "NHWC", name: str | None = None
 ) -> Tensor:
     """The greatest element of each window of images."""
     return _pooled(max_pool_node, "MaxPool2d", input, ksize, strides, padding, data_format, name)
 
 
 def max_pool3d(
-    input: Any, ksize: Any, strides: Any, padding: Any, data_format: str | None = "NDHWC", name: str | None = None
+    input: TensorLike,
+    ksize: Sizes,
+    strides: Sizes,
+    padding: Padding,
+    data_format: str | None = "NDHWC",
+    name: str | None = None,
 ) -> Tensor:
     """The greatest element of each window of volumes."""
     return _pooled(max_pool3d_node, "MaxPool3D", input, ksize, strides, padding, data_format, name, 3)
 
 
 def avg_pool3d(
-    input: Any, ksize: Any, strides: Any, padding: Any, data_format: str | None = "NDHWC", name: str | None = None
+    input: TensorLike,
+    ksize: Sizes,
+    strides: Sizes,
+    padding: Padding,
+    data_format: str | None = "NDHWC",
+    name: str | None = None,
 ) -> Tensor:
     """The mean of each window of volumes, padding not counted."""
     return _pooled(avg_pool3d_node, "AvgPool3D", input, ksize, strides, padding, data_format, name, 3)
 
 
 def _pooled_rows(
-    node: Callable[..., Any], default: str, input: Any, ksize: Any, strides: Any, padding: Any, data_format: str | None,
-    name: str | None,
+    node: Callable[..., Any], default: str, input: TensorLike, ksize: Sizes, strides: Sizes, padding: Padding,
+    data_format: str | None, name: str | None,
 ) -> Tensor:  # fmt: skip
     """Sequences as images of one row."""
     layout = data_format or "NWC"
@@ -100,19 +111,24 @@ def _pooled_rows(
         return squeeze(made, [row])
 
 
-def max_pool1d(input: Any, ksize: Any, strides: Any, padding: Any, data_format: str = "NWC", name: str | None = None) -> Tensor:
+def max_pool1d(
+    input: TensorLike, ksize: Sizes, strides: Sizes, padding: Padding, data_format: str = "NWC", name: str | None = None
+) -> Tensor:
     """The greatest element of each window of sequences."""
     return _pooled_rows(max_pool_node, "MaxPool1d", input, ksize, strides, padding, data_format, name)
 
 
-def avg_pool1d(input: Any, ksize: Any, strides: Any, padding: Any, data_format: str = "NWC", name: str | None = None) -> Tensor:
+def avg_pool1d(
+    input: TensorLike, ksize: Sizes, strides: Sizes, padding: Padding, data_format: str = "NWC", name: str | None = None
+) -> Tensor:
     """The mean of each window of sequences, padding not counted."""
     return _pooled_rows(avg_pool_node, "AvgPool1D", input, ksize, strides, padding, data_format, name)
 
 
 def max_pool_with_argmax(
-    input: Any, ksize: Any, strides: Any, padding: Any, data_format: str = "NHWC", Targmax: Any = None,
-    name: str | None = None, output_dtype: Any = None, include_batch_in_index: bool = False,
+    input: TensorLike, ksize: Sizes, strides: Sizes, padding: Padding, data_format: str = "NHWC",
+    Targmax: DTypeLike | None = None, name: str | None = None, output_dtype: DTypeLike | None = None,
+    include_batch_in_index: bool = False,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
     """The greatest element of each window and its position, `(y * width + x) * channels + channel`.
 
@@ -130,8 +146,9 @@ def max_pool_with_argmax(
 
 
 def pool(
-    input: Any, window_shape: Any, pooling_type: str, padding: str, dilation_rate: Any = None, strides: Any = None,
-    name: str | None = None, data_format: str | None = None, dilations: Any = None,
+    input: TensorLike, window_shape: Sequence[int], pooling_type: str, padding: str, dilation_rate: Sequence[int] | None = None,
+    strides: Sequence[int] | None = None, name: str | None = None, data_format: str | None = None,
+    dilations: Sequence[int] | None = None,
 ) -> Tensor:  # fmt: skip
     """The greatest element ("MAX") or mean ("AVG") of each window of one, two or three dimensions.
 
@@ -160,7 +177,9 @@ def pool(
         return function(input, list(window_shape), steps, padding, data_format=layout, name=scope)
 
 
-def _with_gaps(function: Any, input: Any, window: list[int], rates: list[int], padding: str, layout: str) -> Tensor:
+def _with_gaps(
+    function: Callable[..., Tensor], input: TensorLike, window: list[int], rates: list[int], padding: str, layout: str
+) -> Tensor:
     """Windows whose elements are apart: what lies so far apart is brought together in the batch, and back afterwards."""
     count = len(window)
     is_last = layout.endswith("C")
@@ -183,7 +202,13 @@ def _with_gaps(function: Any, input: Any, window: list[int], rates: list[int], p
 
 
 def _by_rank(
-    functions: tuple[Any, Any, Any], input: Any, ksize: Any, strides: Any, padding: Any, data_format: Any, name: Any
+    functions: tuple[Any, Any, Any],
+    input: TensorLike,
+    ksize: Sizes,
+    strides: Sizes,
+    padding: Padding,
+    data_format: str | None,
+    name: str | None,
 ) -> Tensor:
     layouts = ("NWC", "NHWC", "NDHWC")
     input = convert_to_tensor(input)
@@ -197,14 +222,14 @@ def _by_rank(
 
 
 def max_pool_v2(
-    input: Any, ksize: Any, strides: Any, padding: Any, data_format: str | None = None, name: str | None = None
+    input: TensorLike, ksize: Sizes, strides: Sizes, padding: Padding, data_format: str | None = None, name: str | None = None
 ) -> Tensor:
     """The greatest element of each window of sequences, images or volumes, as the rank says; arguments as of `max_pool`."""
     return _by_rank((max_pool1d, max_pool, max_pool3d), input, ksize, strides, padding, data_format, name)
 
 
 def avg_pool_v2(
-    input: Any, ksize: Any, strides: Any, padding: Any, data_format: str | None = None, name: str | None = None
+    input: TensorLike, ksize: Sizes, strides: Sizes, padding: Padding, data_format: str | None = None, name: str | None = None
 ) -> Tensor:
     """The mean of each window of sequences, images or volumes, as the rank says; arguments as of `avg_pool`."""
     return _by_rank((avg_pool1d, avg_pool, avg_pool3d), input, ksize, strides, padding, data_format, name)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
 
 from weft.framework import dtypes
-from weft.framework.aliases import Gradients
+from weft.framework.aliases import Array, ArrayModule, Gradients, Result
 from weft.framework.constant_value import constant_dims, constant_value
 from weft.framework.dtypes import DType
 from weft.framework.operation import Operation, Tensor
@@ -32,7 +33,7 @@ def _checked(node: Operation) -> tuple[str, ...]:
     return layouts
 
 
-def _pooled_dims(node: Operation, size: Any, strides: Any) -> Dims:
+def _pooled_dims(node: Operation, size: Array, strides: Array) -> Dims:
     rank = len(_checked(node)[0])
     dims = node.inputs[0].dims
     check_rank(dims, rank)
@@ -67,7 +68,7 @@ def _from_shape(node: Operation) -> list[Dims]:
     return [(None,) * rank if known is None else known]
 
 
-def _window(shape: Any, ksize: Any, strides: Any, padding: str, explicit: Any = ()) -> Window:
+def _window(shape: Array, ksize: Array, strides: Array, padding: str, explicit: Sequence[int] = ()) -> Window:
     sizes = [int(size) for size in shape]
     return place(sizes, [int(k) for k in ksize], [int(s) for s in strides], padding, None, explicit)
 
@@ -86,9 +87,9 @@ def _max_pool_gradient(node: Operation, grad: Tensor) -> Gradients:
 @op("MaxPool", "input: T -> output: T", infer=_pooled, types={"T": _MAX_TYPES}, defaults={"T": dtypes.float32},
     gradient=_max_pool_gradient)  # fmt: skip
 def max_pool_node(
-    xp, input, *, ksize: list[int], strides: list[int], padding: str, explicit_paddings: list[int] = (),
-    data_format: str = "NHWC",
-):  # fmt: skip
+    xp: ArrayModule, input: Array, *, ksize: list[int], strides: list[int], padding: str,
+    explicit_paddings: list[int] = (), data_format: str = "NHWC",
+) -> Result:  # fmt: skip
     """The greatest element of each window.
 
     `[batch, height, width, channels] -> [batch, out_height, out_width, channels]`
@@ -96,14 +97,16 @@ def max_pool_node(
     return pooling.greatest(xp, input, _window(input.shape, ksize, strides, padding, explicit_paddings))
 
 
-def _max_pool_v2_gradient(node: Operation, grad: Any) -> list[Any]:
+def _max_pool_v2_gradient(node: Operation, grad: Tensor) -> Gradients:
     x, size, strides = node.inputs
     return [max_pool_grad_v2(x, node.outputs[0], grad, size, strides, **_attrs(node)), None, None]
 
 
 @op("MaxPoolV2", "input: T, ksize: int32, strides: int32 -> output: T", infer=_pooled_v2, types={"T": _MAX_TYPES},
     defaults={"T": dtypes.float32}, static=("ksize", "strides"), gradient=_max_pool_v2_gradient)  # fmt: skip
-def max_pool_v2_node(xp, input, ksize, strides, *, padding: str, data_format: str = "NHWC"):
+def max_pool_v2_node(
+    xp: ArrayModule, input: Array, ksize: Array, strides: Array, *, padding: str, data_format: str = "NHWC"
+) -> Result:
     """The greatest element of each window; the window's size is an input.
 
     `[batch, height, width, channels], [4] int32, [4] int32 -> [batch, out_height, out_width, channels]`
@@ -111,7 +114,7 @@ def max_pool_v2_node(xp, input, ksize, strides, *, padding: str, data_format: st
     return pooling.greatest(xp, input, _window(input.shape, ksize, strides, padding))
 
 
-def _max_grad_gradient(node: Operation, grad: Any) -> list[Any]:
+def _max_grad_gradient(node: Operation, grad: Tensor) -> Gradients:
     x, made = node.inputs[:2]
     second = max_pool_grad_grad if "3D" not in node.type else max_pool3d_grad_grad
     return [zeros_like(x), zeros_like(made), second(x, made, grad, **_attrs(node, "explicit_paddings", "TInput"))]
@@ -120,9 +123,9 @@ def _max_grad_gradient(node: Operation, grad: Any) -> list[Any]:
 @op("MaxPoolGrad", "orig_input: T, orig_output: T, grad: T -> output: T", infer=_like_input, types={"T": REAL},
     defaults={"T": dtypes.float32}, gradient=_max_grad_gradient)  # fmt: skip
 def max_pool_grad(
-    xp, orig_input, orig_output, grad, *, ksize: list[int], strides: list[int], padding: str,
-    explicit_paddings: list[int] = (), data_format: str = "NHWC",
-):  # fmt: skip
+    xp: ArrayModule, orig_input: Array, orig_output: Array, grad: Array, *, ksize: list[int], strides: list[int],
+    padding: str, explicit_paddings: list[int] = (), data_format: str = "NHWC",
+) -> Result:  # fmt: skip
     """The gradient of MaxPool: all of it goes to the first greatest element of a window.
 
     `[batch, height, width, channels], [batch, out_height, out_width, channels], [batch, out_height, out_width,
@@ -135,7 +138,17 @@ def max_pool_grad(
 @op("MaxPoolGradV2", "orig_input: T, orig_output: T, grad: T, ksize: int32, strides: int32 -> output: T",
     infer=_like_input, types={"T": REAL}, defaults={"T": dtypes.float32}, static=("ksize", "strides"),
     gradient=None)  # fmt: skip
-def max_pool_grad_v2(xp, orig_input, orig_output, grad, ksize, strides, *, padding: str, data_format: str = "NHWC"):
+def max_pool_grad_v2(
+    xp: ArrayModule,
+    orig_input: Array,
+    orig_output: Array,
+    grad: Array,
+    ksize: Array,
+    strides: Array,
+    *,
+    padding: str,
+    data_format: str = "NHWC",
+) -> Result:
     """The gradient of MaxPoolV2.
 
     `[batch, height, width, channels], [batch, out_height, out_width, channels], [batch, out_height, out_width,
@@ -145,7 +158,7 @@ def max_pool_grad_v2(xp, orig_input, orig_output, grad, ksize, strides, *, paddi
     return pooling.greatest_gradient(xp, orig_input, orig_output, grad, window)
 
 
-def _max_grad_grad_gradient(node: Operation, grad: Any) -> list[Any]:
+def _max_grad_grad_gradient(node: Operation, grad: Tensor) -> Gradients:
     x, made = node.inputs[:2]
     first = max_pool_grad if "3D" not in node.type else max_pool3d_grad
     return [zeros_like(x), zeros_like(made), first(x, made, grad, **_attrs(node))]
@@ -154,8 +167,16 @@ def _max_grad_grad_gradient(node: Operation, grad: Any) -> list[Any]:
 @op("MaxPoolGradGrad", "orig_input: T, orig_output: T, grad: T -> output: T", types={"T": REAL},
     infer=_pooled, gradient=_max_grad_grad_gradient)  # fmt: skip
 def max_pool_grad_grad(
-    xp, orig_input, orig_output, grad, *, ksize: list[int], strides: list[int], padding: str, data_format: str = "NHWC"
-):
+    xp: ArrayModule,
+    orig_input: Array,
+    orig_output: Array,
+    grad: Array,
+    *,
+    ksize: list[int],
+    strides: list[int],
+    padding: str,
+    data_format: str = "NHWC",
+) -> Result:
     """The gradient of MaxPoolGrad for its third input.
 
     `[batch, height, width, channels], [batch, out_height, out_width, channels], [batch, height, width,
@@ -174,7 +195,9 @@ def _max_pool3d_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 @op("MaxPool3D", "input: T -> output: T", infer=_pooled, types={"T": _HALF_TO_SINGLE},
     gradient=_max_pool3d_gradient)  # fmt: skip
-def max_pool3d_node(xp, input, *, ksize: list[int], strides: list[int], padding: str, data_format: str = "NDHWC"):
+def max_pool3d_node(
+    xp: ArrayModule, input: Array, *, ksize: list[int], strides: list[int], padding: str, data_format: str = "NDHWC"
+) -> Result:
     """The greatest element of each window.
 
     `[batch, depth, height, width, channels] -> [batch, out_depth, out_height, out_width, channels]`
@@ -186,8 +209,16 @@ def max_pool3d_node(xp, input, *, ksize: list[int], strides: list[int], padding:
     types={"T": _HALF_TO_SINGLE, "TInput": _HALF_TO_SINGLE}, gradient=_max_grad_gradient,
     defaults={"T": dtypes.float32, "TInput": dtypes.float32})  # fmt: skip
 def max_pool3d_grad(
-    xp, orig_input, orig_output, grad, *, ksize: list[int], strides: list[int], padding: str, data_format: str = "NDHWC"
-):
+    xp: ArrayModule,
+    orig_input: Array,
+    orig_output: Array,
+    grad: Array,
+    *,
+    ksize: list[int],
+    strides: list[int],
+    padding: str,
+    data_format: str = "NDHWC",
+) -> Result:
     """The gradient of MaxPool3D.
 
     `[batch, depth, height, width, channels], [batch, out_depth, out_height, out_width, channels], [batch,
@@ -200,8 +231,16 @@ def max_pool3d_grad(
 @op("MaxPool3DGradGrad", "orig_input: T, orig_output: T, grad: T -> output: T", types={"T": REAL},
     infer=_pooled, gradient=_max_grad_grad_gradient)  # fmt: skip
 def max_pool3d_grad_grad(
-    xp, orig_input, orig_output, grad, *, ksize: list[int], strides: list[int], padding: str, data_format: str = "NDHWC"
-):
+    xp: ArrayModule,
+    orig_input: Array,
+    orig_output: Array,
+    grad: Array,
+    *,
+    ksize: list[int],
+    strides: list[int],
+    padding: str,
+    data_format: str = "NDHWC",
+) -> Result:
     """The gradient of MaxPool3DGrad for its third input.
 
     `[batch, depth, height, width, channels], [batch, out_depth, out_height, out_width, channels], [batch,
@@ -214,18 +253,20 @@ def max_pool3d_grad_grad(
 # The mean.
 
 
-def _mean_gradient(node: Operation, grad: Any) -> list[Any]:
+def _mean_gradient(node: Operation, grad: Tensor) -> Gradients:
     back = avg_pool3d_grad if "3D" in node.type else avg_pool_grad
     return [back(shape_internal(node.inputs[0]), grad, **_attrs(node))]
 
 
-def _mean_grad_gradient(node: Operation, grad: Any) -> list[Any]:
+def _mean_grad_gradient(node: Operation, grad: Tensor) -> Gradients:
     forward = avg_pool3d_node if "3D" in node.type else avg_pool_node
     return [None, forward(grad, **_attrs(node))]
 
 
 @op("AvgPool", "value: T -> output: T", infer=_pooled, gradient=_mean_gradient, types={"T": FLOATS})
-def avg_pool_node(xp, value, *, ksize: list[int], strides: list[int], padding: str, data_format: str = "NHWC"):
+def avg_pool_node(
+    xp: ArrayModule, value: Array, *, ksize: list[int], strides: list[int], padding: str, data_format: str = "NHWC"
+) -> Result:
     """The mean of each window; padding does not count.
 
     `[batch, height, width, channels] -> [batch, out_height, out_width, channels]`
@@ -235,7 +276,16 @@ def avg_pool_node(xp, value, *, ksize: list[int], strides: list[int], padding: s
 
 @op("AvgPoolGrad", "orig_input_shape: int32, grad: T -> output: T", infer=_from_shape, gradient=_mean_grad_gradient,
     static=("orig_input_shape",), types={"T": FLOATS})  # fmt: skip
-def avg_pool_grad(xp, orig_input_shape, grad, *, ksize: list[int], strides: list[int], padding: str, data_format: str = "NHWC"):
+def avg_pool_grad(
+    xp: ArrayModule,
+    orig_input_shape: Array,
+    grad: Array,
+    *,
+    ksize: list[int],
+    strides: list[int],
+    padding: str,
+    data_format: str = "NHWC",
+) -> Result:
     """The gradient of AvgPool.
 
     `[4] int32, [batch, out_height, out_width, channels] -> [batch, height, width, channels]`
@@ -245,7 +295,9 @@ def avg_pool_grad(xp, orig_input_shape, grad, *, ksize: list[int], strides: list
 
 
 @op("AvgPool3D", "input: T -> output: T", infer=_pooled, gradient=_mean_gradient, types={"T": FLOATS})
-def avg_pool3d_node(xp, input, *, ksize: list[int], strides: list[int], padding: str, data_format: str = "NDHWC"):
+def avg_pool3d_node(
+    xp: ArrayModule, input: Array, *, ksize: list[int], strides: list[int], padding: str, data_format: str = "NDHWC"
+) -> Result:
     """The mean of each window; padding does not count.
 
     `[batch, depth, height, width, channels] -> [batch, out_depth, out_height, out_width, channels]`
@@ -256,8 +308,15 @@ def avg_pool3d_node(xp, input, *, ksize: list[int], strides: list[int], padding:
 @op("AvgPool3DGrad", "orig_input_shape: int32, grad: T -> output: T", infer=_from_shape, gradient=_mean_grad_gradient,
     static=("orig_input_shape",), types={"T": FLOATS})  # fmt: skip
 def avg_pool3d_grad(
-    xp, orig_input_shape, grad, *, ksize: list[int], strides: list[int], padding: str, data_format: str = "NDHWC"
-):
+    xp: ArrayModule,
+    orig_input_shape: Array,
+    grad: Array,
+    *,
+    ksize: list[int],
+    strides: list[int],
+    padding: str,
+    data_format: str = "NDHWC",
+) -> Result:
     """The gradient of AvgPool3D.
 
     `[5] int32, [batch, out_depth, out_height, out_width, channels] -> [batch, depth, height, width, channels]`
@@ -269,7 +328,7 @@ def avg_pool3d_grad(
 # The maximum and its position.
 
 
-def _argmax_gradient(node: Operation, grad: Any, position_grad: Any) -> list[Any]:
+def _argmax_gradient(node: Operation, grad: Tensor, position_grad: Tensor) -> Gradients:
     if grad is None:
         return [None]
     return [max_pool_grad_with_argmax(node.inputs[0], grad, node.outputs[1], **_attrs(node))]
@@ -278,9 +337,9 @@ def _argmax_gradient(node: Operation, grad: Any, position_grad: Any) -> list[Any
 @op("MaxPoolWithArgmax", "input: T -> output: T, argmax: Targmax", infer=_pooled, gradient=_argmax_gradient,
     types={"T": REAL, "Targmax": INDEX})  # fmt: skip
 def max_pool_with_argmax_node(
-    xp, input, *, ksize: list[int], strides: list[int], Targmax: DType = dtypes.int64, padding: str,
-    include_batch_in_index: bool = False,
-):  # fmt: skip
+    xp: ArrayModule, input: Array, *, ksize: list[int], strides: list[int], Targmax: DType = dtypes.int64,
+    padding: str, include_batch_in_index: bool = False,
+) -> tuple[Result, Result]:  # fmt: skip
     """The greatest element of each window and its position in the flat image (or batch).
 
     `[batch, height, width, channels] -> [batch, out_height, out_width, channels], [batch, out_height,
@@ -291,12 +350,12 @@ def max_pool_with_argmax_node(
     return made, pooling.greatest_position(xp, input, made, window, include_batch_in_index)
 
 
-def _argmax_grad_gradient(node: Operation, grad: Any) -> list[Any]:
+def _argmax_grad_gradient(node: Operation, grad: Tensor) -> Gradients:
     x, _, argmax = node.inputs
     return [zeros_like(x), max_pool_grad_grad_with_argmax(x, grad, argmax, **_attrs(node)), None]
 
 
-def _flat_positions(shape: Any, argmax: Any, with_batch: bool) -> Any:
+def _flat_positions(shape: Array, argmax: Array, with_batch: bool) -> Array:
     """The positions in the whole flat batch."""
     if with_batch:
         return argmax.reshape(-1)
@@ -308,9 +367,9 @@ def _flat_positions(shape: Any, argmax: Any, with_batch: bool) -> Any:
 @op("MaxPoolGradWithArgmax", "input: T, grad: T, argmax: Targmax -> output: T", infer=_like_input,
     gradient=_argmax_grad_gradient, types={"T": REAL, "Targmax": INDEX})  # fmt: skip
 def max_pool_grad_with_argmax(
-    xp, input, grad, argmax, *, ksize: list[int], strides: list[int], padding: str,
+    xp: ArrayModule, input: Array, grad: Array, argmax: Array, *, ksize: list[int], strides: list[int], padding: str,
     include_batch_in_index: bool = False, Targmax: DType,
-):  # fmt: skip
+) -> Result:  # fmt: skip
     """The gradient of MaxPoolWithArgmax.
 
     `[batch, height, width, channels], [batch, out_height, out_width, channels], [batch, out_height, out_width,
@@ -329,7 +388,7 @@ def _argmax_second_shape(node: Operation) -> list[Dims]:
     return [merge_dims(_pooled(node)[0], node.inputs[2].dims)]
 
 
-def _argmax_second_gradient(node: Operation, grad: Any) -> list[Any]:
+def _argmax_second_gradient(node: Operation, grad: Tensor) -> Gradients:
     x, _, argmax = node.inputs
     return [zeros_like(x), max_pool_grad_with_argmax(x, grad, argmax, **_attrs(node)), None]
 
@@ -337,9 +396,9 @@ def _argmax_second_gradient(node: Operation, grad: Any) -> list[Any]:
 @op("MaxPoolGradGradWithArgmax", "input: T, grad: T, argmax: Targmax -> output: T", infer=_argmax_second_shape,
     gradient=_argmax_second_gradient, types={"T": REAL, "Targmax": INDEX})  # fmt: skip
 def max_pool_grad_grad_with_argmax(
-    xp, input, grad, argmax, *, ksize: list[int], strides: list[int], padding: str,
+    xp: ArrayModule, input: Array, grad: Array, argmax: Array, *, ksize: list[int], strides: list[int], padding: str,
     include_batch_in_index: bool = False, Targmax: DType,
-):  # fmt: skip
+) -> Result:  # fmt: skip
     """The gradient of MaxPoolGradWithArgmax for its second input.
 
     `[batch, height, width, channels], [batch, height, width, channels], [batch, out_height, out_width,

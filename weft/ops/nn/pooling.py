@@ -10,32 +10,33 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from jax import lax
 
+from weft.framework.aliases import Array
 from weft.ops.nn.window import Slices, Window
 
 # Windows of more elements than this are left to XLA's reduction: the code would grow with each.
 _MANY: Final = 64
 
 
-def lowest(dtype: Any) -> Any:
+def lowest(dtype: Array) -> Array:
     """What padding must be so that it is never the greatest."""
     dtype = np.dtype(dtype)
     return np.array(np.iinfo(dtype).min if dtype.kind in "iu" else -np.inf, dtype)
 
 
-def _padded(xp: Any, x: Any, window: Window, value: Any) -> Any:
+def _padded(xp: Array, x: Array, window: Window, value: Array) -> Array:
     return xp.pad(x, window.paddings, constant_values=value) if window.is_padded else x
 
 
-def _wide(x: Any) -> Any:
+def _wide(x: Array) -> Array:
     return x.astype(np.float32) if x.dtype.name in ("float16", "bfloat16") else x
 
 
-def greatest(xp: Any, x: Any, window: Window) -> Any:
+def greatest(xp: Array, x: Array, window: Window) -> Array:
     """The greatest element of each window."""
     least = lowest(x.dtype)
     if xp is not np and np.prod(window.size) > _MANY:
@@ -44,10 +45,10 @@ def greatest(xp: Any, x: Any, window: Window) -> Any:
     return functools.reduce(xp.maximum, (padded[window.slices(at)] for at in window.positions()))
 
 
-def firsts(xp: Any, x: Any, made: Any, window: Window) -> Iterator[tuple[Slices, Any]]:
+def firsts(xp: Array, x: Array, made: Array, window: Window) -> Iterator[tuple[Slices, Array]]:
     """Per element of the windows, its slices and whether it is the first greatest one of its window."""
     padded = _padded(xp, x, window, lowest(x.dtype))
-    found: Any = None
+    found: Array = None
     for position in window.positions():
         slices = window.slices(position)
         is_greatest = padded[slices] == made
@@ -55,7 +56,7 @@ def firsts(xp: Any, x: Any, made: Any, window: Window) -> Iterator[tuple[Slices,
         found = is_greatest if found is None else found | is_greatest
 
 
-def spread(xp: Any, parts: Sequence[tuple[Slices, Any]], shape: Sequence[int], window: Window) -> Any:
+def spread(xp: Array, parts: Sequence[tuple[Slices, Array]], shape: Sequence[int], window: Window) -> Array:
     """A tensor of this shape with the parts added at their slices of the padded tensor."""
     sizes = [size + low + high for size, low, high in zip(shape, window.low, window.high, strict=True)]
     if xp is np:
@@ -69,7 +70,7 @@ def spread(xp: Any, parts: Sequence[tuple[Slices, Any]], shape: Sequence[int], w
     return result[tuple(slice(low, low + size) for low, size in zip(window.low, shape, strict=True))]
 
 
-def _put(part: Any, slices: Slices, sizes: Sequence[int]) -> Any:
+def _put(part: Array, slices: Slices, sizes: Sequence[int]) -> Array:
     """The part at its slices, zeros around and between."""
     config = [
         (each.start, size - (each.start + (count - 1) * each.step + 1) if count else size, each.step - 1)
@@ -78,7 +79,7 @@ def _put(part: Any, slices: Slices, sizes: Sequence[int]) -> Any:
     return lax.pad(part, np.zeros((), part.dtype), config)
 
 
-def _interleaved(xp: Any, parts: Sequence[Any], window: Window) -> Any:
+def _interleaved(xp: Array, parts: Sequence[Array], window: Window) -> Array:
     """The elements of windows that cover everything once, in their places."""
     rank = len(window.size)
     missing = iter(parts)
@@ -90,14 +91,14 @@ def _interleaved(xp: Any, parts: Sequence[Any], window: Window) -> Any:
     return stacked.transpose(order).reshape([n * s for n, s in zip(window.outputs, window.strides, strict=True)])
 
 
-def greatest_gradient(xp: Any, x: Any, made: Any, grad: Any, window: Window) -> Any:
+def greatest_gradient(xp: Array, x: Array, made: Array, grad: Array, window: Window) -> Array:
     """The gradient of `greatest`: all of it goes to the first greatest element of a window."""
     zero = np.zeros((), grad.dtype)
     parts = [(slices, xp.where(is_first, grad, zero)) for slices, is_first in firsts(xp, x, made, window)]
     return spread(xp, parts, x.shape, window)
 
 
-def greatest_second_gradient(xp: Any, x: Any, made: Any, grad: Any, window: Window) -> Any:
+def greatest_second_gradient(xp: Array, x: Array, made: Array, grad: Array, window: Window) -> Array:
     """Of a tensor like `x`, the elements where the first greatest ones of `x` are."""
     zero = np.zeros((), grad.dtype)
     padded = _padded(xp, grad, window, zero)
@@ -105,7 +106,7 @@ def greatest_second_gradient(xp: Any, x: Any, made: Any, grad: Any, window: Wind
     return functools.reduce(operator.add, taken)
 
 
-def _counts(shape: Sequence[int], window: Window) -> Any:
+def _counts(shape: Sequence[int], window: Window) -> Array:
     """How many elements of each window are not padding."""
     result = np.ones((), np.float64)
     for index, (size, length) in enumerate(zip(shape, window.size, strict=True)):
@@ -115,7 +116,7 @@ def _counts(shape: Sequence[int], window: Window) -> Any:
     return result
 
 
-def mean(xp: Any, x: Any, window: Window) -> Any:
+def mean(xp: Array, x: Array, window: Window) -> Array:
     """The mean of each window, padding not counted."""
     wide = _wide(x)
     if xp is not np and np.prod(window.size) > _MANY:
@@ -126,7 +127,7 @@ def mean(xp: Any, x: Any, window: Window) -> Any:
     return (total / _counts(x.shape, window).astype(wide.dtype)).astype(x.dtype)
 
 
-def mean_gradient(xp: Any, shape: Sequence[int], grad: Any, window: Window) -> Any:
+def mean_gradient(xp: Array, shape: Sequence[int], grad: Array, window: Window) -> Array:
     """The gradient of `mean` for an input of this shape."""
     wide = _wide(grad)
     share = wide / _counts(shape, window).astype(wide.dtype)
@@ -134,12 +135,12 @@ def mean_gradient(xp: Any, shape: Sequence[int], grad: Any, window: Window) -> A
     return spread(xp, parts, shape, window).astype(grad.dtype)
 
 
-def greatest_position(xp: Any, x: Any, made: Any, window: Window, with_batch: bool) -> Any:
+def greatest_position(xp: Array, x: Array, made: Array, window: Window, with_batch: bool) -> Array:
     """The position of each window's first greatest element in the flat image, or in the whole flat batch."""
     strides = np.cumprod((1, *x.shape[:0:-1]))[::-1].copy()
     if not with_batch:
         strides[0] = 0
-    result: Any = 0
+    result: Array = 0
     for slices, is_first in firsts(xp, x, made, window):
         at = np.zeros((), np.int64)
         for index, (each, stride) in enumerate(zip(slices, strides, strict=True)):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from weft.framework import dtypes
+from weft.framework.aliases import TensorLike
+from weft.framework.dtypes import DType
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.filling import ones_like, zeros_like
@@ -28,9 +31,9 @@ from weft.ops.variables.partitioned_variable import PartitionedVariable
 
 
 def _sampled_logits(
-    weights: Any, biases: Any, labels: Any, inputs: Any, num_sampled: int, num_classes: int, num_true: int,
-    sampled_values: Any, subtract_log_q: bool, remove_accidental_hits: bool, partition_strategy: str,
-    name: str | None, seed: int | None,
+    weights: TensorLike, biases: TensorLike, labels: TensorLike, inputs: TensorLike, num_sampled: int,
+    num_classes: int, num_true: int, sampled_values: Sequence[TensorLike] | None, subtract_log_q: bool,
+    remove_accidental_hits: bool, partition_strategy: str, name: str | None, seed: int | None,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
     """Logits of the true classes and then of the sampled ones, and labels that fit them."""
     parts = list(weights) if isinstance(weights, list | PartitionedVariable) else [weights]
@@ -57,7 +60,7 @@ def _sampled_logits(
         return concat([true_logits, sampled_logits], 1), joined
 
 
-def _logits(inputs: Any, rows: Any, offsets: Any, count: Any, num_true: int) -> tuple[Any, Any]:
+def _logits(inputs: Tensor, rows: Tensor, offsets: Tensor, count: Tensor, num_true: int) -> tuple[Any, Any]:
     """The logits of the true classes, whose rows come first, and of the sampled ones."""
     split = slice_helper(count, 0)
     true_rows = slice_of(rows, [0, 0], stack([split, -1]))
@@ -71,7 +74,7 @@ def _logits(inputs: Any, rows: Any, offsets: Any, count: Any, num_true: int) -> 
     return true_logits + true_offsets, sampled_logits + sampled_offsets
 
 
-def _ruled_out(labels: Any, sampled: Any, num_true: int, num_sampled: int, kind: Any) -> Any:
+def _ruled_out(labels: TensorLike, sampled: Tensor, num_true: int, num_sampled: int, kind: DType) -> Tensor:
     """What is added to the logits so that samples that are true classes do not count."""
     rows, places, weights = compute_accidental_hits(labels, sampled, num_true)
     columns = cast(reshape(places, [-1, 1]), dtypes.int32)
@@ -81,9 +84,9 @@ def _ruled_out(labels: Any, sampled: Any, num_true: int, num_sampled: int, kind:
 
 
 def nce_loss(
-    weights: Any, biases: Any, labels: Any, inputs: Any, num_sampled: int, num_classes: int, num_true: int = 1,
-    sampled_values: Any = None, remove_accidental_hits: bool = False, partition_strategy: str = "mod",
-    name: str = "nce_loss",
+    weights: TensorLike, biases: TensorLike, labels: TensorLike, inputs: TensorLike, num_sampled: int,
+    num_classes: int, num_true: int = 1, sampled_values: Sequence[TensorLike] | None = None,
+    remove_accidental_hits: bool = False, partition_strategy: str = "mod", name: str = "nce_loss",
 ) -> Tensor:  # fmt: skip
     """The loss of noise-contrastive estimation, one number per example.
 
@@ -109,9 +112,10 @@ def nce_loss(
 
 
 def sampled_softmax_loss(
-    weights: Any, biases: Any, labels: Any, inputs: Any, num_sampled: int, num_classes: int, num_true: int = 1,
-    sampled_values: Any = None, remove_accidental_hits: bool = True, partition_strategy: str = "mod",
-    name: str = "sampled_softmax_loss", seed: int | None = None,
+    weights: TensorLike, biases: TensorLike, labels: TensorLike, inputs: TensorLike, num_sampled: int,
+    num_classes: int, num_true: int = 1, sampled_values: Sequence[TensorLike] | None = None,
+    remove_accidental_hits: bool = True, partition_strategy: str = "mod", name: str = "sampled_softmax_loss",
+    seed: int | None = None,
 ) -> Tensor:  # fmt: skip
     """The cross-entropy of softmax over the true and the sampled classes; arguments as of nce_loss."""
     logits, targets = _sampled_logits(

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import csv
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from weft.errors import InvalidArgumentError
+from weft.framework.aliases import Array, Result, TensorLike
+from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_shape import Dims
 from weft.ops.declaration import op
@@ -48,7 +50,7 @@ def _generator(seed: int, seed2: int, run_index: int) -> np.random.Generator:
 
 
 def _sample(
-    true_classes: Any, draw: Callable[[int], Any], probability: Callable[[Any], Any], count: int, unique: bool,
+    true_classes: Array, draw: Callable[[int], Any], probability: Callable[[Any], Any], count: int, unique: bool,
     range_max: int,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     """Draw classes, without repetition if `unique`, and the counts that are expected of that many tries."""
@@ -58,14 +60,14 @@ def _sample(
             raise InvalidArgumentError(None, None, f"Sampler's range is too small: {count} of {range_max} classes")
         sampled, tries = _distinct(draw, sampled, count)
 
-    def expected(classes: Any) -> Any:
+    def expected(classes: Array) -> Tensor:
         share = probability(classes)
         return share * count if tries == count else -np.expm1(tries * np.log1p(-share))
 
     return sampled, expected(true_classes), expected(sampled)
 
 
-def _distinct(draw: Callable[[int], Any], first: Any, count: int) -> tuple[Any, int]:
+def _distinct(draw: Callable[[int], Any], first: Array, count: int) -> tuple[Any, int]:
     """The first `count` different classes, and how many tries that took."""
     drawn = first
     while True:
@@ -78,9 +80,9 @@ def _distinct(draw: Callable[[int], Any], first: Any, count: int) -> tuple[Any, 
 
 @op("UniformCandidateSampler", _SIGNATURE, infer=_shapes, gradient=None, stateful=True)
 def uniform_sampler_node(
-    ctx, true_classes, *, num_true: int, num_sampled: int, unique: bool, range_max: int, seed: int = 0, seed2: int = 0,
-    run_index: int = 0,
-):  # fmt: skip
+    ctx: OpContext, true_classes: Array, *, num_true: int, num_sampled: int, unique: bool, range_max: int,
+    seed: int = 0, seed2: int = 0, run_index: int = 0,
+) -> tuple[Result, Result, Result]:  # fmt: skip
     """All classes with equal probability.
 
     `[batch, num_true] int64 -> [num_sampled] int64, [batch, num_true] float32, [num_sampled] float32`
@@ -94,9 +96,9 @@ def uniform_sampler_node(
 
 @op("LogUniformCandidateSampler", _SIGNATURE, infer=_shapes, gradient=None, stateful=True)
 def log_uniform_sampler_node(
-    ctx, true_classes, *, num_true: int, num_sampled: int, unique: bool, range_max: int, seed: int = 0, seed2: int = 0,
-    run_index: int = 0,
-):  # fmt: skip
+    ctx: OpContext, true_classes: Array, *, num_true: int, num_sampled: int, unique: bool, range_max: int,
+    seed: int = 0, seed2: int = 0, run_index: int = 0,
+) -> tuple[Result, Result, Result]:  # fmt: skip
     """Classes sorted by frequency, as words are: class k with probability `log((k + 2) / (k + 1)) / log(range_max + 1)`.
 
     `[batch, num_true] int64 -> [num_sampled] int64, [batch, num_true] float32, [num_sampled] float32`
@@ -104,10 +106,10 @@ def log_uniform_sampler_node(
     generator = _generator(seed, seed2, run_index)
     scale = np.log1p(range_max)
 
-    def draw(count: int) -> Any:
+    def draw(count: int) -> Tensor:
         return (np.exp(generator.random(count) * scale).astype(np.int64) - 1) % range_max
 
-    def probability(classes: Any) -> Any:
+    def probability(classes: Array) -> Tensor:
         return np.log((classes + 2.0) / (classes + 1.0)) / scale
 
     return _sample(true_classes, draw, probability, num_sampled, unique, range_max)
@@ -124,10 +126,10 @@ def _unigrams(vocab_file: str, unigrams: list[float]) -> list[float]:
 
 @op("FixedUnigramCandidateSampler", _SIGNATURE, infer=_shapes, gradient=None, stateful=True)
 def fixed_unigram_sampler_node(
-    ctx, true_classes, *, num_true: int, num_sampled: int, unique: bool, range_max: int, vocab_file: str = "",
-    distortion: float = 1.0, num_reserved_ids: int = 0, num_shards: int = 1, shard: int = 0,
+    ctx: OpContext, true_classes: Array, *, num_true: int, num_sampled: int, unique: bool, range_max: int,
+    vocab_file: str = "", distortion: float = 1.0, num_reserved_ids: int = 0, num_shards: int = 1, shard: int = 0,
     unigrams: list[float] = (), seed: int = 0, seed2: int = 0, run_index: int = 0,
-):  # fmt: skip
+) -> tuple[Result, Result, Result]:  # fmt: skip
     """Classes with probabilities in proportion to counts, each to the power of `distortion`.
 
     `[batch, num_true] int64 -> [num_sampled] int64, [batch, num_true] float32, [num_sampled] float32`
@@ -147,7 +149,9 @@ def fixed_unigram_sampler_node(
 
 
 @op("AllCandidateSampler", _SIGNATURE, infer=_shapes, gradient=None, stateful=True)
-def all_sampler_node(ctx, true_classes, *, num_true: int, num_sampled: int, unique: bool, seed: int = 0, seed2: int = 0):
+def all_sampler_node(
+    ctx: OpContext, true_classes: Array, *, num_true: int, num_sampled: int, unique: bool, seed: int = 0, seed2: int = 0
+) -> tuple[Result, Result, Result]:
     """Every class once.
 
     `[batch, num_true] int64 -> [num_sampled] int64, [batch, num_true] float32, [num_sampled] float32`
@@ -156,7 +160,7 @@ def all_sampler_node(ctx, true_classes, *, num_true: int, num_sampled: int, uniq
 
 
 def uniform_candidate_sampler(
-    true_classes: Any, num_true: int, num_sampled: int, unique: bool, range_max: int, seed: int | None = None,
+    true_classes: TensorLike, num_true: int, num_sampled: int, unique: bool, range_max: int, seed: int | None = None,
     name: str | None = None,
 ) -> Candidates:  # fmt: skip
     """Draw `num_sampled` of `range_max` classes with equal probability; different ones if `unique`."""
@@ -164,7 +168,7 @@ def uniform_candidate_sampler(
 
 
 def log_uniform_candidate_sampler(
-    true_classes: Any, num_true: int, num_sampled: int, unique: bool, range_max: int, seed: int | None = None,
+    true_classes: TensorLike, num_true: int, num_sampled: int, unique: bool, range_max: int, seed: int | None = None,
     name: str | None = None,
 ) -> Candidates:  # fmt: skip
     """Draw `num_sampled` of `range_max` classes that are sorted by frequency, as words are."""
@@ -172,9 +176,9 @@ def log_uniform_candidate_sampler(
 
 
 def fixed_unigram_candidate_sampler(
-    true_classes: Any, num_true: int, num_sampled: int, unique: bool, range_max: int, vocab_file: str = "",
-    distortion: float = 1.0, num_reserved_ids: int = 0, num_shards: int = 1, shard: int = 0, unigrams: Any = (),
-    seed: int | None = None, name: str | None = None,
+    true_classes: TensorLike, num_true: int, num_sampled: int, unique: bool, range_max: int, vocab_file: str = "",
+    distortion: float = 1.0, num_reserved_ids: int = 0, num_shards: int = 1, shard: int = 0,
+    unigrams: Sequence[float] = (), seed: int | None = None, name: str | None = None,
 ) -> Candidates:  # fmt: skip
     """Draw classes in proportion to counts.
 
@@ -199,15 +203,15 @@ def fixed_unigram_candidate_sampler(
 
 
 def all_candidate_sampler(
-    true_classes: Any, num_true: int, num_sampled: int, unique: bool, seed: int | None = None, name: str | None = None
+    true_classes: TensorLike, num_true: int, num_sampled: int, unique: bool, seed: int | None = None, name: str | None = None
 ) -> Candidates:
     """All of `num_sampled` classes, for tests of what uses a sampler."""
     return _call(all_sampler_node, true_classes, num_true, num_sampled, unique, seed, name)
 
 
 def _call(
-    node: Callable[..., Any], true_classes: Any, num_true: int, num_sampled: int, unique: bool, seed: int | None,
-    name: str | None, **attrs: Any,
+    node: Callable[..., Any], true_classes: TensorLike, num_true: int, num_sampled: int, unique: bool,
+    seed: int | None, name: str | None, **attrs: object,
 ) -> Candidates:  # fmt: skip
     graph_seed, op_seed = get_seed(seed)
     return Candidates(*node(
@@ -221,7 +225,9 @@ def _call(
 
 @op("ComputeAccidentalHits", "true_classes: int64, sampled_candidates: int64 -> indices: int32, ids: int64, weights: float32",
     infer=lambda node: [(None,)] * 3, gradient=None)  # fmt: skip
-def accidental_hits_node(ctx, true_classes, sampled_candidates, *, num_true: int, seed: int = 0, seed2: int = 0):
+def accidental_hits_node(
+    ctx: OpContext, true_classes: Array, sampled_candidates: Array, *, num_true: int, seed: int = 0, seed2: int = 0
+) -> tuple[Result, Result, Result]:
     """The places where a sampled class is a true one: the example, the place among the samples, and a weight that rules it out.
 
     `[batch, num_true] int64, [num_sampled] int64 -> [hits] int32, [hits] int64, [hits] float32`
@@ -236,7 +242,7 @@ def accidental_hits_node(ctx, true_classes, sampled_candidates, *, num_true: int
 
 
 def compute_accidental_hits(
-    true_classes: Any, sampled_candidates: Any, num_true: int, seed: int | None = None, name: str | None = None
+    true_classes: TensorLike, sampled_candidates: TensorLike, num_true: int, seed: int | None = None, name: str | None = None
 ) -> tuple[Tensor, Tensor, Tensor]:
     """The samples that are true classes of an example: its row, the sample's place, and minus the largest float."""
     graph_seed, op_seed = get_seed(seed)

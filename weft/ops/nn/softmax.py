@@ -12,6 +12,7 @@ import numpy as np
 
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
+from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
 from weft.framework.constant_value import constant_value
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation, Tensor
@@ -37,7 +38,7 @@ _HALVES = (dtypes.float16, dtypes.bfloat16)
 # Softmax.
 
 
-def _shifted(xp: Any, logits: Any) -> Any:
+def _shifted(xp: ArrayModule, logits: Array) -> Array:
     """The logits less their greatest, so that exponentials cannot overflow."""
     return logits - xp.max(logits, axis=-1, keepdims=True, initial=-np.inf)
 
@@ -49,42 +50,44 @@ def _at_least_vector(node: Operation) -> list[Dims]:
     return [dims]
 
 
-def _softmax_gradient(node: Operation, grad: Any) -> list[Any]:
+def _softmax_gradient(node: Operation, grad: Tensor) -> Gradients:
     made = node.outputs[0]
     total = reduce_sum(grad * made, -1, keepdims=True)
     return [(grad - total) * made]
 
 
 @op("Softmax", "logits: T -> softmax: T", infer=_at_least_vector, gradient=_softmax_gradient, types={"T": FLOATS})
-def softmax_node(xp, logits):
+def softmax_node(xp: ArrayModule, logits: Array) -> Result:
     """Exponentials over their sum, along the last dimension: `[..., classes] -> [..., classes]`."""
     raised = xp.exp(_shifted(xp, logits))
     return raised / xp.sum(raised, axis=-1, keepdims=True)
 
 
-def _log_softmax_gradient(node: Operation, grad: Any) -> list[Any]:
+def _log_softmax_gradient(node: Operation, grad: Tensor) -> Gradients:
     return [grad - reduce_sum(grad, -1, keepdims=True) * exp(node.outputs[0])]
 
 
 @op("LogSoftmax", "logits: T -> logsoftmax: T", infer=_at_least_vector, gradient=_log_softmax_gradient,
     types={"T": FLOATS})  # fmt: skip
-def log_softmax_node(xp, logits):
+def log_softmax_node(xp: ArrayModule, logits: Array) -> Result:
     """The logarithm of softmax, exact where softmax is near zero: `[..., classes] -> [..., classes]`."""
     shifted = _shifted(xp, logits)
     return shifted - xp.log(xp.sum(xp.exp(shifted), axis=-1, keepdims=True))
 
 
-def softmax(logits: Any, axis: Any = None, name: str | None = None, dim: Any = None) -> Tensor:
+def softmax(logits: TensorLike, axis: int | Tensor | None = None, name: str | None = None, dim: int | None = None) -> Tensor:
     """Exponentials over their sum along `axis` (the last dimension when None); `dim` is the older name of `axis`."""
     return _along(softmax_node, logits, either("axis", axis, "dim", dim), name)
 
 
-def log_softmax(logits: Any, axis: Any = None, name: str | None = None, dim: Any = None) -> Tensor:
+def log_softmax(
+    logits: TensorLike, axis: int | Tensor | None = None, name: str | None = None, dim: int | None = None
+) -> Tensor:
     """The logarithm of softmax along `axis` (the last dimension when None); `dim` is the older name of `axis`."""
     return _along(log_softmax_node, logits, either("axis", axis, "dim", dim), name)
 
 
-def _along(node: Callable[..., Any], logits: Any, axis: Any, name: str | None) -> Tensor:
+def _along(node: Callable[..., Any], logits: TensorLike, axis: int | Tensor | None, name: str | None) -> Tensor:
     logits = convert_to_tensor(logits)
     count = logits.shape.ndims
     axis = -1 if axis is None else axis
@@ -104,7 +107,7 @@ def _along(node: Callable[..., Any], logits: Any, axis: Any, name: str | None) -
     return made
 
 
-def _with_last(axis: Any, count: Tensor) -> Tensor:
+def _with_last(axis: int | Tensor, count: Tensor) -> Tensor:
     """The permutation that exchanges dimension `axis` with the last one."""
     if not isinstance(axis, Tensor) and axis < 0:
         axis = count + axis
@@ -124,11 +127,11 @@ def _cross_entropy_shapes(node: Operation) -> list[Dims]:
     return [dims[:1], dims]
 
 
-def _times_rows(vector: Any, matrix: Any) -> Any:
+def _times_rows(vector: Tensor, matrix: Tensor) -> Tensor:
     return expand_dims(vector, -1) * matrix
 
 
-def _logits_gradient(node: Operation, loss_grad: Any, backprop_grad: Any) -> Any:
+def _logits_gradient(node: Operation, loss_grad: Tensor, backprop_grad: Tensor) -> Tensor:
     """The gradient for the logits, that through the second output included where something depends on it."""
     grad = None if loss_grad is None else _times_rows(loss_grad, node.outputs[1])
     if backprop_grad is not None:
@@ -139,7 +142,7 @@ def _logits_gradient(node: Operation, loss_grad: Any, backprop_grad: Any) -> Any
     return grad
 
 
-def _cross_entropy_gradient(node: Operation, loss_grad: Any, backprop_grad: Any) -> list[Any]:
+def _cross_entropy_gradient(node: Operation, loss_grad: Tensor, backprop_grad: Tensor) -> Gradients:
     of_labels = None if loss_grad is None else _times_rows(loss_grad, neg(log_softmax_node(node.inputs[0])))
     if backprop_grad is not None:
         of_labels = neg(backprop_grad) if of_labels is None else of_labels - backprop_grad
@@ -148,7 +151,7 @@ def _cross_entropy_gradient(node: Operation, loss_grad: Any, backprop_grad: Any)
 
 @op("SoftmaxCrossEntropyWithLogits", "features: T, labels: T -> loss: T, backprop: T", infer=_cross_entropy_shapes,
     gradient=_cross_entropy_gradient, types={"T": FLOATS})  # fmt: skip
-def softmax_cross_entropy_node(xp, features, labels):
+def softmax_cross_entropy_node(xp: ArrayModule, features: Array, labels: Array) -> tuple[Result, Result]:
     """Per row the cross-entropy of softmax with `labels`, and its derivative for the logits.
 
     `[batch, classes], [batch, classes] -> [batch], [batch, classes]`
@@ -161,7 +164,7 @@ def softmax_cross_entropy_node(xp, features, labels):
     return xp.sum(terms, axis=-1), raised / total - labels
 
 
-def check_entropy_args(function: str, sentinel: Any, labels: Any, logits: Any) -> None:
+def check_entropy_args(function: str, sentinel: object, labels: TensorLike | None, logits: TensorLike | None) -> None:
     """Raise ValueError unless labels and logits were given, and by name."""
     if sentinel is not None:
         raise ValueError(f"Only call `{function}` with named arguments (labels=..., logits=..., ...)")
@@ -182,17 +185,21 @@ def _flatten_outer(tensor: Tensor) -> Tensor:
 
 
 def softmax_cross_entropy_with_logits_v2(
-    labels: Any, logits: Any, axis: Any = None, name: str | None = None, dim: Any = None
+    labels: TensorLike,
+    logits: TensorLike,
+    axis: int | None = None,
+    name: str | None = None,
+    dim: int | None = None,
 ) -> Tensor:
     """The cross-entropy of softmax along `axis` with labels that are probabilities; gradients go to the labels too."""
     axis = either("axis", axis, "dim", dim)
     return _softmax_cross_entropy(labels, logits, -1 if axis is None else axis, name)
 
 
-def _softmax_cross_entropy(labels: Any, logits: Any, axis: int, name: str | None) -> Tensor:
-    with input_scope(name, "softmax_cross_entropy_with_logits", (logits, labels)) as scope:
+def _softmax_cross_entropy(given: TensorLike, logits: TensorLike | None, axis: int, name: str | None) -> Tensor:
+    with input_scope(name, "softmax_cross_entropy_with_logits", (logits, given)) as scope:
         logits = convert_to_tensor(logits, name="logits")
-        labels = convert_to_tensor(labels, name="labels")
+        labels = convert_to_tensor(given, name="labels")
         precise = cast(logits, dtypes.float32) if logits.dtype.base_dtype in _HALVES else logits
         labels = cast(labels, precise.dtype.base_dtype)
         count = rank(precise)
@@ -215,8 +222,8 @@ def _moved_to_end(tensor: Tensor, axis: int, count: Tensor) -> Tensor:
 
 
 def softmax_cross_entropy_with_logits(
-    _sentinel: Any = None, labels: Any = None, logits: Any = None, dim: int = -1, name: str | None = None,
-    axis: Any = None,
+    _sentinel: object = None, labels: TensorLike | None = None, logits: TensorLike | None = None, dim: Any = -1,
+    name: str | None = None, axis: int | None = None,
 ) -> Tensor:  # fmt: skip
     """The cross-entropy of softmax along `dim` with labels that are probabilities; no gradient goes to the labels.
 
@@ -247,7 +254,7 @@ def _sparse_shapes(node: Operation) -> list[Dims]:
 @op("SparseSoftmaxCrossEntropyWithLogits", "features: T, labels: Tlabels -> loss: T, backprop: T", infer=_sparse_shapes,
     types={"T": FLOATS, "Tlabels": INDEX}, defaults={"Tlabels": dtypes.int64},
     gradient=lambda node, loss, backprop: [_logits_gradient(node, loss, backprop), None])  # fmt: skip
-def sparse_softmax_cross_entropy_node(xp, features, labels):
+def sparse_softmax_cross_entropy_node(xp: ArrayModule, features: Array, labels: Array) -> tuple[Result, Result]:
     """Per row the cross-entropy of softmax with class `labels`, and its derivative for the logits.
 
     `[batch, classes], [batch] -> [batch], [batch, classes]`
@@ -274,7 +281,7 @@ def sparse_softmax_cross_entropy_node(xp, features, labels):
 
 
 def sparse_softmax_cross_entropy_with_logits(
-    _sentinel: Any = None, labels: Any = None, logits: Any = None, name: str | None = None
+    _sentinel: object = None, labels: TensorLike | None = None, logits: TensorLike | None = None, name: str | None = None
 ) -> Tensor:
     """The cross-entropy of softmax along the last dimension with labels that are class numbers.
 

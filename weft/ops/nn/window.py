@@ -9,8 +9,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
-from typing import Any
 
+from weft.framework.aliases import Array
 from weft.framework.tensor_shape import Dims
 
 Slices = tuple[slice, ...]
@@ -120,7 +120,7 @@ def spatial_axes(data_format: str) -> tuple[int, ...]:
     return tuple(index for index, letter in enumerate(data_format) if letter not in "NC")
 
 
-def check_window_attrs(op: str, attrs: dict[str, Any], layouts: Sequence[str], paddings: Sequence[str]) -> None:
+def check_window_attrs(op: str, attrs: dict[str, Array], layouts: Sequence[str], paddings: Sequence[str]) -> None:
     """Raise ValueError unless layout, padding, strides, window and dilations are such as ops of that rank have."""
     for name, allowed in (("data_format", layouts), ("padding", paddings)):
         value = attrs.get(name, allowed[0])

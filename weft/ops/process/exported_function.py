@@ -14,6 +14,7 @@ import jax
 from jax import export
 
 from weft.framework import dtypes
+from weft.framework.aliases import Array, ArrayModule, Result
 from weft.framework.dtypes import DType
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_shape import Dims
@@ -27,7 +28,7 @@ def _given_shapes(node: Operation) -> list[Dims]:
 
 
 @op("CallExported", "args: [Tin] -> output: [Tout]", infer=_given_shapes, gradient=None, compiled_only=True)
-def call_exported_node(xp, args, *, Tout: list[DType], function: str, shapes: list[Dims]):
+def call_exported_node(xp: ArrayModule, args: Array, *, Tout: list[DType], function: str, shapes: list[Dims]) -> list[Result]:
     """The results of the function, one after the other: `n*[*argument] -> m*[*result]`."""
     return _deserialized(function)(*(xp.asarray(value) for value in args))
 
@@ -38,12 +39,12 @@ def _deserialized(function: str) -> Callable[..., Any]:
     return exported.call
 
 
-def spec_of(tensor: Any) -> jax.ShapeDtypeStruct:
+def spec_of(tensor: Tensor) -> jax.ShapeDtypeStruct:
     """The shape and type of a tensor or variable for JAX; ValueError when the shape is not fully known."""
     shape = tensor.get_shape()
     if not shape.is_fully_defined():
         raise ValueError(f"{tensor.name}: the shape must be fully known here, but it is {shape}")
-    return jax.ShapeDtypeStruct(tuple(shape.as_list()), tensor.dtype.base_dtype.as_numpy_dtype)
+    return jax.ShapeDtypeStruct(tuple(shape.as_list()), tensor.dtype.base_dtype.as_numpy_dtype)  # type: ignore[no-untyped-call]
 
 
 def call_exported(function: Callable[..., Sequence[Any]], inputs: Sequence[Tensor], name: str | None = None) -> list[Tensor]:

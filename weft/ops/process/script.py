@@ -12,7 +12,7 @@ import os
 import secrets
 import traceback
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -27,10 +27,13 @@ from weft.errors import (
     UnknownError,
 )
 from weft.framework import dtypes
+from weft.framework.aliases import Array, TensorLike
 from weft.framework.dtypes import DType
 from weft.framework.graph import Graph, get_default_graph
 from weft.framework.op_builder import build
+from weft.framework.op_context import OpContext
 from weft.framework.op_def import lookup
+from weft.framework.operation import Operation, Tensor
 from weft.ops.declaration import not_differentiable, op, unknown
 
 
@@ -125,7 +128,7 @@ def _type_name(dtype: DType) -> str:
     return types_pb2.DataType.Name(dtype.as_datatype_enum).removeprefix("DT_").lower()
 
 
-def _as_array(value: Any) -> Any:
+def _as_array(value: Array) -> Array:
     if isinstance(value, str | bytes):
         # np.asarray would drop NUL bytes at the end.
         array: Any = np.empty((), object)
@@ -142,13 +145,13 @@ def _as_array(value: Any) -> Any:
 
 
 @op("PyFunc", "input: [Tin] -> output: [Tout]", infer=unknown, gradient=not_differentiable, stateful=True)
-def py_func_node(ctx, input, *, token: str, Tout: list[DType]):
+def py_func_node(ctx: OpContext, input: Array, *, token: str, Tout: list[DType]) -> Array:
     """The results of the function of that token: `n*[*argument] -> m*[*result]`."""
     return _call(token, input, Tout)
 
 
 @op("PyFuncStateless", "input: [Tin] -> output: [Tout]", infer=unknown, gradient=not_differentiable)
-def py_func_stateless(ctx, input, *, token: str, Tout: list[DType]):
+def py_func_stateless(ctx: OpContext, input: Array, *, token: str, Tout: list[DType]) -> Array:
     """The results of the function of that token; equal inputs give equal outputs.
 
     `n*[*argument] -> m*[*result]`
@@ -156,7 +159,13 @@ def py_func_stateless(ctx, input, *, token: str, Tout: list[DType]):
     return _call(token, input, Tout)
 
 
-def py_func(func: Callable[..., Any], inp: Any, Tout: Any, stateful: bool = True, name: str | None = None) -> Any:
+def py_func(
+    func: Callable[..., Any],
+    inp: Sequence[TensorLike],
+    Tout: Any,
+    stateful: bool = True,
+    name: str | None = None,
+) -> Operation | list[Tensor] | Tensor:
     """Call a Python function on the arrays that are the values of tensors.
 
     The function runs in the process that built the graph, so the node must be placed on a task of that process. Its
@@ -180,11 +189,13 @@ def py_func(func: Callable[..., Any], inp: Any, Tout: Any, stateful: bool = True
     return list(node.outputs) if is_list else node.outputs[0]
 
 
-def numpy_function(func: Callable[..., Any], inp: Any, Tout: Any, name: str | None = None) -> Any:
+def numpy_function(
+    func: Callable[..., Any], inp: Sequence[TensorLike], Tout: Any, name: str | None = None
+) -> Operation | list[Tensor] | Tensor:
     """`py_func` of a function with state."""
     return py_func(func, inp, Tout, stateful=True, name=name)
 
 
-def py_function(func: Callable[..., Any], inp: Any, Tout: Any, name: str | None = None) -> Any:
+def py_function(func: Callable[..., Any], inp: Sequence[TensorLike], Tout: Any, name: str | None = None) -> Tensor:
     """Not to be had: it would run the function eagerly, on tensors. Use `py_func`, which runs it on arrays."""
     raise NotImplementedError("tf.py_function runs a function eagerly, which weft cannot; use tf.py_func (on NumPy arrays)")

@@ -8,7 +8,9 @@ from __future__ import annotations
 from typing import Final
 
 from weft.errors import InternalError
+from weft.framework.aliases import Array
 from weft.framework.dtypes import DType
+from weft.framework.op_context import OpContext
 from weft.ops.declaration import Role, from_attr, no_outputs, op
 
 SOURCE_NAME: Final = "_weft_source"
@@ -20,26 +22,30 @@ def _not_executed(what: str) -> InternalError:
 
 
 @op("_Arg", "-> output: T", role=Role.ARGUMENT, infer=from_attr("_shape"), gradient=None, stateful=True)
-def arg(ctx, *, T: DType, index: int):
+def arg(ctx: OpContext, *, T: DType, index: int) -> None:
     """The value of the feed of that index: `-> [*shape]`."""
     raise _not_executed("_Arg")
 
 
 @op("_Recv", "-> tensor: tensor_type", role=Role.RECEIVE, infer=from_attr("_shape"), gradient=None, stateful=True)
-def recv(ctx, *, tensor_type: DType, tensor_name: str, send_device: str, send_device_incarnation: int, recv_device: str,
-         client_terminated: bool = False):  # fmt: skip
+def recv(
+    ctx: OpContext, *, tensor_type: DType, tensor_name: str, send_device: str, send_device_incarnation: int,
+    recv_device: str, client_terminated: bool = False,
+) -> None:  # fmt: skip
     """A value from another task: `-> [*shape]`."""
     raise _not_executed("_Recv")
 
 
 @op("_Send", "tensor: T ->", role=Role.SEND, infer=no_outputs, gradient=None, stateful=True)
-def send(ctx, tensor, *, tensor_name: str, send_device: str, send_device_incarnation: int, recv_device: str,
-         client_terminated: bool = False):  # fmt: skip
+def send(
+    ctx: OpContext, tensor: Array, *, tensor_name: str, send_device: str, send_device_incarnation: int,
+    recv_device: str, client_terminated: bool = False,
+) -> None:  # fmt: skip
     """A value for another task: `[...] ->`."""
     raise _not_executed("_Send")
 
 
 @op("_SendControl", "->", role=Role.SEND, infer=no_outputs, gradient=None, stateful=True)
-def send_control(ctx, *, tensor_name: str, send_device: str, send_device_incarnation: int, recv_device: str):
+def send_control(ctx: OpContext, *, tensor_name: str, send_device: str, send_device_incarnation: int, recv_device: str) -> None:
     """The news, for another task, that this node's control inputs ran: `->`."""
     raise _not_executed("_SendControl")

@@ -5,11 +5,10 @@ A handle is the text `NODE;NUMBER;DEVICE`: the node that kept the tensor, its nu
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from weft.framework import dtypes
+from weft.framework.aliases import Array, DTypeLike, Result, TensorLike
 from weft.framework.dtypes import DType, as_dtype
 from weft.framework.graph import get_default_graph
 from weft.framework.op_context import OpContext
@@ -19,13 +18,13 @@ from weft.ops.declaration import no_outputs, op, scalar_shape, unknown
 
 
 @op("GetSessionHandle", "value: T -> handle: string", infer=scalar_shape, gradient=None, stateful=True)
-def keep_tensor(ctx: OpContext, value):
+def keep_tensor(ctx: OpContext, value: Array) -> Result:
     """Keep a value in the session; its handle: `[...] -> scalar string`."""
     return np.array(ctx.session_tensors.keep(np.asarray(value), ctx.node_name, ctx.device).encode(), np.object_)
 
 
 @op("GetSessionTensor", "handle: string -> value: dtype", infer=unknown, gradient=None, stateful=True)
-def kept_tensor(ctx: OpContext, handle, *, dtype: DType):
+def kept_tensor(ctx: OpContext, handle: Array, *, dtype: DType) -> Result:
     """The value that a handle stands for; InvalidArgumentError when the session has none.
 
     `scalar string -> [...]`
@@ -39,7 +38,7 @@ def kept_tensor(ctx: OpContext, handle, *, dtype: DType):
 
 
 @op("DeleteSessionTensor", "handle: string ->", infer=no_outputs, gradient=None, stateful=True)
-def drop_tensor(ctx: OpContext, handle):
+def drop_tensor(ctx: OpContext, handle: Array) -> None:
     """Forget the value that a handle stands for; InvalidArgumentError when the session has none.
 
     `scalar string ->`
@@ -47,7 +46,7 @@ def drop_tensor(ctx: OpContext, handle):
     ctx.session_tensors.drop(_text(handle))
 
 
-def _text(handle: Any) -> str:
+def _text(handle: Array) -> str:
     return bytes(np.asarray(handle).item()).decode()
 
 
@@ -56,7 +55,7 @@ def device_of(handle: str) -> str:
     return handle.split(";")[-1]
 
 
-def get_session_handle(data: Any, name: str | None = None) -> Tensor:
+def get_session_handle(data: TensorLike, name: str | None = None) -> Tensor:
     """Keep the value of a tensor in the session until it is deleted; a run that fetches the result gets a TensorHandle.
 
     Args:
@@ -75,7 +74,7 @@ def get_session_handle(data: Any, name: str | None = None) -> Tensor:
     return result
 
 
-def get_session_tensor(handle: Any, dtype: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
+def get_session_tensor(handle: TensorLike, dtype: DTypeLike, name: str | None = None) -> tuple[Tensor, Tensor]:
     """A tensor that was kept with `get_session_handle`.
 
     Args:
@@ -90,7 +89,7 @@ def get_session_tensor(handle: Any, dtype: Any, name: str | None = None) -> tupl
         return holder, kept_tensor(holder, dtype=as_dtype(dtype), name=name)
 
 
-def delete_session_tensor(handle: Any, name: str | None = None) -> tuple[Tensor, Operation]:
+def delete_session_tensor(handle: TensorLike, name: str | None = None) -> tuple[Tensor, Operation]:
     """An operation that forgets a tensor that was kept with `get_session_handle`.
 
     Args:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
 
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
-from weft.framework.aliases import Gradients
+from weft.framework.aliases import Array, ArrayModule, AxisLike, Gradients, Result, TensorLike
 from weft.framework.constant_value import constant_dims, constant_value
 from weft.framework.graph import get_default_graph
+from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
 from weft.framework.sparse_tensor import SparseTensor
 from weft.framework.tensor_conversion import convert_to_tensor
@@ -39,7 +41,7 @@ def _product_shape(node: Operation) -> list[Dims]:
     return [(rows, columns)]
 
 
-def _product_gradient(node: Operation, grad: Any) -> list[Any]:
+def _product_gradient(node: Operation, grad: Tensor) -> Gradients:
     gradients = vjp(node, grad)
     return [None, gradients[1], None, gradients[3]]
 
@@ -47,7 +49,16 @@ def _product_gradient(node: Operation, grad: Any) -> list[Any]:
 @op("SparseTensorDenseMatMul", "a_indices: Tindices, a_values: T, a_shape: int64, b: T -> product: T",
     infer=_product_shape, gradient=_product_gradient, static=("a_shape",), types={"Tindices": INDEX},
     defaults={"Tindices": dtypes.int64})  # fmt: skip
-def sparse_tensor_dense_mat_mul(xp, a_indices, a_values, a_shape, b, *, adjoint_a: bool = False, adjoint_b: bool = False):
+def sparse_tensor_dense_mat_mul(
+    xp: ArrayModule,
+    a_indices: Array,
+    a_values: Array,
+    a_shape: Array,
+    b: Array,
+    *,
+    adjoint_a: bool = False,
+    adjoint_b: bool = False,
+) -> Result:
     """The sparse matrix times the dense one, after the adjoints that the attributes ask for.
 
     `[n, 2], [n], [2] int64, [inner, columns] -> [rows, columns]`
@@ -69,7 +80,7 @@ def sparse_tensor_dense_mat_mul(xp, a_indices, a_values, a_shape, b, *, adjoint_
 
 
 def sparse_tensor_dense_matmul(
-    sp_a: Any, b: Any, adjoint_a: bool = False, adjoint_b: bool = False, name: str | None = None
+    sp_a: SparseTensor, b: TensorLike, adjoint_a: bool = False, adjoint_b: bool = False, name: str | None = None
 ) -> Tensor:
     """Multiply a sparse matrix by a dense one; either may be conjugated and transposed first."""
     a = as_sparse(sp_a)
@@ -81,7 +92,7 @@ def sparse_tensor_dense_matmul(
 # Elementwise, with something dense that is broadcast to the sparse shape.
 
 
-def _picked(xp: Any, sp_indices: Any, sp_shape: Any, dense: Any) -> Any:
+def _picked(xp: ArrayModule, sp_indices: Array, sp_shape: Array, dense: Array) -> Array:
     sizes = tuple(int(size) for size in sp_shape)
     if len(dense.shape) > len(sizes):
         raise InvalidArgumentError(
@@ -99,7 +110,7 @@ def _values_shape(node: Operation) -> list[Dims]:
 @op("SparseDenseCwiseMul", "sp_indices: int64, sp_values: T, sp_shape: int64, dense: T -> output: T",
     infer=_values_shape,
     gradient=vjp, static=("sp_shape",), types={"T": NUMBERS})  # fmt: skip
-def sparse_dense_mul(xp, sp_indices, sp_values, sp_shape, dense):
+def sparse_dense_mul(xp: ArrayModule, sp_indices: Array, sp_values: Array, sp_shape: Array, dense: Array) -> Result:
     """The sparse values times the dense ones at their positions.
 
     `[n, rank] int64, [n], [rank] int64, [...] -> [n]`
@@ -110,7 +121,7 @@ def sparse_dense_mul(xp, sp_indices, sp_values, sp_shape, dense):
 @op("SparseDenseCwiseDiv", "sp_indices: int64, sp_values: T, sp_shape: int64, dense: T -> output: T",
     infer=_values_shape,
     gradient=vjp, static=("sp_shape",), types={"T": NUMBERS})  # fmt: skip
-def sparse_dense_div(xp, sp_indices, sp_values, sp_shape, dense):
+def sparse_dense_div(xp: ArrayModule, sp_indices: Array, sp_values: Array, sp_shape: Array, dense: Array) -> Result:
     """The sparse values over the dense ones at their positions.
 
     `[n, rank] int64, [n], [rank] int64, [...] -> [n]`
@@ -122,7 +133,7 @@ def sparse_dense_div(xp, sp_indices, sp_values, sp_shape, dense):
 @op("SparseDenseCwiseAdd", "sp_indices: int64, sp_values: T, sp_shape: int64, dense: T -> output: T",
     infer=_values_shape,
     gradient=None, static=("sp_shape",), types={"T": NUMBERS})  # fmt: skip
-def sparse_dense_add(xp, sp_indices, sp_values, sp_shape, dense):
+def sparse_dense_add(xp: ArrayModule, sp_indices: Array, sp_values: Array, sp_shape: Array, dense: Array) -> Result:
     """The sparse values plus the dense ones at their positions.
 
     `[n, rank] int64, [n], [rank] int64, [...] -> [n]`
@@ -130,8 +141,8 @@ def sparse_dense_add(xp, sp_indices, sp_values, sp_shape, dense):
     return sp_values + _picked(xp, sp_indices, sp_shape, dense)
 
 
-def _operator(node: Any) -> Any:
-    def apply(sparse: SparseTensor, dense: Any) -> Any:
+def _operator(node: Any) -> Callable[[SparseTensor, TensorLike], SparseTensor]:
+    def apply(sparse: SparseTensor, dense: TensorLike) -> SparseTensor:
         other = convert_to_tensor(dense, sparse.dtype.base_dtype)
         return sparse.with_values(node(sparse.indices, sparse.values, sparse.dense_shape, other))
 
@@ -150,7 +161,16 @@ def _sum_shapes(node: Operation) -> list[Dims]:
 @op("SparseAdd", "a_indices: int64, a_values: T, a_shape: int64, b_indices: int64, b_values: T, b_shape: int64, "
     "thresh: Treal -> sum_indices: int64, sum_values: T, sum_shape: int64", infer=_sum_shapes,
     gradient=lambda node, i, grad, s: _added_gradient(node, grad), types={"T": NUMBERS, "Treal": REAL})  # fmt: skip
-def sparse_add_node(ctx, a_indices, a_values, a_shape, b_indices, b_values, b_shape, thresh):
+def sparse_add_node(
+    ctx: OpContext,
+    a_indices: Array,
+    a_values: Array,
+    a_shape: Array,
+    b_indices: Array,
+    b_values: Array,
+    b_shape: Array,
+    thresh: Array,
+) -> tuple[Result, Result, Result]:
     """The sum; elements whose magnitude is below the threshold are left out.
 
     `[n, rank] int64, [n], [rank] int64, [m, rank] int64, [m], [rank] int64, scalar -> [k, rank] int64, [k],
@@ -169,7 +189,7 @@ def sparse_add_node(ctx, a_indices, a_values, a_shape, b_indices, b_values, b_sh
     return where.reshape(-1, table.shape[1]), sums[kept], a_shape
 
 
-def _added_gradient(node: Operation, grad: Any) -> list[Any]:
+def _added_gradient(node: Operation, grad: Tensor) -> Gradients:
     a, b = sparse_add_grad(grad, node.inputs[0], node.inputs[3], node.outputs[0])
     return [None, a, None, None, b, None, None]
 
@@ -177,7 +197,7 @@ def _added_gradient(node: Operation, grad: Any) -> list[Any]:
 @op("SparseAddGrad", "backprop_val_grad: T, a_indices: int64, b_indices: int64, sum_indices: int64 -> a_val_grad: T, "
     "b_val_grad: T", gradient=not_differentiable, types={"T": NUMBERS},
     infer=lambda node: [None if t.dims is None else t.dims[:1] for t in node.inputs[1:3]])  # fmt: skip
-def sparse_add_grad(ctx, backprop_val_grad, a_indices, b_indices, sum_indices):
+def sparse_add_grad(ctx: OpContext, backprop_val_grad: Array, a_indices: Array, b_indices: Array, sum_indices: Array) -> Array:
     """For each element of both inputs the gradient of the sum at its position, zero where that was left out.
 
     `[k], [n, rank] int64, [m, rank] int64, [k, rank] int64 -> [n], [m]`
@@ -192,7 +212,7 @@ def sparse_add_grad(ctx, backprop_val_grad, a_indices, b_indices, sum_indices):
 @op("SparseTensorDenseAdd", "a_indices: Tindices, a_values: T, a_shape: Tindices, b: T -> output: T",
     infer=lambda node: [node.inputs[3].dims], types={"T": NUMBERS, "Tindices": INDEX},
     gradient=lambda node, grad: [None, gather_nd_node(grad, node.inputs[0]), None, grad])  # fmt: skip
-def sparse_tensor_dense_add(xp, a_indices, a_values, a_shape, b):
+def sparse_tensor_dense_add(xp: ArrayModule, a_indices: Array, a_values: Array, a_shape: Array, b: Array) -> Result:
     """The dense tensor plus the sparse one: `[n, rank], [n], [rank], [...] -> [...]`."""
     index = tuple(a_indices[:, axis] for axis in range(len(b.shape)))
     if xp is np:
@@ -202,7 +222,9 @@ def sparse_tensor_dense_add(xp, a_indices, a_values, a_shape, b):
     return b.at[index].add(a_values)
 
 
-def sparse_add(a: Any, b: Any, threshold: Any = None, thresh: Any = None) -> Any:
+def sparse_add(
+    a: TensorLike, b: TensorLike, threshold: TensorLike | None = None, thresh: TensorLike | None = None
+) -> SparseTensor | Tensor:
     """The sum of two sparse tensors (sparse, without elements below the threshold) or of a sparse and a dense one."""
     if not any(hasattr(each, "dense_shape") for each in (a, b)):
         raise TypeError("At least one input should be SparseTensor; do you mean to use tf.add()?")
@@ -224,8 +246,10 @@ def sparse_add(a: Any, b: Any, threshold: Any = None, thresh: Any = None) -> Any
     return sparse_tensor_dense_add(sparse.indices, sparse.values, sparse.dense_shape, dense)
 
 
-def _extreme(name: str, choose: Any) -> Any:
-    def kernel(ctx, a_indices, a_values, a_shape, b_indices, b_values, b_shape):
+def _extreme(name: str, choose: np.ufunc) -> Callable[..., tuple[Tensor, Tensor]]:
+    def kernel(
+        ctx: OpContext, a_indices: Array, a_values: Array, a_shape: Array, b_indices: Array, b_values: Array, b_shape: Array
+    ) -> tuple[Result, Result]:
         flat = [flat_positions(a_indices, a_shape), flat_positions(b_indices, b_shape)]
         unique = np.unique(np.concatenate(flat))
         sides = []
@@ -251,18 +275,18 @@ _maximum_node = _extreme("SparseSparseMaximum", np.maximum)
 _minimum_node = _extreme("SparseSparseMinimum", np.minimum)
 
 
-def _extreme_of(node: Any, sp_a: Any, sp_b: Any, name: str | None) -> SparseTensor:
+def _extreme_of(node: Any, sp_a: SparseTensor, sp_b: SparseTensor, name: str | None) -> SparseTensor:
     a, b = as_sparse(sp_a), as_sparse(sp_b)
     indices, values = node(a.indices, a.values, a.dense_shape, b.indices, b.values, b.dense_shape, name=name)
     return SparseTensor(indices, values, a.dense_shape)
 
 
-def sparse_maximum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
+def sparse_maximum(sp_a: SparseTensor, sp_b: SparseTensor, name: str | None = None) -> SparseTensor:
     """The greater of both at each position; where only one has an element, the other counts as zero."""
     return _extreme_of(_maximum_node, sp_a, sp_b, name)
 
 
-def sparse_minimum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
+def sparse_minimum(sp_a: SparseTensor, sp_b: SparseTensor, name: str | None = None) -> SparseTensor:
     """The lesser of both at each position; where only one has an element, the other counts as zero."""
     return _extreme_of(_minimum_node, sp_a, sp_b, name)
 
@@ -280,7 +304,7 @@ def _reduced_dims(node: Operation) -> list[Dims]:
     return [tuple(size for axis, size in enumerate(shape) if axis not in gone)]
 
 
-def _axes(axes: Any, rank: int) -> set[int]:
+def _axes(axes: Array, rank: int) -> set[int]:
     listed = np.ravel(axes).tolist()
     for axis in listed:
         if not -rank <= axis < rank:
@@ -288,7 +312,7 @@ def _axes(axes: Any, rank: int) -> set[int]:
     return {axis % rank for axis in listed} if listed else set(range(rank))
 
 
-def _reduced(xp: Any, indices: Any, values: Any, shape: Any, axes: Any, keep_dims: bool, how: str) -> Any:
+def _reduced(xp: ArrayModule, indices: Array, values: Array, shape: Array, axes: Array, keep_dims: bool, how: str) -> Array:
     sizes = [int(size) for size in shape]
     gone = _axes(axes, len(sizes))
     rest = [axis for axis in range(len(sizes)) if axis not in gone]
@@ -315,14 +339,14 @@ def _reduced(xp: Any, indices: Any, values: Any, shape: Any, axes: Any, keep_dim
     return result
 
 
-def _sum_gradient(node: Operation, grad: Any) -> list[Any]:
+def _sum_gradient(node: Operation, grad: Tensor) -> Gradients:
     return [None, picked_sums(node.inputs[0], node.inputs[2], node.inputs[3], grad), None, None]
 
 
 @op("SparseReduceSumGrad", "indices: int64, shape: int64, axes: int32, grad: T -> output: T",
     infer=lambda node: [None if node.inputs[0].dims is None else node.inputs[0].dims[:1]], gradient=None,
     static=("shape", "axes"))  # fmt: skip
-def picked_sums(xp, indices, shape, axes, grad):
+def picked_sums(xp: ArrayModule, indices: Array, shape: Array, axes: Array, grad: Array) -> Result:
     """For each element the gradient of the sum that it went into.
 
     `[n, rank] int64, [rank] int64, [axes] int32, [*kept] -> [n]`
@@ -338,14 +362,30 @@ _REDUCE = "input_indices: int64, input_values: T, input_shape: int64, reduction_
 
 @op("SparseReduceSum", _REDUCE + "output: T", infer=_reduced_dims, gradient=_sum_gradient,
     static=("input_shape", "reduction_axes"), types={"T": NUMBERS})  # fmt: skip
-def sparse_reduce_sum_node(xp, input_indices, input_values, input_shape, reduction_axes, *, keep_dims: bool = False):
+def sparse_reduce_sum_node(
+    xp: ArrayModule,
+    input_indices: Array,
+    input_values: Array,
+    input_shape: Array,
+    reduction_axes: Array,
+    *,
+    keep_dims: bool = False,
+) -> Result:
     """The dense sums along some dimensions: `[n, rank] int64, [n], [rank] int64, [axes] int32 -> [*kept]`."""
     return _reduced(xp, input_indices, input_values, input_shape, reduction_axes, keep_dims, "add")
 
 
 @op("SparseReduceMax", _REDUCE + "output: T", infer=_reduced_dims, gradient=None,
     static=("input_shape", "reduction_axes"), types={"T": REAL})  # fmt: skip
-def sparse_reduce_max_node(xp, input_indices, input_values, input_shape, reduction_axes, *, keep_dims: bool = False):
+def sparse_reduce_max_node(
+    xp: ArrayModule,
+    input_indices: Array,
+    input_values: Array,
+    input_shape: Array,
+    reduction_axes: Array,
+    *,
+    keep_dims: bool = False,
+) -> Result:
     """The dense maxima of the elements that there are along some dimensions.
 
     `[n, rank] int64, [n], [rank] int64, [axes] int32 -> [*kept]`
@@ -353,7 +393,9 @@ def sparse_reduce_max_node(xp, input_indices, input_values, input_shape, reducti
     return _reduced(xp, input_indices, input_values, input_shape, reduction_axes, keep_dims, "max")
 
 
-def _reduced_sparse(ufunc: Any, start: Any, indices: Any, values: Any, shape: Any, axes: Any, keep_dims: bool) -> Any:
+def _reduced_sparse(
+    ufunc: Array, start: Array, indices: Array, values: Array, shape: Array, axes: Array, keep_dims: bool
+) -> Array:
     gone = _axes(axes, len(shape))
     rest = [axis for axis in range(len(shape)) if axis not in gone]
     kept = shape[rest]
@@ -376,7 +418,15 @@ _SPARSE: Final = _REDUCE + "output_indices: int64, output_values: T, output_shap
 
 
 @op("SparseReduceSumSparse", _SPARSE, infer=_some, gradient=None, types={"T": NUMBERS})
-def sparse_reduce_sum_sparse_node(ctx, input_indices, input_values, input_shape, reduction_axes, *, keep_dims: bool = False):
+def sparse_reduce_sum_sparse_node(
+    ctx: OpContext,
+    input_indices: Array,
+    input_values: Array,
+    input_shape: Array,
+    reduction_axes: Array,
+    *,
+    keep_dims: bool = False,
+) -> tuple[Result, Result, Result]:
     """The sums along some dimensions, where there are elements.
 
     `[n, rank] int64, [n], [rank] int64, [axes] int32 -> [m, kept] int64, [m], [kept] int64`
@@ -385,7 +435,15 @@ def sparse_reduce_sum_sparse_node(ctx, input_indices, input_values, input_shape,
 
 
 @op("SparseReduceMaxSparse", _SPARSE, infer=_some, gradient=None, types={"T": REAL})
-def sparse_reduce_max_sparse_node(ctx, input_indices, input_values, input_shape, reduction_axes, *, keep_dims: bool = False):
+def sparse_reduce_max_sparse_node(
+    ctx: OpContext,
+    input_indices: Array,
+    input_values: Array,
+    input_shape: Array,
+    reduction_axes: Array,
+    *,
+    keep_dims: bool = False,
+) -> tuple[Result, Result, Result]:
     """The maxima along some dimensions, where there are elements.
 
     `[n, rank] int64, [n], [rank] int64, [axes] int32 -> [m, kept] int64, [m], [kept] int64`
@@ -395,7 +453,9 @@ def sparse_reduce_max_sparse_node(ctx, input_indices, input_values, input_shape,
     return _reduced_sparse(np.maximum, least, input_indices, input_values, input_shape, reduction_axes, keep_dims)
 
 
-def _reduction(node: Any, sp_input: Any, axis: Any, keepdims: Any, reduction_axes: Any, keep_dims: Any) -> Any:
+def _reduction(
+    node: Any, sp_input: SparseTensor, axis: AxisLike, keepdims: bool | None, reduction_axes: Array, keep_dims: bool | None
+) -> Tensor:
     sparse = as_sparse(sp_input)
     wanted = reduction_axes if axis is None else axis
     if wanted is None:
@@ -409,10 +469,10 @@ def _reduction(node: Any, sp_input: Any, axis: Any, keepdims: Any, reduction_axe
 
 
 def sparse_reduce_sum(
-    sp_input: Any,
-    axis: Any = None,
+    sp_input: SparseTensor,
+    axis: AxisLike | None = None,
     keepdims: bool | None = None,
-    reduction_axes: Any = None,
+    reduction_axes: Array = None,
     keep_dims: bool | None = None,
 ) -> Tensor:
     """The sums along `axis` (all dimensions by default), dense."""
@@ -420,10 +480,10 @@ def sparse_reduce_sum(
 
 
 def sparse_reduce_max(
-    sp_input: Any,
-    axis: Any = None,
+    sp_input: SparseTensor,
+    axis: AxisLike | None = None,
     keepdims: bool | None = None,
-    reduction_axes: Any = None,
+    reduction_axes: Array = None,
     keep_dims: bool | None = None,
 ) -> Tensor:
     """The maxima of the elements that there are along `axis`, dense; zero where there is none."""
@@ -431,10 +491,10 @@ def sparse_reduce_max(
 
 
 def sparse_reduce_sum_sparse(
-    sp_input: Any,
-    axis: Any = None,
+    sp_input: SparseTensor,
+    axis: AxisLike | None = None,
     keepdims: bool | None = None,
-    reduction_axes: Any = None,
+    reduction_axes: Array = None,
     keep_dims: bool | None = None,
 ) -> SparseTensor:
     """The sums along `axis`, sparse."""
@@ -442,10 +502,10 @@ def sparse_reduce_sum_sparse(
 
 
 def sparse_reduce_max_sparse(
-    sp_input: Any,
-    axis: Any = None,
+    sp_input: SparseTensor,
+    axis: AxisLike | None = None,
     keepdims: bool | None = None,
-    reduction_axes: Any = None,
+    reduction_axes: Array = None,
     keep_dims: bool | None = None,
 ) -> SparseTensor:
     """The maxima of the elements that there are along `axis`, sparse."""
@@ -455,7 +515,7 @@ def sparse_reduce_max_sparse(
 # Softmax.
 
 
-def _rows(indices: Any, shape: Any) -> tuple[Any, int]:
+def _rows(indices: Array, shape: Array) -> tuple[Any, int]:
     places = flat_positions(indices[:, :-1], shape[:-1])
     unique, row = np.unique(places, return_inverse=True)
     return row, len(unique)
@@ -468,7 +528,7 @@ def _sparse_softmax_gradient(node: Operation, grad: Tensor) -> Gradients:
 @op("SparseSoftmax", "sp_indices: int64, sp_values: T, sp_shape: int64 -> output: T", infer=_values_shape,
     gradient=_sparse_softmax_gradient,
     types={"T": FLOATS})  # fmt: skip
-def sparse_softmax_node(ctx, sp_indices, sp_values, sp_shape):
+def sparse_softmax_node(ctx: OpContext, sp_indices: Array, sp_values: Array, sp_shape: Array) -> Result:
     """The softmax of the elements that there are in each innermost row.
 
     `[n, rank] int64, [n], [rank] int64 -> [n]`
@@ -484,7 +544,7 @@ def sparse_softmax_node(ctx, sp_indices, sp_values, sp_shape):
 
 @op("SparseSoftmaxGrad", "indices: int64, shape: int64, output: T, grad: T -> values_grad: T", gradient=None,
     infer=lambda node: [node.inputs[2].dims])  # fmt: skip
-def sparse_softmax_grad(ctx, indices, shape, output, grad):
+def sparse_softmax_grad(ctx: OpContext, indices: Array, shape: Array, output: Array, grad: Array) -> Result:
     """The gradient of the softmax of each row: `[n, rank] int64, [rank] int64, [n], [n] -> [n]`."""
     row, count = _rows(indices, shape)
     sums = np.zeros(count, output.dtype)
@@ -492,7 +552,7 @@ def sparse_softmax_grad(ctx, indices, shape, output, grad):
     return output * (grad - sums[row])
 
 
-def sparse_softmax(sp_input: Any, name: str | None = None) -> SparseTensor:
+def sparse_softmax(sp_input: SparseTensor, name: str | None = None) -> SparseTensor:
     """The softmax along the last dimension of the elements that there are."""
     sparse = as_sparse(sp_input)
     with get_default_graph().name_scope(name or "SparseSoftmax"):

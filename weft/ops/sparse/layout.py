@@ -12,9 +12,10 @@ import numpy as np
 
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
-from weft.framework.aliases import Gradients
+from weft.framework.aliases import Array, AxisLike, Gradients, Result, TensorLike
 from weft.framework.constant_value import constant_value
 from weft.framework.graph import get_default_graph
+from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
 from weft.framework.sparse_tensor import SparseTensor, SparseTensorValue
 from weft.framework.tensor_conversion import convert_to_tensor
@@ -27,7 +28,7 @@ from weft.ops.declaration import not_differentiable, op, rank_of
 from weft.ops.math.casting import cast
 
 
-def as_sparse(value: Any) -> SparseTensor:
+def as_sparse(value: SparseTensor | TensorLike) -> SparseTensor:
     """The SparseTensor that is asked for; TypeError for anything else."""
     if isinstance(value, SparseTensorValue):
         return SparseTensor.from_value(value)
@@ -36,7 +37,7 @@ def as_sparse(value: Any) -> SparseTensor:
     return value
 
 
-def flat_positions(indices: Any, shape: Any) -> Any:
+def flat_positions(indices: Array, shape: Array) -> Array:
     """The row-major position of each index vector."""
     sizes = tuple(int(size) for size in shape)
     strides = np.array([int(np.prod(sizes[axis + 1 :], dtype=np.int64)) for axis in range(len(sizes))], np.int64)
@@ -65,7 +66,7 @@ def _sparse_reorder_gradient(node: Operation, i: Tensor, grad: Tensor) -> Gradie
     "output_values: T",
     infer=lambda node: [node.inputs[0].dims, node.inputs[1].dims],
     gradient=_sparse_reorder_gradient)  # fmt: skip
-def sparse_reorder_node(ctx, input_indices, input_values, input_shape):
+def sparse_reorder_node(ctx: OpContext, input_indices: Array, input_values: Array, input_shape: Array) -> tuple[Result, Result]:
     """The elements in row-major order: `[n, rank] int64, [n], [rank] int64 -> [n, rank] int64, [n]`."""
     order = np.lexsort(input_indices.T[::-1])
     return input_indices[order], input_values[order]
@@ -73,7 +74,7 @@ def sparse_reorder_node(ctx, input_indices, input_values, input_shape):
 
 @op("SparseReorderGrad", "indices: int64, shape: int64, grad: T -> output: T", gradient=None,
     infer=lambda node: [node.inputs[2].dims])  # fmt: skip
-def reordered_gradient(ctx, indices, shape, grad):
+def reordered_gradient(ctx: OpContext, indices: Array, shape: Array, grad: Array) -> Result:
     """The gradients of the elements in the order in which they were.
 
     `[n, rank] int64, [rank] int64, [n] -> [n]`
@@ -83,7 +84,7 @@ def reordered_gradient(ctx, indices, shape, grad):
     return result
 
 
-def sparse_reorder(sp_input: Any, name: str | None = None) -> SparseTensor:
+def sparse_reorder(sp_input: SparseTensor, name: str | None = None) -> SparseTensor:
     """The elements in row-major order."""
     sparse = as_sparse(sp_input)
     indices, values = sparse_reorder_node(sparse.indices, sparse.values, sparse.dense_shape, name=name)
@@ -95,7 +96,7 @@ def _with_dims(made: SparseTensor, source: SparseTensor) -> SparseTensor:
     return made
 
 
-def sparse_retain(sp_input: Any, to_retain: Any) -> SparseTensor:
+def sparse_retain(sp_input: SparseTensor, to_retain: TensorLike) -> SparseTensor:
     """The elements for which the vector `to_retain` is true."""
     sparse = as_sparse(sp_input)
     kept = convert_to_tensor(to_retain)
@@ -105,7 +106,7 @@ def sparse_retain(sp_input: Any, to_retain: Any) -> SparseTensor:
     return _with_dims(SparseTensor(gather(sparse.indices, rows), gather(sparse.values, rows), sparse.dense_shape), sparse)
 
 
-def sparse_transpose(sp_input: Any, perm: Any = None, name: str | None = None) -> SparseTensor:
+def sparse_transpose(sp_input: SparseTensor, perm: Any = None, name: str | None = None) -> SparseTensor:
     """Permute the dimensions; without `perm`, reverse them."""
     sparse = as_sparse(sp_input)
     with get_default_graph().name_scope(name or "SparseTranspose"):
@@ -130,7 +131,7 @@ def _reshaped_shapes(node: Operation) -> list[Dims]:
 
 @op("SparseReshape", "input_indices: int64, input_shape: int64, new_shape: int64 -> output_indices: int64, "
     "output_shape: int64", infer=_reshaped_shapes, gradient=None)  # fmt: skip
-def sparse_reshape_node(ctx, input_indices, input_shape, new_shape):
+def sparse_reshape_node(ctx: OpContext, input_indices: Array, input_shape: Array, new_shape: Array) -> tuple[Result, Result]:
     """The positions of the same elements in another shape, of which one size may be -1.
 
     `[n, rank] int64, [rank] int64, [new_rank] int64 -> [n, new_rank] int64, [new_rank] int64`
@@ -159,7 +160,7 @@ def sparse_reshape_node(ctx, input_indices, input_shape, new_shape):
     return np.stack(np.unravel_index(flat, tuple(sizes)), 1), np.array(sizes, np.int64)
 
 
-def sparse_reshape(sp_input: Any, shape: Any, name: str | None = None) -> SparseTensor:
+def sparse_reshape(sp_input: SparseTensor, shape: Array, name: str | None = None) -> SparseTensor:
     """The same elements, in row-major order, in another shape; one size may be -1."""
     sparse = as_sparse(sp_input)
     wanted = cast(convert_to_tensor(shape), dtypes.int64)
@@ -180,7 +181,7 @@ def sparse_reshape(sp_input: Any, shape: Any, name: str | None = None) -> Sparse
 # Concat, split, slice.
 
 
-def _concat_gradient(node: Operation, *grads: Any) -> list[Any]:
+def _concat_gradient(node: Operation, *grads: Tensor | None) -> list[Any]:
     count = node.attrs["N"]
     pieces = sparse_concat_grad(
         list(node.inputs[:count]), list(node.inputs[2 * count :]), grads[1], concat_dim=node.attrs["concat_dim"]
@@ -204,7 +205,9 @@ def _concatenated(indices: Sequence[Any], shapes: Sequence[Any], concat_dim: int
 
 @op("SparseConcat", "indices: N*int64, values: N*T, shapes: N*int64 -> output_indices: int64, output_values: T, "
     "output_shape: int64", infer=_unknown_count, gradient=_concat_gradient)  # fmt: skip
-def sparse_concat_node(ctx, indices, values, shapes, *, concat_dim: int):
+def sparse_concat_node(
+    ctx: OpContext, indices: Array, values: Array, shapes: Array, *, concat_dim: int
+) -> tuple[Result, Result, Result]:
     """The sparse tensors one after the other along a dimension, in row-major order.
 
     `N*[n, rank] int64, N*[n], N*[rank] int64 -> [total, rank] int64, [total], [rank] int64`
@@ -223,7 +226,7 @@ def sparse_concat_node(ctx, indices, values, shapes, *, concat_dim: int):
 
 @op("SparseConcatGrad", "indices: N*int64, shapes: N*int64, grad: T -> output: N*T", gradient=None,
     infer=lambda node: [(t.dims[0] if t.dims else None,) for t in node.inputs[: len(node.outputs)]])  # fmt: skip
-def sparse_concat_grad(ctx, indices, shapes, grad, *, concat_dim: int):
+def sparse_concat_grad(ctx: OpContext, indices: Array, shapes: Array, grad: Array, *, concat_dim: int) -> list[Result]:
     """The gradients of the elements of each input of SparseConcat.
 
     `N*[n, rank] int64, N*[rank] int64, [total] -> N*[n]`
@@ -236,7 +239,7 @@ def sparse_concat_grad(ctx, indices, shapes, grad, *, concat_dim: int):
 
 def sparse_concat(
     axis: int,
-    sp_inputs: Any,
+    sp_inputs: Sequence[SparseTensor],
     name: str | None = None,
     expand_nonconcat_dim: bool = False,
     concat_dim: int | None = None,
@@ -275,7 +278,7 @@ def _concatenated_dims(shapes: Sequence[Dims], axis: int) -> Dims:
 
 @op("SparseWidenShapes", "shapes: N*int64 -> output: N*int64", infer=lambda node: [t.dims for t in node.inputs],
     gradient=None)  # fmt: skip
-def widened_shapes(ctx, shapes, *, axis: int):
+def widened_shapes(ctx: OpContext, shapes: Array, *, axis: int) -> list[Result]:
     """The shapes with every size but that of `axis` raised to the greatest.
 
     `N*[rank] int64 -> N*[rank] int64`
@@ -297,7 +300,9 @@ def _split_shapes(node: Operation) -> list[Dims]:
 
 @op("SparseSplit", "split_dim: int64, indices: int64, values: T, shape: int64 -> output_indices: num_split*int64, "
     "output_values: num_split*T, output_shape: num_split*int64", infer=_split_shapes, gradient=None)  # fmt: skip
-def sparse_split_node(ctx, split_dim, indices, values, shape, *, num_split: int):
+def sparse_split_node(
+    ctx: OpContext, split_dim: Array, indices: Array, values: Array, shape: Array, *, num_split: int
+) -> Array:
     """Parts along a dimension; the first ones are longer by one when the size does not divide.
 
     `scalar int64, [n, rank] int64, [n], [rank] int64 -> num_split*[m, rank] int64, num_split*[m],
@@ -324,8 +329,8 @@ def sparse_split_node(ctx, split_dim, indices, values, shape, *, num_split: int)
 
 
 def sparse_split(
-    keyword_required: Any = None, sp_input: Any = None, num_split: int | None = None, axis: Any = None,
-    name: str | None = None, split_dim: Any = None,
+    keyword_required: object = None, sp_input: SparseTensor | None = None, num_split: int | None = None,
+    axis: AxisLike | None = None, name: str | None = None, split_dim: TensorLike | None = None,
 ) -> list[SparseTensor]:  # fmt: skip
     """Split along `axis` into `num_split` parts; the first ones are longer when the size does not divide."""
     if keyword_required is not None:
@@ -340,7 +345,7 @@ def sparse_split(
     return [SparseTensor(*parts) for parts in zip(indices, values, shapes, strict=True)]
 
 
-def _inside(indices: Any, start: Any, size: Any) -> Any:
+def _inside(indices: Array, start: Array, size: Array) -> Array:
     return ((indices >= start) & (indices < start + size)).all(1)
 
 
@@ -350,7 +355,9 @@ def _sparse_slice_gradient(node: Operation, i: Tensor, grad: Tensor, s: Tensor) 
 
 @op("SparseSlice", "indices: int64, values: T, shape: int64, start: int64, size: int64 -> output_indices: int64, "
     "output_values: T, output_shape: int64", infer=_unknown_count, gradient=_sparse_slice_gradient)  # fmt: skip
-def sparse_slice_node(ctx, indices, values, shape, start, size):
+def sparse_slice_node(
+    ctx: OpContext, indices: Array, values: Array, shape: Array, start: Array, size: Array
+) -> tuple[Result, Result, Result]:
     """The elements inside a block, their positions counted from its corner.
 
     `[n, rank] int64, [n], [rank] int64, [rank] int64, [rank] int64 -> [m, rank] int64, [m], [rank] int64`
@@ -362,7 +369,9 @@ def sparse_slice_node(ctx, indices, values, shape, start, size):
 @op("SparseSliceGrad", "backprop_val_grad: T, input_indices: int64, input_start: int64, output_indices: int64 -> "
     "val_grad: T", gradient=None,
     infer=lambda node: [None if node.inputs[1].dims is None else node.inputs[1].dims[:1]])  # fmt: skip
-def sparse_slice_grad(ctx, backprop_val_grad, input_indices, input_start, output_indices):
+def sparse_slice_grad(
+    ctx: OpContext, backprop_val_grad: Array, input_indices: Array, input_start: Array, output_indices: Array
+) -> Result:
     """The gradients of the elements inside the block, zeros for the others.
 
     `[m], [n, rank] int64, [rank] int64, [m, rank] int64 -> [n]`
@@ -376,7 +385,7 @@ def sparse_slice_grad(ctx, backprop_val_grad, input_indices, input_start, output
     return result
 
 
-def sparse_slice(sp_input: Any, start: Any, size: Any, name: str | None = None) -> SparseTensor:
+def sparse_slice(sp_input: SparseTensor, start: TensorLike, size: TensorLike, name: str | None = None) -> SparseTensor:
     """The block of `size` that begins at `start`."""
     sparse = as_sparse(sp_input)
     with get_default_graph().name_scope(name or "SparseSlice"):
@@ -392,7 +401,7 @@ def _filled_shapes(node: Operation) -> list[Dims]:
     return [(None, _columns(node)), (None,), (None if shape is None else int(shape[0]),), count]
 
 
-def _filled_gradient(node: Operation, *grads: Any) -> list[Any]:
+def _filled_gradient(node: Operation, *grads: Tensor | None) -> list[Any]:
     values_grad = filled_gradients(node, grads)[1]
     values, default = sparse_fill_empty_rows_grad(node.outputs[3], values_grad)
     return [None, values, None, default]
@@ -401,7 +410,9 @@ def _filled_gradient(node: Operation, *grads: Any) -> list[Any]:
 @op("SparseFillEmptyRows", "indices: int64, values: T, dense_shape: int64, default_value: T -> output_indices: int64, "
     "output_values: T, empty_row_indicator: bool, reverse_index_map: int64", infer=_filled_shapes,
     gradient=_filled_gradient)  # fmt: skip
-def sparse_fill_empty_rows_node(ctx, indices, values, dense_shape, default_value):
+def sparse_fill_empty_rows_node(
+    ctx: OpContext, indices: Array, values: Array, dense_shape: Array, default_value: Array
+) -> tuple[Result, Result, Result, Result]:
     """The elements with the default in the first column of each row that had none.
 
     `[n, rank] int64, [n], [rank] int64, scalar -> [m, rank] int64, [m], [rows] bool, [n] int64`
@@ -423,7 +434,7 @@ def sparse_fill_empty_rows_node(ctx, indices, values, dense_shape, default_value
 
 @op("SparseFillEmptyRowsGrad", "reverse_index_map: int64, grad_values: T -> d_values: T, d_default_value: T",
     infer=lambda node: [node.inputs[0].dims, ()], gradient=None)  # fmt: skip
-def sparse_fill_empty_rows_grad(ctx, reverse_index_map, grad_values):
+def sparse_fill_empty_rows_grad(ctx: OpContext, reverse_index_map: Array, grad_values: Array) -> tuple[Result, Result]:
     """The gradients of the elements, and the sum of those of the filled rows.
 
     `[n] int64, [m] -> [n], scalar`
@@ -434,7 +445,9 @@ def sparse_fill_empty_rows_grad(ctx, reverse_index_map, grad_values):
     return kept, grad_values[rest].sum(dtype=grad_values.dtype)
 
 
-def sparse_fill_empty_rows(sp_input: Any, default_value: Any, name: str | None = None) -> tuple[SparseTensor, Tensor]:
+def sparse_fill_empty_rows(
+    sp_input: SparseTensor, default_value: TensorLike, name: str | None = None
+) -> tuple[SparseTensor, Tensor]:
     """Put `default_value` at column 0 of each row without elements; also gives which rows those were."""
     sparse = as_sparse(sp_input)
     with get_default_graph().name_scope(name or "SparseFillEmptyRows"):
@@ -445,14 +458,14 @@ def sparse_fill_empty_rows(sp_input: Any, default_value: Any, name: str | None =
 
 @op("SparseTightShape", "indices: int64, shape: int64 -> output: int64", infer=lambda node: [node.inputs[1].dims],
     gradient=not_differentiable)  # fmt: skip
-def tight_shape(ctx, indices, shape):
+def tight_shape(ctx: OpContext, indices: Array, shape: Array) -> Result:
     """The least shape that holds all positions: `[n, rank] int64, [rank] int64 -> [rank] int64`."""
     return indices.max(0) + 1 if len(indices) else np.zeros_like(shape)
 
 
 @op("SparseCheckShape", "shape: int64, new_shape: int64 -> output: int64", infer=lambda node: [node.inputs[1].dims],
     gradient=None)  # fmt: skip
-def checked_shape(ctx, shape, new_shape):
+def checked_shape(ctx: OpContext, shape: Array, new_shape: Array) -> Result:
     """The new shape, which must be nowhere smaller than the old one.
 
     `[rank] int64, [rank] int64 -> [rank] int64`
@@ -464,7 +477,7 @@ def checked_shape(ctx, shape, new_shape):
     return new_shape
 
 
-def sparse_reset_shape(sp_input: Any, new_shape: Any = None) -> SparseTensor:
+def sparse_reset_shape(sp_input: SparseTensor, new_shape: TensorLike | None = None) -> SparseTensor:
     """The same elements in a larger shape, or in the least one that holds them."""
     sparse = as_sparse(sp_input)
     if new_shape is None:
@@ -478,7 +491,7 @@ def sparse_reset_shape(sp_input: Any, new_shape: Any = None) -> SparseTensor:
     return SparseTensor(sparse.indices, sparse.values, dense_shape)
 
 
-def _check_larger(old: TensorShape, sizes: Any) -> None:
+def _check_larger(old: TensorShape, sizes: Array) -> None:
     if old.ndims != len(sizes):
         raise ValueError(f"Shapes {old} and {tuple(sizes.tolist())} must have the same rank")
     if any(a > b for a, b in zip(old.as_list(), sizes.tolist(), strict=True)):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from weft.framework import dtypes
+from weft.framework.aliases import DTypeLike, TensorLike
 from weft.framework.operation import Tensor
 from weft.framework.sparse_tensor import SparseTensor
 from weft.framework.tensor_conversion import convert_to_tensor
@@ -22,7 +23,7 @@ from weft.ops.math.comparison import minimum, not_equal
 from weft.ops.sparse.layout import as_sparse, sparse_reshape
 
 
-def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:
+def from_dense(tensor: TensorLike, name: str | None = None) -> SparseTensor:
     """The elements of a tensor that are not zero (for strings, not empty) as a SparseTensor."""
     with input_scope(name, "dense_to_sparse", (tensor,)):
         dense = convert_to_tensor(tensor)
@@ -32,7 +33,12 @@ def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:
         return SparseTensor(indices, gather_nd_node(dense, indices), shape_internal(dense, out_type=dtypes.int64))
 
 
-def sparse_eye(num_rows: Any, num_columns: Any = None, dtype: Any = dtypes.float32, name: str | None = None) -> SparseTensor:
+def sparse_eye(
+    num_rows: TensorLike | None,
+    num_columns: TensorLike | None = None,
+    dtype: DTypeLike = dtypes.float32,
+    name: str | None = None,
+) -> SparseTensor:
     """A unit matrix as a SparseTensor."""
     with input_scope(name, "eye", (num_rows, num_columns)):
         rows = cast(convert_to_tensor(num_rows), dtypes.int64)
@@ -42,14 +48,14 @@ def sparse_eye(num_rows: Any, num_columns: Any = None, dtype: Any = dtypes.float
         return SparseTensor(stack([places, places], 1), ones(expand_dims(count, 0), dtype), stack([rows, columns]))
 
 
-def sparse_expand_dims(sp_input: Any, axis: Any = None, name: str | None = None) -> SparseTensor:
+def sparse_expand_dims(sp_input: SparseTensor, axis: TensorLike | None = None, name: str | None = None) -> SparseTensor:
     """The SparseTensor with a dimension of size 1 put in at `axis`, by default as the last one.
 
     Raises:
         ValueError: there is no such place.
     """
     sparse = as_sparse(sp_input)
-    place = -1 if axis is None else axis
+    place: Any = -1 if axis is None else axis
     rank = rank_of_sparse(sparse)
     with input_scope(name, "expand_dims", (sparse.values,)):
         if rank is not None and isinstance(place, int) and not -rank - 1 <= place <= rank:

@@ -8,7 +8,9 @@ import numpy as np
 
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
+from weft.framework.aliases import Array, Gradients, Result, TensorLike
 from weft.framework.constant_value import constant_value
+from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_shape import Dims
 from weft.ops.array.gather_scatter import check_indices, gather_v2_node
@@ -40,12 +42,12 @@ def _shape(node: Operation) -> list[Dims]:
     return [(None, *data.dims[1:])]
 
 
-def _weights(segment_ids: Any, count: int, power: float) -> Any:
+def _weights(segment_ids: Array, count: int, power: float) -> Array:
     sizes = np.maximum(np.bincount(segment_ids, minlength=count), 1)
     return sizes.astype(np.float64) ** -power
 
 
-def _reduced(data: Any, indices: Any, segment_ids: Any, num_segments: Any, power: float) -> Any:
+def _reduced(data: Array, indices: Array, segment_ids: Array, num_segments: Array, power: float) -> Array:
     """Sums of gathered rows, each divided by the number of rows to the power given."""
     check_indices(indices, data.shape[0])
     found = segment_count(segment_ids)
@@ -60,14 +62,14 @@ def _reduced(data: Any, indices: Any, segment_ids: Any, num_segments: Any, power
     return result
 
 
-def _first_size(tensor: Tensor) -> Any:
+def _first_size(tensor: Tensor) -> Array:
     dims = tensor.dims
     if dims is not None and dims[0] is not None:
         return np.int32(dims[0])
     return strided_slice(shape_internal(tensor), [0], [1], shrink_axis_mask=1)
 
 
-def _sum_gradient(node: Operation, grad: Any) -> list[Any]:
+def _sum_gradient(node: Operation, grad: Tensor) -> Gradients:
     data, indices, ids = node.inputs[:3]
     rows = gather_v2_node(grad, ids, 0)
     return [unsorted_segment_sum(rows, indices, _first_size(data)), *[None] * (len(node.inputs) - 1)]
@@ -75,7 +77,9 @@ def _sum_gradient(node: Operation, grad: Any) -> list[Any]:
 
 @op("SparseSegmentSum", _SIGNATURE, infer=_shape, gradient=_sum_gradient, types={"T": REAL, **_TYPES},
     defaults=_DEFAULTS)  # fmt: skip
-def sparse_segment_sum_node(ctx, data, indices, segment_ids, *, sparse_gradient: bool = False):
+def sparse_segment_sum_node(
+    ctx: OpContext, data: Array, indices: Array, segment_ids: Array, *, sparse_gradient: bool = False
+) -> Result:
     """For each segment, the sum of the rows of `data` at its indices.
 
     `[rows, *inner], [n], [n] -> [segments, *inner]`
@@ -85,7 +89,9 @@ def sparse_segment_sum_node(ctx, data, indices, segment_ids, *, sparse_gradient:
 
 @op("SparseSegmentSumWithNumSegments", _COUNTED, infer=_shape, gradient=_sum_gradient,
     types={"T": REAL, **_COUNTED_TYPES}, defaults=_COUNTED_DEFAULTS)  # fmt: skip
-def sparse_segment_sum_counted(ctx, data, indices, segment_ids, num_segments, *, sparse_gradient: bool = False):
+def sparse_segment_sum_counted(
+    ctx: OpContext, data: Array, indices: Array, segment_ids: Array, num_segments: Array, *, sparse_gradient: bool = False
+) -> Result:
     """SparseSegmentSum with the number of segments given.
 
     `[rows, *inner], [n], [n], scalar -> [segments, *inner]`
@@ -93,7 +99,7 @@ def sparse_segment_sum_counted(ctx, data, indices, segment_ids, num_segments, *,
     return _reduced(data, indices, segment_ids, num_segments, 0)
 
 
-def _mean_gradient(node: Operation, grad: Any) -> list[Any]:
+def _mean_gradient(node: Operation, grad: Tensor) -> Gradients:
     data, indices, ids = node.inputs[:3]
     first = sparse_segment_mean_grad(grad, indices, ids, _first_size(data))
     return [first, *[None] * (len(node.inputs) - 1)]
@@ -101,7 +107,9 @@ def _mean_gradient(node: Operation, grad: Any) -> list[Any]:
 
 @op("SparseSegmentMean", _SIGNATURE, infer=_shape, gradient=_mean_gradient, types={"T": FLOATS, **_TYPES},
     defaults=_DEFAULTS)  # fmt: skip
-def sparse_segment_mean_node(ctx, data, indices, segment_ids, *, sparse_gradient: bool = False):
+def sparse_segment_mean_node(
+    ctx: OpContext, data: Array, indices: Array, segment_ids: Array, *, sparse_gradient: bool = False
+) -> Result:
     """For each segment, the mean of the rows of `data` at its indices.
 
     `[rows, *inner], [n], [n] -> [segments, *inner]`
@@ -111,7 +119,9 @@ def sparse_segment_mean_node(ctx, data, indices, segment_ids, *, sparse_gradient
 
 @op("SparseSegmentMeanWithNumSegments", _COUNTED, infer=_shape, gradient=_mean_gradient,
     types={"T": FLOATS, **_COUNTED_TYPES}, defaults=_COUNTED_DEFAULTS)  # fmt: skip
-def sparse_segment_mean_counted(ctx, data, indices, segment_ids, num_segments, *, sparse_gradient: bool = False):
+def sparse_segment_mean_counted(
+    ctx: OpContext, data: Array, indices: Array, segment_ids: Array, num_segments: Array, *, sparse_gradient: bool = False
+) -> Result:
     """SparseSegmentMean with the number of segments given.
 
     `[rows, *inner], [n], [n], scalar -> [segments, *inner]`
@@ -119,7 +129,7 @@ def sparse_segment_mean_counted(ctx, data, indices, segment_ids, num_segments, *
     return _reduced(data, indices, segment_ids, num_segments, 1)
 
 
-def _sqrt_n_gradient(node: Operation, grad: Any) -> list[Any]:
+def _sqrt_n_gradient(node: Operation, grad: Tensor) -> Gradients:
     data, indices, ids = node.inputs[:3]
     first = sparse_segment_sqrt_n_grad(grad, indices, ids, _first_size(data))
     return [first, *[None] * (len(node.inputs) - 1)]
@@ -127,7 +137,9 @@ def _sqrt_n_gradient(node: Operation, grad: Any) -> list[Any]:
 
 @op("SparseSegmentSqrtN", _SIGNATURE, infer=_shape, gradient=_sqrt_n_gradient, types={"T": FLOATS, **_TYPES},
     defaults=_DEFAULTS)  # fmt: skip
-def sparse_segment_sqrt_n_node(ctx, data, indices, segment_ids, *, sparse_gradient: bool = False):
+def sparse_segment_sqrt_n_node(
+    ctx: OpContext, data: Array, indices: Array, segment_ids: Array, *, sparse_gradient: bool = False
+) -> Result:
     """For each segment, the sum of the rows of `data` at its indices over the square root of their number.
 
     `[rows, *inner], [n], [n] -> [segments, *inner]`
@@ -137,7 +149,9 @@ def sparse_segment_sqrt_n_node(ctx, data, indices, segment_ids, *, sparse_gradie
 
 @op("SparseSegmentSqrtNWithNumSegments", _COUNTED, infer=_shape, gradient=_sqrt_n_gradient,
     types={"T": FLOATS, **_COUNTED_TYPES}, defaults=_COUNTED_DEFAULTS)  # fmt: skip
-def sparse_segment_sqrt_n_counted(ctx, data, indices, segment_ids, num_segments, *, sparse_gradient: bool = False):
+def sparse_segment_sqrt_n_counted(
+    ctx: OpContext, data: Array, indices: Array, segment_ids: Array, num_segments: Array, *, sparse_gradient: bool = False
+) -> Result:
     """SparseSegmentSqrtN with the number of segments given.
 
     `[rows, *inner], [n], [n], scalar -> [segments, *inner]`
@@ -153,7 +167,7 @@ def _spread_shape(node: Operation) -> list[Dims]:
     return [None if dims is None else (None if rows is None else int(rows), *dims[1:])]
 
 
-def _spread(grad: Any, indices: Any, segment_ids: Any, rows: Any, power: float) -> Any:
+def _spread(grad: Array, indices: Array, segment_ids: Array, rows: Array, power: float) -> Array:
     weights = _weights(segment_ids, grad.shape[0], power).astype(grad.dtype)
     scaled = grad * weights.reshape((-1,) + (1,) * (grad.ndim - 1))
     result = np.zeros((int(rows), *grad.shape[1:]), grad.dtype)
@@ -163,7 +177,7 @@ def _spread(grad: Any, indices: Any, segment_ids: Any, rows: Any, power: float) 
 
 @op("SparseSegmentSumGrad", _GRADIENT, infer=_spread_shape, gradient=None, types={"T": FLOATS, **_TYPES},
     defaults=_DEFAULTS)  # fmt: skip
-def sparse_segment_sum_grad(ctx, grad, indices, segment_ids, output_dim0):
+def sparse_segment_sum_grad(ctx: OpContext, grad: Array, indices: Array, segment_ids: Array, output_dim0: Array) -> Result:
     """The gradient of SparseSegmentSum for its data.
 
     `[segments, *inner], [n], [n], scalar int32 -> [rows, *inner]`
@@ -173,7 +187,7 @@ def sparse_segment_sum_grad(ctx, grad, indices, segment_ids, output_dim0):
 
 @op("SparseSegmentMeanGrad", _GRADIENT, infer=_spread_shape, gradient=None, types={"T": FLOATS, **_TYPES},
     defaults=_DEFAULTS)  # fmt: skip
-def sparse_segment_mean_grad(ctx, grad, indices, segment_ids, output_dim0):
+def sparse_segment_mean_grad(ctx: OpContext, grad: Array, indices: Array, segment_ids: Array, output_dim0: Array) -> Result:
     """The gradient of SparseSegmentMean for its data.
 
     `[segments, *inner], [n], [n], scalar int32 -> [rows, *inner]`
@@ -183,7 +197,7 @@ def sparse_segment_mean_grad(ctx, grad, indices, segment_ids, output_dim0):
 
 @op("SparseSegmentSqrtNGrad", _GRADIENT, infer=_spread_shape, gradient=None, types={"T": FLOATS, **_TYPES},
     defaults=_DEFAULTS)  # fmt: skip
-def sparse_segment_sqrt_n_grad(ctx, grad, indices, segment_ids, output_dim0):
+def sparse_segment_sqrt_n_grad(ctx: OpContext, grad: Array, indices: Array, segment_ids: Array, output_dim0: Array) -> Result:
     """The gradient of SparseSegmentSqrtN for its data.
 
     `[segments, *inner], [n], [n], scalar int32 -> [rows, *inner]`
@@ -194,26 +208,42 @@ def sparse_segment_sqrt_n_grad(ctx, grad, indices, segment_ids, output_dim0):
 # The functions of the API.
 
 
-def _call(nodes: tuple[Any, Any], inputs: tuple[Any, Any, Any], name: str | None, num_segments: Any) -> Tensor:
+def _call(nodes: tuple[Any, Any], inputs: tuple[Any, Any, Any], name: str | None, num_segments: TensorLike | None) -> Tensor:
     if num_segments is None:
         return nodes[0](*inputs, name=name)
     return nodes[1](*inputs, num_segments, name=name)
 
 
-def sparse_segment_sum(data: Any, indices: Any, segment_ids: Any, name: str | None = None, num_segments: Any = None) -> Tensor:
+def sparse_segment_sum(
+    data: TensorLike,
+    indices: TensorLike,
+    segment_ids: TensorLike,
+    name: str | None = None,
+    num_segments: TensorLike | None = None,
+) -> Tensor:
     """For each segment, the sum of the rows of `data` at its indices; `num_segments` may add empty ones at the end."""
     nodes = sparse_segment_sum_node, sparse_segment_sum_counted
     return _call(nodes, (data, indices, segment_ids), name, num_segments)
 
 
-def sparse_segment_mean(data: Any, indices: Any, segment_ids: Any, name: str | None = None, num_segments: Any = None) -> Tensor:
+def sparse_segment_mean(
+    data: TensorLike,
+    indices: TensorLike,
+    segment_ids: TensorLike,
+    name: str | None = None,
+    num_segments: TensorLike | None = None,
+) -> Tensor:
     """For each segment, the mean of the rows of `data` at its indices; `num_segments` may add empty ones at the end."""
     nodes = sparse_segment_mean_node, sparse_segment_mean_counted
     return _call(nodes, (data, indices, segment_ids), name, num_segments)
 
 
 def sparse_segment_sqrt_n(
-    data: Any, indices: Any, segment_ids: Any, name: str | None = None, num_segments: Any = None
+    data: TensorLike,
+    indices: TensorLike,
+    segment_ids: TensorLike,
+    name: str | None = None,
+    num_segments: TensorLike | None = None,
 ) -> Tensor:
     """For each segment, the sum of the rows of `data` at its indices over the square root of their number."""
     nodes = sparse_segment_sqrt_n_node, sparse_segment_sqrt_n_counted

@@ -9,7 +9,9 @@ from tensorboard.compat.proto import tensor_pb2
 
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
+from weft.framework.aliases import Array, DTypeLike, Result, TensorLike
 from weft.framework.dtypes import DType
+from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
 from weft.framework.sparse_tensor import SparseTensor
 from weft.framework.tensor_shape import Dims
@@ -18,24 +20,26 @@ from weft.ops.declaration import op
 from weft.ops.sparse.layout import as_sparse
 
 
-def _texts(*arrays: Any) -> Any:
+def _texts(*arrays: object) -> Array:
     row = np.empty(len(arrays), object)
     row[:] = [make_tensor_proto(array).SerializeToString() for array in arrays]
     return row
 
 
-def _array(text: bytes) -> Any:
+def _array(text: bytes) -> Array:
     return make_ndarray(tensor_pb2.TensorProto.FromString(text))
 
 
 @op("SerializeSparse", "sparse_indices: int64, sparse_values: T, sparse_shape: int64 -> serialized_sparse: out_type",
     infer=lambda node: [(3,)], gradient=None, types={"out_type": (dtypes.string, dtypes.variant)})  # fmt: skip
-def serialize_sparse_node(ctx, sparse_indices, sparse_values, sparse_shape, *, out_type: DType = dtypes.string):
+def serialize_sparse_node(
+    ctx: OpContext, sparse_indices: Array, sparse_values: Array, sparse_shape: Array, *, out_type: DType = dtypes.string
+) -> Result:
     """Indices, values and shape, each as a string: `[n, rank] int64, [n], [rank] int64 -> [3]`."""
     return _texts(sparse_indices, sparse_values, sparse_shape)
 
 
-def serialize_sparse(sp_input: Any, name: str | None = None, out_type: Any = dtypes.string) -> Tensor:
+def serialize_sparse(sp_input: SparseTensor, name: str | None = None, out_type: DTypeLike = dtypes.string) -> Tensor:
     """A sparse tensor as three strings."""
     sparse = as_sparse(sp_input)
     return serialize_sparse_node(sparse.indices, sparse.values, sparse.dense_shape, out_type=out_type, name=name)
@@ -43,7 +47,9 @@ def serialize_sparse(sp_input: Any, name: str | None = None, out_type: Any = dty
 
 @op("SerializeManySparse", "sparse_indices: int64, sparse_values: T, sparse_shape: int64 -> serialized_sparse: out_type",
     infer=lambda node: [(None, 3)], gradient=None, types={"out_type": (dtypes.string, dtypes.variant)})  # fmt: skip
-def serialize_many_sparse_node(ctx, sparse_indices, sparse_values, sparse_shape, *, out_type: DType = dtypes.string):
+def serialize_many_sparse_node(
+    ctx: OpContext, sparse_indices: Array, sparse_values: Array, sparse_shape: Array, *, out_type: DType = dtypes.string
+) -> Result:
     """Indices, values and shape of each entry along the first dimension as strings.
 
     `[n, rank] int64, [n], [rank] int64 -> [batch, 3]`
@@ -57,7 +63,7 @@ def serialize_many_sparse_node(ctx, sparse_indices, sparse_values, sparse_shape,
     return np.stack(rows) if rows else np.empty((0, 3), object)
 
 
-def serialize_many_sparse(sp_input: Any, name: str | None = None, out_type: Any = dtypes.string) -> Tensor:
+def serialize_many_sparse(sp_input: SparseTensor, name: str | None = None, out_type: DTypeLike = dtypes.string) -> Tensor:
     """A minibatch of sparse tensors as three strings for each entry."""
     sparse = as_sparse(sp_input)
     return serialize_many_sparse_node(sparse.indices, sparse.values, sparse.dense_shape, out_type=out_type, name=name)
@@ -69,7 +75,7 @@ def _unknown_parts(node: Operation) -> list[Dims]:
 
 @op("DeserializeManySparse", "serialized_sparse: string -> sparse_indices: int64, sparse_values: dtype, sparse_shape: int64",
     infer=_unknown_parts, gradient=None)  # fmt: skip
-def deserialize_many_sparse_node(ctx, serialized_sparse, *, dtype: DType):
+def deserialize_many_sparse_node(ctx: OpContext, serialized_sparse: Array, *, dtype: DType) -> tuple[Result, Result, Result]:
     """The sparse tensors of all rows together, along a new first dimension.
 
     `[batch, 3] string -> [n, rank] int64, [n], [rank] int64`
@@ -102,7 +108,7 @@ def deserialize_many_sparse_node(ctx, serialized_sparse, *, dtype: DType):
 
 
 def deserialize_many_sparse(
-    serialized_sparse: Any, dtype: Any, rank: int | None = None, name: str | None = None
+    serialized_sparse: TensorLike, dtype: DTypeLike, rank: int | None = None, name: str | None = None
 ) -> SparseTensor:
     """The minibatch of sparse tensors that rows of three strings hold; `rank` is that of one entry."""
     indices, values, shape = deserialize_many_sparse_node(serialized_sparse, dtype=dtype, name=name)

@@ -9,6 +9,8 @@ import numpy as np
 
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
+from weft.framework.aliases import Array, Result, TensorLike
+from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
 from weft.framework.sparse_tensor import SparseTensor, convert_to_tensor_or_sparse_tensor
 from weft.framework.tensor_shape import Dims, merge_dims
@@ -65,13 +67,13 @@ def _sparse_sparse_shapes(node: Operation) -> list[Dims]:
     return _shapes(_rank_of_group(_rank_of_sparse(node.inputs[2]), _rank_of_sparse(node.inputs[5])))
 
 
-def _dense_groups(values: Any) -> _Groups:
+def _dense_groups(values: Array) -> _Groups:
     if values.ndim < 2:
         raise InvalidArgumentError(None, None, f"Invalid rank {values.ndim}: sets are the rows of tensors of rank 2 or more")
     return {place: set(values[place].tolist()) for place in np.ndindex(*values.shape[:-1])}
 
 
-def _sparse_groups(indices: Any, values: Any, shape: Any, validate: bool) -> _Groups:
+def _sparse_groups(indices: Array, values: Array, shape: Array, validate: bool) -> _Groups:
     if validate:
         check_order(indices, tuple(int(size) for size in shape))
     groups: _Groups = {}
@@ -80,7 +82,7 @@ def _sparse_groups(indices: Any, values: Any, shape: Any, validate: bool) -> _Gr
     return groups
 
 
-def _combined(a: _Groups, b: _Groups, shape_a: Any, shape_b: Any, operation: str, dtype: Any) -> tuple[Any, Any, Any]:
+def _combined(a: _Groups, b: _Groups, shape_a: Array, shape_b: Array, operation: str, dtype: Array) -> tuple[Any, Any, Any]:
     lead_a, lead_b = tuple(int(size) for size in shape_a[:-1]), tuple(int(size) for size in shape_b[:-1])
     if lead_a != lead_b:
         raise InvalidArgumentError(None, None, f"Mismatched group shapes: {list(lead_a)} and {list(lead_b)}")
@@ -97,7 +99,9 @@ def _combined(a: _Groups, b: _Groups, shape_a: Any, shape_b: Any, operation: str
 
 
 @op("DenseToDenseSetOperation", f"set1: T, set2: T -> {_RESULTS}", infer=_dense_dense_shapes, gradient=None, types=_TYPES)
-def dense_to_dense_set_operation(ctx, set1, set2, *, set_operation: str, validate_indices: bool = True):
+def dense_to_dense_set_operation(
+    ctx: OpContext, set1: Array, set2: Array, *, set_operation: str, validate_indices: bool = True
+) -> tuple[Result, Result, Result]:
     """Each set of the first tensor combined with that of the second.
 
     `[*groups, n], [*groups, m] -> [k, rank] int64, [k], [rank] int64`
@@ -109,8 +113,15 @@ def dense_to_dense_set_operation(ctx, set1, set2, *, set_operation: str, validat
 @op("DenseToSparseSetOperation", f"set1: T, set2_indices: int64, set2_values: T, set2_shape: int64 -> {_RESULTS}",
     infer=_dense_sparse_shapes, gradient=None, types=_TYPES)  # fmt: skip
 def dense_to_sparse_set_operation(
-    ctx, set1, set2_indices, set2_values, set2_shape, *, set_operation: str, validate_indices: bool = True
-):
+    ctx: OpContext,
+    set1: Array,
+    set2_indices: Array,
+    set2_values: Array,
+    set2_shape: Array,
+    *,
+    set_operation: str,
+    validate_indices: bool = True,
+) -> tuple[Result, Result, Result]:
     """Each set of a tensor combined with that of a SparseTensor.
 
     `[*groups, n], [m, rank] int64, [m], [rank] int64 -> [k, rank] int64, [k], [rank] int64`
@@ -122,9 +133,9 @@ def dense_to_sparse_set_operation(
 @op("SparseToSparseSetOperation", "set1_indices: int64, set1_values: T, set1_shape: int64, set2_indices: int64, "
     f"set2_values: T, set2_shape: int64 -> {_RESULTS}", infer=_sparse_sparse_shapes, gradient=None, types=_TYPES)  # fmt: skip
 def sparse_to_sparse_set_operation(
-    ctx, set1_indices, set1_values, set1_shape, set2_indices, set2_values, set2_shape, *, set_operation: str,
-    validate_indices: bool = True,
-):  # fmt: skip
+    ctx: OpContext, set1_indices: Array, set1_values: Array, set1_shape: Array, set2_indices: Array,
+    set2_values: Array, set2_shape: Array, *, set_operation: str, validate_indices: bool = True,
+) -> tuple[Result, Result, Result]:  # fmt: skip
     """Each set of a SparseTensor combined with that of another.
 
     `[n, rank] int64, [n], [rank] int64, [m, rank] int64, [m], [rank] int64 -> [k, rank] int64, [k], [rank]
@@ -142,7 +153,9 @@ def _size_shape(node: Operation) -> list[Dims]:
 
 @op("SetSize", "set_indices: int64, set_values: T, set_shape: int64 -> size: int32", infer=_size_shape, gradient=None,
     types=_TYPES)  # fmt: skip
-def set_size_node(ctx, set_indices, set_values, set_shape, *, validate_indices: bool = True):
+def set_size_node(
+    ctx: OpContext, set_indices: Array, set_values: Array, set_shape: Array, *, validate_indices: bool = True
+) -> Result:
     """How many different elements each set has: `[n, rank] int64, [n], [rank] int64 -> [*groups] int32`."""
     sizes = np.zeros(tuple(int(size) for size in set_shape[:-1]), np.int32)
     for place, items in _sparse_groups(set_indices, set_values, set_shape, validate_indices).items():
@@ -176,7 +189,7 @@ def _set_operation(a: Any, b: Any, operation: str, validate_indices: bool) -> Sp
     return SparseTensor(*made)
 
 
-def set_size(a: Any, validate_indices: bool = True) -> Tensor:
+def set_size(a: TensorLike, validate_indices: bool = True) -> Tensor:
     """How many different elements each set along the last dimension of a SparseTensor has.
 
     Raises:

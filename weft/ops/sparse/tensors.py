@@ -8,6 +8,7 @@ import numpy as np
 
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
+from weft.framework.aliases import Array, ArrayModule, DTypeLike, Gradients, Result, ShapeLike, TensorLike
 from weft.framework.constant_value import constant_dims
 from weft.framework.graph import get_default_graph
 from weft.framework.indexed_slices import IndexedSlices
@@ -30,11 +31,11 @@ from weft.ops.math.reduce_functions import reduce_sum
 from weft.ops.sparse.layout import as_sparse, sparse_reorder
 
 
-def _table(indices: Any, rank: int) -> Any:
+def _table(indices: Array, rank: int) -> Array:
     return indices.reshape((-1, 1)) if indices.ndim <= 1 and rank == 1 else indices.reshape((-1, rank))
 
 
-def check_order(indices: Any, shape: tuple[int, ...]) -> None:
+def check_order(indices: TensorLike, shape: tuple[int, ...]) -> None:
     """InvalidArgumentError unless the positions lie inside the shape, in row-major order, each once."""
     table = _table(indices, len(shape))
     outside = ((table < 0) | (table >= np.array(shape))).any(1)
@@ -58,7 +59,7 @@ def _dense_shape(node: Operation) -> list[Dims]:
     return [constant_dims(node.inputs[1])]
 
 
-def _to_dense_gradient(node: Operation, grad: Any) -> list[Any]:
+def _to_dense_gradient(node: Operation, grad: Tensor) -> Gradients:
     indices, _, values, _ = node.inputs
     if rank_of(indices) == 0:
         indices = reshape(indices, [1, 1])
@@ -71,7 +72,15 @@ def _to_dense_gradient(node: Operation, grad: Any) -> list[Any]:
 
 @op("SparseToDense", "sparse_indices: Tindices, output_shape: Tindices, sparse_values: T, default_value: T -> dense: T",
     infer=_dense_shape, gradient=_to_dense_gradient, static=("output_shape",), types={"Tindices": INDEX})  # fmt: skip
-def sparse_to_dense_node(xp, sparse_indices, output_shape, sparse_values, default_value, *, validate_indices: bool = True):
+def sparse_to_dense_node(
+    xp: ArrayModule,
+    sparse_indices: Array,
+    output_shape: Array,
+    sparse_values: Array,
+    default_value: Array,
+    *,
+    validate_indices: bool = True,
+) -> Result:
     """The default value with the sparse values at their positions; one value may stand for all.
 
     `[n, rank], [rank], [n], scalar -> [*output_shape]`
@@ -89,10 +98,10 @@ def sparse_to_dense_node(xp, sparse_indices, output_shape, sparse_values, defaul
 
 
 def sparse_to_dense(
-    sparse_indices: Any,
-    output_shape: Any,
-    sparse_values: Any,
-    default_value: Any = 0,
+    sparse_indices: TensorLike,
+    output_shape: ShapeLike,
+    sparse_values: TensorLike,
+    default_value: TensorLike = 0,
     validate_indices: bool = True,
     name: str | None = None,
 ) -> Tensor:
@@ -112,7 +121,7 @@ def sparse_to_dense(
 
 
 def sparse_tensor_to_dense(
-    sp_input: Any, default_value: Any = None, validate_indices: bool = True, name: str | None = None
+    sp_input: SparseTensor, default_value: TensorLike | None = None, validate_indices: bool = True, name: str | None = None
 ) -> Tensor:
     """The dense form of a SparseTensor, with `default_value` (the type's zero) where it has no element."""
     sparse = as_sparse(sp_input)
@@ -122,7 +131,7 @@ def sparse_tensor_to_dense(
     )
 
 
-def sparse_placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> SparseTensor:
+def sparse_placeholder(dtype: DTypeLike, shape: ShapeLike = None, name: str | None = None) -> SparseTensor:
     """A SparseTensor that is fed as a SparseTensorValue or a triple of arrays.
 
     Args:
@@ -152,7 +161,7 @@ def sparse_placeholder(dtype: Any, shape: Any = None, name: str | None = None) -
     return result
 
 
-def sparse_to_indicator(sp_input: Any, vocab_size: int, name: str | None = None) -> Tensor:
+def sparse_to_indicator(sp_input: SparseTensor, vocab_size: int, name: str | None = None) -> Tensor:
     """Booleans that are true at `[..., v]` for each value v of the last dimension's ids."""
     sparse = as_sparse(sp_input)
     with get_default_graph().name_scope(name or "SparseToIndicator"):
@@ -163,7 +172,7 @@ def sparse_to_indicator(sp_input: Any, vocab_size: int, name: str | None = None)
 
 
 def sparse_merge(
-    sp_ids: Any, sp_values: Any, vocab_size: Any, name: str | None = None, already_sorted: bool = False
+    sp_ids: Any, sp_values: SparseTensor, vocab_size: Any, name: str | None = None, already_sorted: bool = False
 ) -> SparseTensor:
     """A SparseTensor of the values whose last coordinate is replaced by the ids, which are below `vocab_size`."""
     many = isinstance(sp_ids, list | tuple) and not hasattr(sp_ids, "dense_shape")
@@ -182,7 +191,7 @@ def sparse_merge(
         return merged if already_sorted else sparse_reorder(merged)
 
 
-def sparse_mask(a: IndexedSlices, mask_indices: Any, name: str | None = None) -> IndexedSlices:
+def sparse_mask(a: IndexedSlices, mask_indices: TensorLike, name: str | None = None) -> IndexedSlices:
     """The slices of `a` without those at `mask_indices`."""
     with get_default_graph().name_scope(name or "sparse_mask"):
         kept, positions = list_diff(a.indices, mask_indices)

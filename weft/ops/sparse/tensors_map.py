@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from weft.errors import InvalidArgumentError
+from weft.framework.aliases import Array, Result
 from weft.framework.dtypes import DType
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation
@@ -52,15 +53,25 @@ def _map(ctx: OpContext) -> SparseTensorsMap:
 
 @op("AddSparseToTensorsMap", "sparse_indices: int64, sparse_values: T, sparse_shape: int64 -> sparse_handle: int64",
     infer=scalar_shape, gradient=None, stateful=True)  # fmt: skip
-def add_sparse_to_tensors_map(ctx, sparse_indices, sparse_values, sparse_shape, *, container: str = "", shared_name: str = ""):
+def add_sparse_to_tensors_map(
+    ctx: OpContext,
+    sparse_indices: Array,
+    sparse_values: Array,
+    sparse_shape: Array,
+    *,
+    container: str = "",
+    shared_name: str = "",
+) -> Result:
     """Keep a sparse tensor; gives its number: `[n, rank] int64, [n], [rank] int64 -> scalar int64`."""
     return np.asarray(_map(ctx).add((sparse_indices, sparse_values, sparse_shape)), np.int64)
 
 
 @op("AddManySparseToTensorsMap", "sparse_indices: int64, sparse_values: T, sparse_shape: int64 -> sparse_handles: int64",
     infer=lambda node: [(None,)], gradient=None, stateful=True)  # fmt: skip
-def add_many_sparse_to_tensors_map(ctx, sparse_indices, sparse_values, sparse_shape, *, container: str = "",
-                                   shared_name: str = ""):  # fmt: skip
+def add_many_sparse_to_tensors_map(
+    ctx: OpContext, sparse_indices: Array, sparse_values: Array, sparse_shape: Array, *, container: str = "",
+    shared_name: str = "",
+) -> Result:  # fmt: skip
     """Keep the entries along the first dimension of a sparse tensor; gives their numbers.
 
     `[n, rank] int64, [n], [rank] int64 -> [batch] int64`
@@ -82,7 +93,9 @@ def _batched_shapes(node: Operation) -> list[Dims]:
 @op("TakeManySparseFromTensorsMap",
     "sparse_handles: int64 -> sparse_indices: int64, sparse_values: dtype, sparse_shape: int64", infer=_batched_shapes,
     gradient=None, stateful=True)  # fmt: skip
-def take_many_sparse_from_tensors_map(ctx, sparse_handles, *, dtype: DType, container: str = "", shared_name: str = ""):
+def take_many_sparse_from_tensors_map(
+    ctx: OpContext, sparse_handles: Array, *, dtype: DType, container: str = "", shared_name: str = ""
+) -> tuple[Result, Result, Result]:
     """The sparse tensors of some numbers together, along a new first dimension.
 
     `[batch] int64 -> [n, rank] int64, [n], [rank] int64`

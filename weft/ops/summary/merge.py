@@ -10,13 +10,16 @@ from google.protobuf.message import DecodeError
 from tensorboard.compat.proto import summary_pb2
 
 from weft.errors import InvalidArgumentError
+from weft.framework.aliases import Array, Result
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
+from weft.framework.op_context import OpContext
+from weft.framework.operation import Tensor
 from weft.ops.declaration import not_differentiable, op, scalar_shape
 
 
 @op("MergeSummary", "inputs: N*string -> summary: string", infer=scalar_shape, gradient=not_differentiable)
-def merge_summary(ctx, inputs):
+def merge_summary(ctx: OpContext, inputs: Array) -> Result:
     """The Summary with the values of all inputs; two values of one tag are an error.
 
     `N*[...] string -> scalar string`
@@ -36,14 +39,14 @@ def merge_summary(ctx, inputs):
     return as_string_scalar(merged.SerializeToString())
 
 
-def as_string_scalar(data: bytes) -> Any:
+def as_string_scalar(data: bytes) -> Array:
     """Bytes as a scalar string tensor's value."""
     array = np.empty((), np.object_)
     array[()] = data
     return array
 
 
-def merge(inputs: Sequence[Any], collections: Sequence[str] | None = None, name: str | None = None) -> Any:
+def merge(inputs: Sequence[Any], collections: Sequence[str] | None = None, name: str | None = None) -> Tensor:
     """One scalar string, the Summary with the values of all of `inputs`.
 
     Args:
@@ -57,7 +60,7 @@ def merge(inputs: Sequence[Any], collections: Sequence[str] | None = None, name:
     return merged
 
 
-def merge_all(key: str = GraphKeys.SUMMARIES, scope: str | None = None, name: str | None = None) -> Any:
+def merge_all(key: str = GraphKeys.SUMMARIES, scope: str | None = None, name: str | None = None) -> Tensor | None:
     """All summaries of the default graph merged, or None when there are none.
 
     Args:

@@ -5,16 +5,18 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from tensorboard.compat.proto import summary_pb2
 
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
+from weft.framework.aliases import Array, Result, TensorLike
 from weft.framework.collections import GraphKeys
 from weft.framework.dtypes import DType
 from weft.framework.graph import get_default_graph
+from weft.framework.op_context import OpContext
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_util import make_tensor_proto
@@ -29,11 +31,11 @@ _RED: Final = np.array([255, 0, 0, 255], np.uint8)
 _IMAGE_TYPES: Final = (dtypes.uint8, dtypes.float32, dtypes.float16, dtypes.float64)
 
 
-def _text(value: Any) -> str:
+def _text(value: Tensor) -> str:
     return bytes(value).decode("utf-8", "replace")
 
 
-def _serialized(*values: Any) -> Any:
+def _serialized(*values: object) -> Tensor:
     return as_string_scalar(summary_pb2.Summary(value=values).SerializeToString())
 
 
@@ -44,7 +46,7 @@ def _serialized(*values: Any) -> Any:
     gradient=not_differentiable,
     types={"T": REAL},
 )
-def scalar_summary(ctx, tags, values):
+def scalar_summary(ctx: OpContext, tags: Array, values: Array) -> Result:
     """One simple value for each tag: `[...] string, [...] -> scalar string`."""
     if tags.shape != values.shape and not (tags.size == 1 and values.size == 1):
         single = f" (tag '{_text(tags.item())}')" if tags.size == 1 else ""
@@ -58,7 +60,7 @@ def scalar_summary(ctx, tags, values):
 @op("HistogramSummary", "tag: string, values: T -> summary: string", infer=scalar_shape,
     gradient=not_differentiable, types={"T": REAL},
     defaults={"T": dtypes.float32})  # fmt: skip
-def histogram_summary(ctx, tag, values):
+def histogram_summary(ctx: OpContext, tag: Array, values: Array) -> Result:
     """A histogram of the values: `scalar string, [...] -> scalar string`."""
     name = _text(_single(tag))
     numbers = np.asarray(values, np.float64)
@@ -71,7 +73,7 @@ def histogram_summary(ctx, tag, values):
 
 @op("ImageSummary", "tag: string, tensor: T -> summary: string", infer=scalar_shape, gradient=not_differentiable,
     types={"T": _IMAGE_TYPES}, defaults={"T": dtypes.float32})  # fmt: skip
-def image_summary(ctx, tag, tensor, *, max_images: int = 3, bad_color: np.ndarray = _RED):
+def image_summary(ctx: OpContext, tag: Array, tensor: Array, *, max_images: int = 3, bad_color: np.ndarray = _RED) -> Result:
     """The first images of a batch as PNGs.
 
     `scalar string, [batch, height, width, channels] -> scalar string`
@@ -92,7 +94,7 @@ def image_summary(ctx, tag, tensor, *, max_images: int = 3, bad_color: np.ndarra
 
 @op("AudioSummaryV2", "tag: string, tensor: float32, sample_rate: float32 -> summary: string", infer=scalar_shape,
     gradient=not_differentiable)  # fmt: skip
-def audio_summary_v2(ctx, tag, tensor, sample_rate, *, max_outputs: int = 3):
+def audio_summary_v2(ctx: OpContext, tag: Array, tensor: Array, sample_rate: Array, *, max_outputs: int = 3) -> Result:
     """The first sounds of a batch as WAVs, of a sample rate in Hz; one channel needs no dimension.
 
     `scalar string, [batch, frames, channels] float32, scalar float32 -> scalar string`
@@ -113,14 +115,14 @@ def audio_summary_v2(ctx, tag, tensor, sample_rate, *, max_outputs: int = 3):
 
 @op("TensorSummaryV2", "tag: string, tensor: T, serialized_summary_metadata: string -> summary: string", infer=scalar_shape,
     gradient=not_differentiable)  # fmt: skip
-def tensor_summary_v2(ctx, tag, tensor, serialized_summary_metadata, *, T: DType):
+def tensor_summary_v2(ctx: OpContext, tag: Array, tensor: Array, serialized_summary_metadata: Array, *, T: DType) -> Result:
     """Any tensor, for a plugin of TensorBoard: `scalar string, [...], scalar string -> scalar string`."""
     metadata = summary_pb2.SummaryMetadata.FromString(_single(serialized_summary_metadata))
     proto = make_tensor_proto(tensor, dtype=T)
     return _serialized(summary_pb2.Summary.Value(tag=_text(_single(tag)), tensor=proto, metadata=metadata))
 
 
-def _single(value: Any) -> Any:
+def _single(value: Array) -> Array:
     if value.size != 1:
         raise InvalidArgumentError(None, None, f"expected a scalar, got shape {list(value.shape)}")
     return value.item()
@@ -150,7 +152,7 @@ def _collected(summary: Tensor, collections: Sequence[str] | None) -> Tensor:
     return summary
 
 
-def scalar(name: str, tensor: Any, collections: Sequence[str] | None = None, family: str | None = None) -> Tensor:
+def scalar(name: str, tensor: TensorLike, collections: Sequence[str] | None = None, family: str | None = None) -> Tensor:
     """A summary of one number.
 
     Args:
@@ -163,7 +165,7 @@ def scalar(name: str, tensor: Any, collections: Sequence[str] | None = None, fam
         return _collected(scalar_summary(tag, tensor, name=scope), collections)
 
 
-def histogram(name: str, values: Any, collections: Sequence[str] | None = None, family: str | None = None) -> Tensor:
+def histogram(name: str, values: TensorLike, collections: Sequence[str] | None = None, family: str | None = None) -> Tensor:
     """A summary of how many values there are of each size.
 
     Args:
@@ -177,7 +179,7 @@ def histogram(name: str, values: Any, collections: Sequence[str] | None = None, 
 
 
 def image(
-    name: str, tensor: Any, max_outputs: int = 3, collections: Sequence[str] | None = None, family: str | None = None
+    name: str, tensor: TensorLike, max_outputs: int = 3, collections: Sequence[str] | None = None, family: str | None = None
 ) -> Tensor:
     """A summary of images.
 
@@ -194,8 +196,8 @@ def image(
 
 def audio(
     name: str,
-    tensor: Any,
-    sample_rate: Any,
+    tensor: TensorLike,
+    sample_rate: TensorLike,
     max_outputs: int = 3,
     collections: Sequence[str] | None = None,
     family: str | None = None,
@@ -217,10 +219,10 @@ def audio(
 
 def tensor_summary(
     name: str,
-    tensor: Any,
+    tensor: TensorLike,
     summary_description: str | None = None,
     collections: Sequence[str] | None = None,
-    summary_metadata: Any = None,
+    summary_metadata: summary_pb2.SummaryMetadata | None = None,
     family: str | None = None,
     display_name: str | None = None,
 ) -> Tensor:
@@ -247,7 +249,7 @@ def tensor_summary(
         return _collected(made, collections)
 
 
-def text(name: str, tensor: Any, collections: Sequence[str] | None = None) -> Tensor:
+def text(name: str, tensor: TensorLike, collections: Sequence[str] | None = None) -> Tensor:
     """A summary of strings, which TensorBoard shows as Markdown.
 
     Raises:

@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from weft.framework.aliases import Array, ArrayModule
 from weft.ops.training.apply_descent import shrunk
 from weft.ops.training.update_rule import declare_rule
 
 
-def _adagrad(xp: Any, var: Any, accum: Any, grad: Any, *, lr: Any, update_slots: bool) -> tuple[Any, Any]:
+def _adagrad(xp: ArrayModule, var: Array, accum: Array, grad: Array, *, lr: Array, update_slots: bool) -> tuple[Array, Array]:
     """`accum += grad^2; var -= lr * grad / sqrt(accum)`."""
     if update_slots:
         accum = accum + grad * grad
     return var - grad * lr / xp.sqrt(accum), accum
 
 
-def _adagrad_v2(xp: Any, var: Any, accum: Any, grad: Any, *, lr: Any, epsilon: Any, update_slots: bool) -> tuple[Any, Any]:
+def _adagrad_v2(
+    xp: ArrayModule, var: Array, accum: Array, grad: Array, *, lr: Array, epsilon: Array, update_slots: bool
+) -> tuple[Array, Array]:
     """Adagrad with `epsilon` added to the root."""
     if update_slots:
         accum = accum + grad * grad
     return var - grad * lr / (xp.sqrt(accum) + epsilon), accum
 
 
-def _proximal_adagrad(xp: Any, var: Any, accum: Any, grad: Any, *, lr: Any, l1: Any, l2: Any) -> tuple[Any, Any]:
+def _proximal_adagrad(
+    xp: ArrayModule, var: Array, accum: Array, grad: Array, *, lr: Array, l1: Array, l2: Array
+) -> tuple[Array, Array]:
     """Adagrad, then the proximal step of the l1 and l2 penalties with the same adapted rate."""
     accum = accum + grad * grad
     rate = lr / xp.sqrt(accum)
@@ -30,17 +33,17 @@ def _proximal_adagrad(xp: Any, var: Any, accum: Any, grad: Any, *, lr: Any, l1: 
 
 
 def _adagrad_da(
-    xp: Any,
-    var: Any,
-    gradient_accumulator: Any,
-    gradient_squared_accumulator: Any,
-    grad: Any,
+    xp: ArrayModule,
+    var: Array,
+    gradient_accumulator: Array,
+    gradient_squared_accumulator: Array,
+    grad: Array,
     *,
-    lr: Any,
-    l1: Any,
-    l2: Any,
-    global_step: Any,
-) -> tuple[Any, Any, Any]:
+    lr: Array,
+    l1: Array,
+    l2: Array,
+    global_step: Array,
+) -> tuple[Array, Array, Array]:
     """Dual averaging: the variable is set anew from the sums of the gradients and of their squares."""
     total = gradient_accumulator + grad
     squares = gradient_squared_accumulator + grad * grad
@@ -50,8 +53,8 @@ def _adagrad_da(
 
 
 def _adadelta(
-    xp: Any, var: Any, accum: Any, accum_update: Any, grad: Any, *, lr: Any, rho: Any, epsilon: Any
-) -> tuple[Any, Any, Any]:
+    xp: ArrayModule, var: Array, accum: Array, accum_update: Array, grad: Array, *, lr: Array, rho: Array, epsilon: Array
+) -> tuple[Array, Array, Array]:
     """The step is the gradient times the ratio of the roots of the averages of squared steps and gradients."""
     accum = accum * rho + grad * grad * (1 - rho)
     update = xp.sqrt(accum_update + epsilon) / xp.sqrt(accum + epsilon) * grad

@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from weft.framework.aliases import Array, ArrayModule
 from weft.ops.training.update_rule import declare_rule
 
 
-def _corrected(xp: Any, lr: Any, beta1_power: Any, beta2_power: Any) -> Any:
+def _corrected(xp: ArrayModule, lr: Array, beta1_power: Array, beta2_power: Array) -> Array:
     """The learning rate with the correction for averages that started at zero."""
     return lr * xp.sqrt(1 - beta2_power) / (1 - beta1_power)
 
 
 def _adam(
-    xp: Any,
-    var: Any,
-    m: Any,
-    v: Any,
-    grad: Any,
+    xp: ArrayModule,
+    var: Array,
+    m: Array,
+    v: Array,
+    grad: Array,
     *,
-    beta1_power: Any,
-    beta2_power: Any,
-    lr: Any,
-    beta1: Any,
-    beta2: Any,
-    epsilon: Any,
+    beta1_power: Array,
+    beta2_power: Array,
+    lr: Array,
+    beta1: Array,
+    beta2: Array,
+    epsilon: Array,
     use_nesterov: bool,
-) -> tuple[Any, Any, Any]:
+) -> tuple[Array, Array, Array]:
     """Averages of the gradient and its square; the step is their ratio (Kingma and Ba, before section 2.1)."""
     rate = _corrected(xp, lr, beta1_power, beta2_power)
     m = m + (grad - m) * (1 - beta1)
@@ -36,20 +35,20 @@ def _adam(
 
 
 def _adam_with_amsgrad(
-    xp: Any,
-    var: Any,
-    m: Any,
-    v: Any,
-    vhat: Any,
-    grad: Any,
+    xp: ArrayModule,
+    var: Array,
+    m: Array,
+    v: Array,
+    vhat: Array,
+    grad: Array,
     *,
-    beta1_power: Any,
-    beta2_power: Any,
-    lr: Any,
-    beta1: Any,
-    beta2: Any,
-    epsilon: Any,
-) -> tuple[Any, Any, Any, Any]:
+    beta1_power: Array,
+    beta2_power: Array,
+    lr: Array,
+    beta1: Array,
+    beta2: Array,
+    epsilon: Array,
+) -> tuple[Array, Array, Array, Array]:
     """Adam that divides by the greatest average so far."""
     rate = _corrected(xp, lr, beta1_power, beta2_power)
     m = m + (grad - m) * (1 - beta1)
@@ -59,8 +58,18 @@ def _adam_with_amsgrad(
 
 
 def _ada_max(
-    xp: Any, var: Any, m: Any, v: Any, grad: Any, *, beta1_power: Any, lr: Any, beta1: Any, beta2: Any, epsilon: Any
-) -> tuple[Any, Any, Any]:
+    xp: ArrayModule,
+    var: Array,
+    m: Array,
+    v: Array,
+    grad: Array,
+    *,
+    beta1_power: Array,
+    lr: Array,
+    beta1: Array,
+    beta2: Array,
+    epsilon: Array,
+) -> tuple[Array, Array, Array]:
     """Adam with the infinity norm in place of the second average."""
     m = m + (grad - m) * (1 - beta1)
     v = xp.maximum(beta2 * v, xp.abs(grad))
@@ -68,8 +77,8 @@ def _ada_max(
 
 
 def _rms_prop(
-    xp: Any, var: Any, ms: Any, mom: Any, grad: Any, *, lr: Any, rho: Any, momentum: Any, epsilon: Any
-) -> tuple[Any, Any, Any]:
+    xp: ArrayModule, var: Array, ms: Array, mom: Array, grad: Array, *, lr: Array, rho: Array, momentum: Array, epsilon: Array
+) -> tuple[Array, Array, Array]:
     """Momentum on the gradient divided by the root of its average square."""
     ms = ms + (grad * grad - ms) * (1 - rho)
     mom = mom * momentum + grad * lr / xp.sqrt(ms + epsilon)
@@ -77,8 +86,18 @@ def _rms_prop(
 
 
 def _centered_rms_prop(
-    xp: Any, var: Any, mg: Any, ms: Any, mom: Any, grad: Any, *, lr: Any, rho: Any, momentum: Any, epsilon: Any
-) -> tuple[Any, Any, Any, Any]:
+    xp: ArrayModule,
+    var: Array,
+    mg: Array,
+    ms: Array,
+    mom: Array,
+    grad: Array,
+    *,
+    lr: Array,
+    rho: Array,
+    momentum: Array,
+    epsilon: Array,
+) -> tuple[Array, Array, Array, Array]:
     """RMSProp that divides by the root of the estimated variance."""
     ms = ms + (grad * grad - ms) * (1 - rho)
     mg = mg + (grad - mg) * (1 - rho)
@@ -86,13 +105,17 @@ def _centered_rms_prop(
     return var - mom, mg, ms, mom
 
 
-def _add_sign(xp: Any, var: Any, m: Any, grad: Any, *, lr: Any, alpha: Any, sign_decay: Any, beta: Any) -> tuple[Any, Any]:
+def _add_sign(
+    xp: ArrayModule, var: Array, m: Array, grad: Array, *, lr: Array, alpha: Array, sign_decay: Array, beta: Array
+) -> tuple[Array, Array]:
     """A larger step where gradient and average agree in sign."""
     m = m * beta + grad * (1 - beta)
     return var - lr * (alpha + sign_decay * xp.sign(grad) * xp.sign(m)) * grad, m
 
 
-def _power_sign(xp: Any, var: Any, m: Any, grad: Any, *, lr: Any, logbase: Any, sign_decay: Any, beta: Any) -> tuple[Any, Any]:
+def _power_sign(
+    xp: ArrayModule, var: Array, m: Array, grad: Array, *, lr: Array, logbase: Array, sign_decay: Array, beta: Array
+) -> tuple[Array, Array]:
     """A step scaled by a power whose sign is the agreement of gradient and average."""
     m = m * beta + grad * (1 - beta)
     return var - lr * xp.exp(logbase * sign_decay * xp.sign(grad) * xp.sign(m)) * grad, m

@@ -2,60 +2,59 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from weft.framework.aliases import Array, ArrayModule
 from weft.ops.training.update_rule import declare_rule
 
 
 def _ftrl(
-    xp: Any,
-    var: Any,
-    accum: Any,
-    linear: Any,
-    grad: Any,
+    xp: ArrayModule,
+    var: Array,
+    accum: Array,
+    linear: Array,
+    grad: Array,
     *,
-    lr: Any,
-    l1: Any,
-    l2: Any,
-    lr_power: Any,
+    lr: Array,
+    l1: Array,
+    l2: Array,
+    lr_power: Array,
     multiply_linear_by_lr: bool,
-) -> tuple[Any, Any, Any]:
+) -> tuple[Array, Array, Array]:
     """The variable is set anew from the linear sum, and is zero while that is within l1."""
     return _followed(xp, var, accum, linear, grad, grad, lr, l1, l2, lr_power, multiply_linear_by_lr)
 
 
 def _ftrl_v2(
-    xp: Any,
-    var: Any,
-    accum: Any,
-    linear: Any,
-    grad: Any,
+    xp: ArrayModule,
+    var: Array,
+    accum: Array,
+    linear: Array,
+    grad: Array,
     *,
-    lr: Any,
-    l1: Any,
-    l2: Any,
-    l2_shrinkage: Any,
-    lr_power: Any,
+    lr: Array,
+    l1: Array,
+    l2: Array,
+    l2_shrinkage: Array,
+    lr_power: Array,
     multiply_linear_by_lr: bool,
-) -> tuple[Any, Any, Any]:
+) -> tuple[Array, Array, Array]:
     """FTRL with an l2 penalty on the magnitude, added to the gradient of the linear sum."""
     pulled = grad + 2 * l2_shrinkage * var
     return _followed(xp, var, accum, linear, grad, pulled, lr, l1, l2, lr_power, multiply_linear_by_lr)
 
 
 def _followed(
-    xp: Any,
-    var: Any,
-    accum: Any,
-    linear: Any,
-    grad: Any,
-    pulled: Any,
-    lr: Any,
-    l1: Any,
-    l2: Any,
-    lr_power: Any,
+    xp: ArrayModule,
+    var: Array,
+    accum: Array,
+    linear: Array,
+    grad: Array,
+    pulled: Array,
+    lr: Array,
+    l1: Array,
+    l2: Array,
+    lr_power: Array,
     multiply_linear_by_lr: bool,
-) -> tuple[Any, Any, Any]:
+) -> tuple[Array, Array, Array]:
     new_accum = accum + grad * grad
     new_root, root = _root(xp, new_accum, lr_power), _root(xp, accum, lr_power)
     if multiply_linear_by_lr:
@@ -69,7 +68,7 @@ def _followed(
     return new_var, new_accum, linear
 
 
-def _root(xp: Any, accum: Any, lr_power: Any) -> Any:
+def _root(xp: ArrayModule, accum: Array, lr_power: Array) -> Array:
     # A square root is more exact than the power of 0.5 that nearly all programs ask for.
     return xp.where(lr_power == -0.5, xp.sqrt(accum), xp.power(accum, -lr_power))
 

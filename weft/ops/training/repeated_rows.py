@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from weft.framework.aliases import Array, ArrayModule, Result
+from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation
 from weft.framework.tensor_shape import Dims
 from weft.ops.array.shape_ops import INDEX
@@ -22,7 +24,7 @@ def _unknown_count(node: Operation) -> list[Dims]:
 
 @op("SumRepeatedRows", "values: T, indices: Tindices -> summed: T, ordered: Tindices", infer=_same_sizes, gradient=None,
     types={"T": NUMBERS, "Tindices": INDEX})  # fmt: skip
-def sum_repeated_rows(xp, values, indices):
+def sum_repeated_rows(xp: ArrayModule, values: Array, indices: Array) -> tuple[Result, Result]:
     """As many slices as before, in the order of their indices: the first of an index has the sum, others are zero.
 
     `[n, *inner], [n] -> [n, *inner], [n]`
@@ -49,7 +51,7 @@ def sum_repeated_rows(xp, values, indices):
 
 @op("SumDistinctRows", "values: T, indices: Tindices -> summed: T, distinct: Tindices", infer=_unknown_count,
     gradient=None, types={"T": NUMBERS, "Tindices": INDEX})  # fmt: skip
-def sum_distinct_rows(ctx, values, indices):
+def sum_distinct_rows(ctx: OpContext, values: Array, indices: Array) -> tuple[Result, Result]:
     """The different indices and the sum of the slices of each; their number depends on the indices.
 
     `[n, *inner], [n] -> [m, *inner], [m]`

@@ -8,14 +8,15 @@ the whole would.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from weft.errors import InvalidArgumentError
+from weft.framework.aliases import Array
 from weft.ops.array.row_order import are_rows, put_rows, repeated_rows, whole_rows
 
-RowRule = Callable[..., Sequence[Any]]
+RowRule = Callable[..., Sequence[Array]]
 """`rule(*tables, gradient)` gives the new values of the tables' elements."""
 
 _PIECE_BYTES: Final = 64 << 10  # of one array; a rule has up to ten at a time
@@ -27,15 +28,15 @@ _MANY: Final = 8
 class Repetitions(NamedTuple):
     """Rows whose numbers come more than once, each once, and the sums of their gradients; or all rows. See `repetitions_of`."""
 
-    rows: Any
-    summed: Any
+    rows: Array
+    summed: Array
     are_all: bool
 
 
 _NONE: Final = Repetitions(None, None, False)
 
 
-def repetitions_of(indices: Any, gradients: Any) -> Repetitions:
+def repetitions_of(indices: Array, gradients: Array) -> Repetitions:
     """What has to be summed before an update: that takes time, and none of the tables."""
     repeated = repeated_rows(indices, _MANY)
     if repeated is None:
@@ -44,8 +45,8 @@ def repetitions_of(indices: Any, gradients: Any) -> Repetitions:
 
 
 def update_rows(
-    rule: RowRule, tables: Sequence[Any], indices: Any, gradients: Any, repetitions: Repetitions | None = None
-) -> tuple[Any, ...]:
+    rule: RowRule, tables: Sequence[Array], indices: Array, gradients: Array, repetitions: Repetitions | None = None
+) -> tuple[Array, ...]:
     """Apply a rule to the rows that the indices name; gradients of the same row are summed first.
 
     Args:
@@ -75,7 +76,7 @@ def update_rows(
     return changed
 
 
-def _check(table: Any, indices: Any, gradients: Any) -> None:
+def _check(table: Array, indices: Array, gradients: Array) -> None:
     row_count = len(table)
     if gradients.shape != (*indices.shape, *table.shape[1:]):
         raise InvalidArgumentError(
@@ -91,13 +92,13 @@ def _check(table: Any, indices: Any, gradients: Any) -> None:
     )
 
 
-def _summed(order: Any, ordered: Any, is_first: Any, gradients: Any) -> tuple[Any, Any]:
+def _summed(order: Array, ordered: Array, is_first: Array, gradients: Array) -> tuple[Array, Array]:
     """The different ones of sorted rows and the sum of the gradients of each."""
     (starts,) = is_first.nonzero()
     return ordered[starts], np.add.reduceat(gradients.take(order, axis=0), starts, axis=0, dtype=gradients.dtype)
 
 
-def _update(rule: RowRule, tables: Sequence[Any], rows: Any, gradients: Any) -> None:
+def _update(rule: RowRule, tables: Sequence[Array], rows: Array, gradients: Array) -> None:
     rows = rows.astype(np.intp, copy=False)
     pieces = max(round(gradients.nbytes / _PIECE_BYTES), 1)
     size = max(-(-len(rows) // pieces), 1)
@@ -113,10 +114,10 @@ def _update(rule: RowRule, tables: Sequence[Any], rows: Any, gradients: Any) -> 
                 whole[piece] = np.ascontiguousarray(new, table.dtype).reshape(-1).view(whole.dtype)
 
 
-def _take(tables: Sequence[Any], rows: Any) -> list[Any]:
+def _take(tables: Sequence[Array], rows: Array) -> list[Array]:
     return [table.take(rows, axis=0) for table in tables]
 
 
-def _put(tables: Sequence[Any], rows: Any, values: Sequence[Any]) -> None:
+def _put(tables: Sequence[Array], rows: Array, values: Sequence[Array]) -> None:
     for table, new in zip(tables, values, strict=True):
         put_rows(table, rows, new.astype(table.dtype, copy=False))

@@ -14,11 +14,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from inspect import Parameter, Signature
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from weft.errors import InvalidArgumentError
+from weft.framework.aliases import Array, ArrayModule
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_shape import Dims, brackets, merge_dims
 from weft.ops.array.shape_ops import INDEX
@@ -26,7 +27,7 @@ from weft.ops.declaration import op
 from weft.ops.math.elementwise import NUMBERS
 from weft.ops.training.row_update import Repetitions, repetitions_of, update_rows
 
-Rule = Callable[..., Sequence[Any]]
+Rule = Callable[..., Sequence[Array]]
 _FIXED_TYPES: Final = {"global_step": "int64", "indices": "Tindices"}
 
 
@@ -34,13 +35,13 @@ _FIXED_TYPES: Final = {"global_step": "int64", "indices": "Tindices"}
 class UpdateOps:
     """The node functions of one rule; None for a form that the rule does not have."""
 
-    dense: Any = None
-    sparse: Any = None
-    resource_dense: Any = None
-    resource_sparse: Any = None
+    dense: Array = None
+    sparse: Array = None
+    resource_dense: Array = None
+    resource_sparse: Array = None
 
 
-def sum_repeated(xp: Any, indices: Any, values: Any, row_count: int) -> tuple[Any, Any]:
+def sum_repeated(xp: ArrayModule, indices: Array, values: Array, row_count: int) -> tuple[Array, Array]:
     """Different rows and the sum of the values of each, for compiled code.
 
     There are as many as indices: those left over, like indices out of range, come with row numbers that no table has.
@@ -60,11 +61,11 @@ def sum_repeated(xp: Any, indices: Any, values: Any, row_count: int) -> tuple[An
     return xp.where(rows == row_count, beyond, rows), summed
 
 
-def _take(xp: Any, table: Any, rows: Any) -> Any:
+def _take(xp: ArrayModule, table: Array, rows: Array) -> Array:
     return xp.asarray(table).at[rows].get(mode="clip")
 
 
-def _put(xp: Any, table: Any, rows: Any, values: Any) -> Any:
+def _put(xp: ArrayModule, table: Array, rows: Array, values: Array) -> Array:
     return xp.asarray(table).at[rows].set(values.astype(table.dtype), mode="drop", unique_indices=True)
 
 
@@ -122,7 +123,7 @@ class _Form:
             (i, n) for i, n in enumerate(self._names) if i >= len(states) and n not in (gradient, "indices")
         ]
 
-    def declare(self, name: str, is_resource: bool, attrs: dict[str, bool]) -> Any:
+    def declare(self, name: str, is_resource: bool, attrs: dict[str, bool]) -> Tensor:
         """Register the op and return the function that makes its nodes."""
         state_type = "resource" if is_resource else "Ref(T)"
         types = {**dict.fromkeys(self._names, "T"), **_FIXED_TYPES, **dict.fromkeys(self._states, state_type)}
@@ -137,8 +138,8 @@ class _Form:
         )  # fmt: skip
         return declared(self._kernel(attrs, is_resource))
 
-    def _kernel(self, attrs: dict[str, bool], is_resource: bool) -> Callable[..., Any]:
-        def kernel(xp: Any, *inputs: Any, **given: Any) -> Any:
+    def _kernel(self, attrs: dict[str, bool], is_resource: bool) -> Callable[..., Array]:
+        def kernel(xp: ArrayModule, *inputs: Array, **given: Array) -> Array:
             settings = {name: inputs[place] for place, name in self._hyperparameters}
             for name, default in attrs.items():
                 settings[name] = given.get(name, default)
@@ -168,26 +169,26 @@ class _Form:
         shapes[self._gradient] = "[n, *inner]" if self._sparse else value
         return f"{', '.join(shapes[name] for name in self._names)} ->" + ("" if is_resource else f" {value}")
 
-    def _ahead(self, *inputs: Any) -> Repetitions:
+    def _ahead(self, *inputs: object) -> Repetitions:
         states = len(self._states)
         return repetitions_of(inputs[self._indices_at - states], inputs[self._gradient_at - states])
 
     def _apply_to_rows(
-        self,
-        xp: Any,
-        old: Sequence[Any],
-        indices: Any,
-        gradient: Any,
-        settings: dict[str, Any],
+        self: Array,
+        xp: ArrayModule,
+        old: Sequence[Array],
+        indices: Array,
+        gradient: Array,
+        settings: dict[str, Array],
         repetitions: Repetitions | None,
-    ) -> tuple[Any, ...]:
+    ) -> tuple[Array, ...]:
         if xp is np:
             return update_rows(partial(self._rule, np, **settings), old, indices, gradient, repetitions)
         rows, summed = sum_repeated(xp, indices, gradient, old[0].shape[0])
         new = self._rule(xp, *(_take(xp, each, rows) for each in old), summed, **settings)
         return tuple(_put(xp, each, rows, value) for value, each in zip(new, old, strict=True))
 
-    def _check_shapes(self, states: Sequence[Any], gradient: Any) -> None:
+    def _check_shapes(self, states: Sequence[Array], gradient: Array) -> None:
         """Refuse what would be broadcast: the variable would get another shape, or a value that nobody meant."""
         shape = states[0].shape
         if gradient.shape == shape and len(states) == 1:

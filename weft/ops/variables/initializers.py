@@ -121,7 +121,7 @@ class RandomUniform(Initializer):
     def __init__(
         self,
         minval: float | int | Tensor = 0.0,
-        maxval: float | int | Tensor | None | None = None,
+        maxval: float | int | Tensor | None = None,
         seed: int | None = None,
         dtype: DTypeLike = dtypes.float32,
     ) -> None:

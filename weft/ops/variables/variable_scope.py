@@ -382,7 +382,7 @@ class variable_scope:
         self,
         name_or_scope: ScopeLike,
         default_name: str | None = None,
-        values: Iterable[TensorLike | None] | None | None = None,
+        values: Iterable[TensorLike | None] | None = None,
         initializer: Initializer | None = None,
         regularizer: Regularizer | None = None,
         caching_device: DeviceLike | None = None,

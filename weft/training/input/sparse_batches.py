@@ -20,6 +20,7 @@ from weft.ops.array.selection import boolean_mask
 from weft.ops.array.shape_ops import expand_dims, squeeze
 from weft.ops.control_flow.cond import cond
 from weft.ops.control_flow.ordering import with_dependencies
+from weft.ops.declaration import definition_of
 from weft.ops.math.casting import cast
 from weft.ops.math.scans import cumsum
 from weft.ops.sparse.tensors_map import (
@@ -77,7 +78,7 @@ def _store_one(
     if keep_input.get_shape().ndims == 1:
         component = _kept_rows(component, keep_input)
     add = add_many_sparse_to_tensors_map if enqueue_many else add_sparse_to_tensors_map
-    name = add.op_def.name
+    name = definition_of(add).name
     is_open = keep_input.get_shape().ndims == 0 and constant_value(keep_input) is None
     # A node in a branch has no name that a node outside could share.
     shared = known.map_name if known else (get_default_graph().unique_name(name) if is_open else "")

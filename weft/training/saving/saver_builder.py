@@ -62,7 +62,7 @@ class BaseSaverBuilder:
     def save_op(self, filename_tensor: Tensor, saveables: _Saveables) -> Operation:
         """Make the operation that writes the objects to a file."""
         specs = [spec for saveable in saveables for spec in saveable.specs]
-        return checkpoint_io.save_v2(  # type: ignore[no-any-return]
+        return checkpoint_io.save_v2(
             filename_tensor,
             [spec.name for spec in specs],
             [spec.slice_spec for spec in specs],
@@ -89,7 +89,7 @@ class BaseSaverBuilder:
 
     def sharded_filename(self, filename_tensor: Tensor, shard: int, num_shards: Any) -> Tensor:
         """Make the name of one shard."""
-        return checkpoint_io.sharded_filename(filename_tensor, shard, num_shards)  # type: ignore[no-any-return]
+        return checkpoint_io.sharded_filename(filename_tensor, shard, num_shards)
 
     def build(
         self,
@@ -141,7 +141,7 @@ class BaseSaverBuilder:
         )
 
     def _add_save(self, path: Tensor, saveables: _Saveables) -> Tensor:
-        return with_dependencies([self.save_op(path, saveables)], path)  # type: ignore[no-any-return]
+        return with_dependencies([self.save_op(path, saveables)], path)
 
     def _add_sharded_save(self, path: Tensor, per_device: _PerDevice) -> Tensor:
         graph = get_default_graph()
