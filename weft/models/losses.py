@@ -1,4 +1,9 @@
-"""Losses of a batch: each is weighted, reduced to a scalar, and added to a collection that training sums up."""
+"""Losses of a batch: each is weighted, reduced to a scalar, and added to a collection that training sums up.
+
+Labels and predictions (or logits) are of one shape, `[batch, ...]`, unless a loss says otherwise. Weights are a scalar, or of
+the losses' rank with each dimension 1 or the losses' own. With `Reduction.NONE` the result has the losses' shape, else it is
+a scalar.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +38,7 @@ from weft.ops.nn.softmax import softmax_cross_entropy_with_logits_v2, sparse_sof
 
 
 class Reduction:
-    """How the losses of the elements become one number."""
+    """The ways in which the losses of the elements become one number."""
 
     NONE: Final = "none"
     SUM: Final = "weighted_sum"
@@ -105,7 +110,7 @@ def _num_elements(losses: Tensor) -> Tensor:
 
 
 def _num_present(losses: Tensor, weights: TensorLike, per_batch: bool = False) -> Tensor:
-    """How many elements have a weight that is not zero, in all or per example."""
+    """The number of elements with a weight that is not zero, in all or per example."""
     with input_scope(None, "num_present", (losses, weights)) as scope:
         weights = cast(weights, dtypes.float32)
         present = select_node(equal(weights, 0.0), zeros_like(weights), ones_like(weights))
@@ -122,7 +127,7 @@ def compute_weighted_loss(
     """The weighted losses, reduced.
 
     Args:
-        losses: a tensor, one loss per element.
+        losses: `[batch, ...]`, one loss per element.
         weights: a scalar, or a tensor of the same rank with each dimension 1 or that of the losses.
         scope: the name scope.
         loss_collection: where the result is added; nowhere when None.
@@ -306,7 +311,10 @@ def softmax_cross_entropy(
     onehot_labels: TensorLike, logits: TensorLike, weights: TensorLike = 1.0, label_smoothing: float = 0,
     scope: str | None = None, loss_collection: str | None = GraphKeys.LOSSES, reduction: str = _DEFAULT,
 ) -> Tensor:  # fmt: skip
-    """The cross-entropy of softmax, weighted and reduced; `label_smoothing` draws labels towards equal shares."""
+    """The cross-entropy of softmax, weighted and reduced; `label_smoothing` draws labels towards equal shares.
+
+    Labels and logits are `[batch, classes]`; the losses, and weights that are no scalar, `[batch]`.
+    """
     _check_given(onehot_labels=onehot_labels, logits=logits)
     with input_scope(scope, "softmax_cross_entropy_loss", (logits, onehot_labels, weights)) as scope:
         logits = convert_to_tensor(logits)
@@ -324,7 +332,10 @@ def sparse_softmax_cross_entropy(
     labels: TensorLike, logits: TensorLike, weights: TensorLike = 1.0, scope: str | None = None,
     loss_collection: str | None = GraphKeys.LOSSES, reduction: str = _DEFAULT,
 ) -> Tensor:  # fmt: skip
-    """The cross-entropy of softmax with labels that are class numbers, weighted and reduced."""
+    """The cross-entropy of softmax with labels that are class numbers, weighted and reduced.
+
+    Labels are `[batch]` or `[batch, 1]`, logits `[batch, classes]`, weights a scalar, `[batch]` or `[batch, 1]`.
+    """
     _check_given(labels=labels, logits=logits)
     with input_scope(scope, "sparse_softmax_cross_entropy_loss", (logits, labels, weights)) as scope:
         labels, logits = remove_squeezable_dimensions(labels, logits, expected_rank_diff=1)

@@ -1,4 +1,4 @@
-"""Where contrib's layers put what they make: the collections of variables and of outputs."""
+"""The collections that contrib's layers put their variables and outputs in."""
 
 from __future__ import annotations
 

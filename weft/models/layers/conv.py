@@ -52,7 +52,7 @@ def padding_of(padding: str) -> str:
 
 
 class _Convolution(Layer):
-    """What layers with a kernel, a bias and an activation over 1, 2 or 3 dimensions share."""
+    """A layer with a kernel, a bias and an activation over 1, 2 or 3 spatial dimensions: the base of all of these."""
 
     rank = 2
 
@@ -100,7 +100,10 @@ class _Convolution(Layer):
 
 
 class Conv1D(_Convolution):
-    """A convolution of sequences, a bias and an activation; arguments as of Conv2D."""
+    """A convolution of sequences, a bias and an activation; arguments as of Conv2D.
+
+    `[batch, steps, channels] -> [batch, new_steps, filters]`, or the channels second with "channels_first".
+    """
 
     rank = 1
 
@@ -114,6 +117,9 @@ class Conv1D(_Convolution):
 
 class Conv2D(_Convolution):
     """A convolution of images, a bias and an activation.
+
+    `[batch, height, width, channels] -> [batch, new_height, new_width, filters]`, or the channels second with
+    "channels_first".
 
     Args:
         filters: the number of outputs.
@@ -138,7 +144,11 @@ class Conv2D(_Convolution):
 
 
 class Conv3D(_Convolution):
-    """A convolution of volumes, a bias and an activation; arguments as of Conv2D."""
+    """A convolution of volumes, a bias and an activation; arguments as of Conv2D.
+
+    `[batch, depth, height, width, channels] -> [batch, new_depth, new_height, new_width, filters]`, or the channels
+    second with "channels_first".
+    """
 
     rank = 3
 
@@ -150,7 +160,7 @@ class Conv3D(_Convolution):
 
 
 class _Transpose(_Convolution):
-    """What the transposes of convolutions share."""
+    """The transpose of a convolution: the base of those over images and volumes."""
 
     function: Callable[..., Tensor]
 
@@ -192,13 +202,13 @@ class _Transpose(_Convolution):
 
 
 class Conv2DTranspose(_Transpose):
-    """The transpose of a convolution, which makes images larger; arguments as of Conv2D, without dilations."""
+    """The transpose of a convolution, which makes images larger; arguments and shapes as of Conv2D, without dilations."""
 
     function = staticmethod(nn_conv2d_transpose)
 
 
 class Conv3DTranspose(_Transpose):
-    """The transpose of a convolution, which makes volumes larger; arguments as of Conv3D, without dilations."""
+    """The transpose of a convolution, which makes volumes larger; arguments and shapes as of Conv3D, without dilations."""
 
     rank, function = 3, staticmethod(nn_conv3d_transpose)
 

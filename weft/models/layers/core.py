@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 
 class Dense(Layer):
-    """`activation(inputs x kernel + bias)`, over the last dimension of the inputs.
+    """`activation(inputs x kernel + bias)`, over the last dimension: `[..., depth] -> [..., units]`.
 
     Args:
         units: the number of outputs.
@@ -108,7 +108,7 @@ def either_branch(condition: TensorLike, if_true: Callable[[], T], if_false: Cal
 
 
 class Dropout(Layer):
-    """Inputs with elements dropped at random, in training only.
+    """Inputs with elements dropped at random, in training only: `[...] -> [...]`.
 
     Args:
         rate: the probability that an element is dropped.
@@ -142,7 +142,7 @@ def dropout(
 
 
 class Flatten(Layer):
-    """All dimensions but the batch made one."""
+    """All dimensions but the batch made one: `[batch, ...] -> [batch, size]`."""
 
     def __init__(self, data_format: str | None = None, name: str | None = None) -> None:
         super().__init__(True, name)

@@ -34,6 +34,8 @@ _ZEROS, _ONES = zeros_initializer(), ones_initializer()
 class BatchNormalization(Layer):
     """Inputs normalized by the mean and variance of the batch in training, and by their moving averages otherwise.
 
+    `[..., channels] -> [..., channels]`, or with the channels in the dimension `axis`; mean and variance are `[channels]`.
+
     Args:
         axis: the dimension of the channels.
         momentum: how slowly the averages move.

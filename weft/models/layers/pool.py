@@ -13,7 +13,7 @@ from weft.ops.nn.pool import avg_pool, avg_pool1d, avg_pool3d, max_pool, max_poo
 
 
 class _Pooling(Layer):
-    """What all of them share: a window, strides (the window's size when None), padding and layout."""
+    """A layer with a window, strides (the window's size when None), padding and layout: the base of all of these."""
 
     rank = 2
     function: Callable[..., Tensor]
@@ -34,37 +34,52 @@ class _Pooling(Layer):
 
 
 class MaxPooling1D(_Pooling):
-    """The greatest element of each window of sequences."""
+    """The greatest element of each window of sequences.
+
+    `[batch, steps, channels] -> [batch, new_steps, channels]`
+    """
 
     rank, function = 1, staticmethod(max_pool1d)
 
 
 class MaxPooling2D(_Pooling):
-    """The greatest element of each window of images."""
+    """The greatest element of each window of images.
+
+    `[batch, height, width, channels] -> [batch, new_height, new_width, channels]`
+    """
 
     rank, function = 2, staticmethod(max_pool)
 
 
 class MaxPooling3D(_Pooling):
-    """The greatest element of each window of volumes."""
+    """The greatest element of each window of volumes.
+
+    `[batch, depth, height, width, channels] -> [batch, new_depth, new_height, new_width, channels]`
+    """
 
     rank, function = 3, staticmethod(max_pool3d)
 
 
 class AveragePooling1D(_Pooling):
-    """The mean of each window of sequences."""
+    """The mean of each window of sequences: `[batch, steps, channels] -> [batch, new_steps, channels]`."""
 
     rank, function = 1, staticmethod(avg_pool1d)
 
 
 class AveragePooling2D(_Pooling):
-    """The mean of each window of images."""
+    """The mean of each window of images.
+
+    `[batch, height, width, channels] -> [batch, new_height, new_width, channels]`
+    """
 
     rank, function = 2, staticmethod(avg_pool)
 
 
 class AveragePooling3D(_Pooling):
-    """The mean of each window of volumes."""
+    """The mean of each window of volumes.
+
+    `[batch, depth, height, width, channels] -> [batch, new_depth, new_height, new_width, channels]`
+    """
 
     rank, function = 3, staticmethod(avg_pool3d)
 

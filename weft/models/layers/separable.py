@@ -18,7 +18,7 @@ from weft.ops.variables.variable_store import Reuse
 
 
 class _Separable(Layer):
-    """What both share: two kernels, a bias and an activation."""
+    """A layer with two kernels, a bias and an activation: the base of both."""
 
     rank = 2
 
@@ -74,6 +74,9 @@ class _Separable(Layer):
 class SeparableConv2D(_Separable):
     """A convolution of images in two parts: each channel by itself, then all channels of each pixel.
 
+    `[batch, height, width, channels] -> [batch, new_height, new_width, filters]`, or the channels second with
+    "channels_first".
+
     Args:
         filters: the number of outputs.
         kernel_size, strides, dilation_rate: one number, or one per spatial dimension.
@@ -100,7 +103,10 @@ class SeparableConv2D(_Separable):
 
 
 class SeparableConv1D(_Separable):
-    """A convolution of sequences in two parts; arguments as of SeparableConv2D."""
+    """A convolution of sequences in two parts; arguments as of SeparableConv2D.
+
+    `[batch, steps, channels] -> [batch, new_steps, filters]`, or the channels second with "channels_first".
+    """
 
     rank = 1
 

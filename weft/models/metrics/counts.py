@@ -25,7 +25,7 @@ from weft.ops.variables.variable import Variable
 def _counted(
     hits: Tensor, weights: TensorLike | None, metrics_collections: Collections, updates_collections: Collections
 ) -> Metric:
-    """How often, or with which weight, `hits` were true."""
+    """The number, or the sum of the weights, of `hits` that were true."""
     values = as_float(hits)
     count = metric_variable([], dtypes.float32, "count")
     if weights is not None:
@@ -37,7 +37,7 @@ def _decisions(
     label: bool, prediction: bool, default: str, labels: TensorLike, predictions: TensorLike,
     weights: TensorLike | None, metrics_collections: Collections, updates_collections: Collections, name: str | None,
 ) -> Metric:  # fmt: skip
-    """How often labels and predictions are of these values."""
+    """The number of labels and predictions of these values."""
     with metric_scope(name, default, (predictions, labels, weights)):
         predictions, labels, weights = aligned(cast(predictions, dtypes.bool), cast(labels, dtypes.bool), weights)
         hits = logical_and(equal(labels, label), equal(predictions, prediction))
@@ -48,7 +48,7 @@ def true_positives(
     labels: TensorLike, predictions: TensorLike, weights: TensorLike | None = None,
     metrics_collections: Collections = None, updates_collections: Collections = None, name: str | None = None,
 ) -> Metric:  # fmt: skip
-    """How often label and prediction were both true; arguments as of `accuracy`, taken as bools."""
+    """The number of examples with label and prediction both true; arguments as of `accuracy`, taken as bools."""
     return _decisions(
         True, True, "true_positives", labels, predictions, weights, metrics_collections, updates_collections, name
     )
@@ -58,7 +58,7 @@ def true_negatives(
     labels: TensorLike, predictions: TensorLike, weights: TensorLike | None = None,
     metrics_collections: Collections = None, updates_collections: Collections = None, name: str | None = None,
 ) -> Metric:  # fmt: skip
-    """How often label and prediction were both false; arguments as of `accuracy`, taken as bools."""
+    """The number of examples with label and prediction both false; arguments as of `accuracy`, taken as bools."""
     return _decisions(
         False, False, "true_negatives", labels, predictions, weights, metrics_collections, updates_collections, name
     )
@@ -68,7 +68,7 @@ def false_positives(
     labels: TensorLike, predictions: TensorLike, weights: TensorLike | None = None,
     metrics_collections: Collections = None, updates_collections: Collections = None, name: str | None = None,
 ) -> Metric:  # fmt: skip
-    """How often the prediction was true and the label false; arguments as of `accuracy`, taken as bools."""
+    """The number of examples with a true prediction and a false label; arguments as of `accuracy`, taken as bools."""
     return _decisions(
         False, True, "false_positives", labels, predictions, weights, metrics_collections, updates_collections, name
     )
@@ -78,7 +78,7 @@ def false_negatives(
     labels: TensorLike, predictions: TensorLike, weights: TensorLike | None = None,
     metrics_collections: Collections = None, updates_collections: Collections = None, name: str | None = None,
 ) -> Metric:  # fmt: skip
-    """How often the prediction was false and the label true; arguments as of `accuracy`, taken as bools."""
+    """The number of examples with a false prediction and a true label; arguments as of `accuracy`, taken as bools."""
     return _decisions(
         True, False, "false_negatives", labels, predictions, weights, metrics_collections, updates_collections, name
     )

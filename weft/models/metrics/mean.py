@@ -32,7 +32,7 @@ def mean(
     """The (weighted) mean of all values so far.
 
     Args:
-        values: a tensor of any shape.
+        values: `[...]`, of any shape.
         weights: a tensor that broadcasts to `values`; each value counts once when None.
         metrics_collections, updates_collections: where to add the value and the update operation.
         name: the variable scope.
@@ -85,10 +85,10 @@ def accuracy(
     labels: TensorLike, predictions: TensorLike, weights: TensorLike | None = None,
     metrics_collections: Collections = None, updates_collections: Collections = None, name: str | None = None,
 ) -> Metric:  # fmt: skip
-    """How often predictions match labels.
+    """The share of predictions that match their labels.
 
     Args:
-        labels, predictions: tensors of one shape.
+        labels, predictions: `[...]`, of one shape.
         weights: a tensor that broadcasts to `labels`; each prediction counts once when None.
         metrics_collections, updates_collections: where to add the value and the update operation.
         name: the variable scope.

@@ -1,7 +1,8 @@
-"""What metrics are made of: local variables that sum up over runs, a value computed of them, and an update operation.
+"""The parts of metrics: local variables that sum up over runs, a value computed of them, and an update operation.
 
 A metric function returns `(value, update_op)`: running `update_op` takes another batch in and gives the value with it, `value`
-is the value of the batches taken in so far. The variables are local ones: `local_variables_initializer` sets them to zero.
+is the value of the batches taken in so far, both scalars unless the metric says otherwise. The variables are local ones:
+`local_variables_initializer` sets them to zero.
 """
 
 from __future__ import annotations

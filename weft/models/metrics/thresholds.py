@@ -1,4 +1,7 @@
-"""Metrics of probabilities at many thresholds: counts, precision, recall, and areas under curves."""
+"""Metrics of probabilities at many thresholds: counts, precision, recall, and areas under curves.
+
+Labels and predictions are `[...]`, of one shape; the metrics at thresholds are `[thresholds]`, all others scalars.
+"""
 
 from __future__ import annotations
 

@@ -23,6 +23,8 @@ from weft.platform import tf_logging
 class BasicRNNCell(RNNCell):
     """`output = new state = activation(W [inputs, state] + b)`.
 
+    Inputs are `[batch, depth]`, the state and the output `[batch, num_units]`.
+
     Args:
         num_units: the size of state and output.
         activation: tanh when None.
@@ -68,6 +70,8 @@ class BasicRNNCell(RNNCell):
 
 class GRUCell(RNNCell):
     """The gated recurrent unit of Cho et al. (2014), arXiv:1406.1078.
+
+    Inputs are `[batch, depth]`, the state and the output `[batch, num_units]`.
 
     Args:
         num_units: the size of state and output.
@@ -127,7 +131,7 @@ class GRUCell(RNNCell):
 
 
 class LSTMStateTuple(NamedTuple):
-    """The state of an LSTM: its memory `c` and its output `h`."""
+    """The state of an LSTM: its memory `c`, `[batch, num_units]`, and its output `h`, `[batch, output size]`."""
 
     c: Any
     h: Any
@@ -143,6 +147,8 @@ class LSTMStateTuple(NamedTuple):
 
 class BasicLSTMCell(RNNCell):
     """The LSTM of Zaremba et al. (2014), arXiv:1409.2329, without clipping, projection or peepholes.
+
+    Inputs are `[batch, depth]`, memory and output `[batch, num_units]` each.
 
     Args:
         num_units: the size of memory and output.
@@ -202,6 +208,9 @@ class BasicLSTMCell(RNNCell):
 
 class LSTMCell(RNNCell):
     """The LSTM of Sak et al. (2014), arXiv:1402.1128: with peepholes, a projection and clipping where asked for.
+
+    Inputs are `[batch, depth]`, the memory `[batch, num_units]`, the output `[batch, num_proj]`, or as the memory without
+    a projection.
 
     Args:
         num_units: the size of the memory.
@@ -295,6 +304,8 @@ class LSTMCell(RNNCell):
 
 class LSTMBlockCell(LSTMCell):
     """The LSTM of `LSTMCell` without projection, by the name of TensorFlow's fused form; XLA fuses both alike.
+
+    Inputs are `[batch, depth]`, memory and output `[batch, num_units]` each.
 
     Args:
         num_units: the size of memory and output.

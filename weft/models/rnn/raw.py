@@ -65,7 +65,7 @@ def raw_rnn(
 
 
 class _RawLoop:
-    """What one raw_rnn carries from step to step, and the step."""
+    """The values that one raw_rnn carries from step to step, and the step."""
 
     def __init__(self, cell: Nest, loop_fn: Callable[..., Any]) -> None:
         self._cell = cell
@@ -118,7 +118,7 @@ class _RawLoop:
 
 
 def _sizes(emitted: Nest) -> tuple[list[int] | None, Any]:
-    """What is known of the size of what one example emits, and the size as a number, a list or a tensor."""
+    """The known size of the values that one example emits, and the size as a number, a list or a tensor."""
     if isinstance(emitted, Tensor):
         if emitted.get_shape().is_fully_defined():
             dims: Any = emitted.get_shape().as_list()

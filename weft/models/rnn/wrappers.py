@@ -27,6 +27,8 @@ from weft.ops.variables.variable_scope import ScopeLike, variable_scope
 class MultiRNNCell(RNNCell):
     """Cells on top of each other: each one's output is the next one's input.
 
+    Inputs are `[batch, depth]`, as the first cell takes them, the output `[batch, size]`, as the last one gives it.
+
     Args:
         cells: the cells, the one that gets the inputs first.
         state_is_tuple: whether the state is a tuple of the cells' states; else they are one tensor, side by side.
@@ -140,7 +142,7 @@ class _Wrapper(RNNCell):
 
 
 class DropoutWrapper(_Wrapper):
-    """Drops parts of a cell's inputs, outputs and states.
+    """Drops parts of a cell's inputs, outputs and states, whose shapes are the cell's.
 
     Args:
         cell: the cell.
@@ -262,7 +264,7 @@ def _spread(values: Tensor, chosen: Tensor) -> list[bool]:
 
 
 class ResidualWrapper(_Wrapper):
-    """Adds a cell's inputs to its outputs.
+    """Adds a cell's inputs to its outputs, `[batch, size]` both.
 
     Args:
         cell: the cell.
@@ -287,7 +289,7 @@ def _sum(inputs: Nest, outputs: Nest) -> Nest:
 
 
 class DeviceWrapper(_Wrapper):
-    """Runs a cell on a device.
+    """Runs a cell on a device; all shapes are the cell's.
 
     Args:
         cell: the cell.

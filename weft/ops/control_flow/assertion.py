@@ -64,7 +64,7 @@ def assert_that(
 
 
 class _PrintCount:
-    """How often a Print node has printed; the task's resource of that node."""
+    """The count of the times that a Print node has printed; the task's resource of that node."""
 
     def __init__(self) -> None:
         # `next` is atomic, so two steps never get the same number.

@@ -19,7 +19,7 @@ from weft.framework.aliases import Array, TensorLike
 
 @dataclasses.dataclass
 class Marks:
-    """What has happened to each element: written, and taken by a read that clears. `name` is the TensorArray's."""
+    """The history of each element: written, and taken by a read that clears. `name` is the TensorArray's."""
 
     name: str
     clears: bool

@@ -29,7 +29,7 @@ def case(
     strict: bool = False,
     name: str = "case",
 ) -> Tensor:
-    """What the function returns whose predicate is the first that is true, or `default` when none is.
+    """The result of the function whose predicate is the first that is true, or of `default` when none is.
 
     Args:
         pred_fn_pairs: pairs of a scalar bool tensor and a function without arguments, or a dict of them.
@@ -111,7 +111,7 @@ def _without_default(pairs: Sequence[_Branch]) -> Callable[[], Any]:
 def switch_case(
     branch_index: TensorLike, branch_fns: Nest, default: Callable[[], Any] | None = None, name: str = "switch_case"
 ) -> Tensor:
-    """What the function returns whose number is `branch_index`, or `default` when there is none of that number.
+    """The result of the function whose number is `branch_index`, or of `default` when there is none of that number.
 
     Args:
         branch_index: a scalar int32 tensor.

@@ -28,7 +28,7 @@ def cond(
     fn1: Callable[[], Any] | None = None,
     fn2: Callable[[], Any] | None = None,
 ) -> Nest:
-    """What `true_fn` or `false_fn` returns, as the value of `pred` says; nodes that they make run only when chosen.
+    """The result of `true_fn` or `false_fn`, as the value of `pred` says; nodes that they make run only when chosen.
 
     What the functions use of the graph around is computed in any case.
 

@@ -104,7 +104,7 @@ class TensorArray:
 
     @property
     def element_shape(self) -> TensorShape:
-        """What is known of the elements' shape."""
+        """The elements' shape, as far as it is known."""
         return TensorShape(self._element[0])
 
     def _check_element(self, dims: Dims) -> None:
@@ -199,18 +199,18 @@ class TensorArray:
             return self.with_flow(made)
 
     def size(self, name: str | None = None) -> Tensor:
-        """How many elements there are."""
+        """The number of elements in it."""
         if not self._dynamic_size and self._size is not None:
             return convert_to_tensor(int(self._size), dtypes.int32, name=name or "TensorArraySizeV3")
         with get_default_graph().name_scope(name or "TensorArraySizeV3"):
             return shape(self._flow)[0]
 
     def close(self, name: str | None = None) -> Operation:
-        """Nothing: memory is freed when nothing needs it any more."""
+        """Do nothing: memory is freed when nothing needs it any more."""
         return no_op(name=name or "TensorArrayCloseV3")
 
     def mark_used(self) -> None:
-        """Nothing; for programs that call it."""
+        """Do nothing; programs of TensorFlow call it."""
 
 
 def _index(index: TensorLike) -> Tensor:

@@ -58,13 +58,13 @@ class AccumulatorState:
 
     @property
     def count(self) -> int:
-        """How many gradients it holds."""
+        """The number of gradients in it."""
         with self._changed:
             return self._count
 
     @property
     def dropped(self) -> int:
-        """How many gradients came too late, since the accumulator was made."""
+        """The number of gradients that came too late, since the accumulator was made."""
         with self._changed:
             return self._dropped
 

@@ -47,12 +47,12 @@ class ConditionalAccumulatorBase:
         return self._dtype
 
     def num_accumulated(self, name: str | None = None) -> Tensor:
-        """How many gradients it holds, an int32."""
+        """The number of gradients in it, a scalar int32."""
         name = name or f"{self._name}_NumAccumulated"
         return accumulators.accumulator_num_accumulated(self._accumulator_ref, name=name)
 
     def report(self, name: str | None = None) -> Tensor:
-        """Who has given gradients since the last update, as JSON: step, count, needed, and the sessions known."""
+        """The contributors since the last update, as JSON: step, count, needed, and the sessions known."""
         return accumulators.accumulator_report(self._accumulator_ref, name=name or f"{self._name}_Report")
 
     def set_global_step(self, new_global_step: TensorLike, name: str | None = None) -> Operation:

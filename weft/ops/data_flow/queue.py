@@ -186,7 +186,7 @@ class QueueBase:
         return queues.queue_is_closed_v2(self._queue_ref, name=name or f"{self._name}_Is_Closed")
 
     def size(self, name: str | None = None) -> Tensor:
-        """How many elements there are, an int32."""
+        """The number of elements in it, a scalar int32."""
         return queues.queue_size_v2(self._queue_ref, name=name or f"{self._name}_Size")
 
 

@@ -22,7 +22,7 @@ from weft.ops.declaration import no_outputs, op, scalar_shape, unknown
 
 @dataclass(frozen=True)
 class QueueSignature:
-    """What two programs that share a queue must agree on."""
+    """The properties of a queue that all programs that share it must agree on."""
 
     kind: str
     capacity: int
@@ -296,6 +296,6 @@ def queue_size_v2(ctx: OpContext, handle: Array) -> Result:
 
 
 def component_shape(node: Operation, position: int) -> Dims:
-    """What is known of the shape of an element's component, from the node that made the queue."""
+    """The shape of an element's component as far as the node that made the queue tells it."""
     shapes = node.attrs["shapes"]
     return shapes[position] if position < len(shapes) else None

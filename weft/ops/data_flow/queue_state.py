@@ -19,7 +19,7 @@ Element = tuple[Any, ...]
 
 
 class Store(Protocol):
-    """Where a queue keeps its elements, which decides the order in which they come out."""
+    """The store of a queue's elements, which decides the order in which they come out."""
 
     def __len__(self) -> int: ...
 
@@ -95,7 +95,7 @@ class QueueState:
 
     @property
     def size(self) -> int:
-        """How many elements there are."""
+        """The number of elements in it."""
         with self._changed:
             return len(self._store)
 

@@ -132,12 +132,12 @@ class StagingArea:
 
     @property
     def capacity(self) -> int:
-        """How many elements it holds at most."""
+        """The greatest number of elements."""
         return self._capacity
 
     @property
     def memory_limit(self) -> int:
-        """How many bytes they take at most."""
+        """The greatest number of bytes that they take."""
         return self._memory_limit
 
     def put(self, values: TensorLike, name: str | None = None) -> Operation:
@@ -188,7 +188,7 @@ class StagingArea:
             return self._element(stage_peek(index, **self._attrs(), name=name or f"{self._name}_peek"))
 
     def size(self, name: str | None = None) -> Tensor:
-        """How many elements there are, an int32."""
+        """The number of elements in it, a scalar int32."""
         with get_default_graph().colocate_with(self._root):
             return stage_size(**self._attrs(), name=name or f"{self._name}_size")
 

@@ -30,7 +30,7 @@ class StagingBuffer:
 
     @property
     def size(self) -> int:
-        """How many elements there are."""
+        """The number of elements in it."""
         return len(self._elements)
 
     def put(self, ctx: OpContext, element: Element) -> None:

@@ -18,7 +18,7 @@ from weft.ops.math.comparison import equal, greater_equal
 
 
 class _Wanted:
-    """What one tensor's shape must be: the sizes or names at its end, and whether more dimensions may stand before."""
+    """The shape that a tensor must have: the sizes or names at its end, and whether more dimensions may stand before."""
 
     def __init__(self, tensor: Tensor, symbols: Any) -> None:
         self.tensor = tensor if isinstance(tensor, Tensor | SparseTensor) else convert_to_tensor(tensor)

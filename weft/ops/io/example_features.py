@@ -1,4 +1,4 @@
-"""What a feature of an Example is parsed into, as `tf.parse_example` takes it."""
+"""The forms that a feature of an Example is parsed into, as `tf.parse_example` takes it."""
 
 from __future__ import annotations
 

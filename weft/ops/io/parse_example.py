@@ -323,7 +323,7 @@ def _dense_spec(key: str, feature: FixedLenFeature | FixedLenSequenceFeature) ->
 
 
 def _default(spec: _Dense) -> Tensor:
-    """What stands for a missing value, an empty tensor where there must be one."""
+    """The value for a missing one, an empty tensor where there must be one."""
     assert spec.dims is not None
     variable = spec.dims[:1] == (None,)
     value = spec.default

@@ -106,7 +106,7 @@ class ReaderState:
             self.work_units_completed = self.records_produced = 0
 
     def serialize(self, ctx: OpContext) -> bytes:
-        """Where the reader is; UnimplementedError for one that may be in the middle of a file."""
+        """The reader's place; UnimplementedError for one that may be in the middle of a file."""
         self._check_savable("SerializeState")
         with self._turn(ctx):
             done = self.work_units_completed

@@ -147,14 +147,14 @@ def _texts(items: list[bytes]) -> Array:
 
 
 class ReaderReadUpToV2(NamedTuple):
-    """What `read_up_to` gives: two vectors of strings."""
+    """The results of `read_up_to`: two `[n]` vectors of strings."""
 
     keys: Tensor
     values: Tensor
 
 
 class ReaderReadV2(NamedTuple):
-    """What `read` gives: two strings."""
+    """The results of `read`: two scalar strings."""
 
     key: Tensor
     value: Tensor
@@ -197,15 +197,15 @@ class ReaderBase:
         return ReaderReadUpToV2(*reader_read_up_to_v2(self._reader_ref, _queue_ref(queue), count, name=name))
 
     def num_records_produced(self, name: str | None = None) -> Tensor:
-        """How many records it has given, an int64."""
+        """The number of records that it has given, a scalar int64."""
         return reader_num_records_produced_v2(self._reader_ref, name=name)
 
     def num_work_units_completed(self, name: str | None = None) -> Tensor:
-        """How many work units it has read to their end, an int64."""
+        """The number of work units that it has read to their end, a scalar int64."""
         return reader_num_work_units_completed_v2(self._reader_ref, name=name)
 
     def serialize_state(self, name: str | None = None) -> Tensor:
-        """Where it is, a string; UnimplementedError for a reader that may be in the middle of a file."""
+        """Its place, a scalar string; UnimplementedError for a reader that may be in the middle of a file."""
         return reader_serialize_state_v2(self._reader_ref, name=name)
 
     def restore_state(self, state: Nest, name: str | None = None) -> Operation:

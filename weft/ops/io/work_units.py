@@ -1,4 +1,4 @@
-"""What a reader makes of one work unit, such as a file's name: the keys and values of the records in it, in order."""
+"""The records that a reader makes of one work unit, such as a file's name: their keys and values, in order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What fills a static lookup table: tensors of keys and values, or a text file."""
+"""Initializers of static lookup tables: tensors of keys and values, or a text file."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class KeyValueTensorInitializer(TableInitializerBase):
 
 
 class TextFileIndex:
-    """What may stand for a column: the whole line, or its number, from 0."""
+    """The stand-ins for a column: the whole line, or its number, from 0."""
 
     WHOLE_LINE: Final = vocabulary_file.WHOLE_LINE
     LINE_NUMBER: Final = vocabulary_file.LINE_NUMBER

@@ -18,7 +18,7 @@ from weft.ops.array.shape_ops import brackets
 
 @dataclass(frozen=True)
 class TableSignature:
-    """What two programs that share a table must agree on."""
+    """The properties of a table that all programs that share it must agree on."""
 
     kind: str
     key_dtype: DType
@@ -42,7 +42,7 @@ class LookupTable:
 
     @property
     def size(self) -> int:
-        """How many keys there are."""
+        """The number of keys."""
         return len(self._values)
 
     def find(self, keys: Array, default: Array) -> Array:

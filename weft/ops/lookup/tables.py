@@ -58,7 +58,7 @@ class LookupInterface:
         raise NotImplementedError(f"{type(self).__name__} has no name")
 
     def size(self, name: str | None = None) -> Tensor:
-        """How many keys there are, an int64."""
+        """The number of keys, a scalar int64."""
         raise NotImplementedError(f"{type(self).__name__} has no size")
 
     def lookup(self, keys: TensorLike, name: str | None = None) -> Any:
@@ -99,7 +99,7 @@ class _Table(LookupInterface):
         return self._default_value
 
     def size(self, name: str | None = None) -> Tensor:
-        """How many keys there are, an int64."""
+        """The number of keys, a scalar int64."""
         with get_default_graph().name_scope(name or f"{self.name}_Size"):
             return lookup_nodes.lookup_table_size_v2(self._handle)
 

@@ -117,7 +117,7 @@ class IdTableWithHashBuckets(LookupInterface):
         return None if self._table is None else self._table.resource_handle
 
     def size(self, name: str | None = None) -> Tensor:
-        """How many indices there are, those of buckets included."""
+        """The number of indices, those of buckets included."""
         with get_default_graph().name_scope(name or f"{self.name}_Size"):
             count = constant(0, dtypes.int64) if self._table is None else self._table.size()
             return count + self._num_oov_buckets

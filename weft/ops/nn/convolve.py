@@ -24,7 +24,7 @@ _HALVES = ("float16", "bfloat16")
 
 @dataclass(frozen=True)
 class Convolution:
-    """What the attributes of a convolution say, in the order of its layout (`NHWC`, `NCDHW` ...)."""
+    """The attributes of a convolution, in the order of its layout (`NHWC`, `NCDHW` ...)."""
 
     data_format: str
     strides: tuple[int, ...]
@@ -149,7 +149,7 @@ def _numpy_to_filter(how: Convolution, x: Array, shape: Sequence[int], grad: Arr
 
 
 def _cpu_form(direction: Direction, how: Convolution, shape: Sequence[int], dtype: Array, filters: Sequence[int]) -> Array:
-    """What computes a convolution of an input of this shape faster on the CPU, as a function of it and the filters, or None."""
+    """A function of input and filters that convolves an input of this shape faster on the CPU, or None."""
     if dtype.kind != "f" and dtype.name != "bfloat16":
         return None
     window, images = how.window(shape, filters[:-2]), [*shape[: how.channel], *shape[how.channel + 1 :], shape[how.channel]]

@@ -122,7 +122,7 @@ def _in_layout(x: Array, filters: Array, strides: Array, paddings: Array, gaps: 
 
 
 def _extents(window: Window) -> list[int]:
-    """How far the first element of the last window is from that of the first one, and one."""
+    """One more than the distance between the first elements of the first and the last window."""
     return [(count - 1) * stride + 1 for count, stride in zip(window.outputs, window.strides, strict=True)]
 
 
@@ -180,7 +180,7 @@ def _per_channel(array: Array, channels: int) -> list[Array]:
 
 
 def _joined(each: Sequence[Array]) -> Array:
-    """What `_per_channel` took apart."""
+    """The inverse of `_per_channel`."""
     return each[0] if len(each) == 1 else jnp.stack(each, -1).reshape(*each[0].shape[:-1], -1)
 
 
@@ -205,7 +205,7 @@ def by_rows(x: Array, filters: Array, window: Window) -> Array:
 
 
 def _block_by_block(compute: Callable[[Array], Array], x: Array, size: int) -> Array:
-    """What `compute` makes of the images, so many at a time."""
+    """The results of `compute` for the images, so many at a time."""
     whole = x.shape[0] // size * size
     if whole <= size:
         return compute(x)

@@ -65,7 +65,7 @@ def _path(labels: Array, blank: int) -> Array:
 
 
 def _steps(path: Array, blank: int, merge: bool) -> tuple[Any, Any]:
-    """Where a path may stay, and where it may skip the blank before, as what is added to logarithms."""
+    """The places where a path may stay, and those where it may skip the blank before, as terms to add to logarithms."""
     is_label = path != blank
     stay = np.where(is_label & (not merge), _NEVER, 0.0)
     skip = np.full(len(path), _NEVER)

@@ -19,7 +19,7 @@ from weft.ops.symbolic_gradient import vjp
 
 
 def _sizes(size: int, width: int, stride: int, rate: int, padding: str) -> tuple[int, int, int]:
-    """How many windows there are along a dimension, and how much is added before and after it."""
+    """The number of windows along a dimension, and the padding before and after it."""
     reach = (width - 1) * rate + 1
     if padding == "VALID":
         return max((size - reach) // stride + 1, 0), 0, 0

@@ -56,7 +56,7 @@ def sufficient_statistics(
     name: str | None = None,
     keepdims: bool | None = None,
 ) -> tuple[Tensor, Tensor, Tensor, Any]:
-    """What moments can be computed from, for parts of data: the count, the sum, the sum of squares, and `shift`.
+    """The numbers that moments of data in parts can be computed from: the count, the sum, the sum of squares, and `shift`.
 
     Args:
         x: the data.

@@ -23,7 +23,7 @@ _MANY: Final = 64
 
 
 def lowest(dtype: Array) -> Array:
-    """What padding must be so that it is never the greatest."""
+    """The value of padding that is never the greatest."""
     dtype = np.dtype(dtype)
     return np.array(np.iinfo(dtype).min if dtype.kind in "iu" else -np.inf, dtype)
 
@@ -107,7 +107,7 @@ def greatest_second_gradient(xp: Array, x: Array, made: Array, grad: Array, wind
 
 
 def _counts(shape: Sequence[int], window: Window) -> Array:
-    """How many elements of each window are not padding."""
+    """The number of elements of each window that are not padding."""
     result = np.ones((), np.float64)
     for index, (size, length) in enumerate(zip(shape, window.size, strict=True)):
         starts = np.arange(window.outputs[index]) * window.strides[index] - window.low[index]

@@ -75,7 +75,7 @@ def _logits(inputs: Tensor, rows: Tensor, offsets: Tensor, count: Tensor, num_tr
 
 
 def _ruled_out(labels: TensorLike, sampled: Tensor, num_true: int, num_sampled: int, kind: DType) -> Tensor:
-    """What is added to the logits so that samples that are true classes do not count."""
+    """The terms that rule out samples that are true classes, to be added to the logits."""
     rows, places, weights = compute_accidental_hits(labels, sampled, num_true)
     columns = cast(reshape(places, [-1, 1]), dtypes.int32)
     indices = concat([reshape(rows, [-1, 1]), columns], 1, "sparse_indices")

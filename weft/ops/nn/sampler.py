@@ -28,7 +28,7 @@ _LEAST: Final = float(np.finfo(np.float32).min)
 
 
 class Candidates(NamedTuple):
-    """What a sampler returns: classes, and how often the true ones and these are expected in such a sample."""
+    """The results of a sampler: classes, and the expected counts of the true ones and of these in such a sample."""
 
     sampled_candidates: Tensor
     true_expected_count: Tensor

@@ -98,7 +98,7 @@ def place(
 def output_size(
     count: int | None, size: int | None, stride: int, padding: str, dilation: int = 1, around: int = 0
 ) -> int | None:
-    """How many places a window has along a dimension, None where that is not known.
+    """The number of places of a window along a dimension, None where that is not known.
 
     Raises:
         ValueError: the window is larger than the input.

@@ -156,7 +156,7 @@ def _size_shape(node: Operation) -> list[Dims]:
 def set_size_node(
     ctx: OpContext, set_indices: Array, set_values: Array, set_shape: Array, *, validate_indices: bool = True
 ) -> Result:
-    """How many different elements each set has: `[n, rank] int64, [n], [rank] int64 -> [*groups] int32`."""
+    """The number of different elements of each set: `[n, rank] int64, [n], [rank] int64 -> [*groups] int32`."""
     sizes = np.zeros(tuple(int(size) for size in set_shape[:-1]), np.int32)
     for place, items in _sparse_groups(set_indices, set_values, set_shape, validate_indices).items():
         sizes[place] = len(items)
@@ -190,7 +190,7 @@ def _set_operation(a: Any, b: Any, operation: str, validate_indices: bool) -> Sp
 
 
 def set_size(a: TensorLike, validate_indices: bool = True) -> Tensor:
-    """How many different elements each set along the last dimension of a SparseTensor has.
+    """The number of different elements of each set along the last dimension of a SparseTensor.
 
     Raises:
         TypeError: `a` is no SparseTensor, or of a type that sets don't have.

@@ -39,7 +39,7 @@ def var_handle_op(
 
 
 def handle_shape(handle: Tensor) -> Dims:
-    """What is known of the shape of the variable behind a handle."""
+    """The shape of the variable behind a handle, as far as it is known."""
     # In the body of a branch or loop an argument stands for the handle.
     return handle.op.attrs["shape"] if handle.op.op_def.role is Role.VARIABLE else handle.op.attrs.get("_handle_shape")
 

@@ -37,7 +37,7 @@ _NONE: Final = Repetitions(None, None, False)
 
 
 def repetitions_of(indices: Array, gradients: Array) -> Repetitions:
-    """What has to be summed before an update: that takes time, and none of the tables."""
+    """The rows to sum before an update: that takes time, and none of the tables."""
     repeated = repeated_rows(indices, _MANY)
     if repeated is None:
         return _NONE

@@ -1,4 +1,4 @@
-"""What all ops share that apply a gradient to a variable and its slots.
+"""The common form of all ops that apply a gradient to a variable and its slots.
 
 A rule is one function of the values of the variable and its slots, the gradient and the hyperparameters. It makes up to
 four ops: for variables by Ref and by resource handle, and for dense gradients and for slices of rows.

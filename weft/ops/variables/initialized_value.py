@@ -28,7 +28,7 @@ def variable_value(xp: ArrayModule, ref: Array) -> Result:
 
 
 def initialized_value(is_initialized: Tensor, read: Callable[[], Tensor], initial_value: Tensor | None) -> Tensor:
-    """What `read` gives when the variable is initialized, else its initial value."""
+    """The result of `read` when the variable is initialized, else its initial value."""
     value: Tensor = cond(is_initialized, read, lambda: initial_value)
     return value
 

@@ -33,7 +33,7 @@ _DISTRIBUTIONS: Final = ("normal", "uniform", "truncated_normal", "untruncated_n
 
 
 class Initializer:
-    """What all initializers have; programs may derive their own."""
+    """The base of all initializers; programs may derive their own."""
 
     def __call__(self, shape: ShapeLike, dtype: DTypeLike | None = None, partition_info: PartitionInfo | None = None) -> Tensor:
         """The initial value of a variable of this shape and type."""
@@ -186,7 +186,7 @@ def _full_shape(shape: Any, partition_info: PartitionInfo | None) -> Any:
 
 
 def fans(shape: Any) -> tuple[int, int]:
-    """How many inputs and outputs a unit of a layer with weights of this shape has."""
+    """The numbers of inputs and outputs of a unit of a layer with weights of this shape."""
     sizes = [int(size) for size in shape]
     if len(sizes) < 2:
         fan = sizes[0] if sizes else 1

@@ -1,4 +1,4 @@
-"""What may be said of a new variable beside its value: its checks, and the enums for copies of it."""
+"""The options of a new variable beside its value: their checks, and the enums for copies of it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 
 class VariableSynchronization(enum.Enum):
-    """When the copies of a distributed variable are brought together."""
+    """The times at which the copies of a distributed variable are brought together."""
 
     AUTO = 0
     NONE = 1
@@ -16,7 +16,7 @@ class VariableSynchronization(enum.Enum):
 
 
 class VariableAggregation(enum.Enum):
-    """How the copies of a distributed variable are brought together."""
+    """The ways in which the copies of a distributed variable are brought together."""
 
     NONE = 0
     SUM = 1
@@ -40,7 +40,7 @@ def checked_trainable(trainable: bool | None, synchronization: VariableSynchroni
 
 
 def checked_aggregation(aggregation: VariableAggregation | None, name: str | None) -> VariableAggregation:
-    """How copies are brought together; ValueError when it is none of the ways there are."""
+    """The way in which copies are brought together; ValueError when there is no such way."""
     if aggregation is None:
         return VariableAggregation.NONE
     if not isinstance(aggregation, VariableAggregation):

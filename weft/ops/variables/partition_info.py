@@ -1,4 +1,4 @@
-"""Where a part of a partitioned variable lies in the whole."""
+"""The place of a part of a partitioned variable in the whole."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from weft.framework.tensor_shape import TensorShape
 
 
 class PartitionInfo:
-    """What an initializer is told of the part that it makes: the whole variable's shape and the part's offset in it."""
+    """The part that an initializer makes: the whole variable's shape and the part's offset in it."""
 
     __slots__ = ("_full_shape", "_var_offset")
 
@@ -39,11 +39,11 @@ class PartitionInfo:
 
     @property
     def var_offset(self) -> Sequence[int]:
-        """Where this part begins, per axis."""
+        """The beginning of this part, per axis."""
         return self._var_offset
 
     def single_offset(self, shape: Sequence[int]) -> int:
-        """Where a part of this shape begins along the axis that is cut; 0 when none is."""
+        """The beginning of a part of this shape along the axis that is cut; 0 when none is."""
         axis = self.single_slice_dim(shape)
         return 0 if axis is None else self._var_offset[axis]
 

@@ -92,7 +92,7 @@ class ResourceVariable(Variable, use_resource=True):
 
     @property
     def shape(self) -> TensorShape:
-        """What is known of the shape."""
+        """The shape, as far as it is known."""
         return TensorShape(self._shape)
 
     @property

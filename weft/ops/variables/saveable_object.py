@@ -64,7 +64,7 @@ class SaveableObject:
 
     @property
     def device(self) -> Any:
-        """Where its tensors live."""
+        """The device of its tensors."""
         return self.specs[0].device
 
     def restore(self, restored_tensors: Sequence[Tensor], restored_shapes: Sequence[Any] | None) -> Tensor | Operation:

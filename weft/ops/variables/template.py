@@ -33,7 +33,7 @@ class Template:
                 self._variable_scope = scope
 
     def __call__(self, *args: object, **kwargs: object) -> Any:
-        """What the function returns; its variables are those of the first call.
+        """The function's result; its variables are those of the first call.
 
         Raises:
             ValueError: a further call made a trainable variable.

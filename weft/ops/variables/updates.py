@@ -12,7 +12,7 @@ from weft.ops.variables.batch_scatter import batch_scatter_update
 
 
 class VariableUpdates:
-    """What both kinds of variable can do to some of their rows, or at some positions; the result is the variable after that.
+    """Updates of some rows of a variable, or at some positions, for both kinds; the result is the variable after that.
 
     `sparse_delta` is IndexedSlices, whose indices may repeat: each of them counts. Anything else is a TypeError.
     """

@@ -233,11 +233,11 @@ class Variable(VariableUpdates, metaclass=_VariableMeta):
 
     @property
     def shape(self) -> TensorShape:
-        """What is known of the shape."""
+        """The shape, as far as it is known."""
         return self._variable.get_shape()
 
     def get_shape(self) -> TensorShape:
-        """What is known of the shape."""
+        """The shape, as far as it is known."""
         return self.shape
 
     @property
@@ -257,7 +257,7 @@ class Variable(VariableUpdates, metaclass=_VariableMeta):
 
     @property
     def constraint(self) -> Callable[[Any], Any] | None:
-        """What optimizers apply to the value after an update."""
+        """The projection that optimizers apply to the value after an update."""
         return self._constraint
 
     @property
@@ -351,7 +351,7 @@ class Variable(VariableUpdates, metaclass=_VariableMeta):
         return self._ref() if as_ref else self.value()
 
     def _ref(self) -> Tensor:
-        """What an op gets that asks for a mutable tensor."""
+        """The tensor for an op that asks for a mutable one."""
         raise NotImplementedError
 
     def __repr__(self) -> str:

@@ -43,7 +43,7 @@ from weft.ops.variables.variable import Variable
 
 
 class _ReuseMode(enum.Enum):
-    """How get_variable treats names that exist, besides True (must exist) and False (must not)."""
+    """The treatment of names that exist, besides True (must exist) and False (must not)."""
 
     AUTO_REUSE = 1
 
@@ -104,7 +104,7 @@ class VariableStore:
         synchronization: VariableSynchronization = VariableSynchronization.AUTO,
         aggregation: VariableAggregation = VariableAggregation.NONE,
     ) -> Any:
-        """What custom getters are given to call."""
+        """The getter that custom getters are given to call."""
         options = {
             "regularizer": regularizer, "reuse": reuse, "trainable": trainable, "collections": collections,
             "caching_device": caching_device, "validate_shape": validate_shape, "use_resource": use_resource,
@@ -269,7 +269,7 @@ _DEFAULTS: Final = {
 
 
 def default_initializer(name: str, dtype: DType) -> GlorotUniform | Zeros:
-    """What initializes a variable of this type when nobody says; ValueError when nothing does."""
+    """The initializer of a variable of this type when nobody says; ValueError when there is none."""
     if dtype.is_floating:
         return GlorotUniform()
     if dtype.is_integer or dtype.is_bool or dtype.base_dtype is dtypes.string:
