@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from weft.framework.aliases import Activation, Constraint, DTypeLike, Initializer, Regularizer, Sizes, TensorLike
+from weft.framework.aliases import Activation, Constraint, DTypeLike, Initializer, Regularizer, Sizes, TensorLike, VariableLike
 from weft.framework.operation import Tensor
 from weft.framework.tensor_shape import Dims
 from weft.models.layers.core import ZEROS
@@ -74,8 +74,8 @@ class _Convolution(Layer):
         self.data_format = data_format
         self._kernel_options = (kernel_initializer, kernel_regularizer, kernel_constraint)
         self._bias_options = (bias_initializer, bias_regularizer, bias_constraint)
-        self.kernel: Any = None
-        self.bias: Any = None
+        self.kernel: VariableLike = None
+        self.bias: VariableLike = None
 
     def _kernel_shape(self, channels: int) -> list[int]:
         return [*self.kernel_size, channels, self.filters]

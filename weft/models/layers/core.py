@@ -6,7 +6,16 @@ import math
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from weft.framework.aliases import Activation, Constraint, DTypeLike, Initializer, Regularizer, ShapeLike, TensorLike
+from weft.framework.aliases import (
+    Activation,
+    Constraint,
+    DTypeLike,
+    Initializer,
+    Regularizer,
+    ShapeLike,
+    TensorLike,
+    VariableLike,
+)
 from weft.framework.constant_value import constant_value
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
@@ -55,8 +64,8 @@ class Dense(Layer):
         self.units, self.activation, self.use_bias = int(units), activation, use_bias
         self._kernel_options = (kernel_initializer, kernel_regularizer, kernel_constraint)
         self._bias_options = (bias_initializer, bias_regularizer, bias_constraint)
-        self.kernel: Any = None
-        self.bias: Any = None
+        self.kernel: VariableLike = None
+        self.bias: VariableLike = None
 
     def build(self, dims: Dims) -> None:
         """Make kernel and bias."""

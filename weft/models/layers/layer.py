@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from weft.framework import dtypes
-from weft.framework.aliases import Constraint, DTypeLike, Initializer, Partitioner, Regularizer, TensorLike
+from weft.framework.aliases import Constraint, DTypeLike, Initializer, Nest, Partitioner, Regularizer, TensorLike, VariableLike
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation, Tensor
@@ -43,11 +43,11 @@ class Layer:
         self._given_scope = scope
         self._reuse = reuse
         self._scope: VariableScope | None = None
-        self._variables: list[tuple[Any, bool]] = []
-        self._updates: list[Any] = []
-        self._losses: list[Any] = []
-        self.input: Any = None
-        self.output: Any = None
+        self._variables: list[tuple[VariableLike, bool]] = []
+        self._updates: list[Operation | Tensor] = []
+        self._losses: list[Tensor | None] = []
+        self.input: Tensor | None = None
+        self.output: Nest = None
 
     # What subclasses write.
 
@@ -64,7 +64,7 @@ class Layer:
         self, name: str, shape: Sequence[int | None], dtype: DTypeLike | None = None,
         initializer: Initializer | None = None, regularizer: Regularizer | None = None, trainable: bool = True,
         constraint: Constraint | None = None, partitioner: Partitioner | None = None,
-    ) -> Any:  # fmt: skip
+    ) -> VariableLike:  # fmt: skip
         """Make or find a variable in the layer's scope."""
         is_trained = trainable and self.trainable
         made = get_variable(
@@ -142,33 +142,33 @@ class Layer:
         return None if self._dtype is None else self._dtype.name
 
     @property
-    def variables(self) -> list[Any]:
+    def variables(self) -> list[VariableLike]:
         """All variables."""
         return [*self.trainable_variables, *self.non_trainable_variables]
 
     weights = variables
 
     @property
-    def trainable_variables(self) -> list[Any]:
+    def trainable_variables(self) -> list[VariableLike]:
         """The variables that are trained."""
         return [variable for variable, is_trained in self._variables if is_trained]
 
     trainable_weights = trainable_variables
 
     @property
-    def non_trainable_variables(self) -> list[Any]:
+    def non_trainable_variables(self) -> list[VariableLike]:
         """The variables that are not trained."""
         return [variable for variable, is_trained in self._variables if not is_trained]
 
     non_trainable_weights = non_trainable_variables
 
     @property
-    def updates(self) -> list[Any]:
+    def updates(self) -> list[Operation | Tensor]:
         """The operations that training must run."""
         return list(self._updates)
 
     @property
-    def losses(self) -> list[Any]:
+    def losses(self) -> list[Tensor | None]:
         """The losses of the activity regularizer."""
         return list(self._losses)
 

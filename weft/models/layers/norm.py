@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from weft.framework import dtypes
-from weft.framework.aliases import Constraint, DTypeLike, Initializer, Regularizer, TensorLike
+from weft.framework.aliases import Constraint, DTypeLike, Initializer, Regularizer, TensorLike, VariableLike
 from weft.framework.constant_value import constant_value
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
@@ -70,10 +70,10 @@ class BatchNormalization(Layer):
             "beta": (beta_initializer, beta_regularizer, beta_constraint),
         }
         self._moving_initializers = (moving_mean_initializer, moving_variance_initializer)
-        self.gamma: Any = None
-        self.beta: Any = None
-        self.moving_mean: Any = None
-        self.moving_variance: Any = None
+        self.gamma: VariableLike = None
+        self.beta: VariableLike = None
+        self.moving_mean: VariableLike = None
+        self.moving_variance: VariableLike = None
 
     def build(self, dims: Dims) -> None:
         """Make offset, scale and averages."""

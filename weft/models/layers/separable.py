@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft.framework.aliases import Activation, Constraint, DTypeLike, Initializer, Regularizer, Sizes, TensorLike
+from weft.framework.aliases import Activation, Constraint, DTypeLike, Initializer, Regularizer, Sizes, TensorLike, VariableLike
 from weft.framework.operation import Tensor
 from weft.framework.tensor_shape import Dims
 from weft.models.layers.conv import layout_of, padding_of, per_axis
@@ -43,9 +43,9 @@ class _Separable(Layer):
         self._depthwise_options = (depthwise_initializer, depthwise_regularizer, depthwise_constraint)
         self._pointwise_options = (pointwise_initializer, pointwise_regularizer, pointwise_constraint)
         self._bias_options = (bias_initializer, bias_regularizer, bias_constraint)
-        self.depthwise_kernel: Any = None
-        self.pointwise_kernel: Any = None
-        self.bias: Any = None
+        self.depthwise_kernel: VariableLike = None
+        self.pointwise_kernel: VariableLike = None
+        self.bias: VariableLike = None
 
     def build(self, dims: Dims) -> None:
         """Make both kernels and the bias."""

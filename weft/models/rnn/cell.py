@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from weft.framework import dtypes, nest
-from weft.framework.aliases import DTypeLike, Initializer, Nest, Partitioner, SizeLike
+from weft.framework.aliases import DTypeLike, Initializer, Nest, Partitioner, SizeLike, VariableLike
 from weft.framework.constant_value import constant_value
 from weft.framework.dtypes import DType
 from weft.framework.graph import get_default_graph
@@ -47,7 +47,7 @@ class RNNCell:
         self._base_name = name or _snake_case(type(self).__name__)
         self._dtype = None if dtype is None else dtypes.as_dtype(dtype).base_dtype
         self._variable_scope: Any = None
-        self._variables: list[Any] = []
+        self._variables: list[VariableLike] = []
         self.built = False
 
     @property
@@ -71,21 +71,21 @@ class RNNCell:
         raise NotImplementedError(f"{type(self).__name__} has no output_size")
 
     @property
-    def variables(self) -> list[Any]:
+    def variables(self) -> list[VariableLike]:
         """The variables that the cell has made."""
         return list(self._variables)
 
     weights = variables
 
     @property
-    def trainable_variables(self) -> list[Any]:
+    def trainable_variables(self) -> list[VariableLike]:
         """The variables that are trained."""
         return list(self._variables) if self.trainable else []
 
     trainable_weights = trainable_variables
 
     @property
-    def non_trainable_variables(self) -> list[Any]:
+    def non_trainable_variables(self) -> list[VariableLike]:
         """The variables that are not trained."""
         return [] if self.trainable else list(self._variables)
 
@@ -127,7 +127,7 @@ class RNNCell:
 
     def add_variable(
         self, name: str, shape: Sequence[Any], initializer: Initializer | None = None, partitioner: Partitioner | None = None
-    ) -> Any:
+    ) -> VariableLike:
         """Make a variable of the cell."""
         variable = get_variable(
             name, shape, dtype=self._dtype, initializer=initializer, trainable=self.trainable, partitioner=partitioner

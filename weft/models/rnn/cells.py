@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from weft.framework.aliases import DTypeLike, Initializer, Nest
+from weft.framework.aliases import Activation, DTypeLike, Initializer, Nest
 from weft.framework.dtypes import DType
 from weft.framework.operation import Tensor
 from weft.framework.tensor_shape import TensorShape
@@ -36,7 +35,7 @@ class BasicRNNCell(RNNCell):
     def __init__(
         self,
         num_units: int,
-        activation: Callable[[Any], Any] | None = None,
+        activation: Activation | None = None,
         reuse: bool | None = None,
         name: str | None = None,
         dtype: DTypeLike | None = None,
@@ -86,7 +85,7 @@ class GRUCell(RNNCell):
     def __init__(
         self,
         num_units: int,
-        activation: Callable[[Any], Any] | None = None,
+        activation: Activation | None = None,
         reuse: bool | None = None,
         kernel_initializer: Initializer | None = None,
         bias_initializer: Initializer | None = None,
@@ -165,7 +164,7 @@ class BasicLSTMCell(RNNCell):
         num_units: int,
         forget_bias: float = 1.0,
         state_is_tuple: bool = True,
-        activation: Callable[[Any], Any] | None = None,
+        activation: Activation | None = None,
         reuse: bool | None = None,
         name: str | None = None,
         dtype: DTypeLike | None = None,
@@ -240,7 +239,7 @@ class LSTMCell(RNNCell):
         num_proj_shards: int | None = None,
         forget_bias: float = 1.0,
         state_is_tuple: bool = True,
-        activation: Callable[[Any], Any] | None = None,
+        activation: Activation | None = None,
         reuse: bool | None = None,
         name: str | None = None,
         dtype: DTypeLike | None = None,

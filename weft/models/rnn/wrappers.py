@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from weft.framework import nest
-from weft.framework.aliases import DeviceLike, DTypeLike, Nest, SizeLike
+from weft.framework.aliases import DeviceLike, DTypeLike, Nest, SizeLike, VariableLike
 from weft.framework.constant_value import constant_value
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
@@ -60,14 +60,14 @@ class MultiRNNCell(RNNCell):
         return self._cells[-1].output_size
 
     @property
-    def variables(self) -> list[Any]:
+    def variables(self) -> list[VariableLike]:
         """The variables of the cells."""
         return [variable for cell in self._cells for variable in cell.variables]
 
     weights = variables
 
     @property
-    def trainable_variables(self) -> list[Any]:
+    def trainable_variables(self) -> list[VariableLike]:
         """The variables of the cells that are trained."""
         return [variable for cell in self._cells for variable in cell.trainable_variables]
 
@@ -122,14 +122,14 @@ class _Wrapper(RNNCell):
         return self.cell.output_size
 
     @property
-    def variables(self) -> list[Any]:
+    def variables(self) -> list[VariableLike]:
         """The variables of the cell inside."""
         return list(self.cell.variables)
 
     weights = variables
 
     @property
-    def trainable_variables(self) -> list[Any]:
+    def trainable_variables(self) -> list[VariableLike]:
         """The variables of the cell inside that are trained."""
         return list(self.cell.trainable_variables)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from weft.framework.aliases import TensorLike, VariableLike
 from weft.ops.state import reference_state as state
 
@@ -44,14 +42,14 @@ def assign_sub(ref: VariableLike, value: TensorLike, use_locking: bool | None = 
     return ref.assign_sub(value)
 
 
-def is_variable_initialized(ref: VariableLike, name: str | None = None) -> Any:
+def is_variable_initialized(ref: VariableLike, name: str | None = None) -> VariableLike:
     """A scalar bool tensor: whether the variable has a value."""
     if ref.dtype.is_ref:
         return state.is_variable_initialized(ref, name=name)
     return ref.is_initialized(name=name)
 
 
-def count_up_to(ref: VariableLike, limit: int, name: str | None = None) -> Any:
+def count_up_to(ref: VariableLike, limit: int, name: str | None = None) -> VariableLike:
     """The counter before it is raised by one; the run raises OutOfRangeError when it has reached `limit`."""
     if ref.dtype.is_ref:
         return state.count_up_to(ref, limit=limit, name=name)

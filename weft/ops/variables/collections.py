@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
-from weft.framework.aliases import Array, ArrayModule, Result
+from weft.framework.aliases import Array, ArrayModule, Result, VariableLike
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
 from weft.framework.op_context import OpContext
@@ -20,50 +19,50 @@ from weft.ops.declaration import Role, not_differentiable, op
 from weft.ops.variables.assign import is_variable_initialized
 
 
-def global_variables(scope: str | None = None) -> list[Any]:
+def global_variables(scope: str | None = None) -> list[VariableLike]:
     """The variables that the tasks of a cluster share; with `scope` those whose name it matches from the start."""
     return get_default_graph().get_collection(GraphKeys.GLOBAL_VARIABLES, scope)
 
 
-def all_variables() -> list[Any]:
+def all_variables() -> list[VariableLike]:
     """The former name of `global_variables`."""
     return global_variables()
 
 
-def _all_saveable_objects(scope: str | None = None) -> list[Any]:
+def _all_saveable_objects(scope: str | None = None) -> list[VariableLike]:
     graph = get_default_graph()
     keys = (GraphKeys.GLOBAL_VARIABLES, GraphKeys.SAVEABLE_OBJECTS)
     return [item for key in keys for item in graph.get_collection(key, scope)]
 
 
-def local_variables(scope: str | None = None) -> list[Any]:
+def local_variables(scope: str | None = None) -> list[VariableLike]:
     """The variables of each process itself, which checkpoints leave out."""
     return get_default_graph().get_collection(GraphKeys.LOCAL_VARIABLES, scope)
 
 
-def model_variables(scope: str | None = None) -> list[Any]:
+def model_variables(scope: str | None = None) -> list[VariableLike]:
     """The variables in the collection MODEL_VARIABLES."""
     return get_default_graph().get_collection(GraphKeys.MODEL_VARIABLES, scope)
 
 
-def trainable_variables(scope: str | None = None) -> list[Any]:
+def trainable_variables(scope: str | None = None) -> list[VariableLike]:
     """The variables that optimizers change by default."""
     return get_default_graph().get_collection(GraphKeys.TRAINABLE_VARIABLES, scope)
 
 
-def moving_average_variables(scope: str | None = None) -> list[Any]:
+def moving_average_variables(scope: str | None = None) -> list[VariableLike]:
     """The variables whose moving averages are kept."""
     return get_default_graph().get_collection(GraphKeys.MOVING_AVERAGE_VARIABLES, scope)
 
 
-def variables_initializer(var_list: Sequence[Any], name: str = "init") -> Operation:
+def variables_initializer(var_list: Sequence[VariableLike], name: str = "init") -> Operation:
     """An operation that initializes the variables given; it does nothing when there are none."""
     if var_list:
         return group(*[variable.initializer for variable in var_list], name=name)
     return no_op(name=name)
 
 
-def initialize_variables(var_list: Sequence[Any], name: str = "init") -> Operation:
+def initialize_variables(var_list: Sequence[VariableLike], name: str = "init") -> Operation:
     """The former name of `variables_initializer`."""
     return variables_initializer(var_list, name=name)
 
@@ -88,7 +87,7 @@ def initialize_local_variables() -> Operation:
     return local_variables_initializer()
 
 
-def _variables_or_all(var_list: Sequence[Any] | None) -> Sequence[Any]:
+def _variables_or_all(var_list: Sequence[VariableLike] | None) -> Sequence[VariableLike]:
     if var_list is not None:
         return var_list
     found = global_variables() + local_variables()
@@ -110,7 +109,7 @@ def uninitialized_names(ctx: OpContext, is_initialized: Array, *, names: list[st
 
 
 def report_uninitialized_variables(
-    var_list: Sequence[Any] | None = None, name: str = "report_uninitialized_variables"
+    var_list: Sequence[VariableLike] | None = None, name: str = "report_uninitialized_variables"
 ) -> Tensor:
     """A 1-D string tensor with the names of variables that have no value yet; empty when all are ready.
 
@@ -135,7 +134,7 @@ def ready_to_read(xp: ArrayModule, value: Array) -> Result:
     return np.asarray(value.ndim, np.int32)
 
 
-def assert_variables_initialized(var_list: Sequence[Any] | None = None) -> Tensor | None:
+def assert_variables_initialized(var_list: Sequence[VariableLike] | None = None) -> Tensor | None:
     """A tensor whose run raises FailedPreconditionError while a variable has no value; None when there are no variables."""
     variables = _variables_or_all(var_list)
     ranks = []

@@ -39,12 +39,12 @@ class Initializer:
         """The initial value of a variable of this shape and type."""
         raise NotImplementedError
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> dict[str, object]:
         """The arguments that make an equal initializer, as plain data."""
         return {}
 
     @classmethod
-    def from_config(cls, config: dict[str, Any]) -> Self:
+    def from_config(cls, config: dict[str, object]) -> Self:
         """Make an initializer from what `get_config` gave."""
         return cls(**config)
 
@@ -66,7 +66,7 @@ class Zeros(Initializer):
         """Zeros of this shape."""
         return zeros(shape, dtype or self.dtype)
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> dict[str, object]:
         """The dtype."""
         return {"dtype": self.dtype.name}
 
@@ -81,7 +81,7 @@ class Ones(Initializer):
         """Ones of this shape."""
         return ones(shape, dtype or self.dtype)
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> dict[str, object]:
         """The dtype."""
         return {"dtype": self.dtype.name}
 
@@ -110,7 +110,7 @@ class Constant(Initializer):
         verify = self._verify_shape if verify_shape is None else verify_shape
         return constant_tensor(self.value, dtype or self.dtype, shape, verify_shape=verify)
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> dict[str, object]:
         """The value and the dtype."""
         return {"value": self.value, "dtype": self.dtype.name}
 
@@ -132,7 +132,7 @@ class RandomUniform(Initializer):
         """Random numbers of this shape."""
         return random_uniform(shape, self.minval, self.maxval, dtype or self.dtype, seed=self.seed)
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> dict[str, object]:
         """The bounds, the seed and the dtype."""
         return {"minval": self.minval, "maxval": self.maxval, "seed": self.seed, "dtype": self.dtype.name}
 
@@ -141,7 +141,7 @@ class RandomNormal(Initializer):
     """Normal with this mean and standard deviation."""
 
     def __init__(
-        self, mean: TensorLike = 0.0, stddev: Any = 1.0, seed: int | None = None, dtype: DTypeLike = dtypes.float32
+        self, mean: TensorLike = 0.0, stddev: TensorLike = 1.0, seed: int | None = None, dtype: DTypeLike = dtypes.float32
     ) -> None:
         self.mean, self.stddev, self.seed = mean, stddev, seed
         self.dtype = _floating(dtype)
@@ -150,7 +150,7 @@ class RandomNormal(Initializer):
         """Random numbers of this shape."""
         return random_normal(shape, self.mean, self.stddev, dtype or self.dtype, seed=self.seed)
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> dict[str, object]:
         """The mean, the standard deviation, the seed and the dtype."""
         return {"mean": self.mean, "stddev": self.stddev, "seed": self.seed, "dtype": self.dtype.name}
 
@@ -176,7 +176,7 @@ class UniformUnitScaling(Initializer):
         limit = math.sqrt(3 / input_size) * self.factor
         return random_uniform(shape, -limit, limit, dtype or self.dtype, seed=self.seed)
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> dict[str, object]:
         """The factor, the seed and the dtype."""
         return {"factor": self.factor, "seed": self.seed, "dtype": self.dtype.name}
 
@@ -225,7 +225,7 @@ class VarianceScaling(Initializer):
         limit = math.sqrt(3.0 * variance)
         return random_uniform(shape, -limit, limit, kind, seed=self.seed)
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> dict[str, object]:
         """All arguments."""
         return {
             "scale": self.scale, "mode": self.mode, "distribution": self.distribution, "seed": self.seed,
@@ -239,7 +239,7 @@ class GlorotUniform(VarianceScaling):
     def __init__(self, seed: int | None = None, dtype: DTypeLike = dtypes.float32) -> None:
         super().__init__(scale=1.0, mode="fan_avg", distribution="uniform", seed=seed, dtype=dtype)
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> dict[str, object]:
         """The seed and the dtype."""
         return {"seed": self.seed, "dtype": self.dtype.name}
 
@@ -250,7 +250,7 @@ class GlorotNormal(VarianceScaling):
     def __init__(self, seed: int | None = None, dtype: DTypeLike = dtypes.float32) -> None:
         super().__init__(scale=1.0, mode="fan_avg", distribution="truncated_normal", seed=seed, dtype=dtype)
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> dict[str, object]:
         """The seed and the dtype."""
         return {"seed": self.seed, "dtype": self.dtype.name}
 
@@ -306,7 +306,7 @@ class Orthogonal(Initializer):
         whole = reshape(basis, shape)
         return self.gain * whole
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> dict[str, object]:
         """The gain, the seed and the dtype."""
         return {"gain": self.gain, "seed": self.seed, "dtype": self.dtype.name}
 
@@ -329,7 +329,7 @@ class Identity(Initializer):
             matrix = slice_of(matrix, partition_info.var_offset, shape)
         return self.gain * matrix
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> dict[str, object]:
         """The gain and the dtype."""
         return {"gain": self.gain, "dtype": self.dtype.name}
 

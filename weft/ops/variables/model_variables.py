@@ -17,6 +17,7 @@ from weft.framework.aliases import (
     Regularizer,
     ShapeLike,
     TensorLike,
+    VariableLike,
 )
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
@@ -45,7 +46,7 @@ def variable(
     use_resource: bool | None = None,
     synchronization: VariableSynchronization = VariableSynchronization.AUTO,
     aggregation: VariableAggregation = VariableAggregation.NONE,
-) -> Any:
+) -> VariableLike:
     """`get_variable` on a device; a custom getter is called with the scope's reuse setting."""
     getter: Any = get_variable
     if custom_getter is not None:
@@ -59,7 +60,7 @@ def variable(
 
 
 @add_arg_scope
-def model_variable(name: str, *args: Any, collections: Collections = None, **kwargs: Any) -> Any:
+def model_variable(name: str, *args: Any, collections: Collections = None, **kwargs: Any) -> VariableLike:
     """`variable`, in the collections GLOBAL_VARIABLES and MODEL_VARIABLES too."""
     kwargs["collections"] = [*(collections or []), GraphKeys.GLOBAL_VARIABLES, GraphKeys.MODEL_VARIABLES]
     return variable(name, *args, **kwargs)
@@ -70,7 +71,7 @@ def local_variable(
     validate_shape: bool = True,
     name: str | None = None,
     use_resource: bool | None = None,
-) -> Any:
+) -> VariableLike:
     """A variable of this process, which is not trained and not saved."""
     return _untrained(GraphKeys.LOCAL_VARIABLES, initial_value, validate_shape, name, use_resource)
 
@@ -80,7 +81,7 @@ def global_variable(
     validate_shape: bool = True,
     name: str | None = None,
     use_resource: bool | None = None,
-) -> Any:
+) -> VariableLike:
     """A variable that the cluster shares, which is not trained."""
     return _untrained(GraphKeys.GLOBAL_VARIABLES, initial_value, validate_shape, name, use_resource)
 
@@ -91,7 +92,7 @@ def _untrained(
     validate_shape: bool,
     name: str | None,
     use_resource: bool | None,
-) -> Any:
+) -> VariableLike:
     return _new_variable(
         initial_value, trainable=False, collections=[collection], validate_shape=validate_shape, name=name,
         use_resource=use_resource,
@@ -107,7 +108,7 @@ def add_model_variable(var: Variable) -> None:
 
 def get_variables(
     scope: ScopeLike = None, suffix: str | None = None, collection: str = GraphKeys.GLOBAL_VARIABLES
-) -> list[Any]:
+) -> list[VariableLike]:
     """The variables of a collection.
 
     Args:
@@ -122,32 +123,32 @@ def get_variables(
     return get_default_graph().get_collection(collection, scope)
 
 
-def get_model_variables(scope: ScopeLike = None, suffix: str | None = None) -> list[Any]:
+def get_model_variables(scope: ScopeLike = None, suffix: str | None = None) -> list[VariableLike]:
     """`get_variables` of MODEL_VARIABLES."""
     return get_variables(scope, suffix, GraphKeys.MODEL_VARIABLES)
 
 
-def get_local_variables(scope: ScopeLike = None, suffix: str | None = None) -> list[Any]:
+def get_local_variables(scope: ScopeLike = None, suffix: str | None = None) -> list[VariableLike]:
     """`get_variables` of LOCAL_VARIABLES."""
     return get_variables(scope, suffix, GraphKeys.LOCAL_VARIABLES)
 
 
-def get_trainable_variables(scope: ScopeLike = None, suffix: str | None = None) -> list[Any]:
+def get_trainable_variables(scope: ScopeLike = None, suffix: str | None = None) -> list[VariableLike]:
     """`get_variables` of TRAINABLE_VARIABLES."""
     return get_variables(scope, suffix, GraphKeys.TRAINABLE_VARIABLES)
 
 
-def get_variables_by_suffix(suffix: str, scope: ScopeLike = None) -> list[Any]:
+def get_variables_by_suffix(suffix: str, scope: ScopeLike = None) -> list[VariableLike]:
     """The global variables whose op's name ends so."""
     return get_variables(scope=scope, suffix=suffix)
 
 
-def get_variables_by_name(given_name: str, scope: ScopeLike = None) -> list[Any]:
+def get_variables_by_name(given_name: str, scope: ScopeLike = None) -> list[VariableLike]:
     """The global variables whose op's name without its scopes is this."""
     return get_variables(scope=scope, suffix=f"/{given_name}:|^{given_name}:")
 
 
-def get_unique_variable(var_op_name: str) -> Any:
+def get_unique_variable(var_op_name: str) -> VariableLike:
     """The variable with this op name; ValueError when there is none."""
     candidates = get_variables(scope=var_op_name)
     if not candidates:
@@ -158,7 +159,7 @@ def get_unique_variable(var_op_name: str) -> Any:
     raise ValueError(f"Variable {var_op_name} does not uniquely identify a variable")
 
 
-def get_variables_to_restore(include: Sequence[str] | None = None, exclude: Sequence[str] | None = None) -> list[Any]:
+def get_variables_to_restore(include: Sequence[str] | None = None, exclude: Sequence[str] | None = None) -> list[VariableLike]:
     """The global variables in the scopes `include` (all when None) that are not in those of `exclude`.
 
     Raises:
@@ -173,9 +174,9 @@ def get_variables_to_restore(include: Sequence[str] | None = None, exclude: Sequ
 
 
 def filter_variables(
-    var_list: Sequence[Any], include_patterns: Sequence[str] | None = None,
+    var_list: Sequence[VariableLike], include_patterns: Sequence[str] | None = None,
     exclude_patterns: Sequence[str] | None = None, reg_search: bool = True,
-) -> list[Any]:  # fmt: skip
+) -> list[VariableLike]:  # fmt: skip
     """The variables whose op's name fits some of the first patterns (all when None) and none of the second ones.
 
     With `reg_search` a pattern may fit anywhere in the name, else from its start on.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from weft.framework.aliases import TensorLike, VariableLike
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
@@ -45,7 +43,7 @@ def _assign_debiased(variable: VariableLike, value: TensorLike, rate: Tensor, sc
         biased = get_variable(_free_name("biased"), variable.get_shape(), dtype, initializer=Zeros(), trainable=False)
         steps = get_variable(_free_name("local_step"), [], dtype, initializer=Zeros(), trainable=False)
     total = assign_sub(biased, (biased - value) * rate)
-    weight: Any = power(1.0 - rate, assign_add(steps, 1))
+    weight = power(1.0 - rate, assign_add(steps, 1))
     return assign(variable, total / (1 - weight), name=scope)
 
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
 
-from weft.framework.aliases import TensorLike
+from weft.framework.aliases import TensorLike, VariableLike
 from weft.framework.dtypes import DType
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
@@ -19,7 +18,7 @@ class PartitionedVariable:
     """The parts, in order, and what they amount to. As a tensor it is their concatenation."""
 
     def __init__(
-        self, name: str, shape: TensorShape, dtype: DType, variable_list: Sequence[Any], partitions: Sequence[int]
+        self, name: str, shape: TensorShape, dtype: DType, variable_list: Sequence[VariableLike], partitions: Sequence[int]
     ) -> None:
         if not isinstance(variable_list, list | tuple):
             raise TypeError(f"variable_list is not a list or tuple: {variable_list}")
@@ -65,7 +64,7 @@ class PartitionedVariable:
         """The shape of the whole."""
         return self._shape
 
-    def _get_variable_list(self) -> list[Any]:
+    def _get_variable_list(self) -> list[VariableLike]:
         return self._variable_list
 
     def _get_partitions(self) -> Sequence[int]:
@@ -74,7 +73,7 @@ class PartitionedVariable:
     def _partition_axes(self) -> list[int]:
         return [axis for axis, count in enumerate(self._partitions) if count > 1] or [0]
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[VariableLike]:
         return iter(self._variable_list)
 
     def __len__(self) -> int:
@@ -115,7 +114,9 @@ class PartitionedVariable:
             raise NotImplementedError("PartitionedVariable doesn't support being used as a reference.")
         return self.as_tensor()
 
-    def _assign_parts(self, assign: Callable[[Any, Any], Any], value: TensorLike, read_value: bool) -> list[Any]:
+    def _assign_parts(
+        self, assign: Callable[[VariableLike, TensorLike], VariableLike], value: TensorLike, read_value: bool
+    ) -> list[VariableLike]:
         axis = self._only_axis("do assign action", "assign action")
         if isinstance(value, list):
             parts = value
@@ -129,19 +130,19 @@ class PartitionedVariable:
 
     def assign(
         self, value: TensorLike, use_locking: bool = False, name: str | None = None, read_value: bool = True
-    ) -> list[Any]:
+    ) -> list[VariableLike]:
         """Assign to each part its part of `value`: a tensor, a list of parts or another PartitionedVariable."""
         return self._assign_parts(lambda v, part: v.assign(part, use_locking=use_locking, name=name), value, read_value)
 
     def assign_add(
         self, value: TensorLike, use_locking: bool = False, name: str | None = None, read_value: bool = True
-    ) -> list[Any]:
+    ) -> list[VariableLike]:
         """Add to each part its part of `value`."""
         return self._assign_parts(lambda v, p: v.assign_add(p, use_locking=use_locking, name=name), value, read_value)
 
     def assign_sub(
         self, value: TensorLike, use_locking: bool = False, name: str | None = None, read_value: bool = True
-    ) -> list[Any]:
+    ) -> list[VariableLike]:
         """Subtract from each part its part of `value`."""
         return self._assign_parts(lambda v, p: v.assign_sub(p, use_locking=use_locking, name=name), value, read_value)
 

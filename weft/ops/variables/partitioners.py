@@ -21,7 +21,7 @@ def _element_bytes(dtype: DTypeLike, bytes_per_string_element: int) -> int:
 def fixed_size_partitioner(num_shards: int, axis: int = 0) -> Partitioner:
     """Cut along `axis` into `num_shards` parts, or as many as that axis is long."""
 
-    def partitioner(shape: Any, **unused_args: object) -> list[int]:
+    def partitioner(shape: TensorShape, **unused_args: object) -> list[int]:
         parts = [1] * len(shape)
         parts[axis] = min(num_shards, shape[axis].value)
         return parts
@@ -45,7 +45,7 @@ def variable_axis_size_partitioner(
     if max_shards and max_shards < 1:
         raise ValueError("max_shards must be positive.")
 
-    def partitioner(shape: Any, dtype: DTypeLike) -> list[int]:
+    def partitioner(shape: TensorShape, dtype: DTypeLike) -> list[int]:
         if not isinstance(shape, TensorShape):
             raise ValueError(f"shape is not a TensorShape: {shape}")
         sizes = [size for size in shape.as_list() if size is not None] if shape.is_fully_defined() else None

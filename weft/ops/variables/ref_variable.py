@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from weft.framework import scopes
-from weft.framework.aliases import DTypeLike, ShapeLike, TensorLike
+from weft.framework.aliases import Array, DTypeLike, ShapeLike, TensorLike, VariableLike
 from weft.framework.dtypes import DType
 from weft.framework.func_graph import FuncGraph
 from weft.framework.graph import Graph, get_default_graph
@@ -56,7 +56,7 @@ class RefVariable(Variable, use_resource=False):
         self._initial_value = value
         self._variable = state.variable_v2(shape=known, dtype=value.dtype.base_dtype, name=scope)
 
-    def _read_placement(self, graph: Graph) -> contextlib.AbstractContextManager[Any]:
+    def _read_placement(self, graph: Graph) -> contextlib.AbstractContextManager[object]:
         if self._caching_device is not None:
             return graph.device(self._caching_device)
         return graph.colocate_with(self._variable.op)
@@ -101,7 +101,7 @@ class RefVariable(Variable, use_resource=False):
             known = state.is_variable_initialized(self._variable)
             return initialized_value(known, lambda: variable_value(self._variable), self._initial_value)
 
-    def eval(self, session: Any = None) -> Any:
+    def eval(self, session: Any = None) -> Array:
         """The value in the session given or the default one."""
         return self._variable.eval(session=session)
 
@@ -112,21 +112,21 @@ class RefVariable(Variable, use_resource=False):
 
     def assign(
         self, value: TensorLike, use_locking: bool | None = False, name: str | None = None, read_value: bool = True
-    ) -> Any:
+    ) -> VariableLike:
         """Replace the value; the result is the variable after that, or the operation unless `read_value`."""
         assigned = assign_functions.assign(self._variable, value, use_locking=use_locking, name=name)
         return assigned if read_value else assigned.op
 
     def assign_add(
         self, delta: TensorLike, use_locking: bool | None = False, name: str | None = None, read_value: bool = True
-    ) -> Any:
+    ) -> VariableLike:
         """Add to the value; the result is the variable after that, or the operation unless `read_value`."""
         assigned = state.assign_add(self._variable, delta, use_locking=use_locking, name=name)
         return assigned if read_value else assigned.op
 
     def assign_sub(
         self, delta: TensorLike, use_locking: bool | None = False, name: str | None = None, read_value: bool = True
-    ) -> Any:
+    ) -> VariableLike:
         """Subtract from the value; the result is the variable after that, or the operation unless `read_value`."""
         assigned = state.assign_sub(self._variable, delta, use_locking=use_locking, name=name)
         return assigned if read_value else assigned.op

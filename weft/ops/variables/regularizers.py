@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Callable, Sequence
-from typing import Any
 
-from weft.framework.aliases import Regularizer
+from weft.framework.aliases import Regularizer, VariableLike
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
@@ -38,7 +37,7 @@ def l2_regularizer(scale: float, scope: str | None = None) -> Regularizer:
     return _scaled("l2", scale, l2_loss, scope)
 
 
-def _scaled(kind: str, scale: float, penalty: Callable[[Any], Any], scope: str | None) -> Regularizer:
+def _scaled(kind: str, scale: float, penalty: Callable[[VariableLike], Tensor], scope: str | None) -> Regularizer:
     if isinstance(scale, numbers.Integral):
         raise ValueError(f"scale cannot be an integer: {scale}")
     if isinstance(scale, numbers.Real) and float(scale) < 0.0:
@@ -47,7 +46,7 @@ def _scaled(kind: str, scale: float, penalty: Callable[[Any], Any], scope: str |
         tf_logging.info("Scale of 0 disables regularizer.")
         return lambda weights: None
 
-    def regularizer(weights: Any, name: str | None = None) -> Tensor | None:
+    def regularizer(weights: VariableLike, name: str | None = None) -> Tensor | None:
         with input_scope(scope, f"{kind}_regularizer", (weights,)) as full_name:
             factor = convert_to_tensor(scale, dtype=weights.dtype.base_dtype, name="scale")
             return mul(factor, penalty(weights), name=full_name)
@@ -74,7 +73,7 @@ def sum_regularizer(regularizer_list: Sequence[Regularizer | None], scope: str |
     if not given:
         return None
 
-    def regularizer(weights: Any) -> Tensor | None:
+    def regularizer(weights: VariableLike) -> Tensor | None:
         with input_scope(scope, "sum_regularizer", (weights,)) as name:
             penalties = [penalty for penalty in (each(weights) for each in given) if penalty is not None]
             return add_n(penalties, name=name) if penalties else None
@@ -82,7 +81,7 @@ def sum_regularizer(regularizer_list: Sequence[Regularizer | None], scope: str |
     return regularizer
 
 
-def apply_regularization(regularizer: Regularizer, weights_list: Sequence[Any] | None = None) -> Tensor:
+def apply_regularization(regularizer: Regularizer, weights_list: Sequence[VariableLike] | None = None) -> Tensor:
     """The sum of the penalties of some weights, added to the collection REGULARIZATION_LOSSES.
 
     Args:

@@ -7,7 +7,7 @@ from typing import Any
 
 from tensorboard.compat.proto.variable_pb2 import VariableDef
 
-from weft.framework.aliases import DTypeLike, ShapeLike, TensorLike
+from weft.framework.aliases import Array, DTypeLike, ShapeLike, TensorLike, VariableLike
 from weft.framework.dtypes import DType
 from weft.framework.graph import Graph, get_default_graph
 from weft.framework.operation import Operation, Tensor
@@ -154,7 +154,7 @@ class ResourceVariable(Variable, use_resource=True):
     def _ref(self) -> Tensor:
         return self.read_value().op.inputs[0]
 
-    def eval(self, session: Any = None) -> Any:
+    def eval(self, session: Any = None) -> Array:
         """The value in the session given or the default one."""
         return self._graph_element.eval(session=session)
 
@@ -166,7 +166,7 @@ class ResourceVariable(Variable, use_resource=True):
     def lazy_read(self, done: Operation) -> _UnreadVariable:
         return _UnreadVariable(self, done)
 
-    def _changed(self, done: Operation, read_value: bool) -> Any:
+    def _changed(self, done: Operation, read_value: bool) -> VariableLike:
         return self.lazy_read(done) if read_value else done
 
     def _value_to_assign(self, value: TensorLike) -> Tensor:
@@ -177,7 +177,7 @@ class ResourceVariable(Variable, use_resource=True):
 
     def assign(
         self, value: TensorLike, use_locking: bool | None = None, name: str | None = None, read_value: bool = True
-    ) -> Any:
+    ) -> VariableLike:
         """Replace the value; the result is the variable after that, or the operation unless `read_value`."""
         tensor = self._value_to_assign(value)
         done = state.assign_variable_op(self._variable, tensor, dtype=self._dtype, name=name)
@@ -185,7 +185,7 @@ class ResourceVariable(Variable, use_resource=True):
 
     def assign_add(
         self, delta: TensorLike, use_locking: bool | None = None, name: str | None = None, read_value: bool = True
-    ) -> Any:
+    ) -> VariableLike:
         """Add to the value; the result is the variable after that, or the operation unless `read_value`."""
         tensor = self._value_to_assign(delta)
         done = state.assign_add_variable_op(self._variable, tensor, dtype=self._dtype, name=name)
@@ -193,7 +193,7 @@ class ResourceVariable(Variable, use_resource=True):
 
     def assign_sub(
         self, delta: TensorLike, use_locking: bool | None = None, name: str | None = None, read_value: bool = True
-    ) -> Any:
+    ) -> VariableLike:
         """Subtract from the value; the result is the variable after that, or the operation unless `read_value`."""
         tensor = self._value_to_assign(delta)
         done = state.assign_sub_variable_op(self._variable, tensor, dtype=self._dtype, name=name)

@@ -19,7 +19,7 @@ class SaveSliceInfo:
         full_shape: Sequence[int] | None = None,
         var_offset: Sequence[int] | None = None,
         var_shape: Sequence[int] | None = None,
-        save_slice_info_def: Any = None,
+        save_slice_info_def: variable_pb2.SaveSliceInfoDef | None = None,
         import_scope: str | None = None,
     ) -> None:
         self.full_name: Any = full_name
@@ -39,7 +39,7 @@ class SaveSliceInfo:
         slices = ":".join(f"{offset},{size}" for offset, size in zip(self.var_offset, self.var_shape, strict=True))
         return full_shape + slices
 
-    def to_proto(self, export_scope: str | None = None) -> Any:
+    def to_proto(self, export_scope: str | None = None) -> variable_pb2.SaveSliceInfoDef | None:
         """The SaveSliceInfoDef; None when the tensor is outside `export_scope`."""
         if export_scope is not None and not self.full_name.startswith(export_scope):
             return None

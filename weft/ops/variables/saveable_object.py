@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from weft.framework.aliases import DeviceLike, DTypeLike
+from weft.framework.aliases import DeviceLike, DTypeLike, ShapeLike, VariableLike
 from weft.framework.operation import Operation, Tensor
 
 
@@ -57,7 +57,7 @@ class SaveableObject:
         name: what errors call it.
     """
 
-    def __init__(self, op: Any, specs: Sequence[SaveSpec], name: str) -> None:
+    def __init__(self, op: VariableLike, specs: Sequence[SaveSpec], name: str) -> None:
         self.op = op
         self.specs = specs
         self.name = name
@@ -67,7 +67,7 @@ class SaveableObject:
         """The device of its tensors."""
         return self.specs[0].device
 
-    def restore(self, restored_tensors: Sequence[Tensor], restored_shapes: Sequence[Any] | None) -> Tensor | Operation:
+    def restore(self, restored_tensors: Sequence[Tensor], restored_shapes: Sequence[ShapeLike] | None) -> Tensor | Operation:
         """Make the operation that restores the object.
 
         Args:

@@ -19,7 +19,9 @@ from weft.ops.state.resource_state import read_variable_op
 _INDEX = (dtypes.int16, *INDICES)
 
 
-def _with_slice(xp: ArrayModule, ref: Array, vectors: tuple[Any, Any, Any], masks: tuple[int, ...], value: Array) -> Array:
+def _with_slice(
+    xp: ArrayModule, ref: Array, vectors: tuple[Array, Array, Array], masks: tuple[int, ...], value: Array
+) -> Array:
     begin, end, strides = vectors
     key = tuple(plan(ref.ndim, begin, end, strides, dict(zip(MASKS, masks, strict=True)), len(strides)))
     if xp is not np:

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from weft.framework.aliases import Getter
+from weft.framework.aliases import Getter, Nest, VariableLike
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
 from weft.ops.variables.variable_scope import VariableScope, variable_scope
@@ -17,7 +17,7 @@ class Template:
     """A function with a variable scope of its own; made by `make_template`."""
 
     def __init__(
-        self, name: str, func: Callable[..., Any], create_scope_now: bool = False, unique_name: str | None = None,
+        self, name: str, func: Callable[..., Nest], create_scope_now: bool = False, unique_name: str | None = None,
         custom_getter: Getter | None = None,
     ) -> None:  # fmt: skip
         if name is None:
@@ -32,7 +32,7 @@ class Template:
             with variable_scope(unique_name, name, custom_getter=custom_getter) as scope:
                 self._variable_scope = scope
 
-    def __call__(self, *args: object, **kwargs: object) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> Nest:
         """The function's result; its variables are those of the first call.
 
         Raises:
@@ -45,7 +45,7 @@ class Template:
             self._variable_scope = scope
             return self._result(args, kwargs)
 
-    def _result(self, args: Any, kwargs: Any) -> Any:
+    def _result(self, args: Any, kwargs: Any) -> Nest:
         graph = get_default_graph()
         everything, trained = (
             graph.get_collection_ref(key) for key in (GraphKeys.GLOBAL_VARIABLES, GraphKeys.TRAINABLE_VARIABLES)
@@ -68,7 +68,7 @@ class Template:
         return self._name
 
     @property
-    def func(self) -> Callable[..., Any]:
+    def func(self) -> Callable[..., Nest]:
         """The function."""
         return self._func
 
@@ -85,36 +85,36 @@ class Template:
         name: str = self._variable_scope.name
         return name if not name or name.endswith("/") else f"{name}/"
 
-    def _collected(self, key: str) -> list[Any]:
+    def _collected(self, key: str) -> list[VariableLike]:
         name = self.variable_scope_name
         return [] if name is None else get_default_graph().get_collection(key, name)
 
     @property
-    def variables(self) -> list[Any]:
+    def variables(self) -> list[VariableLike]:
         """The global and local variables in its scope."""
         return self._collected(GraphKeys.GLOBAL_VARIABLES) + self._collected(GraphKeys.LOCAL_VARIABLES)
 
     weights = variables
 
     @property
-    def global_variables(self) -> list[Any]:
+    def global_variables(self) -> list[VariableLike]:
         """The global variables in its scope."""
         return self._collected(GraphKeys.GLOBAL_VARIABLES)
 
     @property
-    def local_variables(self) -> list[Any]:
+    def local_variables(self) -> list[VariableLike]:
         """The local variables in its scope."""
         return self._collected(GraphKeys.LOCAL_VARIABLES)
 
     @property
-    def trainable_variables(self) -> list[Any]:
+    def trainable_variables(self) -> list[VariableLike]:
         """The trainable variables in its scope."""
         return self._collected(GraphKeys.TRAINABLE_VARIABLES)
 
     trainable_weights = trainable_variables
 
     @property
-    def non_trainable_variables(self) -> list[Any]:
+    def non_trainable_variables(self) -> list[VariableLike]:
         """The variables in its scope that are not trainable."""
         trained = self.trainable_variables
         return [variable for variable in self.variables if variable not in trained]
@@ -123,8 +123,8 @@ class Template:
 
 
 def make_template(
-    name_: str, func_: Callable[..., Any], create_scope_now_: bool = False, unique_name_: str | None = None,
-    custom_getter_: Any = None, **kwargs: object,
+    name_: str, func_: Callable[..., Nest], create_scope_now_: bool = False, unique_name_: str | None = None,
+    custom_getter_: Getter | None = None, **kwargs: object,
 ) -> Template:  # fmt: skip
     """Wrap a function so that all its calls share the variables that it gets with `get_variable`.
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterable, Iterator
 from contextvars import ContextVar
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, TypeAlias
 
 from tensorboard.compat.proto.variable_pb2 import VariableDef
 
-from weft.framework.aliases import Constraint, DeviceLike, DTypeLike, ShapeLike, TensorLike
+from weft.framework.aliases import Array, Constraint, DeviceLike, DTypeLike, ShapeLike, TensorLike, VariableLike
 from weft.framework.collections import GraphKeys
 from weft.framework.dtypes import DType
 from weft.framework.graph import Graph, get_default_graph
@@ -38,14 +38,17 @@ from weft.ops.variables.options import (
 from weft.ops.variables.slice_assign import sliced
 from weft.ops.variables.updates import VariableUpdates
 
+# `creator(**kwargs)` or, for a scope's, `creator(next_creator, **kwargs)` makes a variable.
+Creator: TypeAlias = "Callable[..., Variable]"
+
 # What creators are told when the program does not say.
-_DEFAULTS: Final[dict[str, Any]] = {
+_DEFAULTS: Final[dict[str, object]] = {
     "initial_value": None, "trainable": None, "collections": None, "validate_shape": True, "caching_device": None,
     "name": None, "variable_def": None, "dtype": None, "expected_shape": None, "import_scope": None, "constraint": None,
     "use_resource": None, "synchronization": VariableSynchronization.AUTO, "aggregation": VariableAggregation.NONE,
     "shape": None,
 }  # fmt: skip
-_CREATORS: Final[ContextVar[tuple[tuple[Graph, Callable[..., Any]], ...]]] = ContextVar("weft_variable_creators", default=())
+_CREATORS: Final[ContextVar[tuple[tuple[Graph, Creator], ...]]] = ContextVar("weft_variable_creators", default=())
 
 
 def set_default_use_resource(function: Callable[[], bool | None]) -> None:
@@ -54,7 +57,7 @@ def set_default_use_resource(function: Callable[[], bool | None]) -> None:
 
 
 @contextlib.contextmanager
-def variable_creator_scope(variable_creator: Callable[..., Any]) -> Iterator[None]:
+def variable_creator_scope(variable_creator: Creator) -> Iterator[None]:
     """Make the default graph's variables by `variable_creator(next_creator, **kwargs)`; inner scopes come first."""
     token = _CREATORS.set((*_CREATORS.get(), (get_default_graph(), variable_creator)))
     try:
@@ -78,7 +81,7 @@ class _VariableMeta(type):
             if key not in _DEFAULTS:
                 raise TypeError(f"Variable got an unexpected keyword argument {key!r}")
         given.update(kwargs)
-        creator: Callable[..., Any] = _create
+        creator: Creator = _create
         graph = get_default_graph()
         for scope_graph, function in _CREATORS.get():
             if scope_graph is graph:
@@ -86,7 +89,7 @@ class _VariableMeta(type):
         return creator(**{**_DEFAULTS, **given})
 
 
-def _chained(function: Callable[..., Any], next_creator: Callable[..., Any]) -> Callable[..., Any]:
+def _chained(function: Creator, next_creator: Creator) -> Creator:
     return lambda **kwargs: function(next_creator, **kwargs)
 
 
@@ -99,7 +102,7 @@ def _create(use_resource: bool | None = None, **kwargs: Any) -> Variable:
 
 
 # The two classes of variables, by whether they are resources; each enters itself when it is defined.
-_KINDS: Final[dict[bool, Any]] = {}
+_KINDS: Final[dict[bool, type[Variable]]] = {}
 
 
 class Variable(VariableUpdates, metaclass=_VariableMeta):
@@ -140,12 +143,12 @@ class Variable(VariableUpdates, metaclass=_VariableMeta):
     _snapshot: Tensor
     _initializer_op: Operation
     _initial_value: Tensor | None
-    _constraint: Callable[[Any], Any] | None
+    _constraint: Constraint | None
     _trainable: bool
     _synchronization: VariableSynchronization
     _aggregation: VariableAggregation
     _save_slice_info: slice_info.SaveSliceInfo | None
-    _caching_device: Any
+    _caching_device: DeviceLike
     _validate_shape: bool
 
     def __init_subclass__(cls, use_resource: bool | None = None) -> None:
@@ -256,7 +259,7 @@ class Variable(VariableUpdates, metaclass=_VariableMeta):
         return self._aggregation
 
     @property
-    def constraint(self) -> Callable[[Any], Any] | None:
+    def constraint(self) -> Constraint | None:
         """The projection that optimizers apply to the value after an update."""
         return self._constraint
 
@@ -296,7 +299,7 @@ class Variable(VariableUpdates, metaclass=_VariableMeta):
         """A tensor with the value as it is here, after the control dependencies that are open."""
         raise NotImplementedError
 
-    def eval(self, session: Any = None) -> Any:
+    def eval(self, session: Any = None) -> Array:
         """The value in the session given or the default one."""
         return self.value().eval(session=session)
 
@@ -304,19 +307,19 @@ class Variable(VariableUpdates, metaclass=_VariableMeta):
 
     def assign(
         self, value: TensorLike, use_locking: bool | None = None, name: str | None = None, read_value: bool = True
-    ) -> Any:
+    ) -> VariableLike:
         """Replace the value; the result is the variable after that, or the operation unless `read_value`."""
         raise NotImplementedError
 
     def assign_add(
         self, delta: TensorLike, use_locking: bool | None = None, name: str | None = None, read_value: bool = True
-    ) -> Any:
+    ) -> VariableLike:
         """Add to the value; the result is the variable after that, or the operation unless `read_value`."""
         raise NotImplementedError
 
     def assign_sub(
         self, delta: TensorLike, use_locking: bool | None = None, name: str | None = None, read_value: bool = True
-    ) -> Any:
+    ) -> VariableLike:
         """Subtract from the value; the result is the variable after that, or the operation unless `read_value`."""
         raise NotImplementedError
 
@@ -329,7 +332,7 @@ class Variable(VariableUpdates, metaclass=_VariableMeta):
         """A slice of the value, which can also be assigned to."""
         return sliced(self, slice_spec)
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Tensor]:
         raise TypeError("'Variable' object is not iterable.")
 
     def experimental_ref(self) -> Reference:
@@ -342,7 +345,7 @@ class Variable(VariableUpdates, metaclass=_VariableMeta):
     def __eq__(self, other: object) -> bool:
         return self is other
 
-    def load(self, value: TensorLike, session: Any | None = None) -> None:
+    def load(self, value: TensorLike, session: Any = None) -> None:
         """Give the variable a value in the session given or the default one, without adding nodes."""
         self._initializer_op.run({self._initializer_op.inputs[1]: value}, session)
 
@@ -359,7 +362,7 @@ class Variable(VariableUpdates, metaclass=_VariableMeta):
 
     # Its serial form.
 
-    def to_proto(self, export_scope: str | None = None) -> Any:
+    def to_proto(self, export_scope: str | None = None) -> VariableDef | None:
         """The VariableDef; None when the variable is outside `export_scope`."""
         if export_scope is not None and not self._variable.name.startswith(export_scope):
             return None

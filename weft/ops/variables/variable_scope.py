@@ -25,6 +25,7 @@ from weft.framework.aliases import (
     Regularizer,
     ShapeLike,
     TensorLike,
+    VariableLike,
 )
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import Graph, get_default_graph
@@ -160,26 +161,26 @@ class VariableScope:
         """Set the default custom getter."""
         self._custom_getter = custom_getter
 
-    def get_collection(self, name: str) -> list[Any]:
+    def get_collection(self, name: str) -> list[VariableLike]:
         """The items of a collection whose names are in this scope."""
         return get_default_graph().get_collection(name, f"{self._name}/" if self._name else "")
 
-    def trainable_variables(self) -> list[Any]:
+    def trainable_variables(self) -> list[VariableLike]:
         """The trainable variables of this scope."""
         return self.get_collection(GraphKeys.TRAINABLE_VARIABLES)
 
-    def global_variables(self) -> list[Any]:
+    def global_variables(self) -> list[VariableLike]:
         """The global variables of this scope."""
         return self.get_collection(GraphKeys.GLOBAL_VARIABLES)
 
-    def local_variables(self) -> list[Any]:
+    def local_variables(self) -> list[VariableLike]:
         """The local variables of this scope."""
         return self.get_collection(GraphKeys.LOCAL_VARIABLES)
 
     def get_variable(
         self, var_store: VariableStore, name: str, shape: ShapeLike = None, dtype: DTypeLike | None = None,
         initializer: Initializer | None = None, **options: Any,
-    ) -> Any:  # fmt: skip
+    ) -> VariableLike:  # fmt: skip
         """The variable of this name in this scope, found or made; `options` are the further arguments of `tf.get_variable`."""
         # Names of variables don't depend on the name scopes that are open.
         with get_default_graph().name_scope(None):
@@ -269,7 +270,7 @@ def get_variable(
     constraint: Constraint | None = None,
     synchronization: VariableSynchronization = VariableSynchronization.AUTO,
     aggregation: VariableAggregation = VariableAggregation.NONE,
-) -> Any:
+) -> VariableLike:
     """Find or make a variable by name in the open variable scope, whose settings stand in for arguments that are None.
 
     Args:
@@ -304,7 +305,7 @@ def get_variable(
 _SIGNATURE: Final = inspect.signature(get_variable)
 
 
-def get_local_variable(*args: Any, **kwargs: Any) -> Any:
+def get_local_variable(*args: Any, **kwargs: Any) -> VariableLike:
     """`get_variable`, with the same arguments, for a variable that is local and not trainable."""
     given = _SIGNATURE.bind(*args, **kwargs).arguments
     collections = [*(given.get("collections") or ()), GraphKeys.LOCAL_VARIABLES]
@@ -317,7 +318,7 @@ get_local_variable.__signature__ = _SIGNATURE  # type: ignore[attr-defined]
 def create_partitioned_variables(
     shape: Sequence[int], slicing: Sequence[int], initializer: Initializer, dtype: DTypeLike = dtypes.float32,
     trainable: bool = True, collections: Collections = None, name: str | None = None, reuse: Reuse = None,
-) -> list[Any]:  # fmt: skip
+) -> list[VariableLike]:  # fmt: skip
     """Make the parts of a variable of `shape` that is cut into `slicing[i]` parts along axis i."""
     if len(shape) != len(slicing):
         raise ValueError(
@@ -345,7 +346,7 @@ def no_regularizer(_: Any) -> None:
     """A regularizer that adds nothing, for variables in a scope that has one."""
 
 
-def _chained_getter(custom_getter: Getter, outer_getter: Any) -> Callable[..., Any]:
+def _chained_getter(custom_getter: Getter, outer_getter: Getter | None) -> Getter:
     if outer_getter is None:
         return custom_getter
 

@@ -20,6 +20,7 @@ from weft.framework.aliases import (
     Partitioner,
     Regularizer,
     ShapeLike,
+    VariableLike,
 )
 from weft.framework.collections import GraphKeys
 from weft.framework.dtypes import DType
@@ -57,17 +58,17 @@ class VariableStore:
     """Variables and partitioned variables by full name. One per graph."""
 
     def __init__(self) -> None:
-        self._vars: dict[str, Any] = {}
+        self._vars: dict[str, Variable] = {}
         self._partitioned_vars: dict[str, PartitionedVariable] = {}
 
     @property
-    def variables(self) -> Mapping[str, Any]:
+    def variables(self) -> Mapping[str, Variable]:
         """Each variable, parts of partitioned ones among them, by its full name."""
         return self._vars
 
     def get_variable(
         self, name: str, shape: ShapeLike = None, *, custom_getter: Getter | None = None, **options: object
-    ) -> Any:
+    ) -> VariableLike:
         """The variable of this full name, found or made, by `custom_getter(getter, **arguments)` if given.
 
         `options` are the arguments of `get`, which is what a getter gets to call.
@@ -103,7 +104,7 @@ class VariableStore:
         constraint: Constraint | None = None,
         synchronization: VariableSynchronization = VariableSynchronization.AUTO,
         aggregation: VariableAggregation = VariableAggregation.NONE,
-    ) -> Any:
+    ) -> VariableLike:
         """The getter that custom getters are given to call."""
         options = {
             "regularizer": regularizer, "reuse": reuse, "trainable": trainable, "collections": collections,
@@ -131,7 +132,7 @@ class VariableStore:
     def _get_single_variable(
         self, name: str, shape: ShapeLike, dtype: DTypeLike, initializer: Initializer | None, options: dict[str, Any],
         partition_info: PartitionInfo | None = None,
-    ) -> Any:  # fmt: skip
+    ) -> VariableLike:  # fmt: skip
         if shape is not None and initializer is not None and not callable(initializer):
             raise ValueError("If initializer is a constant, do not specify shape.")
         kind = dtypes.as_dtype(dtype)
@@ -277,7 +278,7 @@ def default_initializer(name: str, dtype: DType) -> GlorotUniform | Zeros:
     raise ValueError(f"An initializer for variable {name} of {dtype.base_dtype} is required")
 
 
-def _accepts(function: Callable[..., Any], keyword: str) -> bool:
+def _accepts(function: Callable[..., object], keyword: str) -> bool:
     try:
         parameters = inspect.signature(function).parameters
     except (TypeError, ValueError):
@@ -285,7 +286,7 @@ def _accepts(function: Callable[..., Any], keyword: str) -> bool:
     return keyword in parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values())
 
 
-def _needs_no_arguments(function: Callable[..., Any]) -> bool:
+def _needs_no_arguments(function: Callable[..., object]) -> bool:
     kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     parameters = inspect.signature(function).parameters.values()
     return all(p.default is not p.empty or p.kind in kinds for p in parameters)
@@ -327,7 +328,7 @@ def _origin(variable: Variable) -> str:
     return "".join(traceback.format_list(variable.op.traceback[::-1][:_SHOWN_FRAMES]))
 
 
-def _add_regularization_loss(name: str, variable: Variable, regularizer: Callable[[Any], Any]) -> None:
+def _add_regularization_loss(name: str, variable: Variable, regularizer: Regularizer) -> None:
     with init_scope():
         graph = get_default_graph()
         with graph.colocate_with(variable.op), graph.name_scope(f"{name}/Regularizer/"):
