@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from weft.framework import dtypes
 from weft.framework.aliases import Nest, TensorLike
@@ -19,12 +18,12 @@ from weft.ops.math.casting import cast
 from weft.ops.math.comparison import equal, less_equal
 from weft.ops.math.reduce_functions import reduce_sum
 
-_Branch = tuple[Any, Callable[[], Any]]
+_Branch = tuple[Nest, Callable[[], Nest]]
 
 
 def case(
     pred_fn_pairs: Nest,
-    default: Callable[[], Any] | None = None,
+    default: Callable[[], Nest] | None = None,
     exclusive: bool = False,
     strict: bool = False,
     name: str = "case",
@@ -59,7 +58,7 @@ def case(
             return function()
 
 
-def _choice(pair: _Branch, other: Callable[[], Any], strict: bool) -> Callable[[], Any]:
+def _choice(pair: _Branch, other: Callable[[], Nest], strict: bool) -> Callable[[], Nest]:
     return lambda: cond(pair[0], true_fn=pair[1], false_fn=other, strict=strict, name="cond")
 
 
@@ -67,7 +66,7 @@ def _checked_pairs(pred_fn_pairs: Nest) -> list[_Branch]:
     if not isinstance(pred_fn_pairs, list | tuple | Mapping):
         raise TypeError(f"'pred_fn_pairs' must be a list, tuple, or dict. Received: {type(pred_fn_pairs)}")
     if isinstance(pred_fn_pairs, OrderedDict):
-        pairs: Sequence[Any] = list(pred_fn_pairs.items())
+        pairs: Sequence[Nest] = list(pred_fn_pairs.items())
     elif isinstance(pred_fn_pairs, Mapping):
         pairs = sorted(pred_fn_pairs.items(), key=lambda item: item[0].name)
     else:
@@ -96,7 +95,7 @@ def _at_most_one(pairs: Sequence[_Branch]) -> Operation:
     return assert_that(less_equal(count, 1), [message, predicates], name="assert_exclusive")
 
 
-def _without_default(pairs: Sequence[_Branch]) -> Callable[[], Any]:
+def _without_default(pairs: Sequence[_Branch]) -> Callable[[], Nest]:
     pred, function = pairs[-1]
     message = "Input error: None of conditions evaluated as True:"
 
@@ -109,7 +108,7 @@ def _without_default(pairs: Sequence[_Branch]) -> Callable[[], Any]:
 
 
 def switch_case(
-    branch_index: TensorLike, branch_fns: Nest, default: Callable[[], Any] | None = None, name: str = "switch_case"
+    branch_index: TensorLike, branch_fns: Nest, default: Callable[[], Nest] | None = None, name: str = "switch_case"
 ) -> Tensor:
     """The result of the function whose number is `branch_index`, or of `default` when there is none of that number.
 
@@ -134,10 +133,10 @@ def switch_case(
         return functools.reduce(lambda other, pair: _choice(pair, other, False), reversed(pairs), last)()
 
 
-def _checked_functions(branch_fns: Nest) -> list[Callable[[], Any]]:
+def _checked_functions(branch_fns: Nest) -> list[Callable[[], Nest]]:
     if not isinstance(branch_fns, list | tuple | Mapping):
         raise TypeError(f"'branch_fns' must be a list, tuple, or dict. Received {branch_fns} with type {type(branch_fns)}")
-    pairs: list[Any] = list(branch_fns.items() if isinstance(branch_fns, Mapping) else branch_fns)
+    pairs: list[Nest] = list(branch_fns.items() if isinstance(branch_fns, Mapping) else branch_fns)
     if not pairs:
         raise ValueError("'branch_fns' must have at least one function.")
     if all(callable(each) for each in pairs):

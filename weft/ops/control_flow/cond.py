@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from weft.framework import dtypes, nest
 from weft.framework.aliases import Nest, TensorLike
@@ -21,12 +20,12 @@ from weft.ops.control_flow.nodes import build_node, function_name, share_capture
 
 def cond(
     pred: TensorLike,
-    true_fn: Callable[[], Any] | None = None,
-    false_fn: Callable[[], Any] | None = None,
+    true_fn: Callable[[], Nest] | None = None,
+    false_fn: Callable[[], Nest] | None = None,
     strict: bool = False,
     name: str | None = None,
-    fn1: Callable[[], Any] | None = None,
-    fn2: Callable[[], Any] | None = None,
+    fn1: Callable[[], Nest] | None = None,
+    fn2: Callable[[], Nest] | None = None,
 ) -> Nest:
     """The result of `true_fn` or `false_fn`, as the value of `pred` says; nodes that they make run only when chosen.
 
@@ -65,8 +64,8 @@ def cond(
 
 
 def _checked(
-    function: Callable[..., Nest] | None, old: Callable[[], Any] | None, name: str, old_name: str
-) -> Callable[[], Any]:
+    function: Callable[..., Nest] | None, old: Callable[[], Nest] | None, name: str, old_name: str
+) -> Callable[[], Nest]:
     if old is not None:
         if function is not None:
             raise TypeError(f"cond(): '{name}' and '{old_name}' may not be set simultaneously.")
@@ -89,7 +88,7 @@ def _predicate(pred: TensorLike) -> Tensor:
     return identity_node(tensor, name="pred_id")
 
 
-def _branch(graph: Graph, scope: str, role: str, function: Callable[[], Any], strict: bool) -> tuple[FuncGraph, Any]:
+def _branch(graph: Graph, scope: str, role: str, function: Callable[[], Nest], strict: bool) -> tuple[FuncGraph, Nest]:
     body = FuncGraph(function_name(scope, role.removesuffix("_fn")), graph)
     with body.building():
         result = function()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from weft.framework import dtypes, nest
 from weft.framework.aliases import DTypeLike, Initializer, Nest
@@ -35,7 +34,7 @@ class _Elements:
         if len(set(known)) > 1:
             raise ValueError(f"Dimensions {known[0]} and {next(n for n in known if n != known[0])} are not compatible")
         self.static_count = known[0] if known else None
-        self.count: Any = constant(known[0], name="n") if known else shape(leaves[0])[0]
+        self.count: Nest = constant(known[0], name="n") if known else shape(leaves[0])[0]
         self._arrays = [TensorArray(leaf.dtype.base_dtype, flow=leaf, element_shape=_tail(leaf)) for leaf in leaves]
 
     def at(self, index: Tensor) -> Tensor:
@@ -65,7 +64,7 @@ def _stacked(structure: Nest, arrays: list[TensorArray], static_count: int | Non
 
 
 def map_fn(
-    fn: Callable[[Any], Any],
+    fn: Callable[[Nest], Nest],
     elems: Nest,
     dtype: DTypeLike | None = None,
     parallel_iterations: int | None = None,
@@ -74,7 +73,7 @@ def map_fn(
     infer_shape: bool = True,
     name: str | None = None,
     fn_output_signature: Nest = None,
-) -> Any:
+) -> Nest:
     """The results of `fn` for the parts of `elems` along the first dimension, stacked.
 
     Args:
@@ -98,7 +97,7 @@ def map_fn(
         types = nest.map_structure(lambda leaf: convert_to_tensor(leaf).dtype, elems) if dtype is None else dtype
         types = nest.pack_sequence_as(types, [as_dtype(kind) for kind in nest.flatten(types)])
 
-        def body(index: Tensor, arrays: Nest) -> Any:
+        def body(index: Tensor, arrays: Nest) -> Nest:
             made = fn(elements.at(index))
             nest.assert_same_structure(types, made)
             return index + 1, _written(arrays, index, made)
@@ -116,7 +115,7 @@ def _written(arrays: Nest, index: Tensor, values: Tensor) -> list[TensorArray]:
 
 
 def scan(
-    fn: Callable[[Any, Any], Any],
+    fn: Callable[[Nest, Nest], Nest],
     elems: Nest,
     initializer: Initializer | None = None,
     parallel_iterations: int = 10,
@@ -125,7 +124,7 @@ def scan(
     infer_shape: bool = True,
     reverse: bool = False,
     name: str | None = None,
-) -> Any:
+) -> Nest:
     """All results of folding `fn` over the parts of `elems`, stacked.
 
     Args:
@@ -153,7 +152,7 @@ def scan(
         if initializer is None:
             arrays, done = _written(arrays, start, state), 1
 
-        def body(step: Tensor, state: Nest, arrays: Nest) -> Any:
+        def body(step: Tensor, state: Nest, arrays: Nest) -> Nest:
             index = last - step if reverse else step
             made = fn(state, elements.at(index))
             nest.assert_same_structure(state, made)
@@ -171,13 +170,13 @@ def _converted(structure: Nest) -> Tensor:
 
 
 def _fold(
-    fn: Callable[[Any, Any], Any],
+    fn: Callable[[Nest, Nest], Nest],
     elems: Nest,
     initializer: Initializer | None,
-    options: dict[str, Any],
+    options: dict[str, Nest],
     reverse: bool,
     name: str,
-) -> Any:
+) -> Nest:
     _checked(fn)
     with get_default_graph().name_scope(name):
         elements = _Elements(elems)
@@ -185,7 +184,7 @@ def _fold(
         first = last if reverse else constant(0)
         state = elements.at(first) if initializer is None else _converted(initializer)
 
-        def body(step: Tensor, state: Nest) -> Any:
+        def body(step: Tensor, state: Nest) -> Nest:
             made = fn(state, elements.at(last - step if reverse else step))
             nest.assert_same_structure(state, made)
             return step + 1, _converted(made)
@@ -196,7 +195,7 @@ def _fold(
 
 
 def foldl(
-    fn: Callable[[Any, Any], Any],
+    fn: Callable[[Nest, Nest], Nest],
     elems: Nest,
     initializer: Initializer | None = None,
     parallel_iterations: int = 10,
@@ -210,7 +209,7 @@ def foldl(
 
 
 def foldr(
-    fn: Callable[[Any, Any], Any],
+    fn: Callable[[Nest, Nest], Nest],
     elems: Nest,
     initializer: Initializer | None = None,
     parallel_iterations: int = 10,

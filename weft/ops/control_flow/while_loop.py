@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from weft.framework import dtypes, nest
 from weft.framework.aliases import Nest, TensorLike
@@ -21,8 +20,8 @@ from weft.ops.math.elementwise import add
 
 
 def while_loop(
-    cond: Callable[..., Any],
-    body: Callable[..., Any],
+    cond: Callable[..., Nest],
+    body: Callable[..., Nest],
     loop_vars: Nest,
     shape_invariants: Nest = None,
     parallel_iterations: int = 10,
@@ -94,7 +93,7 @@ class _Loop:
         self._cond = FuncGraph(function_name(scope, "cond"), graph)
         self._body = FuncGraph(function_name(scope, "body"), graph)
 
-    def _invariant_dims(self, leaves: Sequence[Any], loop_vars: Nest, invariants: Nest) -> list[Dims]:
+    def _invariant_dims(self, leaves: Sequence[Nest], loop_vars: Nest, invariants: Nest) -> list[Dims]:
         if invariants is None:
             return [None if has_free_shape(leaf) else t.dims for leaf in leaves for t in tensors_of(leaf)]
         given = _flat_shapes(loop_vars, invariants)
@@ -113,7 +112,7 @@ class _Loop:
             result.append(dims)
         return result
 
-    def build(self, cond: Callable[..., Any], body: Callable[..., Any]) -> None:
+    def build(self, cond: Callable[..., Nest], body: Callable[..., Nest]) -> None:
         with self._cond.building():
             counter, values = self._arguments(self._cond)
             self._cond.outputs = [self._cond.output(self._predicate(counter, _called(cond, values)))]
@@ -127,7 +126,7 @@ class _Loop:
             self._check_outputs(outputs)
             self._body.outputs = [self._returned(index, tensor) for index, tensor in enumerate(outputs)]
 
-    def _arguments(self, function: FuncGraph) -> tuple[Tensor | None, Any]:
+    def _arguments(self, function: FuncGraph) -> tuple[Tensor | None, Nest]:
         arguments = [
             function.add_argument(tensor.op.name, tensor.dtype.base_dtype, dims)
             for tensor, dims in zip(self._initial, self.dims, strict=True)
@@ -176,7 +175,7 @@ class _Loop:
                     "`shape_invariants` argument of tf.while_loop to specify a less-specific shape."
                 )
 
-    def finish(self, parallel_iterations: int, back_prop: bool) -> tuple[Any, int]:
+    def finish(self, parallel_iterations: int, back_prop: bool) -> tuple[Nest, int]:
         """Add the node; returns its results in the body's structure, and how many tensors they have."""
         read_inside([self._cond, self._body])
         captured = read_outside([self._cond, self._body], share_captures([self._cond, self._body]))
@@ -193,7 +192,7 @@ class _Loop:
         return packed(self._result, exits), len(exits)
 
 
-def _called(function: Callable[..., Any], values: Tensor) -> Tensor:
+def _called(function: Callable[..., Nest], values: Tensor) -> Tensor:
     if isinstance(values, dict):
         return function(**values)
     return function(*values)
@@ -214,7 +213,7 @@ def _is_within(dims: Dims, bound: Dims) -> bool:
     return all(b is None or a == b for a, b in zip(dims, bound, strict=True))
 
 
-def _flat_shapes(structure: Nest, shapes: Nest) -> list[Any]:
+def _flat_shapes(structure: Nest, shapes: Nest) -> list[Nest]:
     """The shape for each leaf; a list is a shape where the structure has a leaf."""
     if not nest.is_nested(structure):
         return [shapes]

@@ -4,28 +4,30 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from weft.framework.aliases import DTypeLike, ShapeLike, TensorLike
+
 
 class FixedLenFeature(NamedTuple):
     """A dense tensor of a known shape in each example; required where there is no default."""
 
-    shape: Any
-    dtype: Any
-    default_value: Any = None
+    shape: ShapeLike
+    dtype: DTypeLike
+    default_value: TensorLike | None = None
 
 
 class FixedLenSequenceFeature(NamedTuple):
     """A dense tensor of any number of elements of a shape; examples with fewer are padded."""
 
-    shape: Any
-    dtype: Any
+    shape: ShapeLike
+    dtype: DTypeLike
     allow_missing: bool = False
-    default_value: Any = None
+    default_value: TensorLike | None = None
 
 
 class VarLenFeature(NamedTuple):
     """Any number of values in each example, as a SparseTensor."""
 
-    dtype: Any
+    dtype: DTypeLike
 
 
 class SparseFeature(NamedTuple):
@@ -41,6 +43,6 @@ class SparseFeature(NamedTuple):
 
     index_key: Any
     value_key: Any
-    dtype: Any
+    dtype: DTypeLike
     size: Any
     already_sorted: bool = False

@@ -92,7 +92,7 @@ def _count(dims: tuple[int | None, ...]) -> int:
     return math.prod(dim for dim in dims if dim is not None)
 
 
-def _stacked(rows: Sequence[Any], spec: _Dense) -> Array:
+def _stacked(rows: Sequence[Array], spec: _Dense) -> Array:
     """The values of a batch as one array; shorter ones are padded with the default."""
     assert spec.dims is not None
     kind = spec.dtype.as_numpy_dtype
@@ -108,7 +108,7 @@ def _stacked(rows: Sequence[Any], spec: _Dense) -> Array:
     return result
 
 
-def _sparse_batch(rows: Sequence[Any], dtype: DType) -> tuple[Any, Any, Any]:
+def _sparse_batch(rows: Sequence[Array], dtype: DType) -> tuple[Array, Array, Array]:
     kept = [np.empty(0, dtype.as_numpy_dtype) if row is None else row for row in rows]
     counts = [len(row) for row in kept]
     total = sum(counts)
@@ -118,7 +118,7 @@ def _sparse_batch(rows: Sequence[Any], dtype: DType) -> tuple[Any, Any, Any]:
     return indices, values, np.array([len(kept), max(counts, default=0)], np.int64)
 
 
-def _in_order(results: Sequence[tuple[Any, Any, Any]], dense: Sequence[Any]) -> tuple[Any, ...]:
+def _in_order(results: Sequence[tuple[Array, Array, Array]], dense: Sequence[Array]) -> tuple[Array, ...]:
     """Indices, values and shapes of the sparse features, one kind after the other, then the dense ones."""
     parts = [[result[part] for result in results] for part in range(3)]
     return (*parts[0], *parts[1], *parts[2], *dense)
@@ -152,8 +152,8 @@ def parse_example_node(
         _Dense(_key(key), dtypes.as_dtype(kind), _dims(dims), default)
         for key, kind, dims, default in zip(dense_keys, Tdense, dense_shapes, dense_defaults, strict=True)
     ]
-    sparse_rows: list[list[Any]] = [[] for _ in sparse]
-    dense_rows: list[list[Any]] = [[] for _ in dense]
+    sparse_rows: list[list[Array]] = [[] for _ in sparse]
+    dense_rows: list[list[Array]] = [[] for _ in dense]
     labels = names.tolist() if names.size else [b""] * len(serialized)
     for index, (text, label) in enumerate(zip(serialized.tolist(), labels, strict=True)):
         where = f"Name: {label.decode(errors='replace') or '<unknown>'}, "

@@ -76,7 +76,7 @@ def _list_dense(lists: Array, key: str, wanted: DType, dims: Array, may_lack: se
     return np.array(rows, wanted.as_numpy_dtype).reshape(len(rows), *(int(dim) for dim in dims))
 
 
-def _list_sparse(lists: Array, key: str, wanted: DType, name: str) -> tuple[Any, Any, Any]:
+def _list_sparse(lists: Array, key: str, wanted: DType, name: str) -> tuple[Array, Array, Array]:
     found = lists[key].feature if key in lists else ()
     rows = [_values(each, wanted, f"Name: {name}, Key: {key}, Index: {index}.  ") for index, each in enumerate(found)]
     indices = [(row, column) for row, values in enumerate(rows) for column in range(len(values))]
@@ -85,7 +85,7 @@ def _list_sparse(lists: Array, key: str, wanted: DType, name: str) -> tuple[Any,
     return np.array(indices, np.int64).reshape(-1, 2), values, shape
 
 
-def _context_sparse(features: Array, key: str, wanted: DType, name: str) -> tuple[Any, Any, Any]:
+def _context_sparse(features: Array, key: str, wanted: DType, name: str) -> tuple[Array, Array, Array]:
     where = f"Name: {name}, Context feature: {key}.  "
     values = _values(features[key], wanted, where) if key in features else np.empty(0, wanted.as_numpy_dtype)
     return np.arange(len(values), dtype=np.int64)[:, None], values, np.array([len(values)], np.int64)
@@ -100,7 +100,7 @@ def _shapes(node: Operation) -> list[Dims]:
     ]  # fmt: skip
 
 
-def _texts(keys: Sequence[Any]) -> list[str]:
+def _texts(keys: Sequence[Array]) -> list[str]:
     return [key.item().decode() for key in keys]
 
 

@@ -5,7 +5,7 @@ All of it runs on the host: how long the sequences are depends on the data. The 
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -64,7 +64,7 @@ def _path(labels: Array, blank: int) -> Array:
     return path
 
 
-def _steps(path: Array, blank: int, merge: bool) -> tuple[Any, Any]:
+def _steps(path: Array, blank: int, merge: bool) -> tuple[Array, Array]:
     """The places where a path may stay, and those where it may skip the blank before, as terms to add to logarithms."""
     is_label = path != blank
     stay = np.where(is_label & (not merge), _NEVER, 0.0)
@@ -101,7 +101,7 @@ def _backward(scores: Array, stay: Array, skip: Array) -> Array:
     return made
 
 
-def _sequence_loss(logits: Array, labels: Array, merge: bool) -> tuple[float, Any]:
+def _sequence_loss(logits: Array, labels: Array, merge: bool) -> tuple[float, Array]:
     """The loss of one sequence and its gradient for the logits."""
     blank = logits.shape[1] - 1
     log_probabilities = _log_softmax(logits.astype(np.float64))
@@ -204,7 +204,7 @@ def _time_major(inputs: Tensor, is_time_major: bool) -> Tensor:
 # Decoders.
 
 
-def _as_sparse(sequences: list[Any]) -> tuple[Any, Any, Any]:
+def _as_sparse(sequences: list[Array]) -> tuple[Array, Array, Array]:
     """Indices, values and shape of label sequences of several lengths."""
     indices = [(row, column) for row, sequence in enumerate(sequences) for column in range(len(sequence))]
     values = [label for sequence in sequences for label in sequence]
@@ -298,7 +298,7 @@ def ctc_beam_search_decoder_node(
         raise _invalid(f"beam_width:{beam_width} must be >= top_paths:{top_paths}")
     batch = inputs.shape[1]
     scores = np.zeros((batch, top_paths), inputs.dtype)
-    sequences: list[list[Any]] = [[] for _ in range(top_paths)]
+    sequences: list[list[Array]] = [[] for _ in range(top_paths)]
     for entry in range(batch):
         steps = _log_softmax(inputs[: sequence_length[entry], entry].astype(np.float64))
         found = _beams(steps, beam_width)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from typing import Any, Final
+from typing import Final
 
 from weft.framework.aliases import ShapeLike, TensorLike
 from weft.framework.constant_value import constant_value
@@ -53,7 +53,7 @@ def dropout_v2(
 ) -> Tensor:
     """Set elements to zero with probability `rate` and divide the others by `1 - rate`."""
     with input_scope(name, "dropout", (x,)):
-        tensor: Any = convert_to_tensor(x, name="x")
+        tensor = convert_to_tensor(x, name="x")
         kind = tensor.dtype.base_dtype
         if not kind.is_floating:
             raise ValueError(
@@ -70,7 +70,7 @@ def dropout_v2(
             return tensor
         drawn = random_uniform(_noise_shape(tensor, noise_shape), seed=seed, dtype=kind)
         scale = 1 / (1 - rate)
-        result: Any = tensor * scale * cast(greater_equal(drawn, rate), kind)
+        result = tensor * scale * cast(greater_equal(drawn, rate), kind)
         result.set_shape(tensor.shape)
         return result
 

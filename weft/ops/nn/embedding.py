@@ -44,7 +44,7 @@ from weft.ops.variables.resource_variable import ResourceVariable
 from weft.platform import tf_logging
 
 
-def _parts(params: VariableLike) -> list[Any]:
+def _parts(params: VariableLike) -> list[VariableLike]:
     """The parts of a table: a list of variables or tensors."""
     if params is None:
         raise ValueError("params must be specified")
@@ -90,9 +90,9 @@ def _op_of(part: VariableLike) -> Operation | Any:
     return part.handle.op if isinstance(part, ResourceVariable) else part.op
 
 
-def _gathered(parts: list[Any], ids: Tensor, strategy: str, scope: str) -> Tensor:
+def _gathered(parts: list[VariableLike], ids: Tensor, strategy: str, scope: str) -> Tensor:
     """The rows of a table in several parts: each part gives its own, which are then put in order."""
-    flat: Any = reshape(ids, [-1])
+    flat = reshape(ids, [-1])
     order = range_of(size_internal(flat))
     owners, rows = _dealt(parts, flat, strategy)
     owners = cast(owners, dtypes.int32)
@@ -120,7 +120,7 @@ def _dims_of(part: VariableLike) -> TensorShape:
     return TensorShape(part.get_shape())
 
 
-def _dealt(parts: list[Any], ids: Tensor, strategy: str) -> tuple[Any, Any]:
+def _dealt(parts: list[VariableLike], ids: Tensor, strategy: str) -> tuple[Tensor, Tensor]:
     """Which part each row is in, and its number there."""
     count = len(parts)
     if strategy == "mod":
@@ -135,7 +135,7 @@ def _dealt(parts: list[Any], ids: Tensor, strategy: str) -> tuple[Any, Any]:
     return owners, select_node(is_longer, ids % (per_part + 1), (ids - extras) % per_part)
 
 
-def _total_rows(parts: list[Any], dtype: DTypeLike) -> Tensor:
+def _total_rows(parts: list[VariableLike], dtype: DTypeLike) -> Tensor:
     sizes: list[Any] = [None if (dims := _dims_of(part)).ndims is None else dims.as_list()[0] for part in parts]
     if None not in sizes:
         return constant(sum(sizes), dtype)
@@ -191,7 +191,7 @@ def embedding_lookup_sparse(
     with input_scope(name, "embedding_lookup_sparse", (*parts, sp_ids.values)) as scope:
         segment_ids = cast(slice_helper(sp_ids.indices, (slice(None), 0)), dtypes.int32)
         ids, places = unique(sp_ids.values)
-        rows: Any = embedding_lookup(parts, ids, partition_strategy=partition_strategy, max_norm=max_norm)
+        rows = embedding_lookup(parts, ids, partition_strategy=partition_strategy, max_norm=max_norm)
         if rows.dtype.base_dtype in (dtypes.float16, dtypes.bfloat16):
             rows = to_float(rows)
         if sp_weights is None:
@@ -285,7 +285,7 @@ def _typed(part: VariableLike, dtype: DTypeLike) -> VariableLike:
     return convert_to_tensor(part, dtype)
 
 
-def _pruned(ids: SparseTensor, weights: SparseTensor | None, combiner: str) -> tuple[Any, Any]:
+def _pruned(ids: SparseTensor, weights: SparseTensor | None, combiner: str) -> tuple[SparseTensor, SparseTensor | None]:
     """Ids and weights without negative ids and, but for sums, without weights that are not positive."""
     is_valid = greater_equal(ids.values, 0)
     if weights is not None and combiner != "sum":

@@ -63,7 +63,7 @@ def _wide(x: Array) -> Array:
 def _normalized(
     xp: ArrayModule, x: Array, scale: Array, offset: Array, mean: Array, variance: Array, epsilon: float,
     factor: float, layout: str, is_training: bool,
-) -> tuple[Any, ...]:  # fmt: skip
+) -> tuple[Array, ...]:  # fmt: skip
     """The five outputs of all versions: the result, mean and variance for the running averages, and those used."""
     wide, eps = _wide(x), np.float32(epsilon)
     used_mean, used_variance = mean, variance
@@ -160,7 +160,7 @@ def _back(
     epsilon: float,
     layout: str,
     is_training: bool,
-) -> tuple[Any, ...]:
+) -> tuple[Array, ...]:
     """The gradients for the input, the scale and the offset, and two empty outputs."""
     wide, grad_wide, axes = _wide(x), _wide(grad), _others(layout)
     inverse = 1 / xp.sqrt(variance + np.float32(epsilon))

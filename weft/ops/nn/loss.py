@@ -38,8 +38,8 @@ def sigmoid_cross_entropy_with_logits(
     """
     check_entropy_args("sigmoid_cross_entropy_with_logits", _sentinel, labels, logits)
     with input_scope(name, "logistic_loss", (logits, labels)) as scope:
-        x: Any = convert_to_tensor(logits, name="logits")
-        z: Any = convert_to_tensor(labels, name="labels")
+        x = convert_to_tensor(logits, name="logits")
+        z = convert_to_tensor(labels, name="labels")
         _same_shape(x, z, "logits and labels")
         # max(x, 0) - x * z + log(1 + exp(-abs(x))), with a derivative at zero.
         zeros = zeros_like(x)
@@ -65,8 +65,8 @@ def weighted_cross_entropy_with_logits(
     """
     labels = either("labels", labels, "targets", targets)
     with input_scope(name, "logistic_loss", (logits, labels)) as scope:
-        x: Any = convert_to_tensor(logits, name="logits")
-        z: Any = convert_to_tensor(labels, name="labels")
+        x = convert_to_tensor(logits, name="logits")
+        z = convert_to_tensor(labels, name="labels")
         _same_shape(x, z, "logits and labels")
         factor: Any = pos_weight
         weight = 1 + (factor - 1) * z
@@ -89,8 +89,8 @@ def log_poisson_loss(
         ValueError: the shapes differ.
     """
     with input_scope(name, "log_poisson_loss", (log_input, targets)):
-        x: Any = convert_to_tensor(log_input, name="log_input")
-        z: Any = convert_to_tensor(targets, name="targets")
+        x = convert_to_tensor(log_input, name="log_input")
+        z = convert_to_tensor(targets, name="targets")
         _same_shape(x, z, "log_input and targets")
         result = exp(x) - x * z
         if compute_full_loss:

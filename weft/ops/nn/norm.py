@@ -40,9 +40,9 @@ def moments(
         kind = x.dtype.base_dtype
         # Sums of squares leave the range of half precision soon.
         wide = cast(x, dtypes.float32) if kind is dtypes.float16 else x
-        mean: Any = reduce_mean(wide, axes, keepdims=True, name="mean")
+        mean = reduce_mean(wide, axes, keepdims=True, name="mean")
         distances = squared_difference(wide, stop_gradient(mean))
-        variance: Any = reduce_mean(distances, axes, keepdims=True, name="variance")
+        variance = reduce_mean(distances, axes, keepdims=True, name="variance")
         if not keep:
             mean, variance = squeeze(mean, axes), squeeze(variance, axes)
         return (cast(mean, kind), cast(variance, kind)) if kind is dtypes.float16 else (mean, variance)
@@ -114,7 +114,7 @@ def weighted_moments(
     keep = either("keepdims", keepdims, "keep_dims", keep_dims)
     with input_scope(name, "weighted_moments", (x, frequency_weights, axes)):
         x = convert_to_tensor(x, name="x")
-        weights: Any = convert_to_tensor(frequency_weights, name="frequency_weights")
+        weights = convert_to_tensor(frequency_weights, name="frequency_weights")
         kind = x.dtype.base_dtype
         wide = cast(x, dtypes.float32) if kind is dtypes.float16 else x
         weights = cast(weights, wide.dtype.base_dtype)
@@ -182,7 +182,7 @@ def zero_fraction(value: TensorLike, name: str | None = None) -> Tensor:
     """The share of elements that are zero."""
     with input_scope(name, "zero_fraction", (value,)):
         value = convert_to_tensor(value, name="value")
-        count: Any = size_internal(value, out_type=dtypes.int64)
+        count = size_internal(value, out_type=dtypes.int64)
         others = reduce_sum(cast(not_equal(value, value.dtype.base_dtype.as_numpy_dtype(0)), dtypes.int64))
         with input_scope(None, "counts_to_fraction"):
             share = cast(count - others, dtypes.float32) / cast(count, dtypes.float32)

@@ -24,7 +24,7 @@ from weft.ops.nn.pool_op import (
 
 
 def _pooled(
-    node: Callable[..., Any], default: str, value: TensorLike | None, ksize: Sizes, strides: Sizes, padding: Padding,
+    node: Callable[..., Tensor], default: str, value: TensorLike | None, ksize: Sizes, strides: Sizes, padding: Padding,
     data_format: str | None, name: str | None, count: int = 2,
 ) -> Tensor:  # fmt: skip
     layout = data_format or ("NHWC" if count == 2 else "NDHWC")
@@ -94,7 +94,7 @@ def avg_pool3d(
 
 
 def _pooled_rows(
-    node: Callable[..., Any], default: str, input: TensorLike, ksize: Sizes, strides: Sizes, padding: Padding,
+    node: Callable[..., Tensor], default: str, input: TensorLike, ksize: Sizes, strides: Sizes, padding: Padding,
     data_format: str | None, name: str | None,
 ) -> Tensor:  # fmt: skip
     """Sequences as images of one row."""

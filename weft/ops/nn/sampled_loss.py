@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from weft.framework import dtypes
 from weft.framework.aliases import TensorLike
@@ -55,22 +54,22 @@ def _sampled_logits(
         if subtract_log_q:
             true_logits -= log(true_count)
             sampled_logits -= log(sampled_count)
-        targets: Any = ones_like(true_logits)
+        targets = ones_like(true_logits)
         joined = concat([targets / num_true, zeros_like(sampled_logits)], 1)
         return concat([true_logits, sampled_logits], 1), joined
 
 
-def _logits(inputs: Tensor, rows: Tensor, offsets: Tensor, count: Tensor, num_true: int) -> tuple[Any, Any]:
+def _logits(inputs: Tensor, rows: Tensor, offsets: Tensor, count: Tensor, num_true: int) -> tuple[Tensor, Tensor]:
     """The logits of the true classes, whose rows come first, and of the sampled ones."""
     split = slice_helper(count, 0)
     true_rows = slice_of(rows, [0, 0], stack([split, -1]))
     sampled_rows = slice_of(rows, stack([split, 0]), [-1, -1])
-    true_offsets: Any = reshape(slice_of(offsets, [0], count), [-1, num_true])
+    true_offsets = reshape(slice_of(offsets, [0], count), [-1, num_true])
     sampled_offsets = slice_of(offsets, count, [-1])
     width = slice_helper(shape_internal(true_rows), slice(1, 2))
     products = mul(expand_dims(inputs, 1), reshape(true_rows, concat([[-1, num_true], width], 0)))
     true_logits = reduce_sum(products, -1)
-    sampled_logits: Any = matmul(inputs, sampled_rows, transpose_b=True)
+    sampled_logits = matmul(inputs, sampled_rows, transpose_b=True)
     return true_logits + true_offsets, sampled_logits + sampled_offsets
 
 

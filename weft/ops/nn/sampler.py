@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import secrets
 from collections.abc import Callable, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -50,9 +50,9 @@ def _generator(seed: int, seed2: int, run_index: int) -> np.random.Generator:
 
 
 def _sample(
-    true_classes: Array, draw: Callable[[int], Any], probability: Callable[[Any], Any], count: int, unique: bool,
+    true_classes: Array, draw: Callable[[int], Array], probability: Callable[[Array], Array], count: int, unique: bool,
     range_max: int,
-) -> tuple[Any, Any, Any]:  # fmt: skip
+) -> tuple[Array, Array, Array]:  # fmt: skip
     """Draw classes, without repetition if `unique`, and the counts that are expected of that many tries."""
     tries, sampled = count, draw(count)
     if unique:
@@ -67,7 +67,7 @@ def _sample(
     return sampled, expected(true_classes), expected(sampled)
 
 
-def _distinct(draw: Callable[[int], Any], first: Array, count: int) -> tuple[Any, int]:
+def _distinct(draw: Callable[[int], Array], first: Array, count: int) -> tuple[Array, int]:
     """The first `count` different classes, and how many tries that took."""
     drawn = first
     while True:
@@ -210,7 +210,7 @@ def all_candidate_sampler(
 
 
 def _call(
-    node: Callable[..., Any], true_classes: TensorLike, num_true: int, num_sampled: int, unique: bool,
+    node: Callable[..., tuple[Tensor, Tensor, Tensor]], true_classes: TensorLike, num_true: int, num_sampled: int, unique: bool,
     seed: int | None, name: str | None, **attrs: object,
 ) -> Candidates:  # fmt: skip
     graph_seed, op_seed = get_seed(seed)

@@ -87,7 +87,7 @@ def log_softmax(
     return _along(log_softmax_node, logits, either("axis", axis, "dim", dim), name)
 
 
-def _along(node: Callable[..., Any], logits: TensorLike, axis: int | Tensor | None, name: str | None) -> Tensor:
+def _along(node: Callable[..., Tensor], logits: TensorLike, axis: int | Tensor | None, name: str | None) -> Tensor:
     logits = convert_to_tensor(logits)
     count = logits.shape.ndims
     axis = -1 if axis is None else axis

@@ -9,7 +9,7 @@ import numpy as np
 
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
-from weft.framework.aliases import Array, ArrayModule, AxisLike, Gradients, Result, TensorLike
+from weft.framework.aliases import Array, ArrayModule, AxisLike, Gradients, Nest, Result, TensorLike
 from weft.framework.constant_value import constant_dims, constant_value
 from weft.framework.graph import get_default_graph
 from weft.framework.op_context import OpContext
@@ -141,7 +141,7 @@ def sparse_dense_add(xp: ArrayModule, sp_indices: Array, sp_values: Array, sp_sh
     return sp_values + _picked(xp, sp_indices, sp_shape, dense)
 
 
-def _operator(node: Any) -> Callable[[SparseTensor, TensorLike], SparseTensor]:
+def _operator(node: Callable[..., Tensor]) -> Callable[[SparseTensor, TensorLike], SparseTensor]:
     def apply(sparse: SparseTensor, dense: TensorLike) -> SparseTensor:
         other = convert_to_tensor(dense, sparse.dtype.base_dtype)
         return sparse.with_values(node(sparse.indices, sparse.values, sparse.dense_shape, other))
@@ -275,7 +275,9 @@ _maximum_node = _extreme("SparseSparseMaximum", np.maximum)
 _minimum_node = _extreme("SparseSparseMinimum", np.minimum)
 
 
-def _extreme_of(node: Any, sp_a: SparseTensor, sp_b: SparseTensor, name: str | None) -> SparseTensor:
+def _extreme_of(
+    node: Callable[..., tuple[Tensor, Tensor]], sp_a: SparseTensor, sp_b: SparseTensor, name: str | None
+) -> SparseTensor:
     a, b = as_sparse(sp_a), as_sparse(sp_b)
     indices, values = node(a.indices, a.values, a.dense_shape, b.indices, b.values, b.dense_shape, name=name)
     return SparseTensor(indices, values, a.dense_shape)
@@ -454,7 +456,12 @@ def sparse_reduce_max_sparse_node(
 
 
 def _reduction(
-    node: Any, sp_input: SparseTensor, axis: AxisLike, keepdims: bool | None, reduction_axes: Array, keep_dims: bool | None
+    node: Callable[..., Nest],
+    sp_input: SparseTensor,
+    axis: AxisLike,
+    keepdims: bool | None,
+    reduction_axes: Array,
+    keep_dims: bool | None,
 ) -> Tensor:
     sparse = as_sparse(sp_input)
     wanted = reduction_axes if axis is None else axis
@@ -515,7 +522,7 @@ def sparse_reduce_max_sparse(
 # Softmax.
 
 
-def _rows(indices: Array, shape: Array) -> tuple[Any, int]:
+def _rows(indices: Array, shape: Array) -> tuple[Array, int]:
     places = flat_positions(indices[:, :-1], shape[:-1])
     unique, row = np.unique(places, return_inverse=True)
     return row, len(unique)

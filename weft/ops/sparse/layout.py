@@ -181,7 +181,7 @@ def sparse_reshape(sp_input: SparseTensor, shape: Array, name: str | None = None
 # Concat, split, slice.
 
 
-def _concat_gradient(node: Operation, *grads: Tensor | None) -> list[Any]:
+def _concat_gradient(node: Operation, *grads: Tensor | None) -> list[Tensor | None]:
     count = node.attrs["N"]
     pieces = sparse_concat_grad(
         list(node.inputs[:count]), list(node.inputs[2 * count :]), grads[1], concat_dim=node.attrs["concat_dim"]
@@ -189,7 +189,7 @@ def _concat_gradient(node: Operation, *grads: Tensor | None) -> list[Any]:
     return [None] * count + list(pieces) + [None] * count
 
 
-def _concatenated(indices: Sequence[Any], shapes: Sequence[Any], concat_dim: int) -> tuple[Any, Any, Any]:
+def _concatenated(indices: Sequence[Array], shapes: Sequence[Array], concat_dim: int) -> tuple[Array, Array, Array]:
     axis = concat_dim % len(shapes[0])
     start, moved = 0, []
     for table, shape in zip(indices, shapes, strict=True):
@@ -401,7 +401,7 @@ def _filled_shapes(node: Operation) -> list[Dims]:
     return [(None, _columns(node)), (None,), (None if shape is None else int(shape[0]),), count]
 
 
-def _filled_gradient(node: Operation, *grads: Tensor | None) -> list[Any]:
+def _filled_gradient(node: Operation, *grads: Tensor | None) -> Gradients:
     values_grad = filled_gradients(node, grads)[1]
     values, default = sparse_fill_empty_rows_grad(node.outputs[3], values_grad)
     return [None, values, None, default]

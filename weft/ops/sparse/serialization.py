@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from tensorboard.compat.proto import tensor_pb2
 
@@ -84,9 +82,9 @@ def deserialize_many_sparse_node(ctx: OpContext, serialized_sparse: Array, *, dt
         raise InvalidArgumentError(
             None, None, f"Serialized sparse should be a matrix with 3 columns, got shape {list(serialized_sparse.shape)}"
         )
-    tables: list[Any] = []
-    values: list[Any] = []
-    shapes: list[Any] = []
+    tables: list[Array] = []
+    values: list[Array] = []
+    shapes: list[Array] = []
     for number, row in enumerate(serialized_sparse):
         indices, found, shape = (_array(text) for text in row)
         if dtypes.as_dtype(found.dtype) is not dtype:

@@ -21,9 +21,9 @@ _TYPES: Final = {
     "T": (dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64, dtypes.uint8, dtypes.uint16, dtypes.string)
 }  # fmt: skip
 _RESULTS: Final = "result_indices: int64, result_values: T, result_shape: int64"
-_Groups = dict[tuple[int, ...], set[Any]]
+_Groups = dict[tuple[int, ...], set[Array]]
 
-_OPERATIONS: Final[dict[str, Callable[[set[Any], set[Any]], set[Any]]]] = {
+_OPERATIONS: Final[dict[str, Callable[[set[Array], set[Array]], set[Array]]]] = {
     "a-b": lambda a, b: a - b,
     "b-a": lambda a, b: b - a,
     "intersection": lambda a, b: a & b,
@@ -82,14 +82,16 @@ def _sparse_groups(indices: Array, values: Array, shape: Array, validate: bool) 
     return groups
 
 
-def _combined(a: _Groups, b: _Groups, shape_a: Array, shape_b: Array, operation: str, dtype: Array) -> tuple[Any, Any, Any]:
+def _combined(
+    a: _Groups, b: _Groups, shape_a: Array, shape_b: Array, operation: str, dtype: Array
+) -> tuple[Array, Array, Array]:
     lead_a, lead_b = tuple(int(size) for size in shape_a[:-1]), tuple(int(size) for size in shape_b[:-1])
     if lead_a != lead_b:
         raise InvalidArgumentError(None, None, f"Mismatched group shapes: {list(lead_a)} and {list(lead_b)}")
     combine = _OPERATIONS.get(operation.lower())
     if combine is None:
         raise InvalidArgumentError(None, None, f"Invalid set_operation {operation}: expected one of {', '.join(_OPERATIONS)}")
-    nothing: set[Any] = set()
+    nothing: set[Array] = set()
     rows = [(place, sorted(combine(a.get(place, nothing), b.get(place, nothing)))) for place in sorted({*a, *b})]
     indices = [(*place, number) for place, items in rows for number in range(len(items))]
     values = np.empty(len(indices), dtype)

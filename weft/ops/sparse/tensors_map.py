@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import threading
-from typing import Any
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from weft.framework.operation import Operation
 from weft.framework.tensor_shape import Dims
 from weft.ops.declaration import op, scalar_shape
 
-Parts = tuple[Any, Any, Any]
+Parts = tuple[Array, Array, Array]
 
 
 class SparseTensorsMap:
