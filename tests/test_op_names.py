@@ -43,7 +43,7 @@ EXCEPTIONS = {
 }  # fmt: skip
 
 ROOMS = (
-    "framework", "ops", "passes", "autodiff", "protocol", "channel", "distributed", "checkpoint", "client", "models",
+    "framework", "ops", "passes", "autodiff", "protocol", "channel", "distributed", "runtime", "checkpoint", "client", "models",
     "events", "training", "testing", "examples", "platform", "api", "cli",
 )  # fmt: skip
 

@@ -11,6 +11,7 @@ import weft as tf
 from weft.passes.partition import Partition, partition
 from weft.passes.prune import prune
 from weft.passes.stage import Staging
+from weft.runtime import stage_builder
 
 
 @pytest.fixture(autouse=True)
@@ -18,6 +19,19 @@ def graph() -> Iterator[tf.Graph]:
     """The default graph of the test, empty at its start."""
     with tf.Graph().as_default() as graph:
         yield graph
+
+
+@pytest.fixture(autouse=True)
+def validated_plans(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Has every plan of stages that is built, and the programs in it, say whether they are as their readers rely on."""
+    build = stage_builder._Builder.build
+
+    def checked(builder: stage_builder._Builder) -> stage_builder.StagePlan:
+        plan = build(builder)
+        plan.validate()
+        return plan
+
+    monkeypatch.setattr(stage_builder._Builder, "build", checked)
 
 
 class Parts:

@@ -11,10 +11,12 @@ import weft as tf
 from tests.runtime.conftest import MakeParts
 from weft.errors import FailedPreconditionError, InvalidArgumentError
 from weft.passes.stage import Kind
-from weft.runtime import stage as stage_module
 from weft.runtime.cancellation import Cancellation
+from weft.runtime.choice import compile_rules
+from weft.runtime.choice.changing_sizes import COMPILED_AT_ONCE
+from weft.runtime.choice.compile_rules import COLD_RUNS
 from weft.runtime.host_context import HostContext
-from weft.runtime.stage import COLD_RUNS, COMPILED_AT_ONCE, Stage
+from weft.runtime.stage import Stage
 from weft.runtime.stage_builder import build_stages
 from weft.runtime.state.resource_manager import ResourceManager
 from weft.runtime.state.session_state import SessionState
@@ -36,7 +38,7 @@ class Staged:
 
     @property
     def is_compiled(self) -> bool:
-        return self.stage._compiled is not None
+        return self.stage.compiled is not None
 
 
 def jit(level: int) -> tf.ConfigProto:
@@ -60,7 +62,7 @@ def test_a_stage_is_interpreted_until_it_has_run_often(doubled: Any) -> None:
 
 
 def test_a_stage_that_takes_long_is_compiled_before_it_has_run_often(doubled: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stage_module, "COLD_S", 0.0)
+    monkeypatch.setattr(compile_rules, "COLD_BYTES", 0)
     staged = Staged(doubled)
     staged.run(np.ones(2, np.float32))
     assert not staged.is_compiled
@@ -77,7 +79,7 @@ def test_the_session_decides_when_it_says_so(doubled: Any, level: int, compiled:
 
 
 def test_a_large_stage_is_compiled_at_once(make_parts: MakeParts, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stage_module, "COLD_NODES", 3)
+    monkeypatch.setattr(compile_rules, "COLD_NODES", 3)
     x = tf.placeholder(tf.float32, [])
     staged = Staged(make_parts([((x + 1) * 2 - 3) / 4], [x])["a"])
     assert staged.run(np.float32(3))[0] == 1.25
@@ -85,7 +87,7 @@ def test_a_large_stage_is_compiled_at_once(make_parts: MakeParts, monkeypatch: p
 
 
 def test_initial_values_are_interpreted_however_many_they_are(make_parts: MakeParts, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stage_module, "COLD_NODES", 3)
+    monkeypatch.setattr(compile_rules, "COLD_NODES", 3)
     variables = [tf.Variable(tf.random_uniform([2], seed=1) * 2.0 + 1.0) for _ in range(4)]
     staged = Staged(make_parts([], [], [tf.group(*[v.initializer for v in variables], name="g")])["a"])
     staged.run()
@@ -117,8 +119,8 @@ def test_sizes_that_keep_changing_are_interpreted_after_a_few(doubled: Any) -> N
         staged.run(np.ones(1, np.float32))
     for size in range(2, 40):
         assert staged.run(np.ones(size, np.float32))[0].tolist() == [3] * size
-    assert staged.stage._compiled is not None
-    assert staged.stage._compiled.compilations == COMPILED_AT_ONCE
+    assert staged.stage.compiled is not None
+    assert staged.stage.compiled.compilations == COMPILED_AT_ONCE
 
 
 @pytest.mark.parametrize("level", [tf.OptimizerOptions.ON_1, tf.OptimizerOptions.OFF])
@@ -161,7 +163,7 @@ def test_a_traced_run_tells_the_time_of_each_node(doubled: Any) -> None:
 
 def test_a_stage_knows_which_inputs_are_the_programs(doubled: Any) -> None:
     stage: Stage = Staged(doubled).stage
-    assert stage.fed == (0,)
+    assert stage.wiring.fed == (0,)
     assert not stage.may_block
 
 
@@ -200,5 +202,5 @@ def test_what_only_leaves_the_task_is_known(make_parts: MakeParts) -> None:
         result = sent + both
     partition = make_parts([result, both], [x])["a"]
     (stage,) = build_stages(partition, ResourceManager("a")).stages
-    leaving = {stage.program.outputs[place] for place in stage.leaving}
+    leaving = {stage.program.outputs[place] for place in stage.wiring.leaving}
     assert leaving == {sent}

@@ -82,8 +82,8 @@ class Executor:
         self.session = session
         self.outlet = outlet
         self.pool = pool
-        self.initial_pending = [stage.pending for stage in self.stages]
-        self.sources = [stage for stage in self.stages if stage.pending == 0]
+        self.initial_pending = [stage.wiring.pending for stage in self.stages]
+        self.sources = [stage for stage in self.stages if stage.wiring.pending == 0]
         only = self.stages[0] if len(self.stages) == 1 else None
         # The stage of a partition that a SingleStep can run.
         self.single = only if only is not None and not only.sends and not self.recvs and not only.may_block else None
@@ -94,7 +94,7 @@ class Executor:
         for number, tensor in zip(edges, tensors, strict=True):
             value, waiting = self.recvs[number]
             if value >= 0:
-                device = waiting[0].device if waiting else self.devices[0]
+                device = self.stages[waiting[0]].device if waiting else self.devices[0]
                 trace.add_transfer(device, self._edges[number], begin_s, now, getattr(tensor, "nbytes", 0))
 
     def permit_for(self, stage: Stage) -> Permit | None:
@@ -183,10 +183,10 @@ class Step:
                 number, waiting = self._executor.recvs[edge]
                 if number >= 0:
                     self._values[number] = tensor
-                for stage in waiting:
-                    self._pending[stage.number] -= 1
-                    if self._pending[stage.number] == 0:
-                        ready.append(stage)
+                for waiter in waiting:
+                    self._pending[waiter] -= 1
+                    if self._pending[waiter] == 0:
+                        ready.append(self._executor.stages[waiter])
         if self._inbox is None:
             self.run(ready)
         elif ready:
@@ -281,10 +281,10 @@ class Step:
     def _after(self, stage: Stage) -> list[Stage]:
         ready: list[Stage] = []
         with self._lock:
-            for follower in stage.then:
-                self._pending[follower.number] -= 1
-                if self._pending[follower.number] == 0:
-                    ready.append(follower)
+            for follower in stage.wiring.then:
+                self._pending[follower] -= 1
+                if self._pending[follower] == 0:
+                    ready.append(self._executor.stages[follower])
             self._unfinished -= 1
             is_last = self._unfinished == 0
         if is_last:

@@ -1,124 +1,132 @@
-"""Stage: one unit of a partition's execution, and the choice of how it runs.
+"""Stage: one unit of a partition's execution, which runs as a host program or compiled.
 
-A stage that only passes values on is run as it is. One that computes is interpreted on NumPy while it is cold, which needs no
-JAX, and compiled to one XLA function when it has been run a few times, is large, or has an op that only XLA has. One that only
-updates variables is tried both ways then, and goes on with the faster. A stage of rows is always NumPy's, and changes variables
-in place. A host stage is one Python kernel.
+`compile_rules` answers which. Once the answer is settled a run goes there without asking again: `_way` is the method that runs
+the stage now. A stage that is compiled may still go back to the host for a size of its inputs that there is no code for; see
+`changing_sizes`.
 """
 
 from __future__ import annotations
 
-import math
+import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import Final, TypeAlias
 
 import numpy as np
 
 from weft.errors import FailedPreconditionError, OpError
 from weft.framework import device_spec
+from weft.framework.aliases import Array
 from weft.framework.operation import Operation
 from weft.passes.stage import Kind
 from weft.platform.interrupts import deferred_interrupts
-from weft.runtime.program.kernel_errors import kernel_error, raise_located
-from weft.runtime.program.program import Program, execute
+from weft.runtime.choice.changing_sizes import COMPILED_AT_ONCE, ChangingSizes
+from weft.runtime.choice.compile_rules import COLD_UPDATE_BYTES, LIGHT_GROWTH, NODE_BYTES, Choice, CompileRules, Way
+from weft.runtime.choice.stage_report import StageReport, Tally
+from weft.runtime.compiled import engine
+from weft.runtime.compiled.input_checks import InputChecks
+from weft.runtime.compiled.leaving_values import LeavingValues
+from weft.runtime.host.frame import PLAIN, Frame
+from weft.runtime.host.host_program import HostProgram
+from weft.runtime.program.kernel_errors import kernel_error
+from weft.runtime.program.program import Program
 from weft.runtime.state.session_state import SessionState
-from weft.runtime.state.state import LockedState, SlotState
-from weft.runtime.state.variable_slot import held, locks_of
-from weft.runtime.ways import engine
-from weft.runtime.ways.faster_way import FasterWay
-from weft.runtime.ways.host_updates import HostUpdates, host_updates_of
-from weft.runtime.ways.input_checks import InputChecks
-from weft.runtime.ways.joint_updates import JointProgram
-from weft.runtime.ways.leaving_values import LeavingValues
-from weft.runtime.ways.passage import passage_of
-from weft.runtime.ways.row_work import row_work_of
-from weft.runtime.ways.size_ledger import SizeLedger
-from weft.runtime.ways.wide_stage import is_wide
+from weft.runtime.state.variable_slot import VariableSlot, held, locks_of
 from weft.runtime.xla.device import jax_device
 from weft.runtime.xla.xla_process import as_numpy
 
-# A stage is interpreted for its first runs, or this long: compiling takes 25 ms at least, and starting XLA ends the time for
-# forking.
-COLD_RUNS: Final = 5
-COLD_S: Final = 0.2
-COLD_NODES: Final = 256
-COLD_UPDATE_BYTES: Final = 4 << 20
-# Up to here, a copy of what is updated costs less than to compile for a size that may not come again.
-CHANGING_UPDATE_BYTES: Final = 64 << 20
-# How many times as long as XLA NumPy may take for a large network's step.
-NUMPY_FACTOR: Final = 16
-# Compiled code draws normal numbers ten times faster, which pays for compiling it at a quarter of a second or so of them.
-COLD_RANDOM_NUMBERS: Final = 1 << 23
-# A stage compiles at once for this many sizes of its inputs, as full batches and a last partial one need. A further size is
-# interpreted until it has cost as much as code of its own, and there is never code for more than the limit.
-COMPILED_AT_ONCE: Final = 2
-COMPILED_LIMIT: Final = engine.CODE_LIMIT
+TraceSink: TypeAlias = Callable[[str, Operation, float, float], None]
+"""Told the device and the time of each node that ran."""
+ContextOf: TypeAlias = Callable[[Operation], object]
 
-# Code for what NumPy did in less time than this computes on the calling thread, for inputs up to some times as large.
-LIGHT_S: Final = 2e-3
-LIGHT_GROWTH: Final = 4
+_Run: TypeAlias = "Callable[[Stage, Sequence[Array], SessionState, ContextOf | None], Sequence[Array]]"
 
-_ON_NUMPY, _COMPILED = range(2)
+_TIMED_RUNS: Final = 16
+"""One run in so many is timed: two looks at the clock cost a twentieth of the shortest run."""
 
-TraceSink = Callable[[str, Operation, float, float], None]
+_nbytes = attrgetter("nbytes")
+
+
+@dataclass(frozen=True)
+class Wiring:
+    """How a stage stands among those of its partition.
+
+    `inputs` and `outputs` number the partition's values; `pending` is how many stages and messages it waits for; `then` are the
+    numbers of the stages that wait for it; `sends` lists (peer task, edge numbers, value numbers) to push when it is done, with
+    value -1 for an edge without one. `fed` are the places of inputs that are arrays of the program's own, `outside` those and
+    the places of what other tasks send; `leaving` are the places of outputs that only go to other tasks; `static` those of
+    inputs whose values compiled code depends on.
+    """
+
+    inputs: tuple[int, ...] = ()
+    outputs: tuple[int, ...] = ()
+    pending: int = 0
+    then: tuple[int, ...] = ()
+    sends: tuple[tuple[str, tuple[int, ...], tuple[int, ...]], ...] = ()
+    fed: tuple[int, ...] = ()
+    outside: tuple[int, ...] = ()
+    leaving: tuple[int, ...] = ()
+    static: tuple[int, ...] = ()
 
 
 class Stage:
     """One stage of a partition; shared by all steps that run it, from any thread.
 
-    `inputs` and `outputs` number the partition's values; `pending` is how many stages and messages it waits for; `then` are the
-    stages that wait for it; `fed` are the places of inputs that are arrays of the program's own, `outside` those and the places
-    of what other tasks send; `leaving` are the places of outputs that only go to other tasks; `sends` lists (peer task, edge
-    numbers, value numbers) to push when it is done.
+    Args:
+        number: its number in the partition.
+        device: where it runs.
+        kind: what the passes made of it.
+        program: what it runs.
+        wiring: how it stands among others.
     """
 
-    def __init__(self, number: int, device: str, kind: Kind, program: Program, static_inputs: Sequence[int]) -> None:
+    def __init__(self, number: int, device: str, kind: Kind, program: Program, wiring: Wiring) -> None:
         self.number = number
         self.device = device
         self.kind = kind
         self.program = program
-        self.inputs: tuple[int, ...] = ()
-        self.outputs: tuple[int, ...] = ()
-        self.pending = 0
-        self.then: list[Stage] = []
-        self.sends: list[tuple[str, tuple[int, ...], tuple[int, ...]]] = []
-        self.fed: tuple[int, ...] = ()
-        self.outside: tuple[int, ...] = ()
-        self.leaving: tuple[int, ...] = ()
+        self.wiring = wiring
+        self.inputs, self.outputs, self.sends = wiring.inputs, wiring.outputs, wiring.sends
         self.may_block = kind is Kind.HOST and any(op.op_def.stateful for op in program.nodes)
-        # On an accelerator an assignment stays there, so it is compiled.
-        on_host = device_spec.device_type(device) == "CPU"
-        self._keeps_inputs = bool(program.written_slots) or self.may_block
-        self._is_alias = kind is Kind.COMPILED and program.is_alias and (on_host or not program.written_slots)
-        self._passage = passage_of(program) if self._is_alias else None
-        self._updates = host_updates_of(program) if on_host and kind is Kind.COMPILED else None
-        self._trial: FasterWay | None = None
+        self.rules = CompileRules(program, kind, device, wiring.outside)
+        self.host = HostProgram(program, holds_locks=kind is Kind.ROWS or self.rules.only_updates)
+        self._plain_host: HostProgram | None = None
+        self._needs_frame = program.has_bodies or any(
+            op.op_def.is_host or op.op_def.compiled_only or op.op_def.takes_run_index for op in program.nodes
+        )
+        keeps_inputs = bool(program.written_slots) or self.may_block
+        # Gathers and updates of rows copy what they take.
+        may_alias = bool(wiring.fed) and kind is not Kind.ROWS
+        self._copies_fed = may_alias and keeps_inputs
+        self._copies_views = may_alias and not keeps_inputs
         self._checks = InputChecks(program)
-        self._state = SlotState(program.slots)
-        self._static_inputs = static_inputs
-        self._runs = 0
-        self._cold_s = math.inf
-        self._cold_bytes = 0
-        self._spent_cold_s = 0.0
-        self._computed_s = math.inf
-        self._may_compile = True
-        self._compiled: engine.CompiledStage | None = None
-        self._sizes = SizeLedger()
-        # What depends on nothing, such as variables' initial values, is not run often, however large it is.
-        self._depends = bool(program.inputs or program.read_slots)
-        drawn = sum(tensor.shape.num_elements() or 0 for op in program.random_nodes for tensor in op.outputs)
-        self._draws_much = drawn > COLD_RANDOM_NUMBERS
-        self._needs_xla = any(op.op_def.compiled_only for op in program.nodes)
+        self.compiled: engine.CompiledStage | None = None
         self._read_slots = [program.slots[n] for n in sorted(program.read_slots - program.written_slots)]
-        self._written_slots: list[Any] = []
-        self._updated_slots: list[Any] = []
-        self._locks: list[Any] = locks_of(program.slots) if kind is Kind.ROWS else []
-        joint = JointProgram(program) if kind is Kind.ROWS else None
-        self._joint = joint if joint is not None and joint.joins else None
-        self._row_work = row_work_of(program) if kind is Kind.ROWS else None
+        self._written_slots: list[VariableSlot] = []
+        self._updated_slots: list[VariableSlot] = []
+        self._locks: list[threading.Lock] = []
+        self._light_bytes = 0
+        self._compiled_before_s = 0.0
+        self._sizes = ChangingSizes(len(program.nodes))
+        # The work on the host of all runs so far, of the largest one, and the bytes of its inputs.
+        self._work = 0
+        self._most_work = 0
+        self._most_input_bytes = 0
+        self._runs = 0
+        self._host_tally = Tally()
+        self._compiled_tally = Tally()
+        self._choice: Choice | None = None
+        # A function and no bound method, which would keep the stage alive until a garbage collection.
+        self._way: _Run = Stage._run_undecided
+        if self.rules.fixed is not None:
+            self._settle(self.rules.fixed)
 
-    def run(self, inputs: Sequence[Any], session: SessionState, context: Any, trace: TraceSink | None) -> Sequence[Any]:
+    def run(
+        self, inputs: Sequence[Array], session: SessionState, context: ContextOf | None, trace: TraceSink | None
+    ) -> Sequence[Array]:
         """Run the stage on the values of its inputs and return those of its outputs, perhaps still being computed.
 
         Raises:
@@ -126,150 +134,172 @@ class Stage:
         """
         if trace is not None:
             return self._run_traced(inputs, session, context, trace)
-        compiled = self._compiled
-        if compiled is not None:
-            if self._updates is not None and self._trial is not None:
-                return self._update_faster(compiled, self._updates, self._trial, inputs, session)
-            if compiled.compilations < COMPILED_AT_ONCE:
-                return self._run_compiled(compiled, inputs, session)
-            return self._run_size(compiled, inputs, session, context)
-        if self._is_alias:
-            return self._pass_on(inputs)
-        if self.kind is Kind.ROWS:
-            return self._run_rows(_as_arrays(inputs), session)
-        if self.kind is Kind.HOST:
-            return self._interpret(_as_arrays(inputs), session, context)
         self._runs += 1
-        if self._should_compile(session):
-            return self._run_first(inputs, session, context)
-        return self._run_cold(_as_arrays(inputs), session, context)
+        if self._runs % _TIMED_RUNS == 1:
+            return self._run_timed(inputs, session, context)
+        return self._way(self, inputs, session, context)
 
-    def _should_compile(self, session: SessionState) -> bool:
-        if not self._may_compile or self._has_new_variables():
-            return False
-        if self._needs_xla or session.compile_at_once:
-            return True
-        if session.never_compile:
-            return False
-        is_large = self._draws_much or (len(self.program.nodes) > COLD_NODES and self._depends)
-        is_warm = self._runs > COLD_RUNS or self._spent_cold_s > COLD_S
-        if not (is_large or is_warm or self._updates_more_than(COLD_UPDATE_BYTES)):
-            return False
-        self._may_compile = not is_wide(self.program, self.outside)
-        return self._may_compile
+    def explain(self, task: str) -> StageReport:
+        """Which way the stage goes and why, how often it ran and how long that took."""
+        choice = self._choice
+        if choice is None:
+            choice = Choice(Way.UNDECIDED, "it has not run yet")
+        counts = Counter(op.type for op in self.program.nodes)
+        host, compiled = self._host_tally, self._compiled_tally
+        return StageReport(
+            task,
+            self.number,
+            self.device,
+            self.kind.value,
+            ", ".join(name if count == 1 else f"{count} {name}" for name, count in counts.most_common()),
+            "not yet run" if not self._runs else choice.way.value,
+            choice.why,
+            host.runs,
+            host.total_s,
+            compiled.runs,
+            compiled.total_s,
+            self._compile_s(),
+            0 if self.compiled is None else self.compiled.compilations,
+        )
 
-    def _run_cold(self, inputs: Sequence[Any], session: SessionState, context: Any) -> Sequence[Any]:
-        start, computed = time.perf_counter(), time.thread_time()
-        outputs = self._interpret(inputs, session, context)
-        self._cold_s = min(self._cold_s, time.perf_counter() - start)
-        self._spent_cold_s += time.thread_time() - computed
-        self._cold_bytes = max(self._cold_bytes, sum(value.nbytes for value in inputs))
-        return outputs
+    def _settle(self, choice: Choice) -> None:
+        self._choice = choice
+        self._way = Stage._run_host
 
-    def _light_bytes(self) -> int | None:
-        """Up to which size of its inputs the stage is to compute on the calling thread; None for one that is not light.
-
-        The values of variables stay where XLA's usual threads can update them.
-        """
-        is_light = self._cold_s < LIGHT_S and not self.program.slots and device_spec.device_type(self.device) == "CPU"
-        return self._cold_bytes * LIGHT_GROWTH if is_light else None
-
-    def _run_size(
-        self, compiled: engine.CompiledStage, inputs: Sequence[Any], session: SessionState, context: Any
-    ) -> Sequence[Any]:
-        """Run inputs whose size there may be no code for: sizes that keep changing may not recur."""
-        size = compiled.signature(inputs)
-        if compiled.is_ready(size) or self._needs_xla or session.compile_at_once:
-            return self._run_compiled(compiled, inputs, session)
-        if self._is_better_compiled(compiled):
-            return self._run_compiled(compiled, inputs, session)
-        if compiled.compilations < COMPILED_LIMIT and self._sizes.is_worth(size, compiled.compile_s):
-            return self._run_compiled(compiled, inputs, session)
+    def _run_timed(self, inputs: Sequence[Array], session: SessionState, context: ContextOf | None) -> Sequence[Array]:
+        compiled_before, compile_before_s = self._compiled_tally.runs, self._compile_s()
         start = time.perf_counter()
-        outputs = self._interpret(_as_arrays(inputs), session, context)
-        self._sizes.add(size, time.perf_counter() - start)
+        outputs = self._way(self, inputs, session, context)
+        tally = self._host_tally if self._compiled_tally.runs == compiled_before else self._compiled_tally
+        tally.timed_runs += 1
+        tally.timed_s += time.perf_counter() - start - (self._compile_s() - compile_before_s)
         return outputs
 
-    def _is_better_compiled(self, compiled: engine.CompiledStage) -> bool:
-        """Whether to compile for a size even if it never comes again."""
-        if not self._updates_more_than(COLD_UPDATE_BYTES):
-            return False
-        return self._updates_more_than(CHANGING_UPDATE_BYTES) or self._computed_s * NUMPY_FACTOR > compiled.compile_s
+    def _compile_s(self) -> float:
+        return self._compiled_before_s + (0.0 if self.compiled is None else self.compiled.compile_s)
 
-    def _has_new_variables(self) -> bool:
-        """Whether a variable of a branch has no value yet: compiled branches need one to read, or to leave as it is."""
-        program = self.program
-        return any(program.slots[number].value is None for number in program.conditional_slots & program.read_slots)
+    # On the host.
 
-    def _run_first(self, inputs: Sequence[Any], session: SessionState, context: Any) -> Sequence[Any]:
-        """Compile and run; a stage with loops or branches whose shapes XLA cannot have is interpreted from then on."""
-        compiled = self._compile()
-        if self._updates is not None and not session.compile_at_once and not self._updates_more_than(COLD_UPDATE_BYTES):
-            self._trial = FasterWay(2)
+    def _run_undecided(self, inputs: Sequence[Array], session: SessionState, context: ContextOf | None) -> Sequence[Array]:
+        choice = self.rules.choose(self._host_tally.runs, self._work, session.compile_at_once, session.never_compile)
+        self._choice = choice
+        if choice.way is Way.COMPILED:
+            return self._run_first(inputs, session, context)
+        if choice.way is Way.HOST:
+            self._settle(choice)
+            return self._way(self, inputs, session, context)
+        return self._run_counted(inputs, session, context)
+
+    def _run_counted(self, inputs: Sequence[Array], session: SessionState, context: ContextOf | None) -> Sequence[Array]:
+        """Run on the host, and count the work."""
+        self._host_tally.runs += 1
+        inputs = self._owned([value if type(value) is np.ndarray else as_numpy(value) for value in inputs])
+        frame = self._frame(session, context)
+        outputs, made_bytes = self.host.run_counted(inputs, frame)
+        input_bytes = sum(map(_nbytes, inputs))
+        work = input_bytes + made_bytes + NODE_BYTES * (self.host.size + frame.nodes_run)
+        self._work += work
+        self._most_work = max(self._most_work, work)
+        self._most_input_bytes = max(self._most_input_bytes, input_bytes)
+        return self._apart(outputs, inputs)
+
+    def _run_host(self, inputs: Sequence[Array], session: SessionState, context: ContextOf | None) -> Sequence[Array]:
+        self._host_tally.runs += 1
+        inputs = [value if type(value) is np.ndarray else as_numpy(value) for value in inputs]
+        if self._copies_fed:
+            inputs = self._owned(inputs)
+        outputs = self.host.run(inputs, self._frame(session, context) if self._needs_frame else PLAIN)
+        return self._apart(outputs, inputs) if self._copies_views else outputs
+
+    def _run_traced(
+        self, inputs: Sequence[Array], session: SessionState, context: ContextOf | None, trace: TraceSink
+    ) -> Sequence[Array]:
+        """Run on the host, each node by itself, and tell its time."""
+        if self._plain_host is None:
+            self._plain_host = HostProgram(self.program, is_plain=True)
+        inputs = self._owned([value if type(value) is np.ndarray else as_numpy(value) for value in inputs])
+        frame = self._frame(session, context)
+        outputs = self._plain_host.run_traced(inputs, frame, lambda op, begin, end: trace(self.device, op, begin, end))
+        return self._apart(outputs, inputs)
+
+    def _frame(self, session: SessionState, context: ContextOf | None) -> Frame:
+        return Frame(session.run_indices(self.program.random_nodes), context, not session.never_compile)
+
+    def _owned(self, inputs: Sequence[Array]) -> Sequence[Array]:
+        """The inputs, copied where a variable or a queue might keep an array that the program fed and may change later."""
+        if not self._copies_fed:
+            return inputs
+        return [np.array(value) if place in self.wiring.fed else value for place, value in enumerate(inputs)]
+
+    def _apart(self, outputs: Sequence[Array], inputs: Sequence[Array]) -> Sequence[Array]:
+        """The outputs, copied where they are views of an array that the program fed."""
+        if not self._copies_views:
+            return outputs
+        fed = [inputs[place] for place in self.wiring.fed]
+        return [np.array(value) if _is_view(value, fed) else value for value in outputs]
+
+    # Compiled.
+
+    def _run_first(self, inputs: Sequence[Array], session: SessionState, context: ContextOf | None) -> Sequence[Array]:
+        """Compile and run; a stage with loops or branches whose shapes XLA cannot have stays on the host from then on."""
+        compiled = self._compile(self.rules.is_light(self._most_work))
         try:
-            return self._run_compiled(compiled, inputs, session)
-        except OpError:
+            outputs = self._dispatched(compiled, inputs, session)
+        except OpError as error:
             if not self.program.has_bodies:
+                self._way = Stage._run_compiled
                 raise
-            self._compiled, self._may_compile = None, False
-            return self._interpret(_as_arrays(inputs), session, context)
+            self._compiled_before_s, self.compiled = self._compile_s(), None
+            self._settle(Choice(Way.HOST, f"XLA cannot have a branch or loop of it: {error.message.splitlines()[0]}"))
+            return self._way(self, inputs, session, context)
+        self._way = Stage._run_compiled
+        return outputs
 
-    def _updates_more_than(self, limit_bytes: int) -> bool:
-        # NumPy kernels make a new array where a compiled update works in place.
-        slots = self.program.slots
-        values = [slots[number].value for number in self.program.written_slots & self.program.read_slots]
-        size_bytes: int = sum(value.nbytes for value in values if value is not None)
-        return size_bytes > limit_bytes
-
-    def _compile(self) -> engine.CompiledStage:
-        leaving = self.leaving if device_spec.device_type(self.device) == "CPU" else ()
-        light_bytes = self._light_bytes()
-        device = jax_device(self.device) if light_bytes is None else None
-        compiled = engine.CompiledStage(self.program, self._static_inputs, device, leaving, light_bytes)
+    def _compile(self, is_light: bool) -> engine.CompiledStage:
+        is_on_cpu = device_spec.device_type(self.device) == "CPU"
+        leaving = self.wiring.leaving if is_on_cpu else ()
+        self._compiled_before_s = self._compile_s()
+        device = None if is_light else jax_device(self.device)
+        compiled = engine.CompiledStage(self.program, self.wiring.static, device, leaving, is_light)
+        self._light_bytes = self._most_input_bytes * LIGHT_GROWTH
         slots = self.program.slots
         self._written_slots = [slots[number] for number in compiled.written]
         self._updated_slots = [slots[number] for number in compiled.updated]
         self._locks = locks_of([*self._written_slots, *self._read_slots])
-        self._compiled = compiled
+        self.compiled = compiled
         return compiled
 
-    def _owned(self, inputs: Sequence[Any]) -> Sequence[Any]:
-        """The inputs, copied where a variable or a queue might keep an array that the program fed and may change later."""
-        if not self.fed or not self._keeps_inputs:
-            return inputs
-        return [np.array(value) if place in self.fed else value for place, value in enumerate(inputs)]
+    def _run_compiled(self, inputs: Sequence[Array], session: SessionState, context: ContextOf | None) -> Sequence[Array]:
+        compiled = self.compiled
+        assert compiled is not None
+        if compiled.compilations >= COMPILED_AT_ONCE and not self._has_code(compiled, inputs, session):
+            return self._run_host(inputs, session, context)
+        return self._dispatched(compiled, inputs, session)
 
-    def _apart(self, outputs: Sequence[Any], inputs: Sequence[Any]) -> Sequence[Any]:
-        """The outputs, copied where they are views of an array that the program fed."""
-        if not self.fed or self._keeps_inputs:
-            return outputs
-        fed = [inputs[place] for place in self.fed]
-        return [np.array(value) if _is_view(value, fed) else value for value in outputs]
+    def _has_code(self, compiled: engine.CompiledStage, inputs: Sequence[Array], session: SessionState) -> bool:
+        """Whether inputs of this size run compiled: there may be no code for it, and sizes that keep changing may not recur."""
+        size = compiled.signature(inputs)
+        if compiled.is_ready(size) or self.rules.must_compile or session.compile_at_once:
+            return True
+        sizes = self._sizes
+        if sizes.work is None:
+            sizes.work = self._most_work + self._operations(compiled, inputs)
+        if sizes.is_worth(size, self.program.updated_bytes(), COLD_UPDATE_BYTES):
+            return True
+        sizes.note_run(size)
+        return False
 
-    def _interpret(self, inputs: Sequence[Any], session: SessionState, context: Any) -> Sequence[Any]:
-        inputs = self._owned(inputs)
-        indices = session.run_indices(self.program.random_nodes)
-        self._state.compiles_loops = not session.never_compile
-        return self._apart(self.program.run(np, inputs, self._state, indices, context), inputs)
+    def _operations(self, compiled: engine.CompiledStage, inputs: Sequence[Array]) -> float:
+        """How many operations XLA counts in code for these inputs; 0 where it cannot have them, which running them will say."""
+        reads = [slot.value for slot in self._read_slots]
+        updates = [slot.value for slot in self._updated_slots]
+        try:
+            return compiled.operations(inputs, reads, updates)
+        except Exception:
+            return 0.0
 
-    def _run_rows(self, inputs: Sequence[Any], session: SessionState) -> Sequence[Any]:
-        # The locks are taken for reading too: an update finds nobody with a view of the array, and needs no copy of it.
-        if self._row_work is not None:
-            begun = self._row_work.begin(inputs)
-            with deferred_interrupts(), held(self._locks):
-                return self._row_work.run(begun)
-        with deferred_interrupts(), held(self._locks):
-            state = LockedState(self.program.slots)
-            return self.program.run(np, inputs, state, ()) if self._joint is None else self._joint.run(inputs, state)
-
-    def _pass_on(self, inputs: Sequence[Any]) -> Sequence[Any]:
-        inputs = self._owned(inputs)
-        outputs = self._passage.take(inputs, self._state) if self._passage is not None else None
-        if outputs is None:
-            outputs = self.program.run(np, inputs, self._state, ())
-        return _as_arrays(self._apart(outputs, inputs))
-
-    def _run_compiled(self, compiled: engine.CompiledStage, inputs: Sequence[Any], session: SessionState) -> Sequence[Any]:
+    def _dispatched(self, compiled: engine.CompiledStage, inputs: Sequence[Array], session: SessionState) -> Sequence[Array]:
+        self._compiled_tally.runs += 1
         if self._checks:
             self._checks.run(inputs)
         indices = session.run_indices(self.program.random_nodes) if self.program.random_nodes else ()
@@ -278,72 +308,47 @@ class Stage:
         if self._locks:
             outputs, values = self._update(compiled, inputs, indices)
         else:
-            outputs, values = self._dispatch(compiled, inputs, indices)
+            outputs, values = self._call(compiled, inputs, indices)
         # Not with the locks held: it may wait.
         made = engine.outputs_of(outputs)
-        if self.fed:
+        if self.wiring.fed:
             # XLA reads a fed array where it lies; the program may change it as soon as the run returns.
-            start = time.perf_counter()
             engine.wait_until_ready(made or values)
-            self._computed_s = time.perf_counter() - start
         return made
 
-    def _run_light(self, compiled: engine.CompiledStage, inputs: Sequence[Any], indices: Sequence[Any]) -> Sequence[Any]:
-        try:
-            outputs, _ = self._dispatch(compiled, inputs, indices)
-        except engine.TooLargeError:
-            self._cold_s = math.inf
-            outputs, _ = self._dispatch(self._compile(), inputs, indices)
+    def _run_light(self, compiled: engine.CompiledStage, inputs: Sequence[Array], indices: Sequence[Array]) -> Sequence[Array]:
+        if sum(map(_nbytes, inputs)) > self._light_bytes:
+            # Larger than those by which the stage was found to be light: from now on it computes on XLA's threads.
+            compiled = self._compile(is_light=False)
+            outputs, _ = self._call(compiled, inputs, indices)
+            return engine.outputs_of(outputs)
+        outputs, _ = self._call(compiled, inputs, indices)
         # As plain arrays: XLA's usual threads would copy what belongs to this one.
         return [np.asarray(value) for value in engine.outputs_of(outputs)]
 
     def _update(
-        self, compiled: engine.CompiledStage, inputs: Sequence[Any], indices: Sequence[Any]
-    ) -> tuple[Sequence[Any] | LeavingValues, Sequence[Any]]:
+        self, compiled: engine.CompiledStage, inputs: Sequence[Array], indices: Sequence[Array]
+    ) -> tuple[Sequence[Array] | LeavingValues, Sequence[Array]]:
         """Dispatch and give the variables their new values, with every variable of the stage locked.
 
         Also one that is only read: an update that runs meanwhile would donate its array, and a dispatch that fails for that
-        reason takes the arrays that it updates with it.
+        reason takes the arrays that it updates with it. Reading without the lock and trying again was measured first, under two
+        asynchronous workers: that is how such arrays were lost.
         """
         with deferred_interrupts(), held(self._locks):
-            outputs, values = self._dispatch(compiled, inputs, indices)
+            outputs, values = self._call(compiled, inputs, indices)
             for slot, value in zip(self._written_slots, values, strict=True):
                 slot.value = value
         return outputs, values
 
-    def _update_faster(
-        self,
-        compiled: engine.CompiledStage,
-        updates: HostUpdates,
-        trial: FasterWay,
-        inputs: Sequence[Any],
-        session: SessionState,
-    ) -> Sequence[Any]:
-        """Update the variables on NumPy or by XLA, whichever takes less time: a call of XLA costs as much as 100,000 sums."""
-        way, is_settled = trial.way, trial.is_settled
-        start = 0.0 if is_settled else time.perf_counter()
-        outputs = self._run_compiled(compiled, inputs, session) if way == _COMPILED else self._update_here(updates, inputs)
-        if not is_settled:
-            # With the locks held, or another step might take the arrays to update them.
-            with deferred_interrupts(), held(self._locks):
-                engine.wait_until_ready([slot.value for slot in self._written_slots])
-            trial.note(way, time.perf_counter() - start)
-        return outputs
-
-    def _update_here(self, updates: HostUpdates, inputs: Sequence[Any]) -> Sequence[Any]:
-        inputs = self._owned(_as_arrays(inputs))
-        with deferred_interrupts(), held(self._locks):
-            updates.run(inputs)
-        return ()
-
-    def _dispatch(
-        self, compiled: engine.CompiledStage, inputs: Sequence[Any], indices: Sequence[Any]
-    ) -> tuple[Sequence[Any] | LeavingValues, Sequence[Any]]:
+    def _call(
+        self, compiled: engine.CompiledStage, inputs: Sequence[Array], indices: Sequence[Array]
+    ) -> tuple[Sequence[Array] | LeavingValues, Sequence[Array]]:
         reads = [slot.value for slot in self._read_slots]
         updates = [slot.value for slot in self._updated_slots]
         try:
             return compiled(inputs, reads, updates, indices)
-        except (OpError, engine.TooLargeError):
+        except OpError:
             raise
         except Exception as error:
             if any(value is None for value in (*reads, *updates)):
@@ -355,26 +360,6 @@ class Stage:
         op = next((op for op in self.program.nodes if op.name == slot.name), None)
         return FailedPreconditionError(None, op, f"Attempting to use uninitialized value {slot.name}")
 
-    def _run_traced(self, inputs: Sequence[Any], session: SessionState, context: Any, trace: TraceSink) -> Sequence[Any]:
-        program = self.program
-        values: list[Any] = [None] * program.size
-        inputs = self._owned(_as_arrays(inputs))
-        values[: len(inputs)] = inputs
-        indices = session.run_indices(program.random_nodes)
-        for instruction in program.instructions:
-            begin = time.time()
-            try:
-                with engine.namespace_for(instruction) as xp:
-                    execute(instruction, xp, values, self._state, indices, context)
-            except Exception as error:
-                raise_located(instruction.op, error)
-            trace(self.device, instruction.op, begin, time.time())
-        return self._apart(program.results(values, self._state), inputs)
 
-
-def _as_arrays(values: Sequence[Any]) -> list[Any]:
-    return [value if type(value) is np.ndarray else as_numpy(value) for value in values]
-
-
-def _is_view(value: Any, arrays: Sequence[Any]) -> bool:
+def _is_view(value: Array, arrays: Sequence[Array]) -> bool:
     return isinstance(value, np.ndarray) and any(np.may_share_memory(value, array) for array in arrays)

@@ -2,41 +2,76 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, Final
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, TypeAlias
 
 from weft.framework.dtypes import resource
+from weft.framework.op_role import Role
 from weft.framework.operation import Operation, Tensor
 from weft.passes.bodies import needed_static_inputs
 from weft.passes.partition import Edge, Partition
 from weft.passes.stage import Kind
 from weft.runtime.program.program import Program
-from weft.runtime.stage import Stage
-from weft.runtime.state.binder import BINDINGS, Binder
+from weft.runtime.program.program_builder import build_program
+from weft.runtime.stage import Stage, Wiring
+from weft.runtime.state.binder import Binder
 from weft.runtime.state.resource_manager import ResourceManager
 from weft.runtime.state.variable_slot import VariableSlot
 
-# A replica asks so until the chief has initialized the model; what its own graph declares must not get in the chief's way.
-_ASKING: Final = frozenset(("IsVariableInitialized", "VarIsInitializedOp"))
-
-_GroupKey = tuple[int, str, str, int]
+_GroupKey: TypeAlias = tuple[int, str, str, int]
+"""Level, device, kind, and the position of the first node of a stage that is told from others by it, else -1."""
 
 # The level of groups behind all others, which read what several stages update.
 _LAST: Final = 1 << 30
 
 
-@dataclass
+@dataclass(frozen=True)
 class StagePlan:
     """The stages of a partition and the numbering of its values.
 
-    `recvs` maps an edge to the number of its value (-1 for none) and the stages that wait for it.
+    `recvs` maps an edge to the number of its value (-1 for none) and the numbers of the stages that wait for it.
     """
 
-    stages: list[Stage] = field(default_factory=list)
-    feed_numbers: list[int] = field(default_factory=list)
-    fetch_numbers: list[int] = field(default_factory=list)
-    recvs: dict[int, tuple[int, list[Stage]]] = field(default_factory=dict)
-    value_count: int = 0
+    stages: tuple[Stage, ...]
+    feed_numbers: tuple[int, ...]
+    fetch_numbers: tuple[int, ...]
+    recvs: Mapping[int, tuple[int, tuple[int, ...]]]
+    value_count: int
+
+    def validate(self) -> None:
+        """Check what a step relies on; for tests.
+
+        Raises:
+            AssertionError: a value is made twice or by nobody, a stage waits for more or less than what wakes it, or stages
+                wait for each other in a circle.
+        """
+        made: dict[int, int] = dict.fromkeys(self.feed_numbers, -1)
+        made.update((value, -1) for value, _ in self.recvs.values() if value >= 0)
+        wakes = dict.fromkeys(range(len(self.stages)), 0)
+        for _, waiting in self.recvs.values():
+            for number in waiting:
+                wakes[number] += 1
+        for number, stage in enumerate(self.stages):
+            where = f"stage {number} of {len(self.stages)}"
+            assert stage.number == number, f"{where} is numbered {stage.number}"
+            stage.program.validate()
+            assert len(stage.inputs) == len(stage.program.inputs), f"{where} has inputs {stage.inputs}"
+            assert len(stage.outputs) == len(stage.program.outputs) + len(stage.program.settled), f"{where}: {stage.outputs}"
+            for value in stage.outputs:
+                assert value not in made, f"{where} makes value {value}, as {made[value]} does"
+                made[value] = number
+            for follower in stage.wiring.then:
+                assert follower > number, f"{where} is followed by {follower}"
+                wakes[follower] += 1
+        for stage in self.stages:
+            where = f"stage {stage.number}"
+            assert all(value in made and made[value] < stage.number for value in stage.inputs), f"{where} has {stage.inputs}"
+            assert wakes[stage.number] == stage.wiring.pending, f"{where} waits for {stage.wiring.pending}"
+            sent = [value for _, _, values in stage.sends for value in values]
+            assert all(value == -1 or value in made for value in sent), f"{where} sends {sent}"
+        assert set(self.fetch_numbers) <= made.keys(), f"{self.fetch_numbers} are not all made"
+        assert set(made) <= set(range(self.value_count)), f"{len(made)} values, {self.value_count} numbers"
 
 
 def build_stages(partition: Partition, resources: ResourceManager) -> StagePlan:
@@ -52,8 +87,9 @@ def build_stages(partition: Partition, resources: ResourceManager) -> StagePlan:
 
 def _only_asked(partition: Partition) -> set[Operation]:
     """The variables that the partition only asks whether they have a value."""
-    asked = {tensor.op for op in partition.nodes if op.type in _ASKING for tensor in op.inputs}
-    used = {tensor.op for op in partition.nodes if op.type not in _ASKING for tensor in op.inputs}
+    # A replica asks so until the chief has initialized the model; what its own graph declares must not get in the chief's way.
+    asked = {tensor.op for op in partition.nodes if op.op_def.role is Role.PROBE for tensor in op.inputs}
+    used = {tensor.op for op in partition.nodes if op.op_def.role is not Role.PROBE for tensor in op.inputs}
     leaving = {tensor.op for tensor in partition.fetches} | {edge.producer for edge in partition.sends}
     return asked - used - leaving
 
@@ -69,29 +105,52 @@ class _Builder:
         self._groups: dict[_GroupKey, list[Operation]] = {}
         self._numbers: dict[Tensor | VariableSlot, int] = {}
         self._settled: dict[_GroupKey, dict[VariableSlot, None]] = {}
-        self._plan = StagePlan()
+        self._order: dict[_GroupKey, int] = {}
+        self._programs: dict[_GroupKey, Program] = {}
+        self._waiting: dict[int, list[int]] = {edge.number: [] for edge in partition.recvs.values()}
 
     def build(self) -> StagePlan:
-        partition, plan = self._partition, self._plan
+        partition = self._partition
         self._group_nodes()
         self._group_settled()
-        plan.feed_numbers = [self._number(tensor) for tensor in partition.feeds]
-        for edge in partition.recvs.values():
-            plan.recvs[edge.number] = (-1 if edge.is_control else self._number(_tensor(edge)), [])
+        feeds = tuple(self._number(tensor) for tensor in partition.feeds)
+        received = {edge.number: -1 if edge.is_control else self._number(_tensor(edge)) for edge in partition.recvs.values()}
+        keys = sorted(self._groups, key=lambda key: (key[0], key[3]))
+        self._order = {key: number for number, key in enumerate(keys)}
         wanted = self._wanted_outputs()
-        stages: dict[_GroupKey, Stage] = {}
-        for key in sorted(self._groups, key=lambda key: (key[0], key[3])):
-            stages[key] = self._make_stage(len(stages), key, wanted)
-        plan.stages = list(stages.values())
-        for key, stage in stages.items():
-            self._connect(key, stage, stages)
-        self._add_sends(stages)
-        self._find_leaving()
-        plan.fetch_numbers = [
-            self._number(self._slot_behind(tensor) if tensor in partition.settled else tensor) for tensor in partition.fetches
-        ]
-        plan.value_count = len(self._numbers)
-        return plan
+        self._programs = {key: self._program_of(key, wanted) for key in keys}
+        inputs = {key: tuple(self._number(tensor) for tensor in self._programs[key].inputs) for key in keys}
+        outputs = {key: self._outputs_of(key) for key in keys}
+        before = {key: self._before(key) for key in keys}
+        then: dict[_GroupKey, list[int]] = {key: [] for key in keys}
+        for key in keys:
+            for other in before[key]:
+                then[other].append(self._order[key])
+        sends = self._sends()
+        fetches = [t if t not in partition.settled else self._slot_behind(t) for t in partition.fetches]
+        used = {value for values in inputs.values() for value in values}
+        used.update(self._number(tensor) for tensor in partition.fetches if tensor not in partition.settled)
+        stages = []
+        for number, key in enumerate(keys):
+            sent = {value for _, _, values in sends[key] for value in values} - used
+            wiring = Wiring(
+                inputs[key],
+                outputs[key],
+                len(before[key]) + len(self._edges_of(key)),
+                tuple(then[key]),
+                sends[key],
+                *self._places_of(key),
+                tuple(place for place, value in enumerate(outputs[key]) if value in sent),
+                tuple(p for p, tensor in enumerate(self._programs[key].inputs) if tensor in partition.static_feeds),
+            )
+            stages.append(Stage(number, key[1], Kind(key[2]), self._programs[key], wiring))
+        return StagePlan(
+            tuple(stages),
+            feeds,
+            tuple(self._number(value) for value in fetches),
+            {edge: (received[edge], tuple(waiting)) for edge, waiting in self._waiting.items()},
+            len(self._numbers),
+        )
 
     def _number(self, value: Tensor | VariableSlot) -> int:
         """The number of a tensor's value, or of the value that a variable has when the nodes that update it have run."""
@@ -103,7 +162,7 @@ class _Builder:
         Those are pure and wait for the same, so that none waits for another one's inputs, or while that one blocks.
         """
         partition = self._partition
-        siblings: dict[tuple[int, str, frozenset[Any]], int] = {}
+        siblings: dict[tuple[int, str, frozenset[object]], int] = {}
         leaving = {t.op for t in partition.fetches if t not in partition.settled} | {edge.producer for edge in partition.sends}
         consumed = {t.op for op in partition.nodes for t in op.inputs} | {
             c for op in partition.nodes for c in op.control_inputs
@@ -123,10 +182,10 @@ class _Builder:
         for key, nodes in self._groups.items():
             self._groups[key] = self._with_free_nodes(nodes)
 
-    def _waits_for(self, op: Operation) -> frozenset[Any]:
+    def _waits_for(self, op: Operation) -> frozenset[object]:
         """The stages and edges that a node's inputs come from."""
         recvs = self._partition.recvs
-        found: set[Any] = set()
+        found: set[object] = set()
         for source in self._sources(op):
             found.add(recvs[source].number if source in recvs else self._stage_of.get(_made_by(source)))
         return frozenset(found)
@@ -161,7 +220,7 @@ class _Builder:
             if self._partition.kinds[op] is Kind.COMPILED:
                 for tensor in needed_static_inputs(op) or ():
                     self._add_static(tensor, inside, extra, seen)
-        return [*sorted(extra, key=lambda op: (op.type in BINDINGS, op.id)), *nodes]
+        return [*sorted(extra, key=lambda op: (op.op_def.role is Role.VARIABLE, op.id)), *nodes]
 
     def _is_free(self, op: Operation) -> bool:
         return self._partition.kinds.get(op) is Kind.FREE
@@ -189,7 +248,7 @@ class _Builder:
             wanted.update(t for op in nodes for t in op.inputs if t.op not in inside)
         return wanted
 
-    def _make_stage(self, number: int, key: _GroupKey, wanted: set[Tensor]) -> Stage:
+    def _program_of(self, key: _GroupKey, wanted: set[Tensor]) -> Program:
         nodes = self._groups[key]
         inside = set(nodes)
         inputs: dict[Tensor, None] = {}
@@ -200,30 +259,30 @@ class _Builder:
                     inputs[tensor] = None
         own = [op for op in nodes if self._stage_of.get(op) == key]
         outputs = [t for op in own for t in op.outputs if t in wanted and t not in self._feeds]
-        settled = list(self._settled.get(key, ()))
-        program = Program(nodes, list(inputs), outputs, self._bind, self._reads, settled)
-        static = [place for place, tensor in enumerate(inputs) if tensor in self._partition.static_feeds]
-        stage = Stage(number, key[1], Kind(key[2]), program, static)
-        stage.fed = tuple(place for place, tensor in enumerate(inputs) if tensor in self._feeds)
+        return build_program(nodes, list(inputs), outputs, self._bind, self._reads, list(self._settled.get(key, ())))
+
+    def _outputs_of(self, key: _GroupKey) -> tuple[int, ...]:
+        values = [*self._programs[key].outputs, *self._settled.get(key, ())]
+        return tuple(self._number(value) for value in values)
+
+    def _places_of(self, key: _GroupKey) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The places of a stage's inputs that are fed, and of those that come from outside of the partition."""
+        inputs = self._programs[key].inputs
+        fed = tuple(place for place, tensor in enumerate(inputs) if tensor in self._feeds)
         outside = self._partition.recvs.keys() | self._feeds
-        stage.outside = tuple(place for place, tensor in enumerate(inputs) if tensor in outside)
-        stage.inputs = tuple(self._number(tensor) for tensor in inputs)
-        stage.outputs = (*(self._number(tensor) for tensor in outputs), *(self._number(slot) for slot in settled))
-        return stage
+        return fed, tuple(place for place, tensor in enumerate(inputs) if tensor in outside)
 
     def _slot_of(self, tensor: Tensor) -> VariableSlot | None:
         if not (tensor.dtype.is_ref or tensor.dtype is resource):
             return None
         return self._bind(tensor)
 
-    def _connect(self, key: _GroupKey, stage: Stage, stages: dict[_GroupKey, Stage]) -> None:
+    def _before(self, key: _GroupKey) -> dict[_GroupKey, None]:
+        """The stages that one waits for; notes for which messages it does."""
         before: dict[_GroupKey, None] = {}
-        edges: dict[int, None] = {}
-        recvs = self._partition.recvs
         for op in self._groups[key]:
             for source in self._sources(op):
-                if source in recvs:
-                    edges[recvs[source].number] = None
+                if source in self._partition.recvs:
                     continue
                 other = self._stage_of.get(_made_by(source))
                 if other is not None and other != key:
@@ -232,26 +291,25 @@ class _Builder:
             updates = self._partition.settled.items()
             slots = self._settled[key]
             before.update((self._stage_of[op], None) for t, ops in updates for op in ops if self._slot_behind(t) in slots)
-        for other in before:
-            stages[other].then.append(stage)
-        for edge in edges:
-            self._plan.recvs[edge][1].append(stage)
-        stage.pending = len(before) + len(edges)
+        for edge in self._edges_of(key):
+            self._waiting[edge].append(self._order[key])
+        return before
 
-    def _add_sends(self, stages: dict[_GroupKey, Stage]) -> None:
+    def _edges_of(self, key: _GroupKey) -> set[int]:
+        """The messages that a stage waits for."""
+        recvs = self._partition.recvs
+        return {recvs[source].number for op in self._groups[key] for source in self._sources(op) if source in recvs}
+
+    def _sends(self) -> dict[_GroupKey, tuple[tuple[str, tuple[int, ...], tuple[int, ...]], ...]]:
+        """For each stage what it sends: one bundle for each peer."""
         bundles: dict[tuple[_GroupKey, str], list[Edge]] = {}
         for edge in self._partition.sends:
             bundles.setdefault((self._stage_of[edge.producer], edge.receiver), []).append(edge)
+        found: dict[_GroupKey, list[tuple[str, tuple[int, ...], tuple[int, ...]]]] = {key: [] for key in self._groups}
         for (key, peer), edges in bundles.items():
             numbers = tuple(-1 if edge.is_control else self._number(_tensor(edge)) for edge in edges)
-            stages[key].sends.append((peer, tuple(edge.number for edge in edges), numbers))
-
-    def _find_leaving(self) -> None:
-        used = {number for stage in self._plan.stages for number in stage.inputs}
-        used.update(self._number(tensor) for tensor in self._partition.fetches if tensor not in self._partition.settled)
-        for stage in self._plan.stages:
-            sent = {number for _, _, numbers in stage.sends for number in numbers}
-            stage.leaving = tuple(place for place, number in enumerate(stage.outputs) if number in sent - used)
+            found[key].append((peer, tuple(edge.number for edge in edges), numbers))
+        return {key: tuple(sends) for key, sends in found.items()}
 
 
 def _made_by(source: Tensor | Operation) -> Operation:

@@ -5,17 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import weft as tf
 from tests.runtime.conftest import MakeParts
 from weft.errors import FailedPreconditionError, InvalidArgumentError
+from weft.runtime.compiled.traced_state import TracedState
+from weft.runtime.compiled.tracing import trace
+from weft.runtime.host.frame import PLAIN
+from weft.runtime.host.host_program import HostProgram
 from weft.runtime.program.program import Program
 from weft.runtime.stage_builder import build_stages
 from weft.runtime.state.resource_manager import ResourceManager
-from weft.runtime.state.state import SlotState, TracedState
 
 
 def program_of(part: Any) -> Program:
@@ -24,14 +26,14 @@ def program_of(part: Any) -> Program:
 
 
 def run(program: Program, *inputs: Any) -> list[Any]:
-    values = program.run(np, [np.asarray(value) for value in inputs], SlotState(program.slots), ())
+    values = HostProgram(program).run([np.asarray(value) for value in inputs], PLAIN)
     return [np.asarray(value).tolist() for value in values]
 
 
 def traced(program: Program, inputs: list[Any], state: list[Any]) -> tuple[list[Any], list[Any]]:
     def function(inputs: list[Any], values: list[Any]) -> Any:
         threaded = TracedState(list(values))
-        return program.run(jnp, inputs, threaded, ()), threaded.values
+        return trace(program, inputs, threaded, ()), threaded.values
 
     with jax.enable_x64(True):
         outputs, values = jax.jit(function)(inputs, state)

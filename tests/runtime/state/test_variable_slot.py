@@ -17,8 +17,8 @@ from weft.platform.aligned_memory import is_aligned
 from weft.protocol.messages import Push
 from weft.protocol.tensor_blob import own_memory
 from weft.protocol.tensor_frame import encode
-from weft.runtime.state.state import SlotState
 from weft.runtime.state.variable_slot import VariableSlot, locks_of
+from weft.runtime.state.variable_values import value_of
 
 
 def test_a_slot_is_empty_until_it_is_updated() -> None:
@@ -197,9 +197,8 @@ def test_readers_on_other_threads_never_see_a_change_in_what_they_have() -> None
     torn: list[np.ndarray] = []
 
     def look() -> None:
-        state = SlotState([slot])
         while not changed.is_set():
-            seen = state.read(0)[10:]
+            seen = value_of(slot)[10:]
             first = int(seen[0])
             if (seen != first).any() or int(seen[0]) != first:
                 torn.append(seen)
@@ -243,7 +242,7 @@ def test_a_reader_meanwhile_waits_for_the_update() -> None:
         taken = slot.take()
         with pytest.raises(RuntimeError, match="being updated"):
             np.asarray(slot.value)
-        reader = threading.Thread(target=lambda: seen.append(SlotState([slot]).read(0)))
+        reader = threading.Thread(target=lambda: seen.append(value_of(slot)))
         seen: list[np.ndarray] = []
         reader.start()
         taken[:] = 5.0

@@ -11,8 +11,8 @@ import pytest
 import weft as tf
 from tests.runtime.conftest import MakeParts
 from weft.platform.aligned_memory import aligned_empty, is_aligned
-from weft.runtime import stage as stage_module
-from weft.runtime.stage import COLD_RUNS, LIGHT_GROWTH
+from weft.runtime.choice import compile_rules
+from weft.runtime.choice.compile_rules import COLD_RUNS, LIGHT_GROWTH
 from weft.runtime.stage_builder import build_stages
 from weft.runtime.state.resource_manager import ResourceManager
 from weft.runtime.state.session_state import SessionState
@@ -37,20 +37,15 @@ class Light:
 
     @property
     def is_light(self) -> bool:
-        assert self.stage._compiled is not None
-        return self.stage._compiled.is_light
-
-
-@pytest.fixture
-def never_slow(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stage_module, "LIGHT_S", 1e9)
+        assert self.stage.compiled is not None
+        return self.stage.compiled.is_light
 
 
 def off_by_four_bytes(count: int) -> Any:
     return aligned_empty((count + 1,), np.float32)[1:]
 
 
-def test_what_numpy_did_quickly_computes_on_the_calling_thread(make_parts: MakeParts, never_slow: None) -> None:
+def test_what_is_little_work_computes_on_the_calling_thread(make_parts: MakeParts) -> None:
     x = tf.placeholder(tf.float32, [None])
     light = Light(make_parts([x * 2.0 + 1.0], [x]), np.ones(8, np.float32))
     assert light.is_light
@@ -59,20 +54,20 @@ def test_what_numpy_did_quickly_computes_on_the_calling_thread(make_parts: MakeP
     assert made.tolist() == [3] * 8
 
 
-def test_what_took_numpy_long_does_not(make_parts: MakeParts, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stage_module, "LIGHT_S", 0.0)
+def test_what_is_more_work_does_not(make_parts: MakeParts, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compile_rules, "LIGHT_BYTES", 0)
     x = tf.placeholder(tf.float32, [None])
     assert not Light(make_parts([x * 2.0], [x]), np.ones(8, np.float32)).is_light
 
 
-def test_what_uses_variables_does_not(make_parts: MakeParts, never_slow: None) -> None:
+def test_what_uses_variables_does_not(make_parts: MakeParts) -> None:
     x = tf.placeholder(tf.float32, [2])
     v = tf.Variable([0.0, 0.0])
     parts = make_parts([v.assign(x * 2.0 + 1.0)], [x])
     assert not Light(parts, np.ones(2, np.float32)).is_light
 
 
-def test_inputs_that_have_grown_much_go_to_the_usual_threads(make_parts: MakeParts, never_slow: None) -> None:
+def test_inputs_that_have_grown_much_go_to_the_usual_threads(make_parts: MakeParts) -> None:
     x = tf.placeholder(tf.float32, [None])
     light = Light(make_parts([x * 2.0], [x]), np.ones(8, np.float32))
     assert light.is_light
@@ -81,7 +76,7 @@ def test_inputs_that_have_grown_much_go_to_the_usual_threads(make_parts: MakePar
     assert np.asarray(light.run(np.ones(8, np.float32))[0]).tolist() == [2] * 8
 
 
-def test_its_results_are_used_by_code_of_the_usual_threads(never_slow: None) -> None:
+def test_its_results_are_used_by_code_of_the_usual_threads() -> None:
     x = tf.placeholder(tf.float32, [3])
     v = tf.Variable([0.0, 0.0, 0.0])
     made = tf.py_func(lambda value: value + 1, [x * 2.0 + 1.0], tf.float32)

@@ -6,9 +6,10 @@ import re
 from typing import Final, NoReturn
 
 from weft.errors import FailedPreconditionError, InternalError, InvalidArgumentError, OpError, ResourceExhaustedError
+from weft.framework.aliases import Array
 from weft.framework.dtypes import resource
+from weft.framework.op_role import Role
 from weft.framework.operation import Operation, Tensor
-from weft.runtime.state.binder import BINDINGS
 
 # How NumPy and JAX each say that shapes do not broadcast.
 _MISFIT: Final = re.compile(r"operands could not be broadcast together|incompatible shapes for broadcasting")
@@ -45,7 +46,7 @@ def uninitialized(op: Operation) -> OpError:
     for tensor in op.inputs if op.inputs else op.outputs:
         if tensor.dtype.is_ref or tensor.dtype is resource:
             name = _variable_name(tensor)
-            if op.type in ("ReadVariableOp", "ResourceGather") or tensor.dtype is resource:
+            if tensor.dtype is resource:
                 return FailedPreconditionError(
                     None,
                     op,
@@ -56,7 +57,33 @@ def uninitialized(op: Operation) -> OpError:
     return FailedPreconditionError(None, op, f"Attempting to use uninitialized value {op.name}")
 
 
+def check_assigned(op: Operation, old: Array, new: Array) -> None:
+    """Refuse a value of another shape than the variable's, which its node declares or else its value tells.
+
+    Args:
+        op: an assignment.
+        old: the variable's value, None when it has none.
+        new: the value that it is to get.
+
+    Raises:
+        InvalidArgumentError: the shapes differ.
+    """
+    if op.inputs[0].dtype.is_ref:
+        dims = op.inputs[0].dims if op.attrs["validate_shape"] else tuple(new.shape)
+        if (dims is None or None in dims) and old is not None:
+            dims = tuple(old.shape)
+    else:
+        dims = op.inputs[0].op.attrs.get("shape")
+    if dims is not None and None not in dims and tuple(new.shape) != dims:
+        raise InvalidArgumentError(
+            None,
+            op,
+            "Assign requires shapes of both tensors to match. "
+            f"lhs shape= {list(dims)} rhs shape= {list(new.shape)} (variable {op.inputs[0].op.name!r})",
+        )
+
+
 def _variable_name(tensor: Tensor) -> str:
-    while tensor.op.type not in BINDINGS and tensor.op.inputs:
+    while tensor.op.op_def.role is not Role.VARIABLE and tensor.op.inputs:
         tensor = tensor.op.inputs[0]
     return tensor.op.attrs.get("_variable") or tensor.op.name

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import Final
 
 from weft.framework.dtypes import resource
 from weft.framework.node_types import group
+from weft.framework.op_role import Role
 from weft.framework.operation import Operation, Tensor
 from weft.framework.variable_node import declared_dims
 from weft.runtime.state.resource_manager import ResourceManager
 from weft.runtime.state.variable_slot import VariableSlot
-
-BINDINGS: Final = frozenset(("VariableV2", "Variable", "VarHandleOp"))
 
 
 class Binder:
@@ -45,7 +43,7 @@ class Binder:
 
     def _find(self, tensor: Tensor) -> VariableSlot | None:
         op = tensor.op
-        if op.type in BINDINGS:
+        if op.op_def.role is Role.VARIABLE:
             name = op.attrs.get("shared_name") or op.name
             container, dtype = op.attrs.get("container", ""), op.attrs["dtype"]
             return self._resources.variable(container, name, dtype, declared_dims(op), declares=op not in self._only_asked)
@@ -57,6 +55,6 @@ class Binder:
         if tensor.dtype is resource and op.op_def.bodies and tensor.value_index < len(op.inputs):
             # A loop hands a handle on from iteration to iteration.
             return self(op.inputs[tensor.value_index])
-        if tensor.dtype is resource and op.type in ("Identity", "StopGradient") and op.inputs:
-            return self(op.inputs[0])
+        if tensor.dtype is resource and op.op_def.hands_on:
+            return self(op.inputs[tensor.value_index])
         return None

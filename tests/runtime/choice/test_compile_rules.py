@@ -1,0 +1,97 @@
+"""The way of a stage follows from counts alone, and comes with the rule and its numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import weft as tf
+from tests.runtime.conftest import MakeParts
+from weft.runtime.choice.compile_rules import (
+    COLD_BYTES,
+    COLD_NODES,
+    COLD_RUNS,
+    COLD_UPDATE_BYTES,
+    HOST_UPDATE_BYTES,
+    LIGHT_BYTES,
+    Choice,
+    CompileRules,
+    Way,
+)
+from weft.runtime.stage_builder import build_stages
+from weft.runtime.state.resource_manager import ResourceManager
+
+
+def rules_of(make_parts: MakeParts, fetches: Any = (), feeds: Any = (), targets: Any = ()) -> CompileRules:
+    (stage,) = build_stages(make_parts(fetches, feeds, targets)["a"], ResourceManager()).stages
+    return stage.rules
+
+
+def choose(rules: CompileRules, runs: int = 0, work: int = 0, at_once: bool = False, never: bool = False) -> Choice:
+    return rules.choose(runs, work, at_once, never)
+
+
+@pytest.fixture
+def doubled(make_parts: MakeParts) -> CompileRules:
+    x = tf.placeholder(tf.float32, [None])
+    return rules_of(make_parts, [x * 2.0], [x])
+
+
+def test_a_cold_stage_is_undecided_and_says_how_cold(doubled: CompileRules) -> None:
+    assert choose(doubled, 2, 3 << 20) == (Way.UNDECIDED, "cold: 2 of 5 runs, 3 MB of 400 MB of work")
+
+
+@pytest.mark.parametrize(
+    ("runs", "work", "why"),
+    [(COLD_RUNS, 0, "warm: it has run 5 times"), (1, COLD_BYTES + 1, "warm: 400 MB of work, more than 400 MB")],
+)
+def test_runs_or_work_make_it_warm(doubled: CompileRules, runs: int, work: int, why: str) -> None:
+    assert choose(doubled, runs, work) == (Way.COMPILED, why)
+
+
+def test_the_session_may_decide(doubled: CompileRules) -> None:
+    assert choose(doubled, at_once=True) == (Way.COMPILED, "the session's global_jit_level is ON")
+    assert choose(doubled, COLD_RUNS, never=True) == (Way.HOST, "the session's global_jit_level is OFF")
+
+
+def test_what_only_xla_has_is_compiled_whatever_the_session_says(make_parts: MakeParts) -> None:
+    x = tf.placeholder(tf.float32, [2])
+    rules = rules_of(make_parts, [tf.digamma(x)], [x])
+    assert choose(rules, never=True) == (Way.COMPILED, "only XLA has Digamma")
+
+
+def test_a_large_network_is_compiled_at_once(make_parts: MakeParts) -> None:
+    x = y = tf.placeholder(tf.float32, [])
+    for _ in range(COLD_NODES // 2):
+        y = tf.tanh(y) * x
+    choice = choose(rules_of(make_parts, [y + 1.0, y], [x]))
+    assert choice.way is Way.COMPILED
+    assert choice.why.startswith("large: ")
+
+
+@pytest.mark.parametrize(
+    ("elements", "way"),
+    [(HOST_UPDATE_BYTES // 4, Way.HOST), (HOST_UPDATE_BYTES // 4 + 1, Way.COMPILED), (COLD_UPDATE_BYTES, Way.COMPILED)],
+)
+def test_updates_stay_on_the_host_up_to_a_size(make_parts: MakeParts, elements: int, way: Way) -> None:
+    x = tf.placeholder(tf.float32, [elements])
+    rules = rules_of(make_parts, [], [x], [tf.assign_add(tf.get_variable("v", [elements], use_resource=False), x).op])
+    assert choose(rules, COLD_RUNS) == (Way.UNDECIDED, "v has no value yet")
+    rules._program.slots[0].put(np.zeros(elements, np.float32))
+    assert choose(rules, COLD_RUNS).way is way
+
+
+def test_aliases_and_host_ops_need_no_run_to_be_decided(make_parts: MakeParts) -> None:
+    x, text = tf.placeholder(tf.float32, []), tf.placeholder(tf.string, [None])
+    assert rules_of(make_parts, [tf.identity(x)], [x]).fixed == (Way.HOST, "only passes values on")
+    rules = rules_of(make_parts, [tf.string_to_number(text)], [text])
+    assert rules.fixed == (Way.HOST, "host ops: StringToNumber")
+
+
+def test_little_work_without_variables_is_light(make_parts: MakeParts, doubled: CompileRules) -> None:
+    assert doubled.is_light(LIGHT_BYTES - 1)
+    assert not doubled.is_light(LIGHT_BYTES)
+    assert not doubled.is_light(0), "what has not run on the host may be any size"
+    assert not rules_of(make_parts, [tf.get_variable("v", [2]) * 2.0]).is_light(1)

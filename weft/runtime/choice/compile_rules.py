@@ -1,0 +1,238 @@
+"""Which way a stage goes, on the host or through XLA, and why.
+
+Everything that decides is counted: nodes, bytes, runs. Times are not, so that the same program computes the same numbers on any
+machine, and two replicas of it go the same ways.
+
+The unit of work is a byte that NumPy makes. On the machine where the limits were found (two cores of a virtual machine, 2025)
+NumPy made about 2 GB in a second, and a node cost 5 µs beside that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from enum import Enum
+from typing import Final, NamedTuple
+
+from weft.framework import device_spec
+from weft.framework.op_role import Role
+from weft.framework.operation import Operation
+from weft.passes.stage import Kind
+from weft.runtime.program.program import Instruction, Program
+
+NODE_BYTES: Final = 10 << 10
+"""What a node costs on the host besides its results: as much as so many bytes of them."""
+
+# Compiling takes 25 ms at least, and starting XLA ends the time for forking.
+COLD_RUNS: Final = 5
+COLD_BYTES: Final = 400 << 20
+"""A stage that has made as much is compiled before it has run often: this takes NumPy 0.2 s."""
+COLD_NODES: Final = 256
+COLD_UPDATE_BYTES: Final = 4 << 20
+"""NumPy's kernels make a new array where a compiled update works in place."""
+# Compiled code draws normal numbers ten times faster, which pays for compiling it at a quarter of a second or so of them.
+COLD_RANDOM_NUMBERS: Final = 1 << 23
+
+HOST_UPDATE_BYTES: Final = 2 << 20
+"""Up to this many bytes of variables and slots, updates by values from elsewhere stay on the host.
+
+A call of XLA costs as much as 100,000 sums. Time on NumPy over that in XLA, two cores, November 2025: gradient descent on 4 KB
+0.15, on 256 KB 0.17, on 1 MB 0.37, on 4 MB 0.99; Adagrad on 4 KB 0.14, on 512 KB with its slots 0.5, on 2 MB 0.92, on 4 MB
+1.6. Before that each such stage tried both ways eight times and went on with the faster: two parameter servers of one job could
+differ.
+"""
+
+LIGHT_BYTES: Final = 4 << 20
+"""A stage without variables whose work on the host is less computes on the calling thread when it is compiled.
+
+XLA's usual client gives code to threads of its own and divides loops over more than 256 KB between them. For the gradient of
+4,096 looked-up rows of 32 that takes 110 to 150 µs instead of 55, and four times the CPU time. Longer computations gain from
+their threads, and so does Python that goes on meanwhile: a step of 784-512-10 took 5 % longer on the calling thread.
+"""
+
+LIGHT_GROWTH: Final = 4
+"""Such code is for inputs up to some times as large as those of the runs on the host."""
+
+# Wide stages: handing an array of the host to XLA costs more than a microsecond, whatever its size, and a NumPy operation on
+# many arrays takes a tenth of that for each. A worker that stacks 100 variables of 1 KB of a parameter server does so in
+# 0.09 ms instead of 0.22.
+_WIDE_INPUTS: Final = 16
+_WIDE_INPUTS_PER_NODE: Final = 8  # a node costs about what so many arrays for XLA do
+_WIDE_BYTES_PER_INPUT: Final = 4 << 10  # in the mean; what NumPy moves in the time that it takes to hand an array to XLA
+
+_NOT_COMPUTING: Final = frozenset((Role.VARIABLE, Role.CONSTANT, Role.ORDER))
+
+
+class Way(Enum):
+    """How a stage runs."""
+
+    UNDECIDED = "interpreted so far"
+    """On the host, until it has run often enough to be compiled."""
+    HOST = "host program"
+    COMPILED = "compiled"
+
+
+class Choice(NamedTuple):
+    """A way and the rule behind it, with its numbers."""
+
+    way: Way
+    why: str
+
+
+class CompileRules:
+    """The rules for one stage; plain facts about its program, and no state.
+
+    Args:
+        program: what the stage runs.
+        kind: what the passes made of it.
+        device: where it runs.
+        outside: the places of inputs that are arrays of the host.
+    """
+
+    def __init__(self, program: Program, kind: Kind, device: str, outside: Collection[int]) -> None:
+        self._program = program
+        self._is_on_cpu = device_spec.device_type(device) == "CPU"
+        self._only_updates = self._is_on_cpu and kind is Kind.COMPILED and updates_only(program)
+        self.fixed = self._fixed_choice(kind)
+        self._is_wide = is_wide(program, outside)
+        self._needs_xla = [op.type for op in program.nodes if op.op_def.compiled_only]
+        self._drawn = sum(tensor.shape.num_elements() or 0 for op in program.random_nodes for tensor in op.outputs)
+        # What depends on nothing, such as variables' initial values, is not run often, however large it is. Those of a network
+        # of 60 layers with Adam's slots took 6.6 s with their compilation, and take 0.3 s.
+        self._depends = bool(program.inputs or program.read_slots)
+
+    @property
+    def only_updates(self) -> bool:
+        """Whether the stage does nothing but update whole variables of a CPU by values from elsewhere."""
+        return self._only_updates
+
+    @property
+    def must_compile(self) -> str:
+        """The ops that only XLA has, as text; empty without such."""
+        return ", ".join(dict.fromkeys(self._needs_xla))
+
+    def choose(self, runs: int, work: int, compiles_at_once: bool, never_compiles: bool) -> Choice:
+        """The way of the next run.
+
+        Args:
+            runs: how often the stage has run.
+            work: the work of all these runs, in bytes.
+            compiles_at_once: whether the session compiles all that can be.
+            never_compiles: whether it compiles nothing that need not be.
+        """
+        program = self._program
+        if self.fixed is not None:
+            return self.fixed
+        if new := self._new_variables():
+            return Choice(Way.UNDECIDED, f"a branch or loop needs {new}, which has no value yet")
+        if self._needs_xla:
+            return Choice(Way.COMPILED, f"only XLA has {self.must_compile}")
+        if compiles_at_once:
+            return Choice(Way.COMPILED, "the session's global_jit_level is ON")
+        if never_compiles:
+            return Choice(Way.HOST, "the session's global_jit_level is OFF")
+        reason = self._reason_to_compile(runs, work)
+        if reason is None:
+            text = f"{runs} of {COLD_RUNS} runs, {_size(work)} of {_size(COLD_BYTES)} of work"
+            return Choice(Way.UNDECIDED, f"cold: {text}")
+        if self._is_wide:
+            return Choice(Way.HOST, f"wide: {len(program.inputs)} small inputs, which XLA takes one by one, for few nodes")
+        if self._only_updates:
+            new = next((slot.name for slot in program.slots if slot.value is None), "")
+            updated = program.updated_bytes()
+            if new:
+                return Choice(Way.UNDECIDED, f"{new} has no value yet")
+            if updated <= HOST_UPDATE_BYTES:
+                return Choice(Way.HOST, f"updates of {_size(updated)}, at most {_size(HOST_UPDATE_BYTES)}")
+        return Choice(Way.COMPILED, reason)
+
+    def is_light(self, work: int) -> bool:
+        """Whether code for a stage that needs so much work on the host in a run is to compute on the calling thread.
+
+        The values of variables stay where XLA's usual threads can update them.
+        """
+        return 0 < work < LIGHT_BYTES and not self._program.slots and self._is_on_cpu
+
+    def _fixed_choice(self, kind: Kind) -> Choice | None:
+        program = self._program
+        if kind is Kind.HOST:
+            return Choice(Way.HOST, "host ops: " + ", ".join(dict.fromkeys(op.type for op in program.nodes if _computes(op))))
+        if kind is Kind.ROWS:
+            return Choice(Way.HOST, "rows of tables, or many small variables: in place on NumPy")
+        # On an accelerator an assignment stays there, so it is compiled.
+        if program.is_alias and (self._is_on_cpu or not program.written_slots):
+            return Choice(Way.HOST, "only passes values on")
+        return None
+
+    def _reason_to_compile(self, runs: int, work: int) -> str | None:
+        nodes = len(self._program.nodes)
+        if self._drawn > COLD_RANDOM_NUMBERS:
+            return f"draws {self._drawn} random numbers, more than {COLD_RANDOM_NUMBERS}"
+        if nodes > COLD_NODES and self._depends:
+            return f"large: {nodes} nodes, more than {COLD_NODES}"
+        if runs >= COLD_RUNS:
+            return f"warm: it has run {COLD_RUNS} times"
+        if work > COLD_BYTES:
+            return f"warm: {_size(work)} of work, more than {_size(COLD_BYTES)}"
+        updated = self._program.updated_bytes()
+        return f"updates {_size(updated)}, more than {_size(COLD_UPDATE_BYTES)}" if updated > COLD_UPDATE_BYTES else None
+
+    def _new_variables(self) -> str:
+        """A variable of a branch that has no value yet: compiled branches need one to read, or to leave as it is."""
+        program = self._program
+        slots = (program.slots[number] for number in program.conditional_slots & program.read_slots)
+        return next((slot.name for slot in slots if slot.value is None), "")
+
+
+def updates_only(program: Program) -> bool:
+    """Whether a program only updates whole variables, by values that come from elsewhere, and has no results."""
+    if program.outputs or program.settled or program.random_nodes:
+        return False
+    own: set[int] = set()
+    count, updates = len(program.inputs), 0
+    for each in program.instructions:
+        if each.op_def.role is Role.CONSTANT:
+            own.update(each.outputs)
+        elif each.updates:
+            updates += 1
+            others = each.arguments[len(each.updates) :]
+            if not _is_plain_update(each) or any(type(a) is not int or not (0 <= a < count or a in own) for a in others):
+                return False
+        elif each.outputs or each.ref_outputs or _computes(each.op):
+            return False
+    return updates > 0
+
+
+def is_wide(program: Program, outside: Collection[int]) -> bool:
+    """Whether many small arrays come from outside, and few nodes do what NumPy does as fast as memory allows.
+
+    Such as what a worker gets from parameter servers and puts together or adds up.
+    """
+    nodes = [op for op in program.nodes if _computes(op)]
+    if len(outside) < max(_WIDE_INPUTS, _WIDE_INPUTS_PER_NODE * len(nodes)) or program.slots:
+        return False
+    if not all(op.op_def.memory_bound for op in nodes):
+        return False
+    sizes = [tensor.shape.num_elements() for tensor in program.inputs]
+    widths = [tensor.dtype.base_dtype.size or 0 for tensor in program.inputs]
+    if None in sizes:
+        return False
+    size_bytes = sum(size * width for size, width in zip(sizes, widths, strict=True) if size is not None)
+    return size_bytes <= _WIDE_BYTES_PER_INPUT * len(outside)
+
+
+def _is_plain_update(instruction: Instruction) -> bool:
+    definition = instruction.op_def
+    is_special = definition.by_row or definition.compiled_only or definition.is_host or definition.allows_uninitialized
+    return not (is_special or instruction.outputs or instruction.ref_outputs)
+
+
+def _computes(op: Operation) -> bool:
+    return not (op.op_def.hands_on or op.op_def.role in _NOT_COMPUTING)
+
+
+def _size(size_bytes: int) -> str:
+    """A size as people read it."""
+    for unit, factor in (("GB", 1 << 30), ("MB", 1 << 20), ("KB", 1 << 10)):
+        if size_bytes >= factor:
+            return f"{size_bytes / factor:.3g} {unit}"
+    return f"{size_bytes} B"

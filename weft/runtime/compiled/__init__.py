@@ -1,0 +1,1 @@
+"""The way through XLA: programs traced into compiled functions."""

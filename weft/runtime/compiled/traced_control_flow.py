@@ -1,0 +1,123 @@
+"""If and While nodes while they are traced.
+
+An If is a `lax.cond` and a While a `lax.while_loop` (a `lax.scan` when it records), whose carried values are what changes: the
+loop variables and the variables that a body writes. Everything else, such as captured weights, is closed over, so what is known
+while tracing stays known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from weft.framework.aliases import Array
+from weft.ops.traced_checks import in_inner_trace
+from weft.runtime.compiled.traced_loop import Carry, TracedLoop
+from weft.runtime.compiled.traced_state import CarriedState, State
+from weft.runtime.compiled.traced_values import as_array, is_traced, is_true, truth
+from weft.runtime.program.program import Body, ControlFlow, Counter, Program
+
+_Branch = Callable[[list[Array]], tuple[list[Array], list[Array]]]
+
+
+class BodyTracer(Protocol):
+    """What this module needs of `tracing`, which calls it."""
+
+    def trace(self, body: Body, arguments: Sequence[Array], state: State, run_indices: Sequence[Array]) -> list[Array]:
+        """The node's results, by a body that is traced."""
+        ...
+
+    def compute(self, program: Program, inputs: Sequence[Array]) -> list[Array]:
+        """The outputs of a program of known values."""
+        ...
+
+
+def run_branch(
+    control_flow: ControlFlow,
+    arguments: Sequence[Array],
+    state: State,
+    run_indices: Sequence[Array],
+    tracer: BodyTracer,
+) -> list[Array]:
+    """The results of an If: of the branch taken, where that is known, else of a `lax.cond`."""
+    condition, *others = arguments
+    if not is_traced(condition):
+        body = control_flow.bodies[0] if is_true(condition) else control_flow.bodies[1]
+        return tracer.trace(body, others, state, run_indices)
+    written, types = control_flow.written, control_flow.types
+
+    def call(body: Body) -> _Branch:
+        def branch(values: list[Array]) -> tuple[list[Array], list[Array]]:
+            inner = CarriedState(state, dict(zip(written, values, strict=True)))
+            outputs = tracer.trace(body, others, inner, run_indices)
+            typed = [as_array(value, dtype) for value, dtype in zip(outputs, types, strict=False)]
+            return typed, [as_array(inner.values[slot]) for slot in written]
+
+        return branch
+
+    before = [as_array(state.read(slot)) for slot in written]
+    branches = [call(body) for body in control_flow.bodies]
+    if any(body.absent for body in control_flow.bodies):
+        branches = _completed(branches, control_flow.bodies, before)
+    with in_inner_trace():
+        outputs, after = lax.cond(truth(condition), branches[0], branches[1], before)
+    for slot, value in zip(written, after, strict=True):
+        state.write(slot, value)
+    return list(outputs)
+
+
+def _completed(branches: list[_Branch], bodies: Sequence[Body], before: list[Array]) -> list[_Branch]:
+    """Let each branch give zeros, in the shape that the other branch has, for the values that only that one has."""
+    shapes = [jax.eval_shape(branch, before)[0] for branch in branches]
+
+    def completed(number: int) -> _Branch:
+        def branch(values: list[Array]) -> tuple[list[Array], list[Array]]:
+            outputs, slots = branches[number](values)
+            for place in bodies[number].absent:
+                other = shapes[1 - number][place]
+                outputs[place] = jnp.zeros(other.shape, other.dtype)
+            return outputs, slots
+
+        return branch
+
+    return [completed(0), completed(1)]
+
+
+def run_loop(
+    control_flow: ControlFlow,
+    arguments: Sequence[Array],
+    state: State,
+    run_indices: Sequence[Array],
+    tracer: BodyTracer,
+) -> list[Array]:
+    """The results of a While: the loop variables as it leaves them, then what it recorded."""
+    written = control_flow.written
+    loop = TracedLoop(control_flow.bodies, control_flow.types, written, arguments, state, run_indices, tracer.trace)
+    carry: Carry = loop.start(jnp.uint64(0))
+    records: list[Array] = []
+    with in_inner_trace():
+        if len(control_flow.outputs) == len(arguments):
+            final, after, _ = lax.while_loop(loop.test, lambda carry: loop.step(carry)[0], carry)
+        else:
+            assert control_flow.counter is not None
+            trips = _trips(control_flow.counter, arguments, tracer)
+            (final, after, _), records = lax.scan(lambda carry, _: loop.step(carry), carry, None, length=trips)
+    for slot, value in zip(written, after, strict=True):
+        state.write(slot, value)
+    return loop.merged(final) + list(records)
+
+
+def _trips(counter: Counter, arguments: Sequence[Array], tracer: BodyTracer) -> int:
+    """How often a loop runs whose arguments at the counter's places are known."""
+    values = [np.asarray(arguments[place]) for place in counter.places]
+    count = 0
+    while is_true(tracer.compute(counter.condition, values)[0]):
+        for place, value in zip(counter.varying, tracer.compute(counter.step, values), strict=True):
+            values[place] = value
+        count += 1
+    return count

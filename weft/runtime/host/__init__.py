@@ -1,0 +1,1 @@
+"""The way on the host: programs planned for NumPy."""

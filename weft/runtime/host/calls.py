@@ -1,0 +1,309 @@
+"""Calls: the steps of a host program, each a kernel bound to where its arguments are and where its results go.
+
+A call is made once, when the program is planned, and run by any thread. What the node's declaration says is looked at then and
+not again: which arguments are variables, whether the kernel wants an array namespace, which types its results have.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Sequence
+from functools import partial
+from operator import itemgetter
+from typing import Protocol, TypeAlias
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from weft.framework.aliases import Array
+from weft.framework.op_role import Role
+from weft.framework.operation import Operation
+from weft.platform.interrupts import deferred_interrupts
+from weft.runtime.host.frame import Frame
+from weft.runtime.program.kernel_errors import check_assigned, uninitialized
+from weft.runtime.program.program import Argument, Instruction, Program
+from weft.runtime.program.results import as_result, results_of
+from weft.runtime.state.variable_slot import VariableSlot, held, locks_of
+from weft.runtime.state.variable_values import locked_value_of, value_of
+from weft.runtime.xla.xla_process import as_numpy, start
+
+
+class Call(Protocol):
+    """One step of a host program."""
+
+    op: Operation
+    """The node that a failure is blamed on, if it carries none itself."""
+
+    def run(self, values: list[Array], frame: Frame) -> None:
+        """Take arguments from the values, or from variables, and put results there."""
+        ...
+
+
+class Loads:
+    """Puts variables' values at their places, for nodes that do nothing else: neighbours are one call.
+
+    Args:
+        is_locked: whether runs hold the variables' locks.
+    """
+
+    __slots__ = ("_read", "_reads", "op")
+
+    def __init__(self, is_locked: bool) -> None:
+        self._reads: list[tuple[Operation, VariableSlot, int]] = []
+        self._read = locked_value_of if is_locked else value_of
+
+    def add(self, op: Operation, slot: VariableSlot, place: int) -> None:
+        """Read one more variable, for a node."""
+        self.op = op
+        self._reads.append((op, slot, place))
+
+    def run(self, values: list[Array], frame: Frame) -> None:
+        """Read the variables."""
+        for op, slot, place in self._reads:
+            value = slot.value
+            if type(value) is not np.ndarray:
+                value = self._read(slot)
+                if value is None:
+                    raise uninitialized(op)
+            values[place] = value
+
+
+Take: TypeAlias = Callable[[list[Array]], Sequence[Array]]
+"""Takes a call's arguments from the values of a run."""
+
+
+def taker_of(arguments: Sequence[Argument], program: Program, op: Operation, is_locked: bool) -> Take:
+    """How to take a node's arguments.
+
+    Args:
+        arguments: as an instruction has them, with the places of the plan.
+        program: whose variables they may be.
+        op: the node.
+        is_locked: whether runs hold the variables' locks.
+    """
+    places = [each for each in arguments if type(each) is int and each >= 0]
+    if len(places) < len(arguments):
+        return _Mixed(arguments, program, op, is_locked).take
+    if len(places) > 1:
+        return itemgetter(*places)
+    # Of one place `itemgetter` makes no sequence; a slice keeps it in C.
+    first = places[0] if places else 0
+    return itemgetter(slice(first, first + len(places)))
+
+
+class _Mixed:
+    """Arguments some of which are variables, lists, or absent."""
+
+    __slots__ = ("_arguments", "_may_be_none", "_op", "_read", "_slots")
+
+    def __init__(self, arguments: Sequence[Argument], program: Program, op: Operation, is_locked: bool) -> None:
+        self._arguments = arguments
+        self._slots = program.slots
+        self._op = op
+        self._read = locked_value_of if is_locked else value_of
+        self._may_be_none = op.op_def.allows_uninitialized
+
+    def take(self, values: list[Array]) -> Sequence[Array]:
+        """The arguments."""
+        return [
+            values[each]
+            if type(each) is int and each >= 0
+            else value
+            if type(each) is int and type(value := self._slots[~each].value) is np.ndarray
+            else self._other(each, values)
+            for each in self._arguments
+        ]
+
+    def _other(self, argument: Argument, values: list[Array]) -> Array:
+        if argument is None:
+            return None
+        if isinstance(argument, list):
+            return [values[each] if each >= 0 else self._other(each, values) for each in argument]
+        value = self._read(self._slots[~argument])
+        if value is None and not self._may_be_none:
+            raise uninitialized(self._op)
+        return value
+
+
+class KernelCall:
+    """A node without variables to update."""
+
+    __slots__ = ("_instruction", "_kernel", "_output", "_take", "_wanted", "op")
+
+    def __init__(self, instruction: Instruction, arguments: Sequence[Argument], program: Program, is_locked: bool) -> None:
+        self.op = instruction.op
+        self._instruction = instruction
+        self._take = taker_of(arguments, program, instruction.op, is_locked)
+        definition = instruction.op_def
+        head = (np,) if definition.takes_xp else ()
+        self._kernel: Callable[..., Array] = partial(definition.kernel, *head, **instruction.keywords)
+        # Most nodes have one result, and most kernels make it as an array of the right type.
+        is_single = len(instruction.outputs) == 1
+        self._output = instruction.outputs[0] if is_single else -1
+        self._wanted = instruction.tensors[0].dtype.as_numpy_dtype if is_single else None
+
+    def run(self, values: list[Array], frame: Frame) -> None:
+        """Call the kernel."""
+        made = self._kernel(*self._take(values))
+        if type(made) is np.ndarray and made.dtype == self._wanted:
+            values[self._output] = made
+        else:
+            self._store(results_of(made, len(self._instruction.outputs)), values)
+
+    def _store(self, results: Sequence[Array], values: list[Array]) -> None:
+        for place, result, tensor in zip(self._instruction.outputs, results, self._instruction.tensors, strict=True):
+            values[place] = as_result(result, tensor)
+
+
+class RandomCall(KernelCall):
+    """A node that gets how often it has run."""
+
+    __slots__ = ()
+
+    def run(self, values: list[Array], frame: Frame) -> None:
+        """Call the kernel."""
+        made = self._kernel(*self._take(values), run_index=frame.run_indices[self._instruction.random])
+        self._store(results_of(made, len(self._instruction.outputs)), values)
+
+
+class HostCall(KernelCall):
+    """A host op, which gets a context."""
+
+    __slots__ = ()
+
+    def run(self, values: list[Array], frame: Frame) -> None:
+        """Call the kernel, which may block."""
+        assert frame.context is not None
+        made = self._kernel(frame.context(self.op), *self._take(values))
+        self._store(results_of(made, len(self._instruction.outputs)), values)
+
+
+class LoneCall(KernelCall):
+    """A node that only JAX can do, by itself: in a loop's body, or where the session never compiles."""
+
+    __slots__ = ()
+
+    def run(self, values: list[Array], frame: Frame) -> None:
+        """Call the kernel on JAX's arrays; starts XLA."""
+        instruction, keywords = self._instruction, self._instruction.keywords
+        if instruction.random >= 0:
+            keywords = {**keywords, "run_index": frame.run_indices[instruction.random]}
+        head = (jnp,) if instruction.op_def.takes_xp else ()
+        start()
+        with jax.enable_x64(True):
+            made = instruction.op_def.kernel(*head, *self._take(values), **keywords)
+            results = [np.asarray(result) for result in results_of(made, len(instruction.outputs))]
+        self._store(results, values)
+
+
+class Update(KernelCall):
+    """A node that gives variables new values, in a run that holds the variables' locks."""
+
+    __slots__ = ("_slots",)
+
+    def __init__(self, instruction: Instruction, arguments: Sequence[Argument], program: Program, is_locked: bool) -> None:
+        super().__init__(instruction, arguments[len(instruction.updates) :], program, is_locked)
+        self._slots = [program.slots[number] for number in instruction.updates]
+
+    def run(self, values: list[Array], frame: Frame) -> None:
+        """Update the variables."""
+        slots, instruction = self._slots, self._instruction
+        old = [slot.value for slot in slots]
+        for place, value in enumerate(old):
+            if type(value) is not np.ndarray:
+                old[place] = self._in_host_memory(value)
+        others = self._take(values)
+        if instruction.op_def.is_host:
+            assert frame.context is not None
+            made = self._kernel(frame.context(self.op), *old, *others)
+        else:
+            made = self._kernel(*old, *others)
+        results = made if type(made) is tuple else results_of(made, len(slots))
+        if instruction.op_def.role is Role.ASSIGNMENT:
+            check_assigned(self.op, old[0], results[0])
+        for slot, value in zip(slots, results, strict=False):
+            slot.put(np.asarray(value))
+        if instruction.outputs:
+            self._store(results[len(slots) :], values)
+
+    def _in_host_memory(self, value: Array) -> Array:
+        if value is not None:
+            return as_numpy(value)
+        if not self._instruction.op_def.allows_uninitialized:
+            raise uninitialized(self.op)
+        return None
+
+
+class LockingUpdate(Update):
+    """A node that gives variables new values, and holds their locks from reading the old ones to setting those."""
+
+    __slots__ = ("_locks",)
+
+    def __init__(self, instruction: Instruction, arguments: Sequence[Argument], program: Program, is_locked: bool) -> None:
+        super().__init__(instruction, arguments, program, is_locked)
+        self._locks = locks_of(self._slots)
+
+    def run(self, values: list[Array], frame: Frame) -> None:
+        """Update the variables."""
+        with deferred_interrupts(), held(self._locks):
+            super().run(values, frame)
+
+
+class RowUpdate(Update):
+    """A node that updates rows of variables whose locks the run holds: in place, where nobody else has the arrays.
+
+    `looks_ahead_in` gives it a place for what can be known of the update without the variables, so that they are locked for
+    less time.
+    """
+
+    __slots__ = ("_ahead_place",)
+
+    def __init__(self, instruction: Instruction, arguments: Sequence[Argument], program: Program, is_locked: bool) -> None:
+        super().__init__(instruction, arguments, program, is_locked)
+        self._ahead_place = -1
+
+    def looks_ahead_in(self, place: int) -> None:
+        """Where `look_ahead` puts what it finds."""
+        self._ahead_place = place
+
+    def look_ahead(self, values: list[Array]) -> None:
+        """Work out what can be known without the variables."""
+        assert self._instruction.op_def.ahead is not None
+        # A failure is for the kernel to tell of, which finds the same.
+        with contextlib.suppress(Exception):
+            values[self._ahead_place] = self._instruction.op_def.ahead(*self._take(values))
+
+    def run(self, values: list[Array], frame: Frame) -> None:
+        """Update the rows."""
+        others = self._take(values)
+        ahead = {} if self._ahead_place < 0 else {"ahead": values[self._ahead_place]}
+        try:
+            old = [slot.take() for slot in self._slots]
+            for value in old:
+                if value is None:
+                    raise uninitialized(self.op)
+            made = self._kernel(*old, *others, **ahead)
+            for slot, value in zip(self._slots, made if type(made) is tuple else (made,), strict=False):
+                slot.put(np.asarray(value))
+        finally:
+            for slot in self._slots:
+                slot.put_back()
+
+
+def call_of(instruction: Instruction, arguments: Sequence[Argument], program: Program, is_locked: bool) -> KernelCall:
+    """The call of a node without bodies."""
+    return _kind_of(instruction, is_locked)(instruction, arguments, program, is_locked)
+
+
+def _kind_of(instruction: Instruction, is_locked: bool) -> type[KernelCall]:
+    definition = instruction.op_def
+    if instruction.updates:
+        if not is_locked:
+            return LockingUpdate
+        return RowUpdate if definition.by_row else Update
+    if definition.is_host:
+        return HostCall
+    if definition.compiled_only:
+        return LoneCall
+    return KernelCall if instruction.random < 0 else RandomCall

@@ -1,0 +1,41 @@
+"""Frame: what one run of a host program needs beside its values, and what it notes about itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from weft.framework.operation import Operation
+
+
+class Frame:
+    """One run of a program, or of a body in it, on the host.
+
+    Args:
+        run_indices: for each random node how often it has run.
+        context: gives a node's OpContext; None where no host op runs.
+        compiles_loops: whether loops that turn out to be long may go on compiled.
+    """
+
+    __slots__ = ("compiles_loops", "context", "nodes_run", "run_indices")
+
+    def __init__(
+        self,
+        run_indices: Sequence[np.uint64] = (),
+        context: Callable[[Operation], object] | None = None,
+        compiles_loops: bool = False,
+    ) -> None:
+        self.run_indices = run_indices
+        self.context = context
+        self.compiles_loops = compiles_loops
+        # How many nodes ran in loops.
+        self.nodes_run = 0
+
+    def inside(self, run_indices: Sequence[np.uint64]) -> Frame:
+        """The frame of a body."""
+        return Frame(run_indices, self.context, self.compiles_loops)
+
+
+PLAIN = Frame()
+"""The frame of programs without random nodes, host ops and bodies, which look at none."""

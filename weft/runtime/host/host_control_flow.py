@@ -1,0 +1,151 @@
+"""If and While nodes on the host: their bodies are host programs, called as often as the node says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+
+from weft.framework.aliases import Array
+from weft.framework.operation import Tensor
+from weft.runtime.compiled.traced_values import is_true, mixed
+from weft.runtime.host.calls import taker_of
+from weft.runtime.host.frame import Frame
+from weft.runtime.host.hot_loop import HOT_ITERATIONS, Finished, HotLoop
+from weft.runtime.program.program import Argument, Body, Instruction, Program
+from weft.runtime.program.results import as_result
+
+
+class BodyPlan(Protocol):
+    """The host program of a body, by which the planner breaks a circle."""
+
+    @property
+    def size(self) -> int:
+        """How many calls a run makes."""
+        ...
+
+    def run_inside(self, inputs: Sequence[Array], frame: Frame) -> Sequence[Array]:
+        """Run it as a part of a run that is going on."""
+        ...
+
+
+class HostBody:
+    """One function of a node, ready to run."""
+
+    def __init__(self, body: Body, plan: BodyPlan) -> None:
+        self._body = body
+        self._plan = plan
+
+    def run(self, arguments: Sequence[Array], frame: Frame, run_indices: Sequence[np.uint64]) -> list[Array]:
+        """Run it on the node's arguments; returns the node's results, with None for those that stand for variables."""
+        body, plan = self._body, self._plan
+        inner = frame.inside(run_indices[body.randoms])
+        made = plan.run_inside([arguments[place] for place in body.inputs], inner)
+        frame.nodes_run += plan.size + inner.nodes_run
+        return body.results(made)
+
+
+class _BodiesCall:
+    def __init__(
+        self, instruction: Instruction, arguments: Sequence[Argument], program: Program, bodies: Sequence[HostBody]
+    ) -> None:
+        assert instruction.control_flow is not None
+        self.op = instruction.op
+        self._instruction = instruction
+        self._control_flow = instruction.control_flow
+        self._take = taker_of(arguments, program, instruction.op, is_locked=False)
+        self._bodies = bodies
+
+    def _store(self, results: Sequence[Array], values: list[Array]) -> None:
+        instruction = self._instruction
+        for number, place, tensor in zip(instruction.outputs, instruction.value_places, instruction.tensors, strict=True):
+            result = results[place]
+            values[number] = result if result is None else as_result(result, tensor)
+
+
+class BranchCall(_BodiesCall):
+    """An If: runs one of two bodies."""
+
+    def run(self, values: list[Array], frame: Frame) -> None:
+        """Run the branch that the first argument chooses."""
+        condition, *others = self._take(values)
+        body = self._bodies[0] if is_true(condition) else self._bodies[1]
+        self._store(body.run(others, frame, frame.run_indices), values)
+
+
+class LoopCall(_BodiesCall):
+    """A While: runs its body until its condition is false. A long one goes on compiled; see `hot_loop`."""
+
+    def __init__(
+        self, instruction: Instruction, arguments: Sequence[Argument], program: Program, bodies: Sequence[HostBody]
+    ) -> None:
+        super().__init__(instruction, arguments, program, bodies)
+        self._slots = program.slots
+        self._hot: HotLoop | None = None
+        self._may_compile = not self._control_flow.written
+        self._invariant = self._control_flow.bodies[1].invariant
+
+    def run(self, values: list[Array], frame: Frame) -> None:
+        """Run the loop."""
+        condition, body = self._bodies
+        variables = list(self._take(values))
+        count = len(variables)
+        recorded = self._control_flow.outputs[count:]
+        records: list[list[Array]] = [[] for _ in recorded]
+        rest: list[list[Array]] = [[] for _ in recorded]
+        may_compile = frame.compiles_loops and self._may_compile
+        iteration = 0
+        while True:
+            if may_compile and (iteration == HOT_ITERATIONS or (self._hot is not None and not iteration)):
+                finished = self._finished(variables, frame, iteration)
+                if finished is not None:
+                    variables, rest = finished
+                    break
+            indices = mixed(frame.run_indices, iteration)
+            if not is_true(condition.run(variables, frame, indices)[0]):
+                break
+            results = body.run(variables, frame, indices)
+            for place, result in enumerate(results[:count]):
+                if place not in self._invariant:
+                    variables[place] = result
+            for record, result in zip(records, results[count:], strict=True):
+                record.append(result)
+            iteration += 1
+        pieces = zip(records, rest, recorded, strict=True)
+        self._store(variables + [_joined(_stacked(record, tensor), more) for record, more, tensor in pieces], values)
+
+    def _finished(self, variables: list[Array], frame: Frame, iteration: int) -> Finished | None:
+        """The end of a loop that is long, or of which there is compiled code from an earlier run; None to interpret it."""
+        hot = self._hot
+        if hot is None:
+            hot = self._hot = HotLoop(self._control_flow, self._slots)
+        if not iteration and not hot.is_ready(variables):
+            return None
+        return hot.finish(variables, frame.run_indices, iteration)
+
+
+def _stacked(values: list[Array], tensor: Tensor) -> Array:
+    """Recorded values as one array, or as a vector of arrays when their shapes differ."""
+    dtype = tensor.dtype.as_numpy_dtype
+    if not values:
+        dims = tensor.dims
+        return np.zeros((0, *(size or 0 for size in dims[1:])) if dims is not None else (0,), dtype)
+    if all(isinstance(value, np.ndarray) and value.dtype != object and value.shape == values[0].shape for value in values):
+        return np.stack(values)
+    result = np.empty(len(values), object)
+    result[:] = values
+    return result
+
+
+def _joined(stack: Array, pieces: list[Array]) -> Array:
+    """A stack of recorded values and further pieces of it."""
+    pieces = [piece for piece in pieces if len(piece)]
+    if not pieces:
+        return stack
+    if stack.dtype == object:
+        values = [*stack, *(value for piece in pieces for value in piece)]
+        result = np.empty(len(values), object)
+        result[:] = values
+        return result
+    return np.concatenate([stack, *pieces] if len(stack) else pieces)

@@ -1,0 +1,225 @@
+"""HostProgram: a program planned for NumPy, once, as a list of bound calls.
+
+Whatever a stage does on the host it does through one: pass values on, update variables, take rows of tables, run host ops, and
+compute while it is not compiled. Three peepholes make the plain cases short:
+
+- nodes that hand values on are no calls: who takes their results takes what went in, and constants lie ready;
+- neighbouring reads of variables are one call;
+- under the locks of all variables, updates of many small ones by the same rule are one call (`joint_updates`), and an update of
+  rows works out beforehand what needs no variable.
+
+On a parameter server between other processes each call of NumPy costs 2 to 4 µs, and what Python does around it as much again,
+on caches that tables' rows have filled: that is why where arguments come from is found out once.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Final, TypeAlias
+
+import numpy as np
+
+from weft.errors import FailedPreconditionError
+from weft.framework.aliases import Array
+from weft.framework.op_role import Role
+from weft.framework.operation import Operation
+from weft.platform.interrupts import deferred_interrupts
+from weft.runtime.host.calls import Call, Loads, RowUpdate, call_of
+from weft.runtime.host.frame import Frame
+from weft.runtime.host.host_control_flow import BranchCall, HostBody, LoopCall
+from weft.runtime.host.joint_updates import JointUpdate, grouped
+from weft.runtime.program.kernel_errors import raise_located
+from weft.runtime.program.program import Argument, Instruction, Program
+from weft.runtime.program.results import as_result
+from weft.runtime.state.variable_slot import held, locks_of
+from weft.runtime.state.variable_values import value_of
+
+NodeSink: TypeAlias = Callable[[Operation, float, float], None]
+"""Told of each node that ran, with its begin and end in seconds since the epoch."""
+
+_WITHOUT_KERNEL: Final = frozenset((Role.VARIABLE, Role.ORDER))
+
+
+class HostProgram:
+    """A program ready to run on the host, any number of times and from any thread.
+
+    Args:
+        program: what to run.
+        holds_locks: whether a run holds the locks of all its variables; else each update takes those that it needs.
+        is_plain: whether each node shall be a call of its own, as where its time is taken.
+    """
+
+    def __init__(self, program: Program, holds_locks: bool = False, is_plain: bool = False) -> None:
+        planner = _Planner(program, holds_locks, is_plain)
+        self.calls: Sequence[Call] = planner.calls
+        # Those of variables that are only read too: an update of rows finds nobody with a view of its array.
+        self._locks = locks_of(program.slots) if holds_locks else None
+        self._values = planner.values
+        self._outputs = [planner.places[number] for number in program.output_numbers]
+        self._ahead = planner.ahead
+        self._settled = [program.slots[number] for number in program.settled]
+        self._made = planner.made
+        self._computes = any(not isinstance(call, Loads) for call in self.calls)
+
+    @property
+    def size(self) -> int:
+        """How many calls a run makes."""
+        return len(self.calls)
+
+    def run(self, inputs: Sequence[Array], frame: Frame) -> list[Array]:
+        """Run the program on arrays in host memory; returns the outputs, then the settled variables' values.
+
+        Raises:
+            OpError: a node failed; the error carries it.
+        """
+        return self._run(self._begin(inputs), frame)
+
+    def run_counted(self, inputs: Sequence[Array], frame: Frame) -> tuple[list[Array], int]:
+        """As `run`; returns also how many bytes the values have that it made."""
+        values = self._begin(inputs)
+        results = self._run(values, frame)
+        return results, sum(values[place].nbytes for place in self._made if isinstance(values[place], np.ndarray))
+
+    def run_inside(self, inputs: Sequence[Array], frame: Frame) -> list[Array]:
+        """Run it as the body of a node, within another program's run."""
+        return self._finish(self._begin(inputs), frame)
+
+    def run_traced(self, inputs: Sequence[Array], frame: Frame, sink: NodeSink) -> list[Array]:
+        """Run the program and tell the time of each call."""
+        values = self._begin(inputs)
+        with np.errstate(all="ignore"):
+            for call in self.calls:
+                begin = time.time()
+                try:
+                    call.run(values, frame)
+                except Exception as error:
+                    raise_located(call.op, error)
+                sink(call.op, begin, time.time())
+        return self._results(values)
+
+    def _begin(self, inputs: Sequence[Array]) -> list[Array]:
+        values = self._values.copy()
+        values[: len(inputs)] = inputs
+        return values
+
+    def _run(self, values: list[Array], frame: Frame) -> list[Array]:
+        if not self._computes:
+            return self._finish(values, frame)
+        # Overflow and division by zero give inf and nan here as they do in compiled code, and no warnings.
+        with np.errstate(all="ignore"):
+            if self._locks is None:
+                return self._finish(values, frame)
+            for call in self._ahead:
+                call.look_ahead(values)
+            with deferred_interrupts(), held(self._locks):
+                return self._finish(values, frame)
+
+    def _finish(self, values: list[Array], frame: Frame) -> list[Array]:
+        for call in self.calls:
+            try:
+                call.run(values, frame)
+            except Exception as error:
+                raise_located(call.op, error)
+        return self._results(values)
+
+    def _results(self, values: list[Array]) -> list[Array]:
+        outputs = [values[place] for place in self._outputs]
+        for slot in self._settled:
+            value = value_of(slot)
+            if value is None:
+                raise FailedPreconditionError(None, None, f"Attempting to use uninitialized value {slot.name}")
+            outputs.append(value)
+        return outputs
+
+
+class _Planner:
+    """Makes the calls of a program.
+
+    `values` are the values that each run begins with: constants at their places; `places` tells where the plan has the value of
+    each number, which differ where a node only hands a value on; `made` are the places that calls fill; `ahead` are the calls
+    that look ahead.
+    """
+
+    def __init__(self, program: Program, is_locked: bool, is_plain: bool) -> None:
+        self.calls: list[Call] = []
+        self.places = list(range(program.size))
+        self.values: list[Array] = [None] * program.size
+        self.ahead: list[RowUpdate] = []
+        self.made: list[int] = []
+        self._program = program
+        self._is_locked = is_locked
+        self._is_plain = is_plain
+        # The places of what a run begins with.
+        self._known = set(range(len(program.inputs)))
+        joins = is_locked and not is_plain
+        for part in grouped(program) if joins else [[each] for each in program.instructions]:
+            if len(part) == 1:
+                self._add(part[0])
+            else:
+                self.calls.append(JointUpdate(part, program, self._place, [self._call_of(each) for each in part]))
+
+    def _place(self, number: int) -> int:
+        return self.places[number]
+
+    def _placed(self, argument: Argument) -> Argument:
+        if argument is None:
+            return None
+        if isinstance(argument, list):
+            return [self.places[each] if each >= 0 else each for each in argument]
+        return self.places[argument] if argument >= 0 else argument
+
+    def _add(self, instruction: Instruction) -> None:
+        role = instruction.op_def.role
+        if role is Role.CONSTANT and not self._is_plain:
+            self._keep(instruction)
+        elif instruction.op_def.hands_on and not self._is_plain:
+            self._hand_on(instruction)
+        elif role not in _WITHOUT_KERNEL:
+            self.calls.append(self._call_of(instruction))
+        for number, slot in instruction.ref_outputs:
+            self._load(instruction.op, slot, number)
+
+    def _keep(self, constant: Instruction) -> None:
+        (place,) = constant.outputs
+        self.values[place] = as_result(constant.op.attrs["value"], constant.tensors[0])
+        self._known.add(place)
+
+    def _hand_on(self, instruction: Instruction) -> None:
+        numbers = dict(zip(instruction.tensors, instruction.outputs, strict=True))
+        for tensor, source in zip(instruction.op.outputs, instruction.numbers(), strict=True):
+            number = numbers.get(tensor)
+            if number is None:
+                continue  # a variable's handle, which stands for the variable wherever it goes
+            if source >= 0:
+                self.places[number] = self.places[source]
+            else:
+                self._load(instruction.op, ~source, number)
+
+    def _load(self, op: Operation, slot: int, place: int) -> None:
+        last = self.calls[-1] if self.calls else None
+        if not isinstance(last, Loads) or self._is_plain:
+            last = Loads(self._is_locked)
+            self.calls.append(last)
+        last.add(op, self._program.slots[slot], place)
+
+    def _call_of(self, instruction: Instruction) -> Call:
+        self.made += instruction.outputs
+        arguments = [self._placed(argument) for argument in instruction.arguments]
+        if instruction.control_flow is not None:
+            kind = LoopCall if instruction.control_flow.is_loop else BranchCall
+            bodies = [
+                HostBody(body, HostProgram(body.program, is_plain=self._is_plain)) for body in instruction.control_flow.bodies
+            ]
+            return kind(instruction, arguments, self._program, bodies)
+        call = call_of(instruction, arguments, self._program, self._is_locked)
+        if isinstance(call, RowUpdate) and instruction.op_def.ahead is not None:
+            self._look_ahead(call, arguments[len(instruction.updates) :])
+        return call
+
+    def _look_ahead(self, call: RowUpdate, others: Sequence[Argument]) -> None:
+        """Have an update of rows look ahead if a run begins with all that it takes besides variables."""
+        if all(type(each) is int and each in self._known for each in others):
+            call.looks_ahead_in(len(self.values))
+            self.values.append(None)
+            self.ahead.append(call)
