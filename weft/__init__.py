@@ -74,6 +74,7 @@ from weft.autodiff.registration import NotDifferentiable as NoGradient
 from weft.autodiff.registration import NotDifferentiable as NotDifferentiable
 from weft.autodiff.registration import NotDifferentiable as no_gradient
 from weft.autodiff.registration import RegisterGradient as RegisterGradient
+from weft.client.explain import explain as explain
 from weft.client.session import InteractiveSession as InteractiveSession
 from weft.client.session import Session as Session
 from weft.client.session import get_default_session as get_default_session

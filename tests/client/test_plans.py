@@ -26,6 +26,9 @@ class FakeStep:
     def run(self, feeds: Any, options: Any = None) -> Any:
         raise AssertionError("not run here")
 
+    def explain(self) -> Any:
+        raise AssertionError("not asked here")
+
     def __del__(self) -> None:
         self._dropped.append(self.number)
 

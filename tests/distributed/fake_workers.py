@@ -8,9 +8,10 @@ from typing import Any
 
 import weft as tf
 from weft.distributed.worker.worker_handle import StepOwner
-from weft.errors import OpError
+from weft.errors import OpError, UnavailableError
 from weft.passes.partition import Partition
 from weft.protocol.master_step import PartDone, PartFailed
+from weft.runtime.choice.stage_report import StageReport
 
 
 def task(job: str) -> str:
@@ -86,6 +87,9 @@ class FakeWorker:
 
     def source(self) -> None:
         """None: nothing travels."""
+
+    def explain(self, graph_handle: str) -> list[StageReport]:
+        raise UnavailableError(None, None, f"{self.task} is a fake")
 
     def local_executor(self, graph_handle: str) -> None:
         return None

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from weft.framework.operation import Operation, Tensor
+from weft.runtime.choice.stage_report import StageReport
 
 
 class PreparedStep(Protocol):
@@ -13,6 +14,10 @@ class PreparedStep(Protocol):
 
     def run(self, feeds: Sequence[Any], options: Any = None) -> tuple[list[Any], Any]:
         """Run one step; returns the fetched values and the RunMetadata, or None."""
+        ...
+
+    def explain(self) -> list[StageReport]:
+        """What the stages of the plan tell about themselves, in all tasks."""
         ...
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tensorboard.compat.proto import config_pb2
@@ -18,6 +18,7 @@ from weft.client.backend import Backend
 from weft.client.growth_watch import GrowthWatch
 from weft.client.partial_runs import PartialRuns
 from weft.client.plans import Plan, Plans
+from weft.client.stage_table import StageTable
 from weft.client.tensor_handle import KeptTensors, TensorHandle
 from weft.errors import OpError
 from weft.framework.default_stack import default_graphs, default_sessions
@@ -135,6 +136,20 @@ class BaseSession:
         # An error that came over the wire has no more than the node's name: the NodeDef is the client's too.
         error.locate(op, None if op is None else op.node_def)
         return error
+
+    def explain(self, fetches: object, feed_dict: Mapping[Tensor, object] | Sequence[Tensor] | None = None) -> StageTable:
+        """Which way each stage of a run goes, and why; see `weft.explain`. Runs nothing.
+
+        Args:
+            fetches: as for `run`.
+            feed_dict: as for `run`, or a list of the tensors that are fed: their values do not matter.
+        """
+        fed = feeds.tensors_of(self._graph, list(feed_dict or ()))
+        plan = self._plans.find(fetches, fed) or self._make_plan(fetches, fed)
+        try:
+            return StageTable(plan.step.explain())
+        except OpError as error:
+            raise self._located(error) from None
 
     def make_callable(self, fetches: Any, feed_list: Any = None, accept_options: bool = False) -> Callable[..., Any]:
         """A function of the values of `feed_list` that runs `fetches`; cheaper than `run` for a step that is repeated.

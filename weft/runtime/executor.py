@@ -18,6 +18,7 @@ from weft.framework.operation import Operation
 from weft.passes.partition import Partition
 from weft.passes.stage import Kind
 from weft.runtime.cancellation import Cancellation
+from weft.runtime.choice.stage_report import StageReport
 from weft.runtime.host_context import HostContext
 from weft.runtime.host_permits import Permit
 from weft.runtime.inter_op_pool import InterOpPool
@@ -96,6 +97,10 @@ class Executor:
             if value >= 0:
                 device = self.stages[waiting[0]].device if waiting else self.devices[0]
                 trace.add_transfer(device, self._edges[number], begin_s, now, getattr(tensor, "nbytes", 0))
+
+    def explain(self) -> list[StageReport]:
+        """Which way each stage goes, and why."""
+        return [stage.explain(self.task) for stage in self.stages]
 
     def permit_for(self, stage: Stage) -> Permit | None:
         """Leave to run a stage, perhaps after a wait; None for a stage that needs none."""

@@ -29,6 +29,7 @@ from weft.framework.graph import Graph
 from weft.framework.graph_def import graph_def_of
 from weft.framework.operation import Operation, Tensor
 from weft.proto import master_pb2
+from weft.runtime.choice.stage_report import StageReport, decoded
 
 _ANSWER_S: Final = 2.0  # how long the master's own report of a timeout may take to come
 
@@ -72,7 +73,12 @@ class RemoteSession:
         )
         request = master_pb2.MakeCallableRequest(session_handle=self._handle, options=options)
         number = self._rpc.call("MakeCallable", request, self._timeout_s).handle
-        return RemoteStep(calls, self._handle, number, self._retired.append)
+        return RemoteStep(calls, self._handle, number, self._retired.append, self._explain)
+
+    def _explain(self, number: int) -> list[StageReport]:
+        """Ask what the stages of a prepared run tell about themselves."""
+        request = master_pb2.ReleaseCallableRequest(session_handle=self._handle, handle=number)
+        return decoded(self._rpc.call("ExplainCallable", request, self._timeout_s).value)
 
     def _release_retired(self) -> None:
         while self._retired:

@@ -10,6 +10,7 @@ from weft.distributed.client.call_channel import CallChannel
 from weft.framework.aliases import Array
 from weft.framework.operation import Tensor
 from weft.protocol.tensor_frame import RepeatedCall
+from weft.runtime.choice.stage_report import StageReport
 
 
 class RemoteStep:
@@ -19,13 +20,22 @@ class RemoteStep:
         calls: the way to the server.
         session_handle, number: by which the server knows the run.
         retire: takes the number when the run is dropped, on any thread.
+        explain: asks the server what the stages of the run with this number tell about themselves.
     """
 
-    def __init__(self, calls: CallChannel, session_handle: str, number: int, retire: Callable[[int], None]) -> None:
+    def __init__(
+        self,
+        calls: CallChannel,
+        session_handle: str,
+        number: int,
+        retire: Callable[[int], None],
+        explain: Callable[[int], list[StageReport]],
+    ) -> None:
         self._calls = calls
         self._number = number
         self._repeated = RepeatedCall(session_handle, number)
         self._retire = retire
+        self._explain = explain
 
     def __del__(self) -> None:
         self._retire(self._number)
@@ -34,6 +44,10 @@ class RemoteStep:
         """Run one step there; returns the fetches and the RunMetadata, or None."""
         done = self._calls.call(self._number, self._repeated, feeds, options)
         return list(done.fetches), RunMetadata.FromString(done.metadata) if done.metadata else None
+
+    def explain(self) -> list[StageReport]:
+        """What the stages of the run tell about themselves, in all tasks."""
+        return self._explain(self._number)
 
 
 RunPiece = Callable[[str, Mapping[Tensor, Array], Sequence[Tensor]], list[Array]]

@@ -15,6 +15,7 @@ from weft.errors import OpError
 from weft.framework.aliases import Array
 from weft.framework.operation import Tensor
 from weft.platform.quick_lately import QuickLately
+from weft.runtime.choice.stage_report import StageReport, not_asked
 from weft.runtime.single_step import SingleStep
 
 
@@ -115,6 +116,16 @@ class StepPlan:
             return fetched, None
         partitions = [part.partition for part in self.parts.values()]
         return fetched, metadata_of(options, step.stats, partitions, self._owner.home)
+
+    def explain(self) -> list[StageReport]:
+        """What the stages of all parts tell about themselves; a task that cannot be asked has one row, which says so."""
+        reports: list[StageReport] = []
+        for task, part in self.parts.items():
+            try:
+                reports += part.worker.explain(part.graph_handle)
+            except OpError as error:
+                reports.append(not_asked(task, error.message))
+        return reports
 
     def _renew(self) -> None:
         """Register again with the tasks that have been restarted."""

@@ -1,8 +1,13 @@
-"""The methods of TensorFlow's master service, with their requests and responses: what a server answers and a client calls."""
+"""The methods of TensorFlow's master service, with their requests and responses: what a server answers and a client calls.
+
+One is weft's own: ExplainCallable, by the handle of a prepared run.
+"""
 
 from __future__ import annotations
 
 from typing import Final
+
+from google.protobuf.wrappers_pb2 import StringValue
 
 from weft.proto import master_pb2
 
@@ -13,4 +18,4 @@ METHODS: Final = {
         "CreateSession", "ExtendSession", "PartialRunSetup", "RunStep", "CloseSession", "ListDevices", "Reset",
         "MakeCallable", "RunCallable", "ReleaseCallable",
     )
-}  # fmt: skip
+} | {"ExplainCallable": (master_pb2.ReleaseCallableRequest, StringValue)}  # fmt: skip

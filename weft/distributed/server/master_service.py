@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from google.protobuf.wrappers_pb2 import StringValue
 from grpc import GenericRpcHandler, ServicerContext
 from tensorboard.compat.proto.config_pb2 import RunMetadata, RunOptions
 
@@ -18,6 +19,7 @@ from weft.errors import CancelledError, OpError
 from weft.framework.aliases import Array
 from weft.framework.tensor_util import make_ndarray, make_tensor_proto
 from weft.proto import master_pb2
+from weft.runtime.choice.stage_report import encoded
 
 
 class MasterService:
@@ -121,6 +123,10 @@ class MasterService:
         values, metadata = _run(plan, [make_ndarray(feed) for feed in request.feed], RunOptions(), context)
         fetched = [make_tensor_proto(np.asarray(value)) for value in values]
         return master_pb2.RunCallableResponse(fetch=fetched, metadata=metadata)
+
+    def ExplainCallable(self, request: master_pb2.ReleaseCallableRequest, context: ServicerContext) -> StringValue:
+        """What the stages of a prepared run tell about themselves; the request names the run."""
+        return StringValue(value=encoded(self._sessions.find(request.session_handle).callable(request.handle).explain()))
 
     def ReleaseCallable(
         self, request: master_pb2.ReleaseCallableRequest, context: ServicerContext

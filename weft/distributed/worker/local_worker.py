@@ -13,6 +13,7 @@ from weft.framework.aliases import Array
 from weft.framework.device_attributes import DeviceAttributes
 from weft.passes.partition import Partition
 from weft.protocol.master_step import PartDone, PartFailed
+from weft.runtime.choice.stage_report import StageReport
 from weft.runtime.executor import Executor, Step
 from weft.runtime.step_trace import StepTrace
 from weft.runtime.worker import Worker
@@ -74,6 +75,10 @@ class LocalWorker:
     def clear(self, containers: Sequence[str]) -> None:
         """Drop containers, or all."""
         self.worker.resources.clear(containers)
+
+    def explain(self, graph_handle: str) -> list[StageReport]:
+        """What the stages of a registered graph tell about themselves."""
+        return self.worker.executor(graph_handle).explain()
 
     def local_executor(self, graph_handle: str) -> Executor | None:
         """The executor itself."""

@@ -14,6 +14,7 @@ from weft.distributed.worker.worker_service import WorkerStub
 from weft.errors import OpError
 from weft.framework.aliases import Array
 from weft.passes.partition import Partition
+from weft.runtime.choice.stage_report import StageReport
 from weft.runtime.executor import Executor
 
 _CONTROL_TIMEOUT_S = 10.0
@@ -93,6 +94,10 @@ class RemoteWorker:
     def abort(self, step_id: int, error: OpError) -> None:
         """Tell the task to give a step up."""
         self._network.abort(self.task, step_id, error)
+
+    def explain(self, graph_handle: str) -> list[StageReport]:
+        """Ask what the stages of a registered graph tell about themselves."""
+        return self._stub.explain_graph(str(graph_handle), _CONTROL_TIMEOUT_S)
 
     def local_executor(self, graph_handle: str) -> Executor | None:
         """None: the task is elsewhere."""

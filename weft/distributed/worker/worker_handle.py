@@ -12,6 +12,7 @@ from weft.errors import OpError
 from weft.framework.aliases import Array
 from weft.passes.partition import Partition
 from weft.protocol.master_step import PartEvent
+from weft.runtime.choice.stage_report import StageReport
 from weft.runtime.executor import Executor
 
 
@@ -76,6 +77,14 @@ class WorkerHandle(Protocol):
 
     def clear(self, containers: Sequence[str]) -> None:
         """Drop the containers given, or all."""
+        ...
+
+    def explain(self, graph_handle: str) -> list[StageReport]:
+        """What the stages of a registered graph tell about themselves.
+
+        Raises:
+            OpError: the task does not know the graph, or cannot be reached.
+        """
         ...
 
     def local_executor(self, graph_handle: str) -> Executor | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final, Protocol
 
 from google.protobuf.message import Message
+from google.protobuf.wrappers_pb2 import StringValue
 from grpc import GenericRpcHandler, ServicerContext
 from tensorboard.compat.proto.config_pb2 import ConfigProto
 
@@ -17,6 +18,7 @@ from weft.framework.device_attributes import DeviceAttributes
 from weft.passes.partition import Partition
 from weft.proto import master_pb2, worker_pb2
 from weft.proto.device_attributes_pb2 import DeviceAttributes as DeviceAttributesProto
+from weft.runtime.choice.stage_report import StageReport, decoded, encoded
 from weft.runtime.worker import Worker
 
 SERVICE: Final = "weft.WorkerService"
@@ -26,6 +28,7 @@ _METHODS: Final = {
     "RegisterGraph": (worker_pb2.RegisterGraphRequest, worker_pb2.RegisterGraphResponse),
     "DeregisterGraph": (worker_pb2.DeregisterGraphRequest, worker_pb2.DeregisterGraphResponse),
     "DeleteWorkerSession": (worker_pb2.DeleteWorkerSessionRequest, worker_pb2.DeleteWorkerSessionResponse),
+    "ExplainGraph": (worker_pb2.DeregisterGraphRequest, StringValue),
     "CleanupAll": (worker_pb2.CleanupAllRequest, worker_pb2.CleanupAllResponse),
 }
 
@@ -99,6 +102,10 @@ class WorkerService:
         self._worker.deregister(request.graph_handle)
         return worker_pb2.DeregisterGraphResponse()
 
+    def ExplainGraph(self, request: worker_pb2.DeregisterGraphRequest, context: ServicerContext) -> StringValue:
+        """What the stages of a graph tell about themselves; the request names the graph."""
+        return StringValue(value=encoded(self._worker.executor(request.graph_handle).explain()))
+
     def DeleteWorkerSession(
         self, request: worker_pb2.DeleteWorkerSessionRequest, context: ServicerContext
     ) -> worker_pb2.DeleteWorkerSessionResponse:
@@ -141,6 +148,11 @@ class WorkerStub:
     def deregister_graph(self, graph_handle: str) -> None:
         """Forget a graph; a task that is gone has forgotten it."""
         self._quietly("DeregisterGraph", worker_pb2.DeregisterGraphRequest(graph_handle=graph_handle))
+
+    def explain_graph(self, graph_handle: str, timeout_s: float) -> list[StageReport]:
+        """Ask what the stages of a graph tell about themselves."""
+        request = worker_pb2.DeregisterGraphRequest(graph_handle=graph_handle)
+        return decoded(self._rpc.call("ExplainGraph", request, timeout_s).value)
 
     def delete_session(self, session_handle: str) -> None:
         """Forget a session; a task that is gone has forgotten it."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from typing import NamedTuple
 
 
@@ -28,6 +30,21 @@ class StageReport(NamedTuple):
     compile_s: float
     sizes: int
     """For how many sizes of its inputs there is code."""
+
+
+def not_asked(task: str, why: str) -> StageReport:
+    """What stands for the stages of a task that could not be asked."""
+    return StageReport(task, -1, "", "", "", "not asked", why, 0, 0.0, 0, 0.0, 0.0, 0)
+
+
+def encoded(reports: Sequence[StageReport]) -> str:
+    """The reports as text, for another process."""
+    return json.dumps(reports)
+
+
+def decoded(text: str) -> list[StageReport]:
+    """The reports of a text that `encoded` made."""
+    return [StageReport(*row) for row in json.loads(text)]
 
 
 class Tally:
