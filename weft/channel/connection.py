@@ -30,7 +30,7 @@ from weft.errors import UnavailableError
 from weft.platform.fork_release import release_in_children
 from weft.platform.interrupts import deferred_interrupts, main_thread
 from weft.platform.quick_lately import QuickLately
-from weft.protocol.connection_life import ConnectionLife, LifeState
+from weft.protocol.connection_life import ConnectionLife, LifeState, LifeStep
 from weft.protocol.messages import Goodbye, Hello, Message, Ping, Pong, Reject, Welcome
 from weft.protocol.protocol_error import ProtocolError, RemoteProtocolError
 from weft.protocol.tensor_blob import Buffer
@@ -157,7 +157,7 @@ class Connection:
     def send_frame(self, frame: Sequence[Buffer], *, block: bool = False) -> None:
         """Send a message that is encoded already; see `send`."""
         if self._is_forked:
-            self._check_owned()
+            raise self._unusable()
         may_wait = block and not role.reads
         # Half a message would end the connection. A wait for the peer, on the other hand, is nothing to put signals off for.
         if may_wait or main_thread.defers or threading.get_ident() != main_thread.ident:
@@ -166,7 +166,7 @@ class Connection:
             with deferred_interrupts():
                 is_sent = self.outbox.send(frame, block=False)
         if not is_sent:
-            raise self._closed_error()
+            raise self._unusable()
 
     def hold(self, message: Message) -> None:
         """Send a message when the next one is sent, or at `flush`: one that the peer can do nothing with before.
@@ -174,12 +174,12 @@ class Connection:
         Raises as `send` does, for this message; it may be lost with the connection later on.
         """
         if self._is_forked:
-            self._check_owned()
+            raise self._unusable()
         frame = self._encode(message)
         if len(frame) > 1:
             self.send_frame(frame)
         elif not self.outbox.hold(bytes(frame[0])):
-            raise self._closed_error()
+            raise self._unusable()
 
     def flush(self) -> None:
         """Send what is held. A connection that is closed has told its owner, and this does nothing."""
@@ -187,7 +187,9 @@ class Connection:
             with contextlib.suppress(UnavailableError):
                 self.send_frame(())
 
-    def _closed_error(self) -> UnavailableError:
+    def _unusable(self) -> UnavailableError:
+        if self._is_forked:
+            return UnavailableError(None, None, f"the connection to {self.name} belongs to the parent process")
         cause = self._life.cause
         why = f": {cause}" if cause is not None else ""
         return UnavailableError(None, None, f"the connection to {self.name} is closed{why}")
@@ -209,7 +211,7 @@ class Connection:
             RuntimeError: this thread reads a connection, and would wait for itself.
         """
         if self._is_forked:
-            self._check_owned()
+            raise self._unusable()
         if role.reads:
             raise RuntimeError(f"a message's handler waits for a message from {self.name}, which it would have to read")
         wait_until(is_done, (self.reader,), timeout_s, self._quick, sources_only=True)
@@ -232,11 +234,11 @@ class Connection:
             return
         with self._lock:
             steps = self._life.close()
-            if steps:  # a goodbye, for which the peer has so long
+            if LifeStep.SAY_GOODBYE in steps:  # for which the peer has so long; under the lock, since a loss cancels it
                 self._close_timer = threading.Timer(timeout_s, self._lose, (None,))
                 self._close_timer.daemon = True
                 self._close_timer.start()
-        if steps:
+        if LifeStep.SAY_GOODBYE in steps:
             self.outbox.finish(encode(Goodbye(reason)))
 
     def abort(self, cause: Exception | None) -> None:
@@ -255,10 +257,6 @@ class Connection:
         self._transport.close()
         if self._exchange is not None:
             self._exchange.release_after_fork()
-
-    def _check_owned(self) -> None:
-        if self._is_forked:
-            raise UnavailableError(None, None, f"the connection to {self.name} belongs to the parent process")
 
     def _handle(self, messages: Sequence[Message]) -> None:
         for message in messages:
@@ -291,11 +289,11 @@ class Connection:
             cause = lost
         with self._lock:
             steps = self._life.lose(cause)
-            if steps:
+            if LifeStep.SHUT_DOWN in steps:
                 if self._close_timer is not None:
                     self._close_timer.cancel()
                 self._transport.shut_down()
-        if steps:
+        if LifeStep.SHUT_DOWN in steps:
             self.reader.lease.stop()
 
     def _finish(self) -> None:
@@ -305,7 +303,8 @@ class Connection:
         self._transport.close()
         if self._exchange is not None:
             self._exchange.close()
-        self._life.release()
+        steps = self._life.release()
+        assert steps == (LifeStep.TELL_OWNER,)
         cause = self._life.cause
         if isinstance(cause, ProtocolError):
             _log.warning("closed the connection to %s: protocol violation: %s", self.name, cause)
