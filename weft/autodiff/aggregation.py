@@ -89,4 +89,4 @@ def _add_by_device(tensors: Sequence[Tensor]) -> Tensor:
     for _, members in sorted(by_device.items()):
         with get_default_graph().colocate_with(members[0].op, ignore_existing=True):
             partial_sums.append(add_n(members))
-    return add_n(partial_sums)  # type: ignore[no-any-return]
+    return add_n(partial_sums)

@@ -39,6 +39,8 @@ Scalar: TypeAlias = bool | int | float | complex | str | bytes | np.generic
 TensorLike: TypeAlias = "Tensor | HasValue | np.ndarray[Any, Any] | Scalar | Sequence[TensorLike]"
 DTypeLike: TypeAlias = "DType | str | type | np.dtype[Any] | types_pb2.DataType"
 ShapeLike: TypeAlias = "TensorShape | tensor_shape_pb2.TensorShapeProto | int | Sequence[int | Dimension | None] | None"
+# A shape that the graph may work out: a tensor of sizes, or sizes of which some may be tensors.
+DynamicShape: TypeAlias = "ShapeLike | TensorLike"
 
 # A size, known or not before the run.
 SizeLike: TypeAlias = "int | Tensor"

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from weft.framework.aliases import TensorLike
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.filling import zeros_like
@@ -17,7 +16,7 @@ from weft.ops.math.casting import cast
 from weft.ops.math.elementwise import add
 
 
-def batch_gather(params: Any, indices: Any, name: str | None = None) -> Tensor:
+def batch_gather(params: TensorLike, indices: TensorLike, name: str | None = None) -> Tensor:
     """Gather along the last dimension of `indices`, all dimensions before it going together."""
     positions = convert_to_tensor(indices, name="indices")
     rank = rank_of(positions)
@@ -26,7 +25,7 @@ def batch_gather(params: Any, indices: Any, name: str | None = None) -> Tensor:
     return gather(params, positions, batch_dims=rank - 1, axis=rank - 1, name=name)
 
 
-def gather_nd(params: Any, indices: Any, name: str | None = None, batch_dims: int = 0) -> Tensor:
+def gather_nd(params: TensorLike, indices: TensorLike, name: str | None = None, batch_dims: int = 0) -> Tensor:
     """Take the slices of `params` at the index vectors along the last dimension of `indices`.
 
     Args:
@@ -39,7 +38,8 @@ def gather_nd(params: Any, indices: Any, name: str | None = None, batch_dims: in
         return _batch_gather_nd(convert_to_tensor(params), convert_to_tensor(indices), int(batch_dims), name)
     direct = getattr(params, "gather_nd", None)
     if direct is not None and not isinstance(params, Tensor):
-        return direct(indices, name=name)
+        gathered: Tensor = direct(indices, name=name)
+        return gathered
     return gather_nd_node(params, indices, name=name)
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
-from weft.framework.aliases import Gradients
+from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
 from weft.framework.constant_value import constant_value
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_shape import Dims
@@ -62,7 +63,7 @@ def _wider(node: Operation) -> list[Dims]:
     return [(n, _times(h, block), _times(w, block), _over(c, block * block, "depth"))]
 
 
-def _attrs(node: Operation) -> dict[str, Any]:
+def _attrs(node: Operation) -> dict[str, object]:
     return {key: node.attrs[key] for key in ("block_size", "data_format")}
 
 
@@ -72,7 +73,7 @@ def _space_to_depth_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 @op("SpaceToDepth", "input: T -> output: T", infer=_deeper,
     gradient=_space_to_depth_gradient)  # fmt: skip
-def space_to_depth_node(xp, input, *, block_size: int, data_format: str = "NHWC"):
+def space_to_depth_node(xp: ArrayModule, input: Array, *, block_size: int, data_format: str = "NHWC") -> Result:
     """Each block of `block_size` x `block_size` pixels as the channels of one."""
     _check_format(data_format)
     b = block_size
@@ -87,7 +88,7 @@ def space_to_depth_node(xp, input, *, block_size: int, data_format: str = "NHWC"
 
 @op("DepthToSpace", "input: T -> output: T", infer=_wider,
     gradient=lambda node, grad: [space_to_depth_node(grad, **_attrs(node))])  # fmt: skip
-def depth_to_space_node(xp, input, *, block_size: int, data_format: str = "NHWC"):
+def depth_to_space_node(xp: ArrayModule, input: Array, *, block_size: int, data_format: str = "NHWC") -> Result:
     """The channels of each pixel as a block of `block_size` x `block_size` pixels."""
     _check_format(data_format)
     b = block_size
@@ -100,12 +101,12 @@ def depth_to_space_node(xp, input, *, block_size: int, data_format: str = "NHWC"
     return xp.reshape(xp.transpose(split, (0, 1, 3, 2, 4, 5)), (n, h * b, w * b, c // (b * b)))
 
 
-def space_to_depth(input: Any, block_size: int, name: str | None = None, data_format: str = "NHWC") -> Tensor:
+def space_to_depth(input: TensorLike, block_size: int, name: str | None = None, data_format: str = "NHWC") -> Tensor:
     """Turn each block of `block_size` x `block_size` pixels into the channels of one."""
     return space_to_depth_node(input, block_size=block_size, data_format=data_format, name=name)
 
 
-def depth_to_space(input: Any, block_size: int, name: str | None = None, data_format: str = "NHWC") -> Tensor:
+def depth_to_space(input: TensorLike, block_size: int, name: str | None = None, data_format: str = "NHWC") -> Tensor:
     """Turn the channels of each pixel into a block of `block_size` x `block_size` pixels."""
     return depth_to_space_node(input, block_size=block_size, data_format=data_format, name=name)
 
@@ -143,7 +144,7 @@ def _from_batch_shape(node: Operation) -> list[Dims]:
     return [(batch, *sizes, *dims[1 + count :])]
 
 
-def _to_batch(xp: Any, input: Any, block: list[int], paddings: Any) -> Any:
+def _to_batch(xp: ArrayModule, input: Array, block: list[int], paddings: Array) -> Array:
     count = len(block)
     rest = tuple(input.shape[1 + count :])
     margins = [(0, 0), *((int(a), int(b)) for a, b in paddings), *[(0, 0)] * len(rest)]
@@ -161,7 +162,7 @@ def _to_batch(xp: Any, input: Any, block: list[int], paddings: Any) -> Any:
     return xp.reshape(moved, (batch * math.prod(block), *(s // b for s, b in zip(space, block, strict=True)), *rest))
 
 
-def _from_batch(xp: Any, input: Any, block: list[int], crops: Any) -> Any:
+def _from_batch(xp: ArrayModule, input: Array, block: list[int], crops: Array) -> Array:
     count, total = len(block), math.prod(block)
     if input.shape[0] % total:
         raise InvalidArgumentError(
@@ -188,7 +189,7 @@ def _space_to_batch_nd_gradient(node: Operation, grad: Tensor) -> Gradients:
     static=("block_shape", "paddings"), types={"Tblock_shape": INDEX, "Tpaddings": INDEX},
     defaults={"Tblock_shape": dtypes.int32, "Tpaddings": dtypes.int32},
     gradient=_space_to_batch_nd_gradient)  # fmt: skip
-def space_to_batch_nd_node(xp, input, block_shape, paddings):
+def space_to_batch_nd_node(xp: ArrayModule, input: Array, block_shape: Array, paddings: Array) -> Result:
     """The padded space dealt out to the batch, position in the block by position."""
     return _to_batch(xp, input, np.ravel(block_shape).tolist(), paddings)
 
@@ -197,35 +198,46 @@ def space_to_batch_nd_node(xp, input, block_shape, paddings):
     static=("block_shape", "crops"), types={"Tblock_shape": INDEX, "Tcrops": INDEX},
     defaults={"Tblock_shape": dtypes.int32, "Tcrops": dtypes.int32},
     gradient=lambda node, grad: [space_to_batch_nd_node(grad, *node.inputs[1:]), None, None])  # fmt: skip
-def batch_to_space_nd_node(xp, input, block_shape, crops):
+def batch_to_space_nd_node(xp: ArrayModule, input: Array, block_shape: Array, crops: Array) -> Result:
     """The inverse of SpaceToBatchND."""
     return _from_batch(xp, input, np.ravel(block_shape).tolist(), crops)
 
 
-def space_to_batch_nd(input: Any, block_shape: Any, paddings: Any, name: str | None = None) -> Tensor:
+def space_to_batch_nd(input: TensorLike, block_shape: TensorLike, paddings: TensorLike, name: str | None = None) -> Tensor:
     """Pad the dimensions after the batch, cut them into blocks and deal the positions in a block out to the batch."""
     return space_to_batch_nd_node(input, block_shape, paddings, name=name)
 
 
-def batch_to_space_nd(input: Any, block_shape: Any, crops: Any, name: str | None = None) -> Tensor:
+def batch_to_space_nd(input: TensorLike, block_shape: TensorLike, crops: TensorLike, name: str | None = None) -> Tensor:
     """Undo `space_to_batch_nd`, cutting `crops` off."""
     return batch_to_space_nd_node(input, block_shape, crops, name=name)
 
 
 def space_to_batch(
-    input: Any, paddings: Any, block_size: int | None = None, name: str | None = None, block_shape: Any = None
+    input: TensorLike,
+    paddings: TensorLike,
+    block_size: int | None = None,
+    name: str | None = None,
+    block_shape: TensorLike | None = None,
 ) -> Tensor:
     """`space_to_batch_nd` of images with square blocks."""
-    block = [block_size, block_size] if block_shape is None else block_shape
-    return space_to_batch_nd(input, block, paddings, name)
+    return space_to_batch_nd(input, _square(block_size, block_shape), paddings, name)
 
 
 def batch_to_space(
-    input: Any, crops: Any, block_size: int | None = None, name: str | None = None, block_shape: Any = None
+    input: TensorLike,
+    crops: TensorLike,
+    block_size: int | None = None,
+    name: str | None = None,
+    block_shape: TensorLike | None = None,
 ) -> Tensor:
     """`batch_to_space_nd` of images with square blocks."""
-    block = [block_size, block_size] if block_shape is None else block_shape
-    return batch_to_space_nd(input, block, crops, name)
+    return batch_to_space_nd(input, _square(block_size, block_shape), crops, name)
+
+
+def _square(block_size: int | None, block_shape: TensorLike | None) -> Any:
+    """The sizes of a block; a size that was not given is refused where it is converted."""
+    return [block_size, block_size] if block_shape is None else block_shape
 
 
 # Patches.
@@ -250,7 +262,9 @@ def _patches_shape(node: Operation) -> list[Dims]:
 
 
 @op("ExtractImagePatches", "images: T -> patches: T", infer=_patches_shape, gradient=vjp)
-def extract_image_patches_node(xp, images, *, ksizes: list[int], strides: list[int], rates: list[int], padding: str):
+def extract_image_patches_node(
+    xp: ArrayModule, images: Array, *, ksizes: list[int], strides: list[int], rates: list[int], padding: str
+) -> Result:
     """The patches around evenly spaced pixels, each as the channels of one pixel."""
     if padding not in ("SAME", "VALID"):
         raise InvalidArgumentError(None, None, f"padding must be SAME or VALID, got {padding}")
@@ -273,13 +287,13 @@ def extract_image_patches_node(xp, images, *, ksizes: list[int], strides: list[i
 
 
 def extract_image_patches(
-    images: Any,
-    ksizes: Any = None,
-    strides: Any = None,
-    rates: Any = None,
+    images: TensorLike,
+    ksizes: Sequence[int] | None = None,
+    strides: Sequence[int] | None = None,
+    rates: Sequence[int] | None = None,
     padding: str | None = None,
     name: str | None = None,
-    sizes: Any = None,
+    sizes: Sequence[int] | None = None,
 ) -> Tensor:
     """Take patches of `[batch, rows, columns, depth]` images and put each into the last dimension.
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from weft.framework import dtypes, tensor_util
+from weft.framework.aliases import DTypeLike, DynamicShape, Result, ShapeLike, TensorLike
 from weft.framework.dtypes import DType
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import register_tensor_conversion_function, set_constant_function
@@ -19,12 +18,18 @@ def _const_shape(op: Operation) -> list[Dims]:
 
 
 @op("Const", "-> output: dtype", role=Role.CONSTANT, infer=_const_shape, gradient=not_differentiable)
-def const(*, value: np.ndarray, dtype: DType):
+def const(*, value: np.ndarray, dtype: DType) -> Result:
     """The array itself."""
     return value
 
 
-def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Const", verify_shape: bool = False) -> Tensor:
+def constant(
+    value: TensorLike,
+    dtype: DTypeLike | None = None,
+    shape: DynamicShape | None = None,
+    name: str = "Const",
+    verify_shape: bool = False,
+) -> Tensor:
     """Make a constant tensor.
 
     Args:
@@ -41,7 +46,13 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
     return _constant(value, dtype, shape, name, verify_shape)
 
 
-def _constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None = None, verify_shape: bool = False) -> Tensor:
+def _constant(
+    value: TensorLike,
+    dtype: DTypeLike | None = None,
+    shape: ShapeLike = None,
+    name: str | None = None,
+    verify_shape: bool = False,
+) -> Tensor:
     wanted = None if dtype is None else dtypes.as_dtype(dtype).base_dtype
     array = tensor_util.as_array(value, wanted)
     if shape is not None:
@@ -54,18 +65,18 @@ def _constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None
     return const(value=array, dtype=kind, name=name or "Const")
 
 
-def _shape_to_tensor(value: Any, dtype: Any = None, name: str | None = None, as_ref: bool = False) -> Any:
+def _shape_to_tensor(value: TensorShape, dtype: DType | None = None, name: str | None = None, as_ref: bool = False) -> Tensor:
     shape = TensorShape(value)
     if not shape.is_fully_defined():
         raise ValueError(f"Cannot convert a partially known TensorShape to a Tensor: {shape}")
-    sizes = shape.as_list()
+    sizes = [size for size in shape.as_list() if size is not None]
     if dtype not in (None, dtypes.int32, dtypes.int64):
         raise TypeError(f"Cannot convert a TensorShape to dtype {dtype.name}: it must be int32 or int64")
-    kind = dtype or (dtypes.int64 if any(size > 2**31 - 1 for size in sizes) else dtypes.int32)  # type: ignore[operator]
+    kind = dtype or (dtypes.int64 if any(size > 2**31 - 1 for size in sizes) else dtypes.int32)
     return _constant(sizes, kind, name=name or "shape_as_tensor")
 
 
-def _dimension_to_tensor(value: Any, dtype: Any = None, name: str | None = None, as_ref: bool = False) -> Any:
+def _dimension_to_tensor(value: Dimension, dtype: DType | None = None, name: str | None = None, as_ref: bool = False) -> Tensor:
     if value.value is None:
         raise ValueError("Cannot convert an unknown Dimension to a Tensor: ?")
     if dtype not in (None, dtypes.int32, dtypes.int64):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from weft.framework import dtypes
+from weft.framework.aliases import Array, ArrayModule, DTypeLike, DynamicShape, Result, TensorLike
 from weft.framework.constant_value import constant_dims, constant_value
 from weft.framework.dtypes import DType
 from weft.framework.graph import get_default_graph
@@ -36,22 +37,22 @@ def _filled_shape(node: Operation) -> list[Dims]:
 
 @op("Fill", "dims: index_type, value: T -> output: T", infer=_filled_shape, static=("dims",),
     gradient=lambda node, grad: [None, sum_to_like(grad, node.inputs[1])], types={"index_type": INDEX})  # fmt: skip
-def fill_node(xp, dims, value, *, index_type: DType = dtypes.int32):
+def fill_node(xp: ArrayModule, dims: Array, value: Array, *, index_type: DType = dtypes.int32) -> Result:
     """A tensor of shape `dims`, each element of which is `value`."""
     return xp.broadcast_to(value, tuple(int(size) for size in np.ravel(dims)))
 
 
-def fill(dims: Any, value: Any, name: str | None = None) -> Tensor:
+def fill(dims: DynamicShape, value: TensorLike, name: str | None = None) -> Tensor:
     """Make a tensor of shape `dims` with every element equal to the scalar `value`."""
     return fill_node(dims, value, name=name)
 
 
-def zero_of(dtype: DType) -> Any:
+def zero_of(dtype: DType) -> bytes | np.generic | Array:
     """The zero of a type: b'' for strings, False for booleans."""
     return b"" if dtype is dtypes.string else np.zeros((), dtype.as_numpy_dtype)
 
 
-def _one_value(shape: Any, dtype: DType, value: Any, name: str) -> Tensor:
+def _one_value(shape: Array, dtype: DType, value: Array, name: str) -> Tensor:
     dims = None if isinstance(shape, Tensor) else _plain_dims(shape)
     if dims is not None and (dtype is dtypes.string or math.prod(dims) < _LARGEST_CONSTANT):
         filled = np.full(dims, value, dtype.as_numpy_dtype)
@@ -64,7 +65,7 @@ def _one_value(shape: Any, dtype: DType, value: Any, name: str) -> Tensor:
         return fill_node(shape, constant(value, dtype), name=scope)
 
 
-def _plain_dims(shape: Any) -> tuple[int, ...] | None:
+def _plain_dims(shape: DynamicShape) -> tuple[int, ...] | None:
     try:
         dims = as_dims(shape)
     except (TypeError, ValueError):
@@ -72,13 +73,13 @@ def _plain_dims(shape: Any) -> tuple[int, ...] | None:
     return None if dims is None or None in dims else dims  # type: ignore[return-value]
 
 
-def zeros(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> Tensor:
+def zeros(shape: DynamicShape, dtype: DTypeLike = dtypes.float32, name: str | None = None) -> Tensor:
     """Make a tensor of zeros (empty strings, False)."""
     kind = dtypes.as_dtype(dtype).base_dtype
     return _one_value(shape, kind, zero_of(kind), name or "zeros")
 
 
-def ones(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> Tensor:
+def ones(shape: DynamicShape, dtype: DTypeLike = dtypes.float32, name: str | None = None) -> Tensor:
     """Make a tensor of ones (True)."""
     kind = dtypes.as_dtype(dtype).base_dtype
     if kind is dtypes.string:
@@ -87,7 +88,7 @@ def ones(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> Te
 
 
 @op("ZerosLike", "x: T -> y: T", infer=same_as_input, gradient=lambda node, grad: [zeros_like(node.inputs[0])])
-def zeros_like_node(xp, x):
+def zeros_like_node(xp: ArrayModule, x: Array) -> Result:
     """Zeros in the shape of the input."""
     if x.dtype == object:
         return np.full(x.shape, b"", object)
@@ -96,12 +97,12 @@ def zeros_like_node(xp, x):
 
 @op("OnesLike", "x: T -> y: T", infer=same_as_input, gradient=lambda node, grad: [zeros_like(node.inputs[0])],
     types={"T": (*NUMBERS, dtypes.bool)})  # fmt: skip
-def ones_like_node(xp, x):
+def ones_like_node(xp: ArrayModule, x: Array) -> Result:
     """Ones in the shape of the input."""
     return xp.ones_like(x)
 
 
-def zeros_like(tensor: Any, dtype: Any = None, name: str | None = None, optimize: bool = True) -> Tensor:
+def zeros_like(tensor: TensorLike, dtype: DTypeLike | None = None, name: str | None = None, optimize: bool = True) -> Tensor:
     """Zeros in the shape of `tensor`, of its dtype or the one given; a constant when the shape is known and small."""
     tensor = convert_to_tensor(tensor, name="tensor")
     kind = tensor.dtype.base_dtype if dtype is None else dtypes.as_dtype(dtype).base_dtype
@@ -114,7 +115,7 @@ def zeros_like(tensor: Any, dtype: Any = None, name: str | None = None, optimize
         return fill_node(shape_internal(tensor, optimize=optimize), constant(zero_of(kind), kind), name=scope)
 
 
-def ones_like(tensor: Any, dtype: Any = None, name: str | None = None, optimize: bool = True) -> Tensor:
+def ones_like(tensor: TensorLike, dtype: DTypeLike | None = None, name: str | None = None, optimize: bool = True) -> Tensor:
     """Ones in the shape of `tensor`, of its dtype or the one given."""
     with get_default_graph().name_scope(name or "ones_like") as scope:
         tensor = convert_to_tensor(tensor, name="tensor")
@@ -141,7 +142,7 @@ def _one_hot_shape(node: Operation) -> list[Dims]:
     gradient=not_differentiable,
     static=("depth",), types={"TI": (dtypes.uint8, dtypes.int8, dtypes.int32, dtypes.int64)},
     defaults={"TI": dtypes.int64})  # fmt: skip
-def one_hot_node(xp, indices, depth, on_value, off_value, *, axis: int = -1):
+def one_hot_node(xp: ArrayModule, indices: Array, depth: Array, on_value: Array, off_value: Array, *, axis: int = -1) -> Result:
     """`on_value` where the position along a new axis is the index, else `off_value`."""
     at = len(indices.shape) if axis == -1 else axis
     positions = np.arange(int(depth)).reshape((-1,) + (1,) * (len(indices.shape) - at))
@@ -149,12 +150,12 @@ def one_hot_node(xp, indices, depth, on_value, off_value, *, axis: int = -1):
 
 
 def one_hot(
-    indices: Any,
-    depth: Any,
-    on_value: Any = None,
-    off_value: Any = None,
+    indices: TensorLike,
+    depth: TensorLike,
+    on_value: TensorLike | None = None,
+    off_value: TensorLike | None = None,
     axis: int | None = None,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     name: str | None = None,
 ) -> Tensor:
     """Vectors of length `depth` that are `on_value` (1) at the index, else `off_value` (0); -1 gives no 1 at all.

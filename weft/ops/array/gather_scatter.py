@@ -8,12 +8,13 @@ accelerators, such a gather gives zeros and such a scatter nothing.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
+from weft.framework.aliases import Array, ArrayModule, DynamicShape, Gradients, Result, TensorLike
 from weft.framework.constant_value import constant_dims, constant_value
 from weft.framework.graph import get_default_graph
 from weft.framework.indexed_slices import IndexedSlices
@@ -25,7 +26,7 @@ from weft.ops.array.joining import concat_v2
 from weft.ops.array.padding import slice_node
 from weft.ops.array.row_order import are_rows
 from weft.ops.array.shape_ops import INDEX, brackets, reshape, shape_internal, size_internal
-from weft.ops.declaration import op, rank_of, same_as_input
+from weft.ops.declaration import Gradient, op, rank_of, same_as_input
 from weft.ops.math.elementwise import neg
 from weft.ops.symbolic_gradient import vjp
 from weft.ops.traced_checks import note_wrong
@@ -60,7 +61,7 @@ def _gather_v2_shape(node: Operation) -> list[Dims]:
     return [_gathered(node.inputs[0].dims, node.inputs[1].dims, None if axis is None else int(axis), batch_dims)]
 
 
-def check_indices(indices: Any, limit: int, what: str = "indices") -> None:
+def check_indices(indices: Array, limit: int, what: str = "indices") -> None:
     """Raise InvalidArgumentError for the first index that is not in [0, limit)."""
     if are_rows(indices, limit):
         return
@@ -71,12 +72,12 @@ def check_indices(indices: Any, limit: int, what: str = "indices") -> None:
         raise InvalidArgumentError(None, None, f"{where} = {indices[place]} is not in [0, {limit})")
 
 
-def _shape_of(tensor: Tensor, value: Any) -> Dims:
+def _shape_of(tensor: Tensor, value: Array) -> Dims:
     """The shape of a value if it is there, else what the graph knows of the tensor."""
     return tensor.dims if value is None else tuple(value.shape)
 
 
-def _check_gathered(node: Operation, params: Any, indices: Any, axis: Any = 0) -> None:
+def _check_gathered(node: Operation, params: Array, indices: Array, axis: Array = 0) -> None:
     if indices is None:
         return
     dims = _shape_of(node.inputs[0], params)
@@ -87,7 +88,7 @@ def _check_gathered(node: Operation, params: Any, indices: Any, axis: Any = 0) -
             check_indices(indices, limit)
 
 
-def _take(xp: Any, params: Any, indices: Any, axis: int) -> Any:
+def _take(xp: ArrayModule, params: Array, indices: Array, axis: int) -> Array:
     limit = params.shape[axis]
     if xp is np:
         check_indices(indices, limit)
@@ -101,11 +102,11 @@ def _take(xp: Any, params: Any, indices: Any, axis: int) -> Any:
     return xp.take(params, xp.where(indices < 0, limit, indices), axis, mode="fill", fill_value=_nothing(params))
 
 
-def _nothing(params: Any) -> Any:
+def _nothing(params: Array) -> bool | int:
     return False if params.dtype == np.bool_ else 0
 
 
-def _gather_gradient(node: Operation, grad: Any) -> list[Any]:
+def _gather_gradient(node: Operation, grad: Tensor) -> Gradients:
     params, indices = node.inputs[:2]
     rest = [None] * (len(node.inputs) - 2)
     axis = constant_value(node.inputs[2]) if rest else 0
@@ -114,7 +115,7 @@ def _gather_gradient(node: Operation, grad: Any) -> list[Any]:
     return [slices_of(params, indices, grad), None, *rest]
 
 
-def slices_of(params: Any, indices: Any, grad: Any) -> IndexedSlices:
+def slices_of(params: Tensor, indices: Tensor, grad: Tensor) -> IndexedSlices:
     """The IndexedSlices that are the gradient of `params` when `grad` is the gradient of its rows `indices`."""
     dims = params.dims
     with get_default_graph().colocate_with(params):
@@ -122,7 +123,7 @@ def slices_of(params: Any, indices: Any, grad: Any) -> IndexedSlices:
     count = size_internal(indices)
     if dims is not None and None not in dims[1:]:
         known = constant_value(count)
-        values_shape: Any = [count if known is None else int(known), *dims[1:]]
+        values_shape: DynamicShape = [count if known is None else int(known), *dims[1:]]
     else:
         values_shape = concat_v2([reshape(count, [1]), slice_node(dense_shape, [1], [-1])], 0)
     flat = indices if rank_of(indices) == 1 else reshape(indices, reshape(count, [1]))
@@ -134,7 +135,7 @@ def slices_of(params: Any, indices: Any, grad: Any) -> IndexedSlices:
     infer=_gather_v2_shape,
     gradient=_gather_gradient, static=("axis",), by_row=True, check=_check_gathered,
     types={"Tindices": INDEX16, "Taxis": INDEX})  # fmt: skip
-def gather_v2_node(xp, params, indices, axis, *, batch_dims: int = 0):
+def gather_v2_node(xp: ArrayModule, params: Array, indices: Array, axis: Array, *, batch_dims: int = 0) -> Result:
     """The slices of `params` along `axis` at `indices`; the first `batch_dims` dimensions of both go together."""
     at = int(axis) % len(params.shape)
     count = batch_dims + len(indices.shape) if batch_dims < 0 else batch_dims
@@ -161,17 +162,17 @@ def gather_v2_node(xp, params, indices, axis, *, batch_dims: int = 0):
 @op("Gather", "params: Tparams, indices: Tindices -> output: Tparams", checks_traced=True, gradient=_gather_gradient,
     by_row=True, check=_check_gathered, types={"Tindices": INDEX},
     infer=lambda node: [_gathered(node.inputs[0].dims, node.inputs[1].dims, 0)])  # fmt: skip
-def gather_v1_node(xp, params, indices, *, validate_indices: bool = True):
+def gather_v1_node(xp: ArrayModule, params: Array, indices: Array, *, validate_indices: bool = True) -> Result:
     """The older form of GatherV2, along the first dimension."""
     return _take(xp, params, indices, 0)
 
 
 def gather(
-    params: Any,
-    indices: Any,
+    params: TensorLike,
+    indices: TensorLike,
     validate_indices: bool | None = None,
     name: str | None = None,
-    axis: Any = None,
+    axis: TensorLike | None = None,
     batch_dims: int = 0,
 ) -> Tensor:
     """Take the slices of `params` at `indices` along `axis`.
@@ -188,7 +189,8 @@ def gather(
         axis = batch_dims
     sparse_read = getattr(params, "sparse_read", None)
     if sparse_read is not None and not batch_dims and isinstance(axis, int) and axis == 0:
-        return sparse_read(indices, name=name)
+        rows: Tensor = sparse_read(indices, name=name)
+        return rows
     return gather_v2_node(params, indices, axis, batch_dims=batch_dims, name=name)
 
 
@@ -207,14 +209,14 @@ def _gather_nd_shape(node: Operation) -> list[Dims]:
     return [indices[:-1] + params[indices[-1] :]]
 
 
-def _gather_nd_gradient(node: Operation, grad: Any) -> list[Any]:
+def _gather_nd_gradient(node: Operation, grad: Tensor) -> Gradients:
     params, indices = node.inputs
     if indices.dims is not None and len(indices.dims) == 2 and indices.dims[-1] == 1:
         return [slices_of(params, reshape(indices, [-1]), grad), None]
     return [scatter_nd_node(indices, grad, shape_internal(params, out_type=indices.dtype)), None]
 
 
-def _positions(xp: Any, indices: Any, shape: tuple[int, ...], outer: str) -> tuple[Any, ...]:
+def _positions(xp: ArrayModule, indices: Array, shape: tuple[int, ...], outer: str) -> tuple[Array, ...]:
     depth = indices.shape[-1]
     parts = [indices[..., i] for i in range(depth)]
     if xp is np:
@@ -224,7 +226,7 @@ def _positions(xp: Any, indices: Any, shape: tuple[int, ...], outer: str) -> tup
     return tuple(xp.where(part < 0, size, part) for part, size in zip(parts, shape, strict=False))
 
 
-def _check_nd(indices: Any, limits: tuple[int | None, ...], shape: tuple[int | None, ...], outer: str) -> None:
+def _check_nd(indices: Array, limits: tuple[int | None, ...], shape: tuple[int | None, ...], outer: str) -> None:
     wrong = ((indices < 0) | (indices >= np.array(limits, np.int64))).any(-1)
     if wrong.any():
         place = tuple(np.argwhere(wrong)[0].tolist())
@@ -233,19 +235,19 @@ def _check_nd(indices: Any, limits: tuple[int | None, ...], shape: tuple[int | N
         raise InvalidArgumentError(None, None, f"{where} = [{found}] does not index into {outer} {brackets(shape)}")
 
 
-def _check_positions(tensor: Tensor, value: Any, indices: Any, outer: str) -> None:
+def _check_positions(tensor: Tensor, value: Array, indices: Array, outer: str) -> None:
     dims = _shape_of(tensor, value)
     if indices is not None and dims is not None and None not in dims:
         _check_nd(indices, dims[: indices.shape[-1]], dims, outer)
 
 
-def _check_gathered_nd(node: Operation, params: Any, indices: Any) -> None:
+def _check_gathered_nd(node: Operation, params: Array, indices: Array) -> None:
     _check_positions(node.inputs[0], params, indices, "param shape")
 
 
 @op("GatherNd", "params: Tparams, indices: Tindices -> output: Tparams", checks_traced=True, infer=_gather_nd_shape,
     gradient=_gather_nd_gradient, check=_check_gathered_nd, types={"Tindices": INDEX16})  # fmt: skip
-def gather_nd_node(xp, params, indices, *, bad_indices_policy: str = ""):
+def gather_nd_node(xp: ArrayModule, params: Array, indices: Array, *, bad_indices_policy: str = "") -> Result:
     """The slices of `params` at the index vectors along the last dimension of `indices`."""
     index = _positions(xp, indices, tuple(params.shape), "param shape")
     if not index:
@@ -273,7 +275,7 @@ def _scatter_nd_shape(node: Operation) -> list[Dims]:
     return [dims]
 
 
-def _scattered(xp: Any, target: Any, indices: Any, updates: Any, how: str) -> Any:
+def _scattered(xp: ArrayModule, target: Array, indices: Array, updates: Array, how: str) -> Array:
     shape = tuple(target.shape)
     index = _positions(xp, indices, shape, "shape")
     if xp is not np:
@@ -296,20 +298,20 @@ def _scattered(xp: Any, target: Any, indices: Any, updates: Any, how: str) -> An
 _UFUNCS: Final = {"add": np.add, "max": np.maximum, "min": np.minimum}
 
 
-def _check_scattered_nd(node: Operation, indices: Any, updates: Any, shape: Any) -> None:
+def _check_scattered_nd(node: Operation, indices: Array, updates: Array, shape: Array) -> None:
     dims = constant_dims(node.inputs[2]) if shape is None else tuple(int(size) for size in np.ravel(shape))
     if indices is not None and dims is not None and None not in dims:
         _check_nd(indices, dims[: indices.shape[-1]], dims, "shape")
 
 
-def _check_tensor_scattered(node: Operation, tensor: Any, indices: Any, updates: Any) -> None:
+def _check_tensor_scattered(node: Operation, tensor: Array, indices: Array, updates: Array) -> None:
     _check_positions(node.inputs[0], tensor, indices, "shape")
 
 
 @op("ScatterNd", "indices: Tindices, updates: T, shape: Tindices -> output: T", infer=_scatter_nd_shape,
     static=("shape",), check=_check_scattered_nd, checks_traced=True, types={"Tindices": INDEX16},
     gradient=lambda node, grad: [None, gather_nd_node(grad, node.inputs[0]), None])  # fmt: skip
-def scatter_nd_node(xp, indices, updates, shape, *, bad_indices_policy: str = ""):
+def scatter_nd_node(xp: ArrayModule, indices: Array, updates: Array, shape: Array, *, bad_indices_policy: str = "") -> Result:
     """Zeros of `shape` with the updates added at the index vectors."""
     sizes = tuple(int(size) for size in np.ravel(shape))
     if updates.dtype == object:
@@ -317,7 +319,7 @@ def scatter_nd_node(xp, indices, updates, shape, *, bad_indices_policy: str = ""
     return _scattered(xp, xp.zeros(sizes, updates.dtype), indices, updates, "add")
 
 
-def scatter_nd(indices: Any, updates: Any, shape: Any, name: str | None = None) -> Tensor:
+def scatter_nd(indices: TensorLike, updates: TensorLike, shape: DynamicShape, name: str | None = None) -> Tensor:
     """A tensor of `shape` with `updates` added at `indices`, and zeros elsewhere."""
     return scatter_nd_node(indices, updates, shape, name=name)
 
@@ -328,14 +330,14 @@ def _tensor_scatter_shape(node: Operation) -> list[Dims]:
     return same_as_input(node)
 
 
-def _update_gradient(node: Operation, grad: Any) -> list[Any]:
+def _update_gradient(node: Operation, grad: Tensor) -> Gradients:
     _, indices, updates = node.inputs
     cleared = tensor_scatter_update_node(grad, indices, zeros_like(updates))
     return [cleared, None, gather_nd_node(grad, indices)]
 
 
-def _tensor_scatter(name: str, how: str, gradient: Callable[..., Any] | None) -> Callable[..., Any]:
-    def kernel(xp: Any, tensor: Any, indices: Any, updates: Any, *, bad_indices_policy: str = "") -> Any:
+def _tensor_scatter(name: str, how: str, gradient: Gradient) -> Callable[..., Tensor]:
+    def kernel(xp: ArrayModule, tensor: Array, indices: Array, updates: Array, *, bad_indices_policy: str = "") -> Result:
         return _scattered(xp, tensor, indices, -updates if how == "sub" else updates, "add" if how == "sub" else how)
 
     kernel.__name__, kernel.__doc__ = name, f"The tensor with the updates put in at the index vectors ({how})."
@@ -357,16 +359,16 @@ tensor_scatter_max_node = _tensor_scatter("TensorScatterMax", "max", vjp)
 tensor_scatter_min_node = _tensor_scatter("TensorScatterMin", "min", vjp)
 
 
-def tensor_scatter_update(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
+def tensor_scatter_update(tensor: TensorLike, indices: TensorLike, updates: TensorLike, name: str | None = None) -> Tensor:
     """`tensor` with the slices at `indices` replaced by `updates`."""
     return tensor_scatter_update_node(tensor, indices, updates, name=name)
 
 
-def tensor_scatter_add(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
+def tensor_scatter_add(tensor: TensorLike, indices: TensorLike, updates: TensorLike, name: str | None = None) -> Tensor:
     """`tensor` with `updates` added at `indices`."""
     return tensor_scatter_add_node(tensor, indices, updates, name=name)
 
 
-def tensor_scatter_sub(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
+def tensor_scatter_sub(tensor: TensorLike, indices: TensorLike, updates: TensorLike, name: str | None = None) -> Tensor:
     """`tensor` with `updates` subtracted at `indices`."""
     return tensor_scatter_sub_node(tensor, indices, updates, name=name)

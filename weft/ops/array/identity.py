@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import overload
 
+from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
 from weft.framework.dtypes import DType
 from weft.framework.indexed_slices import IndexedSlices
-from weft.framework.operation import Operation
+from weft.framework.operation import Operation, Tensor
 from weft.framework.sparse_tensor import SparseTensor
 from weft.framework.tensor_shape import Dims
 from weft.ops.declaration import Role, not_differentiable, op, same_as_input
@@ -16,66 +17,74 @@ def _each_input(node: Operation) -> list[Dims]:
     return [tensor.dims for tensor in node.inputs]
 
 
-def _pass_gradient(node: Operation, grad: Any) -> list[Any]:
+def _pass_gradient(node: Operation, grad: Tensor) -> Gradients:
     return [grad]
 
 
 @op("Identity", "input: T -> output: T", role=Role.ALIAS, infer=same_as_input, gradient=_pass_gradient)
-def identity_node(xp, input):
+def identity_node(xp: ArrayModule, input: Array) -> Result:
     """The input."""
     return input
 
 
-def identity(input: Any, name: str | None = None) -> Any:
+@overload
+def identity(input: TensorLike, name: str | None = None) -> Tensor: ...
+@overload
+def identity(input: IndexedSlices, name: str | None = None) -> IndexedSlices: ...
+@overload
+def identity(input: SparseTensor, name: str | None = None) -> SparseTensor: ...
+def identity(
+    input: TensorLike | IndexedSlices | SparseTensor, name: str | None = None
+) -> Tensor | IndexedSlices | SparseTensor:
     """A tensor with the value of `input`, made by a node of its own."""
     if isinstance(input, IndexedSlices | SparseTensor):
         values, indices = identity_node(input.values), identity_node(input.indices)
         shape = None if input.dense_shape is None else identity_node(input.dense_shape)
-        return (
-            IndexedSlices(values, indices, shape) if isinstance(input, IndexedSlices) else SparseTensor(indices, values, shape)
-        )
+        if isinstance(input, IndexedSlices):
+            return IndexedSlices(values, indices, shape)
+        return SparseTensor(indices, values, shape)
     return identity_node(input, name=name)
 
 
-def _pass_gradients(node: Operation, *grads: Any) -> list[Any]:
+def _pass_gradients(node: Operation, *grads: Tensor) -> Gradients:
     return list(grads)
 
 
 @op("IdentityN", "input: [T] -> output: [T]", role=Role.ALIAS, infer=_each_input, gradient=_pass_gradients)
-def identity_n(xp, input, *, T: list[DType]):
+def identity_n(xp: ArrayModule, input: list[Array], *, T: list[DType]) -> list[Result]:
     """The inputs, each of which waits for all of them."""
-    return tuple(input)
+    return list(input)
 
 
 @op("StopGradient", "input: T -> output: T", role=Role.ALIAS, infer=same_as_input, gradient=not_differentiable)
-def stop_gradient(xp, input):
+def stop_gradient(xp: ArrayModule, input: Array) -> Result:
     """The input, as a constant to gradients."""
     return input
 
 
-def _refuse_gradient(node: Operation, grad: Any) -> list[Any]:
+def _refuse_gradient(node: Operation, grad: Tensor) -> Gradients:
     raise LookupError(f"Gradient explicitly disabled. Reason: {node.get_attr('message')!r}")
 
 
 @op("PreventGradient", "input: T -> output: T", role=Role.ALIAS, infer=same_as_input, gradient=_refuse_gradient)
-def prevent_gradient(xp, input, *, message: str = ""):
+def prevent_gradient(xp: ArrayModule, input: Array, *, message: str = "") -> Result:
     """The input, of which asking the gradient is a LookupError."""
     return input
 
 
 @op("Snapshot", "input: T -> output: T", role=Role.ALIAS, infer=same_as_input, gradient=_pass_gradient)
-def snapshot(xp, input):
+def snapshot(xp: ArrayModule, input: Array) -> Result:
     """The input, which nothing overwrites: values never change here."""
     return input
 
 
 @op("DeepCopy", "x: T -> y: T", role=Role.ALIAS, infer=same_as_input, gradient=None, stateful=True)
-def deep_copy(xp, x):
+def deep_copy(xp: ArrayModule, x: Array) -> Result:
     """A copy of the input: values never change here, so the input itself."""
     return x
 
 
 @op("GuaranteeConst", "input: T -> output: T", role=Role.ALIAS, infer=same_as_input, gradient=None, stateful=True)
-def guarantee_const(xp, input):
+def guarantee_const(xp: ArrayModule, input: Array) -> Result:
     """The input, which the program promises never to change."""
     return input

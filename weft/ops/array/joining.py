@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Callable, Sequence
+from typing import Final, TypeAlias, TypeGuard
 
 import numpy as np
 
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
-from weft.framework.aliases import Gradients
+from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
 from weft.framework.constant_value import constant_dims, constant_size, constant_value
 from weft.framework.dtypes import DType
 from weft.framework.graph import get_default_graph
@@ -74,11 +74,11 @@ def _concat_shape(node: Operation) -> list[Dims]:
     return [_concat_dims([tensor.dims for tensor in node.inputs[:-1]], node.inputs[-1])]
 
 
-def _concat_gradient(node: Operation, grad: Any) -> list[Any]:
+def _concat_gradient(node: Operation, grad: Tensor) -> Gradients:
     return [*_concat_pieces(node.inputs[:-1], node.inputs[-1], grad), None]
 
 
-def _concat_pieces(parts: Sequence[Tensor], axis: Tensor, grad: Any) -> list[Any]:
+def _concat_pieces(parts: Sequence[Tensor], axis: Tensor, grad: Tensor) -> Gradients:
     value = constant_value(axis)
     if value is not None and all(part.dims is not None for part in parts):
         sizes = [part.dims[int(value)] for part in parts]  # type: ignore[index]
@@ -91,7 +91,7 @@ def _concat_pieces(parts: Sequence[Tensor], axis: Tensor, grad: Any) -> list[Any
     return [slice_node(grad, begin, size) for begin, size in zip(offsets, shapes, strict=True)]
 
 
-def _joined(xp: Any, values: Any, axis: Any) -> Any:
+def _joined(xp: ArrayModule, values: Array, axis: Array) -> Array:
     at = int(np.ravel(axis)[0])
     rank = len(values[0].shape)
     if not -rank <= at < rank:
@@ -122,7 +122,7 @@ def _concat_elements(node: Operation) -> Dims:
 @op("ConcatV2", "values: N*T, axis: Tidx -> output: T", memory_bound=True, known_elements=_concat_elements,
     infer=_concat_shape, gradient=_concat_gradient, static=("axis",),
     types={"Tidx": INDEX}, defaults={"Tidx": dtypes.int32})  # fmt: skip
-def concat_v2(xp, values, axis):
+def concat_v2(xp: ArrayModule, values: list[Array], axis: Array) -> Result:
     """The inputs one after the other along `axis`."""
     return _joined(xp, values, axis)
 
@@ -130,7 +130,7 @@ def concat_v2(xp, values, axis):
 @op("Concat", "concat_dim: int32, values: N*T -> output: T", memory_bound=True, static=("concat_dim",),
     infer=lambda node: [_concat_dims([tensor.dims for tensor in node.inputs[1:]], node.inputs[0])],
     gradient=lambda node, grad: [None, *_concat_pieces(node.inputs[1:], node.inputs[0], grad)])  # fmt: skip
-def concat_v1(xp, concat_dim, values):
+def concat_v1(xp: ArrayModule, concat_dim: Array, values: list[Array]) -> Result:
     """The older form of ConcatV2, for graphs from elsewhere."""
     return _joined(xp, values, concat_dim)
 
@@ -138,7 +138,7 @@ def concat_v1(xp, concat_dim, values):
 @op("ConcatOffset", "concat_dim: int32, shape: N*shape_type -> offset: N*shape_type", gradient=not_differentiable,
     infer=lambda node: [tensor.dims for tensor in node.inputs[1:]], types={"shape_type": INDEX},
     static=("concat_dim", "shape"))  # fmt: skip
-def concat_offset(xp, concat_dim, shape, *, shape_type: DType = dtypes.int32):
+def concat_offset(xp: ArrayModule, concat_dim: Array, shape: list[Array], *, shape_type: DType = dtypes.int32) -> list[Result]:
     """Where each of the tensors of these shapes begins in their concatenation."""
     at, start, offsets = int(np.ravel(concat_dim)[0]), 0, []
     for sizes in shape:
@@ -146,10 +146,10 @@ def concat_offset(xp, concat_dim, shape, *, shape_type: DType = dtypes.int32):
         offset[at] = start
         offsets.append(offset)
         start += int(sizes[at])
-    return tuple(offsets)
+    return offsets
 
 
-def concat(values: Any, axis: Any, name: str = "concat") -> Tensor:
+def concat(values: TensorLike, axis: TensorLike, name: str = "concat") -> Tensor:
     """Put tensors one after the other along a dimension; the other dimensions must be equal."""
     if not isinstance(values, list | tuple):
         values = [values]
@@ -179,7 +179,7 @@ def _pack_shape(node: Operation) -> list[Dims]:
     return [(*dims[:axis], len(node.inputs), *dims[axis:])]
 
 
-def _pack_gradient(node: Operation, grad: Any) -> list[Any]:
+def _pack_gradient(node: Operation, grad: Tensor) -> Gradients:
     return list(unpack(grad, num=len(node.inputs), axis=node.attrs["axis"]))
 
 
@@ -191,7 +191,7 @@ def _pack_elements(node: Operation) -> Dims:
 
 @op("Pack", "values: N*T -> output: T", memory_bound=True, known_elements=_pack_elements, infer=_pack_shape,
     gradient=_pack_gradient)  # fmt: skip
-def pack(xp, values, *, axis: int = 0):
+def pack(xp: ArrayModule, values: list[Array], *, axis: int = 0) -> Result:
     """The inputs side by side along a new axis."""
     shape = values[0].shape
     for index, value in enumerate(values):
@@ -206,7 +206,7 @@ def pack(xp, values, *, axis: int = 0):
     return xp.stack(values, axis)
 
 
-def stack(values: Any, axis: int = 0, name: str = "stack") -> Tensor:
+def stack(values: Sequence[TensorLike], axis: int = 0, name: str = "stack") -> Tensor:
     """Put tensors of one shape side by side along a new dimension; a list of numbers becomes a constant."""
     if axis == 0:
         try:
@@ -234,25 +234,25 @@ def _unpack_shape(node: Operation) -> list[Dims]:
     return [dims[:axis] + dims[axis + 1 :]] * num
 
 
-def filled_gradients(node: Operation, grads: Sequence[Any]) -> list[Any]:
+def filled_gradients(node: Operation, grads: Sequence[Tensor | None]) -> list[Tensor]:
     """The gradients of all outputs, zeros where one is not used."""
     return [zeros_like(out) if grad is None else grad for out, grad in zip(node.outputs, grads, strict=True)]
 
 
-def _unpack_gradient(node: Operation, *grads: Any) -> list[Any]:
+def _unpack_gradient(node: Operation, *grads: Tensor) -> Gradients:
     return [pack(filled_gradients(node, grads), axis=node.attrs["axis"])]
 
 
 @op("Unpack", "value: T -> output: num*T", infer=_unpack_shape, gradient=_unpack_gradient)
-def unpack(xp, value, *, num: int, axis: int = 0):
+def unpack(xp: ArrayModule, value: Array, *, num: int, axis: int = 0) -> list[Result]:
     """The slices along `axis`, without that axis."""
     if value.shape[axis] != num:
         raise InvalidArgumentError(None, None, f"Input shape axis {axis} must equal {num}, got shape {brackets(value.shape)}")
     lead = (slice(None),) * (axis % len(value.shape))
-    return tuple(value[(*lead, index)] for index in range(num))
+    return [value[(*lead, index)] for index in range(num)]
 
 
-def unstack(value: Any, num: int | None = None, axis: int = 0, name: str = "unstack") -> list[Tensor]:
+def unstack(value: TensorLike, num: int | None = None, axis: int = 0, name: str = "unstack") -> list[Tensor]:
     """Take a tensor apart along a dimension, whose size must be known unless `num` says it."""
     if num is None:
         tensor = convert_to_tensor(value)
@@ -273,12 +273,12 @@ def _parallel_concat_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 @op("ParallelConcat", "values: N*T -> output: T", infer=lambda node: [node.attrs["shape"]],
     gradient=_parallel_concat_gradient)  # fmt: skip
-def parallel_concat(xp, values, *, shape: Dims):
+def parallel_concat(xp: ArrayModule, values: list[Array], *, shape: Dims) -> Result:
     """The inputs, each of size 1 along the first axis, one after the other along it."""
     return xp.concatenate(values, 0)
 
 
-def parallel_stack(values: Any, name: str = "parallel_stack") -> Tensor:
+def parallel_stack(values: Sequence[TensorLike], name: str = "parallel_stack") -> Tensor:
     """Stack tensors of one fully known shape along a new first dimension."""
     with get_default_graph().name_scope(name):
         first = convert_to_tensor(values[0])
@@ -307,25 +307,25 @@ def _split_shape(node: Operation) -> list[Dims]:
     return [(*dims[:at], None if size is None else size // count, *dims[at + 1 :])] * count
 
 
-def _axis_of(value: Any, dims: tuple[int | None, ...]) -> int:
+def _axis_of(value: Array, dims: tuple[int | None, ...]) -> int:
     axis = int(np.ravel(value)[0])
     if not -len(dims) <= axis < len(dims):
         raise ValueError(f"Dimension {axis} must be in the range [{-len(dims)}, {len(dims)})")
     return axis % len(dims)
 
 
-def _pieces(value: Any, sizes: Sequence[int], axis: int) -> tuple[Any, ...]:
+def _pieces(value: Array, sizes: Sequence[int], axis: int) -> list[Array]:
     lead, start, pieces = (slice(None),) * axis, 0, []
     for size in sizes:
         pieces.append(value[(*lead, slice(start, start + size))])
         start += size
-    return tuple(pieces)
+    return pieces
 
 
 @op("Split", "split_dim: int32, value: T -> output: num_split*T", infer=_split_shape, static=("split_dim",),
     gradient=lambda node, *grads: [None, concat_v2(filled_gradients(node, grads), node.inputs[0])
                                    if len(grads) > 1 else grads[0]])  # fmt: skip
-def split_node(xp, split_dim, value, *, num_split: int):
+def split_node(xp: ArrayModule, split_dim: Array, value: Array, *, num_split: int) -> list[Result]:
     """Equal parts along a dimension."""
     axis = int(np.ravel(split_dim)[0]) % len(value.shape)
     size = value.shape[axis]
@@ -351,7 +351,7 @@ def _split_v_shape(node: Operation) -> list[Dims]:
     return [(*dims[:at], size, *dims[at + 1 :]) for size in wanted]
 
 
-def _sizes_of(sizes: Any, total: int | None, error: Any) -> list[int | None]:
+def _sizes_of(sizes: Array, total: int | None, error: Callable[[str], Exception]) -> list[int | None]:
     wanted = [int(size) for size in np.ravel(sizes)]
     known = sum(size for size in wanted if size >= 0)
     free = wanted.count(-1)
@@ -364,7 +364,7 @@ def _sizes_of(sizes: Any, total: int | None, error: Any) -> list[int | None]:
     static=("size_splits", "split_dim"), types={"Tlen": (dtypes.int8, *INDEX)}, defaults={"Tlen": dtypes.int64},
     gradient=lambda node, *grads: [concat_v2(filled_gradients(node, grads), node.inputs[2])
                                    if len(grads) > 1 else grads[0], None, None])  # fmt: skip
-def split_v(xp, value, size_splits, split_dim, *, num_split: int):
+def split_v(xp: ArrayModule, value: Array, size_splits: Array, split_dim: Array, *, num_split: int) -> list[Result]:
     """Parts of the sizes given along a dimension; a -1 stands for what is left."""
     axis = int(np.ravel(split_dim)[0]) % len(value.shape)
 
@@ -375,7 +375,9 @@ def split_v(xp, value, size_splits, split_dim, *, num_split: int):
     return _pieces(value, sizes, axis)  # type: ignore[arg-type]
 
 
-def split(value: Any, num_or_size_splits: Any, axis: Any = 0, num: int | None = None, name: str = "split") -> list[Tensor]:
+def split(
+    value: TensorLike, num_or_size_splits: TensorLike, axis: TensorLike = 0, num: int | None = None, name: str = "split"
+) -> list[Tensor]:
     """Split a tensor into `num_or_size_splits` equal parts along `axis`, or into parts of the sizes it lists.
 
     Args:
@@ -401,18 +403,20 @@ def split(value: Any, num_or_size_splits: Any, axis: Any = 0, num: int | None = 
 
 # Lists that hold tensors.
 
+_Nested: TypeAlias = Sequence[Array]
 
-def _is_tensor_like(item: Any) -> bool:
+
+def _is_tensor_like(item: object) -> TypeGuard[Tensor]:
     return isinstance(item, Tensor) or (type(item) not in _PLAIN and hasattr(item, "_as_graph_element"))
 
 
-def _holds_tensor(values: Any) -> bool:
+def _holds_tensor(values: _Nested) -> bool:
     if _PLAIN.issuperset(map(type, values)):
         return False
     return any(_holds_tensor(item) if isinstance(item, list | tuple) else _is_tensor_like(item) for item in values)
 
 
-def _dtype_of(values: Any) -> DType | None:
+def _dtype_of(values: _Nested) -> DType | None:
     for item in values:
         if _is_tensor_like(item):
             return item.dtype.base_dtype
@@ -423,7 +427,7 @@ def _dtype_of(values: Any) -> DType | None:
     return None
 
 
-def _pack_list(values: Any, wanted: DType, name: str) -> Any:
+def _pack_list(values: _Nested, wanted: DType, name: str) -> Tensor | _Nested:
     with get_default_graph().name_scope(name) as scope:
         items, must_pack = [], False
         for index, item in enumerate(values):
@@ -442,12 +446,12 @@ def _pack_list(values: Any, wanted: DType, name: str) -> Any:
         return pack(parts, name=scope)
 
 
-def _check_dtype(item: Any, wanted: DType) -> None:
+def _check_dtype(item: Tensor, wanted: DType) -> None:
     if item.dtype.base_dtype is not wanted:
         raise TypeError(f"Cannot convert a list containing a tensor of dtype {item.dtype} to {wanted} (Tensor is: {item!r})")
 
 
-def _list_to_tensor(value: Any, dtype: Any = None, name: str | None = None, as_ref: bool = False) -> Any:
+def _list_to_tensor(value: _Nested, dtype: DType | None = None, name: str | None = None, as_ref: bool = False) -> Array:
     if as_ref or not _holds_tensor(value):
         return NotImplemented
     found = dtype or _dtype_of(value)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from jax import lax
 
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
-from weft.framework.aliases import Gradients
+from weft.framework.aliases import Array, ArrayModule, DynamicShape, Gradients, Result, TensorLike
 from weft.framework.constant_value import constant_dims, constant_value
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
@@ -19,7 +18,7 @@ from weft.ops.array.shape_ops import INDEX, brackets, reshape, shape_internal
 from weft.ops.declaration import not_differentiable, op, rank_of
 
 
-def known_rank(*tensors: Any) -> int | None:
+def known_rank(*tensors: Tensor) -> int | None:
     """The rank that index vectors (or tables) with one entry per dimension imply."""
     for tensor in tensors:
         if tensor.dims is not None and tensor.dims and tensor.dims[0] is not None:
@@ -27,7 +26,7 @@ def known_rank(*tensors: Any) -> int | None:
     return None
 
 
-def check_rank(tensor: Any, rank: int | None) -> None:
+def check_rank(tensor: Tensor, rank: int | None) -> None:
     """Raise ValueError when the rank is known and another one than wanted."""
     found = rank_of(tensor)
     if found is not None and rank is not None and found != rank:
@@ -67,7 +66,7 @@ def _slice_shape(node: Operation) -> list[Dims]:
     return [tuple(result)]
 
 
-def _slice_gradient(node: Operation, grad: Any) -> list[Any]:
+def _slice_gradient(node: Operation, grad: Tensor) -> Gradients:
     source, begin, _ = node.inputs
     if constant_value(begin) is None:
         return [unsliced(shape_internal(source, out_type=begin.dtype), begin, grad), None, None]
@@ -81,7 +80,7 @@ def _slice_gradient(node: Operation, grad: Any) -> list[Any]:
 @op("SlicePaddings", "shape: Index, begin: Index, size: Index -> paddings: Index", gradient=not_differentiable,
     infer=lambda node: [(known_rank(*node.inputs), 2)], types={"Index": INDEX},
     static=("shape", "begin", "size"))  # fmt: skip
-def slice_paddings(xp, shape, begin, size):
+def slice_paddings(xp: ArrayModule, shape: Array, begin: Array, size: Array) -> Result:
     """The margins that a slice leaves out, as paddings."""
     return np.stack([begin, shape - begin - size], 1)
 
@@ -93,7 +92,7 @@ def _unsliced_gradient(node: Operation, grad: Tensor) -> Gradients:
 @op("DynamicSliceGrad", "shape: Index, begin: Index, dy: T -> output: T", infer=lambda node: [constant_dims(node.inputs[0])],
     gradient=_unsliced_gradient,
     types={"Index": INDEX}, static=("shape",))  # fmt: skip
-def unsliced(xp, shape, begin, dy):
+def unsliced(xp: ArrayModule, shape: Array, begin: Array, dy: Array) -> Result:
     """Zeros of `shape` with `dy` where the slice that starts at `begin` was taken."""
     result = xp.zeros(tuple(np.asarray(shape).tolist()), dy.dtype)
     if xp is not np:
@@ -113,7 +112,7 @@ def _moving(node: Operation) -> frozenset[str]:
 @op("Slice", "input: T, begin: Index, size: Index -> output: T", memory_bound=True,
     infer=_slice_shape, gradient=_slice_gradient,
     static=("begin", "size"), dynamic=_moving, types={"Index": INDEX})  # fmt: skip
-def slice_node(xp, input, begin, size):
+def slice_node(xp: ArrayModule, input: Array, begin: Array, size: Array) -> Result:
     """The block that starts at `begin`; a size of -1 goes to the end."""
     if xp is not np and not isinstance(begin, np.ndarray):
         return lax.dynamic_slice(input, tuple(begin), np.ravel(size).tolist())
@@ -135,7 +134,7 @@ def slice_node(xp, input, begin, size):
     return input[tuple(cut)]
 
 
-def slice_of(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tensor:
+def slice_of(input_: TensorLike, begin: TensorLike, size: DynamicShape, name: str | None = None) -> Tensor:
     """Cut the block of `size` that starts at `begin` out of a tensor; a size of -1 goes to the end."""
     return slice_node(input_, begin, size, name=name)
 
@@ -170,7 +169,7 @@ def _partly_padded(dims: tuple[int | None, ...], table: Tensor) -> Dims:
     return tuple(None if size is None or row is None else size + int(row.sum()) for size, row in zip(dims, rows, strict=True))
 
 
-def _pad_gradient(node: Operation, grad: Any) -> list[Any]:
+def _pad_gradient(node: Operation, grad: Tensor) -> Gradients:
     source, paddings = node.inputs[:2]
     value = constant_value(paddings)
     begin = reshape(slice_node(paddings, [0, 0], [-1, 1]), [-1]) if value is None else value[:, 0]
@@ -178,7 +177,7 @@ def _pad_gradient(node: Operation, grad: Any) -> list[Any]:
     return [slice_node(grad, begin, size), *[None] * (len(node.inputs) - 1)]
 
 
-def _margins(paddings: Any) -> list[tuple[int, int]]:
+def _margins(paddings: Array) -> list[tuple[int, int]]:
     margins = [(int(a), int(b)) for a, b in paddings]
     if any(a < 0 or b < 0 for a, b in margins):
         raise InvalidArgumentError(None, None, f"Paddings must be non-negative: {margins}")
@@ -187,20 +186,20 @@ def _margins(paddings: Any) -> list[tuple[int, int]]:
 
 @op("Pad", "input: T, paddings: Tpaddings -> output: T", infer=padded_dims, gradient=_pad_gradient,
     static=("paddings",), types={"Tpaddings": INDEX}, defaults={"Tpaddings": dtypes.int32})  # fmt: skip
-def pad_node(xp, input, paddings):
+def pad_node(xp: ArrayModule, input: Array, paddings: Array) -> Result:
     """The input within margins of zeros."""
     if input.dtype == object:
         return np.pad(input, _margins(paddings), constant_values=b"")
     return xp.pad(input, _margins(paddings))
 
 
-def _pad_v2_gradient(node: Operation, grad: Any) -> list[Any]:
+def _pad_v2_gradient(node: Operation, grad: Tensor) -> Gradients:
     inner = _pad_gradient(node, grad)[0]
     return [inner, None, pad_value_grad(grad, inner)]
 
 
 @op("PadValueGrad", "outer: T, inner: T -> output: T", infer=lambda node: [()], gradient=None)
-def pad_value_grad(xp, outer, inner):
+def pad_value_grad(xp: ArrayModule, outer: Array, inner: Array) -> Result:
     """The sum over a margin: that of the whole without that of what it surrounds."""
     return xp.sum(outer) - xp.sum(inner)
 
@@ -208,7 +207,7 @@ def pad_value_grad(xp, outer, inner):
 @op("PadV2", "input: T, paddings: Tpaddings, constant_values: T -> output: T", infer=padded_dims,
     gradient=_pad_v2_gradient, static=("paddings",), types={"Tpaddings": INDEX},
     defaults={"Tpaddings": dtypes.int32})  # fmt: skip
-def pad_v2(xp, input, paddings, constant_values):
+def pad_v2(xp: ArrayModule, input: Array, paddings: Array, constant_values: Array) -> Result:
     """The input within margins of a value."""
     if input.dtype == object:
         return np.pad(input, _margins(paddings), constant_values=constant_values.item())
@@ -234,7 +233,7 @@ def _mirror_pad_gradient(node: Operation, grad: Tensor) -> Gradients:
 @op("MirrorPad", "input: T, paddings: Tpaddings -> output: T", infer=padded_dims, static=("paddings",),
     types={"Tpaddings": INDEX}, defaults={"Tpaddings": dtypes.int32},
     gradient=_mirror_pad_gradient)  # fmt: skip
-def mirror_pad(xp, input, paddings, *, mode: str):
+def mirror_pad(xp: ArrayModule, input: Array, paddings: Array, *, mode: str) -> Result:
     """The input within margins that mirror it, with (SYMMETRIC) or without (REFLECT) the border itself."""
     margins = _margins(paddings)
     _check_mirror(input.shape, margins, mode)
@@ -251,7 +250,7 @@ def _unpadded(node: Operation) -> list[Dims]:
 @op("MirrorPadGrad", "input: T, paddings: Tpaddings -> output: T", infer=_unpadded, static=("paddings",),
     types={"Tpaddings": INDEX}, defaults={"Tpaddings": dtypes.int32},
     gradient=lambda node, grad: [mirror_pad(grad, node.inputs[1], mode=node.attrs["mode"]), None])  # fmt: skip
-def mirror_pad_grad(xp, input, paddings, *, mode: str):
+def mirror_pad_grad(xp: ArrayModule, input: Array, paddings: Array, *, mode: str) -> Result:
     """The middle, with the margins folded back onto it."""
     offset = 1 if mode == "REFLECT" else 0
     for axis, (a, b) in enumerate(_margins(paddings)):
@@ -269,7 +268,9 @@ def mirror_pad_grad(xp, input, paddings, *, mode: str):
     return input
 
 
-def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", name: str | None = None, constant_values: Any = 0) -> Tensor:
+def pad(
+    tensor: TensorLike, paddings: TensorLike, mode: str = "CONSTANT", name: str | None = None, constant_values: TensorLike = 0
+) -> Tensor:
     """Put margins around a tensor.
 
     Args:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from collections.abc import Iterable
+from typing import Final
 
 import numpy as np
 
 from weft.errors import InvalidArgumentError
+from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
 from weft.framework.constant_value import constant_value
+from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_shape import Dims, merge_dims
 from weft.ops.array.gather_scatter import check_indices, gather_v2_node
@@ -31,13 +34,13 @@ def _partition_shapes(node: Operation) -> list[Dims]:
     return [(None, *data[len(partitions) :])] * count
 
 
-def _partition_gradient(node: Operation, *grads: Any) -> list[Any]:
+def _partition_gradient(node: Operation, *grads: Tensor) -> Gradients:
     return [partition_grad(node.inputs[0], node.inputs[1], filled_gradients(node, grads)), None]
 
 
 @op("DynamicPartition", "data: T, partitions: int32 -> outputs: num_partitions*T", infer=_partition_shapes,
     gradient=_partition_gradient)  # fmt: skip
-def dynamic_partition_node(ctx, data, partitions, *, num_partitions: int):
+def dynamic_partition_node(ctx: OpContext, data: Array, partitions: Array, *, num_partitions: int) -> list[Result]:
     """For each number below `num_partitions`, the slices of `data` where `partitions` has that number."""
     if data.shape[: partitions.ndim] != partitions.shape:
         raise InvalidArgumentError(
@@ -51,7 +54,7 @@ def dynamic_partition_node(ctx, data, partitions, *, num_partitions: int):
 
 @op("DynamicPartitionGrad", "data: T, partitions: int32, grads: num_partitions*T -> output: T", gradient=None,
     infer=lambda node: [node.inputs[0].dims])  # fmt: skip
-def partition_grad(ctx, data, partitions, grads):
+def partition_grad(ctx: OpContext, data: Array, partitions: Array, grads: list[Array]) -> Result:
     """The slices of all the gradients where they came from."""
     result = np.zeros_like(data)
     for number, grad in enumerate(grads):
@@ -59,7 +62,7 @@ def partition_grad(ctx, data, partitions, grads):
     return result
 
 
-def dynamic_partition(data: Any, partitions: Any, num_partitions: int, name: str | None = None) -> list[Tensor]:
+def dynamic_partition(data: TensorLike, partitions: TensorLike, num_partitions: int, name: str | None = None) -> list[Tensor]:
     """Deal the slices of `data` out to `num_partitions` tensors by the numbers in `partitions`."""
     return dynamic_partition_node(data, partitions, num_partitions=num_partitions, name=name)
 
@@ -82,12 +85,12 @@ def _stitched_shape(node: Operation) -> list[Dims]:
     return [(None if None in sizes else max(sizes), *rest)]  # type: ignore[type-var]
 
 
-def _stitch_gradient(node: Operation, grad: Any) -> list[Any]:
+def _stitch_gradient(node: Operation, grad: Tensor) -> Gradients:
     count = node.attrs["N"]
-    return [None] * count + [gather_v2_node(grad, index, 0) for index in node.inputs[:count]]
+    return [*[None] * count, *(gather_v2_node(grad, index, 0) for index in node.inputs[:count])]
 
 
-def _stitch(xp: Any, indices: Any, data: Any) -> Any:
+def _stitch(xp: ArrayModule, indices: list[Array], data: list[Array]) -> Array:
     rows = _row_count(indices)
     rest = tuple(data[0].shape[len(indices[0].shape) :])
     flat = [part.reshape(-1, *rest) for part in data]
@@ -102,7 +105,7 @@ def _stitch(xp: Any, indices: Any, data: Any) -> Any:
     return xp.where((source >= 0).reshape((-1,) + (1,) * len(rest)), taken, xp.zeros((), joined.dtype))
 
 
-def _row_count(indices: Any) -> int:
+def _row_count(indices: list[Array]) -> int:
     count = 0
     for number, index in enumerate(indices):
         if index.size:
@@ -114,7 +117,7 @@ def _row_count(indices: Any) -> int:
     return count
 
 
-def _stitch_here(indices: Any, parts: Any, rows: int) -> Any:
+def _stitch_here(indices: list[Array], parts: list[Array], rows: int) -> Array:
     """The same on NumPy: each part's rows are moved once."""
     merged = aligned_empty((rows, *parts[0].shape[1:]), parts[0].dtype)
     is_there = np.zeros(rows, bool)
@@ -129,23 +132,23 @@ def _stitch_here(indices: Any, parts: Any, rows: int) -> Any:
 
 @op("DynamicStitch", "indices: N*int32, data: N*T -> merged: T", infer=_stitched_shape, gradient=_stitch_gradient,
     static=("indices",))  # fmt: skip
-def dynamic_stitch_node(xp, indices, data):
+def dynamic_stitch_node(xp: ArrayModule, indices: list[Array], data: list[Array]) -> Result:
     """The slices of all `data` at the positions in `indices`; of equal positions the last one counts."""
     return _stitch(xp, indices, data)
 
 
 @op("ParallelDynamicStitch", "indices: N*int32, data: N*T -> merged: T", infer=_stitched_shape,
     gradient=_stitch_gradient, static=("indices",))  # fmt: skip
-def parallel_dynamic_stitch_node(xp, indices, data):
+def parallel_dynamic_stitch_node(xp: ArrayModule, indices: list[Array], data: list[Array]) -> Result:
     """As DynamicStitch."""
     return _stitch(xp, indices, data)
 
 
-def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Tensor:
+def dynamic_stitch(indices: Iterable[TensorLike], data: Iterable[TensorLike], name: str | None = None) -> Tensor:
     """Put the slices of several tensors together: `result[indices[m][i]] = data[m][i]`, a later one winning."""
     return dynamic_stitch_node(list(indices), list(data), name=name)
 
 
-def parallel_dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Tensor:
+def parallel_dynamic_stitch(indices: Iterable[TensorLike], data: Iterable[TensorLike], name: str | None = None) -> Tensor:
     """As `dynamic_stitch`."""
     return parallel_dynamic_stitch_node(list(indices), list(data), name=name)

@@ -2,36 +2,36 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tensorboard.compat.proto import types_pb2
 
 from weft.errors import InvalidArgumentError
+from weft.framework.aliases import Array, ArrayModule, DTypeLike, DynamicShape, Result, TensorLike
 from weft.framework.dtypes import DType
+from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_shape import Dims, as_dims, dims_compatible, format_dims
 from weft.ops.declaration import Role, from_attr, op
 
 
 @op("Placeholder", "-> output: dtype", role=Role.PLACEHOLDER, infer=from_attr("shape"), gradient=None)
-def placeholder_node(ctx, *, dtype: DType, shape: Dims = None):
+def placeholder_node(ctx: OpContext, *, dtype: DType, shape: Dims = None) -> Result:
     """Nothing: a step that needs this value and was not fed it is the program's mistake."""
-    _raise_not_fed(ctx.node_name, dtype, shape)
+    raise _not_fed(ctx.node_name, dtype, shape)
 
 
 @op("PlaceholderV2", "-> output: dtype", role=Role.PLACEHOLDER, infer=from_attr("shape"), gradient=None)
-def placeholder_v2(ctx, *, dtype: DType, shape: Dims):
+def placeholder_v2(ctx: OpContext, *, dtype: DType, shape: Dims) -> Result:
     """An older spelling of Placeholder, for graphs from elsewhere."""
-    _raise_not_fed(ctx.node_name, dtype, shape)
+    raise _not_fed(ctx.node_name, dtype, shape)
 
 
-def _raise_not_fed(name: str, dtype: DType, shape: Dims) -> None:
+def _not_fed(name: str, dtype: DType, shape: Dims) -> InvalidArgumentError:
     kind = types_pb2.DataType.Name(dtype.as_datatype_enum).removeprefix("DT_").lower()
     sizes = f" and shape [{','.join('?' if size is None else str(size) for size in shape)}]" if shape else ""
-    raise InvalidArgumentError(None, None, f"You must feed a value for placeholder tensor '{name}' with dtype {kind}{sizes}")
+    return InvalidArgumentError(None, None, f"You must feed a value for placeholder tensor '{name}' with dtype {kind}{sizes}")
 
 
-def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Tensor:
+def placeholder(dtype: DTypeLike, shape: DynamicShape | None = None, name: str | None = None) -> Tensor:
     """Make a tensor whose value is fed to each run that needs it.
 
     Args:
@@ -56,11 +56,11 @@ def _default_shape(node: Operation) -> list[Dims]:
     infer=_default_shape,
     gradient=lambda node, grad: [grad],
 )
-def placeholder_default_node(xp, input, *, dtype: DType, shape: Dims):
+def placeholder_default_node(xp: ArrayModule, input: Array, *, dtype: DType, shape: Dims) -> Result:
     """The default, unless a value is fed."""
     return input
 
 
-def placeholder_with_default(input: Any, shape: Any, name: str | None = None) -> Tensor:
+def placeholder_with_default(input: TensorLike, shape: DynamicShape, name: str | None = None) -> Tensor:
     """Pass `input` through unless another value, of a shape that fits `shape`, is fed."""
     return placeholder_default_node(input, shape=as_dims(shape), name=name)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
+from weft.framework.aliases import Array, ArrayModule, DTypeLike, Result, TensorLike
 from weft.framework.constant_value import constant_value
+from weft.framework.dtypes import DType
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import Dims
@@ -24,13 +25,13 @@ _HIERARCHY = (dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64)
 _INTEGERS = (dtypes.int8, dtypes.int16, *_INDEX, dtypes.uint16, dtypes.uint32, dtypes.uint64)
 
 
-def _length(start: Any, limit: Any, delta: Any) -> int:
+def _length(start: Array, limit: Array, delta: Array) -> int:
     if isinstance(delta, np.integer):
         return max(0, -(-(int(limit) - int(start)) // int(delta)))
     return max(0, math.ceil(abs((float(limit) - float(start)) / float(delta))))
 
 
-def _check_range(start: Any, limit: Any, delta: Any) -> str | None:
+def _check_range(start: Array, limit: Array, delta: Array) -> str | None:
     if delta == 0:
         return "Requires delta != 0"
     if start > limit and delta > 0:
@@ -57,7 +58,7 @@ def _range_shape(node: Operation) -> list[Dims]:
 @op("Range", "start: Tidx, limit: Tidx, delta: Tidx -> output: Tidx", infer=_range_shape, gradient=not_differentiable,
     static=("start", "limit", "delta"), types={"Tidx": (*FLOATS, *_INTEGERS)},
     defaults={"Tidx": dtypes.int32})  # fmt: skip
-def range_node(xp, start, limit, delta):
+def range_node(xp: ArrayModule, start: Array, limit: Array, delta: Array) -> Result:
     """The numbers from `start` up to, not including, `limit` in steps of `delta`."""
     first, last, step = (np.asarray(value)[()] for value in (start, limit, delta))
     problem = _check_range(first, last, step)
@@ -68,7 +69,13 @@ def range_node(xp, start, limit, delta):
     return (first + wide * step).astype(first.dtype)
 
 
-def range_of(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name: str = "range") -> Tensor:
+def range_of(
+    start: TensorLike,
+    limit: TensorLike | None = None,
+    delta: TensorLike = 1,
+    dtype: DTypeLike | None = None,
+    name: str = "range",
+) -> Tensor:
     """The numbers from `start` up to, not including, `limit` in steps of `delta`; from 0 when only one is given."""
     if limit is None:
         start, limit = 0, start
@@ -82,7 +89,7 @@ def range_of(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, n
         return range_node(*(cast(tensor, wanted) for tensor in tensors), name=scope)
 
 
-def _number(value: Any, wanted: Any, name: str) -> Tensor:
+def _number(value: TensorLike, wanted: DType | None, name: str) -> Tensor:
     return value if isinstance(value, Tensor) else convert_to_tensor(value, dtype=wanted, name=name)
 
 
@@ -98,7 +105,7 @@ def _line_shape(node: Operation) -> list[Dims]:
 
 @op("LinSpace", "start: T, stop: T, num: Tidx -> output: T", infer=_line_shape, gradient=not_differentiable, static=("num",),
     types={"T": FLOATS, "Tidx": _INDEX}, defaults={"Tidx": dtypes.int32})  # fmt: skip
-def lin_space(xp, start, stop, num):
+def lin_space(xp: ArrayModule, start: Array, stop: Array, num: Array) -> Result:
     """`num` numbers at equal distances from `start` to `stop`, both included."""
     count = int(num)
     if count <= 0:
@@ -110,6 +117,6 @@ def lin_space(xp, start, stop, num):
     return xp.concatenate([values[:-1], xp.reshape(stop, (1,))])
 
 
-def linspace(start: Any, stop: Any, num: Any, name: str | None = None) -> Tensor:
+def linspace(start: TensorLike, stop: TensorLike, num: TensorLike, name: str | None = None) -> Tensor:
     """`num` numbers at equal distances from `start` to `stop`, both included."""
     return lin_space(start, stop, num, name=name)

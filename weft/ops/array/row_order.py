@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
+
+from weft.framework.aliases import Array
 
 # Looked at as unsigned, a negative number is larger than any that may be: one pass finds out what takes two otherwise.
 _UNSIGNED: Final = {np.dtype(f"i{size}"): np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
 
 
-def are_rows(indices: Any, limit: int) -> bool:
+def are_rows(indices: Array, limit: int) -> bool:
     """Whether all of some integers, of any shape, are in [0, limit)."""
     if not indices.size:
         return True
@@ -21,7 +23,7 @@ def are_rows(indices: Any, limit: int) -> bool:
     return bool(np.maximum.reduce(indices.view(unsigned), axis=None) < limit)
 
 
-def sorted_rows(indices: Any) -> tuple[Any, Any, Any]:
+def sorted_rows(indices: Array) -> tuple[Array, Array, Array]:
     """Sort `[n] integer` row numbers, none negative, equal ones in the order in which they come.
 
     Returns the places that they come from, the sorted numbers, and where each number comes first, all `[n]`.
@@ -34,7 +36,7 @@ def sorted_rows(indices: Any) -> tuple[Any, Any, Any]:
     return order, ordered, _is_first(ordered)
 
 
-def repeated_rows(indices: Any, share: int) -> tuple[Any, Any, Any] | None:
+def repeated_rows(indices: Array, share: int) -> tuple[Array, Array, Array] | None:
     """As `sorted_rows`, of those rows alone that come more than once; of all rows if more than one in `share` is a repetition.
 
     None if no row comes twice.
@@ -48,7 +50,7 @@ def repeated_rows(indices: Any, share: int) -> tuple[Any, Any, Any] | None:
     repetitions = np.count_nonzero(is_repetition)
     if not repetitions:
         return None
-    is_wanted = np.zeros(len(indices), bool)
+    is_wanted = np.zeros(len(indices), np.bool_)
     if repetitions * share > len(indices):
         is_wanted[:] = True
     else:
@@ -59,7 +61,7 @@ def repeated_rows(indices: Any, share: int) -> tuple[Any, Any, Any] | None:
     return _parted(keys[is_wanted], place_bits)
 
 
-def _sorted_keys(indices: Any) -> tuple[Any, int]:
+def _sorted_keys(indices: Array) -> tuple[Array, int]:
     """Row numbers that carry their place in their lower bits, sorted, and how many bits those are; None where there is no room.
 
     They sort many times faster than a stable argsort does, short ones fastest.
@@ -77,20 +79,20 @@ def _sorted_keys(indices: Any) -> tuple[Any, int]:
     return keys, place_bits
 
 
-def _parted(keys: Any, place_bits: int) -> tuple[Any, Any, Any]:
+def _parted(keys: Array, place_bits: int) -> tuple[Array, Array, Array]:
     """Places, row numbers and which of those come first, of sorted keys."""
     ordered = (keys >> keys.dtype.type(place_bits)).astype(np.intp)
     return (keys & keys.dtype.type((1 << place_bits) - 1)).astype(np.intp), ordered, _is_first(ordered)
 
 
-def _is_first(ordered: Any) -> Any:
+def _is_first(ordered: Array) -> Array:
     is_first = np.empty(len(ordered), bool)
     is_first[:1] = True
     np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
     return is_first
 
 
-def put_rows(table: Any, rows: Any, values: Any) -> None:
+def put_rows(table: Array, rows: Array, values: Array) -> None:
     """`table[rows] = values`, in half the time where a row is one piece of memory, which NumPy then moves as a whole."""
     whole, new = whole_rows(table), whole_rows(values)
     if whole is None or new is None:
@@ -99,7 +101,7 @@ def put_rows(table: Any, rows: Any, values: Any) -> None:
         whole[rows] = new
 
 
-def whole_rows(array: Any) -> Any:
+def whole_rows(array: Array) -> Array:
     """`[rows]` view of an array in which each row is one element; None if there is no such view or it saves nothing."""
     if array.ndim < 2 or not array.size or not array.flags.c_contiguous or array.dtype.hasobject:
         return None
@@ -107,5 +109,5 @@ def whole_rows(array: Any) -> Any:
 
 
 @functools.lru_cache(64)
-def _row_type(size_bytes: int) -> np.dtype[Any]:
+def _row_type(size_bytes: int) -> np.dtype[np.void]:
     return np.dtype((np.void, size_bytes))

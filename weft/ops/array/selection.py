@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from weft.framework import dtypes
+from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
 from weft.framework.graph import get_default_graph
+from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import Dims, broadcast_dims, merge_dims
@@ -25,7 +25,7 @@ def _where_shape(node: Operation) -> list[Dims]:
 
 
 @op("Where", "input: T -> index: int64", infer=_where_shape, gradient=None, defaults={"T": dtypes.bool})
-def where_node(ctx, input):
+def where_node(ctx: OpContext, input: Array) -> Result:
     """The positions of the elements that are not zero, in row-major order."""
     return np.argwhere(input)
 
@@ -41,21 +41,21 @@ def _selected(node: Operation) -> list[Dims]:
     return [merged(condition, dims)]
 
 
-def _select_gradient(node: Operation, grad: Any) -> list[Any]:
+def _select_gradient(node: Operation, grad: Tensor) -> Gradients:
     condition = node.inputs[0]
     zeros = zeros_like(grad)
     return [None, select_node(condition, grad, zeros), select_node(condition, zeros, grad)]
 
 
 @op("Select", "condition: bool, t: T, e: T -> output: T", infer=_selected, gradient=_select_gradient)
-def select_node(xp, condition, t, e):
+def select_node(xp: ArrayModule, condition: Array, t: Array, e: Array) -> Result:
     """`t` where the condition holds, else `e`; a vector of conditions chooses rows."""
     if len(condition.shape) == 1 and len(t.shape) > 1:
         condition = condition.reshape((-1,) + (1,) * (len(t.shape) - 1))
     return xp.where(condition, t, e)
 
 
-def _select_v2_gradient(node: Operation, grad: Any) -> list[Any]:
+def _select_v2_gradient(node: Operation, grad: Tensor) -> Gradients:
     condition, x, y = node.inputs
     zeros = zeros_like(grad)
     return [
@@ -71,12 +71,12 @@ def _broadcast_all(node: Operation) -> list[Dims]:
 
 
 @op("SelectV2", "condition: bool, t: T, e: T -> output: T", infer=_broadcast_all, gradient=_select_v2_gradient)
-def select_v2_node(xp, condition, t, e):
+def select_v2_node(xp: ArrayModule, condition: Array, t: Array, e: Array) -> Result:
     """`t` where the condition holds, else `e`; all three are broadcast."""
     return xp.where(condition, t, e)
 
 
-def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Tensor:
+def where(condition: TensorLike, x: TensorLike | None = None, y: TensorLike | None = None, name: str | None = None) -> Tensor:
     """`x` where the condition holds and `y` elsewhere; without both, the positions `[n, rank]` where it holds."""
     if x is None and y is None:
         return where_node(convert_to_tensor(condition, name="condition"), name=name)
@@ -85,7 +85,9 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
     return select_node(condition, x, y, name=name)
 
 
-def where_v2(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Tensor:
+def where_v2(
+    condition: TensorLike, x: TensorLike | None = None, y: TensorLike | None = None, name: str | None = None
+) -> Tensor:
     """As `where`, with all three broadcast."""
     if x is None and y is None:
         return where_node(convert_to_tensor(condition, name="condition"), name=name)
@@ -94,7 +96,7 @@ def where_v2(condition: Any, x: Any = None, y: Any = None, name: str | None = No
     return select_v2_node(condition, x, y, name=name)
 
 
-def boolean_mask(tensor: Any, mask: Any, name: str = "boolean_mask", axis: int | None = None) -> Tensor:
+def boolean_mask(tensor: TensorLike, mask: TensorLike, name: str = "boolean_mask", axis: int | None = None) -> Tensor:
     """The slices of `tensor` at which `mask` is true.
 
     Args:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
-from weft.framework.aliases import Gradients
+from weft.framework.aliases import Array, ArrayModule, DTypeLike, DynamicShape, Gradients, Result, TensorLike
 from weft.framework.constant_value import constant_value
 from weft.framework.dtypes import DType
 from weft.framework.graph import get_default_graph
+from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
 from weft.framework.sparse_tensor import SparseTensor
 from weft.framework.tensor_conversion import convert_to_tensor
@@ -50,7 +49,7 @@ def _reversed_shape(node: Operation) -> list[Dims]:
     return [dims]
 
 
-def _check_lengths(node: Operation, input: Any, seq_lengths: Any) -> None:
+def _check_lengths(node: Operation, input: Array, seq_lengths: Array) -> None:
     along = node.attrs["seq_dim"]
     dims = node.inputs[0].dims if input is None else input.shape
     if seq_lengths is None or dims is None or dims[along] is None:
@@ -67,7 +66,7 @@ def _reverse_sequence_gradient(node: Operation, grad: Tensor) -> Gradients:
 @op("ReverseSequence", "input: T, seq_lengths: Tlen -> output: T", infer=_reversed_shape, types={"Tlen": INDEX},
     check=_check_lengths,
     defaults={"Tlen": dtypes.int64}, gradient=_reverse_sequence_gradient)  # fmt: skip
-def reverse_sequence_node(xp, input, seq_lengths, *, seq_dim: int, batch_dim: int = 0):
+def reverse_sequence_node(xp: ArrayModule, input: Array, seq_lengths: Array, *, seq_dim: int, batch_dim: int = 0) -> Result:
     """The first `seq_lengths[i]` elements along `seq_dim` of batch entry i in opposite order."""
     size = input.shape[seq_dim]
     if batch_dim == seq_dim:
@@ -87,8 +86,8 @@ def reverse_sequence_node(xp, input, seq_lengths, *, seq_dim: int, batch_dim: in
 
 
 def reverse_sequence(
-    input: Any,
-    seq_lengths: Any,
+    input: TensorLike,
+    seq_lengths: TensorLike,
     seq_axis: int | None = None,
     batch_axis: int | None = None,
     name: str | None = None,
@@ -103,7 +102,9 @@ def reverse_sequence(
     return reverse_sequence_node(input, seq_lengths, seq_dim=along, batch_dim=batch or 0, name=name)
 
 
-def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = dtypes.bool, name: str | None = None) -> Tensor:
+def sequence_mask(
+    lengths: TensorLike, maxlen: TensorLike | None = None, dtype: DTypeLike = dtypes.bool, name: str | None = None
+) -> Tensor:
     """For each length n a row that is true n times and then false, `maxlen` (the greatest length) long."""
     with get_default_graph().name_scope(name or "SequenceMask"):
         sizes = convert_to_tensor(lengths)
@@ -122,19 +123,21 @@ def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = dtypes.bool, na
 # Sorting and searching.
 
 
-def sort(values: Any, axis: int = -1, direction: str = "ASCENDING", name: str | None = None) -> Tensor:
+def sort(values: TensorLike, axis: int = -1, direction: str = "ASCENDING", name: str | None = None) -> Tensor:
     """Sort along `axis`, ASCENDING or DESCENDING."""
     with get_default_graph().name_scope(name or "sort"):
         return _sorted(values, axis, direction, 0)
 
 
-def argsort(values: Any, axis: int = -1, direction: str = "ASCENDING", stable: bool = False, name: str | None = None) -> Tensor:
+def argsort(
+    values: TensorLike, axis: int = -1, direction: str = "ASCENDING", stable: bool = False, name: str | None = None
+) -> Tensor:
     """The positions that sort along `axis`; equal elements keep their order."""
     with get_default_graph().name_scope(name or "argsort"):
         return _sorted(values, axis, direction, 1)
 
 
-def _sorted(values: Any, axis: int, direction: str, output: int) -> Tensor:
+def _sorted(values: Array, axis: int, direction: str, output: int) -> Tensor:
     tensor = convert_to_tensor(values, name="values")
     if direction not in ("ASCENDING", "DESCENDING"):
         raise ValueError(f"direction should be ASCENDING or DESCENDING, got {direction}")
@@ -157,7 +160,7 @@ def _bounds_shape(node: Operation) -> list[Dims]:
     return [node.inputs[1].dims]
 
 
-def _search(xp: Any, sorted_inputs: Any, values: Any, side: str) -> Any:
+def _search(xp: ArrayModule, sorted_inputs: Array, values: Array, side: str) -> Array:
     columns = sorted_inputs[:, None, :]
     wanted = values[:, :, None]
     return xp.sum(columns < wanted if side == "left" else columns <= wanted, -1)
@@ -165,20 +168,24 @@ def _search(xp: Any, sorted_inputs: Any, values: Any, side: str) -> Any:
 
 @op("LowerBound", "sorted_inputs: T, values: T -> output: out_type", infer=_bounds_shape, gradient=None,
     types={"out_type": INDEX})  # fmt: skip
-def lower_bound(xp, sorted_inputs, values, *, out_type: DType = dtypes.int32):
+def lower_bound(xp: ArrayModule, sorted_inputs: Array, values: Array, *, out_type: DType = dtypes.int32) -> Result:
     """For each value of a row how many elements of the sorted row are less."""
     return _search(xp, sorted_inputs, values, "left")
 
 
 @op("UpperBound", "sorted_inputs: T, values: T -> output: out_type", infer=_bounds_shape, gradient=None,
     types={"out_type": INDEX})  # fmt: skip
-def upper_bound(xp, sorted_inputs, values, *, out_type: DType = dtypes.int32):
+def upper_bound(xp: ArrayModule, sorted_inputs: Array, values: Array, *, out_type: DType = dtypes.int32) -> Result:
     """For each value of a row how many elements of the sorted row are not greater."""
     return _search(xp, sorted_inputs, values, "right")
 
 
 def searchsorted(
-    sorted_sequence: Any, values: Any, side: str = "left", out_type: Any = dtypes.int32, name: str | None = None
+    sorted_sequence: TensorLike,
+    values: TensorLike,
+    side: str = "left",
+    out_type: DTypeLike = dtypes.int32,
+    name: str | None = None,
 ) -> Tensor:
     """Where to insert `values` into the sorted innermost dimension: before (left) or after (right) equal elements."""
     if side not in ("left", "right"):
@@ -195,7 +202,7 @@ def searchsorted(
 # Repeating and grids.
 
 
-def repeat(input: Any, repeats: Any, axis: int | None = None, name: str | None = None) -> Tensor:
+def repeat(input: TensorLike, repeats: TensorLike, axis: int | None = None, name: str | None = None) -> Tensor:
     """Repeat each element `repeats` times along `axis`, or of the flattened tensor when it is None."""
     with get_default_graph().name_scope(name or "Repeat"):
         data = convert_to_tensor(input, name="data")
@@ -217,7 +224,7 @@ def repeat(input: Any, repeats: Any, axis: int | None = None, name: str | None =
         return gather(data, boolean_mask(positions, mask), axis=at)
 
 
-def meshgrid(*args: Any, **kwargs: Any) -> list[Tensor]:
+def meshgrid(*args: TensorLike, **kwargs: str) -> list[Tensor]:
     """Grids of the coordinates given by vectors; `indexing` is 'xy' (the first two exchanged, by default) or 'ij'."""
     indexing, name = kwargs.pop("indexing", "xy"), kwargs.pop("name", "meshgrid")
     if kwargs:
@@ -248,7 +255,7 @@ def _unraveled_shape(node: Operation) -> list[Dims]:
 
 @op("UnravelIndex", "indices: Tidx, dims: Tidx -> output: Tidx", infer=_unraveled_shape, gradient=None,
     types={"Tidx": INDEX}, defaults={"Tidx": dtypes.int32}, static=("dims",))  # fmt: skip
-def unravel_index_node(xp, indices, dims):
+def unravel_index_node(xp: ArrayModule, indices: Array, dims: Array) -> Result:
     """The coordinates, along a new first dimension, of flat positions in an array of shape `dims`."""
     sizes = np.ravel(dims).tolist()
     if xp is np and np.any((indices < 0) | (indices >= np.prod(sizes))):
@@ -257,7 +264,7 @@ def unravel_index_node(xp, indices, dims):
     return xp.stack([indices // stride % size for stride, size in zip(strides, sizes, strict=True)], 0)
 
 
-def unravel_index(indices: Any, dims: Any, name: str | None = None) -> Tensor:
+def unravel_index(indices: TensorLike, dims: DynamicShape, name: str | None = None) -> Tensor:
     """The coordinates of flat positions in an array of shape `dims`, one row per dimension."""
     return unravel_index_node(indices, dims, name=name)
 
@@ -275,9 +282,16 @@ def _distance_shape(node: Operation) -> list[Dims]:
 @op("EditDistance", "hypothesis_indices: int64, hypothesis_values: T, hypothesis_shape: int64, truth_indices: int64, "
     "truth_values: T, truth_shape: int64 -> output: float32", infer=_distance_shape, gradient=not_differentiable)  # fmt: skip
 def edit_distance_node(
-    ctx, hypothesis_indices, hypothesis_values, hypothesis_shape, truth_indices, truth_values, truth_shape, *,
+    ctx: OpContext,
+    hypothesis_indices: Array,
+    hypothesis_values: Array,
+    hypothesis_shape: Array,
+    truth_indices: Array,
+    truth_values: Array,
+    truth_shape: Array,
+    *,
     normalize: bool = True,
-):  # fmt: skip
+) -> Result:
     """The Levenshtein distance of the sequences along the last dimension."""
     result = np.zeros(np.maximum(hypothesis_shape, truth_shape)[:-1], np.float32)
     found, wanted = _rows(hypothesis_indices, hypothesis_values), _rows(truth_indices, truth_values)
@@ -290,14 +304,14 @@ def edit_distance_node(
     return result
 
 
-def _rows(indices: Any, values: Any) -> dict[tuple[int, ...], list[Any]]:
-    rows: dict[tuple[int, ...], list[Any]] = {}
+def _rows(indices: Array, values: Array) -> dict[tuple[int, ...], list[object]]:
+    rows: dict[tuple[int, ...], list[object]] = {}
     for index, value in zip(indices.tolist(), values.tolist(), strict=True):
         rows.setdefault(tuple(index[:-1]), []).append(value)
     return rows
 
 
-def _levenshtein(first: list[Any], second: list[Any]) -> int:
+def _levenshtein(first: list[object], second: list[object]) -> int:
     row = list(range(len(second) + 1))
     for i, a in enumerate(first, 1):
         diagonal, row[0] = row[0], i
@@ -306,7 +320,7 @@ def _levenshtein(first: list[Any], second: list[Any]) -> int:
     return row[-1]
 
 
-def edit_distance(hypothesis: Any, truth: Any, normalize: bool = True, name: str = "edit_distance") -> Tensor:
+def edit_distance(hypothesis: TensorLike, truth: TensorLike, normalize: bool = True, name: str = "edit_distance") -> Tensor:
     """How many insertions, deletions and replacements make each sequence of `truth` from that of `hypothesis`.
 
     Both are sparse; the sequences lie along the last dimension. `normalize` divides by the length of the truth.

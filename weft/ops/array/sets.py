@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
+from weft.framework.aliases import Array, DTypeLike, Result, TensorLike
 from weft.framework.constant_value import constant_value
 from weft.framework.dtypes import DType
+from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_shape import Dims
 from weft.ops.array.padding import check_rank
@@ -46,10 +48,10 @@ def _unique_shape(node: Operation) -> list[Dims]:
     return shapes[: len(node.outputs)]
 
 
-def _distinct(x: Any) -> tuple[Any, Any, Any]:
+def _distinct(x: Array) -> tuple[Array, Array, Array]:
     if x.ndim != 1:
         raise InvalidArgumentError(None, None, f"unique expects a 1D vector, but the shape is {brackets(x.shape)}")
-    places: dict[Any, int] = {}
+    places: dict[object, int] = {}
     index = np.array([places.setdefault(item, len(places)) for item in x.tolist()], np.int64)
     values = np.empty(len(places), x.dtype)
     values[:] = list(places)
@@ -57,14 +59,14 @@ def _distinct(x: Any) -> tuple[Any, Any, Any]:
 
 
 @op("Unique", "x: T -> y: T, idx: out_idx", infer=_unique_shape, gradient=None, types={"out_idx": INDEX})
-def unique_node(ctx, x, *, out_idx: DType = dtypes.int32):
+def unique_node(ctx: OpContext, x: Array, *, out_idx: DType = dtypes.int32) -> tuple[Result, Result]:
     """The distinct values in the order in which they first occur, and the position in them of each element."""
     return _distinct(x)[:2]
 
 
 @op("UniqueWithCounts", "x: T -> y: T, idx: out_idx, count: out_idx", infer=_unique_shape, gradient=None,
     types={"out_idx": INDEX})  # fmt: skip
-def unique_with_counts_node(ctx, x, *, out_idx: DType = dtypes.int32):
+def unique_with_counts_node(ctx: OpContext, x: Array, *, out_idx: DType = dtypes.int32) -> tuple[Result, Result, Result]:
     """Unique, and how often each value occurs."""
     return _distinct(x)
 
@@ -81,14 +83,14 @@ def _unique_slices_shape(node: Operation) -> list[Dims]:
     return shapes[: len(node.outputs)]
 
 
-def _distinct_slices(x: Any, axis: Any) -> tuple[Any, Any, Any]:
+def _distinct_slices(x: Array, axis: Array) -> tuple[Array, Array, Array]:
     if not axis.size:
         return _distinct(x)
     at = int(axis.ravel()[0])
     if not -x.ndim <= at < x.ndim:
         raise InvalidArgumentError(None, None, f"axis has to be between {-x.ndim} and {x.ndim - 1}, it is {at}")
     slices = np.moveaxis(x, at, 0)
-    places: dict[Any, int] = {}
+    places: dict[object, int] = {}
     index = np.array([places.setdefault(tuple(each.ravel().tolist()), len(places)) for each in slices], np.int64)
     firsts = np.unique(index, return_index=True)[1]
     return np.moveaxis(slices[firsts], 0, at), index, np.bincount(index, minlength=len(places))
@@ -96,37 +98,39 @@ def _distinct_slices(x: Any, axis: Any) -> tuple[Any, Any, Any]:
 
 @op("UniqueV2", "x: T, axis: Taxis -> y: T, idx: out_idx", infer=_unique_slices_shape, gradient=None,
     types={"Taxis": INDEX, "out_idx": INDEX}, defaults={"Taxis": dtypes.int64})  # fmt: skip
-def unique_v2(ctx, x, axis, *, out_idx: DType = dtypes.int32):
+def unique_v2(ctx: OpContext, x: Array, axis: Array, *, out_idx: DType = dtypes.int32) -> tuple[Result, Result]:
     """The distinct slices along an axis (the values of a vector when it is empty), and which of them each slice is."""
     return _distinct_slices(x, axis)[:2]
 
 
 @op("UniqueWithCountsV2", "x: T, axis: Taxis -> y: T, idx: out_idx, count: out_idx", infer=_unique_slices_shape,
     gradient=None, types={"Taxis": INDEX, "out_idx": INDEX}, defaults={"Taxis": dtypes.int64})  # fmt: skip
-def unique_with_counts_v2(ctx, x, axis, *, out_idx: DType = dtypes.int32):
+def unique_with_counts_v2(
+    ctx: OpContext, x: Array, axis: Array, *, out_idx: DType = dtypes.int32
+) -> tuple[Result, Result, Result]:
     """UniqueV2, and how often each slice occurs."""
     return _distinct_slices(x, axis)
 
 
-def unique(x: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> Unique:
+def unique(x: TensorLike, out_idx: DTypeLike = dtypes.int32, name: str | None = None) -> Unique:
     """The distinct values `y` of a vector in the order of their first places, and `idx` with `y[idx[i]] == x[i]`."""
     return Unique(*unique_node(x, out_idx=out_idx, name=name))
 
 
-def unique_with_counts(x: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> UniqueWithCounts:
+def unique_with_counts(x: TensorLike, out_idx: DTypeLike = dtypes.int32, name: str | None = None) -> UniqueWithCounts:
     """As `unique`, with how often each value occurs."""
     return UniqueWithCounts(*unique_with_counts_node(x, out_idx=out_idx, name=name))
 
 
 @op("ListDiff", "x: T, y: T -> out: T, idx: out_idx", infer=lambda node: [(None,), (None,)], gradient=None,
     types={"out_idx": INDEX})  # fmt: skip
-def list_diff(ctx, x, y, *, out_idx: DType = dtypes.int32):
+def list_diff(ctx: OpContext, x: Array, y: Array, *, out_idx: DType = dtypes.int32) -> tuple[Result, Result]:
     """The elements of `x` that are not in `y`, and their positions."""
     gone = set(y.tolist())
     kept = np.array([index for index, item in enumerate(x.tolist()) if item not in gone], np.int64)
     return x[kept], kept
 
 
-def setdiff1d(x: Any, y: Any, index_dtype: Any = dtypes.int32, name: str | None = None) -> ListDiff:
+def setdiff1d(x: TensorLike, y: TensorLike, index_dtype: DTypeLike = dtypes.int32, name: str | None = None) -> ListDiff:
     """The elements of vector `x` that are not in `y`, with repetitions, and their positions in `x`."""
     return ListDiff(*list_diff(x, y, out_idx=index_dtype, name=name))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from typing import Final, TypeAlias
 
 import numpy as np
 
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
-from weft.framework.aliases import Gradients
+from weft.framework.aliases import Array, ArrayModule, DTypeLike, DynamicShape, Gradients, Result, TensorLike
 from weft.framework.constant_value import constant_dims, constant_value
 from weft.framework.dtypes import DType
 from weft.framework.graph import get_default_graph
@@ -22,6 +22,9 @@ from weft.framework.tensor_shape import Dims, dims_compatible, format_dims
 from weft.framework.tensor_shape import brackets as brackets
 from weft.ops.array.constant import constant
 from weft.ops.declaration import not_differentiable, op, rank_of, scalar_shape
+
+# All that has a shape.
+_Shaped: TypeAlias = "TensorLike | SparseTensor | SparseTensorValue"
 
 INDEX: Final = (dtypes.int32, dtypes.int64)
 
@@ -42,20 +45,20 @@ def _vectors(node: Operation) -> list[Dims]:
     known_elements=lambda node: node.inputs[0].dims,
     types={"out_type": INDEX},
 )
-def shape_node(xp, input, *, out_type: DType = dtypes.int32):
+def shape_node(xp: ArrayModule, input: Array, *, out_type: DType = dtypes.int32) -> Result:
     """The sizes of all dimensions."""
     return np.array(input.shape, out_type.as_numpy_dtype)
 
 
 @op("ShapeN", "input: N*T -> output: N*out_type", infer=_vectors, gradient=not_differentiable, shape_only=True,
     types={"out_type": INDEX})  # fmt: skip
-def shape_n(xp, input, *, out_type: DType = dtypes.int32):
+def shape_n(xp: ArrayModule, input: list[Array], *, out_type: DType = dtypes.int32) -> list[Result]:
     """The sizes of all dimensions of each input."""
-    return tuple(np.array(each.shape, out_type.as_numpy_dtype) for each in input)
+    return [np.array(each.shape, out_type.as_numpy_dtype) for each in input]
 
 
 @op("Rank", "input: T -> output: int32", infer=scalar_shape, gradient=not_differentiable, shape_only=True)
-def rank_node(xp, input):
+def rank_node(xp: ArrayModule, input: Array) -> Result:
     """The number of dimensions."""
     return np.array(len(input.shape), np.int32)
 
@@ -68,17 +71,19 @@ def rank_node(xp, input):
     shape_only=True,
     types={"out_type": INDEX},
 )
-def size_node(xp, input, *, out_type: DType = dtypes.int32):
+def size_node(xp: ArrayModule, input: Array, *, out_type: DType = dtypes.int32) -> Result:
     """The number of elements."""
     return np.array(math.prod(input.shape), out_type.as_numpy_dtype)
 
 
-def shape(input: Any, name: str | None = None, out_type: Any = dtypes.int32) -> Tensor:
+def shape(input: _Shaped, name: str | None = None, out_type: DTypeLike = dtypes.int32) -> Tensor:
     """The shape of a tensor as a 1-D tensor; a constant when it is known while the graph is built."""
     return shape_internal(input, name, out_type)
 
 
-def shape_internal(input: Any, name: str | None = None, out_type: Any = dtypes.int32, optimize: bool = True) -> Tensor:
+def shape_internal(
+    input: _Shaped, name: str | None = None, out_type: DTypeLike = dtypes.int32, optimize: bool = True
+) -> Tensor:
     """`shape`; without `optimize` always a node that asks for the shape when the step runs."""
     if isinstance(input, SparseTensor | SparseTensorValue):
         return sparse_shape(input, out_type, name)
@@ -89,7 +94,7 @@ def shape_internal(input: Any, name: str | None = None, out_type: Any = dtypes.i
     return shape_node(tensor, out_type=out_type, name=name)
 
 
-def sparse_shape(input: Any, out_type: Any, name: str | None) -> Tensor:
+def sparse_shape(input: SparseTensor | SparseTensorValue, out_type: DTypeLike, name: str | None) -> Tensor:
     """The dense shape of a sparse tensor, in the type asked for."""
     dense_shape = convert_to_tensor(input.dense_shape, dtypes.int64)
     if dtypes.as_dtype(out_type) is dtypes.int64:
@@ -102,7 +107,7 @@ def cast_index(tensor: Tensor, dtype: DType, name: str = "Cast") -> Tensor:
     return build(lookup("Cast"), [tensor], {"DstT": dtype}, name).outputs[0]
 
 
-def rank(input: Any, name: str | None = None) -> Tensor:
+def rank(input: _Shaped, name: str | None = None) -> Tensor:
     """The number of dimensions; a constant when it is known while the graph is built."""
     if isinstance(input, SparseTensor | SparseTensorValue):
         return size_internal(input.dense_shape, name or "Rank")
@@ -112,17 +117,17 @@ def rank(input: Any, name: str | None = None) -> Tensor:
     return rank_node(tensor, name=name)
 
 
-def size(input: Any, name: str | None = None, out_type: Any = dtypes.int32) -> Tensor:
+def size(input: _Shaped, name: str | None = None, out_type: DTypeLike = dtypes.int32) -> Tensor:
     """The number of elements; a constant when it is known while the graph is built."""
     return size_internal(input, name, out_type)
 
 
-def size_internal(input: Any, name: str | None = None, out_type: Any = dtypes.int32) -> Tensor:
+def size_internal(input: _Shaped, name: str | None = None, out_type: DTypeLike = dtypes.int32) -> Tensor:
     """`size`, for modules in which that name means something else."""
     tensor = convert_to_tensor(input)
     dims = tensor.dims
     if dims is not None and None not in dims:
-        return constant(math.prod(dims), out_type, name=name or "Size")
+        return constant(math.prod(size for size in dims if size), out_type, name=name or "Size")
     return size_node(tensor, out_type=out_type, name=name)
 
 
@@ -159,7 +164,7 @@ def _reshaped(node: Operation) -> list[Dims]:
     infer=_reshaped, static=("shape",), types={"Tshape": INDEX},
     defaults={"Tshape": dtypes.int32},
     gradient=lambda node, grad: [reshape(grad, shape_internal(node.inputs[0])), None])  # fmt: skip
-def reshape_node(xp, tensor, shape):
+def reshape_node(xp: ArrayModule, tensor: Array, shape: Array) -> Result:
     """The elements in row-major order, in another shape; a -1 stands for the size that fits."""
     sizes = tuple(int(each) for each in np.ravel(shape))
     count, known = math.prod(tensor.shape), math.prod(each for each in sizes if each != -1)
@@ -180,7 +185,7 @@ def reshape_node(xp, tensor, shape):
     return xp.reshape(tensor, tuple(filled if each == -1 else each for each in sizes))
 
 
-def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
+def reshape(tensor: TensorLike, shape: DynamicShape, name: str | None = None) -> Tensor:
     """The elements of `tensor` in another shape; one size may be -1, which stands for what is left."""
     return reshape_node(tensor, shape, name=name)
 
@@ -188,7 +193,7 @@ def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
 # ExpandDims and Squeeze.
 
 
-def _to_input_shape(node: Operation, grad: Any) -> list[Any]:
+def _to_input_shape(node: Operation, grad: Tensor) -> Gradients:
     first = reshape(grad, shape_internal(node.inputs[0]))
     return [first] + [None] * (len(node.inputs) - 1)
 
@@ -211,7 +216,7 @@ def _expanded(node: Operation) -> list[Dims]:
 @op("ExpandDims", "input: T, dim: Tdim -> output: T", reshapes=True, memory_bound=True,
     infer=_expanded, static=("dim",), gradient=_to_input_shape,
     types={"Tdim": INDEX}, defaults={"Tdim": dtypes.int32})  # fmt: skip
-def expand_dims_node(xp, input, dim):
+def expand_dims_node(xp: ArrayModule, input: Array, dim: Array) -> Result:
     """The input with a dimension of size 1 put in at `dim`."""
     at = int(np.ravel(dim)[0])
     rank = len(input.shape)
@@ -220,7 +225,9 @@ def expand_dims_node(xp, input, dim):
     return xp.expand_dims(input, at)
 
 
-def expand_dims(input: Any, axis: Any = None, name: str | None = None, dim: Any = None) -> Tensor:
+def expand_dims(
+    input: TensorLike, axis: TensorLike | None = None, name: str | None = None, dim: TensorLike | None = None
+) -> Tensor:
     """Put a dimension of size 1 in at `axis` (`dim` is an older name for it)."""
     axis = _either("axis", axis, "dim", dim)
     if axis is None:
@@ -228,7 +235,7 @@ def expand_dims(input: Any, axis: Any = None, name: str | None = None, dim: Any 
     return expand_dims_node(input, axis, name=name)
 
 
-def _either(name: str, value: Any, old_name: str, old_value: Any) -> Any:
+def _either(name: str, value: TensorLike | None, old_name: str, old_value: TensorLike | None) -> TensorLike | None:
     if old_value is not None and value is not None:
         raise ValueError(f"Cannot specify both '{old_name}' and '{name}'")
     return value if old_value is None else old_value
@@ -252,7 +259,7 @@ def _squeezed(node: Operation) -> list[Dims]:
 
 
 @op("Squeeze", "input: T -> output: T", reshapes=True, memory_bound=True, infer=_squeezed, gradient=_to_input_shape)
-def squeeze_node(xp, input, *, squeeze_dims: list[int] = []):  # noqa: B006
+def squeeze_node(xp: ArrayModule, input: Array, *, squeeze_dims: list[int] = []) -> Result:  # noqa: B006
     """The input without dimensions of size 1: those listed, or all."""
     rank = len(input.shape)
     axes = [axis % rank for axis in squeeze_dims] or [axis for axis in range(rank) if input.shape[axis] == 1]
@@ -264,7 +271,9 @@ def squeeze_node(xp, input, *, squeeze_dims: list[int] = []):  # noqa: B006
     return xp.reshape(input, tuple(each for axis, each in enumerate(input.shape) if axis not in axes))
 
 
-def squeeze(input: Any, axis: Any = None, name: str | None = None, squeeze_dims: Any = None) -> Tensor:
+def squeeze(
+    input: TensorLike, axis: TensorLike | None = None, name: str | None = None, squeeze_dims: TensorLike | None = None
+) -> Tensor:
     """Drop dimensions of size 1: those in `axis` (`squeeze_dims` is an older name for it), or all."""
     axis = _either("axis", axis, "squeeze_dims", squeeze_dims)
     axes = [] if axis is None else [axis] if np.isscalar(axis) else axis
@@ -291,14 +300,14 @@ def _transposed(node: Operation) -> list[Dims]:
     return [(None,) * rank if dims is None else tuple(dims[axis] for axis in axes)]
 
 
-def _transpose_gradient(node: Operation, grad: Any) -> list[Any]:
+def _transpose_gradient(node: Operation, grad: Tensor) -> Gradients:
     return [transpose_node(grad, invert_permutation(node.inputs[1])), None]
 
 
 @op("Transpose", "x: T, perm: Tperm -> y: T", memory_bound=True,
     infer=_transposed, static=("perm",), gradient=_transpose_gradient,
     types={"Tperm": INDEX}, defaults={"Tperm": dtypes.int32})  # fmt: skip
-def transpose_node(xp, x, perm):
+def transpose_node(xp: ArrayModule, x: Array, perm: Array) -> Result:
     """The input with dimension i of the output being dimension `perm[i]`."""
     axes = tuple(int(axis) % max(len(x.shape), 1) for axis in perm)
     missing = sorted(set(range(len(axes))) - set(axes))
@@ -314,7 +323,7 @@ def _conjugate_transpose_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 @op("ConjugateTranspose", "x: T, perm: Tperm -> y: T", infer=_transposed, static=("perm",), types={"Tperm": INDEX},
     defaults={"Tperm": dtypes.int32}, gradient=_conjugate_transpose_gradient)  # fmt: skip
-def conjugate_transpose(xp, x, perm):
+def conjugate_transpose(xp: ArrayModule, x: Array, perm: Array) -> Result:
     """The complex conjugate of the transposed input."""
     return xp.conj(xp.transpose(x, tuple(int(axis) for axis in perm)))
 
@@ -326,12 +335,12 @@ def conjugate_transpose(xp, x, perm):
     gradient=not_differentiable,
     shape_only=True,
 )
-def reversed_axes(xp, x):
+def reversed_axes(xp: ArrayModule, x: Array) -> Result:
     """The axes of the input, the last one first."""
     return np.arange(len(x.shape) - 1, -1, -1, dtype=np.int32)
 
 
-def transpose(a: Any, perm: Any = None, name: str = "transpose", conjugate: bool = False) -> Tensor:
+def transpose(a: TensorLike, perm: TensorLike | None = None, name: str = "transpose", conjugate: bool = False) -> Tensor:
     """Permute the dimensions of `a`; without `perm`, reverse them. `conjugate` also conjugates the elements."""
     tensor = convert_to_tensor(a, name="a")
     node = conjugate_transpose if conjugate and tensor.dtype.is_complex else transpose_node
@@ -345,7 +354,7 @@ def transpose(a: Any, perm: Any = None, name: str = "transpose", conjugate: bool
     return node(tensor, perm, name=name or "transpose")
 
 
-def matrix_transpose(a: Any, name: str = "matrix_transpose", conjugate: bool = False) -> Tensor:
+def matrix_transpose(a: TensorLike, name: str = "matrix_transpose", conjugate: bool = False) -> Tensor:
     """Swap the last two dimensions of `a`."""
     tensor = convert_to_tensor(a, name="a")
     count = rank_of(tensor)
@@ -362,7 +371,7 @@ def _swap_last_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 @op("MatrixTranspose", "x: T -> y: T", infer=lambda node: [None],
     gradient=_swap_last_gradient)  # fmt: skip
-def _swap_last(xp, x, *, conjugate: bool = False):
+def _swap_last(xp: ArrayModule, x: Array, *, conjugate: bool = False) -> Result:
     """The input of unknown rank with its last two dimensions swapped."""
     swapped = xp.swapaxes(x, -1, -2)
     return xp.conj(swapped) if conjugate else swapped
@@ -371,14 +380,14 @@ def _swap_last(xp, x, *, conjugate: bool = False):
 @op("InvertPermutation", "x: T -> y: T", infer=lambda node: [node.inputs[0].dims],
     gradient=not_differentiable, types={"T": INDEX},
     defaults={"T": dtypes.int32})  # fmt: skip
-def invert_permutation_node(xp, x):
+def invert_permutation_node(xp: ArrayModule, x: Array) -> Result:
     """The permutation y with `y[x[i]] = i`."""
     if xp is np:
         _check_permutation(x)
     return xp.argsort(x)
 
 
-def _check_permutation(x: Any) -> None:
+def _check_permutation(x: Array) -> None:
     seen = set()
     for each in x.tolist():
         if not 0 <= each < len(x):
@@ -388,7 +397,7 @@ def _check_permutation(x: Any) -> None:
         seen.add(each)
 
 
-def invert_permutation(x: Any, name: str | None = None) -> Tensor:
+def invert_permutation(x: TensorLike, name: str | None = None) -> Tensor:
     """The inverse of a permutation, which must hold each of 0 ... n-1 once."""
     return invert_permutation_node(x, name=name)
 
@@ -406,7 +415,7 @@ def _ensured(node: Operation) -> list[Dims]:
 
 
 @op("EnsureShape", "input: T -> output: T", infer=_ensured, gradient=lambda node, grad: [grad])
-def ensure_shape_node(xp, input, *, shape: Dims):
+def ensure_shape_node(xp: ArrayModule, input: Array, *, shape: Dims) -> Result:
     """The input, whose shape must fit."""
     if not dims_compatible(tuple(input.shape), shape):
         raise InvalidArgumentError(
@@ -417,6 +426,6 @@ def ensure_shape_node(xp, input, *, shape: Dims):
     return input
 
 
-def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Tensor:
+def ensure_shape(x: TensorLike, shape: DynamicShape, name: str | None = None) -> Tensor:
     """`x`, with the promise that its shape fits; InvalidArgumentError when a step finds that it does not."""
     return ensure_shape_node(x, shape=shape, name=name)

@@ -7,14 +7,16 @@ turns them into Python's own slices, so NumPy and JAX do the rest.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final, TypeAlias
 
 import numpy as np
 from jax import lax
 
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
+from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
 from weft.framework.constant_value import constant_dims, constant_value
+from weft.framework.dtypes import DType
 from weft.framework.op_builder import graph_of
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
@@ -28,9 +30,13 @@ from weft.ops.declaration import op, rank_of
 
 MASKS: Final = ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask")
 newaxis: Final = None
+# One entry of an index: a slice, an int (which a compiled step may have to work out), None for a new axis, or `...`.
+_Entry: TypeAlias = Array
+# A bound as a program writes it: a number, a Dimension or a scalar tensor.
+_Bound: TypeAlias = Array
 
 
-def plan(rank: int, begin: Any, end: Any, strides: Any, masks: Mapping[str, int], count: int) -> list[Any]:
+def plan(rank: int, begin: Array, end: Array, strides: Array, masks: Mapping[str, int], count: int) -> list[_Entry]:
     """The index per entry: a slice, an int, None for a new axis; `...` where an unknown bound makes it unknown.
 
     `count` is the length of the index vectors, each of which may be None when its values are not known. The result
@@ -46,7 +52,7 @@ def plan(rank: int, begin: Any, end: Any, strides: Any, masks: Mapping[str, int]
     left = rank - special.count(False)
     if left < 0:
         raise ValueError(f"Index out of range using input dim {rank}; input has only {rank} dims")
-    result: list[Any] = []
+    result: list[_Entry] = []
     seen_ellipsis = False
     for i in range(count):
         if flags["ellipsis_mask"][i]:
@@ -59,7 +65,7 @@ def plan(rank: int, begin: Any, end: Any, strides: Any, masks: Mapping[str, int]
     return result if seen_ellipsis else result + [slice(None)] * left
 
 
-def _entry(i: int, begin: Any, end: Any, strides: Any, flags: Mapping[str, list[bool]]) -> Any:
+def _entry(i: int, begin: Array, end: Array, strides: Array, flags: Mapping[str, list[bool]]) -> _Entry:
     stride = None if strides is None else int(strides[i])
     if stride == 0:
         raise ValueError(f"strides[{i}] must be non-zero")
@@ -67,7 +73,7 @@ def _entry(i: int, begin: Any, end: Any, strides: Any, flags: Mapping[str, list[
         if stride is not None and stride < 0:
             raise ValueError("only stride 1 allowed on non-range indexing.")
         return ... if begin is None else int(begin[i])
-    bounds: list[Any] = []
+    bounds: list[int | None] = []
     for values, mask in ((begin, "begin_mask"), (end, "end_mask")):
         if not flags[mask][i] and values is None:
             return slice(..., ..., ...)
@@ -75,7 +81,7 @@ def _entry(i: int, begin: Any, end: Any, strides: Any, flags: Mapping[str, list[
     return slice(..., ..., ...) if stride is None else slice(bounds[0], bounds[1], stride)
 
 
-def _sliced_shape(node: Operation, source: Dims, vectors: tuple[Any, ...]) -> Dims:
+def _sliced_shape(node: Operation, source: Dims, vectors: tuple[Tensor, ...]) -> Dims:
     count = known_rank(*vectors)
     if source is None or count is None:
         return None
@@ -105,13 +111,13 @@ def _masks_of(node: Operation) -> dict[str, int]:
     return {key: node.attrs[key] for key in MASKS}
 
 
-def _strided_gradient(node: Operation, grad: Any) -> list[Any]:
+def _strided_gradient(node: Operation, grad: Tensor) -> Gradients:
     source, begin, end, strides = node.inputs
     sizes = shape_internal(source, out_type=begin.dtype)
     return [strided_slice_grad(sizes, begin, end, strides, grad, **_masks_of(node)), None, None, None]
 
 
-def _index(shape: tuple[int, ...], begin: Any, end: Any, strides: Any, masks: Mapping[str, int]) -> tuple[Any, ...]:
+def _index(shape: tuple[int, ...], begin: Array, end: Array, strides: Array, masks: Mapping[str, int]) -> tuple[_Entry, ...]:
     try:
         entries = plan(len(shape), begin, end, strides, masks, len(strides))
     except ValueError as error:
@@ -141,7 +147,7 @@ def _moving(node: Operation) -> frozenset[str]:
     return frozenset(("begin", "end")) if fits else frozenset()
 
 
-def _moving_index(rank: int, begin: Any, strides: Any, masks: Mapping[str, int]) -> tuple[Any, ...]:
+def _moving_index(rank: int, begin: Array, strides: Array, masks: Mapping[str, int]) -> tuple[_Entry, ...]:
     """The index for vectors of which only the compiled step knows the values; see `_moving`."""
     singles = [
         i for i in range(len(strides))
@@ -175,9 +181,18 @@ def _strided_elements(node: Operation) -> Dims:
     gradient=_strided_gradient, static=("begin", "end", "strides"), dynamic=_moving,
     types={"Index": (dtypes.int16, *INDEX)})  # fmt: skip
 def strided_slice_node(
-    xp, input, begin, end, strides, *, begin_mask: int = 0, end_mask: int = 0, ellipsis_mask: int = 0,
-    new_axis_mask: int = 0, shrink_axis_mask: int = 0,
-):  # fmt: skip
+    xp: ArrayModule,
+    input: Array,
+    begin: Array,
+    end: Array,
+    strides: Array,
+    *,
+    begin_mask: int = 0,
+    end_mask: int = 0,
+    ellipsis_mask: int = 0,
+    new_axis_mask: int = 0,
+    shrink_axis_mask: int = 0,
+) -> Result:
     """The elements that the index vectors and masks select."""
     masks = dict(zip(MASKS, (begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask), strict=True))
     if xp is not np and not isinstance(begin, np.ndarray):
@@ -191,9 +206,19 @@ def strided_slice_node(
     types={"Index": INDEX}, gradient=lambda node, grad: [None, None, None, None,
                                  strided_slice_node(grad, *node.inputs[1:4], **_masks_of(node))])  # fmt: skip
 def strided_slice_grad(
-    xp, shape, begin, end, strides, dy, *, begin_mask: int = 0, end_mask: int = 0, ellipsis_mask: int = 0,
-    new_axis_mask: int = 0, shrink_axis_mask: int = 0,
-):  # fmt: skip
+    xp: ArrayModule,
+    shape: Array,
+    begin: Array,
+    end: Array,
+    strides: Array,
+    dy: Array,
+    *,
+    begin_mask: int = 0,
+    end_mask: int = 0,
+    ellipsis_mask: int = 0,
+    new_axis_mask: int = 0,
+    shrink_axis_mask: int = 0,
+) -> Result:
     """Zeros of `shape` with `dy` where the slice was taken."""
     masks = dict(zip(MASKS, (begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask), strict=True))
     sizes = tuple(np.asarray(shape).tolist())
@@ -209,7 +234,7 @@ def strided_slice_grad(
     return _spread(xp, sizes, [entry for entry in index if entry is not None], dy)
 
 
-def _spread(xp: Any, sizes: tuple[int, ...], index: list[Any], dy: Any) -> Any:
+def _spread(xp: ArrayModule, sizes: tuple[int, ...], index: list[_Entry], dy: Array) -> Array:
     # Padding with gaps instead of a scatter: XLA fuses it with what uses it.
     margins, flipped, kept = [], [], []
     for axis, (size, entry) in enumerate(zip(sizes, index, strict=True)):
@@ -236,16 +261,16 @@ def _grad_shape(node: Operation) -> Dims:
 
 
 def strided_slice(
-    input_: Any,
-    begin: Any,
-    end: Any,
-    strides: Any = None,
+    input_: TensorLike,
+    begin: TensorLike,
+    end: TensorLike,
+    strides: TensorLike | None = None,
     begin_mask: int = 0,
     end_mask: int = 0,
     ellipsis_mask: int = 0,
     new_axis_mask: int = 0,
     shrink_axis_mask: int = 0,
-    var: Any = None,
+    var: TensorLike | None = None,
     name: str | None = None,
 ) -> Tensor:
     """Take the elements from `begin` to `end` in steps of `strides`; the masks are bit sets over the dimensions.
@@ -266,7 +291,7 @@ _INDEX_ERROR: Final = (
 )
 
 
-def _check_index(index: Any) -> None:
+def _check_index(index: Array) -> None:
     if isinstance(index, int | np.integer | Dimension) and not isinstance(index, bool):
         return
     tensor = index if isinstance(index, Tensor) else getattr(index, "_as_graph_element", lambda: None)()
@@ -276,20 +301,20 @@ def _check_index(index: Any) -> None:
         raise TypeError(f"{_INDEX_ERROR}, got {index!r}")
 
 
-def _is_mask(spec: Any) -> bool:
+def _is_mask(spec: Array) -> bool:
     if isinstance(spec, Tensor):
         return spec.dtype.base_dtype is dtypes.bool
     return isinstance(spec, np.ndarray) and spec.dtype == np.bool_
 
 
-def slice_helper(tensor: Any, slice_spec: Any, var: Any = None) -> Tensor:
+def slice_helper(tensor: TensorLike, slice_spec: _Entry, var: TensorLike | None = None) -> Tensor:
     """`tensor[slice_spec]`: ints, slices, `...`, newaxis, with scalar integer tensors in them, or one boolean mask."""
     if isinstance(slice_spec, bool) or _is_mask(slice_spec):
         return boolean_mask(tensor, slice_spec)
     specs = slice_spec if isinstance(slice_spec, list | tuple) else (slice_spec,)
-    begin: list[Any] = []
-    end: list[Any] = []
-    strides: list[Any] = []
+    begin: list[_Bound] = []
+    end: list[_Bound] = []
+    strides: list[_Bound] = []
     masks = dict.fromkeys(MASKS, 0)
     for i, spec in enumerate(specs):
         bit = 1 << i
@@ -320,18 +345,18 @@ def slice_helper(tensor: Any, slice_spec: Any, var: Any = None) -> Tensor:
         return strided_slice_node(tensor, *vectors, **masks, name=scope)
 
 
-def _index_type(values: tuple[Any, ...]) -> Any:
+def _index_type(values: tuple[_Bound, ...]) -> DType:
     found = {each.dtype.base_dtype for each in values if isinstance(each, Tensor)}
     return dtypes.int64 if dtypes.int64 in found else dtypes.int32
 
 
-def _vector(values: list[Any], kind: Any) -> Tensor:
+def _vector(values: list[_Bound], kind: DType) -> Tensor:
     if not any(isinstance(value, Tensor) or hasattr(value, "_as_graph_element") for value in values):
         return convert_to_tensor(np.array([int(value) for value in values], kind.as_numpy_dtype), name="stack")
     return stack([_as_index(value, kind) if isinstance(value, Tensor) else value for value in values], name="stack")
 
 
-def _as_index(value: Tensor, kind: Any) -> Tensor:
+def _as_index(value: Tensor, kind: DType) -> Tensor:
     return value if value.dtype.base_dtype is kind else cast_index(value, kind)
 
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
-from weft.framework.aliases import Gradients
+from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
 from weft.framework.constant_value import constant_dims, constant_value
 from weft.framework.dtypes import DType
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import Dims, broadcast_dims
+from weft.framework.tensor_shape import Dims, TensorShape, broadcast_dims
 from weft.ops.array.constant import constant
 from weft.ops.array.padding import check_rank, known_rank
 from weft.ops.array.shape_ops import INDEX, brackets
@@ -43,7 +41,7 @@ def _tile_gradient(node: Operation, grad: Tensor) -> Gradients:
 @op("Tile", "input: T, multiples: Tmultiples -> output: T", infer=_tiled, static=("multiples",),
     types={"Tmultiples": INDEX}, defaults={"Tmultiples": dtypes.int32},
     gradient=_tile_gradient)  # fmt: skip
-def tile_node(xp, input, multiples):
+def tile_node(xp: ArrayModule, input: Array, multiples: Array) -> Result:
     """The input repeated `multiples[i]` times along dimension i."""
     times = np.ravel(multiples).tolist()
     if len(times) != len(input.shape):
@@ -60,13 +58,13 @@ def tile_node(xp, input, multiples):
 
 @op("TiledSum", "input: T, multiples: Tmultiples, like: T -> output: T", static=("multiples",), gradient=None,
     infer=lambda node: [node.inputs[2].dims], types={"Tmultiples": INDEX})  # fmt: skip
-def tile_grad(xp, input, multiples, like):
+def tile_grad(xp: ArrayModule, input: Array, multiples: Array, like: Array) -> Result:
     """The sum of the copies that Tile makes of `like`."""
     split = tuple(each for pair in zip(np.ravel(multiples).tolist(), like.shape, strict=True) for each in pair)
     return xp.sum(xp.reshape(input, split), axis=tuple(range(0, len(split), 2)), dtype=input.dtype)
 
 
-def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
+def tile(input: TensorLike, multiples: TensorLike, name: str | None = None) -> Tensor:
     """Repeat a tensor `multiples[i]` times along dimension i."""
     return tile_node(input, multiples, name=name)
 
@@ -87,7 +85,7 @@ def _broadcast_shape(node: Operation) -> list[Dims]:
 @op("BroadcastTo", "input: T, shape: Tidx -> output: T", infer=_broadcast_shape, static=("shape",),
     gradient=lambda node, grad: [sum_to_like(grad, node.inputs[0]), None], types={"Tidx": INDEX},
     defaults={"Tidx": dtypes.int32})  # fmt: skip
-def broadcast_to(xp, input, shape):
+def broadcast_to(xp: ArrayModule, input: Array, shape: Array) -> Result:
     """The input repeated along dimensions of size 1 and new leading ones."""
     wanted = tuple(int(size) for size in np.ravel(shape))
     try:
@@ -100,7 +98,7 @@ def broadcast_to(xp, input, shape):
 
 @op("BroadcastArgs", "s0: T, s1: T -> r0: T", gradient=None, types={"T": INDEX}, defaults={"T": dtypes.int32},
     infer=lambda node: [_longest(node)], static=("s0", "s1"))  # fmt: skip
-def broadcast_args(xp, s0, s1):
+def broadcast_args(xp: ArrayModule, s0: Array, s1: Array) -> Result:
     """The shape that two shapes broadcast to."""
     try:
         return np.array(np.broadcast_shapes(tuple(np.asarray(s0).tolist()), tuple(np.asarray(s1).tolist())), s0.dtype)
@@ -115,7 +113,7 @@ def _longest(node: Operation) -> Dims:
 
 @op("BroadcastGradientArgs", "s0: T, s1: T -> r0: T, r1: T", gradient=not_differentiable, types={"T": INDEX},
     defaults={"T": dtypes.int32}, infer=lambda node: [(None,), (None,)], static=("s0", "s1"))  # fmt: skip
-def broadcast_gradient_args(xp, s0, s1):
+def broadcast_gradient_args(xp: ArrayModule, s0: Array, s1: Array) -> tuple[Result, Result]:
     """The dimensions over which each of two broadcast tensors' gradients is summed."""
     count = max(len(s0), len(s1))
     first, second = ([1] * (count - len(s)) + np.asarray(s).tolist() for s in (s0, s1))
@@ -124,12 +122,12 @@ def broadcast_gradient_args(xp, s0, s1):
     return np.array(axes0, s0.dtype), np.array(axes1, s0.dtype)
 
 
-def broadcast_static_shape(shape_x: Any, shape_y: Any) -> Any:
+def broadcast_static_shape(shape_x: TensorShape, shape_y: TensorShape) -> TensorShape:
     """The TensorShape that two TensorShapes broadcast to; ValueError when they cannot."""
     return type(shape_x)(broadcast_dims(shape_x.sizes, shape_y.sizes))
 
 
-def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Tensor:
+def broadcast_dynamic_shape(shape_x: TensorLike, shape_y: TensorLike) -> Tensor:
     """The shape, as a tensor, that two shapes given as tensors broadcast to."""
     return broadcast_args(shape_x, shape_y)
 
@@ -154,12 +152,12 @@ def _reverse_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 @op("ReverseV2", "tensor: T, axis: Tidx -> output: T", infer=_reversed, static=("axis",), types={"Tidx": INDEX},
     gradient=_reverse_gradient)  # fmt: skip
-def reverse_node(xp, tensor, axis, *, Tidx: DType = dtypes.int32):
+def reverse_node(xp: ArrayModule, tensor: Array, axis: Array, *, Tidx: DType = dtypes.int32) -> Result:
     """The elements in opposite order along the dimensions in `axis`."""
     return xp.flip(tensor, tuple(np.ravel(axis).tolist()))
 
 
-def reverse(tensor: Any, axis: Any, name: str | None = None) -> Tensor:
+def reverse(tensor: TensorLike, axis: TensorLike, name: str | None = None) -> Tensor:
     """Reverse the order of the elements along the dimensions listed in `axis`."""
     return reverse_node(tensor, axis, name=name)
 
@@ -182,7 +180,7 @@ def _roll_gradient(node: Operation, grad: Tensor) -> Gradients:
 @op("Roll", "input: T, shift: Tshift, axis: Taxis -> output: T", infer=_rolled, static=("axis",),
     gradient=_roll_gradient,
     types={"Tshift": INDEX, "Taxis": INDEX})  # fmt: skip
-def roll_node(xp, input, shift, axis):
+def roll_node(xp: ArrayModule, input: Array, shift: Array, axis: Array) -> Result:
     """The elements moved on by `shift` along `axis`, around the end."""
     rank = len(input.shape)
     axes = np.ravel(axis).tolist()
@@ -195,13 +193,13 @@ def roll_node(xp, input, shift, axis):
     return input
 
 
-def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Tensor:
+def roll(input: TensorLike, shift: TensorLike, axis: TensorLike, name: str | None = None) -> Tensor:
     """Move the elements on by `shift` along `axis`; those that leave at the end come in at the start."""
     return roll_node(input, shift, axis, name=name)
 
 
 def required_space_to_batch_paddings(
-    input_shape: Any, block_shape: Any, base_paddings: Any = None, name: str | None = None
+    input_shape: TensorLike, block_shape: TensorLike, base_paddings: TensorLike | None = None, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
     """The paddings that make a shape divisible by a block shape, and the crops that undo them.
 

@@ -9,14 +9,17 @@ from __future__ import annotations
 
 import importlib
 import io
+from types import ModuleType
 from typing import Any, Final
 
 import numpy as np
 
 from weft.errors import InvalidArgumentError, UnimplementedError
 from weft.framework import dtypes
+from weft.framework.aliases import Array, DTypeLike, Result, TensorLike
 from weft.framework.dtypes import DType
-from weft.framework.operation import Operation
+from weft.framework.op_context import OpContext
+from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_shape import Dims
 from weft.ops.declaration import op
 
@@ -27,7 +30,7 @@ _MODES: Final = {1: "L", 2: "LA", 3: "RGB", 4: "RGBA"}
 _GREY: Final = np.array([9798, 19235, 3735])
 
 
-def _pillow(what: str) -> Any:
+def _pillow(what: str) -> ModuleType:
     """Pillow's Image module; loaded by its first use, since most programs have no images."""
     try:
         return importlib.import_module("PIL.Image")
@@ -99,7 +102,8 @@ def _as_channels(pixels: np.ndarray, channels: int) -> np.ndarray:
     if channels == 1:
         if colours.shape[2] == 1:
             return colours
-        return ((colours @ _GREY) >> 15).astype(pixels.dtype)[..., None]
+        grey: np.ndarray = ((colours @ _GREY) >> 15).astype(pixels.dtype)[..., None]
+        return grey
     if colours.shape[2] == 1:
         colours = np.repeat(colours, 3, axis=2)
     if channels == 3:
@@ -149,7 +153,7 @@ def _any_image_shape(node: Operation) -> list[Dims]:
 
 
 @op("DecodePng", "contents: string -> image: dtype", infer=_image_shape, gradient=None, types={"dtype": _PIXELS})
-def decode_png(ctx, contents, *, channels: int = 0, dtype: DType = dtypes.uint8):
+def decode_png(ctx: OpContext, contents: Array, *, channels: int = 0, dtype: DType = dtypes.uint8) -> Result:
     """[height, width, channels] pixels of a PNG, JPEG or BMP file, or of a GIF with one frame.
 
     `channels` is 1 for grey, 3 for RGB, 4 for RGBA, 0 for what the file has; `dtype` is uint8 or uint16.
@@ -158,8 +162,17 @@ def decode_png(ctx, contents, *, channels: int = 0, dtype: DType = dtypes.uint8)
 
 
 @op("DecodeJpeg", "contents: string -> image: uint8", infer=_image_shape, gradient=None)
-def decode_jpeg(ctx, contents, *, channels: int = 0, ratio: int = 1, fancy_upscaling: bool = True,
-                try_recover_truncated: bool = False, acceptable_fraction: float = 1.0, dct_method: str = ""):  # fmt: skip
+def decode_jpeg(
+    ctx: OpContext,
+    contents: Array,
+    *,
+    channels: int = 0,
+    ratio: int = 1,
+    fancy_upscaling: bool = True,
+    try_recover_truncated: bool = False,
+    acceptable_fraction: float = 1.0,
+    dct_method: str = "",
+) -> Result:
     """[height, width, channels] uint8 pixels of a JPEG, PNG or BMP file.
 
     `channels` is 1 for grey, 3 for RGB, 0 for what the file has; `ratio`, 1, 2, 4 or 8, makes the image so much smaller.
@@ -176,7 +189,7 @@ def decode_jpeg(ctx, contents, *, channels: int = 0, ratio: int = 1, fancy_upsca
 
 
 @op("DecodeBmp", "contents: string -> image: uint8", infer=_image_shape, gradient=None)
-def decode_bmp(ctx, contents, *, channels: int = 0):
+def decode_bmp(ctx: OpContext, contents: Array, *, channels: int = 0) -> Result:
     """[height, width, channels] uint8 pixels of a BMP file."""
     data = contents.item()
     if _format_of(data) != "BMP":
@@ -185,7 +198,7 @@ def decode_bmp(ctx, contents, *, channels: int = 0):
 
 
 @op("DecodeGif", "contents: string -> image: uint8", infer=_gif_shape, gradient=None)
-def decode_gif(ctx, contents):
+def decode_gif(ctx: OpContext, contents: Array) -> Result:
     """[frames, height, width, 3] uint8 pixels of a GIF file."""
     data = contents.item()
     return _frames(data) if _format_of(data) == "GIF" else _pixels(data, 3, False)[None]
@@ -193,7 +206,9 @@ def decode_gif(ctx, contents):
 
 @op("DecodeImage", "contents: string -> image: dtype", infer=_any_image_shape, gradient=None,
     types={"dtype": (*_PIXELS, dtypes.float32)})  # fmt: skip
-def decode_image_node(ctx, contents, *, channels: int = 0, dtype: DType = dtypes.uint8, expand_animations: bool = True):
+def decode_image_node(
+    ctx: OpContext, contents: Array, *, channels: int = 0, dtype: DType = dtypes.uint8, expand_animations: bool = True
+) -> Result:
     """Pixels of any file that the other ops decode: four dimensions for a GIF, three for the rest."""
     data = contents.item()
     if _format_of(data) == "GIF" and channels in (0, 3):
@@ -206,12 +221,12 @@ def decode_image_node(ctx, contents, *, channels: int = 0, dtype: DType = dtypes
 
 
 def decode_image(
-    contents: Any,
+    contents: TensorLike,
     channels: int | None = None,
-    dtype: Any = dtypes.uint8,
+    dtype: DTypeLike = dtypes.uint8,
     name: str | None = None,
     expand_animations: bool = True,
-) -> Any:
+) -> Tensor:
     """Decode a PNG, JPEG, BMP or GIF file.
 
     Args:
@@ -247,7 +262,7 @@ def _one_image(node: Operation) -> list[Dims]:
 
 @op("EncodePng", "image: T -> contents: string", infer=_at_least_an_image, gradient=None, types={"T": _PIXELS},
     defaults={"T": dtypes.uint8})  # fmt: skip
-def encode_png(ctx, image, *, compression: int = -1):
+def encode_png(ctx: OpContext, image: Array, *, compression: int = -1) -> Result:
     """Each [height, width, channels] image, uint8 or uint16 with 1 to 4 channels, as the bytes of a PNG file.
 
     `compression` is from 0, none, to 9; -1 for the default.
@@ -269,9 +284,20 @@ def encode_png(ctx, image, *, compression: int = -1):
 
 
 @op("EncodeJpeg", "image: uint8 -> contents: string", infer=_one_image, gradient=None)
-def encode_jpeg(ctx, image, *, format: str = "", quality: int = 95, progressive: bool = False, optimize_size: bool = False,
-                chroma_downsampling: bool = True, density_unit: str = "in", x_density: int = 300, y_density: int = 300,
-                xmp_metadata: str = ""):  # fmt: skip
+def encode_jpeg(
+    ctx: OpContext,
+    image: Array,
+    *,
+    format: str = "",
+    quality: int = 95,
+    progressive: bool = False,
+    optimize_size: bool = False,
+    chroma_downsampling: bool = True,
+    density_unit: str = "in",
+    x_density: int = 300,
+    y_density: int = 300,
+    xmp_metadata: str = "",
+) -> Result:
     """A [height, width, channels] uint8 image with 1 or 3 channels as the bytes of a JPEG file.
 
     `format` is 'grayscale' or 'rgb'; '' for what the channels say. `quality` is from 0 to 100.
@@ -312,7 +338,7 @@ def _three(node: Operation) -> list[Dims]:
 
 @op("ExtractJpegShape", "contents: string -> image_shape: output_type", infer=_three, gradient=None,
     types={"output_type": (dtypes.int32, dtypes.int64)})  # fmt: skip
-def extract_jpeg_shape(ctx, contents, *, output_type: DType = dtypes.int32):
+def extract_jpeg_shape(ctx: OpContext, contents: Array, *, output_type: DType = dtypes.int32) -> Result:
     """[height, width, channels] of a JPEG file, without decoding it."""
     data = contents.item()
     if _format_of(data) != "JPEG":

@@ -5,9 +5,10 @@ An image is [height, width, channels], a batch of them [batch, height, width, ch
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from weft.framework import dtypes
+from weft.framework.aliases import DTypeLike, TensorLike
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
@@ -19,7 +20,7 @@ from weft.ops.math.reduce_functions import reduce_mean, reduce_sum
 _GREY: Final = [0.2989, 0.5870, 0.1140]
 
 
-def _image(image: Any) -> tuple[Tensor, int]:
+def _image(image: TensorLike) -> tuple[Tensor, int]:
     """The tensor, and how many dimensions come before the height."""
     tensor = convert_to_tensor(image, name="image")
     rank = tensor.shape.ndims
@@ -32,28 +33,28 @@ def _image(image: Any) -> tuple[Tensor, int]:
     return tensor, rank - 3
 
 
-def flip_left_right(image: Any) -> Tensor:
+def flip_left_right(image: TensorLike) -> Tensor:
     """Mirror an image or a batch: left becomes right."""
     with get_default_graph().name_scope("flip_left_right"):
         tensor, before = _image(image)
         return reverse(tensor, [before + 1])
 
 
-def flip_up_down(image: Any) -> Tensor:
+def flip_up_down(image: TensorLike) -> Tensor:
     """Mirror an image or a batch: the top becomes the bottom."""
     with get_default_graph().name_scope("flip_up_down"):
         tensor, before = _image(image)
         return reverse(tensor, [before])
 
 
-def transpose_image(image: Any, name: str | None = None) -> Tensor:
+def transpose_image(image: TensorLike, name: str | None = None) -> Tensor:
     """Exchange height and width of an image or a batch."""
     with get_default_graph().name_scope(name or "transpose"):
         tensor, before = _image(image)
         return transpose(tensor, [*range(before), before + 1, before, before + 2])
 
 
-def rot90(image: Any, k: int = 1, name: str | None = None) -> Tensor:
+def rot90(image: TensorLike, k: int = 1, name: str | None = None) -> Tensor:
     """Turn an image or a batch counter-clockwise by `k` quarter turns."""
     with get_default_graph().name_scope(name or "rot90"):
         tensor, before = _image(image)
@@ -69,7 +70,7 @@ def rot90(image: Any, k: int = 1, name: str | None = None) -> Tensor:
                 return transpose(reverse(tensor, [before]), swapped)
 
 
-def convert_image_dtype(image: Any, dtype: Any, saturate: bool = False, name: str | None = None) -> Tensor:
+def convert_image_dtype(image: TensorLike, dtype: DTypeLike, saturate: bool = False, name: str | None = None) -> Tensor:
     """Convert pixels to another dtype and scale them: floats go from 0 to 1, integers to their largest value.
 
     Args:
@@ -87,16 +88,18 @@ def convert_image_dtype(image: Any, dtype: Any, saturate: bool = False, name: st
         if own.is_integer and wanted.is_integer:
             if own.max > wanted.max:
                 return to(tensor // ((own.max + 1) // (wanted.max + 1)), wanted)
-            return to(tensor, wanted) * ((wanted.max + 1) // (own.max + 1))
+            scale: int = (wanted.max + 1) // (own.max + 1)
+            return to(tensor, wanted) * scale
         if own.is_integer:
-            return cast(tensor, wanted) * (1.0 / own.max)
+            to_one: float = 1.0 / own.max
+            return cast(tensor, wanted) * to_one
         if wanted.is_integer:
             # Half a level more, so that 1.0 becomes the largest value.
             return to(tensor * (wanted.max + 0.5), wanted)
         return cast(tensor, wanted)
 
 
-def rgb_to_grayscale(images: Any, name: str | None = None) -> Tensor:
+def rgb_to_grayscale(images: TensorLike, name: str | None = None) -> Tensor:
     """The brightness of RGB pixels: [..., 3] to [..., 1], of the same dtype."""
     with get_default_graph().name_scope(name or "rgb_to_grayscale"):
         tensor = convert_to_tensor(images, name="images")
@@ -105,7 +108,7 @@ def rgb_to_grayscale(images: Any, name: str | None = None) -> Tensor:
         return convert_image_dtype(grey, tensor.dtype)
 
 
-def grayscale_to_rgb(images: Any, name: str | None = None) -> Tensor:
+def grayscale_to_rgb(images: TensorLike, name: str | None = None) -> Tensor:
     """Grey pixels as RGB: [..., 1] to [..., 3]."""
     with get_default_graph().name_scope(name or "grayscale_to_rgb"):
         tensor = convert_to_tensor(images, name="images")
@@ -115,7 +118,7 @@ def grayscale_to_rgb(images: Any, name: str | None = None) -> Tensor:
         return tile(tensor, [*[1] * (rank - 1), 3])
 
 
-def adjust_brightness(image: Any, delta: Any) -> Tensor:
+def adjust_brightness(image: TensorLike, delta: TensorLike) -> Tensor:
     """Add `delta`, of a scale from 0 to 1, to pixels of any dtype; integers saturate."""
     with get_default_graph().name_scope("adjust_brightness"):
         tensor = convert_to_tensor(image, name="image")
@@ -125,7 +128,7 @@ def adjust_brightness(image: Any, delta: Any) -> Tensor:
         return convert_image_dtype(brighter, tensor.dtype, saturate=True)
 
 
-def adjust_contrast(images: Any, contrast_factor: Any) -> Tensor:
+def adjust_contrast(images: TensorLike, contrast_factor: TensorLike) -> Tensor:
     """Scale the distance of each channel's pixels from their mean over the image."""
     with get_default_graph().name_scope("adjust_contrast"):
         tensor, before = _image(images)
@@ -134,7 +137,9 @@ def adjust_contrast(images: Any, contrast_factor: Any) -> Tensor:
         return convert_image_dtype((pixels - mean) * contrast_factor + mean, tensor.dtype, saturate=True)
 
 
-def crop_to_bounding_box(image: Any, offset_height: int, offset_width: int, target_height: int, target_width: int) -> Tensor:
+def crop_to_bounding_box(
+    image: TensorLike, offset_height: int, offset_width: int, target_height: int, target_width: int
+) -> Tensor:
     """The part of an image or a batch that begins at the offsets and has the target size.
 
     Raises:
@@ -157,7 +162,7 @@ def crop_to_bounding_box(image: Any, offset_height: int, offset_width: int, targ
     return tensor[(slice(None), rows, columns) if before else (rows, columns)]
 
 
-def central_crop(image: Any, central_fraction: float) -> Tensor:
+def central_crop(image: TensorLike, central_fraction: float) -> Tensor:
     """The middle of an image or a batch, of this fraction of its height and width, which must be known.
 
     Raises:

@@ -5,7 +5,8 @@ NumPy has most of these in one precision each, so that is what interprets them; 
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Literal, overload
 
 import jax
 import jax.numpy as jnp
@@ -13,6 +14,8 @@ import numpy as np
 
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
+from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
+from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import Dims, broadcast_dims, merge_dims
@@ -57,16 +60,16 @@ def _batch_shape(node: Operation) -> list[Dims]:
     return [None if dims is None else dims[:-2]] * len(node.outputs)
 
 
-def _wide(x: Any) -> Any:
+def _wide(x: Array) -> Array:
     """Narrow floats as float32, which LAPACK has."""
     return x.astype(np.float32) if x.dtype.itemsize < 4 else x
 
 
-def _adjoint(xp: Any, x: Any) -> Any:
+def _adjoint(xp: ArrayModule, x: Array) -> Array:
     return xp.conj(xp.swapaxes(x, -1, -2))
 
 
-def _or_invalid(function: Any, *arguments: Any) -> Any:
+def _or_invalid(function: Callable[..., Array], *arguments: Array) -> Array:
     """Call a function of NumPy; a matrix that it refuses is InvalidArgumentError."""
     try:
         return function(*arguments)
@@ -77,7 +80,7 @@ def _or_invalid(function: Any, *arguments: Any) -> Any:
 # Inverse and determinants.
 
 
-def _inverse_gradient(node: Operation, grad: Any) -> list[Any]:
+def _inverse_gradient(node: Operation, grad: Tensor) -> Gradients:
     inverse, adjoint = node.outputs[0], node.attrs["adjoint"]
     if adjoint:
         product = batch_mat_mul(inverse, batch_mat_mul(grad, inverse, adj_x=True), adj_y=False)
@@ -86,25 +89,25 @@ def _inverse_gradient(node: Operation, grad: Any) -> list[Any]:
 
 
 @op("MatrixInverse", "input: T -> output: T", infer=_square_shape, gradient=_inverse_gradient, types=_TYPES)
-def matrix_inverse(xp, input, *, adjoint: bool = False):
+def matrix_inverse(xp: ArrayModule, input: Array, *, adjoint: bool = False) -> Result:
     """The inverses of the matrices, or of their adjoints."""
     wide = _wide(input)
     return _or_invalid(xp.linalg.inv, _adjoint(xp, wide) if adjoint else wide)
 
 
-def _determinant_gradient(node: Operation, grad: Any) -> list[Any]:
+def _determinant_gradient(node: Operation, grad: Tensor) -> Gradients:
     transposed = matrix_inverse(node.inputs[0], adjoint=True)
     scale = mul(grad, conj(node.outputs[0]))
     return [mul(expand_dims(expand_dims(scale, -1), -1), transposed)]
 
 
 @op("MatrixDeterminant", "input: T -> output: T", infer=_batch_shape, gradient=_determinant_gradient, types=_TYPES)
-def matrix_determinant(xp, input):
+def matrix_determinant(xp: ArrayModule, input: Array) -> Result:
     """The determinants of the matrices."""
     return xp.linalg.det(_wide(input))
 
 
-def _log_determinant_gradient(node: Operation, grad_sign: Any, grad: Any) -> list[Any]:
+def _log_determinant_gradient(node: Operation, grad_sign: Tensor, grad: Tensor) -> Gradients:
     transposed = matrix_inverse(node.inputs[0], adjoint=True)
     if grad is None:
         return [None]
@@ -113,7 +116,7 @@ def _log_determinant_gradient(node: Operation, grad_sign: Any, grad: Any) -> lis
 
 @op("LogMatrixDeterminant", "input: T -> sign: T, log_abs_determinant: T", infer=_batch_shape,
     gradient=_log_determinant_gradient, types=_TYPES)  # fmt: skip
-def log_matrix_determinant(xp, input):
+def log_matrix_determinant(xp: ArrayModule, input: Array) -> tuple[Result, Result]:
     """The signs of the determinants and the logarithms of their absolute values."""
     sign, logarithm = xp.linalg.slogdet(_wide(input))
     return sign, logarithm
@@ -131,7 +134,7 @@ def _solution_shape(node: Operation) -> list[Dims]:
     return [None if batch is None else (*batch, matrix[-1] if rhs[-2] is None else rhs[-2], rhs[-1])]
 
 
-def _solve_gradient(node: Operation, grad: Any) -> list[Any]:
+def _solve_gradient(node: Operation, grad: Tensor) -> Gradients:
     matrix, adjoint = node.inputs[0], node.attrs["adjoint"]
     solution = node.outputs[0]
     of_rhs = matrix_solve(matrix, grad, adjoint=not adjoint)
@@ -140,7 +143,7 @@ def _solve_gradient(node: Operation, grad: Any) -> list[Any]:
 
 
 @op("MatrixSolve", "matrix: T, rhs: T -> output: T", infer=_solution_shape, gradient=_solve_gradient, types=_TYPES)
-def matrix_solve(xp, matrix, rhs, *, adjoint: bool = False):
+def matrix_solve(xp: ArrayModule, matrix: Array, rhs: Array, *, adjoint: bool = False) -> Result:
     """The solutions X of `matrix X = rhs`, or of the equations with the adjoints of the matrices."""
     wide = _wide(matrix)
     return _or_invalid(xp.linalg.solve, _adjoint(xp, wide) if adjoint else wide, _wide(rhs))
@@ -155,7 +158,7 @@ def _triangular_shape(node: Operation) -> list[Dims]:
     return [None if batch is None else (*batch, matrix[-1] if rhs[-2] is None else rhs[-2], rhs[-1])]
 
 
-def _triangular_gradient(node: Operation, grad: Any) -> list[Any]:
+def _triangular_gradient(node: Operation, grad: Tensor) -> Gradients:
     matrix, lower, adjoint = node.inputs[0], node.attrs["lower"], node.attrs["adjoint"]
     solution = node.outputs[0]
     of_rhs = matrix_triangular_solve_node(matrix, grad, lower=lower, adjoint=not adjoint)
@@ -167,14 +170,16 @@ def _triangular_gradient(node: Operation, grad: Any) -> list[Any]:
 
 @op("MatrixTriangularSolve", "matrix: T, rhs: T -> output: T", infer=_triangular_shape, gradient=_triangular_gradient,
     types={"T": (dtypes.bfloat16, *_REAL, *COMPLEX)})  # fmt: skip
-def matrix_triangular_solve_node(xp, matrix, rhs, *, lower: bool = True, adjoint: bool = False):
+def matrix_triangular_solve_node(
+    xp: ArrayModule, matrix: Array, rhs: Array, *, lower: bool = True, adjoint: bool = False
+) -> Result:
     """The solutions of `matrix X = rhs` for matrices of which only one triangle counts."""
     triangle = (xp.tril if lower else xp.triu)(_wide(matrix))
     return _or_invalid(xp.linalg.solve, _adjoint(xp, triangle) if adjoint else triangle, _wide(rhs))
 
 
 def matrix_triangular_solve(
-    matrix: Any, rhs: Any, lower: bool = True, adjoint: bool = False, name: str | None = None
+    matrix: TensorLike, rhs: TensorLike, lower: bool = True, adjoint: bool = False, name: str | None = None
 ) -> Tensor:
     """The solutions of `matrix X = rhs` for matrices of which only one triangle counts."""
     return matrix_triangular_solve_node(matrix, rhs, lower=lower, adjoint=adjoint, name=name)
@@ -183,7 +188,7 @@ def matrix_triangular_solve(
 # Cholesky.
 
 
-def _cholesky_gradient(node: Operation, grad: Any) -> list[Any]:
+def _cholesky_gradient(node: Operation, grad: Tensor) -> Gradients:
     # Murray, "Differentiation of the Cholesky decomposition" (2016), section 4.
     factor = node.outputs[0]
     inverse = matrix_triangular_solve_node(factor, eye_like(factor))
@@ -193,24 +198,24 @@ def _cholesky_gradient(node: Operation, grad: Any) -> list[Any]:
     return [mul(_plus_adjoint(of_input), 0.5)]
 
 
-def _plus_adjoint(tensor: Any) -> Any:
+def _plus_adjoint(tensor: Tensor) -> Tensor:
     return add(tensor, conj(matrix_transpose(tensor)))
 
 
 @op("HalfDiagonal", "x: T -> y: T", infer=_square_shape, gradient=not_differentiable)
-def half_diagonal(xp, x):
+def half_diagonal(xp: ArrayModule, x: Array) -> Result:
     """Ones in the shape of the matrices, with 0.5 on the diagonals."""
     return xp.broadcast_to(np.where(np.eye(x.shape[-1]) > 0, 0.5, 1.0).astype(x.dtype), x.shape)
 
 
 @op("EyeLike", "x: T -> y: T", infer=_square_shape, gradient=not_differentiable)
-def eye_like(xp, x):
+def eye_like(xp: ArrayModule, x: Array) -> Result:
     """Unit matrices in the shape of the input."""
     return xp.broadcast_to(np.eye(x.shape[-1], dtype=x.dtype), x.shape)
 
 
 @op("Cholesky", "input: T -> output: T", infer=_square_shape, gradient=_cholesky_gradient, types=_TYPES)
-def cholesky(xp, input):
+def cholesky(xp: ArrayModule, input: Array) -> Result:
     """The lower triangles L with `L L* = input`, for positive definite matrices, of which the lower triangle is read."""
     wide = _wide(input)
     lower = xp.tril(wide)
@@ -222,7 +227,7 @@ def cholesky(xp, input):
         raise InvalidArgumentError(None, None, message) from error
 
 
-def cholesky_solve(chol: Any, rhs: Any, name: str | None = None) -> Tensor:
+def cholesky_solve(chol: TensorLike, rhs: TensorLike, name: str | None = None) -> Tensor:
     """The solutions of `A X = rhs` from the Cholesky factors of A."""
     with input_scope(name, "cholesky_solve", (chol, rhs)):
         first = matrix_triangular_solve_node(chol, rhs, lower=True, adjoint=False)
@@ -244,12 +249,12 @@ def _qr_shapes(node: Operation) -> list[Dims]:
 
 
 @op("Qr", "input: T -> q: T, r: T", infer=_qr_shapes, gradient=vjp, types=_TYPES)
-def qr_node(xp, input, *, full_matrices: bool = False):
+def qr_node(xp: ArrayModule, input: Array, *, full_matrices: bool = False) -> tuple[Result, Result]:
     """Unitary q and upper triangular r with `q r = input`."""
     return tuple(xp.linalg.qr(_wide(input), mode="complete" if full_matrices else "reduced"))
 
 
-def qr(input: Any, full_matrices: bool = False, name: str | None = None) -> Any:
+def qr(input: TensorLike, full_matrices: bool = False, name: str | None = None) -> tuple[Tensor, Tensor]:
     """Unitary q and upper triangular r with `q r = input`."""
     return qr_node(input, full_matrices=full_matrices, name=name)
 
@@ -268,7 +273,9 @@ def _svd_shapes(node: Operation) -> list[Dims]:
 
 
 @op("Svd", "input: T -> s: T, u: T, v: T", infer=_svd_shapes, gradient=vjp, types=_TYPES)
-def svd_node(xp, input, *, compute_uv: bool = True, full_matrices: bool = False):
+def svd_node(
+    xp: ArrayModule, input: Array, *, compute_uv: bool = True, full_matrices: bool = False
+) -> tuple[Result, Result, Result]:
     """The singular values, largest first, and the singular vectors as columns."""
     wide = _wide(input)
     if not compute_uv:
@@ -278,7 +285,15 @@ def svd_node(xp, input, *, compute_uv: bool = True, full_matrices: bool = False)
     return s.astype(wide.dtype), u, _adjoint(xp, adjoint)
 
 
-def svd(tensor: Any, full_matrices: bool = False, compute_uv: bool = True, name: str | None = None) -> Any:
+@overload
+def svd(
+    tensor: TensorLike, full_matrices: bool = False, compute_uv: Literal[True] = True, name: str | None = None
+) -> tuple[Tensor, Tensor, Tensor]: ...
+@overload
+def svd(tensor: TensorLike, full_matrices: bool = False, *, compute_uv: Literal[False], name: str | None = None) -> Tensor: ...
+def svd(
+    tensor: TensorLike, full_matrices: bool = False, compute_uv: bool = True, name: str | None = None
+) -> Tensor | tuple[Tensor, Tensor, Tensor]:
     """The singular values `s` of the matrices, and unless `compute_uv` is False, `(s, u, v)`."""
     s, u, v = svd_node(tensor, compute_uv=compute_uv, full_matrices=full_matrices, name=name)
     s = real(s)
@@ -293,7 +308,7 @@ def _eigen_shapes(node: Operation) -> list[Dims]:
 
 
 @op("SelfAdjointEigV2", "input: T -> e: T, v: T", infer=_eigen_shapes, gradient=vjp, types=_TYPES)
-def self_adjoint_eig_node(xp, input, *, compute_v: bool = True):
+def self_adjoint_eig_node(xp: ArrayModule, input: Array, *, compute_v: bool = True) -> tuple[Result, Result]:
     """The eigenvalues, least first, and eigenvectors, as columns, of self-adjoint matrices; the lower triangle is read."""
     wide = _wide(input)
     if not compute_v:
@@ -302,12 +317,12 @@ def self_adjoint_eig_node(xp, input, *, compute_v: bool = True):
     return values.astype(wide.dtype), vectors
 
 
-def self_adjoint_eig(tensor: Any, name: str | None = None) -> Any:
+def self_adjoint_eig(tensor: TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
     """The eigenvalues and eigenvectors of self-adjoint matrices."""
     return self_adjoint_eig_node(tensor, compute_v=True, name=name)
 
 
-def self_adjoint_eigvals(tensor: Any, name: str | None = None) -> Tensor:
+def self_adjoint_eigvals(tensor: TensorLike, name: str | None = None) -> Tensor:
     """The eigenvalues of self-adjoint matrices."""
     return self_adjoint_eig_node(tensor, compute_v=False, name=name)[0]
 
@@ -316,13 +331,13 @@ def self_adjoint_eigvals(tensor: Any, name: str | None = None) -> Tensor:
 
 
 @op("MatrixExponential", "input: T -> output: T", infer=_square_shape, gradient=vjp, types=_TYPES, compiled_only=True)
-def matrix_exponential(xp, input):
+def matrix_exponential(xp: ArrayModule, input: Array) -> Result:
     """The exponentials of the matrices."""
     return jax.scipy.linalg.expm(jnp.asarray(_wide(input)))
 
 
 @op("MatrixSquareRoot", "input: T -> output: T", infer=_square_shape, gradient=None, types=_TYPES)
-def matrix_square_root(ctx, input):
+def matrix_square_root(ctx: OpContext, input: Array) -> Result:
     """The matrices whose squares are the input; complex eigenvalues of real matrices are an error."""
     wide = _wide(input).astype(np.complex128)
     values, vectors = np.linalg.eig(wide)
@@ -331,20 +346,22 @@ def matrix_square_root(ctx, input):
 
 
 @op("MatrixLogarithm", "input: T -> output: T", infer=_square_shape, gradient=None, types={"T": COMPLEX})
-def matrix_logarithm(ctx, input):
+def matrix_logarithm(ctx: OpContext, input: Array) -> Result:
     """The matrices whose exponentials are the input, which must have a full set of eigenvectors."""
     values, vectors = np.linalg.eig(input.astype(np.complex128))
     return _or_invalid(lambda: (vectors * np.log(values)[..., None, :]) @ np.linalg.inv(vectors))
 
 
-def logdet(matrix: Any, name: str | None = None) -> Tensor:
+def logdet(matrix: TensorLike, name: str | None = None) -> Tensor:
     """The logarithms of the determinants of positive definite matrices."""
     with input_scope(name, "logdet", (matrix,)):
         diagonal = real(matrix_diag_part_node(cholesky(matrix), name="diag_part"))
         return mul(reduce_sum(log(diagonal), [-1]), 2.0)
 
 
-def matrix_solve_ls(matrix: Any, rhs: Any, l2_regularizer: Any = 0.0, fast: bool = True, name: str | None = None) -> Tensor:
+def matrix_solve_ls(
+    matrix: TensorLike, rhs: TensorLike, l2_regularizer: TensorLike = 0.0, fast: bool = True, name: str | None = None
+) -> Tensor:
     """The least squares solutions of `matrix X = rhs`, with squares of X weighed by `l2_regularizer`.
 
     `fast` solves the normal equations by Cholesky; else a complete decomposition is used, which also takes matrices of
@@ -354,9 +371,10 @@ def matrix_solve_ls(matrix: Any, rhs: Any, l2_regularizer: Any = 0.0, fast: bool
         matrix = convert_to_tensor(matrix, name="matrix")
         rhs = convert_to_tensor(rhs, matrix.dtype.base_dtype, name="rhs")
         dims = matrix.dims
-        if not fast or dims is None or None in dims[-2:]:
+        rows, columns = (None, None) if dims is None else dims[-2:]
+        if not fast or rows is None or columns is None:
             return matrix_solve_ls_node(matrix, rhs, l2_regularizer, fast=fast)
-        is_tall = dims[-2] >= dims[-1]
+        is_tall = rows >= columns
         gram = matmul(matrix, matrix, adjoint_a=is_tall, adjoint_b=not is_tall)
         if not isinstance(l2_regularizer, int | float) or l2_regularizer:
             gram = add(gram, mul(eye_like(gram), l2_regularizer))
@@ -375,7 +393,7 @@ def _least_squares_shape(node: Operation) -> list[Dims]:
     return [None if batch is None else (*batch, matrix[-1], rhs[-1])]
 
 
-def _least_squares_gradient(node: Operation, grad: Any) -> list[Any]:
+def _least_squares_gradient(node: Operation, grad: Tensor) -> Gradients:
     if not node.attrs["fast"]:
         raise ValueError("Gradient not defined for fast=False")
     return vjp(node, grad)
@@ -383,7 +401,7 @@ def _least_squares_gradient(node: Operation, grad: Any) -> list[Any]:
 
 @op("MatrixSolveLs", "matrix: T, rhs: T, l2_regularizer: float64 -> output: T", infer=_least_squares_shape,
     gradient=_least_squares_gradient, types=_TYPES)  # fmt: skip
-def matrix_solve_ls_node(xp, matrix, rhs, l2_regularizer, *, fast: bool = True):
+def matrix_solve_ls_node(xp: ArrayModule, matrix: Array, rhs: Array, l2_regularizer: Array, *, fast: bool = True) -> Result:
     """The least squares solutions of least norm, with squares of the solution weighed by the regularizer."""
     wide = _wide(matrix)
     u, s, adjoint = xp.linalg.svd(wide, full_matrices=False)

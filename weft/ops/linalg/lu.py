@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from weft.framework import dtypes
+from weft.framework.aliases import Array, ArrayModule, DTypeLike, Result, TensorLike
 from weft.framework.dtypes import DType
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
@@ -51,14 +52,14 @@ def _lu_shapes(node: Operation) -> list[Dims]:
 
 @op("Lu", "input: T -> lu: T, p: output_idx_type", infer=_lu_shapes, gradient=vjp, compiled_only=True,
     types={"T": (dtypes.float64, dtypes.float32, dtypes.float16, *COMPLEX), "output_idx_type": INDEX})  # fmt: skip
-def lu_node(xp, input, *, output_idx_type: DType = dtypes.int32):
+def lu_node(xp: ArrayModule, input: Array, *, output_idx_type: DType = dtypes.int32) -> tuple[Result, Result]:
     """The triangles of the matrices with permuted rows, and the permutations."""
     wide = jnp.asarray(input, jnp.float32 if input.dtype.itemsize < 4 else input.dtype)
     triangles, _, permutation = jax.lax.linalg.lu(wide)
     return triangles, permutation
 
 
-def lu(input: Any, output_idx_type: Any = dtypes.int32, name: str | None = None) -> Lu:
+def lu(input: TensorLike, output_idx_type: DTypeLike = dtypes.int32, name: str | None = None) -> Lu:
     """Decompose matrices `[..., m, m]`: their rows, in the order of `p`, are the product of a lower and an upper triangle.
 
     Returns:
@@ -72,12 +73,14 @@ def _permuted(x: Tensor, order: Tensor) -> Tensor:
     return gather(x, order, batch_dims=(rank_of(order) or 1) - 1, axis=(rank_of(order) or 1) - 1)
 
 
-def _unit_lower(triangles: Tensor) -> Any:
+def _unit_lower(triangles: Tensor) -> Tensor:
     below = matrix_band_part(triangles, -1, 0)
     return matrix_set_diag_node(below, ones_like(triangles[..., 0]))
 
 
-def lu_solve(lower_upper: Any, perm: Any, rhs: Any, validate_args: bool = False, name: str | None = None) -> Tensor:
+def lu_solve(
+    lower_upper: TensorLike, perm: TensorLike, rhs: TensorLike, validate_args: bool = False, name: str | None = None
+) -> Tensor:
     """The solutions X of `A X = rhs`, given the decomposition of A.
 
     Args:
@@ -94,7 +97,9 @@ def lu_solve(lower_upper: Any, perm: Any, rhs: Any, validate_args: bool = False,
         return matrix_triangular_solve(triangles, first, lower=False)
 
 
-def lu_matrix_inverse(lower_upper: Any, perm: Any, validate_args: bool = False, name: str | None = None) -> Tensor:
+def lu_matrix_inverse(
+    lower_upper: TensorLike, perm: TensorLike, validate_args: bool = False, name: str | None = None
+) -> Tensor:
     """The inverses of the matrices that `lu` decomposed; arguments as of `lu_solve`."""
     with input_scope(name, "lu_matrix_inverse", (lower_upper, perm)):
         triangles = convert_to_tensor(lower_upper, name="lower_upper")
@@ -102,7 +107,7 @@ def lu_matrix_inverse(lower_upper: Any, perm: Any, validate_args: bool = False, 
         return lu_solve(triangles, perm, identity)
 
 
-def lu_reconstruct(lower_upper: Any, perm: Any, validate_args: bool = False, name: str | None = None) -> Tensor:
+def lu_reconstruct(lower_upper: TensorLike, perm: TensorLike, validate_args: bool = False, name: str | None = None) -> Tensor:
     """The matrices that `lu` decomposed; arguments as of `lu_solve`."""
     with input_scope(name, "lu_reconstruct", (lower_upper, perm)):
         triangles = convert_to_tensor(lower_upper, name="lower_upper")
@@ -118,14 +123,14 @@ def _precision(dtype: DType) -> float:
     return float(np.finfo(dtype.as_numpy_dtype).eps)
 
 
-def _larger_size(tensor: Tensor, kind: DType) -> Any:
+def _larger_size(tensor: Tensor, kind: DType) -> Tensor | float:
     rows, columns = (None, None) if tensor.dims is None else tensor.dims[-2:]
     if rows is not None and columns is not None:
         return float(max(rows, columns))
     return cast(reduce_max(shape_internal(tensor)[-2:]), kind)
 
 
-def matrix_rank(a: Any, tol: Any = None, validate_args: bool = False, name: str | None = None) -> Tensor:
+def matrix_rank(a: TensorLike, tol: TensorLike | None = None, validate_args: bool = False, name: str | None = None) -> Tensor:
     """How many singular values of each matrix are greater than `tol`.
 
     Args:
@@ -136,14 +141,14 @@ def matrix_rank(a: Any, tol: Any = None, validate_args: bool = False, name: str 
     """
     with input_scope(name, "matrix_rank", (a, tol)):
         tensor = _of_floats(a)
-        values: Any = svd(tensor, compute_uv=False)
+        values = svd(tensor, compute_uv=False)
         if tol is None:
             kind = values.dtype.base_dtype
             tol = reduce_max(values, -1, keepdims=True) * _larger_size(tensor, kind) * _precision(kind)
         return reduce_sum(cast(greater(values, tol), dtypes.int32), -1)
 
 
-def _of_floats(a: Any) -> Tensor:
+def _of_floats(a: TensorLike) -> Tensor:
     tensor = convert_to_tensor(a, name="a")
     if not (tensor.dtype.is_floating or tensor.dtype.is_complex):
         raise TypeError(f"Input `a` must have `float`-like `dtype` (saw {tensor.dtype.name}).")
@@ -153,7 +158,7 @@ def _of_floats(a: Any) -> Tensor:
     return tensor
 
 
-def pinv(a: Any, rcond: Any = None, validate_args: bool = False, name: str | None = None) -> Tensor:
+def pinv(a: TensorLike, rcond: TensorLike | None = None, validate_args: bool = False, name: str | None = None) -> Tensor:
     """The Moore-Penrose pseudo-inverses of matrices.
 
     Args:
@@ -176,9 +181,11 @@ def pinv(a: Any, rcond: Any = None, validate_args: bool = False, name: str | Non
         return matmul(scaled, u, adjoint_b=True)
 
 
-def normalize(tensor: Any, ord: Any = "euclidean", axis: Any = None, name: str | None = None) -> tuple[Tensor, Tensor]:
+def normalize(
+    tensor: TensorLike, ord: TensorLike = "euclidean", axis: TensorLike | None = None, name: str | None = None
+) -> tuple[Tensor, Tensor]:
     """`tensor` divided by its norm along `axis`, and that norm, whose dimensions stay as ones; `ord` as of `norm`."""
     with input_scope(name, "normalize", (tensor,)):
-        values: Any = convert_to_tensor(tensor)
+        values = convert_to_tensor(tensor)
         length = norm(values, ord, axis, keepdims=True)
         return values / cast(length, values.dtype), length

@@ -6,11 +6,12 @@ main diagonal, then for those below: 'RIGHT_LEFT' (the default), 'LEFT_RIGHT', '
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from weft.errors import InvalidArgumentError
+from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
 from weft.framework.constant_value import constant_value
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_shape import Dims
@@ -24,7 +25,7 @@ _ALIGNMENTS: Final = ("RIGHT_LEFT", "LEFT_RIGHT", "LEFT_LEFT", "RIGHT_RIGHT")
 class _Band:
     """Where the elements of packed diagonals `lower` to `upper` of a `[rows, columns]` matrix lie."""
 
-    def __init__(self, k: Any, rows: int, columns: int, align: str) -> None:
+    def __init__(self, k: Array, rows: int, columns: int, align: str) -> None:
         if align not in _ALIGNMENTS:
             raise ValueError(f"align must be one of {', '.join(_ALIGNMENTS)}; it is {align!r}")
         self.lower, self.upper = band_of(k)
@@ -39,7 +40,7 @@ class _Band:
         self._numbers, self._lengths = numbers, lengths
         self._begins = np.where(is_right, self.longest - lengths, 0)
 
-    def in_matrix(self) -> tuple[Any, Any, Any]:
+    def in_matrix(self) -> tuple[Array, Array, Array]:
         """For each place of the matrix whether it is in the band, and the row and column of the packed form that it is at."""
         i, j = np.indices((self.rows, self.columns))
         number = j - i
@@ -48,7 +49,7 @@ class _Band:
         column = np.where(inside, j - np.maximum(number, 0) + self._begins[row], 0)
         return inside, row, column
 
-    def in_packed(self) -> tuple[Any, Any, Any]:
+    def in_packed(self) -> tuple[Array, Array, Array]:
         """For each place of the packed form whether it holds an element, and that element's row and column in the matrix."""
         at = np.arange(self.longest)[None, :] - self._begins[:, None]
         inside = (at >= 0) & (at < self._lengths[:, None])
@@ -56,7 +57,7 @@ class _Band:
         return inside, at - np.minimum(self._numbers, 0)[:, None], at + np.maximum(self._numbers, 0)[:, None]
 
 
-def band_of(k: Any) -> tuple[int, int]:
+def band_of(k: Array) -> tuple[int, int]:
     """The lowest and the highest diagonal that `k`, a number or a pair, names; ValueError when they are in the wrong order."""
     numbers = [int(number) for number in np.ravel(k)]
     lower, upper = numbers[0], numbers[-1]
@@ -65,7 +66,7 @@ def band_of(k: Any) -> tuple[int, int]:
     return lower, upper
 
 
-def _sizes(longest: int, k: Any, rows: int, columns: int) -> tuple[int, int]:
+def _sizes(longest: int, k: Array, rows: int, columns: int) -> tuple[int, int]:
     """The shape of the matrices that diagonals belong to, where a number is -1 the least one."""
     lower, upper = band_of(k)
     least_rows, least_columns = longest - min(upper, 0), longest + max(lower, 0)
@@ -81,7 +82,7 @@ def _sizes(longest: int, k: Any, rows: int, columns: int) -> tuple[int, int]:
     return rows, columns
 
 
-def _constants(node: Operation, *positions: int) -> list[Any] | None:
+def _constants(node: Operation, *positions: int) -> list[Array] | None:
     values = [constant_value(node.inputs[position]) for position in positions]
     return None if any(value is None for value in values) else values
 
@@ -98,14 +99,23 @@ def _matrix_shape(node: Operation) -> list[Dims]:
     return [(*batch, *_sizes(dims[-1], k, int(rows), int(columns)))]
 
 
-def _matrix_gradient(node: Operation, grad: Any) -> list[Any]:
+def _matrix_gradient(node: Operation, grad: Tensor) -> Gradients:
     zero = zeros_like(node.inputs[4])
     return [matrix_diag_part_v3(grad, node.inputs[1], zero, align=node.attrs["align"]), None, None, None, None]
 
 
 @op("MatrixDiagV3", "diagonal: T, k: int32, num_rows: int32, num_cols: int32, padding_value: T -> output: T",
     infer=_matrix_shape, gradient=_matrix_gradient, static=("k", "num_rows", "num_cols"))  # fmt: skip
-def matrix_diag_v3(xp, diagonal, k, num_rows, num_cols, padding_value, *, align: str = "RIGHT_LEFT"):
+def matrix_diag_v3(
+    xp: ArrayModule,
+    diagonal: Array,
+    k: Array,
+    num_rows: Array,
+    num_cols: Array,
+    padding_value: Array,
+    *,
+    align: str = "RIGHT_LEFT",
+) -> Result:
     """Matrices of packed diagonals, with the padding value elsewhere."""
     lower, upper = band_of(k)
     packed = diagonal[..., None, :] if lower == upper else diagonal
@@ -126,13 +136,13 @@ def _packed_shape(node: Operation) -> list[Dims]:
     return [(*dims[:-2], longest) if lower == upper else (*dims[:-2], upper - lower + 1, longest)]
 
 
-def _packed_gradient(node: Operation, grad: Any) -> list[Any]:
+def _packed_gradient(node: Operation, grad: Tensor) -> Gradients:
     return [matrix_set_diag_v3(zeros_like(node.inputs[0]), grad, node.inputs[1], align=node.attrs["align"]), None, None]
 
 
 @op("MatrixDiagPartV3", "input: T, k: int32, padding_value: T -> diagonal: T", infer=_packed_shape,
     gradient=_packed_gradient, static=("k",))  # fmt: skip
-def matrix_diag_part_v3(xp, input, k, padding_value, *, align: str = "RIGHT_LEFT"):
+def matrix_diag_part_v3(xp: ArrayModule, input: Array, k: Array, padding_value: Array, *, align: str = "RIGHT_LEFT") -> Result:
     """The diagonals of a band, packed."""
     rows, columns = input.shape[-2:]
     band = _Band(k, rows, columns, align)
@@ -141,7 +151,7 @@ def matrix_diag_part_v3(xp, input, k, padding_value, *, align: str = "RIGHT_LEFT
     return packed[..., 0, :] if band.lower == band.upper else packed
 
 
-def _set_gradient(node: Operation, grad: Any) -> list[Any]:
+def _set_gradient(node: Operation, grad: Tensor) -> Gradients:
     diagonal, k = node.inputs[1:]
     align = node.attrs["align"]
     zero = np.zeros((), grad.dtype.as_numpy_dtype)
@@ -154,7 +164,7 @@ def _set_gradient(node: Operation, grad: Any) -> list[Any]:
 
 @op("MatrixSetDiagV3", "input: T, diagonal: T, k: int32 -> output: T", infer=lambda node: [node.inputs[0].dims],
     gradient=_set_gradient, static=("k",))  # fmt: skip
-def matrix_set_diag_v3(xp, input, diagonal, k, *, align: str = "RIGHT_LEFT"):
+def matrix_set_diag_v3(xp: ArrayModule, input: Array, diagonal: Array, k: Array, *, align: str = "RIGHT_LEFT") -> Result:
     """The matrices with other diagonals in a band."""
     rows, columns = input.shape[-2:]
     band = _Band(k, rows, columns, align)
@@ -169,17 +179,17 @@ def matrix_set_diag_v3(xp, input, diagonal, k, *, align: str = "RIGHT_LEFT"):
 # The functions of the API.
 
 
-def _is_main(k: Any) -> bool:
+def _is_main(k: Array) -> bool:
     return not isinstance(k, Tensor) and not np.any(k)
 
 
 def matrix_diag(
-    diagonal: Any,
+    diagonal: TensorLike,
     name: str = "diag",
-    k: Any = 0,
-    num_rows: Any = -1,
-    num_cols: Any = -1,
-    padding_value: Any = 0,
+    k: TensorLike = 0,
+    num_rows: TensorLike = -1,
+    num_cols: TensorLike = -1,
+    padding_value: TensorLike = 0,
     align: str = "RIGHT_LEFT",
 ) -> Tensor:
     """Matrices made of diagonals.
@@ -198,7 +208,7 @@ def matrix_diag(
 
 
 def matrix_diag_part(
-    input: Any, name: str = "diag_part", k: Any = 0, padding_value: Any = 0, align: str = "RIGHT_LEFT"
+    input: TensorLike, name: str = "diag_part", k: TensorLike = 0, padding_value: TensorLike = 0, align: str = "RIGHT_LEFT"
 ) -> Tensor:
     """The diagonals `k` of the matrices, `[..., n]`, or packed `[..., diagonals, n]`; arguments as of `matrix_diag`."""
     if _is_main(k):
@@ -206,7 +216,9 @@ def matrix_diag_part(
     return matrix_diag_part_v3(input, k, padding_value, align=align, name=name)
 
 
-def matrix_set_diag(input: Any, diagonal: Any, name: str = "set_diag", k: Any = 0, align: str = "RIGHT_LEFT") -> Tensor:
+def matrix_set_diag(
+    input: TensorLike, diagonal: TensorLike, name: str = "set_diag", k: TensorLike = 0, align: str = "RIGHT_LEFT"
+) -> Tensor:
     """The matrices with other diagonals `k`; arguments as of `matrix_diag`."""
     if _is_main(k):
         return matrix_set_diag_node(input, diagonal, name=name)

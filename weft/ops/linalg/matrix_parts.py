@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
-from weft.framework.aliases import Gradients
+from weft.framework.aliases import Array, ArrayModule, DTypeLike, Gradients, Result, TensorLike
 from weft.framework.constant_value import constant_value
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
@@ -41,7 +41,7 @@ def _smaller(a: int | None, b: int | None) -> int | None:
 # Bands.
 
 
-def _band_gradient(node: Operation, grad: Any) -> list[Any]:
+def _band_gradient(node: Operation, grad: Tensor) -> Gradients:
     return [matrix_band_part(grad, node.inputs[1], node.inputs[2]), None, None]
 
 
@@ -51,7 +51,7 @@ def _band_shape(node: Operation) -> list[Dims]:
 
 @op("MatrixBandPart", "input: T, num_lower: Tindex, num_upper: Tindex -> band: T", infer=_band_shape,
     gradient=_band_gradient, types={"Tindex": INDEX}, defaults={"Tindex": dtypes.int64})  # fmt: skip
-def matrix_band_part(xp, input, num_lower, num_upper):
+def matrix_band_part(xp: ArrayModule, input: Array, num_lower: Array, num_upper: Array) -> Result:
     """The matrices with zeros outside a band of diagonals; a negative number keeps that whole triangle."""
     offset = np.arange(input.shape[-2])[:, None] - np.arange(input.shape[-1])[None, :]
     inside = ((num_lower < 0) | (offset <= num_lower)) & ((num_upper < 0) | (-offset <= num_upper))
@@ -72,7 +72,7 @@ def _matrix_diag_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 @op("MatrixDiag", "diagonal: T -> output: T", infer=_as_matrix,
     gradient=_matrix_diag_gradient)  # fmt: skip
-def matrix_diag_node(xp, diagonal):
+def matrix_diag_node(xp: ArrayModule, diagonal: Array) -> Result:
     """Matrices that are zero but for the diagonals given."""
     size = diagonal.shape[-1]
     return xp.where(np.eye(size, dtype=bool), diagonal[..., None, :], xp.zeros_like(diagonal)[..., None, :])
@@ -83,7 +83,7 @@ def _as_diagonal(node: Operation) -> list[Dims]:
     return [None if dims is None else (*dims[:-2], _smaller(dims[-2], dims[-1]))]
 
 
-def _diag_part_gradient(node: Operation, grad: Any) -> list[Any]:
+def _diag_part_gradient(node: Operation, grad: Tensor) -> Gradients:
     dims = node.inputs[0].dims
     if dims is not None and dims[-1] is not None and dims[-1] == dims[-2]:
         return [matrix_diag_node(grad)]
@@ -91,7 +91,7 @@ def _diag_part_gradient(node: Operation, grad: Any) -> list[Any]:
 
 
 @op("MatrixDiagPart", "input: T -> diagonal: T", infer=_as_diagonal, gradient=_diag_part_gradient)
-def matrix_diag_part_node(xp, input):
+def matrix_diag_part_node(xp: ArrayModule, input: Array) -> Result:
     """The diagonals of the matrices."""
     size = min(input.shape[-2:])
     return input[..., np.arange(size), np.arange(size)]
@@ -104,12 +104,12 @@ def _set_diag_shape(node: Operation) -> list[Dims]:
     return [dims]
 
 
-def _set_diag_gradient(node: Operation, grad: Any) -> list[Any]:
+def _set_diag_gradient(node: Operation, grad: Tensor) -> Gradients:
     return [matrix_set_diag_node(grad, zeros_like(node.inputs[1])), matrix_diag_part_node(grad)]
 
 
 @op("MatrixSetDiag", "input: T, diagonal: T -> output: T", infer=_set_diag_shape, gradient=_set_diag_gradient)
-def matrix_set_diag_node(xp, input, diagonal):
+def matrix_set_diag_node(xp: ArrayModule, input: Array, diagonal: Array) -> Result:
     """The matrices with other diagonals."""
     rows, columns = input.shape[-2:]
     if diagonal.shape != (*input.shape[:-2], min(rows, columns)):
@@ -133,7 +133,7 @@ def _tensor_diag_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 @op("Diag", "diagonal: T -> output: T", infer=_doubled, gradient=_tensor_diag_gradient,
     types={"T": _DIAGONAL_TYPES})  # fmt: skip
-def tensor_diag(xp, diagonal):
+def tensor_diag(xp: ArrayModule, diagonal: Array) -> Result:
     """A tensor of twice the rank that is zero but where both halves of the position are equal."""
     flat = xp.reshape(diagonal, (-1,))
     return xp.reshape(xp.diag(flat), diagonal.shape + diagonal.shape)
@@ -150,7 +150,7 @@ def _halved(node: Operation) -> list[Dims]:
 
 @op("DiagPart", "input: T -> diagonal: T", infer=_halved, gradient=lambda node, grad: [tensor_diag(grad)],
     types={"T": _DIAGONAL_TYPES})  # fmt: skip
-def tensor_diag_part(xp, input):
+def tensor_diag_part(xp: ArrayModule, input: Array) -> Result:
     """The elements where both halves of the position are equal."""
     half = input.shape[: input.ndim // 2]
     size = int(np.prod(half))
@@ -160,17 +160,17 @@ def tensor_diag_part(xp, input):
 # The functions of the API.
 
 
-def trace(x: Any, name: str | None = None) -> Tensor:
+def trace(x: TensorLike, name: str | None = None) -> Tensor:
     """The sums of the diagonals of the matrices."""
     with input_scope(name, "Trace", (x,)) as scope:
         return reduce_sum(matrix_diag_part_node(convert_to_tensor(x, name="x"), name="diag_part"), [-1], name=scope)
 
 
 def eye(
-    num_rows: Any,
-    num_columns: Any = None,
-    batch_shape: Any = None,
-    dtype: Any = dtypes.float32,
+    num_rows: TensorLike,
+    num_columns: TensorLike | None = None,
+    batch_shape: TensorLike | None = None,
+    dtype: DTypeLike = dtypes.float32,
     name: str | None = None,
 ) -> Tensor:
     """A unit matrix, or a batch of them."""
@@ -191,14 +191,14 @@ def eye(
         return matrix_set_diag_node(zeros(sizes, dtype), diagonal, name=scope)
 
 
-def _known_size(size: Any) -> int | None:
+def _known_size(size: Array) -> int | None:
     if isinstance(size, Tensor):
         value = constant_value(size)
         return None if value is None else int(value)
     return int(size)
 
 
-def _plain_eye(sizes: list[Any], batch: Any, is_square: bool, dtype: Any, scope: str) -> Tensor:
+def _plain_eye(sizes: Sequence[Array], batch: Array, is_square: bool, dtype: DTypeLike, scope: str) -> Tensor:
     rows, columns = sizes
     diagonal = ones((*batch, min(rows, columns)), dtype)
     if is_square or rows == columns:

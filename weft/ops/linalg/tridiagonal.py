@@ -7,12 +7,12 @@ where the outer ones may be `m - 1` long; 'matrix', the whole matrices.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
+from weft.framework.aliases import Array, Gradients, Result, TensorLike
+from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import Dims, merge_dims
@@ -37,7 +37,7 @@ def _solution_shape(node: Operation) -> list[Dims]:
     return [merge_dims((*diagonals[:-2], diagonals[-1], None), rhs)]
 
 
-def _solve_gradient(node: Operation, grad: Any) -> list[Any]:
+def _solve_gradient(node: Operation, grad: Tensor) -> Gradients:
     diagonals, solution = node.inputs[0], node.outputs[0]
     upper, main, lower = (diagonals[..., row, :] for row in range(3))
     adjoint = conj(stack([_moved(lower, -1), main, _moved(upper, 1)], -2))
@@ -47,13 +47,13 @@ def _solve_gradient(node: Operation, grad: Any) -> list[Any]:
     return [neg(stack(parts, -2)), of_rhs]
 
 
-def _moved(diagonal: Any, by: int) -> Any:
+def _moved(diagonal: Tensor, by: int) -> Tensor:
     """A diagonal whose elements stand one place later (`by` 1) or earlier (-1); a zero fills the end."""
     nothing = zeros_like(diagonal[..., :1])
     return concat([nothing, diagonal[..., :-1]], -1) if by > 0 else concat([diagonal[..., 1:], nothing], -1)
 
 
-def _moved_rows(x: Any, by: int) -> Any:
+def _moved_rows(x: Tensor, by: int) -> Tensor:
     """As `_moved`, for the rows of a matrix; `by` may be 0."""
     if not by:
         return x
@@ -63,7 +63,9 @@ def _moved_rows(x: Any, by: int) -> Any:
 
 @op("TridiagonalSolve", "diagonals: T, rhs: T -> output: T", infer=_solution_shape, gradient=_solve_gradient,
     types={"T": (dtypes.float64, dtypes.float32, *COMPLEX)})  # fmt: skip
-def tridiagonal_solve_node(ctx, diagonals, rhs, *, partial_pivoting: bool = True, perturb_singular: bool = False):
+def tridiagonal_solve_node(
+    ctx: OpContext, diagonals: Array, rhs: Array, *, partial_pivoting: bool = True, perturb_singular: bool = False
+) -> Result:
     """The solutions of equations with tridiagonal matrices."""
     size, width = rhs.shape[-2:]
     if not rhs.size:
@@ -73,7 +75,7 @@ def tridiagonal_solve_node(ctx, diagonals, rhs, *, partial_pivoting: bool = True
     return np.moveaxis(_solved(bands, columns), 0, 1).astype(rhs.dtype, copy=False).reshape(rhs.shape)
 
 
-def _solved(bands: Any, rhs: Any) -> Any:
+def _solved(bands: Array, rhs: Array) -> Array:
     """Solve many systems, row by row of all: diagonals `[m, systems, 3]`, right sides and solutions `[m, systems, k]`.
 
     Gaussian elimination that takes the larger of two rows first, as LAPACK's gtsv does: a row of the triangle has up to three
@@ -107,7 +109,7 @@ def _solved(bands: Any, rhs: Any) -> Any:
 # The functions of the API.
 
 
-def _compact(diagonals: Any, diagonals_format: str) -> Any:
+def _compact(diagonals: TensorLike, diagonals_format: str) -> Tensor:
     if diagonals_format == "compact":
         tensor = convert_to_tensor(diagonals)
         if tensor.dims is not None and (len(tensor.dims) < 2 or tensor.dims[-2] not in (3, None)):
@@ -137,8 +139,8 @@ def _padded(outer: Tensor, main: Tensor, before: int, after: int) -> Tensor:
 
 
 def tridiagonal_solve(
-    diagonals: Any,
-    rhs: Any,
+    diagonals: TensorLike,
+    rhs: TensorLike,
     diagonals_format: str = "compact",
     transpose_rhs: bool = False,
     conjugate_rhs: bool = False,
@@ -162,7 +164,7 @@ def tridiagonal_solve(
     """
     with input_scope(name, "tridiagonal_solve", (rhs,)):
         compact = _compact(diagonals, diagonals_format)
-        right: Any = convert_to_tensor(rhs, compact.dtype.base_dtype)
+        right = convert_to_tensor(rhs, compact.dtype.base_dtype)
         is_vector = rank_of(right) is not None and rank_of(right) == (rank_of(compact) or 2) - 1
         if is_vector:
             right = expand_dims(right, -1)
@@ -174,10 +176,12 @@ def tridiagonal_solve(
         return squeeze(solution, [-1]) if is_vector else solution
 
 
-def tridiagonal_matmul(diagonals: Any, rhs: Any, diagonals_format: str = "compact", name: str | None = None) -> Tensor:
+def tridiagonal_matmul(
+    diagonals: TensorLike, rhs: TensorLike, diagonals_format: str = "compact", name: str | None = None
+) -> Tensor:
     """The products of tridiagonal matrices with `rhs`, `[..., m, k]`; diagonals as of `tridiagonal_solve`."""
     with input_scope(name, "tridiagonal_matmul", (rhs,)):
         compact = _compact(diagonals, diagonals_format)
-        right: Any = convert_to_tensor(rhs, compact.dtype.base_dtype)
+        right = convert_to_tensor(rhs, compact.dtype.base_dtype)
         upper, main, lower = (expand_dims(compact[..., row, :], -1) for row in range(3))
         return upper * _moved_rows(right, -1) + main * right + lower * _moved_rows(right, 1)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final, overload
 
 import numpy as np
 
 from weft.errors import UnimplementedError
 from weft.framework import dtypes
+from weft.framework.aliases import Array, ArrayModule, DTypeLike, Gradients, Result, TensorLike
 from weft.framework.constant_value import constant_dims
 from weft.framework.dtypes import DType
 from weft.framework.indexed_slices import IndexedSlices
@@ -21,7 +22,7 @@ from weft.ops.math.comparison import maximum, minimum
 from weft.ops.math.elementwise import INEXACT, NUMBERS
 
 
-def _cast_gradient(node: Operation, grad: Any) -> list[Any]:
+def _cast_gradient(node: Operation, grad: Tensor) -> Gradients:
     source, target = node.inputs[0].dtype.base_dtype, node.outputs[0].dtype.base_dtype
     return [cast(grad, source) if source in INEXACT and target in INEXACT else None]
 
@@ -34,7 +35,7 @@ def _cast_elements(node: Operation) -> Dims:
 @op(
     "Cast", "x: SrcT -> y: DstT", memory_bound=True, known_elements=_cast_elements, infer=same_as_input, gradient=_cast_gradient
 )
-def cast_node(xp, x, *, DstT: DType, Truncate: bool = False):
+def cast_node(xp: ArrayModule, x: Array, *, DstT: DType, Truncate: bool = False) -> Result:
     """The elements in another type: floats lose what follows the point, complex numbers their imaginary part."""
     target = np.dtype(DstT.as_numpy_dtype)
     if x.dtype.kind == "O" and target.kind != "O":
@@ -46,7 +47,7 @@ def cast_node(xp, x, *, DstT: DType, Truncate: bool = False):
     return x.astype(target)
 
 
-def _to_integer(xp: Any, x: Any, target: Any) -> Any:
+def _to_integer(xp: ArrayModule, x: Array, target: Array) -> Array:
     """Truncate floats as XLA does on every device: values outside the range become its ends, NaN becomes 0."""
     wide = x.astype(np.float32) if x.dtype.itemsize < 4 else x
     limits = np.iinfo(target)
@@ -56,7 +57,15 @@ def _to_integer(xp: Any, x: Any, target: Any) -> Any:
     return xp.where(wide < limits.min, np.array(limits.min, target), value)
 
 
-def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
+@overload
+def cast(x: TensorLike, dtype: DTypeLike, name: str | None = None) -> Tensor: ...
+@overload
+def cast(x: SparseTensor, dtype: DTypeLike, name: str | None = None) -> SparseTensor: ...
+@overload
+def cast(x: IndexedSlices, dtype: DTypeLike, name: str | None = None) -> IndexedSlices: ...
+def cast(
+    x: TensorLike | SparseTensor | IndexedSlices, dtype: DTypeLike, name: str | None = None
+) -> Tensor | SparseTensor | IndexedSlices:
     """`x` (a tensor, SparseTensor or IndexedSlices) with elements of another type; itself when it has that type."""
     kind = dtypes.as_dtype(dtype).base_dtype
     if isinstance(x, Tensor):
@@ -70,7 +79,7 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
         return tensor if tensor.dtype.base_dtype is kind else cast_node(tensor, DstT=kind, name=scope)
 
 
-def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Tensor:
+def saturate_cast(value: TensorLike, dtype: DTypeLike, name: str | None = None) -> Tensor:
     """Cast with values outside the range of the new type brought to its ends first."""
     with input_scope(name, "saturate_cast", (value,)) as scope:
         tensor = convert_to_tensor(value, name="value")
@@ -82,7 +91,7 @@ def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Tensor:
         return cast(tensor, kind, name=scope)
 
 
-def _limit_within(kind: DType, source: DType) -> Any:
+def _limit_within(kind: DType, source: DType) -> Array:
     """The greatest value of `kind` that `source` can hold exactly enough not to be rounded above it."""
     limit = source.as_numpy_dtype(kind.max)
     if kind.is_integer and source.is_floating and int(limit) > int(kind.max):
@@ -90,37 +99,37 @@ def _limit_within(kind: DType, source: DType) -> Any:
     return limit
 
 
-def to_float(x: Any, name: str = "ToFloat") -> Any:
+def to_float(x: TensorLike, name: str = "ToFloat") -> Tensor:
     """Cast to float32."""
     return cast(x, dtypes.float32, name=name)
 
 
-def to_double(x: Any, name: str = "ToDouble") -> Any:
+def to_double(x: TensorLike, name: str = "ToDouble") -> Tensor:
     """Cast to float64."""
     return cast(x, dtypes.float64, name=name)
 
 
-def to_int32(x: Any, name: str = "ToInt32") -> Any:
+def to_int32(x: TensorLike, name: str = "ToInt32") -> Tensor:
     """Cast to int32."""
     return cast(x, dtypes.int32, name=name)
 
 
-def to_int64(x: Any, name: str = "ToInt64") -> Any:
+def to_int64(x: TensorLike, name: str = "ToInt64") -> Tensor:
     """Cast to int64."""
     return cast(x, dtypes.int64, name=name)
 
 
-def to_bfloat16(x: Any, name: str = "ToBFloat16") -> Any:
+def to_bfloat16(x: TensorLike, name: str = "ToBFloat16") -> Tensor:
     """Cast to bfloat16."""
     return cast(x, dtypes.bfloat16, name=name)
 
 
-def to_complex64(x: Any, name: str = "ToComplex64") -> Any:
+def to_complex64(x: TensorLike, name: str = "ToComplex64") -> Tensor:
     """Cast to complex64."""
     return cast(x, dtypes.complex64, name=name)
 
 
-def to_complex128(x: Any, name: str = "ToComplex128") -> Any:
+def to_complex128(x: TensorLike, name: str = "ToComplex128") -> Tensor:
     """Cast to complex128."""
     return cast(x, dtypes.complex128, name=name)
 
@@ -141,7 +150,7 @@ def _bitcast_shape(node: Operation) -> list[Dims]:
 
 
 @op("Bitcast", "input: T -> output: type", infer=_bitcast_shape, gradient=None, types={"T": _BITS, "type": _BITS})
-def bitcast(xp, input, *, type: DType):
+def bitcast(xp: ArrayModule, input: Array, *, type: DType) -> Result:
     """The same bits taken for another type; a last dimension appears or goes when the sizes differ."""
     target = np.dtype(type.as_numpy_dtype)
     source = np.dtype(input.dtype)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TypeAlias, overload
 
+from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
 from weft.framework.graph import get_default_graph
 from weft.framework.indexed_slices import IndexedSlices
 from weft.framework.operation import Operation, Tensor
@@ -24,16 +26,27 @@ from weft.ops.math.norms import global_norm
 from weft.ops.math.reduce_functions import reduce_sum
 from weft.ops.math.unary import rsqrt, sqrt
 
+# Dense values, or rows of them.
+_Values: TypeAlias = "TensorLike | IndexedSlices"
 
-def _values(t: Any) -> Tensor:
+
+def _values(t: _Values) -> Tensor:
     return convert_to_tensor(t.values if isinstance(t, IndexedSlices) else t, name="t")
 
 
-def _like(t: Any, values: Tensor) -> Any:
+def _like(t: _Values, values: Tensor) -> Tensor | IndexedSlices:
     return IndexedSlices(values, t.indices, t.dense_shape) if isinstance(t, IndexedSlices) else values
 
 
-def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None) -> Any:
+@overload
+def clip_by_value(t: TensorLike, clip_value_min: TensorLike, clip_value_max: TensorLike, name: str | None = None) -> Tensor: ...
+@overload
+def clip_by_value(
+    t: IndexedSlices, clip_value_min: TensorLike, clip_value_max: TensorLike, name: str | None = None
+) -> IndexedSlices: ...
+def clip_by_value(
+    t: _Values, clip_value_min: TensorLike, clip_value_max: TensorLike, name: str | None = None
+) -> Tensor | IndexedSlices:
     """`t` with smaller elements set to `clip_value_min` and greater ones to `clip_value_max`.
 
     Raises:
@@ -48,7 +61,7 @@ def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | 
         return _like(t, clipped)
 
 
-def _clip_gradient(node: Operation, grad: Any) -> list[Any]:
+def _clip_gradient(node: Operation, grad: Tensor) -> Gradients:
     x, low, high = node.inputs
     is_low, is_high = less(x, low), greater(x, high)
     zeros = zeros_like(grad)
@@ -61,12 +74,20 @@ def _clip_gradient(node: Operation, grad: Any) -> list[Any]:
 
 @op("ClipByValue", "t: T, clip_value_min: T, clip_value_max: T -> output: T", infer=same_as_input,
     gradient=_clip_gradient, types={"T": NUMBERS})  # fmt: skip
-def clip_by_value_node(xp, t, clip_value_min, clip_value_max):
+def clip_by_value_node(xp: ArrayModule, t: Array, clip_value_min: Array, clip_value_max: Array) -> Result:
     """The elements brought between two bounds, as one node; graphs of newer programs have it."""
     return xp.maximum(xp.minimum(t, clip_value_max), clip_value_min)
 
 
-def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = None) -> Any:
+@overload
+def clip_by_norm(t: TensorLike, clip_norm: TensorLike, axes: TensorLike | None = None, name: str | None = None) -> Tensor: ...
+@overload
+def clip_by_norm(
+    t: IndexedSlices, clip_norm: TensorLike, axes: TensorLike | None = None, name: str | None = None
+) -> IndexedSlices: ...
+def clip_by_norm(
+    t: _Values, clip_norm: TensorLike, axes: TensorLike | None = None, name: str | None = None
+) -> Tensor | IndexedSlices:
     """`t` scaled down so that its Euclidean norm over `axes` (all when None) is at most `clip_norm`."""
     with input_scope(name, "clip_by_norm", (t, clip_norm)) as scope:
         values = _values(t)
@@ -81,7 +102,7 @@ def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = No
         return _like(t, clipped)
 
 
-def clip_by_average_norm(t: Any, clip_norm: Any, name: str | None = None) -> Tensor:
+def clip_by_average_norm(t: TensorLike, clip_norm: TensorLike, name: str | None = None) -> Tensor:
     """`t` scaled down so that its Euclidean norm over the number of its elements is at most `clip_norm`."""
     with input_scope(name, "clip_by_average_norm", (t, clip_norm)) as scope:
         tensor = convert_to_tensor(t, name="t")
@@ -93,7 +114,9 @@ def clip_by_average_norm(t: Any, clip_norm: Any, name: str | None = None) -> Ten
         return identity(mul(scaled, factor, name="mul"), name=scope)
 
 
-def clip_by_global_norm(t_list: Any, clip_norm: Any, use_norm: Any = None, name: str | None = None) -> tuple[list[Any], Any]:
+def clip_by_global_norm(
+    t_list: Sequence[_Values | None], clip_norm: TensorLike, use_norm: TensorLike | None = None, name: str | None = None
+) -> tuple[list[Tensor | IndexedSlices | None], Tensor]:
     """Scale all tensors down together so that their global norm is at most `clip_norm`; also returns the norm before.
 
     An infinite or NaN norm makes all of them NaN, which is easier to notice than zeros.
@@ -113,13 +136,14 @@ def clip_by_global_norm(t_list: Any, clip_norm: Any, use_norm: Any = None, name:
         use_norm = global_norm(t_list, name)
     with input_scope(name, "clip_by_global_norm", [*t_list, clip_norm]) as scope:
         use_norm = convert_to_tensor(use_norm, name="use_norm")
-        one: Any = constant(1, use_norm.dtype)
-        scale = clip_norm * minimum(1.0 / use_norm, one / clip_norm) + (use_norm - use_norm)
+        one = constant(1, use_norm.dtype)
+        factor: Array = clip_norm * minimum(1.0 / use_norm, one / clip_norm)
+        scale = factor + (use_norm - use_norm)
         clipped = [None if each is None else _scaled(each, index, scale, scope) for index, each in enumerate(t_list)]
     return clipped, use_norm
 
 
-def _scaled(t: Any, index: int, scale: Tensor, scope: str) -> Any:
+def _scaled(t: _Values, index: int, scale: Tensor, scope: str) -> Tensor | IndexedSlices:
     values = convert_to_tensor(t.values if isinstance(t, IndexedSlices) else t, name=f"t_{index}")
     with get_default_graph().colocate_with(values):
         scaled = mul(values, cast(scale, values.dtype), name="mul")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 
 from weft.framework import dtypes
+from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_shape import Dims, broadcast_dims
 from weft.ops.array.filling import zeros_like
@@ -20,25 +21,25 @@ INTEGERS = (dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64, dtypes.uint8,
 
 
 @op("Less", "x: T, y: T -> z: bool", infer=broadcast, gradient=not_differentiable, types={"T": REAL})
-def less(xp, x, y):
+def less(xp: ArrayModule, x: Array, y: Array) -> Result:
     """Whether `x < y`."""
     return x < y
 
 
 @op("LessEqual", "x: T, y: T -> z: bool", infer=broadcast, gradient=not_differentiable, types={"T": REAL})
-def less_equal(xp, x, y):
+def less_equal(xp: ArrayModule, x: Array, y: Array) -> Result:
     """Whether `x <= y`."""
     return x <= y
 
 
 @op("Greater", "x: T, y: T -> z: bool", infer=broadcast, gradient=not_differentiable, types={"T": REAL})
-def greater(xp, x, y):
+def greater(xp: ArrayModule, x: Array, y: Array) -> Result:
     """Whether `x > y`."""
     return x > y
 
 
 @op("GreaterEqual", "x: T, y: T -> z: bool", infer=broadcast, gradient=not_differentiable, types={"T": REAL})
-def greater_equal(xp, x, y):
+def greater_equal(xp: ArrayModule, x: Array, y: Array) -> Result:
     """Whether `x >= y`."""
     return x >= y
 
@@ -54,7 +55,7 @@ def _compared(node: Operation) -> list[Dims]:
     return [dims if dims is not None and None not in dims else None]
 
 
-def _fit(x: Any, y: Any) -> bool:
+def _fit(x: Array, y: Array) -> bool:
     try:
         np.broadcast_shapes(x.shape, y.shape)
     except ValueError:
@@ -63,19 +64,19 @@ def _fit(x: Any, y: Any) -> bool:
 
 
 @op("Equal", "x: T, y: T -> z: bool", infer=_compared, gradient=not_differentiable)
-def equal(xp, x, y, *, incompatible_shape_error: bool = True):
+def equal(xp: ArrayModule, x: Array, y: Array, *, incompatible_shape_error: bool = True) -> Result:
     """Whether `x == y`; shapes that don't fit are unequal when they are no error."""
     return np.array(False) if not incompatible_shape_error and not _fit(x, y) else xp.asarray(x == y).astype(bool)
 
 
 @op("NotEqual", "x: T, y: T -> z: bool", infer=_compared, gradient=not_differentiable)
-def not_equal(xp, x, y, *, incompatible_shape_error: bool = True):
+def not_equal(xp: ArrayModule, x: Array, y: Array, *, incompatible_shape_error: bool = True) -> Result:
     """Whether `x != y`; shapes that don't fit are unequal when they are no error."""
     return np.array(True) if not incompatible_shape_error and not _fit(x, y) else xp.asarray(x != y).astype(bool)
 
 
 @op("ApproximateEqual", "x: T, y: T -> z: bool", infer=broadcast, gradient=not_differentiable, types={"T": NUMBERS})
-def approximate_equal(xp, x, y, *, tolerance: float = 1e-5):
+def approximate_equal(xp: ArrayModule, x: Array, y: Array, *, tolerance: float = 1e-5) -> Result:
     """Whether `|x - y| < tolerance`."""
     return xp.abs(x - y) < tolerance
 
@@ -83,8 +84,8 @@ def approximate_equal(xp, x, y, *, tolerance: float = 1e-5):
 # The greater and the lesser.
 
 
-def _chosen(compare: Any) -> Any:
-    def gradient(node: Operation, grad: Any) -> list[Any]:
+def _chosen(compare: Callable[..., Tensor]) -> Callable[[Operation, Tensor], Gradients]:
+    def gradient(node: Operation, grad: Tensor) -> Gradients:
         x, y = node.inputs
         is_x, zeros = compare(x, y), zeros_like(grad)
         return [
@@ -96,13 +97,13 @@ def _chosen(compare: Any) -> Any:
 
 
 @op("Maximum", "x: T, y: T -> z: T", infer=broadcast, gradient=_chosen(greater_equal), types={"T": REAL})
-def maximum(xp, x, y):
+def maximum(xp: ArrayModule, x: Array, y: Array) -> Result:
     """The greater of `x` and `y`."""
     return xp.maximum(x, y)
 
 
 @op("Minimum", "x: T, y: T -> z: T", infer=broadcast, gradient=_chosen(less_equal), types={"T": REAL})
-def minimum(xp, x, y):
+def minimum(xp: ArrayModule, x: Array, y: Array) -> Result:
     """The lesser of `x` and `y`."""
     return xp.minimum(x, y)
 
@@ -111,30 +112,30 @@ def minimum(xp, x, y):
 
 
 @op("LogicalAnd", "x: bool, y: bool -> z: bool", infer=broadcast, gradient=not_differentiable)
-def logical_and(xp, x, y):
+def logical_and(xp: ArrayModule, x: Array, y: Array) -> Result:
     """Whether both hold."""
     return x & y
 
 
 @op("LogicalOr", "x: bool, y: bool -> z: bool", infer=broadcast, gradient=not_differentiable)
-def logical_or(xp, x, y):
+def logical_or(xp: ArrayModule, x: Array, y: Array) -> Result:
     """Whether one of the two holds, or both."""
     return x | y
 
 
 @op("LogicalNot", "x: bool -> y: bool", infer=same_as_input, gradient=not_differentiable)
-def logical_not(xp, x):
+def logical_not(xp: ArrayModule, x: Array) -> Result:
     """Whether it does not hold."""
     return ~x
 
 
-def logical_xor(x: Any, y: Any, name: str = "LogicalXor") -> Tensor:
+def logical_xor(x: TensorLike, y: TensorLike, name: str = "LogicalXor") -> Tensor:
     """Whether exactly one of the two holds."""
     either = logical_or(x, y)
     return logical_and(either, logical_not(logical_and(x, y)), name=name)
 
 
-def scoped_xor(x: Any, y: Any, name: str = "xor") -> Tensor:
+def scoped_xor(x: TensorLike, y: TensorLike, name: str = "xor") -> Tensor:
     """`logical_xor` with its nodes in one name scope, as the operator `^` names them."""
     with input_scope(name, "xor", (x, y)) as scope:
         return logical_xor(x, y, name=scope)
@@ -144,46 +145,46 @@ def scoped_xor(x: Any, y: Any, name: str = "xor") -> Tensor:
 
 
 @op("BitwiseAnd", "x: T, y: T -> z: T", infer=broadcast, gradient=not_differentiable, types={"T": INTEGERS})
-def bitwise_and(xp, x, y):
+def bitwise_and(xp: ArrayModule, x: Array, y: Array) -> Result:
     """The bits that are set in both."""
     return x & y
 
 
 @op("BitwiseOr", "x: T, y: T -> z: T", infer=broadcast, gradient=not_differentiable, types={"T": INTEGERS})
-def bitwise_or(xp, x, y):
+def bitwise_or(xp: ArrayModule, x: Array, y: Array) -> Result:
     """The bits that are set in one of the two, or both."""
     return x | y
 
 
 @op("BitwiseXor", "x: T, y: T -> z: T", infer=broadcast, gradient=not_differentiable, types={"T": INTEGERS})
-def bitwise_xor(xp, x, y):
+def bitwise_xor(xp: ArrayModule, x: Array, y: Array) -> Result:
     """The bits that differ."""
     return x ^ y
 
 
 @op("Invert", "x: T -> y: T", infer=same_as_input, gradient=not_differentiable, types={"T": INTEGERS})
-def invert(xp, x):
+def invert(xp: ArrayModule, x: Array) -> Result:
     """The bits that are not set."""
     return ~x
 
 
 @op("LeftShift", "x: T, y: T -> z: T", infer=broadcast, gradient=not_differentiable, types={"T": INTEGERS})
-def left_shift(xp, x, y):
+def left_shift(xp: ArrayModule, x: Array, y: Array) -> Result:
     """`x << y`, with `y` brought to the number of bits."""
     return x << _bit_count(xp, y)
 
 
 @op("RightShift", "x: T, y: T -> z: T", infer=broadcast, gradient=not_differentiable, types={"T": INTEGERS})
-def right_shift(xp, x, y):
+def right_shift(xp: ArrayModule, x: Array, y: Array) -> Result:
     """`x >> y`, which keeps the sign, with `y` brought to the number of bits."""
     return x >> _bit_count(xp, y)
 
 
-def _bit_count(xp: Any, y: Any) -> Any:
+def _bit_count(xp: ArrayModule, y: Array) -> Array:
     return xp.clip(y, 0, 8 * y.dtype.itemsize - 1)
 
 
 @op("PopulationCount", "x: T -> y: uint8", infer=same_as_input, gradient=not_differentiable, types={"T": INTEGERS})
-def population_count(xp, x):
+def population_count(xp: ArrayModule, x: Array) -> Result:
     """The number of bits that are set."""
     return xp.bitwise_count(x.view(f"u{x.dtype.itemsize}"))

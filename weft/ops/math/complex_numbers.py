@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from weft.framework import dtypes
-from weft.framework.aliases import Gradients
+from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.filling import zeros_like
@@ -15,7 +13,7 @@ from weft.ops.math.elementwise import COMPLEX, SIGNED, conj_node, mul, neg, reci
 _PARTS = (dtypes.float32, dtypes.float64)
 
 
-def _complex_gradient(node: Operation, grad: Any) -> list[Any]:
+def _complex_gradient(node: Operation, grad: Tensor) -> Gradients:
     x, y = node.inputs
     kind = x.dtype.base_dtype
     return [unbroadcast(real_node(grad, Tout=kind), x, y), unbroadcast(imag_node(grad, Tout=kind), y, x)]
@@ -23,12 +21,12 @@ def _complex_gradient(node: Operation, grad: Any) -> list[Any]:
 
 @op("Complex", "real: T, imag: T -> out: Tout", infer=broadcast, gradient=_complex_gradient,
     types={"T": _PARTS, "Tout": COMPLEX}, defaults={"T": dtypes.float32, "Tout": dtypes.complex64})  # fmt: skip
-def complex_node(xp, real, imag):
+def complex_node(xp: ArrayModule, real: Array, imag: Array) -> Result:
     """`real + imag * i`."""
     return real + 1j * imag
 
 
-def complex_of(real: Any, imag: Any, name: str | None = None) -> Tensor:
+def complex_of(real: TensorLike, imag: TensorLike, name: str | None = None) -> Tensor:
     """The complex tensor with these parts: complex64 of float32, complex128 of float64.
 
     Raises:
@@ -42,14 +40,14 @@ def complex_of(real: Any, imag: Any, name: str | None = None) -> Tensor:
     return complex_node(real, imag, Tout=kind, name=name or "Complex")
 
 
-def _from_parts(real: Any, imag: Any, like: Any) -> Any:
+def _from_parts(real: Tensor, imag: Tensor | int, like: Tensor) -> Tensor:
     return complex_node(real, imag, Tout=like.dtype.base_dtype)
 
 
 @op("Real", "input: T -> output: Tout", infer=same_as_input, types={"T": COMPLEX, "Tout": _PARTS},
     defaults={"T": dtypes.complex64, "Tout": dtypes.float32},
     gradient=lambda node, grad: [_from_parts(grad, 0, node.inputs[0])])  # fmt: skip
-def real_node(xp, input):
+def real_node(xp: ArrayModule, input: Array) -> Result:
     """The real part."""
     return xp.real(input)
 
@@ -57,12 +55,12 @@ def real_node(xp, input):
 @op("Imag", "input: T -> output: Tout", infer=same_as_input, types={"T": COMPLEX, "Tout": _PARTS},
     defaults={"T": dtypes.complex64, "Tout": dtypes.float32},
     gradient=lambda node, grad: [_from_parts(zeros_like(grad), grad, node.inputs[0])])  # fmt: skip
-def imag_node(xp, input):
+def imag_node(xp: ArrayModule, input: Array) -> Result:
     """The imaginary part."""
     return xp.imag(input)
 
 
-def _angle_gradient(node: Operation, grad: Any) -> list[Any]:
+def _angle_gradient(node: Operation, grad: Tensor) -> Gradients:
     x = node.inputs[0]
     swapped = _from_parts(imag_node(x, Tout=grad.dtype), real_node(x, Tout=grad.dtype), x)
     return [mul(neg(_from_parts(grad, zeros_like(grad), x)), reciprocal(swapped))]
@@ -70,12 +68,12 @@ def _angle_gradient(node: Operation, grad: Any) -> list[Any]:
 
 @op("Angle", "input: T -> output: Tout", infer=same_as_input, types={"T": COMPLEX, "Tout": _PARTS},
     defaults={"T": dtypes.complex64, "Tout": dtypes.float32}, gradient=_angle_gradient)  # fmt: skip
-def angle_node(xp, input):
+def angle_node(xp: ArrayModule, input: Array) -> Result:
     """The angle in the complex plane."""
     return xp.angle(input)
 
 
-def real(input: Any, name: str | None = None) -> Tensor:
+def real(input: TensorLike, name: str | None = None) -> Tensor:
     """The real part; a real tensor comes back as it is."""
     tensor = convert_to_tensor(input, name="input")
     if not tensor.dtype.is_complex:
@@ -83,7 +81,7 @@ def real(input: Any, name: str | None = None) -> Tensor:
     return real_node(tensor, Tout=tensor.dtype.real_dtype, name=name)
 
 
-def imag(input: Any, name: str | None = None) -> Tensor:
+def imag(input: TensorLike, name: str | None = None) -> Tensor:
     """The imaginary part; zeros for a real tensor."""
     tensor = convert_to_tensor(input, name="input")
     if not tensor.dtype.is_complex:
@@ -91,7 +89,7 @@ def imag(input: Any, name: str | None = None) -> Tensor:
     return imag_node(tensor, Tout=tensor.dtype.real_dtype, name=name)
 
 
-def angle(input: Any, name: str | None = None) -> Tensor:
+def angle(input: TensorLike, name: str | None = None) -> Tensor:
     """The angle in the complex plane; zeros for a real tensor."""
     tensor = convert_to_tensor(input, name="input")
     if not tensor.dtype.is_complex:
@@ -99,7 +97,7 @@ def angle(input: Any, name: str | None = None) -> Tensor:
     return angle_node(tensor, Tout=tensor.dtype.real_dtype, name=name or "Angle")
 
 
-def conj(x: Any, name: str | None = None) -> Tensor:
+def conj(x: TensorLike, name: str | None = None) -> Tensor:
     """The complex conjugate; a real tensor comes back as it is.
 
     Raises:
@@ -122,24 +120,24 @@ def _abs_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 @op("Abs", "x: T -> y: T", infer=same_as_input, types={"T": SIGNED},
     gradient=_abs_gradient)  # fmt: skip
-def abs_node(xp, x):
+def abs_node(xp: ArrayModule, x: Array) -> Result:
     """The absolute value."""
     return xp.abs(x)
 
 
-def _complex_abs_gradient(node: Operation, grad: Any) -> list[Any]:
+def _complex_abs_gradient(node: Operation, grad: Tensor) -> Gradients:
     x = node.inputs[0]
     return [mul(_from_parts(grad, zeros_like(grad), x), sign(x))]
 
 
 @op("ComplexAbs", "x: T -> y: Tout", infer=same_as_input, gradient=_complex_abs_gradient,
     types={"T": COMPLEX, "Tout": _PARTS}, defaults={"T": dtypes.complex64, "Tout": dtypes.float32})  # fmt: skip
-def complex_abs(xp, x):
+def complex_abs(xp: ArrayModule, x: Array) -> Result:
     """The absolute value of a complex tensor."""
     return xp.abs(x)
 
 
-def absolute(x: Any, name: str | None = None) -> Tensor:
+def absolute(x: TensorLike, name: str | None = None) -> Tensor:
     """The absolute value, real also for complex tensors."""
     tensor = convert_to_tensor(x, name="x")
     if tensor.dtype.is_complex:
@@ -149,7 +147,7 @@ def absolute(x: Any, name: str | None = None) -> Tensor:
 
 @op("Sign", "x: T -> y: T", infer=same_as_input, gradient=lambda node, grad: [zeros_like(node.inputs[0])],
     types={"T": (*SIGNED, *COMPLEX)})  # fmt: skip
-def sign(xp, x):
+def sign(xp: ArrayModule, x: Array) -> Result:
     """-1, 0 or 1; `x / |x|` for complex x."""
     if x.dtype.kind != "c":
         return xp.sign(x)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
 from weft.framework.constant_value import constant_value
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
@@ -79,7 +80,7 @@ def _einsum_shape(node: Operation) -> list[Dims]:
     return [(*(sizes.get(x) for x in before), *dots, *(sizes.get(x) for x in after))]
 
 
-def _einsum_gradient(node: Operation, grad: Any) -> list[Any]:
+def _einsum_gradient(node: Operation, grad: Tensor) -> Gradients:
     """Each gradient is again an Einsum, unless labels are repeated in a term, summed away alone, or broadcast by dots."""
     terms, right = _split_equation(node.attrs["equation"], len(node.inputs))
     plain = all(len(set(term)) == len(term) and "." not in term for term in (*terms, right))
@@ -94,12 +95,12 @@ def _einsum_gradient(node: Operation, grad: Any) -> list[Any]:
 
 
 @op("Einsum", "inputs: N*T -> output: T", infer=_einsum_shape, gradient=_einsum_gradient)
-def einsum_node(xp, inputs, *, equation: str):
+def einsum_node(xp: ArrayModule, inputs: list[Array], *, equation: str) -> Result:
     """The sum of products that an equation such as `ij,jk->ik` describes."""
     return xp.einsum(equation, *inputs)
 
 
-def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Tensor:
+def einsum(equation: str, *inputs: TensorLike, **kwargs: str) -> Tensor:
     """The sum of products that an equation such as `ij,jk->ik` describes.
 
     Without an arrow, the output has the labels that occur once, in order of the alphabet; `...` stands for further dimensions.
@@ -121,7 +122,7 @@ def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Tensor:
 # Tensordot.
 
 
-def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Tensor:
+def tensordot(a: TensorLike, b: TensorLike, axes: TensorLike, name: str | None = None) -> Tensor:
     """Sum products of `a` and `b` over axes of both.
 
     Args:
@@ -149,12 +150,12 @@ def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Tensor:
 
 
 @op("Contract", "a: T, b: T -> product: T", infer=unknown, gradient=vjp, types={"T": NUMBERS})
-def contract(xp, a, b, *, axes_a: list[int], axes_b: list[int]):
+def contract(xp: ArrayModule, a: Array, b: Array, *, axes_a: list[int], axes_b: list[int]) -> Result:
     """The sums of products over axes of both; for tensors whose rank the step knows first."""
     return xp.tensordot(a, b, axes=(axes_a, axes_b))
 
 
-def _axes_of(a: Tensor, axes: Any) -> tuple[list[int], list[int]]:
+def _axes_of(a: Tensor, axes: Array) -> tuple[list[int], list[int]]:
     axes = _known(axes)
     if np.ndim(axes) == 0:
         count = int(axes)
@@ -171,7 +172,7 @@ def _axes_of(a: Tensor, axes: Any) -> tuple[list[int], list[int]]:
     return first, second
 
 
-def _known(axes: Any) -> Any:
+def _known(axes: Array) -> Array:
     if not isinstance(axes, Tensor):
         return axes
     value = constant_value(axes)
@@ -180,7 +181,7 @@ def _known(axes: Any) -> Any:
     return value
 
 
-def _as_matrix(tensor: Tensor, axes: list[int], is_left: bool) -> tuple[Tensor, Any, tuple[int | None, ...]]:
+def _as_matrix(tensor: Tensor, axes: list[int], is_left: bool) -> tuple[Tensor, Array, tuple[int | None, ...]]:
     """The tensor as a matrix, summed axes last (of the left one) or first; its free sizes, and what is known of them."""
     dims = tensor.dims
     assert dims is not None
@@ -203,7 +204,7 @@ def _as_matrix(tensor: Tensor, axes: list[int], is_left: bool) -> tuple[Tensor, 
     return reshape(moved, concat(parts, 0)), free_sizes, free_dims
 
 
-def _joined(first: Any, second: Any) -> Any:
+def _joined(first: Array, second: Array) -> Array:
     if isinstance(first, np.ndarray) and isinstance(second, np.ndarray):
         return np.concatenate([first, second])
     return concat([first, second], 0)

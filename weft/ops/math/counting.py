@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
+from weft.framework.aliases import Array, ArrayModule, DTypeLike, Result, TensorLike
 from weft.framework.constant_value import constant_value
 from weft.framework.dtypes import DType
 from weft.framework.operation import Operation, Tensor
@@ -32,7 +31,7 @@ def _bins_shape(node: Operation) -> list[Dims]:
 
 @op("Bincount", "arr: int32, size: int32, weights: T -> bins: T", infer=_bins_shape, gradient=None, static=("size",),
     types={"T": _COUNTS})  # fmt: skip
-def bincount_node(xp, arr, size, weights):
+def bincount_node(xp: ArrayModule, arr: Array, size: Array, weights: Array) -> Result:
     """How often each of the numbers below `size` occurs, or the sum of its weights when there are weights."""
     count = int(size)
     flat = xp.reshape(arr, (-1,))
@@ -47,7 +46,13 @@ def bincount_node(xp, arr, size, weights):
     return xp.zeros(count, weights.dtype).at[xp.where(kept, flat, count)].add(given, mode="drop")
 
 
-def bincount(arr: Any, weights: Any = None, minlength: Any = None, maxlength: Any = None, dtype: Any = dtypes.int32) -> Tensor:
+def bincount(
+    arr: TensorLike,
+    weights: TensorLike | None = None,
+    minlength: TensorLike | None = None,
+    maxlength: TensorLike | None = None,
+    dtype: DTypeLike = dtypes.int32,
+) -> Tensor:
     """How often each of 0, 1, 2 ... occurs in `arr`, or the sums of its weights.
 
     Args:
@@ -79,7 +84,7 @@ def _histogram_shape(node: Operation) -> list[Dims]:
 
 @op("HistogramFixedWidth", "values: T, value_range: T, nbins: int32 -> out: dtype", infer=_histogram_shape,
     gradient=None, static=("nbins",), types={"T": _COUNTS, "dtype": (dtypes.int32, dtypes.int64)})  # fmt: skip
-def histogram_node(xp, values, value_range, nbins, *, dtype: DType = dtypes.int32):
+def histogram_node(xp: ArrayModule, values: Array, value_range: Array, nbins: Array, *, dtype: DType = dtypes.int32) -> Result:
     """How many values are in each of `nbins` equal parts of a range; those outside count for the first or last."""
     count = int(nbins)
     if count <= 0:
@@ -95,14 +100,22 @@ def histogram_node(xp, values, value_range, nbins, *, dtype: DType = dtypes.int3
 
 
 def histogram_fixed_width(
-    values: Any, value_range: Any, nbins: Any = 100, dtype: Any = dtypes.int32, name: str | None = None
+    values: TensorLike,
+    value_range: TensorLike,
+    nbins: TensorLike = 100,
+    dtype: DTypeLike = dtypes.int32,
+    name: str | None = None,
 ) -> Tensor:
     """How many values are in each of `nbins` equal parts of a range; those outside count for the first or last."""
     return histogram_node(values, value_range, nbins, dtype=dtype, name=name or "histogram_fixed_width")
 
 
 def histogram_fixed_width_bins(
-    values: Any, value_range: Any, nbins: Any = 100, dtype: Any = dtypes.int32, name: str | None = None
+    values: TensorLike,
+    value_range: TensorLike,
+    nbins: TensorLike = 100,
+    dtype: DTypeLike = dtypes.int32,
+    name: str | None = None,
 ) -> Tensor:
     """The number of the part of a range that each value is in, by the rule of `histogram_fixed_width`."""
     with input_scope(name, "histogram_fixed_width_bins", (values, value_range, nbins)):
@@ -112,13 +125,13 @@ def histogram_fixed_width_bins(
 
 @op("HistogramBins", "values: T, value_range: T, nbins: int32 -> out: dtype", infer=same_as_input, gradient=not_differentiable,
     types={"T": _COUNTS, "dtype": (dtypes.int32, dtypes.int64)})  # fmt: skip
-def _bin_numbers(xp, values, value_range, nbins, *, dtype: DType = dtypes.int32):
+def _bin_numbers(xp: ArrayModule, values: Array, value_range: Array, nbins: Array, *, dtype: DType = dtypes.int32) -> Result:
     """The part of a range that each value is in."""
     width = (value_range[1] - value_range[0]).astype(np.float64) / nbins
     return xp.clip(xp.floor((values - value_range[0]) / width), 0, nbins - 1).astype(dtype.as_numpy_dtype)
 
 
 @op("Bucketize", "input: T -> output: int32", infer=same_as_input, gradient=None, types={"T": _COUNTS})
-def bucketize(xp, input, *, boundaries: list[float]):
+def bucketize(xp: ArrayModule, input: Array, *, boundaries: list[float]) -> Result:
     """The number of boundaries that each element has reached."""
     return xp.searchsorted(np.array(boundaries, np.float32), input, side="right")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
+from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
 from weft.framework.dtypes import DType
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
@@ -44,7 +45,7 @@ _TRUE_DIVISION: Final[dict[DType, DType]] = {
 }
 
 
-def _check_divisor(y: Any) -> None:
+def _check_divisor(y: Array) -> None:
     # Compiled code cannot raise; there XLA's result (-1) stands for divisors that it computes itself.
     if _is_known(y) and y.dtype.kind in "iu" and not y.all():
         raise InvalidArgumentError(None, None, "Integer division by zero")
@@ -52,21 +53,21 @@ def _check_divisor(y: Any) -> None:
         note_wrong(y == 0)
 
 
-def _check_division(node: Operation, x: Any, y: Any) -> None:
+def _check_division(node: Operation, x: Array, y: Array) -> None:
     if y is not None:
         _check_divisor(y)
 
 
-def _check_exponent(node: Operation, x: Any, y: Any) -> None:
+def _check_exponent(node: Operation, x: Array, y: Array) -> None:
     if _is_known(y) and y.dtype.kind == "i" and np.any(y < 0):
         raise InvalidArgumentError(None, None, "Integers to negative integer powers are not allowed")
 
 
-def _is_known(value: Any) -> bool:
+def _is_known(value: Array) -> bool:
     return isinstance(value, np.ndarray | np.generic)
 
 
-def _quotient_gradient(node: Operation, grad: Any) -> list[Any]:
+def _quotient_gradient(node: Operation, grad: Tensor) -> Gradients:
     x, y = node.inputs
     by = conj_if_complex(y)
     return [
@@ -84,7 +85,7 @@ def _quotient_gradient(node: Operation, grad: Any) -> list[Any]:
     gradient=_quotient_gradient,
     types={"T": NUMBERS},
 )
-def div_node(xp, x, y):
+def div_node(xp: ArrayModule, x: Array, y: Array) -> Result:
     """`x / y`, of integers the part before the point."""
     if x.dtype.kind not in "iu":
         return x / y
@@ -95,7 +96,7 @@ def div_node(xp, x, y):
 @op("TruncateDiv", "x: T, y: T -> z: T", checks_traced=True,
     infer=broadcast, check=_check_division, gradient=lambda node, grad: [None, None],
     types={"T": NUMBERS})  # fmt: skip
-def truncate_div(xp, x, y):
+def truncate_div(xp: ArrayModule, x: Array, y: Array) -> Result:
     """`x / y` rounded towards zero, for integers."""
     if x.dtype.kind not in "iu":
         return x / y if x.dtype.kind == "c" else xp.trunc(x / y)
@@ -112,7 +113,7 @@ def truncate_div(xp, x, y):
     gradient=lambda node, grad: [None, None],
     types={"T": NUMBERS},
 )
-def floor_div(xp, x, y):
+def floor_div(xp: ArrayModule, x: Array, y: Array) -> Result:
     """`x / y` rounded down."""
     if x.dtype.kind not in "iu":
         return x / y if x.dtype.kind == "c" else xp.floor(x / y)
@@ -120,7 +121,7 @@ def floor_div(xp, x, y):
     return x // y
 
 
-def _floor_mod_gradient(node: Operation, grad: Any) -> list[Any]:
+def _floor_mod_gradient(node: Operation, grad: Tensor) -> Gradients:
     x, y = node.inputs
     return [unbroadcast(grad, x, y), unbroadcast(mul(grad, neg(floor_div(x, y))), y, x)]
 
@@ -134,13 +135,13 @@ def _floor_mod_gradient(node: Operation, grad: Any) -> list[Any]:
     gradient=_floor_mod_gradient,
     types={"T": REAL},
 )
-def floor_mod(xp, x, y):
+def floor_mod(xp: ArrayModule, x: Array, y: Array) -> Result:
     """What floor division leaves; it has the sign of `y`."""
     _check_divisor(y)
     return x % y
 
 
-def _truncate_mod_gradient(node: Operation, grad: Any) -> list[Any]:
+def _truncate_mod_gradient(node: Operation, grad: Tensor) -> Gradients:
     x, y = node.inputs
     return [unbroadcast(grad, x, y), unbroadcast(mul(grad, neg(truncate_div(x, y))), y, x)]
 
@@ -148,7 +149,7 @@ def _truncate_mod_gradient(node: Operation, grad: Any) -> list[Any]:
 @op("TruncateMod", "x: T, y: T -> z: T", checks_traced=True,
     infer=broadcast, check=_check_division, gradient=_truncate_mod_gradient,
     types={"T": (dtypes.int32, dtypes.int64, *FLOATS)})  # fmt: skip
-def truncate_mod(xp, x, y):
+def truncate_mod(xp: ArrayModule, x: Array, y: Array) -> Result:
     """What division rounded towards zero leaves; it has the sign of `x`."""
     _check_divisor(y)
     return xp.fmod(x, y)
@@ -156,7 +157,7 @@ def truncate_mod(xp, x, y):
 
 @op("Mod", "x: T, y: T -> z: T", checks_traced=True, infer=broadcast, check=_check_division, gradient=_truncate_mod_gradient,
     types={"T": (dtypes.int32, dtypes.int64, *FLOATS)})  # fmt: skip
-def mod_node(xp, x, y):
+def mod_node(xp: ArrayModule, x: Array, y: Array) -> Result:
     """As TruncateMod, in older graphs."""
     _check_divisor(y)
     return xp.fmod(x, y)
@@ -165,7 +166,7 @@ def mod_node(xp, x, y):
 # The functions of the API.
 
 
-def truediv(x: Any, y: Any, name: str | None = None) -> Tensor:
+def truediv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """`x / y` as in Python 3: integers become float32 (8 and 16 bits) or float64 first.
 
     Raises:
@@ -182,7 +183,7 @@ def truediv(x: Any, y: Any, name: str | None = None) -> Tensor:
         return real_div(x, y, name=scope)
 
 
-def _of_one_type(x: Any, y: Any) -> tuple[Tensor, Tensor]:
+def _of_one_type(x: TensorLike, y: TensorLike) -> tuple[Tensor, Tensor]:
     x = convert_to_tensor(x, name="x")
     y = convert_to_tensor(y, name="y", dtype_hint=x.dtype.base_dtype)
     if x.dtype.base_dtype is not y.dtype.base_dtype:
@@ -190,14 +191,14 @@ def _of_one_type(x: Any, y: Any) -> tuple[Tensor, Tensor]:
     return x, y
 
 
-def divide(x: Any, y: Any, name: str | None = None) -> Any:
+def divide(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """`x / y` as in Python 3."""
     if name is not None:
         return truediv(x, y, name)
     return (x if isinstance(x, Tensor) else convert_to_tensor(x)) / y
 
 
-def div(x: Any, y: Any, name: str | None = None) -> Tensor:
+def div(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """`x / y` as in Python 2: rounded down for integers."""
     with input_scope(name, "div", (x, y)) as scope:
         x, y = _of_one_type(x, y)
@@ -205,7 +206,7 @@ def div(x: Any, y: Any, name: str | None = None) -> Tensor:
         return node(x, y, name=scope)
 
 
-def floordiv(x: Any, y: Any, name: str | None = None) -> Tensor:
+def floordiv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """`x / y` rounded down, also for floats."""
     return floor_div(x, y, name=name or "floordiv")
 
@@ -213,7 +214,7 @@ def floordiv(x: Any, y: Any, name: str | None = None) -> Tensor:
 # Powers.
 
 
-def _pow_gradient(node: Operation, grad: Any) -> list[Any]:
+def _pow_gradient(node: Operation, grad: Tensor) -> Gradients:
     x, y = node.inputs
     conj_x, conj_y = conj_if_complex(x), conj_if_complex(y)
     of_x = mul(mul(grad, conj_y), pow_node(conj_x, sub(conj_y, 1)))
@@ -226,14 +227,14 @@ def _pow_gradient(node: Operation, grad: Any) -> list[Any]:
 
 @op("Pow", "x: T, y: T -> z: T", infer=broadcast, check=_check_exponent, gradient=_pow_gradient,
     types={"T": (*FLOATS, dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64, *COMPLEX)})  # fmt: skip
-def pow_node(xp, x, y):
+def pow_node(xp: ArrayModule, x: Array, y: Array) -> Result:
     """`x ** y`."""
     if xp is np and y.dtype.kind == "i" and np.any(y < 0):
         raise InvalidArgumentError(None, None, "Integers to negative integer powers are not allowed")
     return x**y
 
 
-def power(x: Any, y: Any, name: str | None = None) -> Tensor:
+def power(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """`x ** y`."""
     return pow_node(x, y, name=name)
 
@@ -241,15 +242,15 @@ def power(x: Any, y: Any, name: str | None = None) -> Tensor:
 # Products and quotients in which a zero wins over NaN and infinity.
 
 
-def _zero_where(xp: Any, mask: Any, value: Any) -> Any:
+def _zero_where(xp: ArrayModule, mask: Array, value: Array) -> Array:
     return xp.where(mask, xp.zeros_like(value), value)
 
 
-def _no_zero(xp: Any, y: Any) -> Any:
+def _no_zero(xp: ArrayModule, y: Array) -> Array:
     return xp.where(y == 0, xp.ones_like(y), y)
 
 
-def _div_no_nan_gradient(node: Operation, grad: Any) -> list[Any]:
+def _div_no_nan_gradient(node: Operation, grad: Tensor) -> Gradients:
     x, y = node.inputs
     by = conj_if_complex(y)
     of_y = mul(grad, div_no_nan_node(div_no_nan_node(neg(conj_if_complex(x)), by), by))
@@ -257,17 +258,17 @@ def _div_no_nan_gradient(node: Operation, grad: Any) -> list[Any]:
 
 
 @op("DivNoNan", "x: T, y: T -> z: T", infer=broadcast, gradient=_div_no_nan_gradient, types={"T": INEXACT})
-def div_no_nan_node(xp, x, y):
+def div_no_nan_node(xp: ArrayModule, x: Array, y: Array) -> Result:
     """`x / y`, 0 where `y` is 0."""
     return _zero_where(xp, y == 0, x / _no_zero(xp, y))
 
 
-def div_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
+def div_no_nan(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """`x / y`, 0 where `y` is 0."""
     return div_no_nan_node(x, y, name=name or "div_no_nan")
 
 
-def _mul_no_nan_gradient(node: Operation, grad: Any) -> list[Any]:
+def _mul_no_nan_gradient(node: Operation, grad: Tensor) -> Gradients:
     x, y = node.inputs
     return [
         unbroadcast(mul_no_nan(grad, conj_if_complex(y)), x, y),
@@ -276,12 +277,12 @@ def _mul_no_nan_gradient(node: Operation, grad: Any) -> list[Any]:
 
 
 @op("MulNoNan", "x: T, y: T -> z: T", infer=broadcast, gradient=_mul_no_nan_gradient, types={"T": INEXACT})
-def mul_no_nan(xp, x, y):
+def mul_no_nan(xp: ArrayModule, x: Array, y: Array) -> Result:
     """`x * y`, 0 where `y` is 0 even if `x` is infinite or NaN."""
     return _zero_where(xp, y == 0, x * y)
 
 
-def _xlogy_gradient(node: Operation, grad: Any) -> list[Any]:
+def _xlogy_gradient(node: Operation, grad: Tensor) -> Gradients:
     x, y = node.inputs
     conj_x, conj_y = conj_if_complex(x), conj_if_complex(y)
     is_used = cast(not_equal(x, 0), x.dtype)
@@ -292,12 +293,12 @@ def _xlogy_gradient(node: Operation, grad: Any) -> list[Any]:
 
 
 @op("Xlogy", "x: T, y: T -> z: T", infer=broadcast, gradient=_xlogy_gradient, types={"T": INEXACT})
-def xlogy(xp, x, y):
+def xlogy(xp: ArrayModule, x: Array, y: Array) -> Result:
     """`x * log(y)`, 0 where `x` is 0."""
     return _zero_where(xp, x == 0, x * xp.log(xp.where(x == 0, xp.ones_like(y), y)))
 
 
-def _xlog1py_gradient(node: Operation, grad: Any) -> list[Any]:
+def _xlog1py_gradient(node: Operation, grad: Tensor) -> Gradients:
     x, y = node.inputs
     conj_x, conj_y = conj_if_complex(x), conj_if_complex(y)
     is_used = cast(not_equal(x, 0), x.dtype)
@@ -308,25 +309,25 @@ def _xlog1py_gradient(node: Operation, grad: Any) -> list[Any]:
 
 
 @op("Xlog1py", "x: T, y: T -> z: T", infer=broadcast, gradient=_xlog1py_gradient, types={"T": INEXACT})
-def xlog1py_node(xp, x, y):
+def xlog1py_node(xp: ArrayModule, x: Array, y: Array) -> Result:
     """`x * log1p(y)`, 0 where `x` is 0."""
     return _zero_where(xp, x == 0, x * xp.log1p(xp.where(x == 0, xp.ones_like(y), y)))
 
 
-def xlog1py(x: Any, y: Any, name: str | None = None) -> Tensor:
+def xlog1py(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """`x * log1p(y)`, 0 where `x` is 0."""
     with input_scope(name, "xlog1py", (x,)):
         return xlog1py_node(x, y)
 
 
-def reciprocal_no_nan(x: Any, name: str | None = None) -> Tensor:
+def reciprocal_no_nan(x: TensorLike, name: str | None = None) -> Tensor:
     """`1 / x`, 0 where `x` is 0."""
     with input_scope(name, "reciprocal_no_nan", (x,)) as scope:
         tensor = convert_to_tensor(x, name="x")
         return div_no_nan_node(constant(1, tensor.dtype, name="one"), tensor, name=scope)
 
 
-def _xdivy_gradient(node: Operation, grad: Any) -> list[Any]:
+def _xdivy_gradient(node: Operation, grad: Tensor) -> Gradients:
     x, y = node.inputs
     conj_x, conj_y = conj_if_complex(x), conj_if_complex(y)
     is_used = cast(not_equal(x, 0), x.dtype)
@@ -335,12 +336,12 @@ def _xdivy_gradient(node: Operation, grad: Any) -> list[Any]:
 
 
 @op("Xdivy", "x: T, y: T -> z: T", infer=broadcast, gradient=_xdivy_gradient, types={"T": INEXACT})
-def xdivy_node(xp, x, y):
+def xdivy_node(xp: ArrayModule, x: Array, y: Array) -> Result:
     """`x / y`, 0 where `x` is 0."""
     return _zero_where(xp, x == 0, x / xp.where(x == 0, xp.ones_like(y), y))
 
 
-def xdivy(x: Any, y: Any, name: str | None = None) -> Tensor:
+def xdivy(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """`x / y`, 0 where `x` is 0."""
     with input_scope(name, "xdivy", (x,)):
         return xdivy_node(x, y)

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 from weft.framework import dtypes
-from weft.framework.aliases import Gradients
+from weft.framework.aliases import Array, ArrayModule, DTypeLike, Gradients, Result, ShapeLike, TensorLike
+from weft.framework.indexed_slices import IndexedSlices
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import Dims, as_dims, merge_dims
@@ -36,7 +36,7 @@ def _sum_to_like_gradient(node: Operation, g: Tensor) -> Gradients:
 
 
 @op("SumToLike", "x: T, like: T -> output: T", infer=_second_input, gradient=_sum_to_like_gradient)  # fmt: skip
-def sum_to_like(xp, x, like):
+def sum_to_like(xp: ArrayModule, x: Array, like: Array) -> Result:
     """Sum `x` over the dimensions along which `like` was broadcast to it."""
     if x.shape == like.shape:
         return x
@@ -47,12 +47,12 @@ def sum_to_like(xp, x, like):
 
 @op("BroadcastLike", "x: T, like: T -> output: T", infer=_second_input, gradient=lambda node, g: [
     sum_to_like(g, node.inputs[0]), None])  # fmt: skip
-def broadcast_like(xp, x, like):
+def broadcast_like(xp: ArrayModule, x: Array, like: Array) -> Result:
     """Broadcast `x` to the shape of `like`."""
     return xp.broadcast_to(x, like.shape)
 
 
-def unbroadcast(gradient: Any, tensor: Any, *others: Any) -> Any:
+def unbroadcast(gradient: Tensor, tensor: Tensor, *others: Tensor) -> Tensor:
     """The gradient of a broadcast input: summed, or as it is when `tensor` cannot have been broadcast.
 
     That is so when its static shape equals the gradient's, or when the op's other inputs cannot have widened it.
@@ -76,7 +76,7 @@ def _cannot_widen(dims: tuple[int | None, ...], other: Dims) -> bool:
     )
 
 
-def _sum_gradient(node: Operation, grad: Any) -> list[Any]:
+def _sum_gradient(node: Operation, grad: Tensor) -> Gradients:
     x, y = node.inputs
     return [unbroadcast(grad, x, y), unbroadcast(grad, y, x)]
 
@@ -89,40 +89,40 @@ def _sum_gradient(node: Operation, grad: Any) -> list[Any]:
     gradient=_sum_gradient,
     types={"T": (*NUMBERS, dtypes.string)},
 )
-def add(xp, x, y):
+def add(xp: ArrayModule, x: Array, y: Array) -> Result:
     """`x + y`; strings are joined."""
     return x + y
 
 
 @op("AddV2", "x: T, y: T -> z: T", memory_bound=True, infer=broadcast, gradient=_sum_gradient, types={"T": NUMBERS})
-def add_v2(xp, x, y):
+def add_v2(xp: ArrayModule, x: Array, y: Array) -> Result:
     """`x + y`; the form that newer graphs have."""
     return x + y
 
 
-def _sub_gradient(node: Operation, grad: Any) -> list[Any]:
+def _sub_gradient(node: Operation, grad: Tensor) -> Gradients:
     x, y = node.inputs
     return [unbroadcast(grad, x, y), unbroadcast(neg(grad), y, x)]
 
 
 @op("Sub", "x: T, y: T -> z: T", memory_bound=True, infer=broadcast, gradient=_sub_gradient, types={"T": NUMBERS})
-def sub(xp, x, y):
+def sub(xp: ArrayModule, x: Array, y: Array) -> Result:
     """`x - y`."""
     return x - y
 
 
-def _mul_gradient(node: Operation, grad: Any) -> list[Any]:
+def _mul_gradient(node: Operation, grad: Tensor) -> Gradients:
     x, y = node.inputs
     return [unbroadcast(mul(grad, conj_if_complex(y)), x, y), unbroadcast(mul(conj_if_complex(x), grad), y, x)]
 
 
-def conj_if_complex(tensor: Any) -> Any:
+def conj_if_complex(tensor: Tensor) -> Tensor:
     """The complex conjugate of a complex tensor, anything else as it is."""
     return conj_node(tensor) if tensor.dtype.is_complex else tensor
 
 
 @op("Mul", "x: T, y: T -> z: T", memory_bound=True, infer=broadcast, gradient=_mul_gradient, types={"T": NUMBERS})
-def mul(xp, x, y):
+def mul(xp: ArrayModule, x: Array, y: Array) -> Result:
     """`x * y`."""
     return x * y
 
@@ -133,7 +133,7 @@ def _conj_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 @op("Conj", "input: T -> output: T", infer=same_as_input, gradient=_conj_gradient,
     types={"T": COMPLEX}, defaults={"T": dtypes.complex64})  # fmt: skip
-def conj_node(xp, input):
+def conj_node(xp: ArrayModule, input: Array) -> Result:
     """The complex conjugate."""
     return xp.conj(input)
 
@@ -144,19 +144,19 @@ def _neg_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 @op("Neg", "x: T -> y: T", memory_bound=True, infer=same_as_input, gradient=_neg_gradient,
     types={"T": (*SIGNED, *COMPLEX)})  # fmt: skip
-def neg(xp, x):
+def neg(xp: ArrayModule, x: Array) -> Result:
     """`-x`."""
     return xp.negative(x)
 
 
 @op("Square", "x: T -> y: T", infer=same_as_input, gradient=lambda node, grad: [
     mul(grad, mul(conj_if_complex(node.inputs[0]), 2))], types={"T": NUMBERS})  # fmt: skip
-def square(xp, x):
+def square(xp: ArrayModule, x: Array) -> Result:
     """`x * x`."""
     return x * x
 
 
-def _squared_difference_gradient(node: Operation, grad: Any) -> list[Any]:
+def _squared_difference_gradient(node: Operation, grad: Tensor) -> Gradients:
     x, y = node.inputs
     wide = mul(mul(grad, 2), sub(x, y))
     return [unbroadcast(wide, x, y), unbroadcast(neg(wide), y, x)]
@@ -164,13 +164,13 @@ def _squared_difference_gradient(node: Operation, grad: Any) -> list[Any]:
 
 @op("SquaredDifference", "x: T, y: T -> z: T", infer=broadcast, gradient=_squared_difference_gradient,
     types={"T": (*FLOATS, dtypes.int32, dtypes.int64, *COMPLEX)})  # fmt: skip
-def squared_difference(xp, x, y):
+def squared_difference(xp: ArrayModule, x: Array, y: Array) -> Result:
     """`(x - y) * (x - y)`, the second factor conjugated."""
     difference = x - y
     return xp.conj(difference) * difference
 
 
-def _real_div_gradient(node: Operation, grad: Any) -> list[Any]:
+def _real_div_gradient(node: Operation, grad: Tensor) -> Gradients:
     x, y = node.inputs
     by = conj_if_complex(y)
     of_y = mul(grad, real_div(neg(conj_if_complex(node.outputs[0])), by))
@@ -178,48 +178,48 @@ def _real_div_gradient(node: Operation, grad: Any) -> list[Any]:
 
 
 @op("RealDiv", "x: T, y: T -> z: T", memory_bound=True, infer=broadcast, gradient=_real_div_gradient, types={"T": NUMBERS})
-def real_div(xp, x, y):
+def real_div(xp: ArrayModule, x: Array, y: Array) -> Result:
     """`x / y`, of integers the part before the point."""
     return truncated_quotient(x, y) if x.dtype.kind in "iu" else x / y
 
 
-def truncated_quotient(x: Any, y: Any) -> Any:
+def truncated_quotient(x: Array, y: Array) -> Array:
     """The quotient of two integer arrays rounded towards zero."""
     quotient, remainder = x // y, x % y
     # Floor division is one too low where the signs differ and something is left.
     return quotient + ((remainder != 0) & ((x < 0) != (y < 0))).astype(x.dtype)
 
 
-def _reciprocal_gradient(node: Operation, grad: Any) -> list[Any]:
+def _reciprocal_gradient(node: Operation, grad: Tensor) -> Gradients:
     return [reciprocal_grad(node.outputs[0], grad)]
 
 
 @op("Reciprocal", "x: T -> y: T", infer=same_as_input, gradient=_reciprocal_gradient, types={"T": (*SIGNED, *COMPLEX)})
-def reciprocal(xp, x):
+def reciprocal(xp: ArrayModule, x: Array) -> Result:
     """`1 / x`."""
     return xp.ones_like(x) / x
 
 
 @op("Inv", "x: T -> y: T", infer=same_as_input, gradient=_reciprocal_gradient, types={"T": (*SIGNED, *COMPLEX)})
-def inv(xp, x):
+def inv(xp: ArrayModule, x: Array) -> Result:
     """`1 / x`; an older name of Reciprocal."""
     return xp.ones_like(x) / x
 
 
-def _reciprocal_grad_gradient(node: Operation, grad: Any) -> list[Any]:
+def _reciprocal_grad_gradient(node: Operation, grad: Tensor) -> Gradients:
     y, dy = conj_if_complex(node.inputs[0]), node.inputs[1]
     return [mul(mul(conj_if_complex(grad), -2), mul(y, dy)), reciprocal_grad(y, grad)]
 
 
 @op("ReciprocalGrad", "y: T, dy: T -> z: T", infer=same_as_input, gradient=_reciprocal_grad_gradient,
     types={"T": INEXACT})  # fmt: skip
-def reciprocal_grad(xp, y, dy):
+def reciprocal_grad(xp: ArrayModule, y: Array, dy: Array) -> Result:
     """The gradient of Reciprocal, from its output."""
     y = xp.conj(y)
     return -dy * y * y
 
 
-def _add_n_gradient(node: Operation, grad: Any) -> list[Any]:
+def _add_n_gradient(node: Operation, grad: Tensor) -> Gradients:
     return [grad] * len(node.inputs)
 
 
@@ -232,12 +232,12 @@ def _merged_inputs(node: Operation) -> list[Dims]:
 
 @op("AddN", "inputs: N*T -> sum: T", memory_bound=True, infer=_merged_inputs, gradient=_add_n_gradient,
     types={"T": (*NUMBERS, dtypes.variant)})  # fmt: skip
-def add_n_node(xp, inputs):
+def add_n_node(xp: ArrayModule, inputs: list[Array]) -> Result:
     """The sum of the inputs, which have one shape."""
     return functools.reduce(operator.add, inputs)
 
 
-def add_n(inputs: Any, name: str | None = None) -> Any:
+def add_n(inputs: Iterable[TensorLike | IndexedSlices], name: str | None = None) -> Tensor:
     """Add tensors (IndexedSlices are made dense) of one shape and dtype; the sum of one tensor is that tensor.
 
     Raises:
@@ -257,12 +257,14 @@ def add_n(inputs: Any, name: str | None = None) -> Any:
 
 @op("AccumulateNV2", "inputs: N*T -> sum: T", infer=lambda node: [node.attrs["shape"]], gradient=_add_n_gradient,
     types={"T": NUMBERS})  # fmt: skip
-def accumulate_n_v2(xp, inputs, *, shape: Dims):
+def accumulate_n_v2(xp: ArrayModule, inputs: list[Array], *, shape: Dims) -> Result:
     """The sum of the inputs, all of the shape given."""
     return functools.reduce(operator.add, inputs)
 
 
-def accumulate_n(inputs: Any, shape: Any = None, tensor_dtype: Any = None, name: str | None = None) -> Any:
+def accumulate_n(
+    inputs: Sequence[TensorLike], shape: ShapeLike = None, tensor_dtype: DTypeLike | None = None, name: str | None = None
+) -> Tensor:
     """Add tensors of one shape and dtype; their shape must be known, from `shape` or from them.
 
     Raises:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
-from weft.framework.aliases import Gradients
+from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_shape import Dims, merge_dims
 from weft.ops.declaration import op, rank_of, same_as_input
@@ -15,7 +15,7 @@ from weft.ops.math.elementwise import REAL
 _FLOATS: Final = {"T": tuple(kind for kind in REAL if kind.is_floating)}
 
 
-def _nudged(xp: Any, low: Any, high: Any, num_bits: int, narrow_range: bool) -> tuple[Any, Any, Any]:
+def _nudged(xp: ArrayModule, low: Array, high: Array, num_bits: int, narrow_range: bool) -> tuple[Array, Array, Array]:
     """The range moved so that it has a value that is exactly zero, and the distance of two values."""
     least, most = float(narrow_range), float(2**num_bits - 1)
     scale = (high - low) / xp.float32(most - least)
@@ -24,7 +24,7 @@ def _nudged(xp: Any, low: Any, high: Any, num_bits: int, narrow_range: bool) -> 
     return (least - nudged) * scale, (most - nudged) * scale, scale
 
 
-def _rounded(xp: Any, x: Any, low: Any, high: Any, num_bits: int, narrow_range: bool) -> Any:
+def _rounded(xp: ArrayModule, x: Array, low: Array, high: Array, num_bits: int, narrow_range: bool) -> Array:
     least, most, scale = _nudged(xp, low, high, num_bits, narrow_range)
     steps = xp.floor((xp.clip(x, least, most) - least) / scale + 0.5)
     return xp.where((low == 0) & (high == 0), 0.0, steps * scale + least).astype(x.dtype)
@@ -45,8 +45,8 @@ def _fake_quant_with_min_max_args_gradient(node: Operation, grad: Tensor) -> Gra
 @op("FakeQuantWithMinMaxArgs", "inputs: float32 -> outputs: float32", infer=same_as_input,
     gradient=_fake_quant_with_min_max_args_gradient)  # fmt: skip
 def fake_quant_with_min_max_args(
-    xp, inputs, *, min: float = -6.0, max: float = 6.0, num_bits: int = 8, narrow_range: bool = False
-):
+    xp: ArrayModule, inputs: Array, *, min: float = -6.0, max: float = 6.0, num_bits: int = 8, narrow_range: bool = False
+) -> Result:
     """Floats of the range [min, max] rounded to what `num_bits` bits can tell apart; a narrow range begins at 1."""
     return _rounded(xp, inputs, np.float32(min), np.float32(max), num_bits, narrow_range)
 
@@ -54,26 +54,37 @@ def fake_quant_with_min_max_args(
 @op("FakeQuantWithMinMaxArgsGradient", "gradients: float32, inputs: float32 -> backprops: float32", infer=same_as_input,
     gradient=None)  # fmt: skip
 def fake_quant_with_min_max_args_gradient(
-    xp, gradients, inputs, *, min: float = -6.0, max: float = 6.0, num_bits: int = 8, narrow_range: bool = False
-):
+    xp: ArrayModule,
+    gradients: Array,
+    inputs: Array,
+    *,
+    min: float = -6.0,
+    max: float = 6.0,
+    num_bits: int = 8,
+    narrow_range: bool = False,
+) -> Result:
     """The gradients of what lies in the range, zeros elsewhere."""
     least, most, _ = _nudged(np, np.float32(min), np.float32(max), num_bits, narrow_range)
     return xp.where((inputs >= least) & (inputs <= most), gradients, xp.zeros_like(gradients))
 
 
-def _vars_gradient(node: Operation, grad: Any) -> list[Any]:
+def _vars_gradient(node: Operation, grad: Tensor) -> Gradients:
     keywords = {key: node.attrs[key] for key in ("num_bits", "narrow_range")}
     return list(fake_quant_with_min_max_vars_gradient(grad, *node.inputs, **keywords))
 
 
 @op("FakeQuantWithMinMaxVars", "inputs: float32, min: float32, max: float32 -> outputs: float32", infer=_limits,
     gradient=_vars_gradient)  # fmt: skip
-def fake_quant_with_min_max_vars(xp, inputs, min, max, *, num_bits: int = 8, narrow_range: bool = False):
+def fake_quant_with_min_max_vars(
+    xp: ArrayModule, inputs: Array, min: Array, max: Array, *, num_bits: int = 8, narrow_range: bool = False
+) -> Result:
     """Floats rounded to what `num_bits` bits can tell apart in the range [min, max], two scalars."""
     return _rounded(xp, inputs, min, max, num_bits, narrow_range)
 
 
-def _split(xp: Any, gradients: Any, inputs: Any, low: Any, high: Any, num_bits: int, narrow: bool) -> tuple[Any, Any, Any]:
+def _split(
+    xp: ArrayModule, gradients: Array, inputs: Array, low: Array, high: Array, num_bits: int, narrow: bool
+) -> tuple[Array, Array, Array]:
     least, most, _ = _nudged(xp, low, high, num_bits, narrow)
     nothing, unused = xp.zeros_like(gradients), (low == 0) & (high == 0)
     inside = unused | ((inputs >= least) & (inputs <= most))
@@ -84,7 +95,9 @@ def _split(xp: Any, gradients: Any, inputs: Any, low: Any, high: Any, num_bits: 
 @op("FakeQuantWithMinMaxVarsGradient", "gradients: float32, inputs: float32, min: float32, max: float32 -> "
     "backprops_wrt_input: float32, backprop_wrt_min: float32, backprop_wrt_max: float32", gradient=None,
     infer=lambda node: [node.inputs[0].dims, (), ()])  # fmt: skip
-def fake_quant_with_min_max_vars_gradient(xp, gradients, inputs, min, max, *, num_bits: int = 8, narrow_range: bool = False):
+def fake_quant_with_min_max_vars_gradient(
+    xp: ArrayModule, gradients: Array, inputs: Array, min: Array, max: Array, *, num_bits: int = 8, narrow_range: bool = False
+) -> tuple[Result, Result, Result]:
     """The gradients of what lies in the range; the sums of those below and above it, which go to its limits."""
     inside, below, above = _split(xp, gradients, inputs, min, max, num_bits, narrow_range)
     return inside, xp.sum(below), xp.sum(above)
@@ -100,14 +113,16 @@ def _channel_limits(node: Operation) -> list[Dims]:
     return [dims]
 
 
-def _channel_gradient(node: Operation, grad: Any) -> list[Any]:
+def _channel_gradient(node: Operation, grad: Tensor) -> Gradients:
     keywords = {key: node.attrs[key] for key in ("num_bits", "narrow_range")}
     return list(fake_quant_with_min_max_vars_per_channel_gradient(grad, *node.inputs, **keywords))
 
 
 @op("FakeQuantWithMinMaxVarsPerChannel", "inputs: float32, min: float32, max: float32 -> outputs: float32",
     infer=_channel_limits, gradient=_channel_gradient)  # fmt: skip
-def fake_quant_with_min_max_vars_per_channel(xp, inputs, min, max, *, num_bits: int = 8, narrow_range: bool = False):
+def fake_quant_with_min_max_vars_per_channel(
+    xp: ArrayModule, inputs: Array, min: Array, max: Array, *, num_bits: int = 8, narrow_range: bool = False
+) -> Result:
     """As `fake_quant_with_min_max_vars`, with a range for each entry of the last dimension."""
     return _rounded(xp, inputs, min, max, num_bits, narrow_range)
 
@@ -116,8 +131,8 @@ def fake_quant_with_min_max_vars_per_channel(xp, inputs, min, max, *, num_bits: 
     "backprops_wrt_input: float32, backprop_wrt_min: float32, backprop_wrt_max: float32", gradient=None,
     infer=lambda node: [node.inputs[0].dims, node.inputs[2].dims, node.inputs[3].dims])  # fmt: skip
 def fake_quant_with_min_max_vars_per_channel_gradient(
-    xp, gradients, inputs, min, max, *, num_bits: int = 8, narrow_range: bool = False
-):
+    xp: ArrayModule, gradients: Array, inputs: Array, min: Array, max: Array, *, num_bits: int = 8, narrow_range: bool = False
+) -> tuple[Result, Result, Result]:
     """The gradients of what lies in the ranges; for each channel the sums of those below and above."""
     inside, below, above = _split(xp, gradients, inputs, min, max, num_bits, narrow_range)
     axes = tuple(range(inputs.ndim - 1))
@@ -127,7 +142,7 @@ def fake_quant_with_min_max_vars_per_channel_gradient(
 # Quantized and back in one op.
 
 
-def _round(xp: Any, x: Any, mode: str) -> Any:
+def _round(xp: ArrayModule, x: Array, mode: str) -> Array:
     return xp.round(x) if mode == "HALF_TO_EVEN" else xp.floor(x + 0.5)
 
 
@@ -140,9 +155,18 @@ def _and_back_shape(node: Operation) -> list[Dims]:
 @op("QuantizeAndDequantizeV2", "input: T, input_min: T, input_max: T -> output: T", infer=_and_back_shape,
     gradient=lambda node, grad: [grad, None, None], types=_FLOATS)  # fmt: skip
 def quantize_and_dequantize_v2(
-    xp, input, input_min, input_max, *, signed_input: bool = True, num_bits: int = 8, range_given: bool = False,
-    round_mode: str = "HALF_TO_EVEN", narrow_range: bool = False, axis: int = -1,
-):  # fmt: skip
+    xp: ArrayModule,
+    input: Array,
+    input_min: Array,
+    input_max: Array,
+    *,
+    signed_input: bool = True,
+    num_bits: int = 8,
+    range_given: bool = False,
+    round_mode: str = "HALF_TO_EVEN",
+    narrow_range: bool = False,
+    axis: int = -1,
+) -> Result:
     """Floats rounded to multiples of a scale that keeps zero; without a given range, that of the values is taken."""
     if not range_given:
         axes = None if axis == -1 else tuple(each for each in range(input.ndim) if each != axis)
@@ -160,9 +184,9 @@ def quantize_and_dequantize_v2(
 
 
 def quantize_and_dequantize(
-    input: Any,
-    input_min: Any,
-    input_max: Any,
+    input: TensorLike,
+    input_min: TensorLike,
+    input_max: TensorLike,
     signed_input: bool = True,
     num_bits: int = 8,
     range_given: bool = False,
@@ -170,7 +194,7 @@ def quantize_and_dequantize(
     name: str | None = None,
     narrow_range: bool = False,
     axis: int | None = None,
-) -> Any:
+) -> Tensor:
     """Round floats to the values that `num_bits` bits can hold.
 
     Args:

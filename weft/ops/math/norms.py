@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TypeAlias
 
+from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
 from weft.framework.graph import get_default_graph
 from weft.framework.indexed_slices import IndexedSlices
 from weft.framework.operation import Operation, Tensor
@@ -27,7 +28,10 @@ def l2_loss(xp, t):
     return xp.sum(t * t, dtype=t.dtype) / xp.asarray(2, t.dtype)
 
 
-def global_norm(t_list: Any, name: str | None = None) -> Any:
+_Value: TypeAlias = "TensorLike | IndexedSlices | None"
+
+
+def global_norm(t_list: Sequence[_Value], name: str | None = None) -> Tensor:
     """The square root of the sum of the squares of all elements of all tensors; None in the list is passed over.
 
     Raises:
@@ -43,13 +47,13 @@ def global_norm(t_list: Any, name: str | None = None) -> Any:
         return sqrt(mul(half, constant(2, half.dtype), name="mul"), name="global_norm")
 
 
-def _as_sequence(t_list: Any) -> list[Any]:
+def _as_sequence(t_list: Sequence[_Value]) -> list[_Value]:
     if not isinstance(t_list, Sequence) or isinstance(t_list, str):
         raise TypeError("t_list should be a sequence")
     return list(t_list)
 
 
-def _values_of(t_list: Any) -> list[Any]:
+def _values_of(t_list: Sequence[_Value]) -> list[Tensor | None]:
     """The tensors of a list, IndexedSlices by their values."""
     return [
         None if each is None
@@ -66,18 +70,18 @@ def _cross_shape(node: Operation) -> list[Dims]:
     return [None if dims is None else (*dims[:-1], 3)]
 
 
-def _cross_gradient(node: Operation, grad: Any) -> list[Any]:
+def _cross_gradient(node: Operation, grad: Tensor) -> Gradients:
     a, b = node.inputs
     return [cross(b, grad), cross(grad, a)]
 
 
 @op("Cross", "a: T, b: T -> product: T", infer=_cross_shape, gradient=_cross_gradient, types={"T": REAL})
-def cross(xp, a, b):
+def cross(xp: ArrayModule, a: Array, b: Array) -> Result:
     """The vector products of vectors of three."""
     return xp.cross(a, b)
 
 
-def scalar_mul(scalar: Any, x: Any, name: str | None = None) -> Any:
+def scalar_mul(scalar: TensorLike, x: TensorLike | IndexedSlices, name: str | None = None) -> Tensor | IndexedSlices:
     """`scalar * x` for a tensor or IndexedSlices.
 
     Raises:
@@ -93,7 +97,7 @@ def scalar_mul(scalar: Any, x: Any, name: str | None = None) -> Any:
     return mul(scalar, x, name=name)
 
 
-def polyval(coeffs: Any, x: Any, name: str | None = None) -> Tensor:
+def polyval(coeffs: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     """The polynomial with these coefficients (that of the highest power first) at `x`, by Horner's rule.
 
     Raises:

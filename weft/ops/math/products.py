@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 from weft.framework import dtypes
+from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import Dims, broadcast_dims
@@ -45,7 +46,9 @@ def _product_shape(node: Operation) -> list[Dims]:
     return [(rows, columns)]
 
 
-def _product_gradients(multiply: Any, x: Any, y: Any, grad: Any, flip_x: bool, flip_y: bool) -> tuple[Any, Any]:
+def _product_gradients(
+    multiply: Callable[[Tensor, Tensor, bool, bool], Tensor], x: Tensor, y: Tensor, grad: Tensor, flip_x: bool, flip_y: bool
+) -> tuple[Tensor, Tensor]:
     """The gradients of a product as it is transposed; `multiply(left, right, flip_left, flip_right)` is such a one."""
     if not flip_x and not flip_y:
         return multiply(grad, y, False, True), multiply(x, grad, True, False)
@@ -56,8 +59,8 @@ def _product_gradients(multiply: Any, x: Any, y: Any, grad: Any, flip_x: bool, f
     return multiply(y, grad, True, True), multiply(grad, x, True, True)
 
 
-def _mat_mul_gradient(node: Operation, grad: Any) -> list[Any]:
-    def multiply(left: Any, right: Any, flip_left: bool, flip_right: bool) -> Any:
+def _mat_mul_gradient(node: Operation, grad: Tensor) -> Gradients:
+    def multiply(left: Tensor, right: Tensor, flip_left: bool, flip_right: bool) -> Tensor:
         return mat_mul(left, right, transpose_a=flip_left, transpose_b=flip_right)
 
     a, b = (conj(tensor) for tensor in node.inputs)
@@ -65,14 +68,23 @@ def _mat_mul_gradient(node: Operation, grad: Any) -> list[Any]:
 
 
 @op("MatMul", "a: T, b: T -> product: T", infer=_product_shape, gradient=_mat_mul_gradient, types={"T": _MATRIX_TYPES})
-def mat_mul(xp, a, b, *, transpose_a: bool = False, transpose_b: bool = False, grad_a: bool = False, grad_b: bool = False):
+def mat_mul(
+    xp: ArrayModule,
+    a: Array,
+    b: Array,
+    *,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    grad_a: bool = False,
+    grad_b: bool = False,
+) -> Result:
     """`[m, k] x [k, n] -> [m, n]`, after the transpositions asked for."""
     left, right = a.T if transpose_a else a, b.T if transpose_b else b
     _check_sizes(left, right, a, b)
     return xp.matmul(left, right)
 
 
-def _check_sizes(left: Any, right: Any, a: Any, b: Any) -> None:
+def _check_sizes(left: Array, right: Array, a: Array, b: Array) -> None:
     if left.ndim > 1 and right.ndim > 1 and left.shape[-1] != right.shape[-2]:
         shapes = [f"[{','.join(map(str, x.shape))}]" for x in (a, b)]
         raise ValueError(f"Matrix size-incompatible: In[0]: {shapes[0]}, In[1]: {shapes[1]}")
@@ -92,8 +104,8 @@ def _batch_product_shape(node: Operation) -> list[Dims]:
     return [None if batch is None else (*batch, rows, columns)]
 
 
-def _batch_gradient(node: Operation, grad: Any) -> list[Any]:
-    def multiply(left: Any, right: Any, flip_left: bool, flip_right: bool) -> Any:
+def _batch_gradient(node: Operation, grad: Tensor) -> Gradients:
+    def multiply(left: Tensor, right: Tensor, flip_left: bool, flip_right: bool) -> Tensor:
         return batch_mat_mul(left, right, adj_x=flip_left, adj_y=flip_right)
 
     x, y = node.inputs
@@ -101,11 +113,11 @@ def _batch_gradient(node: Operation, grad: Any) -> list[Any]:
     return [unbroadcast(of_x, x), unbroadcast(of_y, y)]
 
 
-def _adjoint(xp: Any, x: Any) -> Any:
+def _adjoint(xp: ArrayModule, x: Array) -> Array:
     return xp.conj(xp.swapaxes(x, -1, -2))
 
 
-def _batch_product(xp: Any, x: Any, y: Any, adj_x: bool, adj_y: bool) -> Any:
+def _batch_product(xp: ArrayModule, x: Array, y: Array, adj_x: bool, adj_y: bool) -> Array:
     left, right = _adjoint(xp, x) if adj_x else x, _adjoint(xp, y) if adj_y else y
     _check_sizes(left, right, x, y)
     return xp.matmul(left, right)
@@ -113,21 +125,25 @@ def _batch_product(xp: Any, x: Any, y: Any, adj_x: bool, adj_y: bool) -> Any:
 
 @op("BatchMatMulV2", "x: T, y: T -> output: T", infer=_batch_product_shape, gradient=_batch_gradient,
     types={"T": (*FLOATS, dtypes.int16, *_MATRIX_TYPES[4:])})  # fmt: skip
-def batch_mat_mul(xp, x, y, *, adj_x: bool = False, adj_y: bool = False, grad_x: bool = False, grad_y: bool = False):
+def batch_mat_mul(
+    xp: ArrayModule, x: Array, y: Array, *, adj_x: bool = False, adj_y: bool = False, grad_x: bool = False, grad_y: bool = False
+) -> Result:
     """`[..., m, k] x [..., k, n] -> [..., m, n]`, after taking adjoints; the leading dimensions are broadcast."""
     return _batch_product(xp, x, y, adj_x, adj_y)
 
 
 @op("BatchMatMul", "x: T, y: T -> output: T", infer=_batch_product_shape, gradient=_batch_gradient,
     types={"T": (*FLOATS, dtypes.int32, dtypes.int64, *COMPLEX)})  # fmt: skip
-def batch_mat_mul_v1(xp, x, y, *, adj_x: bool = False, adj_y: bool = False, grad_x: bool = False, grad_y: bool = False):
+def batch_mat_mul_v1(
+    xp: ArrayModule, x: Array, y: Array, *, adj_x: bool = False, adj_y: bool = False, grad_x: bool = False, grad_y: bool = False
+) -> Result:
     """`[..., m, k] x [..., k, n] -> [..., m, n]`, after taking adjoints; the older form."""
     return _batch_product(xp, x, y, adj_x, adj_y)
 
 
 def matmul(
-    a: Any,
-    b: Any,
+    a: TensorLike,
+    b: TensorLike,
     transpose_a: bool = False,
     transpose_b: bool = False,
     adjoint_a: bool = False,
@@ -162,8 +178,8 @@ def matmul(
 
 
 def sparse_matmul(
-    a: Any,
-    b: Any,
+    a: TensorLike,
+    b: TensorLike,
     transpose_a: bool = False,
     transpose_b: bool = False,
     a_is_sparse: bool = False,
@@ -180,18 +196,18 @@ def sparse_matmul(
     )
 
 
-def _as_adjoint(tensor: Any, transpose: bool, adjoint: bool) -> tuple[Any, bool]:
+def _as_adjoint(tensor: Tensor, transpose: bool, adjoint: bool) -> tuple[Tensor, bool]:
     # The batch product takes adjoints only: a mere transpose is the adjoint of the conjugate.
     return (conj(tensor), True) if transpose else (tensor, adjoint)
 
 
-def _as_transpose(tensor: Any, transpose: bool, adjoint: bool) -> tuple[Any, bool]:
+def _as_transpose(tensor: Tensor, transpose: bool, adjoint: bool) -> tuple[Tensor, bool]:
     return (conj(tensor), True) if adjoint else (tensor, transpose)
 
 
 def matvec(
-    a: Any,
-    b: Any,
+    a: TensorLike,
+    b: TensorLike,
     transpose_a: bool = False,
     adjoint_a: bool = False,
     a_is_sparse: bool = False,
@@ -204,7 +220,7 @@ def matvec(
         return squeeze(matmul(a, column, transpose_a=transpose_a, adjoint_a=adjoint_a), axis=-1)
 
 
-def adjoint(matrix: Any, name: str | None = None) -> Tensor:
+def adjoint(matrix: TensorLike, name: str | None = None) -> Tensor:
     """The conjugate transposes of the matrices."""
     with input_scope(name, "adjoint", (matrix,)):
         return matrix_transpose(convert_to_tensor(matrix, name="matrix"), conjugate=True)

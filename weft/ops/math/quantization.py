@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
+from weft.framework.aliases import Array, DTypeLike, Result, TensorLike
 from weft.framework.dtypes import DType
+from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_shape import Dims
 from weft.ops.declaration import op, same_as_input
@@ -25,7 +27,7 @@ class Quantized(NamedTuple):
     output_max: Tensor
 
 
-def _check(mode: str, axis: int, low: Any, high: Any) -> None:
+def _check(mode: str, axis: int, low: Array, high: Array) -> None:
     if mode not in _MODES:
         raise InvalidArgumentError(None, None, f"Mode string must be 'MIN_COMBINED', 'MIN_FIRST', or 'SCALED', is '{mode}'")
     if axis != -1:
@@ -56,10 +58,10 @@ def _quantized_shapes(node: Operation) -> list[Dims]:
 @op("QuantizeV2", "input: float32, min_range: float32, max_range: float32 -> output: T, output_min: float32, "
     "output_max: float32", infer=_quantized_shapes, gradient=None, types={"T": _QUANTIZED})  # fmt: skip
 def quantize_v2_node(
-    ctx, input, min_range, max_range, *, T: DType, mode: str = "MIN_COMBINED",
+    ctx: OpContext, input: Array, min_range: Array, max_range: Array, *, T: DType, mode: str = "MIN_COMBINED",
     round_mode: str = "HALF_AWAY_FROM_ZERO", narrow_range: bool = False, axis: int = -1,
     ensure_minimum_range: float = 0.01,
-):  # fmt: skip
+) -> tuple[Result, Result, Result]:  # fmt: skip
     """Floats as integers of a quantized type."""
     _check(mode, axis, min_range, max_range)
     low = min(0.0, float(min_range))
@@ -79,16 +81,24 @@ def quantize_v2_node(
     return np.clip(steps, least, most).astype(T.as_numpy_dtype), low, high
 
 
-def _away_from_zero(x: Any) -> Any:
+def _away_from_zero(x: Array) -> Array:
     return np.sign(x) * np.floor(np.abs(x) + 0.5)
 
 
 @op("Dequantize", "input: T, min_range: float32, max_range: float32 -> output: dtype", infer=same_as_input, gradient=None,
     types={"T": _QUANTIZED, "dtype": (dtypes.bfloat16, dtypes.float32)}, defaults={"dtype": dtypes.float32})  # fmt: skip
 def dequantize_node(
-    ctx, input, min_range, max_range, *, T: DType, mode: str = "MIN_COMBINED", narrow_range: bool = False, axis: int = -1,
+    ctx: OpContext,
+    input: Array,
+    min_range: Array,
+    max_range: Array,
+    *,
+    T: DType,
+    mode: str = "MIN_COMBINED",
+    narrow_range: bool = False,
+    axis: int = -1,
     dtype: DType = dtypes.float32,
-):  # fmt: skip
+) -> Result:
     """The floats that integers of a quantized type stand for."""
     _check(mode, axis, min_range, max_range)
     kind = T
@@ -107,10 +117,10 @@ def dequantize_node(
 
 
 def quantize(
-    input: Any,
-    min_range: Any,
-    max_range: Any,
-    T: Any,
+    input: TensorLike,
+    min_range: TensorLike,
+    max_range: TensorLike,
+    T: TensorLike,
     mode: str = "MIN_COMBINED",
     round_mode: str = "HALF_AWAY_FROM_ZERO",
     name: str | None = None,
@@ -144,10 +154,10 @@ def quantize(
 
 
 def quantize_v2(
-    input: Any,
-    min_range: Any,
-    max_range: Any,
-    T: Any,
+    input: TensorLike,
+    min_range: TensorLike,
+    max_range: TensorLike,
+    T: TensorLike,
     mode: str = "MIN_COMBINED",
     name: str | None = None,
     round_mode: str = "HALF_AWAY_FROM_ZERO",
@@ -160,14 +170,14 @@ def quantize_v2(
 
 
 def dequantize(
-    input: Any,
-    min_range: Any,
-    max_range: Any,
+    input: TensorLike,
+    min_range: TensorLike,
+    max_range: TensorLike,
     mode: str = "MIN_COMBINED",
     name: str | None = None,
     axis: int | None = None,
     narrow_range: bool = False,
-    dtype: Any = dtypes.float32,
+    dtype: DTypeLike = dtypes.float32,
 ) -> Tensor:
     """The floats of a quantized tensor; the range and `mode` are those that `quantize` was given."""
     return dequantize_node(

@@ -6,11 +6,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 
 from weft.framework import dtypes
+from weft.framework.aliases import Array, DTypeLike, TensorLike
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.constant import constant
@@ -38,8 +39,10 @@ from weft.ops.math.reductions import (
 )
 from weft.ops.math.unary import exp, is_finite, log, sqrt
 
+T = TypeVar("T")
 
-def either(name: str, value: Any, old_name: str, old_value: Any) -> Any:
+
+def either(name: str, value: T, old_name: str, old_value: T) -> T:
     """The value of an argument that has an older name too; ValueError when both are given."""
     if old_value is None:
         return value
@@ -50,12 +53,12 @@ def either(name: str, value: Any, old_name: str, old_value: Any) -> Any:
 
 def _reduce(
     node: Callable[..., Tensor],
-    tensor: Any,
-    axis: Any,
-    keepdims: Any,
+    tensor: Array,
+    axis: Array,
+    keepdims: Array,
     name: str | None,
-    reduction_indices: Any = None,
-    keep_dims: Any = None,
+    reduction_indices: Array = None,
+    keep_dims: Array = None,
 ) -> Tensor:
     axis = either("axis", axis, "reduction_indices", reduction_indices)
     keepdims = bool(either("keepdims", keepdims, "keep_dims", keep_dims))
@@ -73,70 +76,104 @@ def _reduce(
 
 
 def reduce_sum(
-    input_tensor: Any, axis: Any = None, keepdims: Any = None, name: str | None = None, reduction_indices: Any = None,
-    keep_dims: Any = None,
-) -> Tensor:  # fmt: skip
+    input_tensor: TensorLike,
+    axis: TensorLike | None = None,
+    keepdims: TensorLike | None = None,
+    name: str | None = None,
+    reduction_indices: TensorLike | None = None,
+    keep_dims: TensorLike | None = None,
+) -> Tensor:
     """The sum over the dimensions in `axis` (all when None), which stay with size 1 if `keepdims`."""
     return _reduce(sum_node, input_tensor, axis, keepdims, name, reduction_indices, keep_dims)
 
 
 def reduce_mean(
-    input_tensor: Any, axis: Any = None, keepdims: Any = None, name: str | None = None, reduction_indices: Any = None,
-    keep_dims: Any = None,
-) -> Tensor:  # fmt: skip
+    input_tensor: TensorLike,
+    axis: TensorLike | None = None,
+    keepdims: TensorLike | None = None,
+    name: str | None = None,
+    reduction_indices: TensorLike | None = None,
+    keep_dims: TensorLike | None = None,
+) -> Tensor:
     """The mean over the dimensions in `axis` (all when None); integers are rounded towards zero."""
     return _reduce(mean_node, input_tensor, axis, keepdims, name, reduction_indices, keep_dims)
 
 
 def reduce_max(
-    input_tensor: Any, axis: Any = None, keepdims: Any = None, name: str | None = None, reduction_indices: Any = None,
-    keep_dims: Any = None,
-) -> Tensor:  # fmt: skip
+    input_tensor: TensorLike,
+    axis: TensorLike | None = None,
+    keepdims: TensorLike | None = None,
+    name: str | None = None,
+    reduction_indices: TensorLike | None = None,
+    keep_dims: TensorLike | None = None,
+) -> Tensor:
     """The greatest element over the dimensions in `axis` (all when None)."""
     return _reduce(max_node, input_tensor, axis, keepdims, name, reduction_indices, keep_dims)
 
 
 def reduce_min(
-    input_tensor: Any, axis: Any = None, keepdims: Any = None, name: str | None = None, reduction_indices: Any = None,
-    keep_dims: Any = None,
-) -> Tensor:  # fmt: skip
+    input_tensor: TensorLike,
+    axis: TensorLike | None = None,
+    keepdims: TensorLike | None = None,
+    name: str | None = None,
+    reduction_indices: TensorLike | None = None,
+    keep_dims: TensorLike | None = None,
+) -> Tensor:
     """The least element over the dimensions in `axis` (all when None)."""
     return _reduce(min_node, input_tensor, axis, keepdims, name, reduction_indices, keep_dims)
 
 
 def reduce_prod(
-    input_tensor: Any, axis: Any = None, keepdims: Any = None, name: str | None = None, reduction_indices: Any = None,
-    keep_dims: Any = None,
-) -> Tensor:  # fmt: skip
+    input_tensor: TensorLike,
+    axis: TensorLike | None = None,
+    keepdims: TensorLike | None = None,
+    name: str | None = None,
+    reduction_indices: TensorLike | None = None,
+    keep_dims: TensorLike | None = None,
+) -> Tensor:
     """The product over the dimensions in `axis` (all when None)."""
     return _reduce(prod_node, input_tensor, axis, keepdims, name, reduction_indices, keep_dims)
 
 
 def reduce_all(
-    input_tensor: Any, axis: Any = None, keepdims: Any = None, name: str | None = None, reduction_indices: Any = None,
-    keep_dims: Any = None,
-) -> Tensor:  # fmt: skip
+    input_tensor: TensorLike,
+    axis: TensorLike | None = None,
+    keepdims: TensorLike | None = None,
+    name: str | None = None,
+    reduction_indices: TensorLike | None = None,
+    keep_dims: TensorLike | None = None,
+) -> Tensor:
     """Whether all elements over the dimensions in `axis` (all when None) are true."""
     return _reduce(all_node, input_tensor, axis, keepdims, name, reduction_indices, keep_dims)
 
 
 def reduce_any(
-    input_tensor: Any, axis: Any = None, keepdims: Any = None, name: str | None = None, reduction_indices: Any = None,
-    keep_dims: Any = None,
-) -> Tensor:  # fmt: skip
+    input_tensor: TensorLike,
+    axis: TensorLike | None = None,
+    keepdims: TensorLike | None = None,
+    name: str | None = None,
+    reduction_indices: TensorLike | None = None,
+    keep_dims: TensorLike | None = None,
+) -> Tensor:
     """Whether an element over the dimensions in `axis` (all when None) is true."""
     return _reduce(any_node, input_tensor, axis, keepdims, name, reduction_indices, keep_dims)
 
 
-def reduce_euclidean_norm(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
+def reduce_euclidean_norm(
+    input_tensor: TensorLike, axis: TensorLike | None = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
     """The square root of the sum of squares over the dimensions in `axis` (all when None)."""
     return _reduce(euclidean_norm_node, input_tensor, axis, keepdims, name)
 
 
 def reduce_logsumexp(
-    input_tensor: Any, axis: Any = None, keepdims: Any = None, name: str | None = None, reduction_indices: Any = None,
-    keep_dims: Any = None,
-) -> Tensor:  # fmt: skip
+    input_tensor: TensorLike,
+    axis: TensorLike | None = None,
+    keepdims: TensorLike | None = None,
+    name: str | None = None,
+    reduction_indices: TensorLike | None = None,
+    keep_dims: TensorLike | None = None,
+) -> Tensor:
     """`log(sum(exp(x)))` over the dimensions in `axis` (all when None), without overflow."""
     axis = either("axis", axis, "reduction_indices", reduction_indices)
     keepdims = bool(either("keepdims", keepdims, "keep_dims", keep_dims))
@@ -151,7 +188,9 @@ def reduce_logsumexp(
         return add(result, offset, name=scope)
 
 
-def reduce_variance(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
+def reduce_variance(
+    input_tensor: TensorLike, axis: TensorLike | None = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
     """The mean square of the distances from the mean over the dimensions in `axis` (all when None).
 
     Raises:
@@ -167,16 +206,24 @@ def reduce_variance(input_tensor: Any, axis: Any = None, keepdims: bool = False,
         return reduce_mean(squared, axis, keepdims=keepdims)
 
 
-def reduce_std(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
+def reduce_std(
+    input_tensor: TensorLike, axis: TensorLike | None = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
     """The square root of `reduce_variance`."""
     with input_scope(name, "reduce_std", (input_tensor,)):
         return sqrt(reduce_variance(input_tensor, axis, keepdims))
 
 
 def count_nonzero(
-    input_tensor: Any = None, axis: Any = None, keepdims: Any = None, dtype: Any = dtypes.int64, name: str | None = None,
-    reduction_indices: Any = None, keep_dims: Any = None, input: Any = None,
-) -> Tensor:  # fmt: skip
+    input_tensor: TensorLike | None = None,
+    axis: TensorLike | None = None,
+    keepdims: TensorLike | None = None,
+    dtype: DTypeLike = dtypes.int64,
+    name: str | None = None,
+    reduction_indices: TensorLike | None = None,
+    keep_dims: TensorLike | None = None,
+    input: TensorLike | None = None,
+) -> Tensor:
     """How many elements over the dimensions in `axis` (all when None) are not zero (not empty, of strings)."""
     keepdims = bool(either("keepdims", keepdims, "keep_dims", keep_dims))
     axis = either("axis", axis, "reduction_indices", reduction_indices)
@@ -189,7 +236,11 @@ def count_nonzero(
 
 
 def argmax(
-    input: Any, axis: Any = None, name: str | None = None, dimension: Any = None, output_type: Any = dtypes.int64
+    input: TensorLike,
+    axis: TensorLike | None = None,
+    name: str | None = None,
+    dimension: TensorLike | None = None,
+    output_type: DTypeLike = dtypes.int64,
 ) -> Tensor:
     """The position of the greatest element along `axis` (0 when None), the first one if there are several."""
     axis = either("axis", axis, "dimension", dimension)
@@ -197,7 +248,11 @@ def argmax(
 
 
 def argmin(
-    input: Any, axis: Any = None, name: str | None = None, dimension: Any = None, output_type: Any = dtypes.int64
+    input: TensorLike,
+    axis: TensorLike | None = None,
+    name: str | None = None,
+    dimension: TensorLike | None = None,
+    output_type: DTypeLike = dtypes.int64,
 ) -> Tensor:
     """The position of the least element along `axis` (0 when None), the first one if there are several."""
     axis = either("axis", axis, "dimension", dimension)

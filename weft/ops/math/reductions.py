@@ -12,7 +12,7 @@ import numpy as np
 
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
-from weft.framework.aliases import Gradients
+from weft.framework.aliases import Array, ArrayModule, Gradients, Result
 from weft.framework.constant_value import constant_value
 from weft.framework.dtypes import DType
 from weft.framework.operation import Operation, Tensor
@@ -56,7 +56,7 @@ def _reduced(node: Operation) -> list[Dims]:
     return [tuple(size for at, size in enumerate(dims) if at not in gone)]
 
 
-def reduced_axes(x: Any, reduction_indices: Any) -> tuple[int, ...]:
+def reduced_axes(x: Array, reduction_indices: Array) -> tuple[int, ...]:
     """The axes of an array that a kernel is to reduce, each once; InvalidArgumentError when there is no such axis."""
     rank = x.ndim
     for axis in np.ravel(reduction_indices).tolist():
@@ -80,7 +80,9 @@ def _expand_reduced_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 @op("ExpandReduced", "reduced: T, like: Tlike, reduction_indices: Tidx -> output: T", gradient=_expand_reduced_gradient,
     static=("reduction_indices",), infer=lambda node: [node.inputs[1].dims], types={"Tidx": INDEX})  # fmt: skip
-def expand_reduced(xp, reduced, like, reduction_indices, *, keep_dims: bool = False):
+def expand_reduced(
+    xp: ArrayModule, reduced: Array, like: Array, reduction_indices: Array, *, keep_dims: bool = False
+) -> Result:
     """A reduced tensor, repeated along the dimensions that the reduction of `like` took away."""
     axes = reduced_axes(like, reduction_indices)
     kept = tuple(1 if at in axes else size for at, size in enumerate(like.shape))
@@ -89,32 +91,32 @@ def expand_reduced(xp, reduced, like, reduction_indices, *, keep_dims: bool = Fa
 
 @op("ReducedCount", "input: T, reduction_indices: Tidx -> count: dtype", gradient=not_differentiable, infer=lambda node: [()],
     static=("reduction_indices",), types={"Tidx": INDEX})  # fmt: skip
-def reduced_count(xp, input, reduction_indices, *, dtype: DType):
+def reduced_count(xp: ArrayModule, input: Array, reduction_indices: Array, *, dtype: DType) -> Result:
     """How many elements a reduction puts into one."""
     count = math.prod(input.shape[axis] for axis in reduced_axes(input, reduction_indices))
     return np.array(count, dtype.as_numpy_dtype)
 
 
-def _expanded(node: Operation, tensor: Any) -> Any:
+def _expanded(node: Operation, tensor: Tensor) -> Tensor:
     x, axes = node.inputs
     return expand_reduced(tensor, x, axes, keep_dims=node.attrs["keep_dims"])
 
 
-def _sum_gradient(node: Operation, grad: Any) -> list[Any]:
+def _sum_gradient(node: Operation, grad: Tensor) -> Gradients:
     return [_expanded(node, grad), None]
 
 
-def _mean_gradient(node: Operation, grad: Any) -> list[Any]:
+def _mean_gradient(node: Operation, grad: Tensor) -> Gradients:
     x, axes = node.inputs
     whole, reduced = x.shape.num_elements(), node.outputs[0].shape.num_elements()
-    if whole is not None and reduced is not None:
-        count: Any = whole // max(reduced, 1)
+    if whole is None or reduced is None:
+        count: Tensor | int = reduced_count(x, axes, dtype=grad.dtype)
     else:
-        count = reduced_count(x, axes, dtype=grad.dtype)
+        count = whole // max(reduced, 1)
     return [real_div(_expanded(node, grad), count), None]
 
 
-def _extreme_gradient(node: Operation, grad: Any) -> list[Any]:
+def _extreme_gradient(node: Operation, grad: Tensor) -> Gradients:
     # Elements that share the extreme share the gradient.
     x, axes = node.inputs
     chosen = cast(equal(_expanded(node, node.outputs[0]), x), grad.dtype)
@@ -122,7 +124,7 @@ def _extreme_gradient(node: Operation, grad: Any) -> list[Any]:
     return [mul(chosen, _expanded(node, real_div(grad, count))), None]
 
 
-def _prod_gradient(node: Operation, grad: Any) -> list[Any]:
+def _prod_gradient(node: Operation, grad: Tensor) -> Gradients:
     x, axes = node.inputs
     others = products_of_others(x, axes)
     return [mul(_expanded(node, grad), conj_if_complex(others)), None]
@@ -130,7 +132,7 @@ def _prod_gradient(node: Operation, grad: Any) -> list[Any]:
 
 @op("ProductsOfOthers", "x: T, reduction_indices: Tidx -> y: T", infer=same_as_input, gradient=vjp, static=(
     "reduction_indices",), types={"T": NUMBERS, "Tidx": INDEX})  # fmt: skip
-def products_of_others(xp, x, reduction_indices):
+def products_of_others(xp: ArrayModule, x: Array, reduction_indices: Array) -> Result:
     """For each element the product of all the others that a reduction puts together with it."""
     axes = reduced_axes(x, reduction_indices)
     rest = tuple(at for at in range(x.ndim) if at not in axes)
@@ -142,7 +144,7 @@ def products_of_others(xp, x, reduction_indices):
     return xp.transpose(xp.reshape(before * after, moved.shape), tuple(np.argsort((*rest, *axes)).tolist()))
 
 
-def _euclidean_norm_gradient(node: Operation, grad: Any) -> list[Any]:
+def _euclidean_norm_gradient(node: Operation, grad: Tensor) -> Gradients:
     return [mul(node.inputs[0], _expanded(node, div_no_nan_node(grad, node.outputs[0]))), None]
 
 
@@ -153,14 +155,14 @@ _SIGNATURE = "input: T, reduction_indices: Tidx -> output: T"
 
 @op("Sum", _SIGNATURE, memory_bound=True, infer=_reduced, gradient=_sum_gradient, static=("reduction_indices",),
     types={"T": REDUCIBLE, "Tidx": INDEX}, defaults={"Tidx": dtypes.int32})  # fmt: skip
-def sum_node(xp, input, reduction_indices, *, keep_dims: bool = False):
+def sum_node(xp: ArrayModule, input: Array, reduction_indices: Array, *, keep_dims: bool = False) -> Result:
     """The sum over the dimensions listed."""
     return xp.sum(input, axis=reduced_axes(input, reduction_indices), keepdims=keep_dims, dtype=input.dtype)
 
 
 @op("Mean", _SIGNATURE, memory_bound=True, infer=_reduced, gradient=_mean_gradient, static=("reduction_indices",),
     types={"T": REDUCIBLE, "Tidx": INDEX}, defaults={"Tidx": dtypes.int32})  # fmt: skip
-def mean_node(xp, input, reduction_indices, *, keep_dims: bool = False):
+def mean_node(xp: ArrayModule, input: Array, reduction_indices: Array, *, keep_dims: bool = False) -> Result:
     """The mean over the dimensions listed; of integers, rounded towards zero, and NaN of no elements."""
     axes = reduced_axes(input, reduction_indices)
     count = math.prod(input.shape[axis] for axis in axes)
@@ -173,7 +175,7 @@ def mean_node(xp, input, reduction_indices, *, keep_dims: bool = False):
     return (total / np.array(count, total.dtype)).astype(input.dtype)
 
 
-def _extreme(xp: Any, function: Any, x: Any, reduction_indices: Any, keep_dims: bool, empty: Any) -> Any:
+def _extreme(xp: ArrayModule, function: Array, x: Array, reduction_indices: Array, keep_dims: bool, empty: Array) -> Array:
     axes = reduced_axes(x, reduction_indices)
     if math.prod(x.shape[axis] for axis in axes):
         return function(x, axis=axes, keepdims=keep_dims)
@@ -181,38 +183,38 @@ def _extreme(xp: Any, function: Any, x: Any, reduction_indices: Any, keep_dims: 
     return xp.full(shape, empty, x.dtype)
 
 
-def _least(dtype: Any) -> Any:
+def _least(dtype: np.dtype[Any]) -> float:
     return np.iinfo(dtype).min if dtype.kind in "iu" else -np.inf
 
 
-def _greatest(dtype: Any) -> Any:
+def _greatest(dtype: np.dtype[Any]) -> float:
     return np.iinfo(dtype).max if dtype.kind in "iu" else np.inf
 
 
 @op("Max", _SIGNATURE, memory_bound=True, infer=_reduced, gradient=_extreme_gradient, static=("reduction_indices",),
     types={"T": ORDERED, "Tidx": INDEX}, defaults={"Tidx": dtypes.int32})  # fmt: skip
-def max_node(xp, input, reduction_indices, *, keep_dims: bool = False):
+def max_node(xp: ArrayModule, input: Array, reduction_indices: Array, *, keep_dims: bool = False) -> Result:
     """The greatest element over the dimensions listed; of none, the least value that there is."""
     return _extreme(xp, xp.max, input, reduction_indices, keep_dims, _least(input.dtype))
 
 
 @op("Min", _SIGNATURE, memory_bound=True, infer=_reduced, gradient=_extreme_gradient, static=("reduction_indices",),
     types={"T": ORDERED, "Tidx": INDEX}, defaults={"Tidx": dtypes.int32})  # fmt: skip
-def min_node(xp, input, reduction_indices, *, keep_dims: bool = False):
+def min_node(xp: ArrayModule, input: Array, reduction_indices: Array, *, keep_dims: bool = False) -> Result:
     """The least element over the dimensions listed; of none, the greatest value that there is."""
     return _extreme(xp, xp.min, input, reduction_indices, keep_dims, _greatest(input.dtype))
 
 
 @op("Prod", _SIGNATURE, infer=_reduced, gradient=_prod_gradient, static=("reduction_indices",),
     types={"T": REDUCIBLE, "Tidx": INDEX}, defaults={"Tidx": dtypes.int32})  # fmt: skip
-def prod_node(xp, input, reduction_indices, *, keep_dims: bool = False):
+def prod_node(xp: ArrayModule, input: Array, reduction_indices: Array, *, keep_dims: bool = False) -> Result:
     """The product over the dimensions listed."""
     return xp.prod(input, axis=reduced_axes(input, reduction_indices), keepdims=keep_dims, dtype=input.dtype)
 
 
 @op("EuclideanNorm", _SIGNATURE, infer=_reduced, gradient=_euclidean_norm_gradient, static=("reduction_indices",),
     types={"T": REDUCIBLE, "Tidx": INDEX}, defaults={"Tidx": dtypes.int32})  # fmt: skip
-def euclidean_norm_node(xp, input, reduction_indices, *, keep_dims: bool = False):
+def euclidean_norm_node(xp: ArrayModule, input: Array, reduction_indices: Array, *, keep_dims: bool = False) -> Result:
     """The square root of the sum of the squares over the dimensions listed."""
     squares = (input * xp.conj(input)).astype(input.dtype)
     return xp.sqrt(xp.sum(squares, axis=reduced_axes(input, reduction_indices), keepdims=keep_dims))
@@ -223,14 +225,14 @@ _BOOLEAN_SIGNATURE = "input: bool, reduction_indices: Tidx -> output: bool"
 
 @op("All", _BOOLEAN_SIGNATURE, infer=_reduced, gradient=None, static=("reduction_indices",), types={"Tidx": INDEX},
     defaults={"Tidx": dtypes.int32})  # fmt: skip
-def all_node(xp, input, reduction_indices, *, keep_dims: bool = False):
+def all_node(xp: ArrayModule, input: Array, reduction_indices: Array, *, keep_dims: bool = False) -> Result:
     """Whether all elements over the dimensions listed are true."""
     return xp.all(input, axis=reduced_axes(input, reduction_indices), keepdims=keep_dims)
 
 
 @op("Any", _BOOLEAN_SIGNATURE, infer=_reduced, gradient=None, static=("reduction_indices",), types={"Tidx": INDEX},
     defaults={"Tidx": dtypes.int32})  # fmt: skip
-def any_node(xp, input, reduction_indices, *, keep_dims: bool = False):
+def any_node(xp: ArrayModule, input: Array, reduction_indices: Array, *, keep_dims: bool = False) -> Result:
     """Whether an element over the dimensions listed is true."""
     return xp.any(input, axis=reduced_axes(input, reduction_indices), keepdims=keep_dims)
 
@@ -259,7 +261,7 @@ _ARG_TYPES = {"T": (*ORDERED, dtypes.bool), "Tidx": (dtypes.int16, *INDEX)}
 @op("ArgMax", "input: T, dimension: Tidx -> output: output_type", infer=_without_dimension, gradient=not_differentiable,
     static=("dimension",), types={**_ARG_TYPES, "output_type": (dtypes.int16, dtypes.uint16, *INDEX)},
     defaults={"Tidx": dtypes.int32})  # fmt: skip
-def arg_max_node(xp, input, dimension, *, output_type: DType = dtypes.int64):
+def arg_max_node(xp: ArrayModule, input: Array, dimension: Array, *, output_type: DType = dtypes.int64) -> Result:
     """The position of the greatest element along a dimension, the first one if there are several."""
     return xp.argmax(input, axis=int(dimension))
 
@@ -267,6 +269,6 @@ def arg_max_node(xp, input, dimension, *, output_type: DType = dtypes.int64):
 @op("ArgMin", "input: T, dimension: Tidx -> output: output_type", infer=_without_dimension, gradient=not_differentiable,
     static=("dimension",), types={**_ARG_TYPES, "Tidx": INDEX, "output_type": INDEX},
     defaults={"Tidx": dtypes.int32})  # fmt: skip
-def arg_min_node(xp, input, dimension, *, output_type: DType = dtypes.int64):
+def arg_min_node(xp: ArrayModule, input: Array, dimension: Array, *, output_type: DType = dtypes.int64) -> Result:
     """The position of the least element along a dimension, the first one if there are several."""
     return xp.argmin(input, axis=int(dimension))

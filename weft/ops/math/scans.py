@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from weft.framework import dtypes
+from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
 from weft.framework.constant_value import constant_value
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_shape import Dims
@@ -27,7 +26,7 @@ def _checked_axis(node: Operation) -> list[Dims]:
     return [dims]
 
 
-def _scan(xp: Any, function: Any, x: Any, axis: Any, exclusive: bool, reverse: bool, first: float) -> Any:
+def _scan(xp: ArrayModule, function: Array, x: Array, axis: Array, exclusive: bool, reverse: bool, first: float) -> Array:
     at = int(axis) % max(x.ndim, 1)
     if reverse:
         x = xp.flip(x, at)
@@ -39,19 +38,19 @@ def _scan(xp: Any, function: Any, x: Any, axis: Any, exclusive: bool, reverse: b
     return xp.flip(result, at) if reverse else result
 
 
-def _cumsum_gradient(node: Operation, grad: Any) -> list[Any]:
+def _cumsum_gradient(node: Operation, grad: Tensor) -> Gradients:
     attrs = node.attrs
     return [cumsum_node(grad, node.inputs[1], exclusive=attrs["exclusive"], reverse=not attrs["reverse"]), None]
 
 
 @op("Cumsum", "x: T, axis: Tidx -> out: T", infer=_checked_axis, gradient=_cumsum_gradient, static=("axis",),
     types={"T": NUMBERS, "Tidx": _INDEX}, defaults={"Tidx": dtypes.int32})  # fmt: skip
-def cumsum_node(xp, x, axis, *, exclusive: bool = False, reverse: bool = False):
+def cumsum_node(xp: ArrayModule, x: Array, axis: Array, *, exclusive: bool = False, reverse: bool = False) -> Result:
     """The sums of the elements up to each (before each, if exclusive), from the end if reversed."""
     return _scan(xp, xp.cumsum, x, axis, exclusive, reverse, 0)
 
 
-def _cumprod_gradient(node: Operation, grad: Any) -> list[Any]:
+def _cumprod_gradient(node: Operation, grad: Tensor) -> Gradients:
     x, axis = node.inputs
     exclusive, reverse = node.attrs["exclusive"], node.attrs["reverse"]
     product = cumprod_node(x, axis, exclusive=exclusive, reverse=reverse)
@@ -61,23 +60,27 @@ def _cumprod_gradient(node: Operation, grad: Any) -> list[Any]:
 
 @op("Cumprod", "x: T, axis: Tidx -> out: T", infer=_checked_axis, gradient=_cumprod_gradient, static=("axis",),
     types={"T": NUMBERS, "Tidx": _INDEX}, defaults={"Tidx": dtypes.int32})  # fmt: skip
-def cumprod_node(xp, x, axis, *, exclusive: bool = False, reverse: bool = False):
+def cumprod_node(xp: ArrayModule, x: Array, axis: Array, *, exclusive: bool = False, reverse: bool = False) -> Result:
     """The products of the elements up to each (before each, if exclusive), from the end if reversed."""
     return _scan(xp, xp.cumprod, x, axis, exclusive, reverse, 1)
 
 
 @op("CumulativeLogsumexp", "x: T, axis: Tidx -> out: T", infer=_checked_axis, gradient=vjp, static=("axis",),
     compiled_only=True, types={"T": FLOATS, "Tidx": _INDEX}, defaults={"Tidx": dtypes.int32})  # fmt: skip
-def cumulative_logsumexp_node(xp, x, axis, *, exclusive: bool = False, reverse: bool = False):
+def cumulative_logsumexp_node(
+    xp: ArrayModule, x: Array, axis: Array, *, exclusive: bool = False, reverse: bool = False
+) -> Result:
     """The logarithms of the sums of the exponentials up to each element."""
 
-    def accumulate(values: Any, axis: int, dtype: Any) -> Any:
+    def accumulate(values: Array, axis: int, dtype: np.dtype[np.generic]) -> Array:
         return jax.lax.associative_scan(jnp.logaddexp, values, axis=axis)
 
     return _scan(jnp, accumulate, x, axis, exclusive, reverse, -np.inf)
 
 
-def cumsum(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None) -> Tensor:
+def cumsum(
+    x: TensorLike, axis: TensorLike = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
+) -> Tensor:
     """The sums of the elements of `x` up to each along `axis`.
 
     `exclusive` leaves the element itself out; `reverse` sums from the end.
@@ -85,13 +88,15 @@ def cumsum(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False
     return cumsum_node(x, axis, exclusive=exclusive, reverse=reverse, name=name)
 
 
-def cumprod(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None) -> Tensor:
+def cumprod(
+    x: TensorLike, axis: TensorLike = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
+) -> Tensor:
     """The products of the elements of `x` up to each along `axis`; arguments as those of `cumsum`."""
     return cumprod_node(x, axis, exclusive=exclusive, reverse=reverse, name=name)
 
 
 def cumulative_logsumexp(
-    x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
+    x: TensorLike, axis: TensorLike = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
 ) -> Tensor:
     """`log(cumsum(exp(x)))` without overflow; arguments as those of `cumsum`."""
     return cumulative_logsumexp_node(x, axis, exclusive=exclusive, reverse=reverse, name=name)

@@ -7,14 +7,15 @@ How many segments `SegmentSum` and its kin have is known by the last id only, so
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
+from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
 from weft.framework.constant_value import constant_value
+from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import Dims, dims_compatible, format_dims
@@ -46,7 +47,7 @@ def _rows_of_segments(node: Operation) -> list[Dims]:
     return [(None if known is None else int(known[-1]) + 1 if known.size else 0, *data.dims[1:])]
 
 
-def segment_count(segment_ids: Any) -> int:
+def segment_count(segment_ids: Array) -> int:
     """The number of segments; InvalidArgumentError unless the ids start at zero or above and never fall."""
     if not segment_ids.size:
         return 0
@@ -57,23 +58,23 @@ def segment_count(segment_ids: Any) -> int:
     return int(segment_ids[-1]) + 1
 
 
-def _check_rows(data: Any, segment_ids: Any) -> None:
+def _check_rows(data: Array, segment_ids: Array) -> None:
     if data.shape[:1] != segment_ids.shape:
         message = f"segment_ids should be the same size as dimension 0 of input, {segment_ids.shape} and {data.shape}"
         raise InvalidArgumentError(None, None, message)
 
 
-def _gathered(tensor: Any, segment_ids: Any) -> Any:
+def _gathered(tensor: Tensor, segment_ids: Tensor) -> Tensor:
     return gather_v2_node(tensor, segment_ids, 0)
 
 
-def _accumulated(data: Any, segment_ids: Any, count: int, first: Any, accumulate: Any) -> Any:
+def _accumulated(data: Array, segment_ids: Array, count: int, first: Array, accumulate: np.ufunc) -> Array:
     result = np.full((count, *data.shape[segment_ids.ndim :]), first, data.dtype)
     accumulate.at(result, segment_ids, data)
     return result
 
 
-def _sizes(data: Any, segment_ids: Any, count: int) -> Any:
+def _sizes(data: Array, segment_ids: Array, count: int) -> Array:
     sizes = np.bincount(segment_ids, minlength=count)
     return np.maximum(sizes, 1).astype(data.dtype).reshape((-1,) + (1,) * (data.ndim - 1))
 
@@ -84,7 +85,7 @@ def _sizes(data: Any, segment_ids: Any, count: int) -> Any:
 @op("SegmentSum", "data: T, segment_ids: Tindices -> output: T", infer=_rows_of_segments,
     gradient=lambda node, grad: [_gathered(grad, node.inputs[1]), None],
     types={"T": NUMBERS, "Tindices": _INDEX})  # fmt: skip
-def segment_sum(ctx, data, segment_ids):
+def segment_sum(ctx: OpContext, data: Array, segment_ids: Array) -> Result:
     """The sum of the rows of each segment."""
     _check_rows(data, segment_ids)
     return _accumulated(data, segment_ids, segment_count(segment_ids), 0, np.add)
@@ -96,19 +97,19 @@ def _sizes_shape(node: Operation) -> list[Dims]:
 
 
 @op("SegmentSizes", "data: T, segment_ids: Tindices -> sizes: T", infer=_sizes_shape, gradient=not_differentiable)
-def segment_sizes(ctx, data, segment_ids):
+def segment_sizes(ctx: OpContext, data: Array, segment_ids: Array) -> Result:
     """The number of rows of each segment, at least 1, in the rank of the data."""
     return _sizes(data, segment_ids, segment_count(segment_ids))
 
 
-def _mean_gradient(node: Operation, grad: Any) -> list[Any]:
+def _mean_gradient(node: Operation, grad: Tensor) -> Gradients:
     data, ids = node.inputs
     return [_gathered(real_div(grad, segment_sizes(data, ids)), ids), None]
 
 
 @op("SegmentMean", "data: T, segment_ids: Tindices -> output: T", infer=_rows_of_segments, gradient=_mean_gradient,
     types={"T": NUMBERS, "Tindices": _INDEX})  # fmt: skip
-def segment_mean(ctx, data, segment_ids):
+def segment_mean(ctx: OpContext, data: Array, segment_ids: Array) -> Result:
     """The mean of the rows of each segment, 0 for one without rows."""
     _check_rows(data, segment_ids)
     count = segment_count(segment_ids)
@@ -116,7 +117,7 @@ def segment_mean(ctx, data, segment_ids):
     return truncated_quotient(total, sizes) if data.dtype.kind in "iu" else total / sizes
 
 
-def _extreme_gradient(node: Operation, grad: Any) -> list[Any]:
+def _extreme_gradient(node: Operation, grad: Tensor) -> Gradients:
     # Rows that share the extreme share the gradient.
     data, ids = node.inputs
     chosen = equal(data, _gathered(node.outputs[0], ids))
@@ -125,7 +126,7 @@ def _extreme_gradient(node: Operation, grad: Any) -> list[Any]:
     return [select_node(chosen, shared, zeros_like(shared)), None]
 
 
-def _empty_or(function: Callable[..., Any], data: Any, segment_ids: Any, first: Any) -> Any:
+def _empty_or(function: np.ufunc, data: Array, segment_ids: Array, first: Array) -> Array:
     """The extreme of each segment, 0 for one without rows."""
     _check_rows(data, segment_ids)
     count = segment_count(segment_ids)
@@ -134,7 +135,7 @@ def _empty_or(function: Callable[..., Any], data: Any, segment_ids: Any, first: 
     return result
 
 
-def _lowest(dtype: Any, sign: int) -> Any:
+def _lowest(dtype: np.dtype[Any], sign: int) -> Array:
     """The least value of a type, or the greatest if `sign` is negative."""
     if dtype.kind in "iu":
         limits = np.iinfo(dtype)
@@ -144,32 +145,32 @@ def _lowest(dtype: Any, sign: int) -> Any:
 
 @op("SegmentMax", "data: T, segment_ids: Tindices -> output: T", infer=_rows_of_segments, gradient=_extreme_gradient,
     types={"T": REAL, "Tindices": _INDEX})  # fmt: skip
-def segment_max(ctx, data, segment_ids):
+def segment_max(ctx: OpContext, data: Array, segment_ids: Array) -> Result:
     """The greatest row of each segment, element by element, 0 for one without rows."""
     return _empty_or(np.maximum, data, segment_ids, _lowest(data.dtype, 1))
 
 
 @op("SegmentMin", "data: T, segment_ids: Tindices -> output: T", infer=_rows_of_segments, gradient=_extreme_gradient,
     types={"T": REAL, "Tindices": _INDEX})  # fmt: skip
-def segment_min(ctx, data, segment_ids):
+def segment_min(ctx: OpContext, data: Array, segment_ids: Array) -> Result:
     """The least row of each segment, element by element, 0 for one without rows."""
     return _empty_or(np.minimum, data, segment_ids, _lowest(data.dtype, -1))
 
 
-def _prod_gradient(node: Operation, grad: Any) -> list[Any]:
+def _prod_gradient(node: Operation, grad: Tensor) -> Gradients:
     data, ids = node.inputs
     return [mul(_gathered(grad, ids), segment_others(data, ids)), None]
 
 
 @op("SegmentProd", "data: T, segment_ids: Tindices -> output: T", infer=_rows_of_segments, gradient=_prod_gradient,
     types={"T": NUMBERS, "Tindices": _INDEX})  # fmt: skip
-def segment_prod(ctx, data, segment_ids):
+def segment_prod(ctx: OpContext, data: Array, segment_ids: Array) -> Result:
     """The product of the rows of each segment."""
     _check_rows(data, segment_ids)
     return _accumulated(data, segment_ids, segment_count(segment_ids), 1, np.multiply)
 
 
-def _others(rows: Any) -> Any:
+def _others(rows: Array) -> Array:
     """For each row the product of all the others."""
     ones = np.ones_like(rows[:1])
     before = np.cumprod(np.concatenate([ones, rows[:-1]]), axis=0)
@@ -179,7 +180,7 @@ def _others(rows: Any) -> Any:
 
 @op("SegmentOthers", "data: T, segment_ids: Tindices -> output: T", infer=lambda node: [node.inputs[0].dims],
     gradient=not_differentiable)  # fmt: skip
-def segment_others(ctx, data, segment_ids):
+def segment_others(ctx: OpContext, data: Array, segment_ids: Array) -> Result:
     """For each row the product of all the others of its segment; rows with an id below zero give 0."""
     ids = segment_ids.reshape(-1)
     rows = data.reshape(ids.size, -1)
@@ -205,7 +206,7 @@ def _unsorted_shape(node: Operation) -> list[Dims]:
     return [(None if known is None else int(known), *data.dims[len(ids.dims) :])]
 
 
-def _unsorted(xp: Any, data: Any, segment_ids: Any, num_segments: Any, first: Any, how: str) -> Any:
+def _unsorted(xp: ArrayModule, data: Array, segment_ids: Array, num_segments: Array, first: Array, how: str) -> Array:
     count = int(num_segments)
     flat = xp.reshape(data, (math.prod(segment_ids.shape), *data.shape[segment_ids.ndim :]))
     ids = xp.reshape(segment_ids, (-1,))
@@ -220,7 +221,7 @@ def _unsorted(xp: Any, data: Any, segment_ids: Any, num_segments: Any, first: An
     return getattr(result.at[xp.where(ids < 0, count, ids)], how)(flat, mode="drop")
 
 
-def _gather_kept(tensor: Any, segment_ids: Any) -> tuple[Any, Any]:
+def _gather_kept(tensor: Tensor, segment_ids: Tensor) -> tuple[Tensor, Tensor]:
     """The rows of `tensor` by segment id, 0 for ids below zero, and which rows of the data have such an id."""
     rows = _gathered(tensor, maximum(segment_ids, zeros_like(segment_ids)))
     is_kept = greater_equal(segment_ids, 0)
@@ -231,14 +232,14 @@ def _gather_kept(tensor: Any, segment_ids: Any) -> tuple[Any, Any]:
     return select_v2_node(is_kept, rows, zeros_like(rows)), is_kept
 
 
-def _widened(tensor: Any, count: int) -> Any:
+def _widened(tensor: Tensor, count: int) -> Array:
     for _ in range(count):
         tensor = expand_dims(tensor, -1)
     return tensor
 
 
 @op("WidenToRank", "x: T, like: Tlike -> y: T", infer=lambda node: [None], gradient=None)
-def _as_wide(xp, x, like):
+def _as_wide(xp: ArrayModule, x: Array, like: Array) -> Result:
     """A tensor with dimensions of size 1 put at its end until it has the rank of `like`."""
     return xp.reshape(x, (*x.shape, *(1,) * (like.ndim - x.ndim)))
 
@@ -247,7 +248,7 @@ _UNSORTED_TYPES = {"Tindices": _INDEX, "Tnumsegments": _INDEX}
 _UNSORTED = "data: T, segment_ids: Tindices, num_segments: Tnumsegments -> output: T"
 
 
-def _check_ids(node: Operation, data: Any, segment_ids: Any, num_segments: Any) -> None:
+def _check_ids(node: Operation, data: Array, segment_ids: Array, num_segments: Array) -> None:
     count = constant_value(node.inputs[2]) if num_segments is None else num_segments
     if segment_ids is not None and count is not None and segment_ids.size and segment_ids.max() >= int(count):
         place = tuple(np.argwhere(segment_ids >= int(count))[0].tolist())
@@ -259,12 +260,12 @@ def _check_ids(node: Operation, data: Any, segment_ids: Any, num_segments: Any) 
     gradient=lambda node, grad: [_gather_kept(grad, node.inputs[1])[0], None, None],
     types={"T": NUMBERS, "Tindices": (dtypes.int16, *_INDEX), "Tnumsegments": _INDEX},
     defaults={"Tnumsegments": dtypes.int32})  # fmt: skip
-def unsorted_segment_sum(xp, data, segment_ids, num_segments):
+def unsorted_segment_sum(xp: ArrayModule, data: Array, segment_ids: Array, num_segments: Array) -> Result:
     """The sum of the rows of each segment."""
     return _unsorted(xp, data, segment_ids, num_segments, 0, "add")
 
 
-def _unsorted_extreme_gradient(node: Operation, grad: Any) -> list[Any]:
+def _unsorted_extreme_gradient(node: Operation, grad: Tensor) -> Gradients:
     data, ids, count = node.inputs
     best, is_kept = _gather_kept(node.outputs[0], ids)
     chosen = logical_and(equal(data, best), is_kept)
@@ -276,7 +277,7 @@ def _unsorted_extreme_gradient(node: Operation, grad: Any) -> list[Any]:
 @op("UnsortedSegmentMax", _UNSORTED, infer=_unsorted_shape, check=_check_ids, gradient=_unsorted_extreme_gradient,
     static=("num_segments",), types={"T": REAL, **_UNSORTED_TYPES},
     defaults={"Tnumsegments": dtypes.int32})  # fmt: skip
-def unsorted_segment_max(xp, data, segment_ids, num_segments):
+def unsorted_segment_max(xp: ArrayModule, data: Array, segment_ids: Array, num_segments: Array) -> Result:
     """The greatest row of each segment, element by element; the least value of the type for one without rows."""
     return _unsorted(xp, data, segment_ids, num_segments, _lowest(np.dtype(data.dtype), 1), "max")
 
@@ -284,12 +285,12 @@ def unsorted_segment_max(xp, data, segment_ids, num_segments):
 @op("UnsortedSegmentMin", _UNSORTED, infer=_unsorted_shape, check=_check_ids, gradient=_unsorted_extreme_gradient,
     static=("num_segments",), types={"T": REAL, **_UNSORTED_TYPES},
     defaults={"Tnumsegments": dtypes.int32})  # fmt: skip
-def unsorted_segment_min(xp, data, segment_ids, num_segments):
+def unsorted_segment_min(xp: ArrayModule, data: Array, segment_ids: Array, num_segments: Array) -> Result:
     """The least row of each segment, element by element; the greatest value of the type for one without rows."""
     return _unsorted(xp, data, segment_ids, num_segments, _lowest(np.dtype(data.dtype), -1), "min")
 
 
-def _unsorted_prod_gradient(node: Operation, grad: Any) -> list[Any]:
+def _unsorted_prod_gradient(node: Operation, grad: Tensor) -> Gradients:
     data, ids, _ = node.inputs
     return [mul(_gather_kept(grad, ids)[0], segment_others(data, ids)), None, None]
 
@@ -297,12 +298,12 @@ def _unsorted_prod_gradient(node: Operation, grad: Any) -> list[Any]:
 @op("UnsortedSegmentProd", _UNSORTED, infer=_unsorted_shape, check=_check_ids, gradient=_unsorted_prod_gradient,
     static=("num_segments",), types={"T": NUMBERS, **_UNSORTED_TYPES},
     defaults={"Tnumsegments": dtypes.int32})  # fmt: skip
-def unsorted_segment_prod(xp, data, segment_ids, num_segments):
+def unsorted_segment_prod(xp: ArrayModule, data: Array, segment_ids: Array, num_segments: Array) -> Result:
     """The product of the rows of each segment."""
     return _unsorted(xp, data, segment_ids, num_segments, 1, "multiply")
 
 
-def _divisors(data: Tensor, segment_ids: Tensor, num_segments: Tensor) -> Tensor:
+def _divisors(data: Tensor, segment_ids: Tensor, num_segments: TensorLike) -> Tensor:
     """The number of rows of each segment, at least 1, in the rank of the sums."""
     counts = unsorted_segment_sum(ones_like(segment_ids, data.dtype), segment_ids, num_segments)
     if data.dims is None or segment_ids.dims is None:
@@ -312,7 +313,9 @@ def _divisors(data: Tensor, segment_ids: Tensor, num_segments: Tensor) -> Tensor
     return maximum(counts, 1)
 
 
-def unsorted_segment_mean(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
+def unsorted_segment_mean(
+    data: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, name: str | None = None
+) -> Tensor:
     """The mean of the rows of each segment, 0 for one without rows."""
     with input_scope(name, "UnsortedSegmentMean", (data, segment_ids)):
         data, segment_ids = convert_to_tensor(data), convert_to_tensor(segment_ids)
@@ -320,7 +323,9 @@ def unsorted_segment_mean(data: Any, segment_ids: Any, num_segments: Any, name: 
         return real_div(unsorted_segment_sum(data, segment_ids, num_segments), divisors)
 
 
-def unsorted_segment_sqrt_n(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
+def unsorted_segment_sqrt_n(
+    data: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, name: str | None = None
+) -> Tensor:
     """The sum of the rows of each segment over the square root of their number."""
     with input_scope(name, "UnsortedSegmentSqrtN", (data, segment_ids)):
         data, segment_ids = convert_to_tensor(data), convert_to_tensor(segment_ids)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
@@ -11,7 +11,7 @@ import numpy as np
 from jax.scipy import special
 
 from weft.framework import dtypes
-from weft.framework.aliases import Gradients
+from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import Dims, broadcast_dims
@@ -27,7 +27,7 @@ from weft.ops.symbolic_gradient import vjp
 _WIDE = (dtypes.float32, dtypes.float64)
 
 
-def _each(function: Any, x: Any) -> Any:
+def _each(function: Callable[[float], float], x: Array) -> Array:
     """A function of Python's `math` on an array."""
     return np.frompyfunc(function, 1, 1)(x.astype(np.float64)).astype(x.dtype)
 
@@ -43,37 +43,37 @@ def _guarded_lgamma(value: float) -> float:
 _TWO_OVER_ROOT_PI = 2 / math.sqrt(math.pi)
 
 
-def _bell(x: Any) -> Any:
+def _bell(x: Tensor) -> Tensor:
     return exp(neg(square(x)))
 
 
 @op("Erf", "x: T -> y: T", infer=same_as_input, types={"T": FLOATS},
     gradient=lambda node, grad: [mul(grad, mul(_bell(node.inputs[0]), _TWO_OVER_ROOT_PI))])  # fmt: skip
-def erf(xp, x):
+def erf(xp: ArrayModule, x: Array) -> Result:
     """The error function."""
     return _each(math.erf, x) if xp is np else special.erf(x)
 
 
 @op("Erfc", "x: T -> y: T", infer=same_as_input, types={"T": FLOATS},
     gradient=lambda node, grad: [mul(grad, mul(_bell(node.inputs[0]), -_TWO_OVER_ROOT_PI))])  # fmt: skip
-def erfc(xp, x):
+def erfc(xp: ArrayModule, x: Array) -> Result:
     """One minus the error function, exact where that is small."""
     return _each(math.erfc, x) if xp is np else special.erfc(x)
 
 
 @op("Erfinv", "x: T -> y: T", infer=same_as_input, types={"T": FLOATS}, compiled_only=True,
     gradient=lambda node, grad: [mul(grad, mul(exp(square(node.outputs[0])), 1 / _TWO_OVER_ROOT_PI))])  # fmt: skip
-def erfinv(xp, x):
+def erfinv(xp: ArrayModule, x: Array) -> Result:
     """The inverse of the error function."""
     return special.erfinv(x)
 
 
-def _ndtri_gradient(node: Operation, grad: Any) -> list[Any]:
+def _ndtri_gradient(node: Operation, grad: Tensor) -> Gradients:
     return [mul(grad, mul(exp(mul(square(node.outputs[0]), 0.5)), math.sqrt(2 * math.pi)))]
 
 
 @op("Ndtri", "x: T -> y: T", infer=same_as_input, gradient=_ndtri_gradient, types={"T": FLOATS}, compiled_only=True)
-def ndtri(xp, x):
+def ndtri(xp: ArrayModule, x: Array) -> Result:
     """The quantiles of the normal distribution."""
     # JAX has it for 32 and 64 bits only.
     return special.ndtri(x.astype(jnp.float32) if x.dtype.itemsize < 4 else x)
@@ -88,7 +88,7 @@ def _lgamma_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 @op("Lgamma", "x: T -> y: T", infer=same_as_input, gradient=_lgamma_gradient,
     types={"T": FLOATS})  # fmt: skip
-def lgamma(xp, x):
+def lgamma(xp: ArrayModule, x: Array) -> Result:
     """The logarithm of the absolute value of the gamma function."""
     return _each(_guarded_lgamma, x) if xp is np else jax.lax.lgamma(x)
 
@@ -99,7 +99,7 @@ def _digamma_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 @op("Digamma", "x: T -> y: T", infer=same_as_input, compiled_only=True, types={"T": FLOATS},
     gradient=_digamma_gradient)  # fmt: skip
-def digamma(xp, x):
+def digamma(xp: ArrayModule, x: Array) -> Result:
     """The derivative of Lgamma."""
     return jax.lax.digamma(jnp.asarray(x))
 
@@ -108,56 +108,56 @@ def _ones_like(tensor: Tensor) -> Tensor:
     return constant(1, tensor.dtype.base_dtype)
 
 
-def _polygamma_gradient(node: Operation, grad: Any) -> list[Any]:
+def _polygamma_gradient(node: Operation, grad: Tensor) -> Gradients:
     order, x = node.inputs
     return [None, unbroadcast(mul(grad, polygamma(add(order, 1), x)), x, order)]
 
 
 @op("Polygamma", "a: T, x: T -> z: T", infer=broadcast, gradient=_polygamma_gradient, types={"T": _WIDE},
     compiled_only=True)  # fmt: skip
-def polygamma(xp, a, x):
+def polygamma(xp: ArrayModule, a: Array, x: Array) -> Result:
     """The `a`-th derivative of Digamma, for integral `a`."""
     a, x = jnp.broadcast_arrays(a, x)
     magnitude = jnp.exp(jax.lax.lgamma(a + 1)) * special.zeta(a + 1, x)
     return jnp.where(a == 0, jax.lax.digamma(x), jnp.where(a % 2 == 0, -magnitude, magnitude))
 
 
-def _zeta_gradient(node: Operation, grad: Any) -> list[Any]:
+def _zeta_gradient(node: Operation, grad: Tensor) -> Gradients:
     x, q = node.inputs
     return [None, unbroadcast(mul(grad, mul(neg(x), zeta(add(x, 1), q))), q, x)]
 
 
 @op("Zeta", "x: T, q: T -> z: T", infer=broadcast, gradient=_zeta_gradient, types={"T": _WIDE}, compiled_only=True)
-def zeta(xp, x, q):
+def zeta(xp: ArrayModule, x: Array, q: Array) -> Result:
     """The Hurwitz zeta function, the sum of `(q + n) ** -x` over all n from 0."""
     return special.zeta(*jnp.broadcast_arrays(x, q))
 
 
-def _density(a: Any, x: Any) -> Any:
+def _density(a: Tensor, x: Tensor) -> Tensor:
     """The density of the gamma distribution, by logarithms."""
     return exp(sub(sub(mul(sub(a, 1), log(x)), x), lgamma(a)))
 
 
-def _igamma_gradient(node: Operation, grad: Any) -> list[Any]:
+def _igamma_gradient(node: Operation, grad: Tensor) -> Gradients:
     a, x = node.inputs
     return [unbroadcast(mul(grad, igamma_grad_a(a, x)), a, x), unbroadcast(mul(grad, _density(a, x)), x, a)]
 
 
 @op("Igamma", "a: T, x: T -> z: T", infer=broadcast, gradient=_igamma_gradient, types={"T": FLOATS}, compiled_only=True)
-def igamma(xp, a, x):
+def igamma(xp: ArrayModule, a: Array, x: Array) -> Result:
     """The lower regularized incomplete gamma function."""
     return special.gammainc(*jnp.broadcast_arrays(a, x))
 
 
 @op("Igammac", "a: T, x: T -> z: T", infer=broadcast, types={"T": FLOATS}, compiled_only=True,
     gradient=lambda node, grad: _igamma_gradient(node, neg(grad)))  # fmt: skip
-def igammac(xp, a, x):
+def igammac(xp: ArrayModule, a: Array, x: Array) -> Result:
     """The upper regularized incomplete gamma function."""
     return special.gammaincc(*jnp.broadcast_arrays(a, x))
 
 
 @op("IgammaGradA", "a: T, x: T -> z: T", infer=broadcast, gradient=None, types={"T": _WIDE}, compiled_only=True)
-def igamma_grad_a(xp, a, x):
+def igamma_grad_a(xp: ArrayModule, a: Array, x: Array) -> Result:
     """The derivative of Igamma by `a`."""
     return jax.lax.igamma_grad_a(*jnp.broadcast_arrays(a, x))
 
@@ -167,7 +167,7 @@ def _broadcast_three(node: Operation) -> list[Dims]:
     return [broadcast_dims(broadcast_dims(a, b), x)]
 
 
-def _betainc_gradient(node: Operation, grad: Any) -> list[Any]:
+def _betainc_gradient(node: Operation, grad: Tensor) -> Gradients:
     a, b, x = node.inputs
     log_beta = sub(add(lgamma(a), lgamma(b)), lgamma(add(a, b)))
     log_density = sub(add(mul(sub(b, 1), log1p(neg(x))), mul(sub(a, 1), log(x))), log_beta)
@@ -176,12 +176,12 @@ def _betainc_gradient(node: Operation, grad: Any) -> list[Any]:
 
 @op("Betainc", "a: T, b: T, x: T -> z: T", infer=_broadcast_three, gradient=_betainc_gradient, types={"T": _WIDE},
     compiled_only=True)  # fmt: skip
-def betainc(xp, a, b, x):
+def betainc(xp: ArrayModule, a: Array, b: Array, x: Array) -> Result:
     """The regularized incomplete beta function."""
     return special.betainc(*jnp.broadcast_arrays(a, b, x))
 
 
-def lbeta(x: Any, name: str | None = None) -> Tensor:
+def lbeta(x: TensorLike, name: str | None = None) -> Tensor:
     """The logarithm of the absolute value of the beta function, over the last dimension of `x`."""
     with input_scope(name, "lbeta", (x,)):
         tensor = convert_to_tensor(x, name="x")
@@ -191,31 +191,31 @@ def lbeta(x: Any, name: str | None = None) -> Tensor:
 # Bessel functions.
 
 
-def _i0e_gradient(node: Operation, grad: Any) -> list[Any]:
+def _i0e_gradient(node: Operation, grad: Tensor) -> Gradients:
     x, y = node.inputs[0], node.outputs[0]
     return [mul(grad, sub(bessel_i1e(x), mul(sign(x), y)))]
 
 
 @op("BesselI0e", "x: T -> y: T", infer=same_as_input, gradient=_i0e_gradient, types={"T": FLOATS}, compiled_only=True)
-def bessel_i0e(xp, x):
+def bessel_i0e(xp: ArrayModule, x: Array) -> Result:
     """The modified Bessel function of order 0, times `exp(-|x|)`."""
     return special.i0e(x)
 
 
 @op("BesselI1e", "x: T -> y: T", infer=same_as_input, gradient=vjp, types={"T": FLOATS}, compiled_only=True)
-def bessel_i1e(xp, x):
+def bessel_i1e(xp: ArrayModule, x: Array) -> Result:
     """The modified Bessel function of order 1, times `exp(-|x|)`."""
     return special.i1e(x)
 
 
-def bessel_i0(x: Any, name: str | None = None) -> Tensor:
+def bessel_i0(x: TensorLike, name: str | None = None) -> Tensor:
     """The modified Bessel function of order 0."""
     with input_scope(name, "bessel_i0", (x,)):
         tensor = convert_to_tensor(x, name="x")
         return mul(exp(absolute(tensor)), bessel_i0e(tensor))
 
 
-def bessel_i1(x: Any, name: str | None = None) -> Tensor:
+def bessel_i1(x: TensorLike, name: str | None = None) -> Tensor:
     """The modified Bessel function of order 1."""
     with input_scope(name, "bessel_i1", (x,)):
         tensor = convert_to_tensor(x, name="x")
@@ -224,6 +224,6 @@ def bessel_i1(x: Any, name: str | None = None) -> Tensor:
 
 @op("NextAfter", "x1: T, x2: T -> output: T", infer=broadcast, types={"T": _WIDE}, defaults={"T": dtypes.float32},
     gradient=lambda node, grad: [unbroadcast(grad, node.inputs[0], node.inputs[1]), None])  # fmt: skip
-def nextafter(xp, x1, x2):
+def nextafter(xp: ArrayModule, x1: Array, x2: Array) -> Result:
     """The number next to `x1` in the direction of `x2`."""
     return xp.nextafter(x1, x2)

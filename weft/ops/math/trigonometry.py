@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from weft.framework.aliases import Gradients
+from weft.framework.aliases import Array, ArrayModule, Gradients, Result
 from weft.framework.operation import Operation, Tensor
 from weft.ops.declaration import broadcast, op, same_as_input
 from weft.ops.math.elementwise import (
@@ -23,11 +21,11 @@ from weft.ops.math.elementwise import (
 from weft.ops.math.unary import rsqrt
 
 
-def _input(node: Operation) -> Any:
+def _input(node: Operation) -> Tensor:
     return conj_if_complex(node.inputs[0])
 
 
-def _one_minus_square(node: Operation) -> Any:
+def _one_minus_square(node: Operation) -> Tensor:
     return neg(sub(square(_input(node)), 1))
 
 
@@ -37,54 +35,54 @@ def _sin_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 @op("Sin", "x: T -> y: T", infer=same_as_input, types={"T": INEXACT},
     gradient=_sin_gradient)  # fmt: skip
-def sin(xp, x):
+def sin(xp: ArrayModule, x: Array) -> Result:
     """The sine."""
     return xp.sin(x)
 
 
 @op("Cos", "x: T -> y: T", infer=same_as_input, types={"T": INEXACT},
     gradient=lambda node, grad: [neg(mul(grad, sin(_input(node))))])  # fmt: skip
-def cos(xp, x):
+def cos(xp: ArrayModule, x: Array) -> Result:
     """The cosine."""
     return xp.cos(x)
 
 
 @op("Tan", "x: T -> y: T", infer=same_as_input, types={"T": INEXACT},
     gradient=lambda node, grad: [mul(grad, square(reciprocal(cos(_input(node)))))])  # fmt: skip
-def tan(xp, x):
+def tan(xp: ArrayModule, x: Array) -> Result:
     """The tangent."""
     return xp.tan(x)
 
 
 @op("Asin", "x: T -> y: T", infer=same_as_input, types={"T": INEXACT},
     gradient=lambda node, grad: [mul(grad, rsqrt(_one_minus_square(node)))])  # fmt: skip
-def asin(xp, x):
+def asin(xp: ArrayModule, x: Array) -> Result:
     """The inverse of the sine."""
     return xp.arcsin(x)
 
 
 @op("Acos", "x: T -> y: T", infer=same_as_input, types={"T": INEXACT},
     gradient=lambda node, grad: [neg(mul(grad, rsqrt(_one_minus_square(node))))])  # fmt: skip
-def acos(xp, x):
+def acos(xp: ArrayModule, x: Array) -> Result:
     """The inverse of the cosine."""
     return xp.arccos(x)
 
 
 @op("Atan", "x: T -> y: T", infer=same_as_input, types={"T": INEXACT},
     gradient=lambda node, grad: [mul(grad, reciprocal(add(square(_input(node)), 1)))])  # fmt: skip
-def atan(xp, x):
+def atan(xp: ArrayModule, x: Array) -> Result:
     """The inverse of the tangent."""
     return xp.arctan(x)
 
 
-def _atan2_gradient(node: Operation, grad: Any) -> list[Any]:
+def _atan2_gradient(node: Operation, grad: Tensor) -> Gradients:
     y, x = node.inputs
     scaled = real_div(grad, add(square(x), square(y)))
     return [unbroadcast(mul(x, scaled), y, x), unbroadcast(mul(neg(y), scaled), x, y)]
 
 
 @op("Atan2", "y: T, x: T -> z: T", infer=broadcast, gradient=_atan2_gradient, types={"T": FLOATS})
-def atan2(xp, y, x):
+def atan2(xp: ArrayModule, y: Array, x: Array) -> Result:
     """The angle of the point `(x, y)`, between -pi and pi."""
     return xp.arctan2(y, x)
 
@@ -95,34 +93,34 @@ def _sinh_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 @op("Sinh", "x: T -> y: T", infer=same_as_input, types={"T": INEXACT},
     gradient=_sinh_gradient)  # fmt: skip
-def sinh(xp, x):
+def sinh(xp: ArrayModule, x: Array) -> Result:
     """The hyperbolic sine."""
     return xp.sinh(x)
 
 
 @op("Cosh", "x: T -> y: T", infer=same_as_input, types={"T": INEXACT},
     gradient=lambda node, grad: [mul(grad, sinh(_input(node)))])  # fmt: skip
-def cosh(xp, x):
+def cosh(xp: ArrayModule, x: Array) -> Result:
     """The hyperbolic cosine."""
     return xp.cosh(x)
 
 
 @op("Asinh", "x: T -> y: T", infer=same_as_input, types={"T": INEXACT},
     gradient=lambda node, grad: [real_div(grad, cosh(conj_if_complex(node.outputs[0])))])  # fmt: skip
-def asinh(xp, x):
+def asinh(xp: ArrayModule, x: Array) -> Result:
     """The inverse of the hyperbolic sine."""
     return xp.arcsinh(x)
 
 
 @op("Acosh", "x: T -> y: T", infer=same_as_input, types={"T": INEXACT},
     gradient=lambda node, grad: [real_div(grad, sinh(conj_if_complex(node.outputs[0])))])  # fmt: skip
-def acosh(xp, x):
+def acosh(xp: ArrayModule, x: Array) -> Result:
     """The inverse of the hyperbolic cosine."""
     return xp.arccosh(x)
 
 
 @op("Atanh", "x: T -> y: T", infer=same_as_input, types={"T": INEXACT},
     gradient=lambda node, grad: [mul(grad, reciprocal(_one_minus_square(node)))])  # fmt: skip
-def atanh(xp, x):
+def atanh(xp: ArrayModule, x: Array) -> Result:
     """The inverse of the hyperbolic tangent."""
     return xp.arctanh(x)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from weft.framework.aliases import Gradients
+from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.declaration import op, same_as_input
@@ -27,28 +25,28 @@ from weft.ops.math.elementwise import (
 
 @op("Exp", "x: T -> y: T", infer=same_as_input, types={"T": INEXACT},
     gradient=lambda node, grad: [mul(grad, conj_if_complex(node.outputs[0]))])  # fmt: skip
-def exp(xp, x):
+def exp(xp: ArrayModule, x: Array) -> Result:
     """`e ** x`."""
     return xp.exp(x)
 
 
 @op("Expm1", "x: T -> y: T", infer=same_as_input, types={"T": INEXACT},
     gradient=lambda node, grad: [mul(grad, exp(conj_if_complex(node.inputs[0])))])  # fmt: skip
-def expm1(xp, x):
+def expm1(xp: ArrayModule, x: Array) -> Result:
     """`e ** x - 1`, exact near zero."""
     return xp.expm1(x)
 
 
 @op("Log", "x: T -> y: T", infer=same_as_input, types={"T": INEXACT},
     gradient=lambda node, grad: [mul(grad, reciprocal(conj_if_complex(node.inputs[0])))])  # fmt: skip
-def log(xp, x):
+def log(xp: ArrayModule, x: Array) -> Result:
     """The natural logarithm."""
     return xp.log(x)
 
 
 @op("Log1p", "x: T -> y: T", infer=same_as_input, types={"T": INEXACT},
     gradient=lambda node, grad: [mul(grad, reciprocal(add(conj_if_complex(node.inputs[0]), 1)))])  # fmt: skip
-def log1p(xp, x):
+def log1p(xp: ArrayModule, x: Array) -> Result:
     """The natural logarithm of `1 + x`, exact near zero."""
     return xp.log1p(x)
 
@@ -62,18 +60,18 @@ def _sqrt_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 @op("Sqrt", "x: T -> y: T", infer=same_as_input, types={"T": INEXACT},
     gradient=_sqrt_gradient)  # fmt: skip
-def sqrt(xp, x):
+def sqrt(xp: ArrayModule, x: Array) -> Result:
     """The square root."""
     return xp.sqrt(x)
 
 
-def _sqrt_grad_gradient(node: Operation, grad: Any) -> list[Any]:
+def _sqrt_grad_gradient(node: Operation, grad: Tensor) -> Gradients:
     ratio = real_div(grad, node.inputs[0])
     return [neg(mul(conj_if_complex(ratio), node.outputs[0])), mul(ratio, 0.5)]
 
 
 @op("SqrtGrad", "y: T, dy: T -> z: T", infer=same_as_input, gradient=_sqrt_grad_gradient, types={"T": INEXACT})
-def sqrt_grad(xp, y, dy):
+def sqrt_grad(xp: ArrayModule, y: Array, dy: Array) -> Result:
     """The gradient of Sqrt, from its output."""
     return dy * 0.5 / xp.conj(y)
 
@@ -84,18 +82,18 @@ def _rsqrt_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 @op("Rsqrt", "x: T -> y: T", infer=same_as_input, types={"T": INEXACT},
     gradient=_rsqrt_gradient)  # fmt: skip
-def rsqrt(xp, x):
+def rsqrt(xp: ArrayModule, x: Array) -> Result:
     """`1 / sqrt(x)`."""
     return xp.ones_like(x) / xp.sqrt(x)
 
 
-def _rsqrt_grad_gradient(node: Operation, grad: Any) -> list[Any]:
+def _rsqrt_grad_gradient(node: Operation, grad: Tensor) -> Gradients:
     y, dy = conj_if_complex(node.inputs[0]), node.inputs[1]
     return [mul(mul(conj_if_complex(grad), mul(dy, -1.5)), mul(y, y)), rsqrt_grad(y, grad)]
 
 
 @op("RsqrtGrad", "y: T, dy: T -> z: T", infer=same_as_input, gradient=_rsqrt_grad_gradient, types={"T": INEXACT})
-def rsqrt_grad(xp, y, dy):
+def rsqrt_grad(xp: ArrayModule, y: Array, dy: Array) -> Result:
     """The gradient of Rsqrt, from its output."""
     y = xp.conj(y)
     return dy * -0.5 * (y * y * y)
@@ -110,7 +108,7 @@ def _sigmoid_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 @op("Sigmoid", "x: T -> y: T", infer=same_as_input, types={"T": INEXACT},
     gradient=_sigmoid_gradient)  # fmt: skip
-def sigmoid_node(xp, x):
+def sigmoid_node(xp: ArrayModule, x: Array) -> Result:
     """`1 / (1 + exp(-x))`."""
     one = xp.ones_like(x)
     if x.dtype.kind == "c":
@@ -120,19 +118,19 @@ def sigmoid_node(xp, x):
     return xp.where(x >= 0, one, small) / (one + small)
 
 
-def sigmoid(x: Any, name: str | None = None) -> Tensor:
+def sigmoid(x: TensorLike, name: str | None = None) -> Tensor:
     """`1 / (1 + exp(-x))`."""
     return sigmoid_node(x, name=name)
 
 
-def _sigmoid_grad_gradient(node: Operation, grad: Any) -> list[Any]:
+def _sigmoid_grad_gradient(node: Operation, grad: Tensor) -> Gradients:
     y, dy = (conj_if_complex(tensor) for tensor in node.inputs)
     weighted = mul(grad, dy)
     return [sub(weighted, mul(mul(weighted, 2), y)), sigmoid_grad(y, grad)]
 
 
 @op("SigmoidGrad", "y: T, dy: T -> z: T", infer=same_as_input, gradient=_sigmoid_grad_gradient, types={"T": INEXACT})
-def sigmoid_grad(xp, y, dy):
+def sigmoid_grad(xp: ArrayModule, y: Array, dy: Array) -> Result:
     """The gradient of Sigmoid, from its output."""
     return dy * y * (1 - y)
 
@@ -143,18 +141,18 @@ def _tanh_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 @op("Tanh", "x: T -> y: T", infer=same_as_input, types={"T": INEXACT},
     gradient=_tanh_gradient)  # fmt: skip
-def tanh(xp, x):
+def tanh(xp: ArrayModule, x: Array) -> Result:
     """The hyperbolic tangent."""
     return xp.tanh(x)
 
 
-def _tanh_grad_gradient(node: Operation, grad: Any) -> list[Any]:
+def _tanh_grad_gradient(node: Operation, grad: Tensor) -> Gradients:
     y, dy = (conj_if_complex(tensor) for tensor in node.inputs)
     return [mul(mul(grad, -2), mul(dy, y)), tanh_grad(y, grad)]
 
 
 @op("TanhGrad", "y: T, dy: T -> z: T", infer=same_as_input, gradient=_tanh_grad_gradient, types={"T": INEXACT})
-def tanh_grad(xp, y, dy):
+def tanh_grad(xp: ArrayModule, y: Array, dy: Array) -> Result:
     """The gradient of Tanh, from its output."""
     return dy * (1 - y * y)
 
@@ -163,30 +161,30 @@ def tanh_grad(xp, y, dy):
 
 
 @op("Floor", "x: T -> y: T", infer=same_as_input, gradient=lambda node, grad: [None], types={"T": FLOATS})
-def floor(xp, x):
+def floor(xp: ArrayModule, x: Array) -> Result:
     """The greatest integer that is not greater."""
     return xp.floor(x)
 
 
 @op("Ceil", "x: T -> y: T", infer=same_as_input, gradient=lambda node, grad: [None], types={"T": FLOATS})
-def ceil(xp, x):
+def ceil(xp: ArrayModule, x: Array) -> Result:
     """The least integer that is not less."""
     return xp.ceil(x)
 
 
 @op("Rint", "x: T -> y: T", infer=same_as_input, gradient=lambda node, grad: [None], types={"T": FLOATS})
-def rint(xp, x):
+def rint(xp: ArrayModule, x: Array) -> Result:
     """The nearest integer, an even one when there are two."""
     return xp.rint(x)
 
 
 @op("Round", "x: T -> y: T", infer=same_as_input, gradient=lambda node, grad: [None], types={"T": (*SIGNED, *COMPLEX)})
-def round_node(xp, x):
+def round_node(xp: ArrayModule, x: Array) -> Result:
     """The nearest integer, an even one when there are two."""
     return x if x.dtype.kind == "i" else xp.round(x) if x.dtype.kind == "c" else xp.rint(x)
 
 
-def round_to_integer(x: Any, name: str | None = None) -> Tensor:
+def round_to_integer(x: TensorLike, name: str | None = None) -> Tensor:
     """The nearest integer, an even one when there are two; integers come back as they are."""
     tensor = convert_to_tensor(x, name="x")
     return tensor if tensor.dtype.is_integer else round_node(tensor, name=name)
@@ -196,18 +194,18 @@ def round_to_integer(x: Any, name: str | None = None) -> Tensor:
 
 
 @op("IsNan", "x: T -> y: bool", infer=same_as_input, gradient=None, types={"T": FLOATS})
-def is_nan(xp, x):
+def is_nan(xp: ArrayModule, x: Array) -> Result:
     """Whether an element is not a number."""
     return xp.isnan(x)
 
 
 @op("IsInf", "x: T -> y: bool", infer=same_as_input, gradient=None, types={"T": FLOATS})
-def is_inf(xp, x):
+def is_inf(xp: ArrayModule, x: Array) -> Result:
     """Whether an element is infinite."""
     return xp.isinf(x)
 
 
 @op("IsFinite", "x: T -> y: bool", infer=same_as_input, gradient=None, types={"T": FLOATS})
-def is_finite(xp, x):
+def is_finite(xp: ArrayModule, x: Array) -> Result:
     """Whether an element is neither infinite nor NaN."""
     return xp.isfinite(x)

@@ -138,7 +138,7 @@ def _dealt(parts: list[VariableLike], ids: Tensor, strategy: str) -> tuple[Tenso
 def _total_rows(parts: list[VariableLike], dtype: DTypeLike) -> Tensor:
     sizes: list[Any] = [None if (dims := _dims_of(part)).ndims is None else dims.as_list()[0] for part in parts]
     if None not in sizes:
-        return constant(sum(sizes), dtype)
+        return constant(sum(size for size in sizes if size is not None), dtype)
     counts: list[Any] = []
     for part, size in zip(parts, sizes, strict=True):
         if size is not None:

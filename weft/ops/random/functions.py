@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from weft.framework import dtypes
+from weft.framework.aliases import DTypeLike, DynamicShape, TensorLike
 from weft.framework.dtypes import DType
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
@@ -29,13 +30,13 @@ _UNIFORM_TYPES: Final = (
 )  # fmt: skip
 
 
-def _shape_tensor(shape: Any) -> Tensor:
+def _shape_tensor(shape: DynamicShape) -> Tensor:
     # An empty list says nothing of its type.
     dtype = dtypes.int32 if isinstance(shape, list | tuple | TensorShape) and not len(shape) else None
     return convert_to_tensor(shape, dtype, name="shape")
 
 
-def _seeds(seed: Any) -> dict[str, int]:
+def _seeds(seed: int | None) -> dict[str, int]:
     first, second = get_seed(seed)
     return {"seed": first or 0, "seed2": second or 0}
 
@@ -45,9 +46,13 @@ def _scaled(drawn: Tensor, mean: Tensor, stddev: Tensor, name: str) -> Tensor:
 
 
 def random_normal(
-    shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32, seed: int | None = None,
+    shape: DynamicShape,
+    mean: TensorLike = 0.0,
+    stddev: TensorLike = 1.0,
+    dtype: DTypeLike = dtypes.float32,
+    seed: int | None = None,
     name: str | None = None,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """Make a tensor of normally distributed numbers.
 
     Args:
@@ -67,9 +72,13 @@ def random_normal(
 
 
 def truncated_normal(
-    shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32, seed: int | None = None,
+    shape: DynamicShape,
+    mean: TensorLike = 0.0,
+    stddev: TensorLike = 1.0,
+    dtype: DTypeLike = dtypes.float32,
+    seed: int | None = None,
     name: str | None = None,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """Make a tensor of normally distributed numbers, none two or more standard deviations from the mean."""
     with input_scope(name, "truncated_normal", [shape, mean, stddev]) as scope:
         sizes = _shape_tensor(shape)
@@ -79,7 +88,7 @@ def truncated_normal(
         return _scaled(drawn, mean, stddev, scope)
 
 
-def _checked_uniform(dtype: Any, maxval: Any) -> tuple[DType, Any]:
+def _checked_uniform(dtype: DTypeLike, maxval: TensorLike | None) -> tuple[DType, TensorLike]:
     kind = dtypes.as_dtype(dtype)
     if kind not in _UNIFORM_TYPES:
         raise ValueError(f"Invalid dtype {kind!r}")
@@ -89,9 +98,13 @@ def _checked_uniform(dtype: Any, maxval: Any) -> tuple[DType, Any]:
 
 
 def random_uniform(
-    shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = dtypes.float32, seed: int | None = None,
+    shape: DynamicShape,
+    minval: TensorLike = 0,
+    maxval: TensorLike | None = None,
+    dtype: DTypeLike = dtypes.float32,
+    seed: int | None = None,
     name: str | None = None,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """Make a tensor of numbers that are evenly distributed in [minval, maxval).
 
     Args:
@@ -114,17 +127,17 @@ def random_uniform(
         return _scaled(drawn, low, high - low, scope)
 
 
-def random_shuffle(value: Any, seed: int | None = None, name: str | None = None) -> Tensor:
+def random_shuffle(value: TensorLike, seed: int | None = None, name: str | None = None) -> Tensor:
     """Put the rows of a tensor into a random order."""
     return random_op.random_shuffle(value, name=name, **_seeds(seed))
 
 
-def random_crop(value: Any, size: Any, seed: int | None = None, name: str | None = None) -> Tensor:
+def random_crop(value: TensorLike, size: DynamicShape, seed: int | None = None, name: str | None = None) -> Tensor:
     """Cut a block of `size` out of a tensor at a random place; the run fails when the tensor is smaller than that."""
     with input_scope(name, "random_crop", [value, size]) as scope:
         value = convert_to_tensor(value, name="value")
         size = convert_to_tensor(size, dtypes.int32, name="size")
-        sizes: Any = shape_of(value)
+        sizes = shape_of(value)
         fits = assert_that(reduce_all(sizes >= size), ["Need value.shape >= size, got ", sizes, size], summarize=1000)
         sizes = with_dependencies([fits], sizes)
         limit = sizes - size + 1
@@ -134,41 +147,55 @@ def random_crop(value: Any, size: Any, seed: int | None = None, name: str | None
 
 
 def multinomial(
-    logits: Any, num_samples: Any, seed: int | None = None, name: str | None = None, output_dtype: Any = None
+    logits: TensorLike,
+    num_samples: TensorLike,
+    seed: int | None = None,
+    name: str | None = None,
+    output_dtype: DTypeLike | None = None,
 ) -> Tensor:
     """Draw class numbers `[batch, num_samples]` by unnormalised log-probabilities `[batch, classes]`."""
     with input_scope(name, "multinomial", [logits]):
         return _categorical(logits, num_samples, output_dtype, seed)
 
 
-def categorical(logits: Any, num_samples: Any, dtype: Any = None, seed: int | None = None, name: str | None = None) -> Tensor:
+def categorical(
+    logits: TensorLike,
+    num_samples: TensorLike,
+    dtype: DTypeLike | None = None,
+    seed: int | None = None,
+    name: str | None = None,
+) -> Tensor:
     """Draw class numbers `[batch, num_samples]` by unnormalised log-probabilities `[batch, classes]`."""
     with input_scope(name, "categorical", [logits]):
         return _categorical(logits, num_samples, dtype, seed)
 
 
-def _categorical(logits: Any, num_samples: Any, dtype: Any, seed: int | None) -> Tensor:
+def _categorical(logits: TensorLike, num_samples: TensorLike, dtype: DTypeLike, seed: int | None) -> Tensor:
     logits = convert_to_tensor(logits, name="logits")
     kind = dtypes.int64 if dtype is None else dtypes.as_dtype(dtype)
     return random_op.multinomial_node(logits, num_samples, output_dtype=kind, **_seeds(seed))
 
 
 def random_gamma(
-    shape: Any, alpha: Any, beta: Any = None, dtype: Any = dtypes.float32, seed: int | None = None,
+    shape: DynamicShape,
+    alpha: TensorLike,
+    beta: TensorLike | None = None,
+    dtype: DTypeLike = dtypes.float32,
+    seed: int | None = None,
     name: str | None = None,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """Draw `shape` numbers from each of the gamma distributions with shape `alpha` and rate `beta` (1 when None)."""
     with input_scope(name, "random_gamma", [shape, alpha, beta]):
         sizes = convert_to_tensor(shape, dtypes.int32, name="shape")
         alpha = convert_to_tensor(alpha, dtype, name="alpha")
         beta = convert_to_tensor(1 if beta is None else beta, dtype, name="beta")
-        drawn: Any = random_op.random_gamma_node(sizes, alpha + zeros_like(beta), **_seeds(seed))
+        drawn = random_op.random_gamma_node(sizes, alpha + zeros_like(beta), **_seeds(seed))
         tiny = np.finfo(alpha.dtype.as_numpy_dtype).tiny
         return maximum(tiny, drawn / beta)
 
 
 def random_poisson(
-    lam: Any, shape: Any, dtype: Any = dtypes.float32, seed: int | None = None, name: str | None = None
+    lam: TensorLike, shape: DynamicShape, dtype: DTypeLike = dtypes.float32, seed: int | None = None, name: str | None = None
 ) -> Tensor:
     """Draw `shape` numbers from each of the Poisson distributions with mean `lam`."""
     with input_scope(name, "random_poisson", [lam, shape]):
@@ -177,7 +204,12 @@ def random_poisson(
 
 
 def stateless_random_normal(
-    shape: Any, seed: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32, name: str | None = None
+    shape: DynamicShape,
+    seed: int,
+    mean: TensorLike = 0.0,
+    stddev: TensorLike = 1.0,
+    dtype: DTypeLike = dtypes.float32,
+    name: str | None = None,
 ) -> Tensor:
     """`random_normal` whose numbers depend on `seed` (two integers, perhaps a tensor) alone."""
     with input_scope(name, "stateless_random_normal", [shape, seed, mean, stddev]) as scope:
@@ -188,7 +220,12 @@ def stateless_random_normal(
 
 
 def stateless_truncated_normal(
-    shape: Any, seed: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32, name: str | None = None
+    shape: DynamicShape,
+    seed: int,
+    mean: TensorLike = 0.0,
+    stddev: TensorLike = 1.0,
+    dtype: DTypeLike = dtypes.float32,
+    name: str | None = None,
 ) -> Tensor:
     """`truncated_normal` whose numbers depend on `seed` (two integers, perhaps a tensor) alone."""
     with input_scope(name, "stateless_truncated_normal", [shape, seed, mean, stddev]) as scope:
@@ -199,7 +236,12 @@ def stateless_truncated_normal(
 
 
 def stateless_random_uniform(
-    shape: Any, seed: Any, minval: Any = 0, maxval: Any = None, dtype: Any = dtypes.float32, name: str | None = None
+    shape: DynamicShape,
+    seed: int,
+    minval: TensorLike = 0,
+    maxval: TensorLike | None = None,
+    dtype: DTypeLike = dtypes.float32,
+    name: str | None = None,
 ) -> Tensor:
     """`random_uniform` whose numbers depend on `seed` (two integers, perhaps a tensor) alone."""
     kind, maxval = _checked_uniform(dtype, maxval)
@@ -214,7 +256,7 @@ def stateless_random_uniform(
 
 
 def stateless_multinomial(
-    logits: Any, num_samples: Any, seed: Any, output_dtype: Any = dtypes.int64, name: str | None = None
+    logits: TensorLike, num_samples: TensorLike, seed: int, output_dtype: DTypeLike = dtypes.int64, name: str | None = None
 ) -> Tensor:
     """`multinomial` whose numbers depend on `seed` (two integers, perhaps a tensor) alone."""
     with input_scope(name, "stateless_multinomial", [logits, seed]):
@@ -223,7 +265,7 @@ def stateless_multinomial(
 
 
 def stateless_categorical(
-    logits: Any, num_samples: Any, seed: Any, dtype: Any = dtypes.int64, name: str | None = None
+    logits: TensorLike, num_samples: TensorLike, seed: int, dtype: DTypeLike = dtypes.int64, name: str | None = None
 ) -> Tensor:
     """`categorical` whose numbers depend on `seed` (two integers, perhaps a tensor) alone."""
     with input_scope(name, "stateless_categorical", [logits, seed]):

@@ -6,16 +6,18 @@ differ from node to node, from session to session and from process to process.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import jax
 import numpy as np
 
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
+from weft.framework.aliases import Array, ArrayModule, Gradients, Result
 from weft.framework.constant_value import constant_dims, constant_value
 from weft.framework.dtypes import DType
-from weft.framework.operation import Operation
+from weft.framework.op_context import OpContext
+from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_shape import Dims
 from weft.ops.array.padding import check_rank
 from weft.ops.array.shape_ops import INDEX
@@ -37,7 +39,7 @@ def shape_from_input(node: Operation) -> list[Dims]:
     return [constant_dims(node.inputs[0])]
 
 
-def _start(xp: Any, run_index: Any, blocks_per_run: int) -> Any:
+def _start(xp: ArrayModule, run_index: int, blocks_per_run: int) -> Array:
     if xp is np:
         return np.uint64(int(run_index) * blocks_per_run % _WORD)
     return xp.asarray(run_index, np.uint64) * np.uint64(blocks_per_run % _WORD)
@@ -45,7 +47,9 @@ def _start(xp: Any, run_index: Any, blocks_per_run: int) -> Any:
 
 @op("RandomUniform", "shape: T -> output: dtype", infer=shape_from_input, gradient=not_differentiable, stateful=True,
     static=("shape",), types=_DRAWN)  # fmt: skip
-def random_uniform_node(xp, shape, *, seed: int = 0, seed2: int = 0, dtype: DType, run_index: int = 0):
+def random_uniform_node(
+    xp: ArrayModule, shape: Array, *, seed: int = 0, seed2: int = 0, dtype: DType, run_index: int = 0
+) -> Result:
     """Uniform in [0, 1)."""
     size = sampling.element_count(shape)
     rule = sampling.UNIFORM[np.dtype(dtype.as_numpy_dtype)]
@@ -55,7 +59,9 @@ def random_uniform_node(xp, shape, *, seed: int = 0, seed2: int = 0, dtype: DTyp
 
 @op("RandomStandardNormal", "shape: T -> output: dtype", infer=shape_from_input, gradient=not_differentiable, stateful=True,
     static=("shape",), types=_DRAWN)  # fmt: skip
-def random_standard_normal(xp, shape, *, seed: int = 0, seed2: int = 0, dtype: DType, run_index: int = 0):
+def random_standard_normal(
+    xp: ArrayModule, shape: Array, *, seed: int = 0, seed2: int = 0, dtype: DType, run_index: int = 0
+) -> Result:
     """Normal with mean 0 and standard deviation 1."""
     size = sampling.element_count(shape)
     rule = sampling.NORMAL[np.dtype(dtype.as_numpy_dtype)]
@@ -66,7 +72,9 @@ def random_standard_normal(xp, shape, *, seed: int = 0, seed2: int = 0, dtype: D
 
 @op("TruncatedNormal", "shape: T -> output: dtype", infer=shape_from_input, gradient=not_differentiable, stateful=True,
     static=("shape",), types=_DRAWN)  # fmt: skip
-def truncated_normal_node(xp, shape, *, seed: int = 0, seed2: int = 0, dtype: DType, run_index: int = 0):
+def truncated_normal_node(
+    xp: ArrayModule, shape: Array, *, seed: int = 0, seed2: int = 0, dtype: DType, run_index: int = 0
+) -> Result:
     """Normal with mean 0 and standard deviation 1, never two or more from the mean."""
     size = sampling.element_count(shape)
     start = _start(xp, run_index, size * _RESERVED)
@@ -74,20 +82,22 @@ def truncated_normal_node(xp, shape, *, seed: int = 0, seed2: int = 0, dtype: DT
     return drawn.astype(dtype.as_numpy_dtype).reshape(tuple(shape))
 
 
-def check_range(minval: Any, maxval: Any) -> None:
+def check_range(minval: Array, maxval: Array) -> None:
     """Raise InvalidArgumentError unless there is an integer from `minval` on below `maxval`."""
     if minval >= maxval:
         raise InvalidArgumentError(None, None, f"Need minval < maxval, got {minval} >= {maxval}")
 
 
-def _check_limits(node: Operation, shape: Any, minval: Any, maxval: Any) -> None:
+def _check_limits(node: Operation, shape: Array, minval: Array, maxval: Array) -> None:
     if minval is not None and maxval is not None and (shape is None or np.prod(shape)):
         check_range(minval, maxval)
 
 
 @op("RandomUniformInt", "shape: T, minval: Tout, maxval: Tout -> output: Tout", infer=shape_from_input, gradient=None,
     stateful=True, static=("shape",), check=_check_limits, types={"Tout": INDEX, "T": INDEX})  # fmt: skip
-def random_uniform_int(xp, shape, minval, maxval, *, seed: int = 0, seed2: int = 0, run_index: int = 0):
+def random_uniform_int(
+    xp: ArrayModule, shape: Array, minval: Array, maxval: Array, *, seed: int = 0, seed2: int = 0, run_index: int = 0
+) -> Result:
     """Integers in [minval, maxval)."""
     size = sampling.element_count(shape)
     if xp is np and size:
@@ -97,7 +107,7 @@ def random_uniform_int(xp, shape, minval, maxval, *, seed: int = 0, seed2: int =
 
 
 @op("RandomShuffle", "value: T -> output: T", infer=same_as_input, gradient=not_differentiable, stateful=True)
-def random_shuffle(ctx, value, *, seed: int = 0, seed2: int = 0, run_index: int = 0):
+def random_shuffle(ctx: OpContext, value: Array, *, seed: int = 0, seed2: int = 0, run_index: int = 0) -> Result:
     """The rows in another order."""
     if value.ndim == 0 or value.shape[0] < 2:
         return value
@@ -121,8 +131,15 @@ def samples_by_row(node: Operation) -> list[Dims]:
 @op("Multinomial", "logits: T, num_samples: int32 -> output: output_dtype", infer=samples_by_row, gradient=not_differentiable,
     stateful=True, static=("num_samples",), types={"T": REAL, "output_dtype": INDEX})  # fmt: skip
 def multinomial_node(
-    xp, logits, num_samples, *, seed: int = 0, seed2: int = 0, output_dtype: DType = dtypes.int64, run_index: int = 0
-):
+    xp: ArrayModule,
+    logits: Array,
+    num_samples: Array,
+    *,
+    seed: int = 0,
+    seed2: int = 0,
+    output_dtype: DType = dtypes.int64,
+    run_index: int = 0,
+) -> Result:
     """Class numbers drawn by unnormalised log-probabilities."""
     samples = int(num_samples)
     # A sample takes a double, which is two words.
@@ -139,20 +156,22 @@ def _samples_and(node: Operation) -> list[Dims]:
 
 @op("RandomGammaGrad", "alpha: T, sample: T -> output: T", infer=broadcast, gradient=None, compiled_only=True,
     types={"T": (dtypes.float32, dtypes.float64)})  # fmt: skip
-def random_gamma_grad(xp, alpha, sample):
+def random_gamma_grad(xp: ArrayModule, alpha: Array, sample: Array) -> Result:
     """The derivative of a gamma sample by its shape parameter."""
     alpha, sample = xp.broadcast_arrays(alpha, sample)
     return jax.lax.random_gamma_grad(alpha, sample)
 
 
-def _gamma_gradient(node: Operation, grad: Any) -> list[Any]:
+def _gamma_gradient(node: Operation, grad: Tensor) -> Gradients:
     alpha = node.inputs[1]
     return [None, unbroadcast(mul(grad, random_gamma_grad(alpha, node.outputs[0])), alpha)]
 
 
 @op("RandomGamma", "shape: S, alpha: T -> output: T", infer=_samples_and, gradient=_gamma_gradient, stateful=True,
     static=("shape",), types={"S": INDEX, "T": (dtypes.float16, dtypes.float32, dtypes.float64)})  # fmt: skip
-def random_gamma_node(xp, shape, alpha, *, seed: int = 0, seed2: int = 0, run_index: int = 0):
+def random_gamma_node(
+    xp: ArrayModule, shape: Array, alpha: Array, *, seed: int = 0, seed2: int = 0, run_index: int = 0
+) -> Result:
     """Gamma with shape `alpha` and scale 1, `shape` samples for each."""
     samples = sampling.element_count(shape)
     start = _start(xp, run_index, samples * sampling.element_count(alpha.shape) * _RESERVED)
@@ -167,7 +186,16 @@ _POISSON_TYPES: Final = (dtypes.float16, dtypes.float32, dtypes.float64, *INDEX)
 @op("RandomPoissonV2", "shape: S, rate: R -> output: dtype", infer=_samples_and, gradient=None, stateful=True,
     static=("shape",), types={"S": INDEX, "R": _POISSON_TYPES, "dtype": _POISSON_TYPES},
     defaults={"R": dtypes.float64})  # fmt: skip
-def random_poisson_node(xp, shape, rate, *, seed: int = 0, seed2: int = 0, dtype: DType = dtypes.int64, run_index: int = 0):
+def random_poisson_node(
+    xp: ArrayModule,
+    shape: Array,
+    rate: Array,
+    *,
+    seed: int = 0,
+    seed2: int = 0,
+    dtype: DType = dtypes.int64,
+    run_index: int = 0,
+) -> Result:
     """Poisson with mean `rate`, `shape` samples for each."""
     samples = sampling.element_count(shape)
     start = _start(xp, run_index, samples * sampling.element_count(rate.shape) * _RESERVED)

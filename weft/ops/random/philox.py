@@ -8,9 +8,11 @@ J. Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3", SC11.
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
+
+from weft.framework.aliases import Array, ArrayModule
 
 _MULTIPLIERS: Final = (np.uint64(0xD2511F53), np.uint64(0xCD9E8D57))
 _KEY_STEPS: Final = (0x9E3779B9, 0xBB67AE85)
@@ -24,11 +26,11 @@ _SCRAMBLE_KEY: Final = (np.uint64(0x3EC8F720), np.uint64(0x02461E29))
 class Stream(NamedTuple):
     """One sequence of blocks: the two words of the key, the two upper words of the counter. Scalars, uint64."""
 
-    key: tuple[Any, Any]
-    upper: tuple[Any, Any]
+    key: tuple[Array, Array]
+    upper: tuple[Array, Array]
 
 
-def _halves(value: Any) -> tuple[Any, Any]:
+def _halves(value: Array) -> tuple[Array, Array]:
     return value & _MASK, value >> _SHIFT
 
 
@@ -37,19 +39,21 @@ def stream_of_seeds(seed: int, seed2: int) -> Stream:
     return Stream(_halves(np.uint64(seed & 0xFFFFFFFFFFFFFFFF)), _halves(np.uint64(seed2 & 0xFFFFFFFFFFFFFFFF)))
 
 
-def stream_of_seed_tensor(xp: Any, seed: Any) -> Stream:
+def stream_of_seed_tensor(xp: ArrayModule, seed: Array) -> Stream:
     """The stream of a stateless op, whose seed `[2]` is mixed first so that either half of it may be weak."""
     first, second = (xp.asarray(seed[i]).astype(np.uint64) for i in range(2))
     mixed = _rounds(_halves(first), _halves(second), _SCRAMBLE_KEY)
     return Stream((mixed[0], mixed[1]), (mixed[2], mixed[3]))
 
 
-def blocks(stream: Stream, index: Any) -> tuple[Any, Any, Any, Any]:
+def blocks(stream: Stream, index: Array) -> tuple[Array, Array, Array, Array]:
     """The four words of the blocks that `index` (an array of uint64) names, each as an array of that shape."""
     return _rounds(_halves(index), stream.upper, stream.key)
 
 
-def _rounds(lower: tuple[Any, Any], upper: tuple[Any, Any], key: tuple[Any, Any]) -> tuple[Any, Any, Any, Any]:
+def _rounds(
+    lower: tuple[Array, Array], upper: tuple[Array, Array], key: tuple[Array, Array]
+) -> tuple[Array, Array, Array, Array]:
     c0, c1 = lower
     c2, c3 = upper
     k0, k1 = key

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import jax
 import numpy as np
 
+from weft.framework.aliases import Array, ArrayModule
 from weft.ops.random import philox
 from weft.ops.random.philox import Stream
 from weft.ops.random.sampling import DOUBLES, NORMAL
@@ -26,16 +27,18 @@ _LARGE_RATE: Final = 10.0
 class _Buffer(NamedTuple):
     """Per output: two values, of which `remaining` are unused; the second is used first."""
 
-    first: Any
-    second: Any
-    remaining: Any
+    first: Array
+    second: Array
+    remaining: Array
 
 
-def _empty_buffer(xp: Any, count: int) -> _Buffer:
+def _empty_buffer(xp: ArrayModule, count: int) -> _Buffer:
     return _Buffer(xp.zeros(count), xp.zeros(count), xp.zeros(count, np.int32))
 
 
-def _take(xp: Any, stream: Stream, rule: Any, wanted: Any, buffer: _Buffer, position: Any) -> tuple[Any, _Buffer, Any]:
+def _take(
+    xp: ArrayModule, stream: Stream, rule: Array, wanted: Array, buffer: _Buffer, position: Array
+) -> tuple[Array, _Buffer, Array]:
     """One value for each output that `wanted` marks; the others' state stays."""
     refill = wanted & (buffer.remaining == 0)
     first, second = rule.convert(xp, philox.blocks(stream, position))
@@ -46,7 +49,7 @@ def _take(xp: Any, stream: Stream, rule: Any, wanted: Any, buffer: _Buffer, posi
     return value, _Buffer(first, second, remaining), position + refill.astype(np.uint64)
 
 
-def _repeat(xp: Any, step: Callable[[Any], Any], state: Any) -> Any:
+def _repeat(xp: ArrayModule, step: Callable[[Array], Array], state: Array) -> Array:
     """Take steps until no output is waiting; the first part of the state marks those that are."""
     if xp is not np:
         return jax.lax.while_loop(lambda s: jax.numpy.any(s[0]), step, state)
@@ -56,11 +59,11 @@ def _repeat(xp: Any, step: Callable[[Any], Any], state: Any) -> Any:
     return state
 
 
-def _positions(xp: Any, start: Any, count: int) -> Any:
+def _positions(xp: ArrayModule, start: Array, count: int) -> Array:
     return xp.arange(count, dtype=np.uint64) * _RESERVED + start
 
 
-def gamma(xp: Any, stream: Stream, start: Any, samples: int, alpha: Any) -> Any:
+def gamma(xp: ArrayModule, stream: Stream, start: Array, samples: int, alpha: Array) -> Array:
     """Samples `[samples, n]` of the gamma distributions of shape `alpha` `[n] float64`.
 
     G. Marsaglia, W. Tsang, "A simple method for generating gamma variables", 2000.
@@ -71,7 +74,7 @@ def gamma(xp: Any, stream: Stream, start: Any, samples: int, alpha: Any) -> Any:
     d = a + xp.where(small, 2 / 3, -1 / 3)
     c = 1 / 3 / xp.sqrt(d)
 
-    def step(state: Any) -> Any:
+    def step(state: Array) -> Array:
         waiting, result, normals, uniforms, position = state
         drawing = waiting & ~exponential
         x, normals, position = _take(xp, stream, _NORMALS, drawing, normals, position)
@@ -91,13 +94,13 @@ def gamma(xp: Any, stream: Stream, start: Any, samples: int, alpha: Any) -> Any:
     return _repeat(xp, step, state)[1].reshape(-1, samples).T
 
 
-def _log_gamma(xp: Any, x: Any) -> Any:
+def _log_gamma(xp: ArrayModule, x: Array) -> Array:
     if xp is not np:
         return jax.lax.lgamma(x)
     return np.fromiter(map(math.lgamma, x), np.float64, len(x))
 
 
-def poisson(xp: Any, stream: Stream, start: Any, samples: int, rate: Any) -> Any:
+def poisson(xp: ArrayModule, stream: Stream, start: Array, samples: int, rate: Array) -> Array:
     """Samples `[samples, n]` of the Poisson distributions of mean `rate` `[n] float64`.
 
     W. Hörmann, "The transformed rejection method for generating Poisson random variables", 1993, for large means.
@@ -110,7 +113,7 @@ def poisson(xp: Any, stream: Stream, start: Any, samples: int, rate: Any) -> Any
     inverse_alpha = 1.1239 + 1.1328 / (b - 3.4)
     log_rate, limit = xp.log(r), xp.exp(-r)
 
-    def step(state: Any) -> Any:
+    def step(state: Array) -> Array:
         waiting, result, product, uniforms, position = state
         u, uniforms, position = _take(xp, stream, DOUBLES, waiting, uniforms, position)
         product = xp.where(waiting, product * u, product)

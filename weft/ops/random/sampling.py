@@ -10,13 +10,15 @@ import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import jax
 import numpy as np
+import numpy.typing as npt
 from ml_dtypes import bfloat16
 
 from weft.errors import InvalidArgumentError
+from weft.framework.aliases import Array, ArrayModule
 from weft.ops.random import philox
 from weft.ops.random.philox import Stream
 
@@ -27,7 +29,7 @@ _RESERVED: Final = 256
 _EPSILON: Final = 1.0e-7
 _LIMIT: Final = 2.0
 
-Words = tuple[Any, Any, Any, Any]
+Words = tuple[Array, Array, Array, Array]
 
 
 @dataclass(frozen=True)
@@ -35,53 +37,53 @@ class Rule:
     """How one block becomes `per_block` values of `dtype`."""
 
     per_block: int
-    dtype: Any
-    convert: Callable[[Any, Words], tuple[Any, ...]]
+    dtype: Array
+    convert: Callable[[Array, Words], tuple[Array, ...]]
 
 
-def _unit_float32(word: Any) -> Any:
+def _unit_float32(word: Array) -> Array:
     """In [0, 1): the low 23 bits are the mantissa of a number in [1, 2)."""
     return ((word & np.uint64(0x7FFFFF)) | np.uint64(0x3F800000)).astype(np.uint32).view(np.float32) - np.float32(1)
 
 
-def _unit_float64(high: Any, low: Any) -> Any:
+def _unit_float64(high: Array, low: Array) -> Array:
     mantissa = ((high & np.uint64(0xFFFFF)) << np.uint64(32)) | low
     return (mantissa | np.uint64(0x3FF0000000000000)).view(np.float64) - np.float64(1)
 
 
-def _unit_half(word: Any, dtype: Any, mask: int, one: int) -> Any:
+def _unit_half(word: Array, dtype: npt.DTypeLike, mask: int, one: int) -> Array:
     return ((word & np.uint64(mask)) | np.uint64(one)).astype(np.uint16).view(dtype) - np.ones((), dtype)
 
 
-def _uniform_float32(xp: Any, words: Words) -> tuple[Any, ...]:
+def _uniform_float32(xp: ArrayModule, words: Words) -> tuple[Array, ...]:
     return tuple(_unit_float32(word) for word in words)
 
 
-def _uniform_float64(xp: Any, words: Words) -> tuple[Any, ...]:
+def _uniform_float64(xp: ArrayModule, words: Words) -> tuple[Array, ...]:
     return _unit_float64(words[0], words[1]), _unit_float64(words[2], words[3])
 
 
-def _uniform_float16(xp: Any, words: Words) -> tuple[Any, ...]:
+def _uniform_float16(xp: ArrayModule, words: Words) -> tuple[Array, ...]:
     return tuple(_unit_half(word, np.float16, 0x3FF, 15 << 10) for word in words)
 
 
-def _uniform_bfloat16(xp: Any, words: Words) -> tuple[Any, ...]:
+def _uniform_bfloat16(xp: ArrayModule, words: Words) -> tuple[Array, ...]:
     return tuple(_unit_half(word, bfloat16, 0x7F, 127 << 7) for word in words)
 
 
-def _box_muller(xp: Any, u1: Any, u2: Any) -> tuple[Any, Any]:
+def _box_muller(xp: ArrayModule, u1: Array, u2: Array) -> tuple[Array, Array]:
     kind = u1.dtype.type
     radius = xp.sqrt(kind(-2) * xp.log(xp.maximum(u1, kind(_EPSILON))))
     angle = kind(2 * math.pi) * u2
     return xp.sin(angle) * radius, xp.cos(angle) * radius
 
 
-def _normal_float32(xp: Any, words: Words) -> tuple[Any, ...]:
+def _normal_float32(xp: ArrayModule, words: Words) -> tuple[Array, ...]:
     first = _box_muller(xp, _unit_float32(words[0]), _unit_float32(words[1]))
     return first + _box_muller(xp, _unit_float32(words[2]), _unit_float32(words[3]))
 
 
-def _normal_float64(xp: Any, words: Words) -> tuple[Any, ...]:
+def _normal_float64(xp: ArrayModule, words: Words) -> tuple[Array, ...]:
     return _box_muller(xp, _unit_float64(words[0], words[1]), _unit_float64(words[2], words[3]))
 
 
@@ -104,11 +106,11 @@ WORDS64: Final = Rule(2, np.uint64, lambda xp, words: (_joined(words[0], words[1
 DOUBLES: Final = Rule(2, np.float64, _uniform_float64)
 
 
-def _joined(low: Any, high: Any) -> Any:
+def _joined(low: Array, high: Array) -> Array:
     return low | (high << np.uint64(32))
 
 
-def element_count(shape: Any) -> int:
+def element_count(shape: Array) -> int:
     """The number of elements of a tensor of this shape; InvalidArgumentError when a size is negative."""
     for size in shape:
         if size < 0:
@@ -116,7 +118,7 @@ def element_count(shape: Any) -> int:
     return math.prod(int(size) for size in shape)
 
 
-def draw(xp: Any, stream: Stream, start: Any, size: int, rule: Rule) -> Any:
+def draw(xp: ArrayModule, stream: Stream, start: Array, size: int, rule: Rule) -> Array:
     """The first `size` values that the blocks from `start` on give; 1-D."""
     count = -(-size // rule.per_block)
     if xp is not np:
@@ -131,7 +133,7 @@ def draw(xp: Any, stream: Stream, start: Any, size: int, rule: Rule) -> Any:
     return result.reshape(-1)[:size]
 
 
-def integers(xp: Any, stream: Stream, start: Any, size: int, low: Any, high: Any) -> Any:
+def integers(xp: ArrayModule, stream: Stream, start: Array, size: int, low: Array, high: Array) -> Array:
     """Integers in [low, high), of their type: the stream's words modulo the length of the range."""
     dtype = np.dtype(low.dtype)
     unsigned = np.dtype(f"u{dtype.itemsize}")
@@ -140,7 +142,7 @@ def integers(xp: Any, stream: Stream, start: Any, size: int, low: Any, high: Any
     return ((words % span).astype(unsigned) + xp.asarray(low).astype(unsigned)).astype(dtype)
 
 
-def truncated_normal(xp: Any, stream: Stream, start: Any, size: int, dtype: Any) -> Any:
+def truncated_normal(xp: ArrayModule, stream: Stream, start: Array, size: int, dtype: npt.DTypeLike) -> Array:
     """Normal values that are less than two standard deviations from the mean; farther ones are drawn again.
 
     Outputs come in groups of one block's values; each group has a part of the stream for itself.
@@ -152,7 +154,7 @@ def truncated_normal(xp: Any, stream: Stream, start: Any, size: int, dtype: Any)
     return fill(rule, stream, start, groups, stride).reshape(-1)[:size]
 
 
-def _truncated_on_numpy(rule: Rule, stream: Stream, start: Any, groups: int, stride: Any) -> Any:
+def _truncated_on_numpy(rule: Rule, stream: Stream, start: Array, groups: int, stride: Array) -> Array:
     result = np.empty((groups, rule.per_block), rule.dtype)
     for low in range(0, groups, _PIECE):
         piece = slice(low, min(low + _PIECE, groups))
@@ -169,15 +171,15 @@ def _truncated_on_numpy(rule: Rule, stream: Stream, start: Any, groups: int, str
     return result
 
 
-def _truncated_on_jax(rule: Rule, stream: Stream, start: Any, groups: int, stride: Any) -> Any:
+def _truncated_on_jax(rule: Rule, stream: Stream, start: Array, groups: int, stride: Array) -> Array:
     xp = jax.numpy
     first = xp.arange(groups, dtype=np.uint64) * stride + start
     slots = range(rule.per_block)
 
-    def unfinished(state: Any) -> Any:
+    def unfinished(state: Array) -> Array:
         return xp.any(state[1] < rule.per_block)
 
-    def take_block(state: Any) -> Any:
+    def take_block(state: Array) -> Array:
         columns, filled, step = state
         for values in rule.convert(xp, philox.blocks(stream, first + step)):
             accepted = xp.abs(values) < _LIMIT
@@ -190,7 +192,7 @@ def _truncated_on_jax(rule: Rule, stream: Stream, start: Any, groups: int, strid
     return xp.stack(jax.lax.while_loop(unfinished, take_block, state)[0], axis=-1)
 
 
-def categorical(xp: Any, stream: Stream, start: Any, logits: Any, num_samples: int) -> Any:
+def categorical(xp: ArrayModule, stream: Stream, start: Array, logits: Array, num_samples: int) -> Array:
     """Class numbers `[batch, num_samples]` drawn by the unnormalised log-probabilities `[batch, classes]`."""
     batch, classes = logits.shape
     values = xp.asarray(logits).astype(np.float64)
@@ -209,7 +211,7 @@ def categorical(xp: Any, stream: Stream, start: Any, logits: Any, num_samples: i
     return chosen
 
 
-def shuffled_order(words: Any, count: int) -> Any:
+def shuffled_order(words: Array, count: int) -> Array:
     """The order of `count` items after swapping each with itself or a later one, which its word chooses."""
     order = list(range(count))
     for index, word in enumerate(words.tolist()):

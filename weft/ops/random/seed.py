@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from weft.framework.graph import get_default_graph
 
@@ -10,7 +10,7 @@ DEFAULT_GRAPH_SEED: Final = 87654321
 _MAXINT32: Final = 2**31 - 1
 
 
-def get_seed(op_seed: Any) -> tuple[int | None, int | None]:
+def get_seed(op_seed: int | None) -> tuple[int | None, int | None]:
     """The pair of seeds for an op that is made now; (None, None) when neither graph nor op has one.
 
     With a graph seed alone the op's place in the graph is its seed; with an op seed alone the graph's is a fixed

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from collections.abc import Callable, Mapping
+from typing import Final
 
 import numpy as np
 
 from weft.framework import dtypes
+from weft.framework.aliases import Array, ArrayModule, Result
 from weft.framework.dtypes import DType
-from weft.framework.operation import Operation
+from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_shape import Dims
 from weft.ops.array.shape_ops import INDEX
 from weft.ops.declaration import not_differentiable, op
@@ -40,8 +42,8 @@ def _check_seed(node: Operation, position: int) -> None:
         raise ValueError(f"Dimension must be 2 but is {seed[0]}")
 
 
-def _declared(name: str, rules: Any) -> Any:
-    def kernel(xp, shape, seed, *, dtype: DType = dtypes.float32):
+def _declared(name: str, rules: Mapping[np.dtype[np.generic], sampling.Rule]) -> Callable[..., Tensor]:
+    def kernel(xp: ArrayModule, shape: Array, seed: Array, *, dtype: DType = dtypes.float32) -> Result:
         stream = philox.stream_of_seed_tensor(xp, seed)
         rule = rules[np.dtype(dtype.as_numpy_dtype)]
         drawn = sampling.draw(xp, stream, _START, sampling.element_count(shape), rule)
@@ -59,7 +61,7 @@ stateless_random_normal_node = _declared("StatelessRandomNormal", sampling.NORMA
 
 @op("StatelessTruncatedNormal", "shape: T, seed: Tseed -> output: dtype", infer=_checked_shape, gradient=not_differentiable,
     static=("shape",), types=_DRAWN, defaults=_DEFAULTS)  # fmt: skip
-def stateless_truncated_normal_node(xp, shape, seed, *, dtype: DType = dtypes.float32):
+def stateless_truncated_normal_node(xp: ArrayModule, shape: Array, seed: Array, *, dtype: DType = dtypes.float32) -> Result:
     """TruncatedNormal of the seed alone."""
     stream = philox.stream_of_seed_tensor(xp, seed)
     size = sampling.element_count(shape)
@@ -70,7 +72,9 @@ def stateless_truncated_normal_node(xp, shape, seed, *, dtype: DType = dtypes.fl
 @op("StatelessRandomUniformInt", "shape: T, seed: Tseed, minval: dtype, maxval: dtype -> output: dtype",
     infer=_checked_shape, gradient=not_differentiable, static=("shape",), types={**_DRAWN, "dtype": INDEX},
     defaults={"Tseed": dtypes.int64})  # fmt: skip
-def stateless_random_uniform_int(xp, shape, seed, minval, maxval, *, dtype: DType):
+def stateless_random_uniform_int(
+    xp: ArrayModule, shape: Array, seed: Array, minval: Array, maxval: Array, *, dtype: DType
+) -> Result:
     """Integers in [minval, maxval)."""
     size = sampling.element_count(shape)
     if xp is np and size:
@@ -83,7 +87,7 @@ def stateless_random_uniform_int(xp, shape, seed, minval, maxval, *, dtype: DTyp
     gradient=not_differentiable,
     static=("shape",), types={**_DRAWN, "dtype": (*INDEX, dtypes.uint32, dtypes.uint64)},
     defaults={**_DEFAULTS, "dtype": dtypes.uint64})  # fmt: skip
-def stateless_random_uniform_full_int(xp, shape, seed, *, dtype: DType = dtypes.uint64):
+def stateless_random_uniform_full_int(xp: ArrayModule, shape: Array, seed: Array, *, dtype: DType = dtypes.uint64) -> Result:
     """Integers over the whole range of the type."""
     stream = philox.stream_of_seed_tensor(xp, seed)
     kind = np.dtype(dtype.as_numpy_dtype)
@@ -95,7 +99,9 @@ def stateless_random_uniform_full_int(xp, shape, seed, *, dtype: DType = dtypes.
 @op("StatelessMultinomial", "logits: T, num_samples: int32, seed: Tseed -> output: output_dtype",
     infer=_checked_samples, gradient=not_differentiable, static=("num_samples",),
     types={"T": REAL, "Tseed": INDEX, "output_dtype": INDEX}, defaults={"Tseed": dtypes.int64})  # fmt: skip
-def stateless_multinomial_node(xp, logits, num_samples, seed, *, output_dtype: DType = dtypes.int64):
+def stateless_multinomial_node(
+    xp: ArrayModule, logits: Array, num_samples: Array, seed: Array, *, output_dtype: DType = dtypes.int64
+) -> Result:
     """Class numbers drawn by unnormalised log-probabilities."""
     stream = philox.stream_of_seed_tensor(xp, seed)
     drawn = sampling.categorical(xp, stream, _START, logits, int(num_samples))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final
 
+from weft.framework.aliases import DTypeLike, TensorLike
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.joining import concat
@@ -22,7 +24,7 @@ from weft.ops.signal.fourier import irfft, rfft
 _INVERSE: Final = {1: 1, 2: 3, 3: 2, 4: 4}
 
 
-def _check(tensor: Tensor, kind: int, n: Any, axis: int, norm: str | None) -> None:
+def _check(tensor: Tensor, kind: int, n: int | None, axis: int, norm: str | None) -> None:
     if axis != -1:
         raise NotImplementedError(f"axis must be -1. Got: {axis}")
     if n is not None and n < 1:
@@ -38,34 +40,35 @@ def _check(tensor: Tensor, kind: int, n: Any, axis: int, norm: str | None) -> No
         raise ValueError(f"Unknown normalization. Expected None or 'ortho', got: {norm}")
 
 
-def _size(tensor: Tensor) -> Any:
+def _size(tensor: Tensor) -> int | Tensor:
     """The size of the last dimension, a tensor when it is not known."""
     if tensor.dims is not None and tensor.dims[-1] is not None:
         return tensor.dims[-1]
     return shape_internal(tensor)[-1]
 
 
-def _cut_or_padded(tensor: Any, n: int) -> Any:
+def _cut_or_padded(tensor: Tensor, n: int) -> Tensor:
     size = _size(tensor)
     if isinstance(size, int) and size >= n:
         return tensor[..., :n]
-    lead = [[0, 0]] * (len(tensor.dims) - 1)
+    assert tensor.dims is not None
+    lead: list[Sequence[int | Tensor]] = [[0, 0]] * (len(tensor.dims) - 1)
     short = n - size if isinstance(size, int) else n
     return pad(tensor, [*lead, [0, short]])[..., :n]
 
 
-def _turn(angle: Any) -> Any:
+def _turn(angle: Tensor) -> Tensor:
     return complex_of(cos(angle), sin(angle))
 
 
-def _weights(first: Any, others: Any, size: Any, dtype: Any) -> Any:
+def _weights(first: Tensor, others: Tensor, size: int | Tensor, dtype: DTypeLike) -> Tensor:
     """`[first, others, others, ...]`."""
     count = range_of(size)
     return first * cast(count < 1, dtype) + others * cast(count > 0, dtype)
 
 
 def dct(
-    input: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None, name: str | None = None
+    input: TensorLike, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None, name: str | None = None
 ) -> Tensor:
     """The cosine transform of the last dimension.
 
@@ -82,7 +85,7 @@ def dct(
         NotImplementedError: another axis than the last.
     """
     with input_scope(name, "dct", (input,)):
-        tensor: Any = convert_to_tensor(input)
+        tensor = convert_to_tensor(input)
         _check(tensor, type, n, axis, norm)
         if n is not None:
             tensor = _cut_or_padded(tensor, n)
@@ -91,22 +94,22 @@ def dct(
 
 
 def idct(
-    input: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None, name: str | None = None
+    input: TensorLike, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None, name: str | None = None
 ) -> Tensor:
     """The inverse of `dct` of this type, but for a factor unless `norm` is 'ortho'; arguments as there."""
     _check(convert_to_tensor(input), type, n, axis, norm)
     return dct(input, type=_INVERSE[type], n=n, axis=axis, norm=norm, name=name)
 
 
-def _first(x: Any, norm: str | None) -> Any:
+def _first(x: Tensor, norm: str | None) -> Tensor:
     return real(rfft(concat([x, reverse(x[..., 1:-1], [-1])], -1)))
 
 
-def _angles(x: Any, size: Any) -> Any:
+def _angles(x: Tensor, size: int | Tensor) -> Tensor:
     return cast(range_of(size), x.dtype) * (math.pi / 2) / cast(size, x.dtype)
 
 
-def _second(x: Any, norm: str | None) -> Any:
+def _second(x: Tensor, norm: str | None) -> Tensor:
     size = _size(x)
     result = 2 * real(rfft(x, [2 * size])[..., :size] * _turn(-_angles(x, size)))
     if norm == "ortho":
@@ -115,7 +118,7 @@ def _second(x: Any, norm: str | None) -> Any:
     return result
 
 
-def _third(x: Any, norm: str | None) -> Any:
+def _third(x: Tensor, norm: str | None) -> Tensor:
     size = _size(x)
     if norm == "ortho":
         least = sqrt(cast(size, x.dtype))
@@ -126,7 +129,7 @@ def _third(x: Any, norm: str | None) -> Any:
     return irfft(turned, [2 * size])[..., :size]
 
 
-def _fourth(x: Any, norm: str | None) -> Any:
+def _fourth(x: Tensor, norm: str | None) -> Tensor:
     size = _size(x)
     angles = (2 * cast(range_of(size), x.dtype) + 1) * (math.pi / 4) / cast(size, x.dtype)
     result = 2 * real(rfft(x, [4 * size])[..., 1 : 2 * size : 2] * _turn(-angles))

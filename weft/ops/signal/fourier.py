@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 
 from weft.framework import dtypes
+from weft.framework.aliases import Array, ArrayModule, Result, TensorLike
 from weft.framework.constant_value import constant_value
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
@@ -16,7 +17,7 @@ from weft.ops.array.ranges import range_of
 from weft.ops.array.shape_ops import rank, shape_internal
 from weft.ops.array.slicing import strided_slice
 from weft.ops.array.tiling import roll
-from weft.ops.declaration import op
+from weft.ops.declaration import Infer, op
 from weft.ops.input_scope import input_scope
 from weft.ops.math.elementwise import COMPLEX
 from weft.ops.symbolic_gradient import vjp
@@ -29,7 +30,7 @@ _FROM_REAL = "input: Treal, fft_length: int32 -> output: Tcomplex"
 _TO_REAL = "input: Tcomplex, fft_length: int32 -> output: Treal"
 
 
-def _same(rank: int) -> Any:
+def _same(rank: int) -> Infer:
     def infer(node: Operation) -> list[Dims]:
         return [_checked(node, rank)]
 
@@ -43,7 +44,7 @@ def _checked(node: Operation, rank: int) -> Dims:
     return dims
 
 
-def _of_length(rank: int, halves_last: bool) -> Any:
+def _of_length(rank: int, halves_last: bool) -> Infer:
     def infer(node: Operation) -> list[Dims]:
         dims, length = _checked(node, rank), constant_value(node.inputs[1])
         if dims is None:
@@ -58,90 +59,90 @@ def _of_length(rank: int, halves_last: bool) -> Any:
     return infer
 
 
-def _sizes(fft_length: Any) -> list[int]:
+def _sizes(fft_length: Array) -> list[int]:
     return [int(size) for size in np.ravel(fft_length)]
 
 
 @op("FFT", _PLAIN, infer=_same(1), gradient=vjp, types={"Tcomplex": COMPLEX}, defaults={"Tcomplex": dtypes.complex64})
-def fft(xp, input):
+def fft(xp: ArrayModule, input: Array) -> Result:
     """The transform over the last dimension."""
     return xp.fft.fft(input)
 
 
 @op("IFFT", _PLAIN, infer=_same(1), gradient=vjp, types={"Tcomplex": COMPLEX}, defaults={"Tcomplex": dtypes.complex64})
-def ifft(xp, input):
+def ifft(xp: ArrayModule, input: Array) -> Result:
     """The inverse transform over the last dimension."""
     return xp.fft.ifft(input)
 
 
 @op("FFT2D", _PLAIN, infer=_same(2), gradient=vjp, types={"Tcomplex": COMPLEX}, defaults={"Tcomplex": dtypes.complex64})
-def fft2d(xp, input):
+def fft2d(xp: ArrayModule, input: Array) -> Result:
     """The transform over the last two dimensions."""
     return xp.fft.fft2(input)
 
 
 @op("IFFT2D", _PLAIN, infer=_same(2), gradient=vjp, types={"Tcomplex": COMPLEX}, defaults={"Tcomplex": dtypes.complex64})
-def ifft2d(xp, input):
+def ifft2d(xp: ArrayModule, input: Array) -> Result:
     """The inverse transform over the last two dimensions."""
     return xp.fft.ifft2(input)
 
 
 @op("FFT3D", _PLAIN, infer=_same(3), gradient=vjp, types={"Tcomplex": COMPLEX}, defaults={"Tcomplex": dtypes.complex64})
-def fft3d(xp, input):
+def fft3d(xp: ArrayModule, input: Array) -> Result:
     """The transform over the last three dimensions."""
     return xp.fft.fftn(input, axes=(-3, -2, -1))
 
 
 @op("IFFT3D", _PLAIN, infer=_same(3), gradient=vjp, types={"Tcomplex": COMPLEX}, defaults={"Tcomplex": dtypes.complex64})
-def ifft3d(xp, input):
+def ifft3d(xp: ArrayModule, input: Array) -> Result:
     """The inverse transform over the last three dimensions."""
     return xp.fft.ifftn(input, axes=(-3, -2, -1))
 
 
 @op("RFFT", _FROM_REAL, infer=_of_length(1, True), gradient=vjp, static=("fft_length",), types=_TYPES, defaults=_DEFAULTS)
-def rfft_node(xp, input, fft_length):
+def rfft_node(xp: ArrayModule, input: Array, fft_length: Array) -> Result:
     """The half of the transform of real numbers that the other half follows from, cut or padded to a length."""
     return xp.fft.rfft(input, _sizes(fft_length)[0])
 
 
 @op("IRFFT", _TO_REAL, infer=_of_length(1, False), gradient=vjp, static=("fft_length",), types=_TYPES, defaults=_DEFAULTS)
-def irfft_node(xp, input, fft_length):
+def irfft_node(xp: ArrayModule, input: Array, fft_length: Array) -> Result:
     """The real numbers of a length that a half transform belongs to."""
     return xp.fft.irfft(input, _sizes(fft_length)[0])
 
 
 @op("RFFT2D", _FROM_REAL, infer=_of_length(2, True), gradient=vjp, static=("fft_length",), types=_TYPES, defaults=_DEFAULTS)
-def rfft2d_node(xp, input, fft_length):
+def rfft2d_node(xp: ArrayModule, input: Array, fft_length: Array) -> Result:
     """The half of the transform of real numbers over two dimensions, cut or padded to lengths."""
     return xp.fft.rfft2(input, _sizes(fft_length))
 
 
 @op("IRFFT2D", _TO_REAL, infer=_of_length(2, False), gradient=vjp, static=("fft_length",), types=_TYPES, defaults=_DEFAULTS)
-def irfft2d_node(xp, input, fft_length):
+def irfft2d_node(xp: ArrayModule, input: Array, fft_length: Array) -> Result:
     """The real numbers, in two dimensions, that a half transform belongs to."""
     return xp.fft.irfft2(input, _sizes(fft_length))
 
 
 @op("RFFT3D", _FROM_REAL, infer=_of_length(3, True), gradient=vjp, static=("fft_length",), types=_TYPES, defaults=_DEFAULTS)
-def rfft3d_node(xp, input, fft_length):
+def rfft3d_node(xp: ArrayModule, input: Array, fft_length: Array) -> Result:
     """The half of the transform of real numbers over three dimensions, cut or padded to lengths."""
     return xp.fft.rfftn(input, _sizes(fft_length), axes=(-3, -2, -1))
 
 
 @op("IRFFT3D", _TO_REAL, infer=_of_length(3, False), gradient=vjp, static=("fft_length",), types=_TYPES, defaults=_DEFAULTS)
-def irfft3d_node(xp, input, fft_length):
+def irfft3d_node(xp: ArrayModule, input: Array, fft_length: Array) -> Result:
     """The real numbers, in three dimensions, that a half transform belongs to."""
     return xp.fft.irfftn(input, _sizes(fft_length), axes=(-3, -2, -1))
 
 
-def _lengths(tensor: Tensor, rank: int, doubles_last: bool) -> Any:
+def _lengths(tensor: Tensor, rank: int, doubles_last: bool) -> Array:
     """The lengths of a transform whose caller gave none."""
     dims = tensor.dims
     if dims is None or None in dims[-rank:]:
         sizes = strided_slice(shape_internal(tensor), [-rank], [np.iinfo(np.int32).max])
         if not doubles_last:
             return sizes
-        whole: Any = np.array([0] * (rank - 1) + [1], np.int32)
+        whole = np.array([0] * (rank - 1) + [1], np.int32)
         return sizes + whole * (sizes - 2)
     known = [int(size) for size in dims[-rank:] if size is not None]
     if doubles_last:
@@ -149,8 +150,8 @@ def _lengths(tensor: Tensor, rank: int, doubles_last: bool) -> Any:
     return np.array(known, np.int32)
 
 
-def _real_transform(node: Any, default: str, rank: int, to_real: bool) -> Any:
-    def transform(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
+def _real_transform(node: Callable[..., Tensor], default: str, rank: int, to_real: bool) -> Callable[..., Tensor]:
+    def transform(input_tensor: TensorLike, fft_length: TensorLike | None = None, name: str | None = None) -> Tensor:
         with input_scope(name, default, (input_tensor, fft_length)) as scope:
             tensor = convert_to_tensor(input_tensor)
             length = _lengths(tensor, rank, to_real) if fft_length is None else fft_length
@@ -171,7 +172,7 @@ rfft3d = _real_transform(rfft3d_node, "rfft3d", 3, False)
 irfft3d = _real_transform(irfft3d_node, "irfft3d", 3, True)
 
 
-def _shifted(x: Any, axes: Any, default: str, name: str | None, forth: bool) -> Tensor:
+def _shifted(x: TensorLike, axes: TensorLike | None, default: str, name: str | None, forth: bool) -> Tensor:
     with input_scope(name, default, (x, axes)):
         tensor = convert_to_tensor(x)
         if axes is None:
@@ -182,11 +183,11 @@ def _shifted(x: Any, axes: Any, default: str, name: str | None, forth: bool) -> 
         return roll(tensor, by // 2 if forth else -(by // 2), axes)
 
 
-def fftshift(x: Any, axes: Any = None, name: str | None = None) -> Tensor:
+def fftshift(x: TensorLike, axes: TensorLike | None = None, name: str | None = None) -> Tensor:
     """Move the zero frequency to the middle, along `axes` (all by default)."""
     return _shifted(x, axes, "fftshift", name, True)
 
 
-def ifftshift(x: Any, axes: Any = None, name: str | None = None) -> Tensor:
+def ifftshift(x: TensorLike, axes: TensorLike | None = None, name: str | None = None) -> Tensor:
     """Undo `fftshift`."""
     return _shifted(x, axes, "ifftshift", name, False)

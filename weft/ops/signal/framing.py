@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from weft.framework.aliases import Array, TensorLike
 from weft.framework.constant_value import constant_value
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
@@ -18,7 +17,7 @@ from weft.ops.math.comparison import maximum
 from weft.ops.math.segment import unsorted_segment_sum
 
 
-def _known(value: Any) -> Any:
+def _known(value: Array) -> int | Tensor:
     """A scalar as an int where that is known."""
     if not isinstance(value, Tensor):
         return int(value)
@@ -26,28 +25,28 @@ def _known(value: Any) -> Any:
     return value if found is None else int(found)
 
 
-def _size(tensor: Tensor, axis: int) -> Any:
+def _size(tensor: Tensor, axis: int) -> int | Tensor:
     dims = tensor.dims
     size = None if dims is None else dims[axis]
     return shape_internal(tensor)[axis] if size is None else size
 
 
-def _at_least_none(count: Any) -> Any:
+def _at_least_none(count: int | Tensor) -> int | Tensor:
     return max(0, count) if isinstance(count, int) else maximum(0, count)
 
 
-def frame_positions(frames: Any, frame_length: Any, frame_step: Any) -> Any:
+def frame_positions(frames: TensorLike, frame_length: TensorLike, frame_step: TensorLike) -> Tensor:
     """`[frames, frame_length]`: where in the signal each element of each frame lies."""
     starts = range_of(frames) * frame_step
     return expand_dims(starts, 1) + expand_dims(range_of(frame_length), 0)
 
 
 def frame(
-    signal: Any,
-    frame_length: Any,
-    frame_step: Any,
+    signal: TensorLike,
+    frame_length: TensorLike,
+    frame_step: TensorLike,
     pad_end: bool = False,
-    pad_value: Any = 0,
+    pad_value: TensorLike = 0,
     axis: int = -1,
     name: str | None = None,
 ) -> Tensor:
@@ -80,14 +79,14 @@ def frame(
         return squeeze(gather(expand_dims(tensor, 0), frame_positions(frames, length, step), axis=at + 1), [0])
 
 
-def overlap_and_add(signal: Any, frame_step: Any, name: str | None = None) -> Tensor:
+def overlap_and_add(signal: TensorLike, frame_step: TensorLike, name: str | None = None) -> Tensor:
     """Add overlapping frames up: `[..., frames, frame_length]` becomes `[..., (frames - 1) * frame_step + frame_length]`.
 
     Raises:
         ValueError: `signal` has less than two dimensions, or `frame_step` is no scalar integer.
     """
     with input_scope(name, "overlap_and_add", (signal, frame_step)):
-        tensor: Any = convert_to_tensor(signal)
+        tensor = convert_to_tensor(signal)
         rank = rank_of(tensor)
         if rank is not None and rank < 2:
             raise ValueError(f"Shape must be at least rank 2 but is rank {rank}")

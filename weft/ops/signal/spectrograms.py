@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TypeAlias
 
 from weft.framework import dtypes
+from weft.framework.aliases import DTypeLike, TensorLike
 from weft.framework.constant_value import constant_value
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
@@ -27,13 +28,18 @@ from weft.ops.signal.cosine_transform import dct
 from weft.ops.signal.fourier import irfft, rfft
 from weft.ops.signal.framing import frame, overlap_and_add
 
+# `window_fn(frame_length, dtype=...)` gives the factors of a frame.
+Window: TypeAlias = Callable[..., Tensor]
 
-def _window(name: str | None, default: str, length: Any, periodic: Any, dtype: Any, height: float, depth: float) -> Tensor:
+
+def _window(
+    name: str | None, default: str, length: TensorLike, periodic: TensorLike, dtype: DTypeLike, height: float, depth: float
+) -> Tensor:
     kind = dtypes.as_dtype(dtype)
     if not kind.is_floating:
         raise ValueError(f"dtype must be a floating point type. Found {kind!r}")
     with input_scope(name, default, (length, periodic)):
-        samples: Any = convert_to_tensor(length, dtypes.int32, name="window_length")
+        samples = convert_to_tensor(length, dtypes.int32, name="window_length")
         if rank_of(samples) not in (0, None):
             raise ValueError(f"Shape {samples.shape} must have rank 0")
         known = constant_value(samples)
@@ -47,17 +53,21 @@ def _window(name: str | None, default: str, length: Any, periodic: Any, dtype: A
         return shape if known is not None else maximum(shape, cast(samples < 2, kind))
 
 
-def hann_window(window_length: Any, periodic: Any = True, dtype: Any = dtypes.float32, name: str | None = None) -> Tensor:
+def hann_window(
+    window_length: TensorLike, periodic: TensorLike = True, dtype: DTypeLike = dtypes.float32, name: str | None = None
+) -> Tensor:
     """The Hann window, `[window_length]`; periodic ones are for spectra, symmetric ones for filters."""
     return _window(name, "hann_window", window_length, periodic, dtype, 0.5, 0.5)
 
 
-def hamming_window(window_length: Any, periodic: Any = True, dtype: Any = dtypes.float32, name: str | None = None) -> Tensor:
+def hamming_window(
+    window_length: TensorLike, periodic: TensorLike = True, dtype: DTypeLike = dtypes.float32, name: str | None = None
+) -> Tensor:
     """The Hamming window, `[window_length]`; periodic ones are for spectra, symmetric ones for filters."""
     return _window(name, "hamming_window", window_length, periodic, dtype, 0.54, 0.46)
 
 
-def _as_int(value: Any, name: str) -> Any:
+def _as_int(value: TensorLike, name: str) -> int | Tensor:
     """A scalar as an int where that is known, else as a tensor."""
     tensor = convert_to_tensor(value, dtypes.int32, name=name)
     if rank_of(tensor) not in (0, None):
@@ -66,7 +76,7 @@ def _as_int(value: Any, name: str) -> Any:
     return tensor if known is None else int(known)
 
 
-def _power_of_two_from(length: Any) -> Any:
+def _power_of_two_from(length: int | Tensor) -> int | Tensor:
     """The least power of two that is not below `length`."""
     if isinstance(length, int):
         return 2 ** math.ceil(math.log2(length)) if length > 0 else 1
@@ -75,11 +85,11 @@ def _power_of_two_from(length: Any) -> Any:
 
 
 def stft(
-    signals: Any,
-    frame_length: Any,
-    frame_step: Any,
-    fft_length: Any = None,
-    window_fn: Callable[..., Any] | None = hann_window,
+    signals: TensorLike,
+    frame_length: TensorLike,
+    frame_step: TensorLike,
+    fft_length: TensorLike | None = None,
+    window_fn: Window | None = hann_window,
     pad_end: bool = False,
     name: str | None = None,
 ) -> Tensor:
@@ -105,11 +115,11 @@ def stft(
 
 
 def inverse_stft(
-    stfts: Any,
-    frame_length: Any,
-    frame_step: Any,
-    fft_length: Any = None,
-    window_fn: Callable[..., Any] | None = hann_window,
+    stfts: TensorLike,
+    frame_length: TensorLike,
+    frame_step: TensorLike,
+    fft_length: TensorLike | None = None,
+    window_fn: Window | None = hann_window,
     name: str | None = None,
 ) -> Tensor:
     """The signals `[..., samples]` of the transforms `[..., frames, fft_length // 2 + 1]`.
@@ -132,7 +142,7 @@ def inverse_stft(
 
 
 def inverse_stft_window_fn(
-    frame_step: Any, forward_window_fn: Callable[..., Any] = hann_window, name: str | None = None
+    frame_step: TensorLike, forward_window_fn: Window = hann_window, name: str | None = None
 ) -> Callable[..., Tensor]:
     """The window function with which `inverse_stft` gives back what `stft` with `forward_window_fn` was given.
 
@@ -140,7 +150,7 @@ def inverse_stft_window_fn(
         ValueError: `frame_step` is no scalar.
     """
 
-    def inverse(frame_length: Any, dtype: Any) -> Tensor:
+    def inverse(frame_length: TensorLike, dtype: DTypeLike) -> Tensor:
         with input_scope(name, "inverse_stft_window_fn", (forward_window_fn,)):
             length, step = _as_int(frame_length, "frame_length"), _as_int(frame_step, "frame_step")
             window = forward_window_fn(length, dtype=dtype)
@@ -152,14 +162,14 @@ def inverse_stft_window_fn(
     return inverse
 
 
-def mfccs_from_log_mel_spectrograms(log_mel_spectrograms: Any, name: str | None = None) -> Tensor:
+def mfccs_from_log_mel_spectrograms(log_mel_spectrograms: TensorLike, name: str | None = None) -> Tensor:
     """The cepstral coefficients of `[..., mel_bins]` logarithms, as HTK scales them.
 
     Raises:
         ValueError: there are no bins.
     """
     with input_scope(name, "mfccs_from_log_mel_spectrograms", (log_mel_spectrograms,)):
-        tensor: Any = convert_to_tensor(log_mel_spectrograms)
+        tensor = convert_to_tensor(log_mel_spectrograms)
         bins = None if tensor.dims is None else tensor.dims[-1]
         if bins == 0:
             raise ValueError(f"num_mel_bins must be positive. Got: {tensor}")
@@ -167,11 +177,11 @@ def mfccs_from_log_mel_spectrograms(log_mel_spectrograms: Any, name: str | None 
         return dct(tensor, type=2) * rsqrt(count * 2.0)
 
 
-def _mel(hertz: Any) -> Any:
+def _mel(hertz: Tensor) -> Tensor:
     return 1127.0 * log(1.0 + hertz / 700.0)
 
 
-def _check_mel(mel_bins: int, sample_rate: Any, low: float, high: float, dtype: dtypes.DType) -> None:
+def _check_mel(mel_bins: int, sample_rate: float | Tensor, low: float, high: float, dtype: dtypes.DType) -> None:
     if mel_bins <= 0:
         raise ValueError(f"num_mel_bins must be positive. Got: {mel_bins}")
     if low < 0.0:
@@ -193,11 +203,11 @@ def _check_mel(mel_bins: int, sample_rate: Any, low: float, high: float, dtype: 
 
 def linear_to_mel_weight_matrix(
     num_mel_bins: int = 20,
-    num_spectrogram_bins: Any = 129,
-    sample_rate: Any = 8000,
+    num_spectrogram_bins: TensorLike = 129,
+    sample_rate: float | Tensor = 8000,
     lower_edge_hertz: float = 125.0,
     upper_edge_hertz: float = 3800.0,
-    dtype: Any = dtypes.float32,
+    dtype: DTypeLike = dtypes.float32,
     name: str | None = None,
 ) -> Tensor:
     """The matrix `[num_spectrogram_bins, num_mel_bins]` that turns linear spectra into those on the mel scale.
@@ -213,9 +223,9 @@ def linear_to_mel_weight_matrix(
         rate = cast(convert_to_tensor(sample_rate), kind)
         low, high = (convert_to_tensor(edge, kind) for edge in (lower_edge_hertz, upper_edge_hertz))
         # The lowest bin, which is constant over time, has no place on the scale.
-        spectrum: Any = linspace(convert_to_tensor(0.0, kind), rate / 2.0, num_spectrogram_bins)
+        spectrum = linspace(convert_to_tensor(0.0, kind), rate / 2.0, num_spectrogram_bins)
         mels = expand_dims(_mel(spectrum[1:]), 1)
-        edges: Any = frame(linspace(_mel(low), _mel(high), num_mel_bins + 2), 3, 1)
+        edges = frame(linspace(_mel(low), _mel(high), num_mel_bins + 2), 3, 1)
         left, middle, right = (reshape(edges[:, which], [1, num_mel_bins]) for which in range(3))
         rising, falling = (mels - left) / (middle - left), (right - mels) / (right - middle)
         zero = convert_to_tensor(0.0, kind)

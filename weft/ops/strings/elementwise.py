@@ -10,13 +10,16 @@ import binascii
 import re
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
+from weft.framework.aliases import Array, DTypeLike, Result, TensorLike
 from weft.framework.dtypes import DType
+from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_shape import Dims, broadcast_dims
 from weft.ops.declaration import not_differentiable, op, same_as_input
@@ -26,7 +29,7 @@ from weft.ops.strings.hash import farm_hash_64, murmur_hash_64, sip_hash
 _SPACE: Final = b" \t\n\v\f\r"
 
 
-def each(array: Any, function: Callable[[Any], Any], dtype: Any = np.object_) -> Any:
+def each(array: Array, function: Callable[[Array], object], dtype: npt.DTypeLike = np.object_) -> Array:
     """The array of what a function makes of each element."""
     result = np.empty(array.size, dtype)
     result[:] = [function(item) for item in array.ravel().tolist()]
@@ -44,15 +47,15 @@ def invalid(message: str) -> InvalidArgumentError:
 @op("AsString", "input: T -> output: string", infer=same_as_input, gradient=not_differentiable,
     types={"T": (*NUMBERS, dtypes.bool, dtypes.string, dtypes.variant)})  # fmt: skip
 def as_string_node(
-    ctx,
-    input,
+    ctx: OpContext,
+    input: Array,
     *,
     precision: int = -1,
     scientific: bool = False,
     shortest: bool = False,
     width: int = -1,
     fill: str = "",
-):
+) -> Result:
     """Each number as C's printf writes it."""
     kind = input.dtype
     if len(fill) > 1:
@@ -75,7 +78,7 @@ def as_string_node(
 
 
 def as_string(
-    input: Any,
+    input: TensorLike,
     precision: int = -1,
     scientific: bool = False,
     shortest: bool = False,
@@ -95,13 +98,13 @@ _INTEGER: Final = re.compile(rb"\s*[+-]?\d+\s*\Z")
 @op("StringToNumber", "string_tensor: string -> output: out_type", infer=same_as_input, gradient=not_differentiable,
     types={"out_type": (dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64, dtypes.uint32,
                         dtypes.uint64)})  # fmt: skip
-def string_to_number_node(ctx, string_tensor, *, out_type: DType = dtypes.float32):
+def string_to_number_node(ctx: OpContext, string_tensor: Array, *, out_type: DType = dtypes.float32) -> Result:
     """The number that each string writes."""
     wanted = out_type.as_numpy_dtype
     return each(string_tensor, lambda text: _number(text, out_type), wanted)
 
 
-def _number(text: bytes, kind: DType) -> Any:
+def _number(text: bytes, kind: DType) -> float:
     error = f"StringToNumberOp could not correctly convert string: {text.decode(errors='replace')}"
     if kind.is_integer:
         value = int(text) if _INTEGER.match(text) else None
@@ -117,7 +120,10 @@ def _number(text: bytes, kind: DType) -> Any:
 
 
 def string_to_number(
-    string_tensor: Any = None, out_type: Any = dtypes.float32, name: str | None = None, input: Any = None
+    string_tensor: TensorLike | None = None,
+    out_type: DTypeLike = dtypes.float32,
+    name: str | None = None,
+    input: TensorLike | None = None,
 ) -> Tensor:
     """Read numbers from strings; InvalidArgumentError for one that is no number of the type."""
     given = input if string_tensor is None else string_tensor
@@ -149,7 +155,7 @@ def _decoded_shape(node: Operation) -> list[Dims]:
     gradient=not_differentiable,
     types={"out_type": _RAW},
 )
-def decode_raw_node(ctx, bytes, *, out_type: DType, little_endian: bool = True):
+def decode_raw_node(ctx: OpContext, bytes: Array, *, out_type: DType, little_endian: bool = True) -> Result:
     """The bytes of each string as numbers, along a new last dimension."""
     wanted = np.dtype(out_type.as_numpy_dtype)
     texts = bytes.ravel().tolist()
@@ -170,11 +176,11 @@ def decode_raw_node(ctx, bytes, *, out_type: DType, little_endian: bool = True):
 
 
 def decode_raw(
-    input_bytes: Any = None,
-    out_type: Any = None,
+    input_bytes: TensorLike | None = None,
+    out_type: DTypeLike | None = None,
     little_endian: bool = True,
     name: str | None = None,
-    bytes: Any = None,
+    bytes: TensorLike | None = None,
 ) -> Tensor:
     """Read the bytes of strings as the numbers of a type; all strings must be of one length."""
     given = bytes if input_bytes is None else input_bytes
@@ -193,25 +199,25 @@ def _encoded(text: str) -> bytes:
 
 
 @op("StringLower", "input: string -> output: string", infer=same_as_input, gradient=None)
-def string_lower(ctx, input, *, encoding: str = ""):
+def string_lower(ctx: OpContext, input: Array, *, encoding: str = "") -> Result:
     """Each string in lower case: of ASCII letters, or of all with encoding utf-8."""
     return each(input, (lambda text: _encoded(_decoded(text).lower())) if encoding else lambda text: text.lower())
 
 
 @op("StringUpper", "input: string -> output: string", infer=same_as_input, gradient=None)
-def string_upper(ctx, input, *, encoding: str = ""):
+def string_upper(ctx: OpContext, input: Array, *, encoding: str = "") -> Result:
     """Each string in upper case: of ASCII letters, or of all with encoding utf-8."""
     return each(input, (lambda text: _encoded(_decoded(text).upper())) if encoding else lambda text: text.upper())
 
 
 @op("StringStrip", "input: string -> output: string", infer=same_as_input, gradient=None)
-def string_strip(ctx, input):
+def string_strip(ctx: OpContext, input: Array) -> Result:
     """Each string without white space at its ends."""
     return each(input, lambda text: text.strip(_SPACE))
 
 
 @op("StringLength", "input: string -> output: int32", infer=same_as_input, gradient=None)
-def string_length_node(ctx, input, *, unit: str = "BYTE"):
+def string_length_node(ctx: OpContext, input: Array, *, unit: str = "BYTE") -> Result:
     """The length of each string in bytes or in UTF-8 characters."""
     return each(input, len if unit == "BYTE" else _count_characters, np.int32)
 
@@ -220,7 +226,7 @@ def _count_characters(text: bytes) -> int:
     return sum(byte & 0xC0 != 0x80 for byte in text)
 
 
-def string_length(input: Any, name: str | None = None, unit: str = "BYTE") -> Tensor:
+def string_length(input: TensorLike, name: str | None = None, unit: str = "BYTE") -> Tensor:
     """The length of each string, in bytes unless `unit` is UTF8_CHAR."""
     return string_length_node(input, unit=unit, name=name)
 
@@ -231,7 +237,7 @@ def _part_shape(node: Operation) -> list[Dims]:
 
 @op("Substr", "input: string, pos: T, len: T -> output: string", infer=_part_shape, gradient=None,
     types={"T": (dtypes.int32, dtypes.int64)})  # fmt: skip
-def substr_node(ctx, input, pos, len, *, unit: str = "BYTE"):
+def substr_node(ctx: OpContext, input: Array, pos: Array, len: Array, *, unit: str = "BYTE") -> Result:
     """The part of each string of length `len` from `pos`, which counts from the end when negative."""
     texts, starts, sizes = np.broadcast_arrays(input, pos, len)
     result = np.empty(texts.size, object)
@@ -241,15 +247,16 @@ def substr_node(ctx, input, pos, len, *, unit: str = "BYTE"):
 
 
 def _part(text: bytes, start: int, size: int, index: int, unit: str) -> bytes:
-    units: Any = text if unit == "BYTE" else _decoded(text)
+    units: Array = text if unit == "BYTE" else _decoded(text)
     if not -len(units) <= start <= len(units):
         raise invalid(f"pos {start} out of range for string {text!r} at index {index}")
     first = start + len(units) if start < 0 else start
-    part = units[first : first + max(size, 0)]
-    return part if unit == "BYTE" else _encoded(part)
+    part: Array = units[first : first + max(size, 0)]
+    taken: bytes = part if unit == "BYTE" else _encoded(part)
+    return taken
 
 
-def substr(input: Any, pos: Any, len: Any, name: str | None = None, unit: str = "BYTE") -> Tensor:
+def substr(input: TensorLike, pos: TensorLike, len: TensorLike, name: str | None = None, unit: str = "BYTE") -> Tensor:
     """Take a part of each string; a negative `pos` counts from the end."""
     return substr_node(input, pos, len, unit=unit, name=name)
 
@@ -262,7 +269,7 @@ def _compiled(pattern: bytes) -> re.Pattern[bytes]:
         raise invalid(f"Invalid pattern: {pattern.decode(errors='replace')}, error: {error}") from None
 
 
-def _replace(input: Any, pattern: bytes, rewrite: bytes, replace_global: bool) -> Any:
+def _replace(input: Array, pattern: bytes, rewrite: bytes, replace_global: bool) -> Array:
     compiled = _compiled(pattern)
     whole = re.sub(rb"\\0", rb"\\g<0>", rewrite)
     try:
@@ -274,18 +281,20 @@ def _replace(input: Any, pattern: bytes, rewrite: bytes, replace_global: bool) -
 
 @op("RegexReplace", "input: string, pattern: string, rewrite: string -> output: string", infer=same_as_input,
     gradient=not_differentiable)  # fmt: skip
-def regex_replace_node(ctx, input, pattern, rewrite, *, replace_global: bool = True):
+def regex_replace_node(ctx: OpContext, input: Array, pattern: Array, rewrite: Array, *, replace_global: bool = True) -> Result:
     """Each string with what the pattern matches replaced."""
     return _replace(input, pattern.item(), rewrite.item(), replace_global)
 
 
 @op("StaticRegexReplace", "input: string -> output: string", infer=same_as_input, gradient=None)
-def static_regex_replace(ctx, input, *, pattern: str, rewrite: str, replace_global: bool = True):
+def static_regex_replace(ctx: OpContext, input: Array, *, pattern: str, rewrite: str, replace_global: bool = True) -> Result:
     """RegexReplace with a fixed pattern."""
     return _replace(input, _encoded(pattern), _encoded(rewrite), replace_global)
 
 
-def regex_replace(input: Any, pattern: Any, rewrite: Any, replace_global: bool = True, name: str | None = None) -> Tensor:
+def regex_replace(
+    input: TensorLike, pattern: TensorLike, rewrite: TensorLike, replace_global: bool = True, name: str | None = None
+) -> Tensor:
     """Replace what a regular expression matches; `\\1` ... in `rewrite` stand for its groups, `\\0` for all of it."""
     if isinstance(pattern, str | bytes) and isinstance(rewrite, str | bytes):
         return static_regex_replace(input, pattern=pattern, rewrite=rewrite, replace_global=replace_global, name=name)
@@ -293,20 +302,20 @@ def regex_replace(input: Any, pattern: Any, rewrite: Any, replace_global: bool =
 
 
 @op("RegexFullMatch", "input: string, pattern: string -> output: bool", infer=same_as_input, gradient=None)
-def regex_full_match_node(ctx, input, pattern):
+def regex_full_match_node(ctx: OpContext, input: Array, pattern: Array) -> Result:
     """Whether the pattern matches the whole of each string."""
     compiled = _compiled(pattern.item())
     return each(input, lambda text: compiled.fullmatch(text) is not None, np.bool_)
 
 
 @op("StaticRegexFullMatch", "input: string -> output: bool", infer=same_as_input, gradient=None)
-def static_regex_full_match(ctx, input, *, pattern: str):
+def static_regex_full_match(ctx: OpContext, input: Array, *, pattern: str) -> Result:
     """RegexFullMatch with a fixed pattern."""
     compiled = _compiled(_encoded(pattern))
     return each(input, lambda text: compiled.fullmatch(text) is not None, np.bool_)
 
 
-def regex_full_match(input: Any, pattern: Any, name: str | None = None) -> Tensor:
+def regex_full_match(input: TensorLike, pattern: TensorLike, name: str | None = None) -> Tensor:
     """Whether a regular expression matches the whole of each string."""
     if isinstance(pattern, str | bytes):
         return static_regex_full_match(input, pattern=pattern, name=name)
@@ -314,7 +323,7 @@ def regex_full_match(input: Any, pattern: Any, name: str | None = None) -> Tenso
 
 
 @op("EncodeBase64", "input: string -> output: string", infer=same_as_input, gradient=not_differentiable)
-def encode_base64(ctx, input, *, pad: bool = False):
+def encode_base64(ctx: OpContext, input: Array, *, pad: bool = False) -> Result:
     """Each string in web-safe base64, without padding unless `pad`."""
     return each(input, lambda text: base64.urlsafe_b64encode(text).rstrip(b"" if pad else b"="))
 
@@ -333,7 +342,7 @@ def _from_base64(text: bytes) -> bytes:
 
 
 @op("DecodeBase64", "input: string -> output: string", infer=same_as_input, gradient=not_differentiable)
-def decode_base64(ctx, input):
+def decode_base64(ctx: OpContext, input: Array) -> Result:
     """What each string of web-safe base64, padded or not, encodes."""
     return each(input, _from_base64)
 
@@ -341,20 +350,20 @@ def decode_base64(ctx, input):
 # Buckets.
 
 
-def _buckets(input: Any, count: int, function: Callable[[bytes], int]) -> Any:
+def _buckets(input: Array, count: int, function: Callable[[bytes], int]) -> Array:
     if count < 1:
         raise invalid(f"num_buckets must be positive, but is {count}")
     return each(input, lambda text: function(text) % count, np.int64)
 
 
 @op("StringToHashBucketFast", "input: string -> output: int64", infer=same_as_input, gradient=not_differentiable)
-def string_to_hash_bucket_fast_node(ctx, input, *, num_buckets: int):
+def string_to_hash_bucket_fast_node(ctx: OpContext, input: Array, *, num_buckets: int) -> Result:
     """The fingerprint of each string modulo the number of buckets."""
     return _buckets(input, num_buckets, farm_hash_64)
 
 
 @op("StringToHashBucketStrong", "input: string -> output: int64", infer=same_as_input, gradient=not_differentiable)
-def string_to_hash_bucket_strong_node(ctx, input, *, num_buckets: int, key: list[int]):
+def string_to_hash_bucket_strong_node(ctx: OpContext, input: Array, *, num_buckets: int, key: list[int]) -> Result:
     """The keyed hash of each string modulo the number of buckets."""
     if len(key) != 2:
         raise invalid(f"Key must have 2 elements, but has {len(key)}")
@@ -363,23 +372,26 @@ def string_to_hash_bucket_strong_node(ctx, input, *, num_buckets: int, key: list
 
 
 @op("StringToHashBucket", "string_tensor: string -> output: int64", infer=same_as_input, gradient=not_differentiable)
-def string_to_hash_bucket_node(ctx, string_tensor, *, num_buckets: int):
+def string_to_hash_bucket_node(ctx: OpContext, string_tensor: Array, *, num_buckets: int) -> Result:
     """An older hash of each string modulo the number of buckets."""
     return _buckets(string_tensor, num_buckets, murmur_hash_64)
 
 
-def string_to_hash_bucket_fast(input: Any, num_buckets: int, name: str | None = None) -> Tensor:
+def string_to_hash_bucket_fast(input: TensorLike, num_buckets: int, name: str | None = None) -> Tensor:
     """Put strings into buckets by a fast hash."""
     return string_to_hash_bucket_fast_node(input, num_buckets=num_buckets, name=name)
 
 
-def string_to_hash_bucket_strong(input: Any, num_buckets: int, key: Any, name: str | None = None) -> Tensor:
+def string_to_hash_bucket_strong(input: TensorLike, num_buckets: int, key: TensorLike, name: str | None = None) -> Tensor:
     """Put strings into buckets by a hash that nobody without the key of two integers can predict."""
     return string_to_hash_bucket_strong_node(input, num_buckets=num_buckets, key=key, name=name)
 
 
 def string_to_hash_bucket(
-    string_tensor: Any = None, num_buckets: int | None = None, name: str | None = None, input: Any = None
+    string_tensor: TensorLike | None = None,
+    num_buckets: int | None = None,
+    name: str | None = None,
+    input: TensorLike | None = None,
 ) -> Tensor:
     """Put strings into buckets by an old hash, kept for models that used it."""
     given = input if string_tensor is None else string_tensor

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
 from weft.framework import dtypes
+from weft.framework.aliases import Array, Result, TensorLike
 from weft.framework.constant_value import constant_value
 from weft.framework.dtypes import DType
+from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
 from weft.framework.sparse_tensor import SparseTensor
 from weft.framework.tensor_conversion import convert_to_tensor
@@ -25,7 +27,7 @@ def _split_shapes(node: Operation) -> list[Dims]:
     return [(None, 2), (None,), (2,)]
 
 
-def _as_sparse(rows: list[list[bytes]]) -> tuple[Any, Any, Any]:
+def _as_sparse(rows: list[list[bytes]]) -> tuple[Array, Array, Array]:
     indices = [(row, column) for row, parts in enumerate(rows) for column in range(len(parts))]
     values = np.empty(len(indices), object)
     values[:] = [part for parts in rows for part in parts]
@@ -48,7 +50,9 @@ def _parts_of_vector(node: Operation) -> list[Dims]:
 
 @op("StringSplit", "input: string, delimiter: string -> indices: int64, values: string, shape: int64",
     infer=_parts_of_vector, gradient=not_differentiable)  # fmt: skip
-def string_split_node(ctx, input, delimiter, *, skip_empty: bool = True):
+def string_split_node(
+    ctx: OpContext, input: Array, delimiter: Array, *, skip_empty: bool = True
+) -> tuple[Result, Result, Result]:
     """The parts of each string between any of the delimiter's characters, as a sparse matrix."""
     if input.ndim != 1:
         raise invalid(f"input must be a vector, got shape: {list(input.shape)}")
@@ -57,7 +61,7 @@ def string_split_node(ctx, input, delimiter, *, skip_empty: bool = True):
 
 @op("StringSplitV2", "input: string, sep: string -> indices: int64, values: string, shape: int64",
     infer=_split_shapes, gradient=None)  # fmt: skip
-def string_split_v2_node(ctx, input, sep, *, maxsplit: int = -1):
+def string_split_v2_node(ctx: OpContext, input: Array, sep: Array, *, maxsplit: int = -1) -> tuple[Result, Result, Result]:
     """The parts of each string as Python's `split` gives them, as a sparse matrix."""
     if input.ndim != 1:
         raise invalid(f"input must be a vector, got shape: {list(input.shape)}")
@@ -65,10 +69,10 @@ def string_split_v2_node(ctx, input, sep, *, maxsplit: int = -1):
 
 
 def string_split(
-    source: Any,
-    sep: Any = None,
+    source: TensorLike,
+    sep: TensorLike | None = None,
     skip_empty: bool = True,
-    delimiter: Any = None,
+    delimiter: TensorLike | None = None,
     result_type: str = "SparseTensor",
     name: str | None = None,
 ) -> SparseTensor:
@@ -97,11 +101,11 @@ def _sparse_of(parts: tuple[Tensor, Tensor, Tensor]) -> SparseTensor:
 
 
 def strings_split(
-    input: Any = None,
-    sep: Any = None,
+    input: TensorLike | None = None,
+    sep: TensorLike | None = None,
     maxsplit: int = -1,
     result_type: str = "SparseTensor",
-    source: Any = None,
+    source: TensorLike | None = None,
     name: str | None = None,
 ) -> SparseTensor:
     """Split strings as Python's `str.split` does; a scalar counts as a vector of one."""
@@ -122,7 +126,7 @@ def _joined_shape(node: Operation) -> list[Dims]:
 
 
 @op("StringJoin", "inputs: N*string -> output: string", infer=_joined_shape, gradient=not_differentiable)
-def string_join_node(ctx, inputs, *, N: int, separator: str = ""):
+def string_join_node(ctx: OpContext, inputs: list[Array], *, N: int, separator: str = "") -> Result:
     """The strings at each position of all inputs, joined; scalars go with each."""
     if not inputs:
         return np.array(b"", object)
@@ -136,7 +140,7 @@ def string_join_node(ctx, inputs, *, N: int, separator: str = ""):
     return result.reshape(shape)
 
 
-def string_join(inputs: Any, separator: str = "", name: str | None = None) -> Tensor:
+def string_join(inputs: Sequence[TensorLike], separator: str = "", name: str | None = None) -> Tensor:
     """Join the strings of several tensors, element by element."""
     return string_join_node(inputs, N=len(inputs), separator=separator, name=name)
 
@@ -161,7 +165,9 @@ def _reduced_shape(node: Operation) -> list[Dims]:
     infer=_reduced_shape,
     gradient=not_differentiable,
 )
-def reduce_join_node(ctx, inputs, reduction_indices, *, keep_dims: bool = False, separator: str = ""):
+def reduce_join_node(
+    ctx: OpContext, inputs: Array, reduction_indices: Array, *, keep_dims: bool = False, separator: str = ""
+) -> Result:
     """The strings along some dimensions joined: first along the dimension listed first."""
     axes = [axis % max(inputs.ndim, 1) for axis in np.ravel(reduction_indices).tolist()]
     if not axes:
@@ -177,12 +183,12 @@ def reduce_join_node(ctx, inputs, reduction_indices, *, keep_dims: bool = False,
 
 
 def reduce_join(
-    inputs: Any,
-    axis: Any = None,
+    inputs: TensorLike,
+    axis: TensorLike | None = None,
     keep_dims: bool | None = None,
     separator: str = "",
     name: str | None = None,
-    reduction_indices: Any = None,
+    reduction_indices: TensorLike | None = None,
     keepdims: bool | None = None,
 ) -> Tensor:
     """Join the strings along `axis`, or all of them (the last dimension fastest) when it is None."""
@@ -198,7 +204,9 @@ def reduce_join(
 
 
 @op("StringFormat", "inputs: [T] -> output: string", infer=scalar_shape, gradient=None)
-def string_format_node(ctx, inputs, *, T: list[DType], template: str = "%s", placeholder: str = "%s", summarize: int = 3):
+def string_format_node(
+    ctx: OpContext, inputs: list[Array], *, T: list[DType], template: str = "%s", placeholder: str = "%s", summarize: int = 3
+) -> Result:
     """The template with each placeholder replaced by the next tensor's text."""
     pieces = template.split(placeholder)
     texts = [summarize_ends(value, summarize) for value in inputs]
@@ -206,7 +214,9 @@ def string_format_node(ctx, inputs, *, T: list[DType], template: str = "%s", pla
     return np.array(filled.encode(), object)
 
 
-def string_format(template: str, inputs: Any, placeholder: str = "{}", summarize: int = 3, name: str | None = None) -> Tensor:
+def string_format(
+    template: str, inputs: TensorLike, placeholder: str = "{}", summarize: int = 3, name: str | None = None
+) -> Tensor:
     """Fill tensors into a template; of each dimension the first and last `summarize` entries are shown (-1: all)."""
     values = list(inputs) if isinstance(inputs, list | tuple) else [inputs]
     expected = template.count(placeholder)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from weft.framework import dtypes
+from weft.framework.aliases import Array, Result, TensorLike
 from weft.framework.constant_value import constant_value
+from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_shape import Dims, merge_dims
 from weft.ops.array.shape_ops import INDEX
@@ -26,7 +28,9 @@ def _joined_shape(node: Operation) -> list[Dims]:
 @op("UnsortedSegmentJoin", "inputs: string, segment_ids: Tindices, num_segments: Tnumsegments -> output: string",
     infer=_joined_shape, gradient=None, types={"Tindices": INDEX, "Tnumsegments": INDEX},
     defaults={"Tnumsegments": dtypes.int32})  # fmt: skip
-def unsorted_segment_join_node(ctx, inputs, segment_ids, num_segments, *, separator: str = ""):
+def unsorted_segment_join_node(
+    ctx: OpContext, inputs: Array, segment_ids: Array, num_segments: Array, *, separator: str = ""
+) -> Result:
     """The strings of each segment joined, in the order of the input; '' for a segment without any."""
     count, between = int(num_segments), separator.encode()
     ids = segment_ids.ravel()
@@ -41,7 +45,7 @@ def unsorted_segment_join_node(ctx, inputs, segment_ids, num_segments, *, separa
 
 
 def unsorted_segment_join(
-    inputs: Any, segment_ids: Any, num_segments: Any, separator: str = "", name: str | None = None
+    inputs: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, separator: str = "", name: str | None = None
 ) -> Tensor:
     """Join the strings whose segment ids are equal.
 
@@ -61,9 +65,15 @@ _ENCODINGS: Final = {"UTF-8": "utf-8", "UTF-16-BE": "utf-16-be", "UTF-32-BE": "u
 
 @op("UnicodeTranscode", "input: string -> output: string", infer=same_as_input, gradient=None)
 def unicode_transcode_node(
-    ctx, input, *, input_encoding: str, output_encoding: str, errors: str = "replace", replacement_char: int = 65533,
+    ctx: OpContext,
+    input: Array,
+    *,
+    input_encoding: str,
+    output_encoding: str,
+    errors: str = "replace",
+    replacement_char: int = 65533,
     replace_control_characters: bool = False,
-):  # fmt: skip
+) -> Result:
     """The texts in another encoding."""
 
     def converted(text: bytes) -> bytes:
@@ -84,7 +94,7 @@ def unicode_transcode_node(
 
 
 def unicode_transcode(
-    input: Any,
+    input: TensorLike,
     input_encoding: str,
     output_encoding: str,
     errors: str = "replace",

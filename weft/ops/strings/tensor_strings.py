@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import zlib
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from google.protobuf import json_format
@@ -14,7 +14,9 @@ from tensorboard.compat.proto import tensor_pb2
 
 from weft.errors import DataLossError, InvalidArgumentError
 from weft.framework import dtypes
+from weft.framework.aliases import Array, DTypeLike, Result, TensorLike
 from weft.framework.dtypes import DType
+from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_shape import Dims
 from weft.framework.tensor_util import make_ndarray, make_tensor_proto
@@ -23,25 +25,25 @@ from weft.ops.strings.hash import farm_hash_64
 from weft.proto import example_pb2
 
 
-def _boxed(texts: list[bytes], shape: tuple[int, ...]) -> Any:
+def _boxed(texts: list[bytes], shape: tuple[int, ...]) -> Array:
     array = np.empty(len(texts), object)
     array[:] = texts
     return array.reshape(shape)
 
 
 @op("SerializeTensor", "tensor: T -> serialized: string", infer=scalar_shape, gradient=None)
-def serialize_tensor_node(ctx, tensor):
+def serialize_tensor_node(ctx: OpContext, tensor: Array) -> Result:
     """The tensor as a serialized TensorProto."""
     return _boxed([make_tensor_proto(tensor).SerializeToString()], ())
 
 
-def serialize_tensor(tensor: Any, name: str | None = None) -> Tensor:
+def serialize_tensor(tensor: TensorLike, name: str | None = None) -> Tensor:
     """A tensor as a serialized TensorProto, a scalar string."""
     return serialize_tensor_node(tensor, name=name)
 
 
 @op("ParseTensor", "serialized: string -> output: out_type", infer=unknown, gradient=None)
-def parse_tensor_node(ctx, serialized, *, out_type: DType):
+def parse_tensor_node(ctx: OpContext, serialized: Array, *, out_type: DType) -> Result:
     """The tensor of a serialized TensorProto."""
     if serialized.ndim:
         raise InvalidArgumentError(None, None, f"Expected `serialized` to be a scalar, got shape: {list(serialized.shape)}")
@@ -58,16 +60,16 @@ def parse_tensor_node(ctx, serialized, *, out_type: DType):
     return array
 
 
-def parse_tensor(serialized: Any, out_type: Any, name: str | None = None) -> Tensor:
+def parse_tensor(serialized: TensorLike, out_type: DTypeLike, name: str | None = None) -> Tensor:
     """The tensor, of type `out_type`, of a serialized TensorProto."""
     return parse_tensor_node(serialized, out_type=out_type, name=name)
 
 
-_UNPACK: Final[dict[str, Callable[[Any], bytes]]] = {"": bytes, "ZLIB": zlib.decompress, "GZIP": gzip.decompress}
+_UNPACK: Final[dict[str, Callable[[bytes], bytes]]] = {"": bytes, "ZLIB": zlib.decompress, "GZIP": gzip.decompress}
 
 
 @op("DecodeCompressed", "bytes: string -> output: string", infer=same_as_input, gradient=None)
-def decode_compressed_node(ctx, bytes, *, compression_type: str = ""):
+def decode_compressed_node(ctx: OpContext, bytes: Array, *, compression_type: str = "") -> Result:
     """The strings unpacked."""
     unpack = _UNPACK.get(compression_type)
     if unpack is None:
@@ -78,13 +80,13 @@ def decode_compressed_node(ctx, bytes, *, compression_type: str = ""):
         raise DataLossError(None, None, f"a string is not {compression_type}: {error}") from error
 
 
-def decode_compressed(bytes: Any, compression_type: str = "", name: str | None = None) -> Tensor:
+def decode_compressed(bytes: TensorLike, compression_type: str = "", name: str | None = None) -> Tensor:
     """Unpack strings that were packed as 'ZLIB' or 'GZIP' ('' leaves them as they are)."""
     return decode_compressed_node(bytes, compression_type=compression_type, name=name)
 
 
 @op("DecodeJSONExample", "json_examples: string -> binary_examples: string", infer=same_as_input, gradient=None)
-def decode_json_example(ctx, json_examples):
+def decode_json_example(ctx: OpContext, json_examples: Array) -> Result:
     """Examples written as JSON, each as a serialized Example proto."""
     made = []
     for index, text in enumerate(json_examples.ravel().tolist()):
@@ -103,7 +105,7 @@ def _fingerprint_shape(node: Operation) -> list[Dims]:
 
 
 @op("Fingerprint", "data: T, method: string -> fingerprint: uint8", infer=_fingerprint_shape, gradient=None)
-def fingerprint_node(ctx, data, method):
+def fingerprint_node(ctx: OpContext, data: Array, method: Array) -> Result:
     """For each entry along the first dimension 8 bytes that depend on all of it."""
     if method.item() != b"farmhash64":
         raise InvalidArgumentError(None, None, f"Unsupported fingerprint method: {method.item().decode()}")
@@ -118,6 +120,6 @@ def fingerprint_node(ctx, data, method):
     return np.frombuffer(b"".join(hashed), np.uint8).reshape(len(hashed), 8).copy()
 
 
-def fingerprint(data: Any, method: str = "farmhash64", name: str | None = None) -> Tensor:
+def fingerprint(data: TensorLike, method: str = "farmhash64", name: str | None = None) -> Tensor:
     """Fingerprints `[n, 8]` of the `n` entries along the first dimension; 'farmhash64' is the only method."""
     return fingerprint_node(data, method, name=name)

@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from weft.framework.aliases import Array
 
-def _element(item: Any, quote: bool) -> str:
+
+def _element(item: object, quote: bool) -> str:
     if isinstance(item, bytes):
         text = item.decode("utf-8", "replace")
         return f'"{text}"' if quote else text
@@ -17,7 +19,7 @@ def _element(item: Any, quote: bool) -> str:
     return item if isinstance(item, str) else str(item)
 
 
-def _items(array: Any) -> Any:
+def _items(array: Array) -> Array:
     """The array with numbers that need care as text: the fewest digits that give the number back, of two tries."""
     if array.dtype.kind == "c":
         return _texts(array, lambda item: f"({item.real:g},{item.imag:g})")
@@ -28,18 +30,18 @@ def _items(array: Any) -> Any:
     return array
 
 
-def _shortest(value: float, few: int, many: int, kind: Any) -> str:
+def _shortest(value: float, few: int, many: int, kind: Callable[..., float | np.floating[Any]]) -> str:
     text = f"{value:.{few}g}"
     return text if kind(text) == kind(value) or value != value else f"{value:.{many}g}"
 
 
-def _texts(array: Any, form: Callable[[Any], str]) -> Any:
+def _texts(array: Array, form: Callable[[Array], str]) -> Array:
     result = np.empty(array.size, object)
     result[:] = [form(item) for item in array.ravel()]
     return result.reshape(array.shape)
 
 
-def summarize_first(array: Any, count: int) -> str:
+def summarize_first(array: Array, count: int) -> str:
     """The first `count` elements (all when negative), inner dimensions in brackets: `[1 2][3...]...`."""
     items = _items(array).ravel().tolist()
     limit = len(items) if count < 0 else min(count, len(items))
@@ -47,7 +49,7 @@ def summarize_first(array: Any, count: int) -> str:
     return text + ("..." if len(items) > limit else "")
 
 
-def _nested(shape: tuple[int, ...], items: list[Any], limit: int, position: list[int], depth: int) -> list[str]:
+def _nested(shape: tuple[int, ...], items: list[object], limit: int, position: list[int], depth: int) -> list[str]:
     if not shape:
         return [_element(items[0], False)] if limit else []
     if position[0] >= limit:
@@ -66,19 +68,19 @@ def _nested(shape: tuple[int, ...], items: list[Any], limit: int, position: list
     return parts
 
 
-def summarize_ends(array: Any, count: int) -> str:
+def summarize_ends(array: Array, count: int) -> str:
     """The first and last `count` of each dimension (all when negative), as NumPy does: `[1 2 3 ... 8 9 10]`."""
     return _laid_out(_items(array), count, 0)
 
 
-def _laid_out(array: Any, count: int, depth: int) -> str:
+def _laid_out(array: Array, count: int, depth: int) -> str:
     if np.ndim(array) == 0:
         return _element(array.tolist() if isinstance(array, np.ndarray | np.generic) else array, True)
     size = len(array)
     inner = array.ndim - 1
     gap = " " if inner == 0 else "\n" * inner + " " * (depth + 1)
     if count >= 0 and size > 2 * count:
-        kept: list[Any] = [*range(count), None, *range(size - count, size)]
+        kept: list[int | None] = [*range(count), None, *range(size - count, size)]
     else:
         kept = list(range(size))
     rows = ["..." if index is None else _laid_out(array[index], count, depth + 1) for index in kept]

@@ -35,7 +35,7 @@ def exponential_decay(
     _check_step("exponential_decay", global_step)
     with input_scope(name, "ExponentialDecay", (learning_rate, global_step, decay_steps, decay_rate)) as scope:
         rate, step, steps = _numbers(learning_rate, global_step, decay_steps)
-        return mul(rate, power(cast(decay_rate, rate.dtype), _periods(step, steps, staircase)), name=scope)  # type: ignore[no-any-return]
+        return mul(rate, power(cast(decay_rate, rate.dtype), _periods(step, steps, staircase)), name=scope)
 
 
 def piecewise_constant(x: Any, boundaries: Any, values: Any, name: str | None = None) -> Tensor:
@@ -74,7 +74,7 @@ def _limit(boundary: Tensor, position: Tensor) -> Tensor:
     if found is wanted:
         return boundary
     if found is dtypes.int32 and wanted is dtypes.int64:
-        return cast(boundary, wanted)  # type: ignore[no-any-return]
+        return cast(boundary, wanted)
     raise ValueError(f"Boundaries ({found}) must have the same dtype as x ({wanted}).")
 
 
@@ -102,7 +102,7 @@ def polynomial_decay(
         else:
             step = minimum(step, steps)
         left = (1 - divide(step, steps)) ** cast(power, rate.dtype)
-        return add(mul(rate - end, left), end, name=scope)  # type: ignore[no-any-return]
+        return add(mul(rate - end, left), end, name=scope)
 
 
 def natural_exp_decay(
@@ -132,7 +132,7 @@ def inverse_time_decay(
     with input_scope(name, "InverseTimeDecay", (learning_rate, global_step, decay_steps, decay_rate)) as scope:
         rate, step, steps = _numbers(learning_rate, global_step, decay_steps)
         grown = mul(cast(decay_rate, rate.dtype), _periods(step, steps, staircase))
-        return divide(rate, add(cast(1, rate.dtype), grown), name=scope)  # type: ignore[no-any-return]
+        return divide(rate, add(cast(1, rate.dtype), grown), name=scope)
 
 
 def cosine_decay(learning_rate: Any, global_step: Any, decay_steps: Any, alpha: Any = 0.0, name: str | None = None) -> Tensor:
@@ -141,7 +141,7 @@ def cosine_decay(learning_rate: Any, global_step: Any, decay_steps: Any, alpha: 
     with input_scope(name, "CosineDecay", (learning_rate, global_step, decay_steps)):
         rate, step, steps = _numbers(learning_rate, global_step, decay_steps)
         falling = _half_cosine(divide(minimum(step, steps), steps))
-        return mul(rate, (1 - alpha) * falling + alpha)  # type: ignore[no-any-return]
+        return mul(rate, (1 - alpha) * falling + alpha)
 
 
 def cosine_decay_restarts(
@@ -160,7 +160,7 @@ def cosine_decay_restarts(
         alpha, longer, lower = (cast(value, rate.dtype) for value in (alpha, t_mul, m_mul))
         restarts, done = _restarts(divide(step, steps), longer)
         falling = lower**restarts * _half_cosine(done)
-        return mul(rate, (1 - alpha) * falling + alpha, name=scope)  # type: ignore[no-any-return]
+        return mul(rate, (1 - alpha) * falling + alpha, name=scope)
 
 
 def _restarts(periods: Any, longer: Any) -> tuple[Any, Any]:
@@ -202,7 +202,7 @@ def _on_waves(scope: str, rate: Any, step: Any, steps: Any, shape: tuple[Any, An
     if noise is not None:
         linear = linear + noise
     waves = _half_cosine(2.0 * num_periods * divide(step, steps))
-    return mul(rate, (alpha + linear) * waves + beta, name=scope)  # type: ignore[no-any-return]
+    return mul(rate, (alpha + linear) * waves + beta, name=scope)
 
 
 def noisy_linear_cosine_decay(

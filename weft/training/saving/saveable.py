@@ -63,7 +63,7 @@ def _reading(variable: Any) -> Callable[[], Tensor]:
         with graph.device(variable.device):
             value = variable.read_value()
             with graph.device("/device:CPU:0"):
-                return identity_node(value)  # type: ignore[no-any-return]
+                return identity_node(value)
 
     return read
 

@@ -158,7 +158,7 @@ class BaseSaverBuilder:
         with graph.control_dependencies([tensor.op for tensor in written]), graph.device(merging_device):
             merged = checkpoint_io.merge_v2_checkpoints(paths, path, delete_old_dirs=True)
             with graph.control_dependencies([merged]):
-                return identity_node(path)  # type: ignore[no-any-return]
+                return identity_node(path)
 
     def _add_restore(
         self,
