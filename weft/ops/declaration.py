@@ -136,7 +136,7 @@ def _positional_attrs(definition: OpDef) -> tuple[str, ...]:
 
 
 def _signature(definition: OpDef) -> inspect.Signature:
-    """What a builder takes: the inputs, the attributes in order of declaration, the node's name."""
+    """The signature of a builder: the inputs, the attributes in order of declaration, the node's name."""
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     inputs = [inspect.Parameter(arg.name, kind) for arg in definition.inputs]
     attrs = [inspect.Parameter(key, kind, default=definition.attrs[key].default) for key in _positional_attrs(definition)]
@@ -182,7 +182,7 @@ def scalar_shape(op: Operation) -> list[Dims]:
 
 
 def unknown(op: Operation) -> list[Dims]:
-    """Nothing is known of any output."""
+    """Every output is of unknown shape."""
     return [None] * len(op.outputs)
 
 
@@ -208,7 +208,7 @@ def broadcast(op: Operation) -> list[Dims]:
 
 
 def _sizes_differ(a: Dims, b: Dims) -> str:
-    """What TensorFlow says of two shapes that cannot be broadcast: the first sizes that differ."""
+    """The message of TensorFlow for two shapes that cannot be broadcast: the first sizes that differ."""
     assert a is not None
     assert b is not None
     rank = max(len(a), len(b))

@@ -74,7 +74,10 @@ def _space_to_depth_gradient(node: Operation, grad: Tensor) -> Gradients:
 @op("SpaceToDepth", "input: T -> output: T", infer=_deeper,
     gradient=_space_to_depth_gradient)  # fmt: skip
 def space_to_depth_node(xp: ArrayModule, input: Array, *, block_size: int, data_format: str = "NHWC") -> Result:
-    """Each block of `block_size` x `block_size` pixels as the channels of one."""
+    """Each block of `b` x `b` pixels (b is `block_size`) as the channels of one.
+
+    `[batch, height, width, depth] -> [batch, height/b, width/b, depth*b*b]`, or the same with the depth second in NCHW.
+    """
     _check_format(data_format)
     b = block_size
     if data_format == "NCHW":
@@ -89,7 +92,11 @@ def space_to_depth_node(xp: ArrayModule, input: Array, *, block_size: int, data_
 @op("DepthToSpace", "input: T -> output: T", infer=_wider,
     gradient=lambda node, grad: [space_to_depth_node(grad, **_attrs(node))])  # fmt: skip
 def depth_to_space_node(xp: ArrayModule, input: Array, *, block_size: int, data_format: str = "NHWC") -> Result:
-    """The channels of each pixel as a block of `block_size` x `block_size` pixels."""
+    """The channels of each pixel as a block of `b` x `b` pixels (b is `block_size`).
+
+    `[batch, height, width, depth] -> [batch, height*b, width*b, depth/(b*b)]`, or the same with the depth second in
+    NCHW.
+    """
     _check_format(data_format)
     b = block_size
     if data_format == "NCHW":
@@ -190,7 +197,10 @@ def _space_to_batch_nd_gradient(node: Operation, grad: Tensor) -> Gradients:
     defaults={"Tblock_shape": dtypes.int32, "Tpaddings": dtypes.int32},
     gradient=_space_to_batch_nd_gradient)  # fmt: skip
 def space_to_batch_nd_node(xp: ArrayModule, input: Array, block_shape: Array, paddings: Array) -> Result:
-    """The padded space dealt out to the batch, position in the block by position."""
+    """The padded space dealt out to the batch, position in the block by position.
+
+    `[batch, *space, *rest], [m], [m, 2] -> [batch*prod(block), *padded/block, *rest]` for m dimensions of space.
+    """
     return _to_batch(xp, input, np.ravel(block_shape).tolist(), paddings)
 
 
@@ -199,7 +209,10 @@ def space_to_batch_nd_node(xp: ArrayModule, input: Array, block_shape: Array, pa
     defaults={"Tblock_shape": dtypes.int32, "Tcrops": dtypes.int32},
     gradient=lambda node, grad: [space_to_batch_nd_node(grad, *node.inputs[1:]), None, None])  # fmt: skip
 def batch_to_space_nd_node(xp: ArrayModule, input: Array, block_shape: Array, crops: Array) -> Result:
-    """The inverse of SpaceToBatchND."""
+    """The inverse of SpaceToBatchND.
+
+    `[batch, *space, *rest], [m], [m, 2] -> [batch/prod(block), *space*block-crops, *rest]` for m dimensions of space.
+    """
     return _from_batch(xp, input, np.ravel(block_shape).tolist(), crops)
 
 
@@ -265,7 +278,10 @@ def _patches_shape(node: Operation) -> list[Dims]:
 def extract_image_patches_node(
     xp: ArrayModule, images: Array, *, ksizes: list[int], strides: list[int], rates: list[int], padding: str
 ) -> Result:
-    """The patches around evenly spaced pixels, each as the channels of one pixel."""
+    """The patches, kh x kw pixels each, around evenly spaced pixels, each as the channels of one pixel.
+
+    `[batch, height, width, depth] -> [batch, rows, columns, kh*kw*depth]`.
+    """
     if padding not in ("SAME", "VALID"):
         raise InvalidArgumentError(None, None, f"padding must be SAME or VALID, got {padding}")
     margins = [(0, 0)]

@@ -19,7 +19,7 @@ def _const_shape(op: Operation) -> list[Dims]:
 
 @op("Const", "-> output: dtype", role=Role.CONSTANT, infer=_const_shape, gradient=not_differentiable)
 def const(*, value: np.ndarray, dtype: DType) -> Result:
-    """The array itself."""
+    """The array of the attribute itself: `-> [...]`."""
     return value
 
 

@@ -38,7 +38,7 @@ def _filled_shape(node: Operation) -> list[Dims]:
 @op("Fill", "dims: index_type, value: T -> output: T", infer=_filled_shape, static=("dims",),
     gradient=lambda node, grad: [None, sum_to_like(grad, node.inputs[1])], types={"index_type": INDEX})  # fmt: skip
 def fill_node(xp: ArrayModule, dims: Array, value: Array, *, index_type: DType = dtypes.int32) -> Result:
-    """A tensor of shape `dims`, each element of which is `value`."""
+    """A tensor each element of which is `value`: `[rank], scalar -> [*dims]`."""
     return xp.broadcast_to(value, tuple(int(size) for size in np.ravel(dims)))
 
 
@@ -89,7 +89,7 @@ def ones(shape: DynamicShape, dtype: DTypeLike = dtypes.float32, name: str | Non
 
 @op("ZerosLike", "x: T -> y: T", infer=same_as_input, gradient=lambda node, grad: [zeros_like(node.inputs[0])])
 def zeros_like_node(xp: ArrayModule, x: Array) -> Result:
-    """Zeros in the shape of the input."""
+    """Zeros in the shape of the input: `[...] -> [...]`."""
     if x.dtype == object:
         return np.full(x.shape, b"", object)
     return xp.zeros_like(x)
@@ -98,7 +98,7 @@ def zeros_like_node(xp: ArrayModule, x: Array) -> Result:
 @op("OnesLike", "x: T -> y: T", infer=same_as_input, gradient=lambda node, grad: [zeros_like(node.inputs[0])],
     types={"T": (*NUMBERS, dtypes.bool)})  # fmt: skip
 def ones_like_node(xp: ArrayModule, x: Array) -> Result:
-    """Ones in the shape of the input."""
+    """Ones in the shape of the input: `[...] -> [...]`."""
     return xp.ones_like(x)
 
 
@@ -143,7 +143,10 @@ def _one_hot_shape(node: Operation) -> list[Dims]:
     static=("depth",), types={"TI": (dtypes.uint8, dtypes.int8, dtypes.int32, dtypes.int64)},
     defaults={"TI": dtypes.int64})  # fmt: skip
 def one_hot_node(xp: ArrayModule, indices: Array, depth: Array, on_value: Array, off_value: Array, *, axis: int = -1) -> Result:
-    """`on_value` where the position along a new axis is the index, else `off_value`."""
+    """`on_value` where the position along a new axis is the index, else `off_value`.
+
+    `[...], scalar, scalar, scalar -> [..., depth, ...]`, the new axis at `axis` (last for -1).
+    """
     at = len(indices.shape) if axis == -1 else axis
     positions = np.arange(int(depth)).reshape((-1,) + (1,) * (len(indices.shape) - at))
     return xp.where(xp.expand_dims(indices, at) == positions, on_value, off_value)

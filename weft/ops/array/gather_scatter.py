@@ -136,7 +136,10 @@ def slices_of(params: Tensor, indices: Tensor, grad: Tensor) -> IndexedSlices:
     gradient=_gather_gradient, static=("axis",), by_row=True, check=_check_gathered,
     types={"Tindices": INDEX16, "Taxis": INDEX})  # fmt: skip
 def gather_v2_node(xp: ArrayModule, params: Array, indices: Array, axis: Array, *, batch_dims: int = 0) -> Result:
-    """The slices of `params` along `axis` at `indices`; the first `batch_dims` dimensions of both go together."""
+    """The slices of `params` along `axis` at `indices`; the first `batch_dims` dimensions of both go together.
+
+    `[*batch, *outer, n, *inner], [*batch, *places], scalar -> [*batch, *outer, *places, *inner]`.
+    """
     at = int(axis) % len(params.shape)
     count = batch_dims + len(indices.shape) if batch_dims < 0 else batch_dims
     if not count:
@@ -163,7 +166,7 @@ def gather_v2_node(xp: ArrayModule, params: Array, indices: Array, axis: Array, 
     by_row=True, check=_check_gathered, types={"Tindices": INDEX},
     infer=lambda node: [_gathered(node.inputs[0].dims, node.inputs[1].dims, 0)])  # fmt: skip
 def gather_v1_node(xp: ArrayModule, params: Array, indices: Array, *, validate_indices: bool = True) -> Result:
-    """The older form of GatherV2, along the first dimension."""
+    """The older form of GatherV2, along the first dimension: `[n, *inner], [*places] -> [*places, *inner]`."""
     return _take(xp, params, indices, 0)
 
 
@@ -248,7 +251,10 @@ def _check_gathered_nd(node: Operation, params: Array, indices: Array) -> None:
 @op("GatherNd", "params: Tparams, indices: Tindices -> output: Tparams", checks_traced=True, infer=_gather_nd_shape,
     gradient=_gather_nd_gradient, check=_check_gathered_nd, types={"Tindices": INDEX16})  # fmt: skip
 def gather_nd_node(xp: ArrayModule, params: Array, indices: Array, *, bad_indices_policy: str = "") -> Result:
-    """The slices of `params` at the index vectors along the last dimension of `indices`."""
+    """The slices of `params` at the index vectors along the last dimension of `indices`.
+
+    `[*sizes, *inner], [*places, depth] -> [*places, *inner]`, depth being the number of `sizes`.
+    """
     index = _positions(xp, indices, tuple(params.shape), "param shape")
     if not index:
         return xp.broadcast_to(params, (*indices.shape[:-1], *params.shape))
@@ -312,7 +318,10 @@ def _check_tensor_scattered(node: Operation, tensor: Array, indices: Array, upda
     static=("shape",), check=_check_scattered_nd, checks_traced=True, types={"Tindices": INDEX16},
     gradient=lambda node, grad: [None, gather_nd_node(grad, node.inputs[0]), None])  # fmt: skip
 def scatter_nd_node(xp: ArrayModule, indices: Array, updates: Array, shape: Array, *, bad_indices_policy: str = "") -> Result:
-    """Zeros of `shape` with the updates added at the index vectors."""
+    """Zeros of `shape` with the updates added at the index vectors.
+
+    `[*places, depth], [*places, *inner], [rank] -> [*shape]`, where `inner` is the shape after its first depth sizes.
+    """
     sizes = tuple(int(size) for size in np.ravel(shape))
     if updates.dtype == object:
         return _scattered(np, np.full(sizes, b"", object), indices, updates, "set")
@@ -340,7 +349,9 @@ def _tensor_scatter(name: str, how: str, gradient: Gradient) -> Callable[..., Te
     def kernel(xp: ArrayModule, tensor: Array, indices: Array, updates: Array, *, bad_indices_policy: str = "") -> Result:
         return _scattered(xp, tensor, indices, -updates if how == "sub" else updates, "add" if how == "sub" else how)
 
-    kernel.__name__, kernel.__doc__ = name, f"The tensor with the updates put in at the index vectors ({how})."
+    shapes = "`[*sizes, *inner], [*places, depth], [*places, *inner] -> [*sizes, *inner]`, depth being the number of `sizes`"
+    kernel.__name__ = name
+    kernel.__doc__ = f"The tensor with the updates put in at the index vectors ({how}): {shapes}."
     declare = op(
         name, "tensor: T, indices: Tindices, updates: T -> output: T", infer=_tensor_scatter_shape, gradient=gradient,
         check=_check_tensor_scattered, checks_traced=True, types={"Tindices": INDEX16 if how == "set" else INDEX},

@@ -23,7 +23,7 @@ def _pass_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 @op("Identity", "input: T -> output: T", role=Role.ALIAS, infer=same_as_input, gradient=_pass_gradient)
 def identity_node(xp: ArrayModule, input: Array) -> Result:
-    """The input."""
+    """The input: `[...] -> [...]`."""
     return input
 
 
@@ -52,13 +52,13 @@ def _pass_gradients(node: Operation, *grads: Tensor) -> Gradients:
 
 @op("IdentityN", "input: [T] -> output: [T]", role=Role.ALIAS, infer=_each_input, gradient=_pass_gradients)
 def identity_n(xp: ArrayModule, input: list[Array], *, T: list[DType]) -> list[Result]:
-    """The inputs, each of which waits for all of them."""
+    """The inputs, each of which waits for all of them: `N*[...] -> N*[...]`."""
     return list(input)
 
 
 @op("StopGradient", "input: T -> output: T", role=Role.ALIAS, infer=same_as_input, gradient=not_differentiable)
 def stop_gradient(xp: ArrayModule, input: Array) -> Result:
-    """The input, as a constant to gradients."""
+    """The input, as a constant to gradients: `[...] -> [...]`."""
     return input
 
 
@@ -68,23 +68,23 @@ def _refuse_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 @op("PreventGradient", "input: T -> output: T", role=Role.ALIAS, infer=same_as_input, gradient=_refuse_gradient)
 def prevent_gradient(xp: ArrayModule, input: Array, *, message: str = "") -> Result:
-    """The input, of which asking the gradient is a LookupError."""
+    """The input, whose gradient may not be asked for (LookupError): `[...] -> [...]`."""
     return input
 
 
 @op("Snapshot", "input: T -> output: T", role=Role.ALIAS, infer=same_as_input, gradient=_pass_gradient)
 def snapshot(xp: ArrayModule, input: Array) -> Result:
-    """The input, which nothing overwrites: values never change here."""
+    """The input, which nothing overwrites (values never change here): `[...] -> [...]`."""
     return input
 
 
 @op("DeepCopy", "x: T -> y: T", role=Role.ALIAS, infer=same_as_input, gradient=None, stateful=True)
 def deep_copy(xp: ArrayModule, x: Array) -> Result:
-    """A copy of the input: values never change here, so the input itself."""
+    """The input itself, since values never change here: `[...] -> [...]`."""
     return x
 
 
 @op("GuaranteeConst", "input: T -> output: T", role=Role.ALIAS, infer=same_as_input, gradient=None, stateful=True)
 def guarantee_const(xp: ArrayModule, input: Array) -> Result:
-    """The input, which the program promises never to change."""
+    """The input, which the program promises never to change: `[...] -> [...]`."""
     return input

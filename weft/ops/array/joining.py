@@ -27,7 +27,7 @@ _PLAIN: Final = frozenset((int, float, complex, bool, str, bytes, np.ndarray, ty
 
 
 def merged(a: Dims, b: Dims) -> Dims:
-    """What two shapes that must be equal know together; ValueError in the words of shape rules when they differ."""
+    """Merge two shapes that must be equal; ValueError in the words of shape rules when they differ."""
     if a is None or b is None:
         return b if a is None else a
     if len(a) != len(b):
@@ -123,7 +123,7 @@ def _concat_elements(node: Operation) -> Dims:
     infer=_concat_shape, gradient=_concat_gradient, static=("axis",),
     types={"Tidx": INDEX}, defaults={"Tidx": dtypes.int32})  # fmt: skip
 def concat_v2(xp: ArrayModule, values: list[Array], axis: Array) -> Result:
-    """The inputs one after the other along `axis`."""
+    """The inputs one after the other along `axis`: `N*[*outer, n_i, *inner], scalar -> [*outer, sum(n_i), *inner]`."""
     return _joined(xp, values, axis)
 
 
@@ -131,7 +131,10 @@ def concat_v2(xp: ArrayModule, values: list[Array], axis: Array) -> Result:
     infer=lambda node: [_concat_dims([tensor.dims for tensor in node.inputs[1:]], node.inputs[0])],
     gradient=lambda node, grad: [None, *_concat_pieces(node.inputs[1:], node.inputs[0], grad)])  # fmt: skip
 def concat_v1(xp: ArrayModule, concat_dim: Array, values: list[Array]) -> Result:
-    """The older form of ConcatV2, for graphs from elsewhere."""
+    """The older form of ConcatV2, for graphs from elsewhere.
+
+    `scalar, N*[*outer, n_i, *inner] -> [*outer, sum(n_i), *inner]`.
+    """
     return _joined(xp, values, concat_dim)
 
 
@@ -139,7 +142,7 @@ def concat_v1(xp: ArrayModule, concat_dim: Array, values: list[Array]) -> Result
     infer=lambda node: [tensor.dims for tensor in node.inputs[1:]], types={"shape_type": INDEX},
     static=("concat_dim", "shape"))  # fmt: skip
 def concat_offset(xp: ArrayModule, concat_dim: Array, shape: list[Array], *, shape_type: DType = dtypes.int32) -> list[Result]:
-    """Where each of the tensors of these shapes begins in their concatenation."""
+    """Where each of the tensors of these shapes begins in their concatenation: `scalar, N*[rank] -> N*[rank]`."""
     at, start, offsets = int(np.ravel(concat_dim)[0]), 0, []
     for sizes in shape:
         offset = np.zeros_like(sizes)
@@ -192,7 +195,7 @@ def _pack_elements(node: Operation) -> Dims:
 @op("Pack", "values: N*T -> output: T", memory_bound=True, known_elements=_pack_elements, infer=_pack_shape,
     gradient=_pack_gradient)  # fmt: skip
 def pack(xp: ArrayModule, values: list[Array], *, axis: int = 0) -> Result:
-    """The inputs side by side along a new axis."""
+    """The inputs side by side along a new axis: `N*[*outer, *inner] -> [*outer, N, *inner]`."""
     shape = values[0].shape
     for index, value in enumerate(values):
         if value.shape != shape:
@@ -245,7 +248,7 @@ def _unpack_gradient(node: Operation, *grads: Tensor) -> Gradients:
 
 @op("Unpack", "value: T -> output: num*T", infer=_unpack_shape, gradient=_unpack_gradient)
 def unpack(xp: ArrayModule, value: Array, *, num: int, axis: int = 0) -> list[Result]:
-    """The slices along `axis`, without that axis."""
+    """The slices along `axis`, without that axis: `[*outer, num, *inner] -> num*[*outer, *inner]`."""
     if value.shape[axis] != num:
         raise InvalidArgumentError(None, None, f"Input shape axis {axis} must equal {num}, got shape {brackets(value.shape)}")
     lead = (slice(None),) * (axis % len(value.shape))
@@ -274,7 +277,7 @@ def _parallel_concat_gradient(node: Operation, grad: Tensor) -> Gradients:
 @op("ParallelConcat", "values: N*T -> output: T", infer=lambda node: [node.attrs["shape"]],
     gradient=_parallel_concat_gradient)  # fmt: skip
 def parallel_concat(xp: ArrayModule, values: list[Array], *, shape: Dims) -> Result:
-    """The inputs, each of size 1 along the first axis, one after the other along it."""
+    """The inputs, each of size 1 along the first axis, one after the other along it: `N*[1, *inner] -> [N, *inner]`."""
     return xp.concatenate(values, 0)
 
 
@@ -326,7 +329,7 @@ def _pieces(value: Array, sizes: Sequence[int], axis: int) -> list[Array]:
     gradient=lambda node, *grads: [None, concat_v2(filled_gradients(node, grads), node.inputs[0])
                                    if len(grads) > 1 else grads[0]])  # fmt: skip
 def split_node(xp: ArrayModule, split_dim: Array, value: Array, *, num_split: int) -> list[Result]:
-    """Equal parts along a dimension."""
+    """Equal parts along a dimension: `scalar, [*outer, n, *inner] -> num_split*[*outer, n/num_split, *inner]`."""
     axis = int(np.ravel(split_dim)[0]) % len(value.shape)
     size = value.shape[axis]
     if size % num_split:
@@ -365,7 +368,10 @@ def _sizes_of(sizes: Array, total: int | None, error: Callable[[str], Exception]
     gradient=lambda node, *grads: [concat_v2(filled_gradients(node, grads), node.inputs[2])
                                    if len(grads) > 1 else grads[0], None, None])  # fmt: skip
 def split_v(xp: ArrayModule, value: Array, size_splits: Array, split_dim: Array, *, num_split: int) -> list[Result]:
-    """Parts of the sizes given along a dimension; a -1 stands for what is left."""
+    """Parts of the sizes given along a dimension; a -1 stands for what is left.
+
+    `[*outer, n, *inner], [num_split], scalar -> num_split*[*outer, n_i, *inner]`.
+    """
     axis = int(np.ravel(split_dim)[0]) % len(value.shape)
 
     def invalid(message: str) -> Exception:

@@ -81,7 +81,7 @@ def _slice_gradient(node: Operation, grad: Tensor) -> Gradients:
     infer=lambda node: [(known_rank(*node.inputs), 2)], types={"Index": INDEX},
     static=("shape", "begin", "size"))  # fmt: skip
 def slice_paddings(xp: ArrayModule, shape: Array, begin: Array, size: Array) -> Result:
-    """The margins that a slice leaves out, as paddings."""
+    """The margins that a slice leaves out, as paddings: `[rank], [rank], [rank] -> [rank, 2]`."""
     return np.stack([begin, shape - begin - size], 1)
 
 
@@ -93,7 +93,10 @@ def _unsliced_gradient(node: Operation, grad: Tensor) -> Gradients:
     gradient=_unsliced_gradient,
     types={"Index": INDEX}, static=("shape",))  # fmt: skip
 def unsliced(xp: ArrayModule, shape: Array, begin: Array, dy: Array) -> Result:
-    """Zeros of `shape` with `dy` where the slice that starts at `begin` was taken."""
+    """Zeros of `shape` with `dy` where the slice that starts at `begin` was taken.
+
+    `[rank], [rank], [*size] -> [*shape]`.
+    """
     result = xp.zeros(tuple(np.asarray(shape).tolist()), dy.dtype)
     if xp is not np:
         return lax.dynamic_update_slice(result, dy, tuple(begin))
@@ -113,7 +116,7 @@ def _moving(node: Operation) -> frozenset[str]:
     infer=_slice_shape, gradient=_slice_gradient,
     static=("begin", "size"), dynamic=_moving, types={"Index": INDEX})  # fmt: skip
 def slice_node(xp: ArrayModule, input: Array, begin: Array, size: Array) -> Result:
-    """The block that starts at `begin`; a size of -1 goes to the end."""
+    """The block that starts at `begin`; a size of -1 goes to the end: `[*sizes], [rank], [rank] -> [*size]`."""
     if xp is not np and not isinstance(begin, np.ndarray):
         return lax.dynamic_slice(input, tuple(begin), np.ravel(size).tolist())
     starts, sizes = np.ravel(begin).tolist(), np.ravel(size).tolist()
@@ -187,7 +190,7 @@ def _margins(paddings: Array) -> list[tuple[int, int]]:
 @op("Pad", "input: T, paddings: Tpaddings -> output: T", infer=padded_dims, gradient=_pad_gradient,
     static=("paddings",), types={"Tpaddings": INDEX}, defaults={"Tpaddings": dtypes.int32})  # fmt: skip
 def pad_node(xp: ArrayModule, input: Array, paddings: Array) -> Result:
-    """The input within margins of zeros."""
+    """The input within margins of zeros: `[n_i, ...], [rank, 2] -> [before_i + n_i + after_i, ...]`."""
     if input.dtype == object:
         return np.pad(input, _margins(paddings), constant_values=b"")
     return xp.pad(input, _margins(paddings))
@@ -200,7 +203,7 @@ def _pad_v2_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 @op("PadValueGrad", "outer: T, inner: T -> output: T", infer=lambda node: [()], gradient=None)
 def pad_value_grad(xp: ArrayModule, outer: Array, inner: Array) -> Result:
-    """The sum over a margin: that of the whole without that of what it surrounds."""
+    """The sum over a margin, that of the whole without that of what it surrounds: `[*outer], [*inner] -> scalar`."""
     return xp.sum(outer) - xp.sum(inner)
 
 
@@ -208,7 +211,7 @@ def pad_value_grad(xp: ArrayModule, outer: Array, inner: Array) -> Result:
     gradient=_pad_v2_gradient, static=("paddings",), types={"Tpaddings": INDEX},
     defaults={"Tpaddings": dtypes.int32})  # fmt: skip
 def pad_v2(xp: ArrayModule, input: Array, paddings: Array, constant_values: Array) -> Result:
-    """The input within margins of a value."""
+    """The input within margins of a value: `[n_i, ...], [rank, 2], scalar -> [before_i + n_i + after_i, ...]`."""
     if input.dtype == object:
         return np.pad(input, _margins(paddings), constant_values=constant_values.item())
     return xp.pad(input, _margins(paddings), constant_values=constant_values)
@@ -234,7 +237,10 @@ def _mirror_pad_gradient(node: Operation, grad: Tensor) -> Gradients:
     types={"Tpaddings": INDEX}, defaults={"Tpaddings": dtypes.int32},
     gradient=_mirror_pad_gradient)  # fmt: skip
 def mirror_pad(xp: ArrayModule, input: Array, paddings: Array, *, mode: str) -> Result:
-    """The input within margins that mirror it, with (SYMMETRIC) or without (REFLECT) the border itself."""
+    """The input within margins that mirror it, with (SYMMETRIC) or without (REFLECT) the border itself.
+
+    `[n_i, ...], [rank, 2] -> [before_i + n_i + after_i, ...]`.
+    """
     margins = _margins(paddings)
     _check_mirror(input.shape, margins, mode)
     return xp.pad(input, margins, mode.lower())
@@ -251,7 +257,7 @@ def _unpadded(node: Operation) -> list[Dims]:
     types={"Tpaddings": INDEX}, defaults={"Tpaddings": dtypes.int32},
     gradient=lambda node, grad: [mirror_pad(grad, node.inputs[1], mode=node.attrs["mode"]), None])  # fmt: skip
 def mirror_pad_grad(xp: ArrayModule, input: Array, paddings: Array, *, mode: str) -> Result:
-    """The middle, with the margins folded back onto it."""
+    """The middle, with the margins folded back onto it: `[before_i + n_i + after_i, ...], [rank, 2] -> [n_i, ...]`."""
     offset = 1 if mode == "REFLECT" else 0
     for axis, (a, b) in enumerate(_margins(paddings)):
         size = input.shape[axis] - a - b

@@ -41,7 +41,10 @@ def _partition_gradient(node: Operation, *grads: Tensor) -> Gradients:
 @op("DynamicPartition", "data: T, partitions: int32 -> outputs: num_partitions*T", infer=_partition_shapes,
     gradient=_partition_gradient)  # fmt: skip
 def dynamic_partition_node(ctx: OpContext, data: Array, partitions: Array, *, num_partitions: int) -> list[Result]:
-    """For each number below `num_partitions`, the slices of `data` where `partitions` has that number."""
+    """The slices of `data` where `partitions` has each number below `num_partitions`.
+
+    `[*places, *inner], [*places] -> num_partitions*[n_i, *inner]`.
+    """
     if data.shape[: partitions.ndim] != partitions.shape:
         raise InvalidArgumentError(
             None, None, f"data.shape must start with partitions.shape, got data.shape = {brackets(data.shape)}, "
@@ -55,7 +58,10 @@ def dynamic_partition_node(ctx: OpContext, data: Array, partitions: Array, *, nu
 @op("DynamicPartitionGrad", "data: T, partitions: int32, grads: num_partitions*T -> output: T", gradient=None,
     infer=lambda node: [node.inputs[0].dims])  # fmt: skip
 def partition_grad(ctx: OpContext, data: Array, partitions: Array, grads: list[Array]) -> Result:
-    """The slices of all the gradients where they came from."""
+    """The slices of all the gradients where they came from.
+
+    `[*places, *inner], [*places], num_partitions*[n_i, *inner] -> [*places, *inner]`.
+    """
     result = np.zeros_like(data)
     for number, grad in enumerate(grads):
         result[partitions == number] = grad
@@ -133,14 +139,17 @@ def _stitch_here(indices: list[Array], parts: list[Array], rows: int) -> Array:
 @op("DynamicStitch", "indices: N*int32, data: N*T -> merged: T", infer=_stitched_shape, gradient=_stitch_gradient,
     static=("indices",))  # fmt: skip
 def dynamic_stitch_node(xp: ArrayModule, indices: list[Array], data: list[Array]) -> Result:
-    """The slices of all `data` at the positions in `indices`; of equal positions the last one counts."""
+    """The slices of all `data` at the positions in `indices`; of equal positions the last one counts.
+
+    `N*[*places_i], N*[*places_i, *inner] -> [rows, *inner]`, where rows is the greatest index plus one.
+    """
     return _stitch(xp, indices, data)
 
 
 @op("ParallelDynamicStitch", "indices: N*int32, data: N*T -> merged: T", infer=_stitched_shape,
     gradient=_stitch_gradient, static=("indices",))  # fmt: skip
 def parallel_dynamic_stitch_node(xp: ArrayModule, indices: list[Array], data: list[Array]) -> Result:
-    """As DynamicStitch."""
+    """As DynamicStitch: `N*[*places_i], N*[*places_i, *inner] -> [rows, *inner]`."""
     return _stitch(xp, indices, data)
 
 

@@ -15,13 +15,13 @@ from weft.ops.declaration import Role, from_attr, op
 
 @op("Placeholder", "-> output: dtype", role=Role.PLACEHOLDER, infer=from_attr("shape"), gradient=None)
 def placeholder_node(ctx: OpContext, *, dtype: DType, shape: Dims = None) -> Result:
-    """Nothing: a step that needs this value and was not fed it is the program's mistake."""
+    """Refuse a step that needs this value and was not fed it: `-> [*shape]`."""
     raise _not_fed(ctx.node_name, dtype, shape)
 
 
 @op("PlaceholderV2", "-> output: dtype", role=Role.PLACEHOLDER, infer=from_attr("shape"), gradient=None)
 def placeholder_v2(ctx: OpContext, *, dtype: DType, shape: Dims) -> Result:
-    """An older spelling of Placeholder, for graphs from elsewhere."""
+    """An older spelling of Placeholder, for graphs from elsewhere: `-> [*shape]`."""
     raise _not_fed(ctx.node_name, dtype, shape)
 
 
@@ -57,7 +57,7 @@ def _default_shape(node: Operation) -> list[Dims]:
     gradient=lambda node, grad: [grad],
 )
 def placeholder_default_node(xp: ArrayModule, input: Array, *, dtype: DType, shape: Dims) -> Result:
-    """The default, unless a value is fed."""
+    """The default, unless a value is fed: `[...] -> [...]`."""
     return input
 
 

@@ -59,7 +59,7 @@ def _range_shape(node: Operation) -> list[Dims]:
     static=("start", "limit", "delta"), types={"Tidx": (*FLOATS, *_INTEGERS)},
     defaults={"Tidx": dtypes.int32})  # fmt: skip
 def range_node(xp: ArrayModule, start: Array, limit: Array, delta: Array) -> Result:
-    """The numbers from `start` up to, not including, `limit` in steps of `delta`."""
+    """The numbers from `start` up to, not including, `limit` in steps of `delta`: `scalar, scalar, scalar -> [n]`."""
     first, last, step = (np.asarray(value)[()] for value in (start, limit, delta))
     problem = _check_range(first, last, step)
     if problem:
@@ -106,7 +106,7 @@ def _line_shape(node: Operation) -> list[Dims]:
 @op("LinSpace", "start: T, stop: T, num: Tidx -> output: T", infer=_line_shape, gradient=not_differentiable, static=("num",),
     types={"T": FLOATS, "Tidx": _INDEX}, defaults={"Tidx": dtypes.int32})  # fmt: skip
 def lin_space(xp: ArrayModule, start: Array, stop: Array, num: Array) -> Result:
-    """`num` numbers at equal distances from `start` to `stop`, both included."""
+    """`num` numbers at equal distances from `start` to `stop`, both included: `scalar, scalar, scalar -> [num]`."""
     count = int(num)
     if count <= 0:
         raise InvalidArgumentError(None, None, f"Requires num > 0: {count}")

@@ -26,7 +26,7 @@ def _where_shape(node: Operation) -> list[Dims]:
 
 @op("Where", "input: T -> index: int64", infer=_where_shape, gradient=None, defaults={"T": dtypes.bool})
 def where_node(ctx: OpContext, input: Array) -> Result:
-    """The positions of the elements that are not zero, in row-major order."""
+    """The positions of the elements that are not zero, in row-major order: `[...] -> [n, rank] int64`."""
     return np.argwhere(input)
 
 
@@ -49,7 +49,10 @@ def _select_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 @op("Select", "condition: bool, t: T, e: T -> output: T", infer=_selected, gradient=_select_gradient)
 def select_node(xp: ArrayModule, condition: Array, t: Array, e: Array) -> Result:
-    """`t` where the condition holds, else `e`; a vector of conditions chooses rows."""
+    """`t` where the condition holds, else `e`; a vector of conditions chooses rows.
+
+    `[...], [...], [...] -> [...]`, or `[n], [n, *inner], [n, *inner] -> [n, *inner]`, or a scalar condition.
+    """
     if len(condition.shape) == 1 and len(t.shape) > 1:
         condition = condition.reshape((-1,) + (1,) * (len(t.shape) - 1))
     return xp.where(condition, t, e)
@@ -72,7 +75,7 @@ def _broadcast_all(node: Operation) -> list[Dims]:
 
 @op("SelectV2", "condition: bool, t: T, e: T -> output: T", infer=_broadcast_all, gradient=_select_v2_gradient)
 def select_v2_node(xp: ArrayModule, condition: Array, t: Array, e: Array) -> Result:
-    """`t` where the condition holds, else `e`; all three are broadcast."""
+    """`t` where the condition holds, else `e`: `[...], [...], [...] -> [...]`, all three broadcast."""
     return xp.where(condition, t, e)
 
 

@@ -67,7 +67,10 @@ def _reverse_sequence_gradient(node: Operation, grad: Tensor) -> Gradients:
     check=_check_lengths,
     defaults={"Tlen": dtypes.int64}, gradient=_reverse_sequence_gradient)  # fmt: skip
 def reverse_sequence_node(xp: ArrayModule, input: Array, seq_lengths: Array, *, seq_dim: int, batch_dim: int = 0) -> Result:
-    """The first `seq_lengths[i]` elements along `seq_dim` of batch entry i in opposite order."""
+    """The first `seq_lengths[i]` elements along `seq_dim` of batch entry i in opposite order.
+
+    `[..., batch, ..., time, ...], [batch] -> [..., batch, ..., time, ...]`.
+    """
     size = input.shape[seq_dim]
     if batch_dim == seq_dim:
         raise InvalidArgumentError(None, None, f"batch_dim == seq_dim == {seq_dim}")
@@ -169,14 +172,17 @@ def _search(xp: ArrayModule, sorted_inputs: Array, values: Array, side: str) -> 
 @op("LowerBound", "sorted_inputs: T, values: T -> output: out_type", infer=_bounds_shape, gradient=None,
     types={"out_type": INDEX})  # fmt: skip
 def lower_bound(xp: ArrayModule, sorted_inputs: Array, values: Array, *, out_type: DType = dtypes.int32) -> Result:
-    """For each value of a row how many elements of the sorted row are less."""
+    """For each value of a row how many elements of the sorted row are less: `[rows, n], [rows, m] -> [rows, m]`."""
     return _search(xp, sorted_inputs, values, "left")
 
 
 @op("UpperBound", "sorted_inputs: T, values: T -> output: out_type", infer=_bounds_shape, gradient=None,
     types={"out_type": INDEX})  # fmt: skip
 def upper_bound(xp: ArrayModule, sorted_inputs: Array, values: Array, *, out_type: DType = dtypes.int32) -> Result:
-    """For each value of a row how many elements of the sorted row are not greater."""
+    """For each value of a row how many elements of the sorted row are not greater.
+
+    `[rows, n], [rows, m] -> [rows, m]`.
+    """
     return _search(xp, sorted_inputs, values, "right")
 
 
@@ -256,7 +262,10 @@ def _unraveled_shape(node: Operation) -> list[Dims]:
 @op("UnravelIndex", "indices: Tidx, dims: Tidx -> output: Tidx", infer=_unraveled_shape, gradient=None,
     types={"Tidx": INDEX}, defaults={"Tidx": dtypes.int32}, static=("dims",))  # fmt: skip
 def unravel_index_node(xp: ArrayModule, indices: Array, dims: Array) -> Result:
-    """The coordinates, along a new first dimension, of flat positions in an array of shape `dims`."""
+    """The coordinates, along a new first dimension, of flat positions in an array of shape `dims`.
+
+    `[...], [rank] -> [rank, ...]`.
+    """
     sizes = np.ravel(dims).tolist()
     if xp is np and np.any((indices < 0) | (indices >= np.prod(sizes))):
         raise InvalidArgumentError(None, None, "index is out of bound as with dims")
@@ -292,7 +301,10 @@ def edit_distance_node(
     *,
     normalize: bool = True,
 ) -> Result:
-    """The Levenshtein distance of the sequences along the last dimension."""
+    """The Levenshtein distance of the sequences along the last dimension of two sparse tensors.
+
+    `[n, rank], [n], [rank], [m, rank], [m], [rank] -> [*outer]`, the greater of both shapes without its last size.
+    """
     result = np.zeros(np.maximum(hypothesis_shape, truth_shape)[:-1], np.float32)
     found, wanted = _rows(hypothesis_indices, hypothesis_values), _rows(truth_indices, truth_values)
     for place in {*found, *wanted}:

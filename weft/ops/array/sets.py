@@ -60,14 +60,17 @@ def _distinct(x: Array) -> tuple[Array, Array, Array]:
 
 @op("Unique", "x: T -> y: T, idx: out_idx", infer=_unique_shape, gradient=None, types={"out_idx": INDEX})
 def unique_node(ctx: OpContext, x: Array, *, out_idx: DType = dtypes.int32) -> tuple[Result, Result]:
-    """The distinct values in the order in which they first occur, and the position in them of each element."""
+    """The distinct values in the order in which they first occur, and the position in them of each element.
+
+    `[n] -> [k], [n]`.
+    """
     return _distinct(x)[:2]
 
 
 @op("UniqueWithCounts", "x: T -> y: T, idx: out_idx, count: out_idx", infer=_unique_shape, gradient=None,
     types={"out_idx": INDEX})  # fmt: skip
 def unique_with_counts_node(ctx: OpContext, x: Array, *, out_idx: DType = dtypes.int32) -> tuple[Result, Result, Result]:
-    """Unique, and how often each value occurs."""
+    """Unique, and how often each value occurs: `[n] -> [k], [n], [k]`."""
     return _distinct(x)
 
 
@@ -99,7 +102,10 @@ def _distinct_slices(x: Array, axis: Array) -> tuple[Array, Array, Array]:
 @op("UniqueV2", "x: T, axis: Taxis -> y: T, idx: out_idx", infer=_unique_slices_shape, gradient=None,
     types={"Taxis": INDEX, "out_idx": INDEX}, defaults={"Taxis": dtypes.int64})  # fmt: skip
 def unique_v2(ctx: OpContext, x: Array, axis: Array, *, out_idx: DType = dtypes.int32) -> tuple[Result, Result]:
-    """The distinct slices along an axis (the values of a vector when it is empty), and which of them each slice is."""
+    """The distinct slices along an axis (the values of a vector when it is empty), and the number of each slice among them.
+
+    `[*outer, n, *inner], [1] -> [*outer, k, *inner], [n]`.
+    """
     return _distinct_slices(x, axis)[:2]
 
 
@@ -108,7 +114,7 @@ def unique_v2(ctx: OpContext, x: Array, axis: Array, *, out_idx: DType = dtypes.
 def unique_with_counts_v2(
     ctx: OpContext, x: Array, axis: Array, *, out_idx: DType = dtypes.int32
 ) -> tuple[Result, Result, Result]:
-    """UniqueV2, and how often each slice occurs."""
+    """UniqueV2, and how often each slice occurs: `[*outer, n, *inner], [1] -> [*outer, k, *inner], [n], [k]`."""
     return _distinct_slices(x, axis)
 
 
@@ -125,7 +131,7 @@ def unique_with_counts(x: TensorLike, out_idx: DTypeLike = dtypes.int32, name: s
 @op("ListDiff", "x: T, y: T -> out: T, idx: out_idx", infer=lambda node: [(None,), (None,)], gradient=None,
     types={"out_idx": INDEX})  # fmt: skip
 def list_diff(ctx: OpContext, x: Array, y: Array, *, out_idx: DType = dtypes.int32) -> tuple[Result, Result]:
-    """The elements of `x` that are not in `y`, and their positions."""
+    """The elements of `x` that are not in `y`, and their positions: `[n], [m] -> [k], [k]`."""
     gone = set(y.tolist())
     kept = np.array([index for index, item in enumerate(x.tolist()) if item not in gone], np.int64)
     return x[kept], kept

@@ -46,20 +46,20 @@ def _vectors(node: Operation) -> list[Dims]:
     types={"out_type": INDEX},
 )
 def shape_node(xp: ArrayModule, input: Array, *, out_type: DType = dtypes.int32) -> Result:
-    """The sizes of all dimensions."""
+    """The sizes of all dimensions: `[...] -> [rank]`."""
     return np.array(input.shape, out_type.as_numpy_dtype)
 
 
 @op("ShapeN", "input: N*T -> output: N*out_type", infer=_vectors, gradient=not_differentiable, shape_only=True,
     types={"out_type": INDEX})  # fmt: skip
 def shape_n(xp: ArrayModule, input: list[Array], *, out_type: DType = dtypes.int32) -> list[Result]:
-    """The sizes of all dimensions of each input."""
+    """The sizes of all dimensions of each input: `N*[...] -> N*[rank]`."""
     return [np.array(each.shape, out_type.as_numpy_dtype) for each in input]
 
 
 @op("Rank", "input: T -> output: int32", infer=scalar_shape, gradient=not_differentiable, shape_only=True)
 def rank_node(xp: ArrayModule, input: Array) -> Result:
-    """The number of dimensions."""
+    """The number of dimensions: `[...] -> scalar int32`."""
     return np.array(len(input.shape), np.int32)
 
 
@@ -72,7 +72,7 @@ def rank_node(xp: ArrayModule, input: Array) -> Result:
     types={"out_type": INDEX},
 )
 def size_node(xp: ArrayModule, input: Array, *, out_type: DType = dtypes.int32) -> Result:
-    """The number of elements."""
+    """The number of elements: `[...] -> scalar`."""
     return np.array(math.prod(input.shape), out_type.as_numpy_dtype)
 
 
@@ -165,7 +165,10 @@ def _reshaped(node: Operation) -> list[Dims]:
     defaults={"Tshape": dtypes.int32},
     gradient=lambda node, grad: [reshape(grad, shape_internal(node.inputs[0])), None])  # fmt: skip
 def reshape_node(xp: ArrayModule, tensor: Array, shape: Array) -> Result:
-    """The elements in row-major order, in another shape; a -1 stands for the size that fits."""
+    """The elements in row-major order, in another shape; a -1 stands for the size that fits.
+
+    `[...], [rank] -> [*shape]`.
+    """
     sizes = tuple(int(each) for each in np.ravel(shape))
     count, known = math.prod(tensor.shape), math.prod(each for each in sizes if each != -1)
     free = sizes.count(-1)
@@ -217,7 +220,7 @@ def _expanded(node: Operation) -> list[Dims]:
     infer=_expanded, static=("dim",), gradient=_to_input_shape,
     types={"Tdim": INDEX}, defaults={"Tdim": dtypes.int32})  # fmt: skip
 def expand_dims_node(xp: ArrayModule, input: Array, dim: Array) -> Result:
-    """The input with a dimension of size 1 put in at `dim`."""
+    """The input with a dimension of size 1 put in at `dim`: `[*outer, *inner], scalar -> [*outer, 1, *inner]`."""
     at = int(np.ravel(dim)[0])
     rank = len(input.shape)
     if not -rank - 1 <= at <= rank:
@@ -260,7 +263,10 @@ def _squeezed(node: Operation) -> list[Dims]:
 
 @op("Squeeze", "input: T -> output: T", reshapes=True, memory_bound=True, infer=_squeezed, gradient=_to_input_shape)
 def squeeze_node(xp: ArrayModule, input: Array, *, squeeze_dims: list[int] = []) -> Result:  # noqa: B006
-    """The input without dimensions of size 1: those listed, or all."""
+    """The input without dimensions of size 1: those listed, or all.
+
+    `[*outer, 1, *inner] -> [*outer, *inner]`.
+    """
     rank = len(input.shape)
     axes = [axis % rank for axis in squeeze_dims] or [axis for axis in range(rank) if input.shape[axis] == 1]
     for axis in axes:
@@ -308,7 +314,7 @@ def _transpose_gradient(node: Operation, grad: Tensor) -> Gradients:
     infer=_transposed, static=("perm",), gradient=_transpose_gradient,
     types={"Tperm": INDEX}, defaults={"Tperm": dtypes.int32})  # fmt: skip
 def transpose_node(xp: ArrayModule, x: Array, perm: Array) -> Result:
-    """The input with dimension i of the output being dimension `perm[i]`."""
+    """The input with dimension i of the output being dimension `perm[i]`: `[*sizes], [rank] -> [*permuted]`."""
     axes = tuple(int(axis) % max(len(x.shape), 1) for axis in perm)
     missing = sorted(set(range(len(axes))) - set(axes))
     if missing:
@@ -324,7 +330,7 @@ def _conjugate_transpose_gradient(node: Operation, grad: Tensor) -> Gradients:
 @op("ConjugateTranspose", "x: T, perm: Tperm -> y: T", infer=_transposed, static=("perm",), types={"Tperm": INDEX},
     defaults={"Tperm": dtypes.int32}, gradient=_conjugate_transpose_gradient)  # fmt: skip
 def conjugate_transpose(xp: ArrayModule, x: Array, perm: Array) -> Result:
-    """The complex conjugate of the transposed input."""
+    """The complex conjugate of the transposed input: `[*sizes], [rank] -> [*permuted]`."""
     return xp.conj(xp.transpose(x, tuple(int(axis) for axis in perm)))
 
 
@@ -336,7 +342,7 @@ def conjugate_transpose(xp: ArrayModule, x: Array, perm: Array) -> Result:
     shape_only=True,
 )
 def reversed_axes(xp: ArrayModule, x: Array) -> Result:
-    """The axes of the input, the last one first."""
+    """The axes of the input, the last one first: `[...] -> [rank] int32`."""
     return np.arange(len(x.shape) - 1, -1, -1, dtype=np.int32)
 
 
@@ -372,7 +378,7 @@ def _swap_last_gradient(node: Operation, grad: Tensor) -> Gradients:
 @op("MatrixTranspose", "x: T -> y: T", infer=lambda node: [None],
     gradient=_swap_last_gradient)  # fmt: skip
 def _swap_last(xp: ArrayModule, x: Array, *, conjugate: bool = False) -> Result:
-    """The input of unknown rank with its last two dimensions swapped."""
+    """The input of unknown rank with its last two dimensions swapped: `[..., m, n] -> [..., n, m]`."""
     swapped = xp.swapaxes(x, -1, -2)
     return xp.conj(swapped) if conjugate else swapped
 
@@ -381,7 +387,7 @@ def _swap_last(xp: ArrayModule, x: Array, *, conjugate: bool = False) -> Result:
     gradient=not_differentiable, types={"T": INDEX},
     defaults={"T": dtypes.int32})  # fmt: skip
 def invert_permutation_node(xp: ArrayModule, x: Array) -> Result:
-    """The permutation y with `y[x[i]] = i`."""
+    """The permutation y with `y[x[i]] == i`: `[n] -> [n]`."""
     if xp is np:
         _check_permutation(x)
     return xp.argsort(x)
@@ -416,7 +422,7 @@ def _ensured(node: Operation) -> list[Dims]:
 
 @op("EnsureShape", "input: T -> output: T", infer=_ensured, gradient=lambda node, grad: [grad])
 def ensure_shape_node(xp: ArrayModule, input: Array, *, shape: Dims) -> Result:
-    """The input, whose shape must fit."""
+    """The input, whose shape must fit: `[...] -> [...]`."""
     if not dims_compatible(tuple(input.shape), shape):
         raise InvalidArgumentError(
             None,

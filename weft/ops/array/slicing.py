@@ -193,7 +193,7 @@ def strided_slice_node(
     new_axis_mask: int = 0,
     shrink_axis_mask: int = 0,
 ) -> Result:
-    """The elements that the index vectors and masks select."""
+    """The elements that the index vectors and masks select: `[*sizes], [k], [k], [k] -> [*selected]`."""
     masks = dict(zip(MASKS, (begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask), strict=True))
     if xp is not np and not isinstance(begin, np.ndarray):
         return xp.asarray(input)[_moving_index(len(input.shape), begin, strides, masks)]
@@ -219,7 +219,7 @@ def strided_slice_grad(
     new_axis_mask: int = 0,
     shrink_axis_mask: int = 0,
 ) -> Result:
-    """Zeros of `shape` with `dy` where the slice was taken."""
+    """Zeros of `shape` with `dy` where the slice was taken: `[rank], [k], [k], [k], [*selected] -> [*shape]`."""
     masks = dict(zip(MASKS, (begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask), strict=True))
     sizes = tuple(np.asarray(shape).tolist())
     if xp is not np and not isinstance(begin, np.ndarray):

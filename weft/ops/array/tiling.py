@@ -42,7 +42,7 @@ def _tile_gradient(node: Operation, grad: Tensor) -> Gradients:
     types={"Tmultiples": INDEX}, defaults={"Tmultiples": dtypes.int32},
     gradient=_tile_gradient)  # fmt: skip
 def tile_node(xp: ArrayModule, input: Array, multiples: Array) -> Result:
-    """The input repeated `multiples[i]` times along dimension i."""
+    """The input repeated `multiples[i]` times along dimension i: `[n_i, ...], [rank] -> [n_i*multiples_i, ...]`."""
     times = np.ravel(multiples).tolist()
     if len(times) != len(input.shape):
         raise InvalidArgumentError(
@@ -59,7 +59,7 @@ def tile_node(xp: ArrayModule, input: Array, multiples: Array) -> Result:
 @op("TiledSum", "input: T, multiples: Tmultiples, like: T -> output: T", static=("multiples",), gradient=None,
     infer=lambda node: [node.inputs[2].dims], types={"Tmultiples": INDEX})  # fmt: skip
 def tile_grad(xp: ArrayModule, input: Array, multiples: Array, like: Array) -> Result:
-    """The sum of the copies that Tile makes of `like`."""
+    """The sum of the copies that Tile makes of `like`: `[n_i*multiples_i, ...], [rank], [n_i, ...] -> [n_i, ...]`."""
     split = tuple(each for pair in zip(np.ravel(multiples).tolist(), like.shape, strict=True) for each in pair)
     return xp.sum(xp.reshape(input, split), axis=tuple(range(0, len(split), 2)), dtype=input.dtype)
 
@@ -86,7 +86,7 @@ def _broadcast_shape(node: Operation) -> list[Dims]:
     gradient=lambda node, grad: [sum_to_like(grad, node.inputs[0]), None], types={"Tidx": INDEX},
     defaults={"Tidx": dtypes.int32})  # fmt: skip
 def broadcast_to(xp: ArrayModule, input: Array, shape: Array) -> Result:
-    """The input repeated along dimensions of size 1 and new leading ones."""
+    """The input repeated along dimensions of size 1 and new leading ones: `[...], [rank] -> [*shape]`."""
     wanted = tuple(int(size) for size in np.ravel(shape))
     try:
         return xp.broadcast_to(input, wanted)
@@ -99,7 +99,7 @@ def broadcast_to(xp: ArrayModule, input: Array, shape: Array) -> Result:
 @op("BroadcastArgs", "s0: T, s1: T -> r0: T", gradient=None, types={"T": INDEX}, defaults={"T": dtypes.int32},
     infer=lambda node: [_longest(node)], static=("s0", "s1"))  # fmt: skip
 def broadcast_args(xp: ArrayModule, s0: Array, s1: Array) -> Result:
-    """The shape that two shapes broadcast to."""
+    """The shape that two shapes broadcast to: `[n], [m] -> [max(n, m)]`."""
     try:
         return np.array(np.broadcast_shapes(tuple(np.asarray(s0).tolist()), tuple(np.asarray(s1).tolist())), s0.dtype)
     except ValueError as error:
@@ -114,7 +114,7 @@ def _longest(node: Operation) -> Dims:
 @op("BroadcastGradientArgs", "s0: T, s1: T -> r0: T, r1: T", gradient=not_differentiable, types={"T": INDEX},
     defaults={"T": dtypes.int32}, infer=lambda node: [(None,), (None,)], static=("s0", "s1"))  # fmt: skip
 def broadcast_gradient_args(xp: ArrayModule, s0: Array, s1: Array) -> tuple[Result, Result]:
-    """The dimensions over which each of two broadcast tensors' gradients is summed."""
+    """The dimensions over which each of two broadcast tensors' gradients is summed: `[n], [m] -> [k], [l]`."""
     count = max(len(s0), len(s1))
     first, second = ([1] * (count - len(s)) + np.asarray(s).tolist() for s in (s0, s1))
     axes0 = [i for i in range(count) if first[i] == 1 and (second[i] != 1 or i < count - len(s0))]
@@ -153,7 +153,7 @@ def _reverse_gradient(node: Operation, grad: Tensor) -> Gradients:
 @op("ReverseV2", "tensor: T, axis: Tidx -> output: T", infer=_reversed, static=("axis",), types={"Tidx": INDEX},
     gradient=_reverse_gradient)  # fmt: skip
 def reverse_node(xp: ArrayModule, tensor: Array, axis: Array, *, Tidx: DType = dtypes.int32) -> Result:
-    """The elements in opposite order along the dimensions in `axis`."""
+    """The elements in opposite order along the dimensions in `axis`: `[...], [k] -> [...]`."""
     return xp.flip(tensor, tuple(np.ravel(axis).tolist()))
 
 
@@ -181,7 +181,10 @@ def _roll_gradient(node: Operation, grad: Tensor) -> Gradients:
     gradient=_roll_gradient,
     types={"Tshift": INDEX, "Taxis": INDEX})  # fmt: skip
 def roll_node(xp: ArrayModule, input: Array, shift: Array, axis: Array) -> Result:
-    """The elements moved on by `shift` along `axis`, around the end."""
+    """The elements moved on by `shift` along `axis`, around the end.
+
+    `[...], [k], [k] -> [...]`, or with scalars for the vectors.
+    """
     rank = len(input.shape)
     axes = np.ravel(axis).tolist()
     for each in axes:

@@ -154,7 +154,7 @@ def _any_image_shape(node: Operation) -> list[Dims]:
 
 @op("DecodePng", "contents: string -> image: dtype", infer=_image_shape, gradient=None, types={"dtype": _PIXELS})
 def decode_png(ctx: OpContext, contents: Array, *, channels: int = 0, dtype: DType = dtypes.uint8) -> Result:
-    """[height, width, channels] pixels of a PNG, JPEG or BMP file, or of a GIF with one frame.
+    """The pixels of a PNG, JPEG or BMP file, or of a GIF with one frame: `scalar -> [height, width, channels]`.
 
     `channels` is 1 for grey, 3 for RGB, 4 for RGBA, 0 for what the file has; `dtype` is uint8 or uint16.
     """
@@ -173,7 +173,7 @@ def decode_jpeg(
     acceptable_fraction: float = 1.0,
     dct_method: str = "",
 ) -> Result:
-    """[height, width, channels] uint8 pixels of a JPEG, PNG or BMP file.
+    """The pixels of a JPEG, PNG or BMP file: `scalar -> [height, width, channels] uint8`.
 
     `channels` is 1 for grey, 3 for RGB, 0 for what the file has; `ratio`, 1, 2, 4 or 8, makes the image so much smaller.
     """
@@ -190,7 +190,7 @@ def decode_jpeg(
 
 @op("DecodeBmp", "contents: string -> image: uint8", infer=_image_shape, gradient=None)
 def decode_bmp(ctx: OpContext, contents: Array, *, channels: int = 0) -> Result:
-    """[height, width, channels] uint8 pixels of a BMP file."""
+    """The pixels of a BMP file: `scalar -> [height, width, channels] uint8`."""
     data = contents.item()
     if _format_of(data) != "BMP":
         raise _invalid("Trying to decode BMP format using a wrong op. Use `decode_image` or the op of the file's own format")
@@ -199,7 +199,7 @@ def decode_bmp(ctx: OpContext, contents: Array, *, channels: int = 0) -> Result:
 
 @op("DecodeGif", "contents: string -> image: uint8", infer=_gif_shape, gradient=None)
 def decode_gif(ctx: OpContext, contents: Array) -> Result:
-    """[frames, height, width, 3] uint8 pixels of a GIF file."""
+    """The pixels of all frames of a GIF file: `scalar -> [frames, height, width, 3] uint8`."""
     data = contents.item()
     return _frames(data) if _format_of(data) == "GIF" else _pixels(data, 3, False)[None]
 
@@ -209,7 +209,10 @@ def decode_gif(ctx: OpContext, contents: Array) -> Result:
 def decode_image_node(
     ctx: OpContext, contents: Array, *, channels: int = 0, dtype: DType = dtypes.uint8, expand_animations: bool = True
 ) -> Result:
-    """Pixels of any file that the other ops decode: four dimensions for a GIF, three for the rest."""
+    """The pixels of any file that the other ops decode.
+
+    `scalar -> [height, width, channels]`, or `scalar -> [frames, height, width, 3]` for a GIF.
+    """
     data = contents.item()
     if _format_of(data) == "GIF" and channels in (0, 3):
         frames = _frames(data)
@@ -263,7 +266,9 @@ def _one_image(node: Operation) -> list[Dims]:
 @op("EncodePng", "image: T -> contents: string", infer=_at_least_an_image, gradient=None, types={"T": _PIXELS},
     defaults={"T": dtypes.uint8})  # fmt: skip
 def encode_png(ctx: OpContext, image: Array, *, compression: int = -1) -> Result:
-    """Each [height, width, channels] image, uint8 or uint16 with 1 to 4 channels, as the bytes of a PNG file.
+    """Each image, uint8 or uint16 with 1 to 4 channels, as the bytes of a PNG file.
+
+    `[..., height, width, channels] -> [...]`.
 
     `compression` is from 0, none, to 9; -1 for the default.
     """
@@ -298,7 +303,7 @@ def encode_jpeg(
     y_density: int = 300,
     xmp_metadata: str = "",
 ) -> Result:
-    """A [height, width, channels] uint8 image with 1 or 3 channels as the bytes of a JPEG file.
+    """An image with 1 or 3 channels as the bytes of a JPEG file: `[height, width, channels] uint8 -> scalar`.
 
     `format` is 'grayscale' or 'rgb'; '' for what the channels say. `quality` is from 0 to 100.
     """
@@ -339,7 +344,7 @@ def _three(node: Operation) -> list[Dims]:
 @op("ExtractJpegShape", "contents: string -> image_shape: output_type", infer=_three, gradient=None,
     types={"output_type": (dtypes.int32, dtypes.int64)})  # fmt: skip
 def extract_jpeg_shape(ctx: OpContext, contents: Array, *, output_type: DType = dtypes.int32) -> Result:
-    """[height, width, channels] of a JPEG file, without decoding it."""
+    """Height, width and channels of a JPEG file, without decoding it: `scalar -> [3]`."""
     data = contents.item()
     if _format_of(data) != "JPEG":
         raise _invalid(f"Invalid JPEG data, size {len(data)}: it has another format")

@@ -90,7 +90,7 @@ def _inverse_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 @op("MatrixInverse", "input: T -> output: T", infer=_square_shape, gradient=_inverse_gradient, types=_TYPES)
 def matrix_inverse(xp: ArrayModule, input: Array, *, adjoint: bool = False) -> Result:
-    """The inverses of the matrices, or of their adjoints."""
+    """The inverses of the matrices, or of their adjoints: `[..., m, m] -> [..., m, m]`."""
     wide = _wide(input)
     return _or_invalid(xp.linalg.inv, _adjoint(xp, wide) if adjoint else wide)
 
@@ -103,7 +103,7 @@ def _determinant_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 @op("MatrixDeterminant", "input: T -> output: T", infer=_batch_shape, gradient=_determinant_gradient, types=_TYPES)
 def matrix_determinant(xp: ArrayModule, input: Array) -> Result:
-    """The determinants of the matrices."""
+    """The determinants of the matrices: `[..., m, m] -> [...]`."""
     return xp.linalg.det(_wide(input))
 
 
@@ -117,7 +117,7 @@ def _log_determinant_gradient(node: Operation, grad_sign: Tensor, grad: Tensor) 
 @op("LogMatrixDeterminant", "input: T -> sign: T, log_abs_determinant: T", infer=_batch_shape,
     gradient=_log_determinant_gradient, types=_TYPES)  # fmt: skip
 def log_matrix_determinant(xp: ArrayModule, input: Array) -> tuple[Result, Result]:
-    """The signs of the determinants and the logarithms of their absolute values."""
+    """The signs of the determinants and the logarithms of their absolute values: `[..., m, m] -> [...], [...]`."""
     sign, logarithm = xp.linalg.slogdet(_wide(input))
     return sign, logarithm
 
@@ -144,7 +144,10 @@ def _solve_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 @op("MatrixSolve", "matrix: T, rhs: T -> output: T", infer=_solution_shape, gradient=_solve_gradient, types=_TYPES)
 def matrix_solve(xp: ArrayModule, matrix: Array, rhs: Array, *, adjoint: bool = False) -> Result:
-    """The solutions X of `matrix X = rhs`, or of the equations with the adjoints of the matrices."""
+    """The solutions X of `matrix X = rhs`, or of the equations with the adjoints of the matrices.
+
+    `[..., m, m], [..., m, k] -> [..., m, k]`.
+    """
     wide = _wide(matrix)
     return _or_invalid(xp.linalg.solve, _adjoint(xp, wide) if adjoint else wide, _wide(rhs))
 
@@ -173,7 +176,10 @@ def _triangular_gradient(node: Operation, grad: Tensor) -> Gradients:
 def matrix_triangular_solve_node(
     xp: ArrayModule, matrix: Array, rhs: Array, *, lower: bool = True, adjoint: bool = False
 ) -> Result:
-    """The solutions of `matrix X = rhs` for matrices of which only one triangle counts."""
+    """The solutions of `matrix X = rhs` for matrices of which only one triangle counts.
+
+    `[..., m, m], [..., m, k] -> [..., m, k]`.
+    """
     triangle = (xp.tril if lower else xp.triu)(_wide(matrix))
     return _or_invalid(xp.linalg.solve, _adjoint(xp, triangle) if adjoint else triangle, _wide(rhs))
 
@@ -204,19 +210,22 @@ def _plus_adjoint(tensor: Tensor) -> Tensor:
 
 @op("HalfDiagonal", "x: T -> y: T", infer=_square_shape, gradient=not_differentiable)
 def half_diagonal(xp: ArrayModule, x: Array) -> Result:
-    """Ones in the shape of the matrices, with 0.5 on the diagonals."""
+    """Ones in the shape of the matrices, with 0.5 on the diagonals: `[..., m, m] -> [..., m, m]`."""
     return xp.broadcast_to(np.where(np.eye(x.shape[-1]) > 0, 0.5, 1.0).astype(x.dtype), x.shape)
 
 
 @op("EyeLike", "x: T -> y: T", infer=_square_shape, gradient=not_differentiable)
 def eye_like(xp: ArrayModule, x: Array) -> Result:
-    """Unit matrices in the shape of the input."""
+    """Unit matrices in the shape of the input: `[..., m, m] -> [..., m, m]`."""
     return xp.broadcast_to(np.eye(x.shape[-1], dtype=x.dtype), x.shape)
 
 
 @op("Cholesky", "input: T -> output: T", infer=_square_shape, gradient=_cholesky_gradient, types=_TYPES)
 def cholesky(xp: ArrayModule, input: Array) -> Result:
-    """The lower triangles L with `L L* = input`, for positive definite matrices, of which the lower triangle is read."""
+    """The lower triangles L with `L L* = input`, for positive definite matrices, of which the lower triangle is read.
+
+    `[..., m, m] -> [..., m, m]`.
+    """
     wide = _wide(input)
     lower = xp.tril(wide)
     symmetric = lower + _adjoint(xp, xp.tril(wide, -1))
@@ -250,7 +259,10 @@ def _qr_shapes(node: Operation) -> list[Dims]:
 
 @op("Qr", "input: T -> q: T, r: T", infer=_qr_shapes, gradient=vjp, types=_TYPES)
 def qr_node(xp: ArrayModule, input: Array, *, full_matrices: bool = False) -> tuple[Result, Result]:
-    """Unitary q and upper triangular r with `q r = input`."""
+    """Unitary q and upper triangular r with `q r = input`.
+
+    `[..., m, n] -> [..., m, k], [..., k, n]` with k the lesser of m and n, or m for full matrices.
+    """
     return tuple(xp.linalg.qr(_wide(input), mode="complete" if full_matrices else "reduced"))
 
 
@@ -276,7 +288,11 @@ def _svd_shapes(node: Operation) -> list[Dims]:
 def svd_node(
     xp: ArrayModule, input: Array, *, compute_uv: bool = True, full_matrices: bool = False
 ) -> tuple[Result, Result, Result]:
-    """The singular values, largest first, and the singular vectors as columns."""
+    """The singular values, largest first, and the singular vectors as columns.
+
+    `[..., m, n] -> [..., k], [..., m, k], [..., n, k]` with k the lesser of m and n; full matrices are square, and
+    without vectors u and v are `[0]`.
+    """
     wide = _wide(input)
     if not compute_uv:
         nothing = np.zeros(0, wide.dtype)
@@ -309,7 +325,10 @@ def _eigen_shapes(node: Operation) -> list[Dims]:
 
 @op("SelfAdjointEigV2", "input: T -> e: T, v: T", infer=_eigen_shapes, gradient=vjp, types=_TYPES)
 def self_adjoint_eig_node(xp: ArrayModule, input: Array, *, compute_v: bool = True) -> tuple[Result, Result]:
-    """The eigenvalues, least first, and eigenvectors, as columns, of self-adjoint matrices; the lower triangle is read."""
+    """The eigenvalues, least first, and eigenvectors, as columns, of self-adjoint matrices; the lower triangle is read.
+
+    `[..., m, m] -> [..., m], [..., m, m]`; v is `[0]` without vectors.
+    """
     wide = _wide(input)
     if not compute_v:
         return xp.linalg.eigvalsh(wide).astype(wide.dtype), np.zeros(0, wide.dtype)
@@ -332,13 +351,16 @@ def self_adjoint_eigvals(tensor: TensorLike, name: str | None = None) -> Tensor:
 
 @op("MatrixExponential", "input: T -> output: T", infer=_square_shape, gradient=vjp, types=_TYPES, compiled_only=True)
 def matrix_exponential(xp: ArrayModule, input: Array) -> Result:
-    """The exponentials of the matrices."""
+    """The exponentials of the matrices: `[..., m, m] -> [..., m, m]`."""
     return jax.scipy.linalg.expm(jnp.asarray(_wide(input)))
 
 
 @op("MatrixSquareRoot", "input: T -> output: T", infer=_square_shape, gradient=None, types=_TYPES)
 def matrix_square_root(ctx: OpContext, input: Array) -> Result:
-    """The matrices whose squares are the input; complex eigenvalues of real matrices are an error."""
+    """The square roots of the matrices; complex eigenvalues of real matrices are an error.
+
+    `[..., m, m] -> [..., m, m]`.
+    """
     wide = _wide(input).astype(np.complex128)
     values, vectors = np.linalg.eig(wide)
     root = _or_invalid(lambda: (vectors * np.sqrt(values)[..., None, :]) @ np.linalg.inv(vectors))
@@ -347,7 +369,7 @@ def matrix_square_root(ctx: OpContext, input: Array) -> Result:
 
 @op("MatrixLogarithm", "input: T -> output: T", infer=_square_shape, gradient=None, types={"T": COMPLEX})
 def matrix_logarithm(ctx: OpContext, input: Array) -> Result:
-    """The matrices whose exponentials are the input, which must have a full set of eigenvectors."""
+    """The logarithms of the matrices, which must have a full set of eigenvectors: `[..., m, m] -> [..., m, m]`."""
     values, vectors = np.linalg.eig(input.astype(np.complex128))
     return _or_invalid(lambda: (vectors * np.log(values)[..., None, :]) @ np.linalg.inv(vectors))
 
@@ -402,7 +424,10 @@ def _least_squares_gradient(node: Operation, grad: Tensor) -> Gradients:
 @op("MatrixSolveLs", "matrix: T, rhs: T, l2_regularizer: float64 -> output: T", infer=_least_squares_shape,
     gradient=_least_squares_gradient, types=_TYPES)  # fmt: skip
 def matrix_solve_ls_node(xp: ArrayModule, matrix: Array, rhs: Array, l2_regularizer: Array, *, fast: bool = True) -> Result:
-    """The least squares solutions of least norm, with squares of the solution weighed by the regularizer."""
+    """The least squares solutions of least norm, with squares of the solution weighed by the regularizer.
+
+    `[..., m, n], [..., m, k], scalar -> [..., n, k]`.
+    """
     wide = _wide(matrix)
     u, s, adjoint = xp.linalg.svd(wide, full_matrices=False)
     weight = xp.asarray(l2_regularizer).astype(s.dtype)

@@ -53,7 +53,10 @@ def _lu_shapes(node: Operation) -> list[Dims]:
 @op("Lu", "input: T -> lu: T, p: output_idx_type", infer=_lu_shapes, gradient=vjp, compiled_only=True,
     types={"T": (dtypes.float64, dtypes.float32, dtypes.float16, *COMPLEX), "output_idx_type": INDEX})  # fmt: skip
 def lu_node(xp: ArrayModule, input: Array, *, output_idx_type: DType = dtypes.int32) -> tuple[Result, Result]:
-    """The triangles of the matrices with permuted rows, and the permutations."""
+    """The triangles of the matrices with permuted rows, and the permutations.
+
+    `[..., m, m] -> [..., m, m], [..., m]`.
+    """
     wide = jnp.asarray(input, jnp.float32 if input.dtype.itemsize < 4 else input.dtype)
     triangles, _, permutation = jax.lax.linalg.lu(wide)
     return triangles, permutation

@@ -116,7 +116,10 @@ def matrix_diag_v3(
     *,
     align: str = "RIGHT_LEFT",
 ) -> Result:
-    """Matrices of packed diagonals, with the padding value elsewhere."""
+    """Matrices of packed diagonals, with the padding value elsewhere.
+
+    `[..., diagonals, length], [2], scalar, scalar, scalar -> [..., m, n]`, or a scalar `k` and `[..., length]`.
+    """
     lower, upper = band_of(k)
     packed = diagonal[..., None, :] if lower == upper else diagonal
     band = _Band(k, *_sizes(packed.shape[-1], k, int(num_rows), int(num_cols)), align)
@@ -143,7 +146,10 @@ def _packed_gradient(node: Operation, grad: Tensor) -> Gradients:
 @op("MatrixDiagPartV3", "input: T, k: int32, padding_value: T -> diagonal: T", infer=_packed_shape,
     gradient=_packed_gradient, static=("k",))  # fmt: skip
 def matrix_diag_part_v3(xp: ArrayModule, input: Array, k: Array, padding_value: Array, *, align: str = "RIGHT_LEFT") -> Result:
-    """The diagonals of a band, packed."""
+    """The diagonals of a band, packed.
+
+    `[..., m, n], [2], scalar -> [..., diagonals, length]`, or `[..., length]` for one diagonal.
+    """
     rows, columns = input.shape[-2:]
     band = _Band(k, rows, columns, align)
     inside, row, column = band.in_packed()
@@ -165,7 +171,10 @@ def _set_gradient(node: Operation, grad: Tensor) -> Gradients:
 @op("MatrixSetDiagV3", "input: T, diagonal: T, k: int32 -> output: T", infer=lambda node: [node.inputs[0].dims],
     gradient=_set_gradient, static=("k",))  # fmt: skip
 def matrix_set_diag_v3(xp: ArrayModule, input: Array, diagonal: Array, k: Array, *, align: str = "RIGHT_LEFT") -> Result:
-    """The matrices with other diagonals in a band."""
+    """The matrices with other diagonals in a band.
+
+    `[..., m, n], [..., diagonals, length], [2] -> [..., m, n]`, or `[..., length]` for one diagonal.
+    """
     rows, columns = input.shape[-2:]
     band = _Band(k, rows, columns, align)
     packed = diagonal[..., None, :] if band.lower == band.upper else diagonal

@@ -52,7 +52,10 @@ def _band_shape(node: Operation) -> list[Dims]:
 @op("MatrixBandPart", "input: T, num_lower: Tindex, num_upper: Tindex -> band: T", infer=_band_shape,
     gradient=_band_gradient, types={"Tindex": INDEX}, defaults={"Tindex": dtypes.int64})  # fmt: skip
 def matrix_band_part(xp: ArrayModule, input: Array, num_lower: Array, num_upper: Array) -> Result:
-    """The matrices with zeros outside a band of diagonals; a negative number keeps that whole triangle."""
+    """The matrices with zeros outside a band of diagonals; a negative number keeps that whole triangle.
+
+    `[..., m, n], scalar, scalar -> [..., m, n]`.
+    """
     offset = np.arange(input.shape[-2])[:, None] - np.arange(input.shape[-1])[None, :]
     inside = ((num_lower < 0) | (offset <= num_lower)) & ((num_upper < 0) | (-offset <= num_upper))
     return xp.where(inside, input, xp.zeros_like(input))
@@ -73,7 +76,7 @@ def _matrix_diag_gradient(node: Operation, grad: Tensor) -> Gradients:
 @op("MatrixDiag", "diagonal: T -> output: T", infer=_as_matrix,
     gradient=_matrix_diag_gradient)  # fmt: skip
 def matrix_diag_node(xp: ArrayModule, diagonal: Array) -> Result:
-    """Matrices that are zero but for the diagonals given."""
+    """Matrices that are zero but for the diagonals given: `[..., m] -> [..., m, m]`."""
     size = diagonal.shape[-1]
     return xp.where(np.eye(size, dtype=bool), diagonal[..., None, :], xp.zeros_like(diagonal)[..., None, :])
 
@@ -92,7 +95,7 @@ def _diag_part_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 @op("MatrixDiagPart", "input: T -> diagonal: T", infer=_as_diagonal, gradient=_diag_part_gradient)
 def matrix_diag_part_node(xp: ArrayModule, input: Array) -> Result:
-    """The diagonals of the matrices."""
+    """The diagonals of the matrices: `[..., m, n] -> [..., k]` with k the lesser of m and n."""
     size = min(input.shape[-2:])
     return input[..., np.arange(size), np.arange(size)]
 
@@ -110,7 +113,7 @@ def _set_diag_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 @op("MatrixSetDiag", "input: T, diagonal: T -> output: T", infer=_set_diag_shape, gradient=_set_diag_gradient)
 def matrix_set_diag_node(xp: ArrayModule, input: Array, diagonal: Array) -> Result:
-    """The matrices with other diagonals."""
+    """The matrices with other diagonals: `[..., m, n], [..., k] -> [..., m, n]` with k the lesser of m and n."""
     rows, columns = input.shape[-2:]
     if diagonal.shape != (*input.shape[:-2], min(rows, columns)):
         message = f"must have diagonal of shape {(*input.shape[:-2], min(rows, columns))}, but it is {diagonal.shape}"
@@ -134,7 +137,10 @@ def _tensor_diag_gradient(node: Operation, grad: Tensor) -> Gradients:
 @op("Diag", "diagonal: T -> output: T", infer=_doubled, gradient=_tensor_diag_gradient,
     types={"T": _DIAGONAL_TYPES})  # fmt: skip
 def tensor_diag(xp: ArrayModule, diagonal: Array) -> Result:
-    """A tensor of twice the rank that is zero but where both halves of the position are equal."""
+    """A tensor of twice the rank that is zero but where both halves of the position are equal.
+
+    `[*sizes] -> [*sizes, *sizes]`.
+    """
     flat = xp.reshape(diagonal, (-1,))
     return xp.reshape(xp.diag(flat), diagonal.shape + diagonal.shape)
 
@@ -151,7 +157,7 @@ def _halved(node: Operation) -> list[Dims]:
 @op("DiagPart", "input: T -> diagonal: T", infer=_halved, gradient=lambda node, grad: [tensor_diag(grad)],
     types={"T": _DIAGONAL_TYPES})  # fmt: skip
 def tensor_diag_part(xp: ArrayModule, input: Array) -> Result:
-    """The elements where both halves of the position are equal."""
+    """The elements where both halves of the position are equal: `[*sizes, *sizes] -> [*sizes]`."""
     half = input.shape[: input.ndim // 2]
     size = int(np.prod(half))
     return xp.reshape(xp.diagonal(xp.reshape(input, (size, size))), half)

@@ -66,7 +66,7 @@ def _moved_rows(x: Tensor, by: int) -> Tensor:
 def tridiagonal_solve_node(
     ctx: OpContext, diagonals: Array, rhs: Array, *, partial_pivoting: bool = True, perturb_singular: bool = False
 ) -> Result:
-    """The solutions of equations with tridiagonal matrices."""
+    """The solutions of equations with tridiagonal matrices: `[..., 3, m], [..., m, k] -> [..., m, k]`."""
     size, width = rhs.shape[-2:]
     if not rhs.size:
         return rhs

@@ -36,7 +36,10 @@ def _cast_elements(node: Operation) -> Dims:
     "Cast", "x: SrcT -> y: DstT", memory_bound=True, known_elements=_cast_elements, infer=same_as_input, gradient=_cast_gradient
 )
 def cast_node(xp: ArrayModule, x: Array, *, DstT: DType, Truncate: bool = False) -> Result:
-    """The elements in another type: floats lose what follows the point, complex numbers their imaginary part."""
+    """The elements in another type: floats lose what follows the point, complex numbers their imaginary part.
+
+    `[...] -> [...]`.
+    """
     target = np.dtype(DstT.as_numpy_dtype)
     if x.dtype.kind == "O" and target.kind != "O":
         raise UnimplementedError(None, None, f"Cast string to {DstT.name} is not supported; tf.string_to_number reads numbers")
@@ -151,7 +154,10 @@ def _bitcast_shape(node: Operation) -> list[Dims]:
 
 @op("Bitcast", "input: T -> output: type", infer=_bitcast_shape, gradient=None, types={"T": _BITS, "type": _BITS})
 def bitcast(xp: ArrayModule, input: Array, *, type: DType) -> Result:
-    """The same bits taken for another type; a last dimension appears or goes when the sizes differ."""
+    """The same bits taken for another type; a last dimension appears or goes when the sizes differ.
+
+    `[..., n] -> [..., m]`, `[..., n] -> [...]` or `[...] -> [..., m]`.
+    """
     target = np.dtype(type.as_numpy_dtype)
     source = np.dtype(input.dtype)
     if source.itemsize == target.itemsize:

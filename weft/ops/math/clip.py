@@ -75,7 +75,10 @@ def _clip_gradient(node: Operation, grad: Tensor) -> Gradients:
 @op("ClipByValue", "t: T, clip_value_min: T, clip_value_max: T -> output: T", infer=same_as_input,
     gradient=_clip_gradient, types={"T": NUMBERS})  # fmt: skip
 def clip_by_value_node(xp: ArrayModule, t: Array, clip_value_min: Array, clip_value_max: Array) -> Result:
-    """The elements brought between two bounds, as one node; graphs of newer programs have it."""
+    """The elements brought between two bounds, as one node; graphs of newer programs have it.
+
+    `[...], scalar, scalar -> [...]`, or with bounds that broadcast to the shape of `t`.
+    """
     return xp.maximum(xp.minimum(t, clip_value_max), clip_value_min)
 
 

@@ -22,25 +22,25 @@ INTEGERS = (dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64, dtypes.uint8,
 
 @op("Less", "x: T, y: T -> z: bool", infer=broadcast, gradient=not_differentiable, types={"T": REAL})
 def less(xp: ArrayModule, x: Array, y: Array) -> Result:
-    """Whether `x < y`."""
+    """Whether `x < y`: `[...], [...] -> [...] bool`, broadcast."""
     return x < y
 
 
 @op("LessEqual", "x: T, y: T -> z: bool", infer=broadcast, gradient=not_differentiable, types={"T": REAL})
 def less_equal(xp: ArrayModule, x: Array, y: Array) -> Result:
-    """Whether `x <= y`."""
+    """Whether `x <= y`: `[...], [...] -> [...] bool`, broadcast."""
     return x <= y
 
 
 @op("Greater", "x: T, y: T -> z: bool", infer=broadcast, gradient=not_differentiable, types={"T": REAL})
 def greater(xp: ArrayModule, x: Array, y: Array) -> Result:
-    """Whether `x > y`."""
+    """Whether `x > y`: `[...], [...] -> [...] bool`, broadcast."""
     return x > y
 
 
 @op("GreaterEqual", "x: T, y: T -> z: bool", infer=broadcast, gradient=not_differentiable, types={"T": REAL})
 def greater_equal(xp: ArrayModule, x: Array, y: Array) -> Result:
-    """Whether `x >= y`."""
+    """Whether `x >= y`: `[...], [...] -> [...] bool`, broadcast."""
     return x >= y
 
 
@@ -65,19 +65,25 @@ def _fit(x: Array, y: Array) -> bool:
 
 @op("Equal", "x: T, y: T -> z: bool", infer=_compared, gradient=not_differentiable)
 def equal(xp: ArrayModule, x: Array, y: Array, *, incompatible_shape_error: bool = True) -> Result:
-    """Whether `x == y`; shapes that don't fit are unequal when they are no error."""
+    """Whether `x == y`; shapes that don't fit are unequal when they are no error.
+
+    `[...], [...] -> [...] bool`, broadcast.
+    """
     return np.array(False) if not incompatible_shape_error and not _fit(x, y) else xp.asarray(x == y).astype(bool)
 
 
 @op("NotEqual", "x: T, y: T -> z: bool", infer=_compared, gradient=not_differentiable)
 def not_equal(xp: ArrayModule, x: Array, y: Array, *, incompatible_shape_error: bool = True) -> Result:
-    """Whether `x != y`; shapes that don't fit are unequal when they are no error."""
+    """Whether `x != y`; shapes that don't fit are unequal when they are no error.
+
+    `[...], [...] -> [...] bool`, broadcast.
+    """
     return np.array(True) if not incompatible_shape_error and not _fit(x, y) else xp.asarray(x != y).astype(bool)
 
 
 @op("ApproximateEqual", "x: T, y: T -> z: bool", infer=broadcast, gradient=not_differentiable, types={"T": NUMBERS})
 def approximate_equal(xp: ArrayModule, x: Array, y: Array, *, tolerance: float = 1e-5) -> Result:
-    """Whether `|x - y| < tolerance`."""
+    """Whether `|x - y| < tolerance`: `[...], [...] -> [...] bool`, broadcast."""
     return xp.abs(x - y) < tolerance
 
 
@@ -98,13 +104,13 @@ def _chosen(compare: Callable[..., Tensor]) -> Callable[[Operation, Tensor], Gra
 
 @op("Maximum", "x: T, y: T -> z: T", infer=broadcast, gradient=_chosen(greater_equal), types={"T": REAL})
 def maximum(xp: ArrayModule, x: Array, y: Array) -> Result:
-    """The greater of `x` and `y`."""
+    """The greater of `x` and `y`: `[...], [...] -> [...]`, broadcast."""
     return xp.maximum(x, y)
 
 
 @op("Minimum", "x: T, y: T -> z: T", infer=broadcast, gradient=_chosen(less_equal), types={"T": REAL})
 def minimum(xp: ArrayModule, x: Array, y: Array) -> Result:
-    """The lesser of `x` and `y`."""
+    """The lesser of `x` and `y`: `[...], [...] -> [...]`, broadcast."""
     return xp.minimum(x, y)
 
 
@@ -113,19 +119,19 @@ def minimum(xp: ArrayModule, x: Array, y: Array) -> Result:
 
 @op("LogicalAnd", "x: bool, y: bool -> z: bool", infer=broadcast, gradient=not_differentiable)
 def logical_and(xp: ArrayModule, x: Array, y: Array) -> Result:
-    """Whether both hold."""
+    """Whether both hold: `[...], [...] -> [...]`, broadcast."""
     return x & y
 
 
 @op("LogicalOr", "x: bool, y: bool -> z: bool", infer=broadcast, gradient=not_differentiable)
 def logical_or(xp: ArrayModule, x: Array, y: Array) -> Result:
-    """Whether one of the two holds, or both."""
+    """Whether one of the two holds, or both: `[...], [...] -> [...]`, broadcast."""
     return x | y
 
 
 @op("LogicalNot", "x: bool -> y: bool", infer=same_as_input, gradient=not_differentiable)
 def logical_not(xp: ArrayModule, x: Array) -> Result:
-    """Whether it does not hold."""
+    """Whether the element is false: `[...] -> [...]`."""
     return ~x
 
 
@@ -146,37 +152,37 @@ def scoped_xor(x: TensorLike, y: TensorLike, name: str = "xor") -> Tensor:
 
 @op("BitwiseAnd", "x: T, y: T -> z: T", infer=broadcast, gradient=not_differentiable, types={"T": INTEGERS})
 def bitwise_and(xp: ArrayModule, x: Array, y: Array) -> Result:
-    """The bits that are set in both."""
+    """The bits that are set in both: `[...], [...] -> [...]`, broadcast."""
     return x & y
 
 
 @op("BitwiseOr", "x: T, y: T -> z: T", infer=broadcast, gradient=not_differentiable, types={"T": INTEGERS})
 def bitwise_or(xp: ArrayModule, x: Array, y: Array) -> Result:
-    """The bits that are set in one of the two, or both."""
+    """The bits that are set in one of the two, or both: `[...], [...] -> [...]`, broadcast."""
     return x | y
 
 
 @op("BitwiseXor", "x: T, y: T -> z: T", infer=broadcast, gradient=not_differentiable, types={"T": INTEGERS})
 def bitwise_xor(xp: ArrayModule, x: Array, y: Array) -> Result:
-    """The bits that differ."""
+    """The bits that differ: `[...], [...] -> [...]`, broadcast."""
     return x ^ y
 
 
 @op("Invert", "x: T -> y: T", infer=same_as_input, gradient=not_differentiable, types={"T": INTEGERS})
 def invert(xp: ArrayModule, x: Array) -> Result:
-    """The bits that are not set."""
+    """The bits that are not set: `[...] -> [...]`."""
     return ~x
 
 
 @op("LeftShift", "x: T, y: T -> z: T", infer=broadcast, gradient=not_differentiable, types={"T": INTEGERS})
 def left_shift(xp: ArrayModule, x: Array, y: Array) -> Result:
-    """`x << y`, with `y` brought to the number of bits."""
+    """`x << y`, with `y` brought to the number of bits: `[...], [...] -> [...]`, broadcast."""
     return x << _bit_count(xp, y)
 
 
 @op("RightShift", "x: T, y: T -> z: T", infer=broadcast, gradient=not_differentiable, types={"T": INTEGERS})
 def right_shift(xp: ArrayModule, x: Array, y: Array) -> Result:
-    """`x >> y`, which keeps the sign, with `y` brought to the number of bits."""
+    """`x >> y`, which keeps the sign, with `y` brought to the number of bits: `[...], [...] -> [...]`, broadcast."""
     return x >> _bit_count(xp, y)
 
 
@@ -186,5 +192,5 @@ def _bit_count(xp: ArrayModule, y: Array) -> Array:
 
 @op("PopulationCount", "x: T -> y: uint8", infer=same_as_input, gradient=not_differentiable, types={"T": INTEGERS})
 def population_count(xp: ArrayModule, x: Array) -> Result:
-    """The number of bits that are set."""
+    """The number of bits that are set: `[...] -> [...] uint8`."""
     return xp.bitwise_count(x.view(f"u{x.dtype.itemsize}"))

@@ -22,7 +22,7 @@ def _complex_gradient(node: Operation, grad: Tensor) -> Gradients:
 @op("Complex", "real: T, imag: T -> out: Tout", infer=broadcast, gradient=_complex_gradient,
     types={"T": _PARTS, "Tout": COMPLEX}, defaults={"T": dtypes.float32, "Tout": dtypes.complex64})  # fmt: skip
 def complex_node(xp: ArrayModule, real: Array, imag: Array) -> Result:
-    """`real + imag * i`."""
+    """`real + imag * i`: `[...], [...] -> [...]`, broadcast."""
     return real + 1j * imag
 
 
@@ -48,7 +48,7 @@ def _from_parts(real: Tensor, imag: Tensor | int, like: Tensor) -> Tensor:
     defaults={"T": dtypes.complex64, "Tout": dtypes.float32},
     gradient=lambda node, grad: [_from_parts(grad, 0, node.inputs[0])])  # fmt: skip
 def real_node(xp: ArrayModule, input: Array) -> Result:
-    """The real part."""
+    """The real part: `[...] -> [...]`."""
     return xp.real(input)
 
 
@@ -56,7 +56,7 @@ def real_node(xp: ArrayModule, input: Array) -> Result:
     defaults={"T": dtypes.complex64, "Tout": dtypes.float32},
     gradient=lambda node, grad: [_from_parts(zeros_like(grad), grad, node.inputs[0])])  # fmt: skip
 def imag_node(xp: ArrayModule, input: Array) -> Result:
-    """The imaginary part."""
+    """The imaginary part: `[...] -> [...]`."""
     return xp.imag(input)
 
 
@@ -69,7 +69,7 @@ def _angle_gradient(node: Operation, grad: Tensor) -> Gradients:
 @op("Angle", "input: T -> output: Tout", infer=same_as_input, types={"T": COMPLEX, "Tout": _PARTS},
     defaults={"T": dtypes.complex64, "Tout": dtypes.float32}, gradient=_angle_gradient)  # fmt: skip
 def angle_node(xp: ArrayModule, input: Array) -> Result:
-    """The angle in the complex plane."""
+    """The angle in the complex plane: `[...] -> [...]`."""
     return xp.angle(input)
 
 
@@ -121,7 +121,7 @@ def _abs_gradient(node: Operation, grad: Tensor) -> Gradients:
 @op("Abs", "x: T -> y: T", infer=same_as_input, types={"T": SIGNED},
     gradient=_abs_gradient)  # fmt: skip
 def abs_node(xp: ArrayModule, x: Array) -> Result:
-    """The absolute value."""
+    """The absolute value: `[...] -> [...]`."""
     return xp.abs(x)
 
 
@@ -133,7 +133,7 @@ def _complex_abs_gradient(node: Operation, grad: Tensor) -> Gradients:
 @op("ComplexAbs", "x: T -> y: Tout", infer=same_as_input, gradient=_complex_abs_gradient,
     types={"T": COMPLEX, "Tout": _PARTS}, defaults={"T": dtypes.complex64, "Tout": dtypes.float32})  # fmt: skip
 def complex_abs(xp: ArrayModule, x: Array) -> Result:
-    """The absolute value of a complex tensor."""
+    """The absolute value of a complex tensor: `[...] -> [...]`."""
     return xp.abs(x)
 
 
@@ -148,7 +148,7 @@ def absolute(x: TensorLike, name: str | None = None) -> Tensor:
 @op("Sign", "x: T -> y: T", infer=same_as_input, gradient=lambda node, grad: [zeros_like(node.inputs[0])],
     types={"T": (*SIGNED, *COMPLEX)})  # fmt: skip
 def sign(xp: ArrayModule, x: Array) -> Result:
-    """-1, 0 or 1; `x / |x|` for complex x."""
+    """-1, 0 or 1; `x / |x|` for complex x: `[...] -> [...]`."""
     if x.dtype.kind != "c":
         return xp.sign(x)
     size = xp.abs(x)

@@ -96,7 +96,7 @@ def _einsum_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 @op("Einsum", "inputs: N*T -> output: T", infer=_einsum_shape, gradient=_einsum_gradient)
 def einsum_node(xp: ArrayModule, inputs: list[Array], *, equation: str) -> Result:
-    """The sum of products that an equation such as `ij,jk->ik` describes."""
+    """The sum of products that an equation such as `ij,jk->ik` describes: `N*[*labels_i] -> [*labels]`."""
     return xp.einsum(equation, *inputs)
 
 
@@ -151,7 +151,10 @@ def tensordot(a: TensorLike, b: TensorLike, axes: TensorLike, name: str | None =
 
 @op("Contract", "a: T, b: T -> product: T", infer=unknown, gradient=vjp, types={"T": NUMBERS})
 def contract(xp: ArrayModule, a: Array, b: Array, *, axes_a: list[int], axes_b: list[int]) -> Result:
-    """The sums of products over axes of both; for tensors whose rank the step knows first."""
+    """The sums of products over axes of both; for tensors whose rank the step knows first.
+
+    `[*free, *summed], [*summed, *free] -> [*free, *free]`, with the axes in any order.
+    """
     return xp.tensordot(a, b, axes=(axes_a, axes_b))
 
 

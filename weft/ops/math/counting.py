@@ -32,7 +32,10 @@ def _bins_shape(node: Operation) -> list[Dims]:
 @op("Bincount", "arr: int32, size: int32, weights: T -> bins: T", infer=_bins_shape, gradient=None, static=("size",),
     types={"T": _COUNTS})  # fmt: skip
 def bincount_node(xp: ArrayModule, arr: Array, size: Array, weights: Array) -> Result:
-    """How often each of the numbers below `size` occurs, or the sum of its weights when there are weights."""
+    """How often each of the numbers below `size` occurs, or the sum of its weights when there are weights.
+
+    `[...], scalar, [...] -> [size]`, or with empty weights.
+    """
     count = int(size)
     flat = xp.reshape(arr, (-1,))
     if isinstance(flat, np.ndarray) and (flat < 0).any():
@@ -85,7 +88,10 @@ def _histogram_shape(node: Operation) -> list[Dims]:
 @op("HistogramFixedWidth", "values: T, value_range: T, nbins: int32 -> out: dtype", infer=_histogram_shape,
     gradient=None, static=("nbins",), types={"T": _COUNTS, "dtype": (dtypes.int32, dtypes.int64)})  # fmt: skip
 def histogram_node(xp: ArrayModule, values: Array, value_range: Array, nbins: Array, *, dtype: DType = dtypes.int32) -> Result:
-    """How many values are in each of `nbins` equal parts of a range; those outside count for the first or last."""
+    """How many values are in each of `nbins` equal parts of a range; those outside count for the first or last.
+
+    `[...], [2], scalar -> [nbins]`.
+    """
     count = int(nbins)
     if count <= 0:
         raise InvalidArgumentError(None, None, f"nbins should be a positive number, but got '{count}'")
@@ -126,12 +132,12 @@ def histogram_fixed_width_bins(
 @op("HistogramBins", "values: T, value_range: T, nbins: int32 -> out: dtype", infer=same_as_input, gradient=not_differentiable,
     types={"T": _COUNTS, "dtype": (dtypes.int32, dtypes.int64)})  # fmt: skip
 def _bin_numbers(xp: ArrayModule, values: Array, value_range: Array, nbins: Array, *, dtype: DType = dtypes.int32) -> Result:
-    """The part of a range that each value is in."""
+    """The part of a range that each value is in: `[...], [2], scalar -> [...]`."""
     width = (value_range[1] - value_range[0]).astype(np.float64) / nbins
     return xp.clip(xp.floor((values - value_range[0]) / width), 0, nbins - 1).astype(dtype.as_numpy_dtype)
 
 
 @op("Bucketize", "input: T -> output: int32", infer=same_as_input, gradient=None, types={"T": _COUNTS})
 def bucketize(xp: ArrayModule, input: Array, *, boundaries: list[float]) -> Result:
-    """The number of boundaries that each element has reached."""
+    """The number of boundaries that each element has reached: `[...] -> [...] int32`."""
     return xp.searchsorted(np.array(boundaries, np.float32), input, side="right")

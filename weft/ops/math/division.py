@@ -86,7 +86,7 @@ def _quotient_gradient(node: Operation, grad: Tensor) -> Gradients:
     types={"T": NUMBERS},
 )
 def div_node(xp: ArrayModule, x: Array, y: Array) -> Result:
-    """`x / y`, of integers the part before the point."""
+    """`x / y`, of integers the part before the point: `[...], [...] -> [...]`, broadcast."""
     if x.dtype.kind not in "iu":
         return x / y
     _check_divisor(y)
@@ -97,7 +97,7 @@ def div_node(xp: ArrayModule, x: Array, y: Array) -> Result:
     infer=broadcast, check=_check_division, gradient=lambda node, grad: [None, None],
     types={"T": NUMBERS})  # fmt: skip
 def truncate_div(xp: ArrayModule, x: Array, y: Array) -> Result:
-    """`x / y` rounded towards zero, for integers."""
+    """`x / y` rounded towards zero, for integers: `[...], [...] -> [...]`, broadcast."""
     if x.dtype.kind not in "iu":
         return x / y if x.dtype.kind == "c" else xp.trunc(x / y)
     _check_divisor(y)
@@ -114,7 +114,7 @@ def truncate_div(xp: ArrayModule, x: Array, y: Array) -> Result:
     types={"T": NUMBERS},
 )
 def floor_div(xp: ArrayModule, x: Array, y: Array) -> Result:
-    """`x / y` rounded down."""
+    """`x / y` rounded down: `[...], [...] -> [...]`, broadcast."""
     if x.dtype.kind not in "iu":
         return x / y if x.dtype.kind == "c" else xp.floor(x / y)
     _check_divisor(y)
@@ -136,7 +136,7 @@ def _floor_mod_gradient(node: Operation, grad: Tensor) -> Gradients:
     types={"T": REAL},
 )
 def floor_mod(xp: ArrayModule, x: Array, y: Array) -> Result:
-    """What floor division leaves; it has the sign of `y`."""
+    """The remainder of floor division, which has the sign of `y`: `[...], [...] -> [...]`, broadcast."""
     _check_divisor(y)
     return x % y
 
@@ -150,7 +150,7 @@ def _truncate_mod_gradient(node: Operation, grad: Tensor) -> Gradients:
     infer=broadcast, check=_check_division, gradient=_truncate_mod_gradient,
     types={"T": (dtypes.int32, dtypes.int64, *FLOATS)})  # fmt: skip
 def truncate_mod(xp: ArrayModule, x: Array, y: Array) -> Result:
-    """What division rounded towards zero leaves; it has the sign of `x`."""
+    """The remainder of division rounded towards zero, which has the sign of `x`: `[...], [...] -> [...]`, broadcast."""
     _check_divisor(y)
     return xp.fmod(x, y)
 
@@ -158,7 +158,7 @@ def truncate_mod(xp: ArrayModule, x: Array, y: Array) -> Result:
 @op("Mod", "x: T, y: T -> z: T", checks_traced=True, infer=broadcast, check=_check_division, gradient=_truncate_mod_gradient,
     types={"T": (dtypes.int32, dtypes.int64, *FLOATS)})  # fmt: skip
 def mod_node(xp: ArrayModule, x: Array, y: Array) -> Result:
-    """As TruncateMod, in older graphs."""
+    """As TruncateMod, in older graphs: `[...], [...] -> [...]`, broadcast."""
     _check_divisor(y)
     return xp.fmod(x, y)
 
@@ -228,7 +228,7 @@ def _pow_gradient(node: Operation, grad: Tensor) -> Gradients:
 @op("Pow", "x: T, y: T -> z: T", infer=broadcast, check=_check_exponent, gradient=_pow_gradient,
     types={"T": (*FLOATS, dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64, *COMPLEX)})  # fmt: skip
 def pow_node(xp: ArrayModule, x: Array, y: Array) -> Result:
-    """`x ** y`."""
+    """`x ** y`: `[...], [...] -> [...]`, broadcast."""
     if xp is np and y.dtype.kind == "i" and np.any(y < 0):
         raise InvalidArgumentError(None, None, "Integers to negative integer powers are not allowed")
     return x**y
@@ -259,7 +259,7 @@ def _div_no_nan_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 @op("DivNoNan", "x: T, y: T -> z: T", infer=broadcast, gradient=_div_no_nan_gradient, types={"T": INEXACT})
 def div_no_nan_node(xp: ArrayModule, x: Array, y: Array) -> Result:
-    """`x / y`, 0 where `y` is 0."""
+    """`x / y`, 0 where `y` is 0: `[...], [...] -> [...]`, broadcast."""
     return _zero_where(xp, y == 0, x / _no_zero(xp, y))
 
 
@@ -278,7 +278,7 @@ def _mul_no_nan_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 @op("MulNoNan", "x: T, y: T -> z: T", infer=broadcast, gradient=_mul_no_nan_gradient, types={"T": INEXACT})
 def mul_no_nan(xp: ArrayModule, x: Array, y: Array) -> Result:
-    """`x * y`, 0 where `y` is 0 even if `x` is infinite or NaN."""
+    """`x * y`, 0 where `y` is 0 even if `x` is infinite or NaN: `[...], [...] -> [...]`, broadcast."""
     return _zero_where(xp, y == 0, x * y)
 
 
@@ -294,7 +294,7 @@ def _xlogy_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 @op("Xlogy", "x: T, y: T -> z: T", infer=broadcast, gradient=_xlogy_gradient, types={"T": INEXACT})
 def xlogy(xp: ArrayModule, x: Array, y: Array) -> Result:
-    """`x * log(y)`, 0 where `x` is 0."""
+    """`x * log(y)`, 0 where `x` is 0: `[...], [...] -> [...]`, broadcast."""
     return _zero_where(xp, x == 0, x * xp.log(xp.where(x == 0, xp.ones_like(y), y)))
 
 
@@ -310,7 +310,7 @@ def _xlog1py_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 @op("Xlog1py", "x: T, y: T -> z: T", infer=broadcast, gradient=_xlog1py_gradient, types={"T": INEXACT})
 def xlog1py_node(xp: ArrayModule, x: Array, y: Array) -> Result:
-    """`x * log1p(y)`, 0 where `x` is 0."""
+    """`x * log1p(y)`, 0 where `x` is 0: `[...], [...] -> [...]`, broadcast."""
     return _zero_where(xp, x == 0, x * xp.log1p(xp.where(x == 0, xp.ones_like(y), y)))
 
 
@@ -337,7 +337,7 @@ def _xdivy_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 @op("Xdivy", "x: T, y: T -> z: T", infer=broadcast, gradient=_xdivy_gradient, types={"T": INEXACT})
 def xdivy_node(xp: ArrayModule, x: Array, y: Array) -> Result:
-    """`x / y`, 0 where `x` is 0."""
+    """`x / y`, 0 where `x` is 0: `[...], [...] -> [...]`, broadcast."""
     return _zero_where(xp, x == 0, x / xp.where(x == 0, xp.ones_like(y), y))
 
 

@@ -37,7 +37,7 @@ def _sum_to_like_gradient(node: Operation, g: Tensor) -> Gradients:
 
 @op("SumToLike", "x: T, like: T -> output: T", infer=_second_input, gradient=_sum_to_like_gradient)  # fmt: skip
 def sum_to_like(xp: ArrayModule, x: Array, like: Array) -> Result:
-    """Sum `x` over the dimensions along which `like` was broadcast to it."""
+    """Sum `x` over the dimensions along which `like` was broadcast to it: `[*sizes], [...] -> [...]`."""
     if x.shape == like.shape:
         return x
     lead = x.ndim - like.ndim
@@ -48,7 +48,7 @@ def sum_to_like(xp: ArrayModule, x: Array, like: Array) -> Result:
 @op("BroadcastLike", "x: T, like: T -> output: T", infer=_second_input, gradient=lambda node, g: [
     sum_to_like(g, node.inputs[0]), None])  # fmt: skip
 def broadcast_like(xp: ArrayModule, x: Array, like: Array) -> Result:
-    """Broadcast `x` to the shape of `like`."""
+    """Broadcast `x` to the shape of `like`: `[*sizes], [...] -> [...]`."""
     return xp.broadcast_to(x, like.shape)
 
 
@@ -90,13 +90,13 @@ def _sum_gradient(node: Operation, grad: Tensor) -> Gradients:
     types={"T": (*NUMBERS, dtypes.string)},
 )
 def add(xp: ArrayModule, x: Array, y: Array) -> Result:
-    """`x + y`; strings are joined."""
+    """`x + y`; strings are joined: `[...], [...] -> [...]`, broadcast."""
     return x + y
 
 
 @op("AddV2", "x: T, y: T -> z: T", memory_bound=True, infer=broadcast, gradient=_sum_gradient, types={"T": NUMBERS})
 def add_v2(xp: ArrayModule, x: Array, y: Array) -> Result:
-    """`x + y`; the form that newer graphs have."""
+    """`x + y`; the form that newer graphs have: `[...], [...] -> [...]`, broadcast."""
     return x + y
 
 
@@ -107,7 +107,7 @@ def _sub_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 @op("Sub", "x: T, y: T -> z: T", memory_bound=True, infer=broadcast, gradient=_sub_gradient, types={"T": NUMBERS})
 def sub(xp: ArrayModule, x: Array, y: Array) -> Result:
-    """`x - y`."""
+    """`x - y`: `[...], [...] -> [...]`, broadcast."""
     return x - y
 
 
@@ -123,7 +123,7 @@ def conj_if_complex(tensor: Tensor) -> Tensor:
 
 @op("Mul", "x: T, y: T -> z: T", memory_bound=True, infer=broadcast, gradient=_mul_gradient, types={"T": NUMBERS})
 def mul(xp: ArrayModule, x: Array, y: Array) -> Result:
-    """`x * y`."""
+    """`x * y`: `[...], [...] -> [...]`, broadcast."""
     return x * y
 
 
@@ -134,7 +134,7 @@ def _conj_gradient(node: Operation, grad: Tensor) -> Gradients:
 @op("Conj", "input: T -> output: T", infer=same_as_input, gradient=_conj_gradient,
     types={"T": COMPLEX}, defaults={"T": dtypes.complex64})  # fmt: skip
 def conj_node(xp: ArrayModule, input: Array) -> Result:
-    """The complex conjugate."""
+    """The complex conjugate: `[...] -> [...]`."""
     return xp.conj(input)
 
 
@@ -145,14 +145,14 @@ def _neg_gradient(node: Operation, grad: Tensor) -> Gradients:
 @op("Neg", "x: T -> y: T", memory_bound=True, infer=same_as_input, gradient=_neg_gradient,
     types={"T": (*SIGNED, *COMPLEX)})  # fmt: skip
 def neg(xp: ArrayModule, x: Array) -> Result:
-    """`-x`."""
+    """`-x`: `[...] -> [...]`."""
     return xp.negative(x)
 
 
 @op("Square", "x: T -> y: T", infer=same_as_input, gradient=lambda node, grad: [
     mul(grad, mul(conj_if_complex(node.inputs[0]), 2))], types={"T": NUMBERS})  # fmt: skip
 def square(xp: ArrayModule, x: Array) -> Result:
-    """`x * x`."""
+    """`x * x`: `[...] -> [...]`."""
     return x * x
 
 
@@ -165,7 +165,7 @@ def _squared_difference_gradient(node: Operation, grad: Tensor) -> Gradients:
 @op("SquaredDifference", "x: T, y: T -> z: T", infer=broadcast, gradient=_squared_difference_gradient,
     types={"T": (*FLOATS, dtypes.int32, dtypes.int64, *COMPLEX)})  # fmt: skip
 def squared_difference(xp: ArrayModule, x: Array, y: Array) -> Result:
-    """`(x - y) * (x - y)`, the second factor conjugated."""
+    """`(x - y) * (x - y)`, the second factor conjugated: `[...], [...] -> [...]`, broadcast."""
     difference = x - y
     return xp.conj(difference) * difference
 
@@ -179,7 +179,7 @@ def _real_div_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 @op("RealDiv", "x: T, y: T -> z: T", memory_bound=True, infer=broadcast, gradient=_real_div_gradient, types={"T": NUMBERS})
 def real_div(xp: ArrayModule, x: Array, y: Array) -> Result:
-    """`x / y`, of integers the part before the point."""
+    """`x / y`, of integers the part before the point: `[...], [...] -> [...]`, broadcast."""
     return truncated_quotient(x, y) if x.dtype.kind in "iu" else x / y
 
 
@@ -196,13 +196,13 @@ def _reciprocal_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 @op("Reciprocal", "x: T -> y: T", infer=same_as_input, gradient=_reciprocal_gradient, types={"T": (*SIGNED, *COMPLEX)})
 def reciprocal(xp: ArrayModule, x: Array) -> Result:
-    """`1 / x`."""
+    """`1 / x`: `[...] -> [...]`."""
     return xp.ones_like(x) / x
 
 
 @op("Inv", "x: T -> y: T", infer=same_as_input, gradient=_reciprocal_gradient, types={"T": (*SIGNED, *COMPLEX)})
 def inv(xp: ArrayModule, x: Array) -> Result:
-    """`1 / x`; an older name of Reciprocal."""
+    """`1 / x`; an older name of Reciprocal: `[...] -> [...]`."""
     return xp.ones_like(x) / x
 
 
@@ -214,7 +214,7 @@ def _reciprocal_grad_gradient(node: Operation, grad: Tensor) -> Gradients:
 @op("ReciprocalGrad", "y: T, dy: T -> z: T", infer=same_as_input, gradient=_reciprocal_grad_gradient,
     types={"T": INEXACT})  # fmt: skip
 def reciprocal_grad(xp: ArrayModule, y: Array, dy: Array) -> Result:
-    """The gradient of Reciprocal, from its output."""
+    """The gradient of Reciprocal, from its output: `[...], [...] -> [...]`, of one shape."""
     y = xp.conj(y)
     return -dy * y * y
 
@@ -233,7 +233,7 @@ def _merged_inputs(node: Operation) -> list[Dims]:
 @op("AddN", "inputs: N*T -> sum: T", memory_bound=True, infer=_merged_inputs, gradient=_add_n_gradient,
     types={"T": (*NUMBERS, dtypes.variant)})  # fmt: skip
 def add_n_node(xp: ArrayModule, inputs: list[Array]) -> Result:
-    """The sum of the inputs, which have one shape."""
+    """The sum of the inputs: `N*[...] -> [...]`."""
     return functools.reduce(operator.add, inputs)
 
 
@@ -258,7 +258,7 @@ def add_n(inputs: Iterable[TensorLike | IndexedSlices], name: str | None = None)
 @op("AccumulateNV2", "inputs: N*T -> sum: T", infer=lambda node: [node.attrs["shape"]], gradient=_add_n_gradient,
     types={"T": NUMBERS})  # fmt: skip
 def accumulate_n_v2(xp: ArrayModule, inputs: list[Array], *, shape: Dims) -> Result:
-    """The sum of the inputs, all of the shape given."""
+    """The sum of the inputs, all of the shape given: `N*[...] -> [...]`."""
     return functools.reduce(operator.add, inputs)
 
 

@@ -47,7 +47,10 @@ def _fake_quant_with_min_max_args_gradient(node: Operation, grad: Tensor) -> Gra
 def fake_quant_with_min_max_args(
     xp: ArrayModule, inputs: Array, *, min: float = -6.0, max: float = 6.0, num_bits: int = 8, narrow_range: bool = False
 ) -> Result:
-    """Floats of the range [min, max] rounded to what `num_bits` bits can tell apart; a narrow range begins at 1."""
+    """Floats of the range [min, max] rounded to the `2**num_bits` levels there are; a narrow range begins at level 1.
+
+    `[...] -> [...]`.
+    """
     return _rounded(xp, inputs, np.float32(min), np.float32(max), num_bits, narrow_range)
 
 
@@ -63,7 +66,7 @@ def fake_quant_with_min_max_args_gradient(
     num_bits: int = 8,
     narrow_range: bool = False,
 ) -> Result:
-    """The gradients of what lies in the range, zeros elsewhere."""
+    """The gradients of the elements in the range, zeros elsewhere: `[...], [...] -> [...]`, of one shape."""
     least, most, _ = _nudged(np, np.float32(min), np.float32(max), num_bits, narrow_range)
     return xp.where((inputs >= least) & (inputs <= most), gradients, xp.zeros_like(gradients))
 
@@ -78,7 +81,7 @@ def _vars_gradient(node: Operation, grad: Tensor) -> Gradients:
 def fake_quant_with_min_max_vars(
     xp: ArrayModule, inputs: Array, min: Array, max: Array, *, num_bits: int = 8, narrow_range: bool = False
 ) -> Result:
-    """Floats rounded to what `num_bits` bits can tell apart in the range [min, max], two scalars."""
+    """Floats rounded to the `2**num_bits` levels of the range [min, max]: `[...], scalar, scalar -> [...]`."""
     return _rounded(xp, inputs, min, max, num_bits, narrow_range)
 
 
@@ -98,7 +101,10 @@ def _split(
 def fake_quant_with_min_max_vars_gradient(
     xp: ArrayModule, gradients: Array, inputs: Array, min: Array, max: Array, *, num_bits: int = 8, narrow_range: bool = False
 ) -> tuple[Result, Result, Result]:
-    """The gradients of what lies in the range; the sums of those below and above it, which go to its limits."""
+    """The gradients of the elements in the range; the sums of those below and above it, which go to its limits.
+
+    `[...], [...], scalar, scalar -> [...], scalar, scalar`.
+    """
     inside, below, above = _split(xp, gradients, inputs, min, max, num_bits, narrow_range)
     return inside, xp.sum(below), xp.sum(above)
 
@@ -123,7 +129,10 @@ def _channel_gradient(node: Operation, grad: Tensor) -> Gradients:
 def fake_quant_with_min_max_vars_per_channel(
     xp: ArrayModule, inputs: Array, min: Array, max: Array, *, num_bits: int = 8, narrow_range: bool = False
 ) -> Result:
-    """As `fake_quant_with_min_max_vars`, with a range for each entry of the last dimension."""
+    """As `fake_quant_with_min_max_vars`, with a range for each entry of the last dimension.
+
+    `[..., depth], [depth], [depth] -> [..., depth]`.
+    """
     return _rounded(xp, inputs, min, max, num_bits, narrow_range)
 
 
@@ -133,7 +142,10 @@ def fake_quant_with_min_max_vars_per_channel(
 def fake_quant_with_min_max_vars_per_channel_gradient(
     xp: ArrayModule, gradients: Array, inputs: Array, min: Array, max: Array, *, num_bits: int = 8, narrow_range: bool = False
 ) -> tuple[Result, Result, Result]:
-    """The gradients of what lies in the ranges; for each channel the sums of those below and above."""
+    """The gradients of the elements in the ranges; for each channel the sums of those below and above.
+
+    `[..., depth], [..., depth], [depth], [depth] -> [..., depth], [depth], [depth]`.
+    """
     inside, below, above = _split(xp, gradients, inputs, min, max, num_bits, narrow_range)
     axes = tuple(range(inputs.ndim - 1))
     return inside, xp.sum(below, axis=axes), xp.sum(above, axis=axes)
@@ -167,7 +179,10 @@ def quantize_and_dequantize_v2(
     narrow_range: bool = False,
     axis: int = -1,
 ) -> Result:
-    """Floats rounded to multiples of a scale that keeps zero; without a given range, that of the values is taken."""
+    """Floats rounded to multiples of a scale that keeps zero; without a given range, that of the values is taken.
+
+    `[...], scalar, scalar -> [...]`, or the range with one entry for each along `axis`.
+    """
     if not range_given:
         axes = None if axis == -1 else tuple(each for each in range(input.ndim) if each != axis)
         input_min, input_max = xp.min(input, axis=axes), xp.max(input, axis=axes)

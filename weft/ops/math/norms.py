@@ -77,7 +77,7 @@ def _cross_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 @op("Cross", "a: T, b: T -> product: T", infer=_cross_shape, gradient=_cross_gradient, types={"T": REAL})
 def cross(xp: ArrayModule, a: Array, b: Array) -> Result:
-    """The vector products of vectors of three."""
+    """The vector products of vectors of three elements: `[..., 3], [..., 3] -> [..., 3]`."""
     return xp.cross(a, b)
 
 

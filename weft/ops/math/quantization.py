@@ -44,7 +44,7 @@ def _integers(kind: DType) -> tuple[float, float]:
 
 
 def _scaled_factor(kind: DType, low: float, high: float, narrow: bool) -> float:
-    """What floats are multiplied by in mode SCALED, the same on both sides of zero."""
+    """The factor of floats in mode SCALED, the same on both sides of zero."""
     least, most = _integers(kind)
     least = least + 1 if narrow and least < 0 else least
     factors = [limit / end for limit, end in ((least, low), (most, high)) if limit * end > 0]
@@ -62,7 +62,7 @@ def quantize_v2_node(
     round_mode: str = "HALF_AWAY_FROM_ZERO", narrow_range: bool = False, axis: int = -1,
     ensure_minimum_range: float = 0.01,
 ) -> tuple[Result, Result, Result]:  # fmt: skip
-    """Floats as integers of a quantized type."""
+    """Floats as integers of a quantized type: `[...], scalar, scalar -> [...], scalar, scalar`."""
     _check(mode, axis, min_range, max_range)
     low = min(0.0, float(min_range))
     epsilon = max(1.0, abs(float(min_range)), abs(float(max_range))) * ensure_minimum_range
@@ -99,7 +99,7 @@ def dequantize_node(
     axis: int = -1,
     dtype: DType = dtypes.float32,
 ) -> Result:
-    """The floats that integers of a quantized type stand for."""
+    """The floats that integers of a quantized type stand for: `[...], scalar, scalar -> [...]`."""
     _check(mode, axis, min_range, max_range)
     kind = T
     least, most = _integers(kind)

@@ -1,6 +1,7 @@
 """The nodes that reduce over dimensions: Sum, Mean, Max ... and ArgMax, with their gradients.
 
-`weft.ops.math.reduce_functions` has the functions that programs call.
+`weft.ops.math.reduce_functions` has the functions that programs call. In the shapes, `rest` are the sizes of the dimensions
+that stay, and with `keep_dims` a 1 for each of the others.
 """
 
 from __future__ import annotations
@@ -83,7 +84,10 @@ def _expand_reduced_gradient(node: Operation, grad: Tensor) -> Gradients:
 def expand_reduced(
     xp: ArrayModule, reduced: Array, like: Array, reduction_indices: Array, *, keep_dims: bool = False
 ) -> Result:
-    """A reduced tensor, repeated along the dimensions that the reduction of `like` took away."""
+    """A reduced tensor, repeated along the dimensions that the reduction of `like` took away.
+
+    `[*rest], [...], [k] -> [...]`.
+    """
     axes = reduced_axes(like, reduction_indices)
     kept = tuple(1 if at in axes else size for at, size in enumerate(like.shape))
     return xp.broadcast_to(xp.reshape(reduced, kept), like.shape)
@@ -92,7 +96,7 @@ def expand_reduced(
 @op("ReducedCount", "input: T, reduction_indices: Tidx -> count: dtype", gradient=not_differentiable, infer=lambda node: [()],
     static=("reduction_indices",), types={"Tidx": INDEX})  # fmt: skip
 def reduced_count(xp: ArrayModule, input: Array, reduction_indices: Array, *, dtype: DType) -> Result:
-    """How many elements a reduction puts into one."""
+    """How many elements a reduction puts into one: `[...], [k] -> scalar`."""
     count = math.prod(input.shape[axis] for axis in reduced_axes(input, reduction_indices))
     return np.array(count, dtype.as_numpy_dtype)
 
@@ -133,7 +137,7 @@ def _prod_gradient(node: Operation, grad: Tensor) -> Gradients:
 @op("ProductsOfOthers", "x: T, reduction_indices: Tidx -> y: T", infer=same_as_input, gradient=vjp, static=(
     "reduction_indices",), types={"T": NUMBERS, "Tidx": INDEX})  # fmt: skip
 def products_of_others(xp: ArrayModule, x: Array, reduction_indices: Array) -> Result:
-    """For each element the product of all the others that a reduction puts together with it."""
+    """For each element the product of all the others that a reduction puts together with it: `[...], [k] -> [...]`."""
     axes = reduced_axes(x, reduction_indices)
     rest = tuple(at for at in range(x.ndim) if at not in axes)
     moved = xp.transpose(x, (*rest, *axes))
@@ -156,14 +160,17 @@ _SIGNATURE = "input: T, reduction_indices: Tidx -> output: T"
 @op("Sum", _SIGNATURE, memory_bound=True, infer=_reduced, gradient=_sum_gradient, static=("reduction_indices",),
     types={"T": REDUCIBLE, "Tidx": INDEX}, defaults={"Tidx": dtypes.int32})  # fmt: skip
 def sum_node(xp: ArrayModule, input: Array, reduction_indices: Array, *, keep_dims: bool = False) -> Result:
-    """The sum over the dimensions listed."""
+    """The sum over the dimensions listed: `[...], [k] -> [*rest]`."""
     return xp.sum(input, axis=reduced_axes(input, reduction_indices), keepdims=keep_dims, dtype=input.dtype)
 
 
 @op("Mean", _SIGNATURE, memory_bound=True, infer=_reduced, gradient=_mean_gradient, static=("reduction_indices",),
     types={"T": REDUCIBLE, "Tidx": INDEX}, defaults={"Tidx": dtypes.int32})  # fmt: skip
 def mean_node(xp: ArrayModule, input: Array, reduction_indices: Array, *, keep_dims: bool = False) -> Result:
-    """The mean over the dimensions listed; of integers, rounded towards zero, and NaN of no elements."""
+    """The mean over the dimensions listed; of integers, rounded towards zero, and NaN of no elements.
+
+    `[...], [k] -> [*rest]`.
+    """
     axes = reduced_axes(input, reduction_indices)
     count = math.prod(input.shape[axis] for axis in axes)
     if input.dtype.kind in "iu":
@@ -194,28 +201,34 @@ def _greatest(dtype: np.dtype[Any]) -> float:
 @op("Max", _SIGNATURE, memory_bound=True, infer=_reduced, gradient=_extreme_gradient, static=("reduction_indices",),
     types={"T": ORDERED, "Tidx": INDEX}, defaults={"Tidx": dtypes.int32})  # fmt: skip
 def max_node(xp: ArrayModule, input: Array, reduction_indices: Array, *, keep_dims: bool = False) -> Result:
-    """The greatest element over the dimensions listed; of none, the least value that there is."""
+    """The greatest element over the dimensions listed; of none, the least value that there is.
+
+    `[...], [k] -> [*rest]`.
+    """
     return _extreme(xp, xp.max, input, reduction_indices, keep_dims, _least(input.dtype))
 
 
 @op("Min", _SIGNATURE, memory_bound=True, infer=_reduced, gradient=_extreme_gradient, static=("reduction_indices",),
     types={"T": ORDERED, "Tidx": INDEX}, defaults={"Tidx": dtypes.int32})  # fmt: skip
 def min_node(xp: ArrayModule, input: Array, reduction_indices: Array, *, keep_dims: bool = False) -> Result:
-    """The least element over the dimensions listed; of none, the greatest value that there is."""
+    """The least element over the dimensions listed; of none, the greatest value that there is.
+
+    `[...], [k] -> [*rest]`.
+    """
     return _extreme(xp, xp.min, input, reduction_indices, keep_dims, _greatest(input.dtype))
 
 
 @op("Prod", _SIGNATURE, infer=_reduced, gradient=_prod_gradient, static=("reduction_indices",),
     types={"T": REDUCIBLE, "Tidx": INDEX}, defaults={"Tidx": dtypes.int32})  # fmt: skip
 def prod_node(xp: ArrayModule, input: Array, reduction_indices: Array, *, keep_dims: bool = False) -> Result:
-    """The product over the dimensions listed."""
+    """The product over the dimensions listed: `[...], [k] -> [*rest]`."""
     return xp.prod(input, axis=reduced_axes(input, reduction_indices), keepdims=keep_dims, dtype=input.dtype)
 
 
 @op("EuclideanNorm", _SIGNATURE, infer=_reduced, gradient=_euclidean_norm_gradient, static=("reduction_indices",),
     types={"T": REDUCIBLE, "Tidx": INDEX}, defaults={"Tidx": dtypes.int32})  # fmt: skip
 def euclidean_norm_node(xp: ArrayModule, input: Array, reduction_indices: Array, *, keep_dims: bool = False) -> Result:
-    """The square root of the sum of the squares over the dimensions listed."""
+    """The square root of the sum of the squares over the dimensions listed: `[...], [k] -> [*rest]`."""
     squares = (input * xp.conj(input)).astype(input.dtype)
     return xp.sqrt(xp.sum(squares, axis=reduced_axes(input, reduction_indices), keepdims=keep_dims))
 
@@ -226,14 +239,14 @@ _BOOLEAN_SIGNATURE = "input: bool, reduction_indices: Tidx -> output: bool"
 @op("All", _BOOLEAN_SIGNATURE, infer=_reduced, gradient=None, static=("reduction_indices",), types={"Tidx": INDEX},
     defaults={"Tidx": dtypes.int32})  # fmt: skip
 def all_node(xp: ArrayModule, input: Array, reduction_indices: Array, *, keep_dims: bool = False) -> Result:
-    """Whether all elements over the dimensions listed are true."""
+    """Whether all elements over the dimensions listed are true: `[...], [k] -> [*rest] bool`."""
     return xp.all(input, axis=reduced_axes(input, reduction_indices), keepdims=keep_dims)
 
 
 @op("Any", _BOOLEAN_SIGNATURE, infer=_reduced, gradient=None, static=("reduction_indices",), types={"Tidx": INDEX},
     defaults={"Tidx": dtypes.int32})  # fmt: skip
 def any_node(xp: ArrayModule, input: Array, reduction_indices: Array, *, keep_dims: bool = False) -> Result:
-    """Whether an element over the dimensions listed is true."""
+    """Whether an element over the dimensions listed is true: `[...], [k] -> [*rest] bool`."""
     return xp.any(input, axis=reduced_axes(input, reduction_indices), keepdims=keep_dims)
 
 
@@ -262,7 +275,10 @@ _ARG_TYPES = {"T": (*ORDERED, dtypes.bool), "Tidx": (dtypes.int16, *INDEX)}
     static=("dimension",), types={**_ARG_TYPES, "output_type": (dtypes.int16, dtypes.uint16, *INDEX)},
     defaults={"Tidx": dtypes.int32})  # fmt: skip
 def arg_max_node(xp: ArrayModule, input: Array, dimension: Array, *, output_type: DType = dtypes.int64) -> Result:
-    """The position of the greatest element along a dimension, the first one if there are several."""
+    """The position of the greatest element along a dimension, the first one if there are several.
+
+    `[*outer, n, *inner], scalar -> [*outer, *inner]`.
+    """
     return xp.argmax(input, axis=int(dimension))
 
 
@@ -270,5 +286,8 @@ def arg_max_node(xp: ArrayModule, input: Array, dimension: Array, *, output_type
     static=("dimension",), types={**_ARG_TYPES, "Tidx": INDEX, "output_type": INDEX},
     defaults={"Tidx": dtypes.int32})  # fmt: skip
 def arg_min_node(xp: ArrayModule, input: Array, dimension: Array, *, output_type: DType = dtypes.int64) -> Result:
-    """The position of the least element along a dimension, the first one if there are several."""
+    """The position of the least element along a dimension, the first one if there are several.
+
+    `[*outer, n, *inner], scalar -> [*outer, *inner]`.
+    """
     return xp.argmin(input, axis=int(dimension))

@@ -46,7 +46,10 @@ def _cumsum_gradient(node: Operation, grad: Tensor) -> Gradients:
 @op("Cumsum", "x: T, axis: Tidx -> out: T", infer=_checked_axis, gradient=_cumsum_gradient, static=("axis",),
     types={"T": NUMBERS, "Tidx": _INDEX}, defaults={"Tidx": dtypes.int32})  # fmt: skip
 def cumsum_node(xp: ArrayModule, x: Array, axis: Array, *, exclusive: bool = False, reverse: bool = False) -> Result:
-    """The sums of the elements up to each (before each, if exclusive), from the end if reversed."""
+    """The sums of the elements up to each (before each, if exclusive), from the end if reversed.
+
+    `[...], scalar -> [...]`.
+    """
     return _scan(xp, xp.cumsum, x, axis, exclusive, reverse, 0)
 
 
@@ -61,7 +64,10 @@ def _cumprod_gradient(node: Operation, grad: Tensor) -> Gradients:
 @op("Cumprod", "x: T, axis: Tidx -> out: T", infer=_checked_axis, gradient=_cumprod_gradient, static=("axis",),
     types={"T": NUMBERS, "Tidx": _INDEX}, defaults={"Tidx": dtypes.int32})  # fmt: skip
 def cumprod_node(xp: ArrayModule, x: Array, axis: Array, *, exclusive: bool = False, reverse: bool = False) -> Result:
-    """The products of the elements up to each (before each, if exclusive), from the end if reversed."""
+    """The products of the elements up to each (before each, if exclusive), from the end if reversed.
+
+    `[...], scalar -> [...]`.
+    """
     return _scan(xp, xp.cumprod, x, axis, exclusive, reverse, 1)
 
 
@@ -70,7 +76,7 @@ def cumprod_node(xp: ArrayModule, x: Array, axis: Array, *, exclusive: bool = Fa
 def cumulative_logsumexp_node(
     xp: ArrayModule, x: Array, axis: Array, *, exclusive: bool = False, reverse: bool = False
 ) -> Result:
-    """The logarithms of the sums of the exponentials up to each element."""
+    """The logarithms of the sums of the exponentials up to each element: `[...], scalar -> [...]`."""
 
     def accumulate(values: Array, axis: int, dtype: np.dtype[np.generic]) -> Array:
         return jax.lax.associative_scan(jnp.logaddexp, values, axis=axis)

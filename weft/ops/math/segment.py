@@ -86,7 +86,7 @@ def _sizes(data: Array, segment_ids: Array, count: int) -> Array:
     gradient=lambda node, grad: [_gathered(grad, node.inputs[1]), None],
     types={"T": NUMBERS, "Tindices": _INDEX})  # fmt: skip
 def segment_sum(ctx: OpContext, data: Array, segment_ids: Array) -> Result:
-    """The sum of the rows of each segment."""
+    """The sum of the rows of each segment: `[n, *inner], [n] -> [segments, *inner]`."""
     _check_rows(data, segment_ids)
     return _accumulated(data, segment_ids, segment_count(segment_ids), 0, np.add)
 
@@ -98,7 +98,10 @@ def _sizes_shape(node: Operation) -> list[Dims]:
 
 @op("SegmentSizes", "data: T, segment_ids: Tindices -> sizes: T", infer=_sizes_shape, gradient=not_differentiable)
 def segment_sizes(ctx: OpContext, data: Array, segment_ids: Array) -> Result:
-    """The number of rows of each segment, at least 1, in the rank of the data."""
+    """The number of rows of each segment, at least 1, in the rank of the data.
+
+    `[n, *inner], [n] -> [segments, *ones]`.
+    """
     return _sizes(data, segment_ids, segment_count(segment_ids))
 
 
@@ -110,7 +113,7 @@ def _mean_gradient(node: Operation, grad: Tensor) -> Gradients:
 @op("SegmentMean", "data: T, segment_ids: Tindices -> output: T", infer=_rows_of_segments, gradient=_mean_gradient,
     types={"T": NUMBERS, "Tindices": _INDEX})  # fmt: skip
 def segment_mean(ctx: OpContext, data: Array, segment_ids: Array) -> Result:
-    """The mean of the rows of each segment, 0 for one without rows."""
+    """The mean of the rows of each segment, 0 for one without rows: `[n, *inner], [n] -> [segments, *inner]`."""
     _check_rows(data, segment_ids)
     count = segment_count(segment_ids)
     total, sizes = _accumulated(data, segment_ids, count, 0, np.add), _sizes(data, segment_ids, count)
@@ -146,14 +149,20 @@ def _lowest(dtype: np.dtype[Any], sign: int) -> Array:
 @op("SegmentMax", "data: T, segment_ids: Tindices -> output: T", infer=_rows_of_segments, gradient=_extreme_gradient,
     types={"T": REAL, "Tindices": _INDEX})  # fmt: skip
 def segment_max(ctx: OpContext, data: Array, segment_ids: Array) -> Result:
-    """The greatest row of each segment, element by element, 0 for one without rows."""
+    """The greatest row of each segment, element by element, 0 for one without rows.
+
+    `[n, *inner], [n] -> [segments, *inner]`.
+    """
     return _empty_or(np.maximum, data, segment_ids, _lowest(data.dtype, 1))
 
 
 @op("SegmentMin", "data: T, segment_ids: Tindices -> output: T", infer=_rows_of_segments, gradient=_extreme_gradient,
     types={"T": REAL, "Tindices": _INDEX})  # fmt: skip
 def segment_min(ctx: OpContext, data: Array, segment_ids: Array) -> Result:
-    """The least row of each segment, element by element, 0 for one without rows."""
+    """The least row of each segment, element by element, 0 for one without rows.
+
+    `[n, *inner], [n] -> [segments, *inner]`.
+    """
     return _empty_or(np.minimum, data, segment_ids, _lowest(data.dtype, -1))
 
 
@@ -165,7 +174,7 @@ def _prod_gradient(node: Operation, grad: Tensor) -> Gradients:
 @op("SegmentProd", "data: T, segment_ids: Tindices -> output: T", infer=_rows_of_segments, gradient=_prod_gradient,
     types={"T": NUMBERS, "Tindices": _INDEX})  # fmt: skip
 def segment_prod(ctx: OpContext, data: Array, segment_ids: Array) -> Result:
-    """The product of the rows of each segment."""
+    """The product of the rows of each segment: `[n, *inner], [n] -> [segments, *inner]`."""
     _check_rows(data, segment_ids)
     return _accumulated(data, segment_ids, segment_count(segment_ids), 1, np.multiply)
 
@@ -181,7 +190,10 @@ def _others(rows: Array) -> Array:
 @op("SegmentOthers", "data: T, segment_ids: Tindices -> output: T", infer=lambda node: [node.inputs[0].dims],
     gradient=not_differentiable)  # fmt: skip
 def segment_others(ctx: OpContext, data: Array, segment_ids: Array) -> Result:
-    """For each row the product of all the others of its segment; rows with an id below zero give 0."""
+    """For each row the product of all the others of its segment; rows with an id below zero give 0.
+
+    `[*places, *inner], [*places] -> [*places, *inner]`.
+    """
     ids = segment_ids.reshape(-1)
     rows = data.reshape(ids.size, -1)
     result = np.zeros_like(rows)
@@ -240,7 +252,10 @@ def _widened(tensor: Tensor, count: int) -> Array:
 
 @op("WidenToRank", "x: T, like: Tlike -> y: T", infer=lambda node: [None], gradient=None)
 def _as_wide(xp: ArrayModule, x: Array, like: Array) -> Result:
-    """A tensor with dimensions of size 1 put at its end until it has the rank of `like`."""
+    """A tensor with dimensions of size 1 put at its end until it has the rank of `like`.
+
+    `[*sizes], [...] -> [*sizes, *ones]`.
+    """
     return xp.reshape(x, (*x.shape, *(1,) * (like.ndim - x.ndim)))
 
 
@@ -261,7 +276,7 @@ def _check_ids(node: Operation, data: Array, segment_ids: Array, num_segments: A
     types={"T": NUMBERS, "Tindices": (dtypes.int16, *_INDEX), "Tnumsegments": _INDEX},
     defaults={"Tnumsegments": dtypes.int32})  # fmt: skip
 def unsorted_segment_sum(xp: ArrayModule, data: Array, segment_ids: Array, num_segments: Array) -> Result:
-    """The sum of the rows of each segment."""
+    """The sum of the rows of each segment: `[*places, *inner], [*places], scalar -> [num_segments, *inner]`."""
     return _unsorted(xp, data, segment_ids, num_segments, 0, "add")
 
 
@@ -278,7 +293,10 @@ def _unsorted_extreme_gradient(node: Operation, grad: Tensor) -> Gradients:
     static=("num_segments",), types={"T": REAL, **_UNSORTED_TYPES},
     defaults={"Tnumsegments": dtypes.int32})  # fmt: skip
 def unsorted_segment_max(xp: ArrayModule, data: Array, segment_ids: Array, num_segments: Array) -> Result:
-    """The greatest row of each segment, element by element; the least value of the type for one without rows."""
+    """The greatest row of each segment, element by element; the least value of the type for one without rows.
+
+    `[*places, *inner], [*places], scalar -> [num_segments, *inner]`.
+    """
     return _unsorted(xp, data, segment_ids, num_segments, _lowest(np.dtype(data.dtype), 1), "max")
 
 
@@ -286,7 +304,10 @@ def unsorted_segment_max(xp: ArrayModule, data: Array, segment_ids: Array, num_s
     static=("num_segments",), types={"T": REAL, **_UNSORTED_TYPES},
     defaults={"Tnumsegments": dtypes.int32})  # fmt: skip
 def unsorted_segment_min(xp: ArrayModule, data: Array, segment_ids: Array, num_segments: Array) -> Result:
-    """The least row of each segment, element by element; the greatest value of the type for one without rows."""
+    """The least row of each segment, element by element; the greatest value of the type for one without rows.
+
+    `[*places, *inner], [*places], scalar -> [num_segments, *inner]`.
+    """
     return _unsorted(xp, data, segment_ids, num_segments, _lowest(np.dtype(data.dtype), -1), "min")
 
 
@@ -299,7 +320,7 @@ def _unsorted_prod_gradient(node: Operation, grad: Tensor) -> Gradients:
     static=("num_segments",), types={"T": NUMBERS, **_UNSORTED_TYPES},
     defaults={"Tnumsegments": dtypes.int32})  # fmt: skip
 def unsorted_segment_prod(xp: ArrayModule, data: Array, segment_ids: Array, num_segments: Array) -> Result:
-    """The product of the rows of each segment."""
+    """The product of the rows of each segment: `[*places, *inner], [*places], scalar -> [num_segments, *inner]`."""
     return _unsorted(xp, data, segment_ids, num_segments, 1, "multiply")
 
 

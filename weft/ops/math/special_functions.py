@@ -50,21 +50,21 @@ def _bell(x: Tensor) -> Tensor:
 @op("Erf", "x: T -> y: T", infer=same_as_input, types={"T": FLOATS},
     gradient=lambda node, grad: [mul(grad, mul(_bell(node.inputs[0]), _TWO_OVER_ROOT_PI))])  # fmt: skip
 def erf(xp: ArrayModule, x: Array) -> Result:
-    """The error function."""
+    """The error function: `[...] -> [...]`."""
     return _each(math.erf, x) if xp is np else special.erf(x)
 
 
 @op("Erfc", "x: T -> y: T", infer=same_as_input, types={"T": FLOATS},
     gradient=lambda node, grad: [mul(grad, mul(_bell(node.inputs[0]), -_TWO_OVER_ROOT_PI))])  # fmt: skip
 def erfc(xp: ArrayModule, x: Array) -> Result:
-    """One minus the error function, exact where that is small."""
+    """One minus the error function, exact where that is small: `[...] -> [...]`."""
     return _each(math.erfc, x) if xp is np else special.erfc(x)
 
 
 @op("Erfinv", "x: T -> y: T", infer=same_as_input, types={"T": FLOATS}, compiled_only=True,
     gradient=lambda node, grad: [mul(grad, mul(exp(square(node.outputs[0])), 1 / _TWO_OVER_ROOT_PI))])  # fmt: skip
 def erfinv(xp: ArrayModule, x: Array) -> Result:
-    """The inverse of the error function."""
+    """The inverse of the error function: `[...] -> [...]`."""
     return special.erfinv(x)
 
 
@@ -74,7 +74,7 @@ def _ndtri_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 @op("Ndtri", "x: T -> y: T", infer=same_as_input, gradient=_ndtri_gradient, types={"T": FLOATS}, compiled_only=True)
 def ndtri(xp: ArrayModule, x: Array) -> Result:
-    """The quantiles of the normal distribution."""
+    """The quantiles of the normal distribution: `[...] -> [...]`."""
     # JAX has it for 32 and 64 bits only.
     return special.ndtri(x.astype(jnp.float32) if x.dtype.itemsize < 4 else x)
 
@@ -89,7 +89,7 @@ def _lgamma_gradient(node: Operation, grad: Tensor) -> Gradients:
 @op("Lgamma", "x: T -> y: T", infer=same_as_input, gradient=_lgamma_gradient,
     types={"T": FLOATS})  # fmt: skip
 def lgamma(xp: ArrayModule, x: Array) -> Result:
-    """The logarithm of the absolute value of the gamma function."""
+    """The logarithm of the absolute value of the gamma function: `[...] -> [...]`."""
     return _each(_guarded_lgamma, x) if xp is np else jax.lax.lgamma(x)
 
 
@@ -100,7 +100,7 @@ def _digamma_gradient(node: Operation, grad: Tensor) -> Gradients:
 @op("Digamma", "x: T -> y: T", infer=same_as_input, compiled_only=True, types={"T": FLOATS},
     gradient=_digamma_gradient)  # fmt: skip
 def digamma(xp: ArrayModule, x: Array) -> Result:
-    """The derivative of Lgamma."""
+    """The derivative of Lgamma: `[...] -> [...]`."""
     return jax.lax.digamma(jnp.asarray(x))
 
 
@@ -116,7 +116,7 @@ def _polygamma_gradient(node: Operation, grad: Tensor) -> Gradients:
 @op("Polygamma", "a: T, x: T -> z: T", infer=broadcast, gradient=_polygamma_gradient, types={"T": _WIDE},
     compiled_only=True)  # fmt: skip
 def polygamma(xp: ArrayModule, a: Array, x: Array) -> Result:
-    """The `a`-th derivative of Digamma, for integral `a`."""
+    """The `a`-th derivative of Digamma, for integral `a`: `[...], [...] -> [...]`, broadcast."""
     a, x = jnp.broadcast_arrays(a, x)
     magnitude = jnp.exp(jax.lax.lgamma(a + 1)) * special.zeta(a + 1, x)
     return jnp.where(a == 0, jax.lax.digamma(x), jnp.where(a % 2 == 0, -magnitude, magnitude))
@@ -129,7 +129,7 @@ def _zeta_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 @op("Zeta", "x: T, q: T -> z: T", infer=broadcast, gradient=_zeta_gradient, types={"T": _WIDE}, compiled_only=True)
 def zeta(xp: ArrayModule, x: Array, q: Array) -> Result:
-    """The Hurwitz zeta function, the sum of `(q + n) ** -x` over all n from 0."""
+    """The Hurwitz zeta function, the sum of `(q + n) ** -x` over all n from 0: `[...], [...] -> [...]`, broadcast."""
     return special.zeta(*jnp.broadcast_arrays(x, q))
 
 
@@ -145,20 +145,20 @@ def _igamma_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 @op("Igamma", "a: T, x: T -> z: T", infer=broadcast, gradient=_igamma_gradient, types={"T": FLOATS}, compiled_only=True)
 def igamma(xp: ArrayModule, a: Array, x: Array) -> Result:
-    """The lower regularized incomplete gamma function."""
+    """The lower regularized incomplete gamma function: `[...], [...] -> [...]`, broadcast."""
     return special.gammainc(*jnp.broadcast_arrays(a, x))
 
 
 @op("Igammac", "a: T, x: T -> z: T", infer=broadcast, types={"T": FLOATS}, compiled_only=True,
     gradient=lambda node, grad: _igamma_gradient(node, neg(grad)))  # fmt: skip
 def igammac(xp: ArrayModule, a: Array, x: Array) -> Result:
-    """The upper regularized incomplete gamma function."""
+    """The upper regularized incomplete gamma function: `[...], [...] -> [...]`, broadcast."""
     return special.gammaincc(*jnp.broadcast_arrays(a, x))
 
 
 @op("IgammaGradA", "a: T, x: T -> z: T", infer=broadcast, gradient=None, types={"T": _WIDE}, compiled_only=True)
 def igamma_grad_a(xp: ArrayModule, a: Array, x: Array) -> Result:
-    """The derivative of Igamma by `a`."""
+    """The derivative of Igamma by `a`: `[...], [...] -> [...]`, broadcast."""
     return jax.lax.igamma_grad_a(*jnp.broadcast_arrays(a, x))
 
 
@@ -177,7 +177,7 @@ def _betainc_gradient(node: Operation, grad: Tensor) -> Gradients:
 @op("Betainc", "a: T, b: T, x: T -> z: T", infer=_broadcast_three, gradient=_betainc_gradient, types={"T": _WIDE},
     compiled_only=True)  # fmt: skip
 def betainc(xp: ArrayModule, a: Array, b: Array, x: Array) -> Result:
-    """The regularized incomplete beta function."""
+    """The regularized incomplete beta function: `[...], [...], [...] -> [...]`, broadcast."""
     return special.betainc(*jnp.broadcast_arrays(a, b, x))
 
 
@@ -198,13 +198,13 @@ def _i0e_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 @op("BesselI0e", "x: T -> y: T", infer=same_as_input, gradient=_i0e_gradient, types={"T": FLOATS}, compiled_only=True)
 def bessel_i0e(xp: ArrayModule, x: Array) -> Result:
-    """The modified Bessel function of order 0, times `exp(-|x|)`."""
+    """The modified Bessel function of order 0, times `exp(-|x|)`: `[...] -> [...]`."""
     return special.i0e(x)
 
 
 @op("BesselI1e", "x: T -> y: T", infer=same_as_input, gradient=vjp, types={"T": FLOATS}, compiled_only=True)
 def bessel_i1e(xp: ArrayModule, x: Array) -> Result:
-    """The modified Bessel function of order 1, times `exp(-|x|)`."""
+    """The modified Bessel function of order 1, times `exp(-|x|)`: `[...] -> [...]`."""
     return special.i1e(x)
 
 
@@ -225,5 +225,5 @@ def bessel_i1(x: TensorLike, name: str | None = None) -> Tensor:
 @op("NextAfter", "x1: T, x2: T -> output: T", infer=broadcast, types={"T": _WIDE}, defaults={"T": dtypes.float32},
     gradient=lambda node, grad: [unbroadcast(grad, node.inputs[0], node.inputs[1]), None])  # fmt: skip
 def nextafter(xp: ArrayModule, x1: Array, x2: Array) -> Result:
-    """The number next to `x1` in the direction of `x2`."""
+    """The number next to `x1` in the direction of `x2`: `[...], [...] -> [...]`, broadcast."""
     return xp.nextafter(x1, x2)

@@ -26,28 +26,28 @@ from weft.ops.math.elementwise import (
 @op("Exp", "x: T -> y: T", infer=same_as_input, types={"T": INEXACT},
     gradient=lambda node, grad: [mul(grad, conj_if_complex(node.outputs[0]))])  # fmt: skip
 def exp(xp: ArrayModule, x: Array) -> Result:
-    """`e ** x`."""
+    """`e ** x`: `[...] -> [...]`."""
     return xp.exp(x)
 
 
 @op("Expm1", "x: T -> y: T", infer=same_as_input, types={"T": INEXACT},
     gradient=lambda node, grad: [mul(grad, exp(conj_if_complex(node.inputs[0])))])  # fmt: skip
 def expm1(xp: ArrayModule, x: Array) -> Result:
-    """`e ** x - 1`, exact near zero."""
+    """`e ** x - 1`, exact near zero: `[...] -> [...]`."""
     return xp.expm1(x)
 
 
 @op("Log", "x: T -> y: T", infer=same_as_input, types={"T": INEXACT},
     gradient=lambda node, grad: [mul(grad, reciprocal(conj_if_complex(node.inputs[0])))])  # fmt: skip
 def log(xp: ArrayModule, x: Array) -> Result:
-    """The natural logarithm."""
+    """The natural logarithm: `[...] -> [...]`."""
     return xp.log(x)
 
 
 @op("Log1p", "x: T -> y: T", infer=same_as_input, types={"T": INEXACT},
     gradient=lambda node, grad: [mul(grad, reciprocal(add(conj_if_complex(node.inputs[0]), 1)))])  # fmt: skip
 def log1p(xp: ArrayModule, x: Array) -> Result:
-    """The natural logarithm of `1 + x`, exact near zero."""
+    """The natural logarithm of `1 + x`, exact near zero: `[...] -> [...]`."""
     return xp.log1p(x)
 
 
@@ -61,7 +61,7 @@ def _sqrt_gradient(node: Operation, grad: Tensor) -> Gradients:
 @op("Sqrt", "x: T -> y: T", infer=same_as_input, types={"T": INEXACT},
     gradient=_sqrt_gradient)  # fmt: skip
 def sqrt(xp: ArrayModule, x: Array) -> Result:
-    """The square root."""
+    """The square root: `[...] -> [...]`."""
     return xp.sqrt(x)
 
 
@@ -72,7 +72,7 @@ def _sqrt_grad_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 @op("SqrtGrad", "y: T, dy: T -> z: T", infer=same_as_input, gradient=_sqrt_grad_gradient, types={"T": INEXACT})
 def sqrt_grad(xp: ArrayModule, y: Array, dy: Array) -> Result:
-    """The gradient of Sqrt, from its output."""
+    """The gradient of Sqrt, from its output: `[...], [...] -> [...]`, of one shape."""
     return dy * 0.5 / xp.conj(y)
 
 
@@ -83,7 +83,7 @@ def _rsqrt_gradient(node: Operation, grad: Tensor) -> Gradients:
 @op("Rsqrt", "x: T -> y: T", infer=same_as_input, types={"T": INEXACT},
     gradient=_rsqrt_gradient)  # fmt: skip
 def rsqrt(xp: ArrayModule, x: Array) -> Result:
-    """`1 / sqrt(x)`."""
+    """`1 / sqrt(x)`: `[...] -> [...]`."""
     return xp.ones_like(x) / xp.sqrt(x)
 
 
@@ -94,7 +94,7 @@ def _rsqrt_grad_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 @op("RsqrtGrad", "y: T, dy: T -> z: T", infer=same_as_input, gradient=_rsqrt_grad_gradient, types={"T": INEXACT})
 def rsqrt_grad(xp: ArrayModule, y: Array, dy: Array) -> Result:
-    """The gradient of Rsqrt, from its output."""
+    """The gradient of Rsqrt, from its output: `[...], [...] -> [...]`, of one shape."""
     y = xp.conj(y)
     return dy * -0.5 * (y * y * y)
 
@@ -109,7 +109,7 @@ def _sigmoid_gradient(node: Operation, grad: Tensor) -> Gradients:
 @op("Sigmoid", "x: T -> y: T", infer=same_as_input, types={"T": INEXACT},
     gradient=_sigmoid_gradient)  # fmt: skip
 def sigmoid_node(xp: ArrayModule, x: Array) -> Result:
-    """`1 / (1 + exp(-x))`."""
+    """`1 / (1 + exp(-x))`: `[...] -> [...]`."""
     one = xp.ones_like(x)
     if x.dtype.kind == "c":
         return one / (one + xp.exp(-x))
@@ -131,7 +131,7 @@ def _sigmoid_grad_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 @op("SigmoidGrad", "y: T, dy: T -> z: T", infer=same_as_input, gradient=_sigmoid_grad_gradient, types={"T": INEXACT})
 def sigmoid_grad(xp: ArrayModule, y: Array, dy: Array) -> Result:
-    """The gradient of Sigmoid, from its output."""
+    """The gradient of Sigmoid, from its output: `[...], [...] -> [...]`, of one shape."""
     return dy * y * (1 - y)
 
 
@@ -142,7 +142,7 @@ def _tanh_gradient(node: Operation, grad: Tensor) -> Gradients:
 @op("Tanh", "x: T -> y: T", infer=same_as_input, types={"T": INEXACT},
     gradient=_tanh_gradient)  # fmt: skip
 def tanh(xp: ArrayModule, x: Array) -> Result:
-    """The hyperbolic tangent."""
+    """The hyperbolic tangent: `[...] -> [...]`."""
     return xp.tanh(x)
 
 
@@ -153,7 +153,7 @@ def _tanh_grad_gradient(node: Operation, grad: Tensor) -> Gradients:
 
 @op("TanhGrad", "y: T, dy: T -> z: T", infer=same_as_input, gradient=_tanh_grad_gradient, types={"T": INEXACT})
 def tanh_grad(xp: ArrayModule, y: Array, dy: Array) -> Result:
-    """The gradient of Tanh, from its output."""
+    """The gradient of Tanh, from its output: `[...], [...] -> [...]`, of one shape."""
     return dy * (1 - y * y)
 
 
@@ -162,25 +162,25 @@ def tanh_grad(xp: ArrayModule, y: Array, dy: Array) -> Result:
 
 @op("Floor", "x: T -> y: T", infer=same_as_input, gradient=lambda node, grad: [None], types={"T": FLOATS})
 def floor(xp: ArrayModule, x: Array) -> Result:
-    """The greatest integer that is not greater."""
+    """The greatest integer that is not greater: `[...] -> [...]`."""
     return xp.floor(x)
 
 
 @op("Ceil", "x: T -> y: T", infer=same_as_input, gradient=lambda node, grad: [None], types={"T": FLOATS})
 def ceil(xp: ArrayModule, x: Array) -> Result:
-    """The least integer that is not less."""
+    """The least integer that is not less: `[...] -> [...]`."""
     return xp.ceil(x)
 
 
 @op("Rint", "x: T -> y: T", infer=same_as_input, gradient=lambda node, grad: [None], types={"T": FLOATS})
 def rint(xp: ArrayModule, x: Array) -> Result:
-    """The nearest integer, an even one when there are two."""
+    """The nearest integer, an even one when there are two: `[...] -> [...]`."""
     return xp.rint(x)
 
 
 @op("Round", "x: T -> y: T", infer=same_as_input, gradient=lambda node, grad: [None], types={"T": (*SIGNED, *COMPLEX)})
 def round_node(xp: ArrayModule, x: Array) -> Result:
-    """The nearest integer, an even one when there are two."""
+    """The nearest integer, an even one when there are two: `[...] -> [...]`."""
     return x if x.dtype.kind == "i" else xp.round(x) if x.dtype.kind == "c" else xp.rint(x)
 
 
@@ -195,17 +195,17 @@ def round_to_integer(x: TensorLike, name: str | None = None) -> Tensor:
 
 @op("IsNan", "x: T -> y: bool", infer=same_as_input, gradient=None, types={"T": FLOATS})
 def is_nan(xp: ArrayModule, x: Array) -> Result:
-    """Whether an element is not a number."""
+    """Whether an element is not a number: `[...] -> [...] bool`."""
     return xp.isnan(x)
 
 
 @op("IsInf", "x: T -> y: bool", infer=same_as_input, gradient=None, types={"T": FLOATS})
 def is_inf(xp: ArrayModule, x: Array) -> Result:
-    """Whether an element is infinite."""
+    """Whether an element is infinite: `[...] -> [...] bool`."""
     return xp.isinf(x)
 
 
 @op("IsFinite", "x: T -> y: bool", infer=same_as_input, gradient=None, types={"T": FLOATS})
 def is_finite(xp: ArrayModule, x: Array) -> Result:
-    """Whether an element is neither infinite nor NaN."""
+    """Whether an element is neither infinite nor NaN: `[...] -> [...] bool`."""
     return xp.isfinite(x)

@@ -50,7 +50,7 @@ def _start(xp: ArrayModule, run_index: int, blocks_per_run: int) -> Array:
 def random_uniform_node(
     xp: ArrayModule, shape: Array, *, seed: int = 0, seed2: int = 0, dtype: DType, run_index: int = 0
 ) -> Result:
-    """Uniform in [0, 1)."""
+    """Uniform in [0, 1): `[rank] -> [*shape]`."""
     size = sampling.element_count(shape)
     rule = sampling.UNIFORM[np.dtype(dtype.as_numpy_dtype)]
     start = _start(xp, run_index, size * _RESERVED)
@@ -62,7 +62,7 @@ def random_uniform_node(
 def random_standard_normal(
     xp: ArrayModule, shape: Array, *, seed: int = 0, seed2: int = 0, dtype: DType, run_index: int = 0
 ) -> Result:
-    """Normal with mean 0 and standard deviation 1."""
+    """Normal with mean 0 and standard deviation 1: `[rank] -> [*shape]`."""
     size = sampling.element_count(shape)
     rule = sampling.NORMAL[np.dtype(dtype.as_numpy_dtype)]
     start = _start(xp, run_index, size * _RESERVED)
@@ -75,7 +75,7 @@ def random_standard_normal(
 def truncated_normal_node(
     xp: ArrayModule, shape: Array, *, seed: int = 0, seed2: int = 0, dtype: DType, run_index: int = 0
 ) -> Result:
-    """Normal with mean 0 and standard deviation 1, never two or more from the mean."""
+    """Normal with mean 0 and standard deviation 1, never two or more from the mean: `[rank] -> [*shape]`."""
     size = sampling.element_count(shape)
     start = _start(xp, run_index, size * _RESERVED)
     drawn = sampling.truncated_normal(xp, philox.stream_of_seeds(seed, seed2), start, size, dtype.as_numpy_dtype)
@@ -98,7 +98,7 @@ def _check_limits(node: Operation, shape: Array, minval: Array, maxval: Array) -
 def random_uniform_int(
     xp: ArrayModule, shape: Array, minval: Array, maxval: Array, *, seed: int = 0, seed2: int = 0, run_index: int = 0
 ) -> Result:
-    """Integers in [minval, maxval)."""
+    """Integers in [minval, maxval): `[rank], scalar, scalar -> [*shape]`."""
     size = sampling.element_count(shape)
     if xp is np and size:
         check_range(minval, maxval)
@@ -108,7 +108,7 @@ def random_uniform_int(
 
 @op("RandomShuffle", "value: T -> output: T", infer=same_as_input, gradient=not_differentiable, stateful=True)
 def random_shuffle(ctx: OpContext, value: Array, *, seed: int = 0, seed2: int = 0, run_index: int = 0) -> Result:
-    """The rows in another order."""
+    """The rows in another order: `[n, *inner] -> [n, *inner]`."""
     if value.ndim == 0 or value.shape[0] < 2:
         return value
     words_needed = value.shape[0] - 1
@@ -140,7 +140,7 @@ def multinomial_node(
     output_dtype: DType = dtypes.int64,
     run_index: int = 0,
 ) -> Result:
-    """Class numbers drawn by unnormalised log-probabilities."""
+    """Class numbers drawn by unnormalised log-probabilities: `[batch, classes], scalar -> [batch, num_samples]`."""
     samples = int(num_samples)
     # A sample takes a double, which is two words.
     outputs = -(-samples // 4) * 4 * 2 * logits.shape[0]
@@ -157,7 +157,7 @@ def _samples_and(node: Operation) -> list[Dims]:
 @op("RandomGammaGrad", "alpha: T, sample: T -> output: T", infer=broadcast, gradient=None, compiled_only=True,
     types={"T": (dtypes.float32, dtypes.float64)})  # fmt: skip
 def random_gamma_grad(xp: ArrayModule, alpha: Array, sample: Array) -> Result:
-    """The derivative of a gamma sample by its shape parameter."""
+    """The derivative of a gamma sample by its shape parameter: `[...], [...] -> [...]`, broadcast."""
     alpha, sample = xp.broadcast_arrays(alpha, sample)
     return jax.lax.random_gamma_grad(alpha, sample)
 
@@ -172,7 +172,7 @@ def _gamma_gradient(node: Operation, grad: Tensor) -> Gradients:
 def random_gamma_node(
     xp: ArrayModule, shape: Array, alpha: Array, *, seed: int = 0, seed2: int = 0, run_index: int = 0
 ) -> Result:
-    """Gamma with shape `alpha` and scale 1, `shape` samples for each."""
+    """Gamma with shape `alpha` and scale 1, `shape` samples for each: `[rank], [...] -> [*shape, ...]`."""
     samples = sampling.element_count(shape)
     start = _start(xp, run_index, samples * sampling.element_count(alpha.shape) * _RESERVED)
     shapes = xp.asarray(alpha).astype(np.float64).reshape(-1)
@@ -196,7 +196,7 @@ def random_poisson_node(
     dtype: DType = dtypes.int64,
     run_index: int = 0,
 ) -> Result:
-    """Poisson with mean `rate`, `shape` samples for each."""
+    """Poisson with mean `rate`, `shape` samples for each: `[rank], [...] -> [*shape, ...]`."""
     samples = sampling.element_count(shape)
     start = _start(xp, run_index, samples * sampling.element_count(rate.shape) * _RESERVED)
     means = xp.asarray(rate).astype(np.float64).reshape(-1)

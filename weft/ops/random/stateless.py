@@ -49,7 +49,7 @@ def _declared(name: str, rules: Mapping[np.dtype[np.generic], sampling.Rule]) ->
         drawn = sampling.draw(xp, stream, _START, sampling.element_count(shape), rule)
         return drawn.astype(dtype.as_numpy_dtype).reshape(tuple(shape))
 
-    kernel.__doc__ = f"{name.removeprefix('Stateless')} of the seed alone."
+    kernel.__doc__ = f"{name.removeprefix('Stateless')} of the seed alone: `[rank], [2] -> [*shape]`."
     return op(name, "shape: T, seed: Tseed -> output: dtype", infer=_checked_shape,
               gradient=not_differentiable, static=("shape",),
               types=_DRAWN, defaults=_DEFAULTS)(kernel)  # fmt: skip
@@ -62,7 +62,7 @@ stateless_random_normal_node = _declared("StatelessRandomNormal", sampling.NORMA
 @op("StatelessTruncatedNormal", "shape: T, seed: Tseed -> output: dtype", infer=_checked_shape, gradient=not_differentiable,
     static=("shape",), types=_DRAWN, defaults=_DEFAULTS)  # fmt: skip
 def stateless_truncated_normal_node(xp: ArrayModule, shape: Array, seed: Array, *, dtype: DType = dtypes.float32) -> Result:
-    """TruncatedNormal of the seed alone."""
+    """TruncatedNormal of the seed alone: `[rank], [2] -> [*shape]`."""
     stream = philox.stream_of_seed_tensor(xp, seed)
     size = sampling.element_count(shape)
     drawn = sampling.truncated_normal(xp, stream, _START, size, dtype.as_numpy_dtype)
@@ -75,7 +75,7 @@ def stateless_truncated_normal_node(xp: ArrayModule, shape: Array, seed: Array, 
 def stateless_random_uniform_int(
     xp: ArrayModule, shape: Array, seed: Array, minval: Array, maxval: Array, *, dtype: DType
 ) -> Result:
-    """Integers in [minval, maxval)."""
+    """Integers in [minval, maxval): `[rank], [2], scalar, scalar -> [*shape]`."""
     size = sampling.element_count(shape)
     if xp is np and size:
         check_range(minval, maxval)
@@ -88,7 +88,7 @@ def stateless_random_uniform_int(
     static=("shape",), types={**_DRAWN, "dtype": (*INDEX, dtypes.uint32, dtypes.uint64)},
     defaults={**_DEFAULTS, "dtype": dtypes.uint64})  # fmt: skip
 def stateless_random_uniform_full_int(xp: ArrayModule, shape: Array, seed: Array, *, dtype: DType = dtypes.uint64) -> Result:
-    """Integers over the whole range of the type."""
+    """Integers over the whole range of the type: `[rank], [2] -> [*shape]`."""
     stream = philox.stream_of_seed_tensor(xp, seed)
     kind = np.dtype(dtype.as_numpy_dtype)
     rule = sampling.WORDS32 if kind.itemsize == 4 else sampling.WORDS64
@@ -102,7 +102,10 @@ def stateless_random_uniform_full_int(xp: ArrayModule, shape: Array, seed: Array
 def stateless_multinomial_node(
     xp: ArrayModule, logits: Array, num_samples: Array, seed: Array, *, output_dtype: DType = dtypes.int64
 ) -> Result:
-    """Class numbers drawn by unnormalised log-probabilities."""
+    """Class numbers drawn by unnormalised log-probabilities.
+
+    `[batch, classes], scalar, [2] -> [batch, num_samples]`.
+    """
     stream = philox.stream_of_seed_tensor(xp, seed)
     drawn = sampling.categorical(xp, stream, _START, logits, int(num_samples))
     return drawn.astype(output_dtype.as_numpy_dtype)

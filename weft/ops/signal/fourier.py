@@ -65,73 +65,91 @@ def _sizes(fft_length: Array) -> list[int]:
 
 @op("FFT", _PLAIN, infer=_same(1), gradient=vjp, types={"Tcomplex": COMPLEX}, defaults={"Tcomplex": dtypes.complex64})
 def fft(xp: ArrayModule, input: Array) -> Result:
-    """The transform over the last dimension."""
+    """The transform over the last dimension: `[..., n] -> [..., n]`."""
     return xp.fft.fft(input)
 
 
 @op("IFFT", _PLAIN, infer=_same(1), gradient=vjp, types={"Tcomplex": COMPLEX}, defaults={"Tcomplex": dtypes.complex64})
 def ifft(xp: ArrayModule, input: Array) -> Result:
-    """The inverse transform over the last dimension."""
+    """The inverse transform over the last dimension: `[..., n] -> [..., n]`."""
     return xp.fft.ifft(input)
 
 
 @op("FFT2D", _PLAIN, infer=_same(2), gradient=vjp, types={"Tcomplex": COMPLEX}, defaults={"Tcomplex": dtypes.complex64})
 def fft2d(xp: ArrayModule, input: Array) -> Result:
-    """The transform over the last two dimensions."""
+    """The transform over the last two dimensions: `[..., m, n] -> [..., m, n]`."""
     return xp.fft.fft2(input)
 
 
 @op("IFFT2D", _PLAIN, infer=_same(2), gradient=vjp, types={"Tcomplex": COMPLEX}, defaults={"Tcomplex": dtypes.complex64})
 def ifft2d(xp: ArrayModule, input: Array) -> Result:
-    """The inverse transform over the last two dimensions."""
+    """The inverse transform over the last two dimensions: `[..., m, n] -> [..., m, n]`."""
     return xp.fft.ifft2(input)
 
 
 @op("FFT3D", _PLAIN, infer=_same(3), gradient=vjp, types={"Tcomplex": COMPLEX}, defaults={"Tcomplex": dtypes.complex64})
 def fft3d(xp: ArrayModule, input: Array) -> Result:
-    """The transform over the last three dimensions."""
+    """The transform over the last three dimensions: `[..., l, m, n] -> [..., l, m, n]`."""
     return xp.fft.fftn(input, axes=(-3, -2, -1))
 
 
 @op("IFFT3D", _PLAIN, infer=_same(3), gradient=vjp, types={"Tcomplex": COMPLEX}, defaults={"Tcomplex": dtypes.complex64})
 def ifft3d(xp: ArrayModule, input: Array) -> Result:
-    """The inverse transform over the last three dimensions."""
+    """The inverse transform over the last three dimensions: `[..., l, m, n] -> [..., l, m, n]`."""
     return xp.fft.ifftn(input, axes=(-3, -2, -1))
 
 
 @op("RFFT", _FROM_REAL, infer=_of_length(1, True), gradient=vjp, static=("fft_length",), types=_TYPES, defaults=_DEFAULTS)
 def rfft_node(xp: ArrayModule, input: Array, fft_length: Array) -> Result:
-    """The half of the transform of real numbers that the other half follows from, cut or padded to a length."""
+    """The first half of the transform of real numbers, which the other half mirrors, cut or padded to a length.
+
+    `[..., n], [1] -> [..., n/2+1]`, n being the length.
+    """
     return xp.fft.rfft(input, _sizes(fft_length)[0])
 
 
 @op("IRFFT", _TO_REAL, infer=_of_length(1, False), gradient=vjp, static=("fft_length",), types=_TYPES, defaults=_DEFAULTS)
 def irfft_node(xp: ArrayModule, input: Array, fft_length: Array) -> Result:
-    """The real numbers of a length that a half transform belongs to."""
+    """The real numbers of a length that a half transform belongs to.
+
+    `[..., n/2+1], [1] -> [..., n]`, n being the length.
+    """
     return xp.fft.irfft(input, _sizes(fft_length)[0])
 
 
 @op("RFFT2D", _FROM_REAL, infer=_of_length(2, True), gradient=vjp, static=("fft_length",), types=_TYPES, defaults=_DEFAULTS)
 def rfft2d_node(xp: ArrayModule, input: Array, fft_length: Array) -> Result:
-    """The half of the transform of real numbers over two dimensions, cut or padded to lengths."""
+    """The first half of the transform of real numbers over two dimensions, cut or padded to lengths.
+
+    `[..., m, n], [2] -> [..., m, n/2+1]`, m and n being the lengths.
+    """
     return xp.fft.rfft2(input, _sizes(fft_length))
 
 
 @op("IRFFT2D", _TO_REAL, infer=_of_length(2, False), gradient=vjp, static=("fft_length",), types=_TYPES, defaults=_DEFAULTS)
 def irfft2d_node(xp: ArrayModule, input: Array, fft_length: Array) -> Result:
-    """The real numbers, in two dimensions, that a half transform belongs to."""
+    """The real numbers, in two dimensions, that a half transform belongs to.
+
+    `[..., m, n/2+1], [2] -> [..., m, n]`, m and n being the lengths.
+    """
     return xp.fft.irfft2(input, _sizes(fft_length))
 
 
 @op("RFFT3D", _FROM_REAL, infer=_of_length(3, True), gradient=vjp, static=("fft_length",), types=_TYPES, defaults=_DEFAULTS)
 def rfft3d_node(xp: ArrayModule, input: Array, fft_length: Array) -> Result:
-    """The half of the transform of real numbers over three dimensions, cut or padded to lengths."""
+    """The first half of the transform of real numbers over three dimensions, cut or padded to lengths.
+
+    `[..., l, m, n], [3] -> [..., l, m, n/2+1]`, l, m and n being the lengths.
+    """
     return xp.fft.rfftn(input, _sizes(fft_length), axes=(-3, -2, -1))
 
 
 @op("IRFFT3D", _TO_REAL, infer=_of_length(3, False), gradient=vjp, static=("fft_length",), types=_TYPES, defaults=_DEFAULTS)
 def irfft3d_node(xp: ArrayModule, input: Array, fft_length: Array) -> Result:
-    """The real numbers, in three dimensions, that a half transform belongs to."""
+    """The real numbers, in three dimensions, that a half transform belongs to.
+
+    `[..., l, m, n/2+1], [3] -> [..., l, m, n]`, l, m and n being the lengths.
+    """
     return xp.fft.irfftn(input, _sizes(fft_length), axes=(-3, -2, -1))
 
 

@@ -56,7 +56,7 @@ def as_string_node(
     width: int = -1,
     fill: str = "",
 ) -> Result:
-    """Each number as C's printf writes it."""
+    """Each number as C's printf writes it: `[...] -> [...]`."""
     kind = input.dtype
     if len(fill) > 1:
         raise invalid("Fill string must be one or fewer characters")
@@ -99,7 +99,7 @@ _INTEGER: Final = re.compile(rb"\s*[+-]?\d+\s*\Z")
     types={"out_type": (dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64, dtypes.uint32,
                         dtypes.uint64)})  # fmt: skip
 def string_to_number_node(ctx: OpContext, string_tensor: Array, *, out_type: DType = dtypes.float32) -> Result:
-    """The number that each string writes."""
+    """The number that each string writes: `[...] -> [...]`."""
     wanted = out_type.as_numpy_dtype
     return each(string_tensor, lambda text: _number(text, out_type), wanted)
 
@@ -156,7 +156,7 @@ def _decoded_shape(node: Operation) -> list[Dims]:
     types={"out_type": _RAW},
 )
 def decode_raw_node(ctx: OpContext, bytes: Array, *, out_type: DType, little_endian: bool = True) -> Result:
-    """The bytes of each string as numbers, along a new last dimension."""
+    """The bytes of each string as numbers, along a new last dimension: `[...] -> [..., n]`."""
     wanted = np.dtype(out_type.as_numpy_dtype)
     texts = bytes.ravel().tolist()
     size = len(texts[0]) if texts else 0
@@ -200,25 +200,31 @@ def _encoded(text: str) -> bytes:
 
 @op("StringLower", "input: string -> output: string", infer=same_as_input, gradient=None)
 def string_lower(ctx: OpContext, input: Array, *, encoding: str = "") -> Result:
-    """Each string in lower case: of ASCII letters, or of all with encoding utf-8."""
+    """Each string in lower case: of ASCII letters, or of all with encoding utf-8.
+
+    `[...] -> [...]`.
+    """
     return each(input, (lambda text: _encoded(_decoded(text).lower())) if encoding else lambda text: text.lower())
 
 
 @op("StringUpper", "input: string -> output: string", infer=same_as_input, gradient=None)
 def string_upper(ctx: OpContext, input: Array, *, encoding: str = "") -> Result:
-    """Each string in upper case: of ASCII letters, or of all with encoding utf-8."""
+    """Each string in upper case: of ASCII letters, or of all with encoding utf-8.
+
+    `[...] -> [...]`.
+    """
     return each(input, (lambda text: _encoded(_decoded(text).upper())) if encoding else lambda text: text.upper())
 
 
 @op("StringStrip", "input: string -> output: string", infer=same_as_input, gradient=None)
 def string_strip(ctx: OpContext, input: Array) -> Result:
-    """Each string without white space at its ends."""
+    """Each string without white space at its ends: `[...] -> [...]`."""
     return each(input, lambda text: text.strip(_SPACE))
 
 
 @op("StringLength", "input: string -> output: int32", infer=same_as_input, gradient=None)
 def string_length_node(ctx: OpContext, input: Array, *, unit: str = "BYTE") -> Result:
-    """The length of each string in bytes or in UTF-8 characters."""
+    """The length of each string in bytes or in UTF-8 characters: `[...] -> [...] int32`."""
     return each(input, len if unit == "BYTE" else _count_characters, np.int32)
 
 
@@ -238,7 +244,10 @@ def _part_shape(node: Operation) -> list[Dims]:
 @op("Substr", "input: string, pos: T, len: T -> output: string", infer=_part_shape, gradient=None,
     types={"T": (dtypes.int32, dtypes.int64)})  # fmt: skip
 def substr_node(ctx: OpContext, input: Array, pos: Array, len: Array, *, unit: str = "BYTE") -> Result:
-    """The part of each string of length `len` from `pos`, which counts from the end when negative."""
+    """The part of each string of length `len` from `pos`, which counts from the end when negative.
+
+    `[...], [...], [...] -> [...]`, broadcast.
+    """
     texts, starts, sizes = np.broadcast_arrays(input, pos, len)
     result = np.empty(texts.size, object)
     for index, (text, start, size) in enumerate(zip(texts.flat, starts.flat, sizes.flat, strict=True)):
@@ -282,13 +291,13 @@ def _replace(input: Array, pattern: bytes, rewrite: bytes, replace_global: bool)
 @op("RegexReplace", "input: string, pattern: string, rewrite: string -> output: string", infer=same_as_input,
     gradient=not_differentiable)  # fmt: skip
 def regex_replace_node(ctx: OpContext, input: Array, pattern: Array, rewrite: Array, *, replace_global: bool = True) -> Result:
-    """Each string with what the pattern matches replaced."""
+    """Each string with the matches of the pattern replaced: `[...], scalar, scalar -> [...]`."""
     return _replace(input, pattern.item(), rewrite.item(), replace_global)
 
 
 @op("StaticRegexReplace", "input: string -> output: string", infer=same_as_input, gradient=None)
 def static_regex_replace(ctx: OpContext, input: Array, *, pattern: str, rewrite: str, replace_global: bool = True) -> Result:
-    """RegexReplace with a fixed pattern."""
+    """RegexReplace with a fixed pattern: `[...] -> [...]`."""
     return _replace(input, _encoded(pattern), _encoded(rewrite), replace_global)
 
 
@@ -303,14 +312,14 @@ def regex_replace(
 
 @op("RegexFullMatch", "input: string, pattern: string -> output: bool", infer=same_as_input, gradient=None)
 def regex_full_match_node(ctx: OpContext, input: Array, pattern: Array) -> Result:
-    """Whether the pattern matches the whole of each string."""
+    """Whether the pattern matches the whole of each string: `[...], scalar -> [...] bool`."""
     compiled = _compiled(pattern.item())
     return each(input, lambda text: compiled.fullmatch(text) is not None, np.bool_)
 
 
 @op("StaticRegexFullMatch", "input: string -> output: bool", infer=same_as_input, gradient=None)
 def static_regex_full_match(ctx: OpContext, input: Array, *, pattern: str) -> Result:
-    """RegexFullMatch with a fixed pattern."""
+    """RegexFullMatch with a fixed pattern: `[...] -> [...] bool`."""
     compiled = _compiled(_encoded(pattern))
     return each(input, lambda text: compiled.fullmatch(text) is not None, np.bool_)
 
@@ -324,7 +333,7 @@ def regex_full_match(input: TensorLike, pattern: TensorLike, name: str | None = 
 
 @op("EncodeBase64", "input: string -> output: string", infer=same_as_input, gradient=not_differentiable)
 def encode_base64(ctx: OpContext, input: Array, *, pad: bool = False) -> Result:
-    """Each string in web-safe base64, without padding unless `pad`."""
+    """Each string in web-safe base64, without padding unless `pad`: `[...] -> [...]`."""
     return each(input, lambda text: base64.urlsafe_b64encode(text).rstrip(b"" if pad else b"="))
 
 
@@ -343,7 +352,7 @@ def _from_base64(text: bytes) -> bytes:
 
 @op("DecodeBase64", "input: string -> output: string", infer=same_as_input, gradient=not_differentiable)
 def decode_base64(ctx: OpContext, input: Array) -> Result:
-    """What each string of web-safe base64, padded or not, encodes."""
+    """The bytes that each string of web-safe base64, padded or not, encodes: `[...] -> [...]`."""
     return each(input, _from_base64)
 
 
@@ -358,13 +367,13 @@ def _buckets(input: Array, count: int, function: Callable[[bytes], int]) -> Arra
 
 @op("StringToHashBucketFast", "input: string -> output: int64", infer=same_as_input, gradient=not_differentiable)
 def string_to_hash_bucket_fast_node(ctx: OpContext, input: Array, *, num_buckets: int) -> Result:
-    """The fingerprint of each string modulo the number of buckets."""
+    """The fingerprint of each string modulo the number of buckets: `[...] -> [...] int64`."""
     return _buckets(input, num_buckets, farm_hash_64)
 
 
 @op("StringToHashBucketStrong", "input: string -> output: int64", infer=same_as_input, gradient=not_differentiable)
 def string_to_hash_bucket_strong_node(ctx: OpContext, input: Array, *, num_buckets: int, key: list[int]) -> Result:
-    """The keyed hash of each string modulo the number of buckets."""
+    """The keyed hash of each string modulo the number of buckets: `[...] -> [...] int64`."""
     if len(key) != 2:
         raise invalid(f"Key must have 2 elements, but has {len(key)}")
     pair = key[0] & (1 << 64) - 1, key[1] & (1 << 64) - 1
@@ -373,7 +382,7 @@ def string_to_hash_bucket_strong_node(ctx: OpContext, input: Array, *, num_bucke
 
 @op("StringToHashBucket", "string_tensor: string -> output: int64", infer=same_as_input, gradient=not_differentiable)
 def string_to_hash_bucket_node(ctx: OpContext, string_tensor: Array, *, num_buckets: int) -> Result:
-    """An older hash of each string modulo the number of buckets."""
+    """An older hash of each string modulo the number of buckets: `[...] -> [...] int64`."""
     return _buckets(string_tensor, num_buckets, murmur_hash_64)
 
 

@@ -53,7 +53,10 @@ def _parts_of_vector(node: Operation) -> list[Dims]:
 def string_split_node(
     ctx: OpContext, input: Array, delimiter: Array, *, skip_empty: bool = True
 ) -> tuple[Result, Result, Result]:
-    """The parts of each string between any of the delimiter's characters, as a sparse matrix."""
+    """The parts of each string between any of the delimiter's characters, as a sparse matrix.
+
+    `[n], scalar -> [k, 2], [k], [2]`.
+    """
     if input.ndim != 1:
         raise invalid(f"input must be a vector, got shape: {list(input.shape)}")
     return _as_sparse([_split_at_any(text, delimiter.item(), skip_empty) for text in input.tolist()])
@@ -62,7 +65,10 @@ def string_split_node(
 @op("StringSplitV2", "input: string, sep: string -> indices: int64, values: string, shape: int64",
     infer=_split_shapes, gradient=None)  # fmt: skip
 def string_split_v2_node(ctx: OpContext, input: Array, sep: Array, *, maxsplit: int = -1) -> tuple[Result, Result, Result]:
-    """The parts of each string as Python's `split` gives them, as a sparse matrix."""
+    """The parts of each string as Python's `split` gives them, as a sparse matrix.
+
+    `[n], scalar -> [k, 2], [k], [2]`.
+    """
     if input.ndim != 1:
         raise invalid(f"input must be a vector, got shape: {list(input.shape)}")
     return _as_sparse([text.split(sep.item() or None, maxsplit) for text in input.tolist()])
@@ -127,7 +133,10 @@ def _joined_shape(node: Operation) -> list[Dims]:
 
 @op("StringJoin", "inputs: N*string -> output: string", infer=_joined_shape, gradient=not_differentiable)
 def string_join_node(ctx: OpContext, inputs: list[Array], *, N: int, separator: str = "") -> Result:
-    """The strings at each position of all inputs, joined; scalars go with each."""
+    """The strings at each position of all inputs, joined; scalars go with each.
+
+    `N*[...] -> [...]`.
+    """
     if not inputs:
         return np.array(b"", object)
     shape = next((part.shape for part in inputs if part.ndim), ())
@@ -168,7 +177,10 @@ def _reduced_shape(node: Operation) -> list[Dims]:
 def reduce_join_node(
     ctx: OpContext, inputs: Array, reduction_indices: Array, *, keep_dims: bool = False, separator: str = ""
 ) -> Result:
-    """The strings along some dimensions joined: first along the dimension listed first."""
+    """The strings along some dimensions joined: first along the dimension listed first.
+
+    `[...], [k] -> [*rest]`.
+    """
     axes = [axis % max(inputs.ndim, 1) for axis in np.ravel(reduction_indices).tolist()]
     if not axes:
         return inputs
@@ -207,7 +219,7 @@ def reduce_join(
 def string_format_node(
     ctx: OpContext, inputs: list[Array], *, T: list[DType], template: str = "%s", placeholder: str = "%s", summarize: int = 3
 ) -> Result:
-    """The template with each placeholder replaced by the next tensor's text."""
+    """The template with each placeholder replaced by the next tensor's text: `T*[...] -> scalar`."""
     pieces = template.split(placeholder)
     texts = [summarize_ends(value, summarize) for value in inputs]
     filled = "".join(piece + text for piece, text in zip(pieces, [*texts, ""], strict=True))

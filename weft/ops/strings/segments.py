@@ -31,7 +31,10 @@ def _joined_shape(node: Operation) -> list[Dims]:
 def unsorted_segment_join_node(
     ctx: OpContext, inputs: Array, segment_ids: Array, num_segments: Array, *, separator: str = ""
 ) -> Result:
-    """The strings of each segment joined, in the order of the input; '' for a segment without any."""
+    """The strings of each segment joined, in the order of the input; '' for a segment without any.
+
+    `[*places, *inner], [*places], scalar -> [num_segments, *inner]`.
+    """
     count, between = int(num_segments), separator.encode()
     ids = segment_ids.ravel()
     if ids.size and ids.max() >= count:
@@ -74,7 +77,7 @@ def unicode_transcode_node(
     replacement_char: int = 65533,
     replace_control_characters: bool = False,
 ) -> Result:
-    """The texts in another encoding."""
+    """The texts in another encoding: `[...] -> [...]`."""
 
     def converted(text: bytes) -> bytes:
         if errors == "strict":

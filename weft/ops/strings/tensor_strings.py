@@ -33,7 +33,7 @@ def _boxed(texts: list[bytes], shape: tuple[int, ...]) -> Array:
 
 @op("SerializeTensor", "tensor: T -> serialized: string", infer=scalar_shape, gradient=None)
 def serialize_tensor_node(ctx: OpContext, tensor: Array) -> Result:
-    """The tensor as a serialized TensorProto."""
+    """The tensor as a serialized TensorProto: `[...] -> scalar`."""
     return _boxed([make_tensor_proto(tensor).SerializeToString()], ())
 
 
@@ -44,7 +44,7 @@ def serialize_tensor(tensor: TensorLike, name: str | None = None) -> Tensor:
 
 @op("ParseTensor", "serialized: string -> output: out_type", infer=unknown, gradient=None)
 def parse_tensor_node(ctx: OpContext, serialized: Array, *, out_type: DType) -> Result:
-    """The tensor of a serialized TensorProto."""
+    """The tensor of a serialized TensorProto: `scalar -> [...]`."""
     if serialized.ndim:
         raise InvalidArgumentError(None, None, f"Expected `serialized` to be a scalar, got shape: {list(serialized.shape)}")
     try:
@@ -70,7 +70,7 @@ _UNPACK: Final[dict[str, Callable[[bytes], bytes]]] = {"": bytes, "ZLIB": zlib.d
 
 @op("DecodeCompressed", "bytes: string -> output: string", infer=same_as_input, gradient=None)
 def decode_compressed_node(ctx: OpContext, bytes: Array, *, compression_type: str = "") -> Result:
-    """The strings unpacked."""
+    """The strings unpacked: `[...] -> [...]`."""
     unpack = _UNPACK.get(compression_type)
     if unpack is None:
         raise InvalidArgumentError(None, None, f"Only ZLIB, GZIP or NONE are supported compressions, not {compression_type!r}")
@@ -87,7 +87,7 @@ def decode_compressed(bytes: TensorLike, compression_type: str = "", name: str |
 
 @op("DecodeJSONExample", "json_examples: string -> binary_examples: string", infer=same_as_input, gradient=None)
 def decode_json_example(ctx: OpContext, json_examples: Array) -> Result:
-    """Examples written as JSON, each as a serialized Example proto."""
+    """Examples written as JSON, each as a serialized Example proto: `[...] -> [...]`."""
     made = []
     for index, text in enumerate(json_examples.ravel().tolist()):
         try:
@@ -106,7 +106,10 @@ def _fingerprint_shape(node: Operation) -> list[Dims]:
 
 @op("Fingerprint", "data: T, method: string -> fingerprint: uint8", infer=_fingerprint_shape, gradient=None)
 def fingerprint_node(ctx: OpContext, data: Array, method: Array) -> Result:
-    """For each entry along the first dimension 8 bytes that depend on all of it."""
+    """For each entry along the first dimension 8 bytes that depend on all of it.
+
+    `[n, *inner], scalar -> [n, 8] uint8`.
+    """
     if method.item() != b"farmhash64":
         raise InvalidArgumentError(None, None, f"Unsupported fingerprint method: {method.item().decode()}")
     if data.dtype != object:
