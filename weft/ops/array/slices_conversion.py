@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from weft.framework import dtypes
+from weft.framework.aliases import DTypeLike, TensorLike
 from weft.framework.constant_value import constant_dims
 from weft.framework.dtypes import DType
 from weft.framework.indexed_slices import IndexedSlices
+from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor, register_tensor_conversion_function
 from weft.ops.array.padding import slice_node
 from weft.ops.array.shape_ops import reshape
@@ -21,7 +23,7 @@ from weft.ops.math.segment import unsorted_segment_sum
 _LARGE: Final = 100_000_000
 
 
-def _to_dense(value: Any, dtype: DType | None = None, name: str | None = None, as_ref: bool = False) -> Any:
+def _to_dense(value: IndexedSlices, dtype: DType | None = None, name: str | None = None, as_ref: bool = False) -> Tensor:
     if dtype is not None and not dtype.is_compatible_with(value.dtype):
         raise ValueError(f"Tensor conversion requested dtype {dtype.name} for IndexedSlices with dtype {value.dtype.name}")
     if value.dense_shape is None:
@@ -39,7 +41,7 @@ def _to_dense(value: Any, dtype: DType | None = None, name: str | None = None, a
             stacklevel=2,
         )
     if dims is not None and dims[0] is not None:
-        rows: Any = np.int32(dims[0])
+        rows: Tensor | np.int32 = np.int32(dims[0])
     else:
         rows = reshape(slice_node(value.dense_shape, [0], [1]), [])
     dense = unsorted_segment_sum(value.values, value.indices, rows, name=name)
@@ -51,7 +53,9 @@ def _to_dense(value: Any, dtype: DType | None = None, name: str | None = None, a
 register_tensor_conversion_function(IndexedSlices, _to_dense)
 
 
-def convert_to_tensor_or_indexed_slices(value: Any, dtype: Any = None, name: str | None = None) -> Any:
+def convert_to_tensor_or_indexed_slices(
+    value: TensorLike | IndexedSlices, dtype: DTypeLike | None = None, name: str | None = None
+) -> Tensor | IndexedSlices:
     """An IndexedSlices as it is (ValueError when it has another dtype), anything else as a Tensor."""
     if not isinstance(value, IndexedSlices):
         return convert_to_tensor(value, dtype, name)

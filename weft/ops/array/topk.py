@@ -9,6 +9,7 @@ import numpy as np
 
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
+from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
 from weft.framework.constant_value import constant_value
 from weft.framework.dtypes import DType
 from weft.framework.operation import Operation, Tensor
@@ -34,7 +35,7 @@ class TopKV2(NamedTuple):
     indices: Tensor
 
 
-def _top_shapes(node: Operation, k: Any) -> list[Dims]:
+def _top_shapes(node: Operation, k: Array) -> list[Dims]:
     dims = node.inputs[0].dims
     if dims is None:
         return [None, None]
@@ -52,7 +53,7 @@ def _top_v2_shapes(node: Operation) -> list[Dims]:
     return _top_shapes(node, None if known is None else int(known))
 
 
-def _top_gradient(node: Operation, values_grad: Any, indices_grad: Any) -> list[Any]:
+def _top_gradient(node: Operation, values_grad: Array, indices_grad: Array) -> Gradients:
     """The rows of the gradient go back to where the values came from."""
     source, indices = node.inputs[0], node.outputs[1]
     none = [None] * (len(node.inputs) - 1)
@@ -69,7 +70,7 @@ def _top_gradient(node: Operation, values_grad: Any, indices_grad: Any) -> list[
     return [reshape(spread, sizes), *none]
 
 
-def _top(xp: Any, input: Any, k: int) -> tuple[Any, Any]:
+def _top(xp: ArrayModule, input: Array, k: int) -> tuple[Array, Array]:
     """The `k` greatest of each row and their positions, equal elements in order of position."""
     columns = input.shape[-1]
     if columns < k:
@@ -83,20 +84,25 @@ def _top(xp: Any, input: Any, k: int) -> tuple[Any, Any]:
 
 @op("TopK", "input: T -> values: T, indices: int32", gradient=_top_gradient, types={"T": REAL},
     infer=lambda node: _top_shapes(node, node.attrs["k"]))  # fmt: skip
-def top_k_v1_node(xp, input, *, k: int, sorted: bool = True):
-    """The older form of TopKV2."""
+def top_k_v1_node(xp: ArrayModule, input: Array, *, k: int, sorted: bool = True) -> tuple[Result, Result]:
+    """The older form of TopKV2: `[..., n] -> [..., k], [..., k]`."""
     return _top(xp, input, k)
 
 
 @op("TopKV2", "input: T, k: Tk -> values: T, indices: index_type", infer=_top_v2_shapes, gradient=_top_gradient,
     static=("k",), types={"T": REAL, "Tk": _TOP_K_TYPES, "index_type": _TOP_K_TYPES},
     defaults={"Tk": dtypes.int32})  # fmt: skip
-def top_k_node(xp, input, k, *, sorted: bool = True, index_type: DType = dtypes.int32):
-    """The `k` greatest elements along the last dimension and their positions, the greatest first."""
+def top_k_node(
+    xp: ArrayModule, input: Array, k: Array, *, sorted: bool = True, index_type: DType = dtypes.int32
+) -> tuple[Result, Result]:
+    """The `k` greatest elements along the last dimension and their positions, the greatest first.
+
+    `[..., n], scalar -> [..., k], [..., k]`.
+    """
     return _top(xp, input, int(k))
 
 
-def top_k(input: Any, k: Any = 1, sorted: bool = True, name: str | None = None) -> TopKV2:
+def top_k(input: TensorLike, k: TensorLike = 1, sorted: bool = True, name: str | None = None) -> TopKV2:
     """The `k` greatest elements along the last dimension and their positions; of equal ones the first comes first."""
     return TopKV2(*top_k_node(input, k, sorted=sorted, name=name))
 
@@ -110,7 +116,7 @@ def _precision_shape(node: Operation) -> list[Dims]:
     return [merge_dims(None if predictions is None else predictions[:1], targets)]
 
 
-def _in_top(xp: Any, predictions: Any, targets: Any, k: Any) -> Any:
+def _in_top(xp: ArrayModule, predictions: Array, targets: Array, k: Array) -> Array:
     classes = predictions.shape[1]
     is_class = (targets >= 0) & (targets < classes)
     of_target = xp.take_along_axis(predictions, xp.where(is_class, targets, 0)[:, None], axis=1)
@@ -120,19 +126,22 @@ def _in_top(xp: Any, predictions: Any, targets: Any, k: Any) -> Any:
 
 @op("InTopK", "predictions: float32, targets: T -> precision: bool", infer=_precision_shape, gradient=None,
     types={"T": INDEX}, defaults={"T": dtypes.int32})  # fmt: skip
-def in_top_k_v1_node(xp, predictions, targets, *, k: int):
-    """The older form of InTopKV2."""
+def in_top_k_v1_node(xp: ArrayModule, predictions: Array, targets: Array, *, k: int) -> Result:
+    """The older form of InTopKV2: `[batch, classes], [batch] -> [batch]`."""
     return _in_top(xp, predictions, targets, k)
 
 
 @op("InTopKV2", "predictions: float32, targets: T, k: T -> precision: bool", infer=_precision_shape, gradient=None,
     types={"T": INDEX}, defaults={"T": dtypes.int32})  # fmt: skip
-def in_top_k_node(xp, predictions, targets, k):
-    """Whether fewer than `k` classes are predicted more strongly than the target; false where a number is not finite."""
+def in_top_k_node(xp: ArrayModule, predictions: Array, targets: Array, k: Array) -> Result:
+    """Whether fewer than `k` classes are predicted more strongly than the target; false where a number is not finite.
+
+    `[batch, classes], [batch], scalar -> [batch]`.
+    """
     return _in_top(xp, predictions, targets, k)
 
 
-def in_top_k(predictions: Any, targets: Any, k: Any, name: str | None = None) -> Tensor:
+def in_top_k(predictions: TensorLike, targets: TensorLike, k: TensorLike, name: str | None = None) -> Tensor:
     """Whether the target of each row is among the `k` classes with the strongest predictions."""
     with input_scope(name, "in_top_k"):
         return in_top_k_node(predictions, targets, k, name=name)
@@ -145,7 +154,7 @@ def _nth_shape(node: Operation) -> list[Dims]:
     return [None if dims is None else dims[:-1]]
 
 
-def _nth_gradient(node: Operation, grad: Any) -> list[Any]:
+def _nth_gradient(node: Operation, grad: Tensor) -> Gradients:
     source = node.inputs[0]
     is_nth = cast(equal(expand_dims(node.outputs[0], -1), source), grad.dtype.base_dtype)
     # Equal elements share the gradient.
@@ -153,13 +162,13 @@ def _nth_gradient(node: Operation, grad: Any) -> list[Any]:
 
 
 @op("NthElement", "input: T, n: int32 -> values: T", infer=_nth_shape, gradient=_nth_gradient, types={"T": REAL})
-def nth_element_node(xp, input, n, *, reverse: bool = False):
-    """The element that sorting would put at position `n` of the last dimension."""
+def nth_element_node(xp: ArrayModule, input: Array, n: Array, *, reverse: bool = False) -> Result:
+    """The element that sorting would put at position `n` of the last dimension: `[..., n], scalar -> [...]`."""
     ordered = xp.sort(input, axis=-1)
     at = input.shape[-1] - 1 - n if reverse else n
     return xp.take(ordered, at, axis=-1)
 
 
-def nth_element(input: Any, n: Any, reverse: bool = False, name: str | None = None) -> Tensor:
+def nth_element(input: TensorLike, n: TensorLike, reverse: bool = False, name: str | None = None) -> Tensor:
     """The n-th smallest element along the last dimension, or with `reverse` the n-th greatest."""
     return nth_element_node(input, n, reverse=reverse, name=name)

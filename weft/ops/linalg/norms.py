@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from weft.framework.aliases import Array, TensorLike
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.shape_ops import expand_dims, squeeze, transpose
@@ -19,12 +18,12 @@ from weft.ops.math.unary import sqrt
 
 
 def norm(
-    tensor: Any,
-    ord: Any = "euclidean",
-    axis: Any = None,
-    keepdims: Any = None,
+    tensor: TensorLike,
+    ord: TensorLike = "euclidean",
+    axis: TensorLike | None = None,
+    keepdims: TensorLike | None = None,
     name: str | None = None,
-    keep_dims: Any = None,
+    keep_dims: TensorLike | None = None,
 ) -> Tensor:
     """The norm of vectors or matrices.
 
@@ -55,7 +54,7 @@ def norm(
         return result if keepdims else squeeze(result, None if axes is None else list(axes))
 
 
-def _norm_axes(axis: Any) -> tuple[int, ...] | None:
+def _norm_axes(axis: Array) -> tuple[int, ...] | None:
     if axis is None:
         return None
     axes = tuple(axis) if isinstance(axis, list | tuple) else (axis,)
@@ -64,7 +63,7 @@ def _norm_axes(axis: Any) -> tuple[int, ...] | None:
     return tuple(int(each) for each in axes)
 
 
-def _check_order(order: Any, is_matrix: bool) -> None:
+def _check_order(order: Array, is_matrix: bool) -> None:
     if is_matrix:
         if order not in ("euclidean", "fro", 1, 2, np.inf):
             raise ValueError(f"'ord' must be a supported matrix norm in ['euclidean', 'fro', 1, 2, inf], got {order}")
@@ -72,7 +71,7 @@ def _check_order(order: Any, is_matrix: bool) -> None:
         raise ValueError(f"'ord' must be a supported vector norm, got {order}")
 
 
-def _vector_norm(tensor: Tensor, order: Any, axes: tuple[int, ...] | None) -> Tensor:
+def _vector_norm(tensor: Tensor, order: Array, axes: tuple[int, ...] | None) -> Tensor:
     axis = None if axes is None else axes[0]
     size = absolute(tensor)
     if order == 1:
@@ -82,7 +81,7 @@ def _vector_norm(tensor: Tensor, order: Any, axes: tuple[int, ...] | None) -> Te
     return power(reduce_sum(power(size, order), axes, keepdims=True), 1.0 / order)
 
 
-def _matrix_norm(tensor: Tensor, order: Any, axes: tuple[int, ...]) -> Tensor:
+def _matrix_norm(tensor: Tensor, order: Array, axes: tuple[int, ...]) -> Tensor:
     if order == 1:
         return reduce_max(reduce_sum(absolute(tensor), axes[0], keepdims=True), axes[1], keepdims=True)
     if order == np.inf:

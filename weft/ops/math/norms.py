@@ -23,8 +23,8 @@ from weft.ops.math.unary import sqrt
 
 @op("L2Loss", "t: T -> output: T", infer=scalar_shape, types={"T": FLOATS},
     gradient=lambda node, grad: [mul(node.inputs[0], grad)])  # fmt: skip
-def l2_loss(xp, t):
-    """Half the sum of squares."""
+def l2_loss(xp: ArrayModule, t: Array) -> Result:
+    """Half the sum of squares: `[...] -> scalar`."""
     return xp.sum(t * t, dtype=t.dtype) / xp.asarray(2, t.dtype)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from weft.framework.aliases import TensorLike
 from weft.framework.operation import Tensor
 from weft.framework.sparse_tensor import SparseTensor
 from weft.framework.tensor_conversion import convert_to_tensor
@@ -16,11 +17,13 @@ from weft.ops.math import comparison, division, elementwise
 from weft.ops.math.complex_numbers import absolute
 from weft.ops.math.products import matmul
 
-BinaryFunction = Callable[..., Any]
+BinaryFunction = Callable[..., Tensor]
+# `__add__` and its kin: a Tensor, or NotImplemented where the other side may know what to do.
+Operator = Callable[[Tensor, Any], Any]
 
 
-def _forward(function: BinaryFunction, name: str, reflected: str) -> Callable[[Any, Any], Any]:
-    def operate(x: Any, y: Any) -> Any:
+def _forward(function: BinaryFunction, name: str, reflected: str) -> Operator:
+    def operate(x: Tensor, y: TensorLike | SparseTensor) -> Any:
         if isinstance(y, Tensor):
             return function(x, y, name=name)
         if isinstance(y, SparseTensor):
@@ -38,8 +41,8 @@ def _forward(function: BinaryFunction, name: str, reflected: str) -> Callable[[A
     return operate
 
 
-def _reflected(function: BinaryFunction, name: str) -> Callable[[Any, Any], Any]:
-    def operate(y: Any, x: Any) -> Any:
+def _reflected(function: BinaryFunction, name: str) -> Operator:
+    def operate(y: Tensor, x: TensorLike) -> Tensor:
         with input_scope(name, name, (y, x)) as scope:
             x = convert_to_tensor(x, dtype=y.dtype.base_dtype, name="x")
             return function(x, y, name=scope)
@@ -47,15 +50,15 @@ def _reflected(function: BinaryFunction, name: str) -> Callable[[Any, Any], Any]
     return operate
 
 
-def _compare(function: BinaryFunction) -> Callable[[Any, Any], Any]:
-    def operate(x: Any, y: Any) -> Any:
+def _compare(function: BinaryFunction) -> Operator:
+    def operate(x: Tensor, y: TensorLike) -> Tensor:
         return function(x, y)
 
     return operate
 
 
-def _unary(function: Callable[..., Any]) -> Callable[[Any], Any]:
-    def operate(x: Any) -> Any:
+def _unary(function: Callable[..., Tensor]) -> Callable[[Tensor], Tensor]:
+    def operate(x: Tensor) -> Tensor:
         return function(x)
 
     return operate
