@@ -39,6 +39,8 @@ Scalar: TypeAlias = bool | int | float | complex | str | bytes | np.generic
 TensorLike: TypeAlias = "Tensor | HasValue | np.ndarray[Any, Any] | Scalar | Sequence[TensorLike]"
 DTypeLike: TypeAlias = "DType | str | type | np.dtype[Any] | types_pb2.DataType"
 ShapeLike: TypeAlias = "TensorShape | tensor_shape_pb2.TensorShapeProto | int | Sequence[int | Dimension | None] | None"
+# The dimensions that a function goes over: a number, several, a tensor of them; for None, mostly all.
+Axes: TypeAlias = "TensorLike | None"
 # A shape that the graph may work out: a tensor of sizes, or sizes of which some may be tensors.
 DynamicShape: TypeAlias = "ShapeLike | TensorLike"
 

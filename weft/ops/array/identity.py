@@ -46,7 +46,7 @@ def identity(
     return identity_node(input, name=name)
 
 
-def _pass_gradients(node: Operation, *grads: Tensor) -> Gradients:
+def _pass_gradients(node: Operation, *grads: Tensor | None) -> Gradients:
     return list(grads)
 
 

@@ -15,7 +15,7 @@ from weft.framework.dtypes import DType
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor, register_tensor_conversion_function
-from weft.framework.tensor_shape import Dimension, Dims, TensorShape, as_dims
+from weft.framework.tensor_shape import Dimension, Dims, TensorShape, as_dims, merge_dims
 from weft.ops.array.constant import constant
 from weft.ops.array.filling import zeros_like
 from weft.ops.array.identity import identity_node
@@ -24,21 +24,6 @@ from weft.ops.array.shape_ops import INDEX, brackets, cast_index, expand_dims, s
 from weft.ops.declaration import not_differentiable, op
 
 _PLAIN: Final = frozenset((int, float, complex, bool, str, bytes, np.ndarray, type(None), TensorShape, Dimension))
-
-
-def merged(a: Dims, b: Dims) -> Dims:
-    """Merge two shapes that must be equal; ValueError in the words of shape rules when they differ."""
-    if a is None or b is None:
-        return b if a is None else a
-    if len(a) != len(b):
-        raise ValueError(f"Shapes must be equal rank, but are {len(a)} and {len(b)}")
-    for axis, (x, y) in enumerate(zip(a, b, strict=True)):
-        if x is not None and y is not None and x != y:
-            raise ValueError(
-                f"Dimension {axis} in both shapes must be equal, but are {x} and {y}. "
-                f"Shapes are {brackets(a)} and {brackets(b)}."
-            )
-    return tuple(y if x is None else x for x, y in zip(a, b, strict=True))
 
 
 # Concat.
@@ -63,7 +48,7 @@ def _concat_dims(shapes: Sequence[Dims], axis_tensor: Tensor) -> Dims:
     axis %= rank
     rest: Dims = None
     for dims in known:
-        rest = merged(rest, dims[:axis] + dims[axis + 1 :])
+        rest = merge_dims(rest, dims[:axis] + dims[axis + 1 :])
     assert rest is not None
     sizes = [None if dims is None else dims[axis] for dims in shapes]
     total = None if None in sizes else sum(sizes)  # type: ignore[arg-type]
@@ -170,7 +155,7 @@ def _pack_shape(node: Operation) -> list[Dims]:
     dims: Dims = None
     try:
         for tensor in reversed(node.inputs):
-            dims = merged(tensor.dims, dims)
+            dims = merge_dims(tensor.dims, dims)
     except ValueError as error:
         raise ValueError(f"{error}\n\tFrom merging shape 0 with other shapes.") from None
     axis = node.attrs["axis"]
@@ -242,7 +227,7 @@ def filled_gradients(node: Operation, grads: Sequence[Tensor | None]) -> list[Te
     return [zeros_like(out) if grad is None else grad for out, grad in zip(node.outputs, grads, strict=True)]
 
 
-def _unpack_gradient(node: Operation, *grads: Tensor) -> Gradients:
+def _unpack_gradient(node: Operation, *grads: Tensor | None) -> Gradients:
     return [pack(filled_gradients(node, grads), axis=node.attrs["axis"])]
 
 

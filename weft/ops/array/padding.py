@@ -162,7 +162,12 @@ def padded_dims(node: Operation) -> list[Dims]:
         return [_partly_padded(dims, table)]
     if np.any(value < 0):
         raise ValueError(f"Paddings must be non-negative, but are {value.tolist()}")
-    return [tuple(None if size is None else size + int(a) + int(b) for size, (a, b) in zip(dims, value, strict=True))]
+    return [_grown(dims, value.sum(1))]
+
+
+def _grown(dims: tuple[int | None, ...], by: Array) -> Dims:
+    """Sizes with a number added to each that is known."""
+    return tuple(None if size is None else size + int(more) for size, more in zip(dims, by, strict=True))
 
 
 def _partly_padded(dims: tuple[int | None, ...], table: Tensor) -> Dims:
@@ -250,7 +255,7 @@ def _unpadded(node: Operation) -> list[Dims]:
     dims, value = node.inputs[0].dims, constant_value(node.inputs[1])
     if dims is None or value is None:
         return [None if dims is None else (None,) * len(dims)]
-    return [tuple(None if size is None else size - int(a) - int(b) for size, (a, b) in zip(dims, value, strict=True))]
+    return [_grown(dims, -value.sum(1))]
 
 
 @op("MirrorPadGrad", "input: T, paddings: Tpaddings -> output: T", infer=_unpadded, static=("paddings",),

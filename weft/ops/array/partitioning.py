@@ -34,7 +34,7 @@ def _partition_shapes(node: Operation) -> list[Dims]:
     return [(None, *data[len(partitions) :])] * count
 
 
-def _partition_gradient(node: Operation, *grads: Tensor) -> Gradients:
+def _partition_gradient(node: Operation, *grads: Tensor | None) -> Gradients:
     return [partition_grad(node.inputs[0], node.inputs[1], filled_gradients(node, grads)), None]
 
 
@@ -52,7 +52,8 @@ def dynamic_partition_node(ctx: OpContext, data: Array, partitions: Array, *, nu
         )  # fmt: skip
     check_indices(partitions, num_partitions, "partitions")
     flat = data.reshape(-1, *data.shape[partitions.ndim :])
-    return [flat.compress(chosen, axis=0) for chosen in (partitions.ravel() == n for n in range(num_partitions))]
+    numbers = partitions.ravel()
+    return [flat.compress(numbers == number, axis=0) for number in range(num_partitions)]
 
 
 @op("DynamicPartitionGrad", "data: T, partitions: int32, grads: num_partitions*T -> output: T", gradient=None,

@@ -9,7 +9,7 @@ from weft.framework.aliases import Array, ArrayModule, DTypeLike, DynamicShape, 
 from weft.framework.dtypes import DType
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_shape import Dims, as_dims, dims_compatible, format_dims
+from weft.framework.tensor_shape import Dims, as_dims, brackets, dims_compatible, format_dims
 from weft.ops.declaration import Role, from_attr, op
 
 
@@ -27,7 +27,7 @@ def placeholder_v2(ctx: OpContext, *, dtype: DType, shape: Dims) -> Result:
 
 def _not_fed(name: str, dtype: DType, shape: Dims) -> InvalidArgumentError:
     kind = types_pb2.DataType.Name(dtype.as_datatype_enum).removeprefix("DT_").lower()
-    sizes = f" and shape [{','.join('?' if size is None else str(size) for size in shape)}]" if shape else ""
+    sizes = f" and shape {brackets(shape)}" if shape else ""
     return InvalidArgumentError(None, None, f"You must feed a value for placeholder tensor '{name}' with dtype {kind}{sizes}")
 
 

@@ -13,7 +13,7 @@ from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import Dims, broadcast_dims, merge_dims
 from weft.ops.array.filling import zeros_like
 from weft.ops.array.gather_scatter import gather
-from weft.ops.array.joining import concat, merged
+from weft.ops.array.joining import concat
 from weft.ops.array.padding import slice_node
 from weft.ops.array.shape_ops import brackets, reshape, shape_internal, squeeze
 from weft.ops.declaration import op, rank_of
@@ -32,13 +32,13 @@ def where_node(ctx: OpContext, input: Array) -> Result:
 
 def _selected(node: Operation) -> list[Dims]:
     condition, x, y = (tensor.dims for tensor in node.inputs)
-    dims = merged(x, y)
+    dims = merge_dims(x, y)
     if dims is None or condition is None or len(condition) == 0:
         return [dims]
     if len(condition) == 1 and len(dims) > 1:
-        merged(condition, dims[:1])
+        merge_dims(condition, dims[:1])
         return [dims]
-    return [merged(condition, dims)]
+    return [merge_dims(condition, dims)]
 
 
 def _select_gradient(node: Operation, grad: Tensor) -> Gradients:

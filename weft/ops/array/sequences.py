@@ -242,7 +242,7 @@ def meshgrid(*args: TensorLike, **kwargs: str) -> list[Tensor]:
         order = [1, 0, *range(2, count)] if indexing == "xy" and count > 1 else list(range(count))
         tensors = [convert_to_tensor(each) for each in args]
         sizes = [reshape(size_internal(each), [1]) for each in tensors]
-        whole = concat([sizes[axis] for axis in order], 0) if count > 1 else sizes[0] if sizes else None
+        whole = concat([sizes[axis] for axis in order], 0) if count > 1 else next(iter(sizes), None)
         grids = []
         for index, tensor in enumerate(tensors):
             place = order.index(index)

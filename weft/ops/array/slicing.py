@@ -95,8 +95,10 @@ def _sliced_shape(node: Operation, source: Dims, vectors: tuple[Tensor, ...]) ->
             continue
         size = source[axis]
         if isinstance(entry, slice):
-            known = size is not None and entry.start is not ...
-            result.append(len(range(*entry.indices(size))) if known else size if entry == slice(None) else None)  # type: ignore[arg-type]
+            if size is not None and entry.start is not ...:
+                result.append(len(range(*entry.indices(size))))
+            else:
+                result.append(size if entry == slice(None) else None)
         elif entry is not ... and size is not None and not -size <= entry < size:
             raise ValueError(f"slice index {entry} of dimension {axis} out of bounds.")
         axis += 1

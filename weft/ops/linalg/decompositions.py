@@ -107,7 +107,7 @@ def matrix_determinant(xp: ArrayModule, input: Array) -> Result:
     return xp.linalg.det(_wide(input))
 
 
-def _log_determinant_gradient(node: Operation, grad_sign: Tensor, grad: Tensor) -> Gradients:
+def _log_determinant_gradient(node: Operation, grad_sign: Tensor | None, grad: Tensor | None) -> Gradients:
     transposed = matrix_inverse(node.inputs[0], adjoint=True)
     if grad is None:
         return [None]
@@ -125,13 +125,13 @@ def log_matrix_determinant(xp: ArrayModule, input: Array) -> tuple[Result, Resul
 # Solutions.
 
 
-def _solution_shape(node: Operation) -> list[Dims]:
+def _solution_shape(node: Operation, of_batch: Callable[[Dims, Dims], Dims] = merge_dims) -> list[Dims]:
     matrix, rhs = _square(node.inputs[0]), matrices(node.inputs[1])
     if matrix is None or rhs is None:
         return [None]
     check_inner(matrix[-1], rhs[-2])
-    batch = merge_dims(matrix[:-2], rhs[:-2])
-    return [None if batch is None else (*batch, matrix[-1] if rhs[-2] is None else rhs[-2], rhs[-1])]
+    batch, size = of_batch(matrix[:-2], rhs[:-2]), matrix[-1] if rhs[-2] is None else rhs[-2]
+    return [None if batch is None else (*batch, size, rhs[-1])]
 
 
 def _solve_gradient(node: Operation, grad: Tensor) -> Gradients:
@@ -153,12 +153,7 @@ def matrix_solve(xp: ArrayModule, matrix: Array, rhs: Array, *, adjoint: bool = 
 
 
 def _triangular_shape(node: Operation) -> list[Dims]:
-    matrix, rhs = _square(node.inputs[0]), matrices(node.inputs[1])
-    if matrix is None or rhs is None:
-        return [None]
-    check_inner(matrix[-1], rhs[-2])
-    batch = broadcast_dims(matrix[:-2], rhs[:-2])
-    return [None if batch is None else (*batch, matrix[-1] if rhs[-2] is None else rhs[-2], rhs[-1])]
+    return _solution_shape(node, broadcast_dims)
 
 
 def _triangular_gradient(node: Operation, grad: Tensor) -> Gradients:

@@ -11,7 +11,7 @@ from typing import TypeVar
 import numpy as np
 
 from weft.framework import dtypes
-from weft.framework.aliases import Array, DTypeLike, TensorLike
+from weft.framework.aliases import Array, Axes, DTypeLike, TensorLike
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.constant import constant
@@ -76,104 +76,72 @@ def _reduce(
 
 
 def reduce_sum(
-    input_tensor: TensorLike,
-    axis: TensorLike | None = None,
-    keepdims: TensorLike | None = None,
-    name: str | None = None,
-    reduction_indices: TensorLike | None = None,
-    keep_dims: TensorLike | None = None,
-) -> Tensor:
+    input_tensor: TensorLike, axis: Axes = None, keepdims: bool | None = None, name: str | None = None,
+    reduction_indices: Axes = None, keep_dims: bool | None = None,
+) -> Tensor:  # fmt: skip
     """The sum over the dimensions in `axis` (all when None), which stay with size 1 if `keepdims`."""
     return _reduce(sum_node, input_tensor, axis, keepdims, name, reduction_indices, keep_dims)
 
 
 def reduce_mean(
-    input_tensor: TensorLike,
-    axis: TensorLike | None = None,
-    keepdims: TensorLike | None = None,
-    name: str | None = None,
-    reduction_indices: TensorLike | None = None,
-    keep_dims: TensorLike | None = None,
-) -> Tensor:
+    input_tensor: TensorLike, axis: Axes = None, keepdims: bool | None = None, name: str | None = None,
+    reduction_indices: Axes = None, keep_dims: bool | None = None,
+) -> Tensor:  # fmt: skip
     """The mean over the dimensions in `axis` (all when None); integers are rounded towards zero."""
     return _reduce(mean_node, input_tensor, axis, keepdims, name, reduction_indices, keep_dims)
 
 
 def reduce_max(
-    input_tensor: TensorLike,
-    axis: TensorLike | None = None,
-    keepdims: TensorLike | None = None,
-    name: str | None = None,
-    reduction_indices: TensorLike | None = None,
-    keep_dims: TensorLike | None = None,
-) -> Tensor:
+    input_tensor: TensorLike, axis: Axes = None, keepdims: bool | None = None, name: str | None = None,
+    reduction_indices: Axes = None, keep_dims: bool | None = None,
+) -> Tensor:  # fmt: skip
     """The greatest element over the dimensions in `axis` (all when None)."""
     return _reduce(max_node, input_tensor, axis, keepdims, name, reduction_indices, keep_dims)
 
 
 def reduce_min(
-    input_tensor: TensorLike,
-    axis: TensorLike | None = None,
-    keepdims: TensorLike | None = None,
-    name: str | None = None,
-    reduction_indices: TensorLike | None = None,
-    keep_dims: TensorLike | None = None,
-) -> Tensor:
+    input_tensor: TensorLike, axis: Axes = None, keepdims: bool | None = None, name: str | None = None,
+    reduction_indices: Axes = None, keep_dims: bool | None = None,
+) -> Tensor:  # fmt: skip
     """The least element over the dimensions in `axis` (all when None)."""
     return _reduce(min_node, input_tensor, axis, keepdims, name, reduction_indices, keep_dims)
 
 
 def reduce_prod(
-    input_tensor: TensorLike,
-    axis: TensorLike | None = None,
-    keepdims: TensorLike | None = None,
-    name: str | None = None,
-    reduction_indices: TensorLike | None = None,
-    keep_dims: TensorLike | None = None,
-) -> Tensor:
+    input_tensor: TensorLike, axis: Axes = None, keepdims: bool | None = None, name: str | None = None,
+    reduction_indices: Axes = None, keep_dims: bool | None = None,
+) -> Tensor:  # fmt: skip
     """The product over the dimensions in `axis` (all when None)."""
     return _reduce(prod_node, input_tensor, axis, keepdims, name, reduction_indices, keep_dims)
 
 
 def reduce_all(
-    input_tensor: TensorLike,
-    axis: TensorLike | None = None,
-    keepdims: TensorLike | None = None,
-    name: str | None = None,
-    reduction_indices: TensorLike | None = None,
-    keep_dims: TensorLike | None = None,
-) -> Tensor:
+    input_tensor: TensorLike, axis: Axes = None, keepdims: bool | None = None, name: str | None = None,
+    reduction_indices: Axes = None, keep_dims: bool | None = None,
+) -> Tensor:  # fmt: skip
     """Whether all elements over the dimensions in `axis` (all when None) are true."""
     return _reduce(all_node, input_tensor, axis, keepdims, name, reduction_indices, keep_dims)
 
 
 def reduce_any(
-    input_tensor: TensorLike,
-    axis: TensorLike | None = None,
-    keepdims: TensorLike | None = None,
-    name: str | None = None,
-    reduction_indices: TensorLike | None = None,
-    keep_dims: TensorLike | None = None,
-) -> Tensor:
+    input_tensor: TensorLike, axis: Axes = None, keepdims: bool | None = None, name: str | None = None,
+    reduction_indices: Axes = None, keep_dims: bool | None = None,
+) -> Tensor:  # fmt: skip
     """Whether an element over the dimensions in `axis` (all when None) is true."""
     return _reduce(any_node, input_tensor, axis, keepdims, name, reduction_indices, keep_dims)
 
 
 def reduce_euclidean_norm(
-    input_tensor: TensorLike, axis: TensorLike | None = None, keepdims: bool = False, name: str | None = None
+    input_tensor: TensorLike, axis: Axes = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
     """The square root of the sum of squares over the dimensions in `axis` (all when None)."""
     return _reduce(euclidean_norm_node, input_tensor, axis, keepdims, name)
 
 
 def reduce_logsumexp(
-    input_tensor: TensorLike,
-    axis: TensorLike | None = None,
-    keepdims: TensorLike | None = None,
-    name: str | None = None,
-    reduction_indices: TensorLike | None = None,
-    keep_dims: TensorLike | None = None,
-) -> Tensor:
+    input_tensor: TensorLike, axis: Axes = None, keepdims: bool | None = None, name: str | None = None,
+    reduction_indices: Axes = None, keep_dims: bool | None = None,
+) -> Tensor:  # fmt: skip
     """`log(sum(exp(x)))` over the dimensions in `axis` (all when None), without overflow."""
     axis = either("axis", axis, "reduction_indices", reduction_indices)
     keepdims = bool(either("keepdims", keepdims, "keep_dims", keep_dims))
@@ -188,9 +156,7 @@ def reduce_logsumexp(
         return add(result, offset, name=scope)
 
 
-def reduce_variance(
-    input_tensor: TensorLike, axis: TensorLike | None = None, keepdims: bool = False, name: str | None = None
-) -> Tensor:
+def reduce_variance(input_tensor: TensorLike, axis: Axes = None, keepdims: bool = False, name: str | None = None) -> Tensor:
     """The mean square of the distances from the mean over the dimensions in `axis` (all when None).
 
     Raises:
@@ -206,9 +172,7 @@ def reduce_variance(
         return reduce_mean(squared, axis, keepdims=keepdims)
 
 
-def reduce_std(
-    input_tensor: TensorLike, axis: TensorLike | None = None, keepdims: bool = False, name: str | None = None
-) -> Tensor:
+def reduce_std(input_tensor: TensorLike, axis: Axes = None, keepdims: bool = False, name: str | None = None) -> Tensor:
     """The square root of `reduce_variance`."""
     with input_scope(name, "reduce_std", (input_tensor,)):
         return sqrt(reduce_variance(input_tensor, axis, keepdims))
@@ -216,12 +180,12 @@ def reduce_std(
 
 def count_nonzero(
     input_tensor: TensorLike | None = None,
-    axis: TensorLike | None = None,
-    keepdims: TensorLike | None = None,
+    axis: Axes = None,
+    keepdims: bool | None = None,
     dtype: DTypeLike = dtypes.int64,
     name: str | None = None,
-    reduction_indices: TensorLike | None = None,
-    keep_dims: TensorLike | None = None,
+    reduction_indices: Axes = None,
+    keep_dims: bool | None = None,
     input: TensorLike | None = None,
 ) -> Tensor:
     """How many elements over the dimensions in `axis` (all when None) are not zero (not empty, of strings)."""
@@ -237,9 +201,9 @@ def count_nonzero(
 
 def argmax(
     input: TensorLike,
-    axis: TensorLike | None = None,
+    axis: Axes = None,
     name: str | None = None,
-    dimension: TensorLike | None = None,
+    dimension: Axes = None,
     output_type: DTypeLike = dtypes.int64,
 ) -> Tensor:
     """The position of the greatest element along `axis` (0 when None), the first one if there are several."""
@@ -249,9 +213,9 @@ def argmax(
 
 def argmin(
     input: TensorLike,
-    axis: TensorLike | None = None,
+    axis: Axes = None,
     name: str | None = None,
-    dimension: TensorLike | None = None,
+    dimension: Axes = None,
     output_type: DTypeLike = dtypes.int64,
 ) -> Tensor:
     """The position of the least element along `axis` (0 when None), the first one if there are several."""

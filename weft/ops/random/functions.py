@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 import numpy as np
@@ -203,9 +204,19 @@ def random_poisson(
         return random_op.random_poisson_node(sizes, lam, dtype=dtype, **_seeds(seed))
 
 
+def _stateless_scaled(
+    node: Callable[..., Tensor], shape: DynamicShape, seed: TensorLike, mean: TensorLike, stddev: TensorLike,
+    dtype: DTypeLike, scope: str,
+) -> Tensor:  # fmt: skip
+    sizes = _shape_tensor(shape)
+    mean = convert_to_tensor(mean, dtype, name="mean")
+    stddev = convert_to_tensor(stddev, dtype, name="stddev")
+    return _scaled(node(sizes, seed, dtype=dtype), mean, stddev, scope)
+
+
 def stateless_random_normal(
     shape: DynamicShape,
-    seed: int,
+    seed: TensorLike,
     mean: TensorLike = 0.0,
     stddev: TensorLike = 1.0,
     dtype: DTypeLike = dtypes.float32,
@@ -213,15 +224,12 @@ def stateless_random_normal(
 ) -> Tensor:
     """`random_normal` whose numbers depend on `seed` (two integers, perhaps a tensor) alone."""
     with input_scope(name, "stateless_random_normal", [shape, seed, mean, stddev]) as scope:
-        sizes = _shape_tensor(shape)
-        mean = convert_to_tensor(mean, dtype, name="mean")
-        stddev = convert_to_tensor(stddev, dtype, name="stddev")
-        return _scaled(random_stateless.stateless_random_normal_node(sizes, seed, dtype=dtype), mean, stddev, scope)
+        return _stateless_scaled(random_stateless.stateless_random_normal_node, shape, seed, mean, stddev, dtype, scope)
 
 
 def stateless_truncated_normal(
     shape: DynamicShape,
-    seed: int,
+    seed: TensorLike,
     mean: TensorLike = 0.0,
     stddev: TensorLike = 1.0,
     dtype: DTypeLike = dtypes.float32,
@@ -229,15 +237,12 @@ def stateless_truncated_normal(
 ) -> Tensor:
     """`truncated_normal` whose numbers depend on `seed` (two integers, perhaps a tensor) alone."""
     with input_scope(name, "stateless_truncated_normal", [shape, seed, mean, stddev]) as scope:
-        sizes = _shape_tensor(shape)
-        mean = convert_to_tensor(mean, dtype, name="mean")
-        stddev = convert_to_tensor(stddev, dtype, name="stddev")
-        return _scaled(random_stateless.stateless_truncated_normal_node(sizes, seed, dtype=dtype), mean, stddev, scope)
+        return _stateless_scaled(random_stateless.stateless_truncated_normal_node, shape, seed, mean, stddev, dtype, scope)
 
 
 def stateless_random_uniform(
     shape: DynamicShape,
-    seed: int,
+    seed: TensorLike,
     minval: TensorLike = 0,
     maxval: TensorLike | None = None,
     dtype: DTypeLike = dtypes.float32,
@@ -256,7 +261,11 @@ def stateless_random_uniform(
 
 
 def stateless_multinomial(
-    logits: TensorLike, num_samples: TensorLike, seed: int, output_dtype: DTypeLike = dtypes.int64, name: str | None = None
+    logits: TensorLike,
+    num_samples: TensorLike,
+    seed: TensorLike,
+    output_dtype: DTypeLike = dtypes.int64,
+    name: str | None = None,
 ) -> Tensor:
     """`multinomial` whose numbers depend on `seed` (two integers, perhaps a tensor) alone."""
     with input_scope(name, "stateless_multinomial", [logits, seed]):
@@ -265,7 +274,7 @@ def stateless_multinomial(
 
 
 def stateless_categorical(
-    logits: TensorLike, num_samples: TensorLike, seed: int, dtype: DTypeLike = dtypes.int64, name: str | None = None
+    logits: TensorLike, num_samples: TensorLike, seed: TensorLike, dtype: DTypeLike = dtypes.int64, name: str | None = None
 ) -> Tensor:
     """`categorical` whose numbers depend on `seed` (two integers, perhaps a tensor) alone."""
     with input_scope(name, "stateless_categorical", [logits, seed]):

@@ -14,8 +14,7 @@ from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
 from weft.framework.sparse_tensor import SparseTensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import Dims
-from weft.ops.array.joining import merged
+from weft.framework.tensor_shape import Dims, merge_dims
 from weft.ops.array.padding import check_rank
 from weft.ops.array.shape_ops import reshape
 from weft.ops.declaration import not_differentiable, op, rank_of, scalar_shape
@@ -127,7 +126,7 @@ def _joined_shape(node: Operation) -> list[Dims]:
     dims: Dims = ()
     for tensor in node.inputs:
         if tensor.dims != ():
-            dims = merged(dims, tensor.dims) if dims != () else tensor.dims
+            dims = merge_dims(dims, tensor.dims) if dims != () else tensor.dims
     return [dims]
 
 
