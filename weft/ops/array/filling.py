@@ -52,7 +52,7 @@ def zero_of(dtype: DType) -> bytes | np.generic | Array:
     return b"" if dtype is dtypes.string else np.zeros((), dtype.as_numpy_dtype)
 
 
-def _one_value(shape: Array, dtype: DType, value: Array, name: str) -> Tensor:
+def _one_value(shape: DynamicShape, dtype: DType, value: Array, name: str) -> Tensor:
     dims = None if isinstance(shape, Tensor) else _plain_dims(shape)
     if dims is not None and (dtype is dtypes.string or math.prod(dims) < _LARGEST_CONSTANT):
         filled = np.full(dims, value, dtype.as_numpy_dtype)

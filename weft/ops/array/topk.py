@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import numpy as np
@@ -53,7 +53,7 @@ def _top_v2_shapes(node: Operation) -> list[Dims]:
     return _top_shapes(node, None if known is None else int(known))
 
 
-def _top_gradient(node: Operation, values_grad: Array, indices_grad: Array) -> Gradients:
+def _top_gradient(node: Operation, values_grad: Tensor | None, indices_grad: Tensor | None) -> Gradients:
     """The rows of the gradient go back to where the values came from."""
     source, indices = node.inputs[0], node.outputs[1]
     none = [None] * (len(node.inputs) - 1)
@@ -62,7 +62,7 @@ def _top_gradient(node: Operation, values_grad: Array, indices_grad: Array) -> G
     sizes = shape_internal(source)
     columns = slice_helper(sizes, -1)
     chosen = slice_helper(shape_internal(indices), -1)
-    rows: Any = reshape(cast(indices, dtypes.int32), [-1, chosen])
+    rows = reshape(cast(indices, dtypes.int32), [-1, chosen])
     count = slice_helper(shape_internal(rows), 0)
     starts = range_of(0, count * columns, columns)
     flat = reshape(rows + expand_dims(starts, -1), [-1])

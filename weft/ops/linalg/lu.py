@@ -185,7 +185,7 @@ def pinv(a: TensorLike, rcond: TensorLike | None = None, validate_args: bool = F
 
 
 def normalize(
-    tensor: TensorLike, ord: TensorLike = "euclidean", axis: TensorLike | None = None, name: str | None = None
+    tensor: TensorLike, ord: str | float = "euclidean", axis: TensorLike | None = None, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
     """`tensor` divided by its norm along `axis`, and that norm, whose dimensions stay as ones; `ord` as of `norm`."""
     with input_scope(name, "normalize", (tensor,)):

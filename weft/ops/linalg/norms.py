@@ -19,11 +19,11 @@ from weft.ops.math.unary import sqrt
 
 def norm(
     tensor: TensorLike,
-    ord: TensorLike = "euclidean",
+    ord: str | float = "euclidean",
     axis: TensorLike | None = None,
-    keepdims: TensorLike | None = None,
+    keepdims: bool | None = None,
     name: str | None = None,
-    keep_dims: TensorLike | None = None,
+    keep_dims: bool | None = None,
 ) -> Tensor:
     """The norm of vectors or matrices.
 
@@ -50,6 +50,7 @@ def norm(
             assert axes is not None
             result = _matrix_norm(tensor, ord, axes)
         else:
+            assert not isinstance(ord, str)
             result = _vector_norm(tensor, ord, axes)
         return result if keepdims else squeeze(result, None if axes is None else list(axes))
 
@@ -63,7 +64,7 @@ def _norm_axes(axis: Array) -> tuple[int, ...] | None:
     return tuple(int(each) for each in axes)
 
 
-def _check_order(order: Array, is_matrix: bool) -> None:
+def _check_order(order: str | float, is_matrix: bool) -> None:
     if is_matrix:
         if order not in ("euclidean", "fro", 1, 2, np.inf):
             raise ValueError(f"'ord' must be a supported matrix norm in ['euclidean', 'fro', 1, 2, inf], got {order}")
@@ -71,7 +72,7 @@ def _check_order(order: Array, is_matrix: bool) -> None:
         raise ValueError(f"'ord' must be a supported vector norm, got {order}")
 
 
-def _vector_norm(tensor: Tensor, order: Array, axes: tuple[int, ...] | None) -> Tensor:
+def _vector_norm(tensor: Tensor, order: float, axes: tuple[int, ...] | None) -> Tensor:
     axis = None if axes is None else axes[0]
     size = absolute(tensor)
     if order == 1:
@@ -81,7 +82,7 @@ def _vector_norm(tensor: Tensor, order: Array, axes: tuple[int, ...] | None) -> 
     return power(reduce_sum(power(size, order), axes, keepdims=True), 1.0 / order)
 
 
-def _matrix_norm(tensor: Tensor, order: Array, axes: tuple[int, ...]) -> Tensor:
+def _matrix_norm(tensor: Tensor, order: str | float, axes: tuple[int, ...]) -> Tensor:
     if order == 1:
         return reduce_max(reduce_sum(absolute(tensor), axes[0], keepdims=True), axes[1], keepdims=True)
     if order == np.inf:

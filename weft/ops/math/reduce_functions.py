@@ -11,7 +11,7 @@ from typing import TypeVar
 import numpy as np
 
 from weft.framework import dtypes
-from weft.framework.aliases import Array, Axes, DTypeLike, TensorLike
+from weft.framework.aliases import Axes, DTypeLike, TensorLike
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.constant import constant
@@ -53,12 +53,12 @@ def either(name: str, value: T, old_name: str, old_value: T) -> T:
 
 def _reduce(
     node: Callable[..., Tensor],
-    tensor: Array,
-    axis: Array,
-    keepdims: Array,
+    tensor: TensorLike,
+    axis: Axes,
+    keepdims: bool | None,
     name: str | None,
-    reduction_indices: Array = None,
-    keep_dims: Array = None,
+    reduction_indices: Axes = None,
+    keep_dims: bool | None = None,
 ) -> Tensor:
     axis = either("axis", axis, "reduction_indices", reduction_indices)
     keepdims = bool(either("keepdims", keepdims, "keep_dims", keep_dims))
