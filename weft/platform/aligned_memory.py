@@ -2,8 +2,8 @@
 
 Memory can be lent as one array at a time. Every array that is made of the lent one without a copy keeps that one alive, so a
 weak reference to it tells, once it is dead, that nobody looks at the memory any more. An interpreter may be late to notice;
-then the memory counts as in use for longer, and nothing else happens. Whoever has only an address, such as a foreign library,
-has to keep one of the arrays.
+then the memory counts as in use for longer, and nothing else happens. A foreign library that has only
+an address has to keep one of the arrays.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _first_char = cast("Callable[[npt.NDArray[np.uint8]], ctypes.c_char]", ctypes.c_
 def aligned_memory(size_bytes: int) -> Memory:
     """New memory that begins at a multiple of ALIGNMENT, with whatever was in it.
 
-    ctypes makes a class for each size, which takes longer than the memory does: use it for what is kept.
+    ctypes makes a class for each size, which takes longer than the memory does: use it for memory that is kept.
 
     Raises:
         MemoryError, ValueError: there is not so much.

@@ -1,7 +1,7 @@
 """Runs of alike arrays: neighbours of one type and shape that lie at equal distances in one piece of memory.
 
-NumPy takes about as long to make one array over some memory as to make many, where those are the rows of one. So what handles
-a hundred biases one after the other, in a payload or joined end to end, handles a run of them at once.
+To make an array over some memory takes NumPy longer than to take a row out of an array. So a hundred biases that lie one after
+the other, in a payload or joined end to end, are made as one array with a hundred rows.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class ArrayRun:
     """Where alike arrays lie in memory; in bytes from its beginning.
 
     Args:
-        alike: what the arrays are.
+        alike: their type, their shape and their number.
         start: where the first one begins.
         distance: from where one begins to where the next one does; None where they lie end to end.
     """

@@ -1,8 +1,8 @@
-"""BufferPool: pieces of memory for large payloads, used again when nobody looks at what was put into them.
+"""BufferPool: pieces of memory for large payloads, used again when the last payload in them is no longer looked at.
 
 The system hands out large pieces as untouched pages, and filling those costs about as much as the transfer itself. So a few are
-kept. One policy holds for all kinds of memory, such as a receiver's own and what two processes share; a kind says for itself
-when a piece of it is free again, and whether it may be let go.
+kept. One policy holds for all kinds of memory, such as a receiver's own and segments that two processes share; a kind says for
+itself when a piece of it is free again, and whether it may be let go.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Aligned memory for payloads, used again when nobody looks at what was received into it."""
+"""Aligned memory that payloads are received into, used again when no array of the last one is left."""
 
 from __future__ import annotations
 

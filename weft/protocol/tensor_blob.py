@@ -18,7 +18,7 @@ from weft.protocol.messages import Array
 from weft.protocol.protocol_error import LocalProtocolError, RemoteProtocolError
 
 ALIGNMENT: Final = 64
-"""Every tensor starts at a multiple of this many bytes from the payload's start: what XLA needs to alias memory."""
+"""Every tensor starts at a multiple of this many bytes from the payload's start: XLA needs that to alias memory."""
 
 COPIED_BYTES: Final = 16 << 10
 """Tensors up to this size are copied into the frame: measured, cheaper than one more entry of a scatter-gather list."""

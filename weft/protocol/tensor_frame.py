@@ -39,7 +39,7 @@ RECEIVE_BYTES: Final = 256 << 10
 """The size of a decoder's own buffer: as many small frames as fit are received with one call."""
 
 _DIRECT_BYTES: Final = 32 << 10  # Payloads beyond this get memory of their own; below, one copy is cheaper.
-_PEEK_BYTES: Final = 16 << 10  # What is received at once after such a payload, until so many frames have been without:
+_PEEK_BYTES: Final = 16 << 10  # Received at most at once after such a payload, until so many frames have been without:
 _FRAMES_BETWEEN: Final = 32
 _MAGIC: Final = 0xF7E3
 _PREFIX: Final = struct.Struct("<HBBIQ")
@@ -47,7 +47,7 @@ _PREFIX_BYTES: Final = _PREFIX.size
 _SHARED: Final = 1
 _PLACE: Final = struct.Struct("<Q")
 _NOTHING: Final = bytearray()
-_PACKER_BYTES: Final = 1 << 10  # what a packer has at first: most headers fit, and the packer costs the less the smaller it is
+_PACKER_BYTES: Final = 1 << 10  # a packer's room at first: most headers fit, and the packer costs the less the smaller it is
 
 _WIRE_TYPES: Final[dict[str, type]] = {"int": int, "str": str, "bytes": bytes, "tuple[int, ...]": tuple}
 _TENSORS: Final = "tuple[Array, ...]"
@@ -82,7 +82,7 @@ class PayloadBorrower(Protocol):
 
 
 class _Kind:
-    """What the codec knows of one message class, worked out once at import."""
+    """The codec's knowledge of one message class, worked out once at import."""
 
     __slots__ = ("int_tuples", "message_class", "name", "number", "tensors", "tensors_at", "types", "values")
 
@@ -154,7 +154,7 @@ class RepeatedCall:
         self._others = b"".join(map(msgpack.packb, others))
 
     def frame(self, call_id: int) -> list[Buffer]:
-        """Return what `encode` does for the call of this number."""
+        """Return the buffers that `encode` returns for the call of this number."""
         header = self._array + _packed(call_id) + self._others
         return [_PREFIX.pack(_MAGIC, self._kind.number, 0, len(header), 0) + header]
 
@@ -185,7 +185,7 @@ def _frame(number: int, header: bytes, packed: Packed, lender: PayloadLender | N
 
 
 def _gather(parts: Sequence[Part]) -> list[Buffer]:
-    """Join what is small, keep what is large."""
+    """Join the small parts, keep the large ones."""
     out: list[Buffer] = []
     small: list[Part] = []
     for part in parts:
@@ -353,7 +353,7 @@ class FrameDecoder:
         return self.borrower.take(number, size)
 
     def _begin_payload(self, kind: _Kind, fields: _Fields, size: int, at: int, out: list[Message]) -> int:
-        """Move what has come of a large payload to memory of its own; return where the buffer's rest starts."""
+        """Move the part of a large payload that has come to memory of its own; return where the buffer's rest starts."""
         try:
             payload = self._memory.take(size)
         except (MemoryError, ValueError) as error:

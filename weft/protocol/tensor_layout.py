@@ -1,7 +1,7 @@
 """How the tensors of one message lie in its payload, one after the other.
 
 The steps of a plan send tensors of the same types and shapes again and again. So a message's descriptors travel as one packed
-list, and both sides work out what it means once: the sender finds it by the types and shapes of its arrays, the receiver by its
+list, and both sides work out its meaning once: the sender finds it by the types and shapes of its arrays, the receiver by its
 bytes. Neighbours that are alike, such as a hundred biases, are handled as one array.
 """
 
@@ -39,7 +39,7 @@ Part: TypeAlias = Buffer | Array
 
 
 class Packed(NamedTuple):
-    """Tensors ready to be sent: the packed descriptors, and what the payload consists of, in order.
+    """Tensors ready to be sent: the packed descriptors, and the parts of the payload, in order.
 
     Parts to be copied are arrays or bytes; the memory of large arrays, which is not, is a memoryview.
     """
@@ -124,7 +124,7 @@ class _StringRun:
 
 
 class Layout:
-    """What a peer says of the tensors in a payload.
+    """The places of tensors in a payload, as a peer describes them.
 
     Raises:
         RemoteProtocolError: the descriptors are damaged, or one of them is none, or contradicts itself.

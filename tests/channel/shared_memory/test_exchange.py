@@ -45,7 +45,7 @@ def open_pair() -> Pair:
 
 @pytest.fixture(autouse=True)
 def _nothing_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(segment_module, "_given_up", [])
+    monkeypatch.setattr(segment_module.shared_memory_use, "_is_given_up", False)
 
 
 @pytest.fixture

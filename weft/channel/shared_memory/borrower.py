@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from weft.channel.shared_memory.segment import DROPPED, FREE, HELD, LENT, SharedSegment, give_up
+from weft.channel.shared_memory.segment import DROPPED, FREE, HELD, LENT, SharedSegment, shared_memory_use
 from weft.protocol.protocol_error import RemoteProtocolError
 
 MAX_SEGMENTS: Final = 256
@@ -78,7 +78,7 @@ class SegmentBorrower:
             finally:
                 os.close(fd)
         except (OSError, ValueError, OverflowError) as error:
-            give_up(str(error))
+            shared_memory_use.give_up(str(error))
             raise RemoteProtocolError(f"a shared segment cannot be used: {error}") from error
 
 
@@ -99,7 +99,7 @@ _BORROWERS: weakref.WeakSet[SegmentBorrower] = weakref.WeakSet()
 
 
 def _keep_for_children() -> None:
-    # A forked child sees the same memory: what it may be looking at must never be written to again.
+    # A forked child sees the same memory: a payload that it may be looking at must never be written over.
     for borrower in list(_BORROWERS):
         borrower.keep_all()
 

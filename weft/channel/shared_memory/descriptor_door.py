@@ -15,7 +15,7 @@ _NOTE: Final = struct.Struct("<QQ")
 
 
 class DescriptorDoor:
-    """One end. What goes in on one side comes out on the other, in order; neither waits."""
+    """One of two ends. Descriptors come out of the other end in the order in which they were sent; neither end waits."""
 
     def __init__(self, sock: socket.socket) -> None:
         self._sock = sock

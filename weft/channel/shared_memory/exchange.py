@@ -8,11 +8,11 @@ import socket
 from weft.channel.shared_memory.borrower import SegmentBorrower
 from weft.channel.shared_memory.descriptor_door import DescriptorDoor
 from weft.channel.shared_memory.lender import SegmentLender
-from weft.channel.shared_memory.segment import is_usable
+from weft.channel.shared_memory.segment import shared_memory_use
 
 
 class PayloadExchange:
-    """What a connection puts large payloads with, and finds the peer's. `close` it with the connection."""
+    """The lender of a connection's large payloads and the borrower of its peer's. `close` it with the connection."""
 
     def __init__(self, door: DescriptorDoor) -> None:
         self._door = door
@@ -20,7 +20,7 @@ class PayloadExchange:
         self.borrower = SegmentBorrower(door.receive)
 
     def close(self) -> None:
-        """Put and find nothing more; what has been found stays valid."""
+        """Put and find nothing more; payloads that have been found stay valid."""
         self._door.close()
         self.lender.close()
         self.borrower.close()
@@ -32,7 +32,7 @@ class PayloadExchange:
 
 def open_exchange() -> tuple[PayloadExchange, socket.socket] | None:
     """One side of an exchange, and the socket that the other side needs; None where there is no shared memory to be had."""
-    if not is_usable():
+    if not shared_memory_use.is_possible:
         return None
     try:
         here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -51,7 +51,7 @@ def join_exchange(fds: list[int]) -> PayloadExchange | None:
             os.close(fd)
             continue
         is_door = sock.family == socket.AF_UNIX and sock.type == socket.SOCK_SEQPACKET
-        if is_door and is_usable() and exchange is None:
+        if is_door and shared_memory_use.is_possible and exchange is None:
             exchange = PayloadExchange(DescriptorDoor(sock))
         else:
             sock.close()

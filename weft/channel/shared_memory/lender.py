@@ -26,7 +26,7 @@ MAX_UNTAKEN_BYTES: Final = 16 << 20
 class SegmentLender:
     """Puts payloads into shared memory, each into a segment of its own, which comes back when the peer has no use for it.
 
-    Who keeps a payload, such as a variable that is assigned, keeps the segment; others are made. `offer(fd, number, capacity)`
+    A payload that is kept, as by a variable that is assigned, keeps its segment; others are made. `offer(fd, number, capacity)`
     tells the peer of a new one and returns whether it could; it does not wait. Thread-safe.
     """
 

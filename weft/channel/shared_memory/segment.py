@@ -17,7 +17,7 @@ import numpy.typing as npt
 _LOG = logging.getLogger("weft")
 
 HEAD_BYTES: Final = mmap.PAGESIZE
-"""What precedes the payload; its first byte is the state."""
+"""The room before the payload; its first byte is the state."""
 
 FREE: Final = 0
 LENT: Final = 1  # written and told of, not taken yet
@@ -27,19 +27,29 @@ DROPPED: Final = 3  # never used again
 IS_SUPPORTED: Final = hasattr(os, "memfd_create") and hasattr(mmap, "MADV_REMOVE")
 """Whether this platform has such memory: Linux."""
 
-_given_up: Final[list[str]] = []
+
+class SharedMemoryUse:
+    """Whether this process shares memory with others. Safe from any thread."""
+
+    __slots__ = ("_is_given_up",)
+
+    def __init__(self) -> None:
+        self._is_given_up = False
+
+    @property
+    def is_possible(self) -> bool:
+        """Whether the platform has such memory, and nothing has been found to speak against it."""
+        return IS_SUPPORTED and not self._is_given_up
+
+    def give_up(self, reason: str) -> None:
+        """Take part in no further exchange: this process could not map a peer's segment, and lost the connection."""
+        if not self._is_given_up:
+            _LOG.warning("Large tensors from tasks of this host come over sockets from now on, which takes longer: %s", reason)
+        self._is_given_up = True
 
 
-def is_usable() -> bool:
-    """Whether this process can have such memory: the platform has it, and nothing has been found to speak against it."""
-    return IS_SUPPORTED and not _given_up
-
-
-def give_up(reason: str) -> None:
-    """Take part in no further exchange: this process could not map what a peer had put there, and lost a connection by that."""
-    if not _given_up:
-        _LOG.warning("Large tensors from tasks of this host come over sockets from now on, which takes longer: %s", reason)
-    _given_up.append(reason)
+shared_memory_use: Final = SharedMemoryUse()
+"""This process's."""
 
 
 if IS_SUPPORTED:
@@ -78,10 +88,10 @@ class SharedSegment:
 
     @property
     def is_free(self) -> bool:
-        """Whether nobody looks at what was put here last."""
+        """Whether the peer has given it back, or has never had it."""
         return self._mapping[0] == FREE
 
-    may_go = is_free  # what the peer has to take, or has taken, lives as long as the peer wants
+    may_go = is_free  # a payload that the peer has to take, or has taken, lives as long as the peer wants
 
     def view(self, size: int) -> npt.NDArray[np.uint8]:
         """The first bytes of the payload; a new array every time, on which all arrays made of it depend."""

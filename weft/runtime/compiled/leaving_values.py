@@ -37,7 +37,7 @@ class LeavingValues:
         self._recipe = recipe
 
     def tree_flatten(self) -> tuple[tuple[Sequence[Array], Sequence[Array]], _Recipe]:
-        """For JAX: the arrays, and what is known without running."""
+        """For JAX: the arrays, and the recipe, which is known without running."""
         return (self._kept, self._joined), self._recipe
 
     @classmethod

@@ -17,7 +17,7 @@ from weft.runtime.xla.xla_process import as_numpy
 
 
 class TakenValue:
-    """What a slot holds while its array is changed in place. Whoever needs the value waits for the slot's lock."""
+    """The stand-in for a slot's array while that is changed in place. A reader who meets it waits for the slot's lock."""
 
     __slots__ = ("dtype", "nbytes", "shape", "value")
 
@@ -35,7 +35,7 @@ class TakenValue:
 class VariableSlot:
     """One immutable array, or None before initialization; an update swaps it.
 
-    Reading takes a reference and no lock. Who updates holds `lock` from reading the old value to setting the new one, so that
+    Reading takes a reference and no lock. An update holds `lock` from reading the old value to setting the new one, so that
     no update is lost; a compiled stage donates the old array, which is then gone for readers that come too late: they read
     again. So it is with an update that takes the array to change it in place.
 
@@ -52,7 +52,7 @@ class VariableSlot:
     def __init__(self, name: str, dtype: DType, dims: Dims = None, is_declared: bool = True) -> None:
         self.name = name
         self.dtype = dtype
-        # What the first program declared; the value may have another shape, where an assignment did not validate it.
+        # As the first program declared them; the value may have another shape, where an assignment did not validate it.
         self.dims = dims
         # Asking whether a variable has a value makes a slot, and declares nothing.
         self.is_declared = is_declared
@@ -74,7 +74,7 @@ class VariableSlot:
             return self.value
 
     def take(self) -> Array:
-        """For who holds the lock: the value as an array to change in place, None when there is none.
+        """Take the value, as an array to change in place, under the lock; None when there is none.
 
         It lies in the slot's own memory if nobody else can see that, else it is a copy. Nobody finds the value until one is
         `put` back.
@@ -100,7 +100,7 @@ class VariableSlot:
         return self._copied(seen)
 
     def put(self, value: Array) -> None:
-        """For who holds the lock: set the value, which nobody changes any more."""
+        """Set the value, which nobody changes any more, under the lock."""
         if isinstance(value, np.ndarray):
             if not value.flags.c_contiguous:
                 # Such as one element seen many times, which an initializer makes: every send would write it out again.
@@ -110,7 +110,7 @@ class VariableSlot:
         self.value = value
 
     def put_back(self) -> None:
-        """For who holds the lock: end a `take` without a new value."""
+        """End a `take` without a new value, under the lock."""
         if isinstance(self.value, TakenValue):
             self.put(self.value.value)
 
@@ -130,7 +130,7 @@ def _nothing() -> None:
 
 
 def locks_of(slots: Iterable[VariableSlot]) -> list[threading.Lock]:
-    """The locks of the slots, each once, in the one order in which whoever needs several takes them."""
+    """The locks of the slots, each once, in the one order in which a thread that needs several takes them."""
     return [slot.lock for slot in sorted(set(slots), key=lambda slot: (slot.name, id(slot)))]
 
 
