@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, Final
 
 import jax
@@ -47,6 +48,11 @@ def spec_of(tensor: Tensor) -> jax.ShapeDtypeStruct:
     return jax.ShapeDtypeStruct(tuple(shape.as_list()), tensor.dtype.base_dtype.as_numpy_dtype)  # type: ignore[no-untyped-call]
 
 
+def types_of(specs: Sequence[jax.ShapeDtypeStruct]) -> AbstractContextManager[None]:
+    """A block in which JAX has 64-bit types if one of these is: elsewhere functions count on its own defaults."""
+    return jax.enable_x64(any(spec.dtype.itemsize == 8 for spec in specs))
+
+
 def call_exported(function: Callable[..., Sequence[Any]], inputs: Sequence[Tensor], name: str | None = None) -> list[Tensor]:
     """Add a node that calls a JAX function.
 
@@ -56,8 +62,7 @@ def call_exported(function: Callable[..., Sequence[Any]], inputs: Sequence[Tenso
         name: the node's name.
     """
     specs = [spec_of(tensor) for tensor in inputs]
-    # Tracing with 64-bit types only where they are wanted leaves JAX's own defaults to functions that count on them.
-    with jax.enable_x64(any(spec.dtype.itemsize == 8 for spec in specs)):
+    with types_of(specs):
         exported = export.export(jax.jit(lambda *args: tuple(function(*args))), platforms=_PLATFORMS)(*specs)
     results = call_exported_node(
         list(inputs),

@@ -16,7 +16,7 @@ from jax import tree_util
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.ops.process.exported_function import call_exported, spec_of
+from weft.ops.process.exported_function import call_exported, spec_of, types_of
 from weft.training.optimizers import slot_creator
 from weft.training.optimizers.optimizer import Optimizer
 
@@ -67,8 +67,10 @@ class OptaxOptimizer(Optimizer):
         if key in self._trees:
             return
         names = [var.op.name for var in var_list]
-        specs = dict(zip(names, (spec_of(var) for var in var_list), strict=True))
-        paths, structure = tree_util.tree_flatten_with_path(jax.eval_shape(self._transformation.init, specs))
+        specs = [spec_of(var) for var in var_list]
+        with types_of(specs):
+            state = jax.eval_shape(self._transformation.init, dict(zip(names, specs, strict=True)))
+        paths, structure = tree_util.tree_flatten_with_path(state)
 
         def initial_leaves(*values: Any) -> list[Any]:
             return tree_util.tree_leaves(self._transformation.init(dict(zip(names, values, strict=True))))
