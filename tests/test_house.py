@@ -170,3 +170,8 @@ def test_any_says_what_a_type_is_more_and_more_seldom() -> None:
     for path, tree in _modules().items():
         found[_package(path)] += _anys(tree)
     assert {package: count for package, count in found.items() if count > _ANYS.get(package, 0)} == {}
+
+
+def test_nothing_depends_on_how_an_interpreter_counts_references() -> None:
+    counting = {"getrefcount", "getallocatedblocks"}
+    assert [path for path, tree in _modules().items() if any(getattr(n, "attr", "") in counting for n in ast.walk(tree))] == []
