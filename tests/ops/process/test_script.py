@@ -114,7 +114,7 @@ def test_another_process_refuses_a_function_that_is_not_its_own() -> None:
 
 _FORK = """
 import os
-from weft.ops import script
+from weft.ops.process import script
 
 child = os.fork()
 print(script._TOKENS.take(), flush=True)

@@ -7,7 +7,15 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from weft.framework import dtypes
-from weft.framework.aliases import Activation, Collections, DTypeLike, Initializer, TensorLike, VariableCollections
+from weft.framework.aliases import (
+    Activation,
+    Collections,
+    DTypeLike,
+    Initializer,
+    TensorLike,
+    VariableCollections,
+    VariableLike,
+)
 from weft.framework.collections import GraphKeys
 from weft.framework.constant_value import constant_value
 from weft.framework.graph import get_default_graph
@@ -117,7 +125,7 @@ class _State:
         self._regularizers = regularizers or {}
         self._collections = collections
 
-    def variable(self, name: str, initializer: Initializer, trainable: bool) -> Any:
+    def variable(self, name: str, initializer: Initializer, trainable: bool) -> VariableLike:
         """A vector of a number per channel."""
         return model_variable(
             name, shape=[self._size], dtype=self._dtype, initializer=self._initializers.get(name, initializer),
@@ -228,7 +236,7 @@ def layer_norm(
             raise ValueError(f"Inputs {inputs.name}: shape {inputs.shape} does not fit begin_norm_axis {begin_norm_axis} and "
                              f"begin_params_axis {begin_params_axis}")  # fmt: skip
 
-        def vector(name: str, initializer: Initializer) -> Any:
+        def vector(name: str, initializer: Initializer) -> VariableLike:
             names = variable_collections(variables_collections, name)
             return model_variable(
                 name,

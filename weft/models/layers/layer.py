@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from weft.framework import dtypes
-from weft.framework.aliases import Constraint, DTypeLike, Initializer, Nest, Partitioner, Regularizer, TensorLike, VariableLike
+from weft.framework.aliases import (
+    Activation,
+    Constraint,
+    DTypeLike,
+    Initializer,
+    Nest,
+    Partitioner,
+    Regularizer,
+    TensorLike,
+    VariableLike,
+)
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation, Tensor
@@ -178,6 +187,6 @@ def _snake_case(name: str) -> str:
     return re.sub(r"([a-z])([A-Z])", r"\1_\2", parted).lower()
 
 
-def activated(activation: Callable[[Any], Any] | None, outputs: Tensor) -> Tensor:
+def activated(activation: Activation | None, outputs: Tensor) -> Tensor:
     """The outputs through the activation function, if there is one."""
     return outputs if activation is None else activation(outputs)

@@ -5,8 +5,6 @@ The moving averages follow the batches only when the operations in the collectio
 
 from __future__ import annotations
 
-from typing import Any
-
 from weft.framework import dtypes
 from weft.framework.aliases import Constraint, DTypeLike, Initializer, Regularizer, TensorLike, VariableLike
 from weft.framework.constant_value import constant_value
@@ -89,7 +87,7 @@ class BatchNormalization(Layer):
             self.fused = len(dims) == 4 and axis in (1, 3)
         kind = dtypes.float32 if self._dtype in (dtypes.float16, dtypes.bfloat16) else self._dtype
 
-        def vector(name: str) -> Any:
+        def vector(name: str) -> VariableLike:
             initializer, regularizer, constraint = self._options[name]
             return self.add_variable(name, size, kind, initializer, regularizer, constraint=constraint)
 
@@ -143,7 +141,7 @@ class BatchNormalization(Layer):
 
         mean, variance = either_branch(training, batch, moving)
 
-        def broadcast(vector: Any) -> Any:
+        def broadcast(vector: VariableLike) -> VariableLike:
             if vector is None or self.axis == len(dims) - 1:
                 return vector
             return reshape(vector, [-1 if axis == self.axis else 1 for axis in range(len(dims))])

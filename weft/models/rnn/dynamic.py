@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from weft.framework import dtypes, nest
 from weft.framework.aliases import DTypeLike, Nest, SizeLike, TensorLike
 from weft.framework.operation import Tensor
@@ -32,7 +30,7 @@ def dynamic_rnn(
     swap_memory: bool = False,
     time_major: bool = False,
     scope: ScopeLike = None,
-) -> tuple[Any, Any]:
+) -> tuple[Nest, Nest]:
     """The outputs of a cell at every step, and its last state.
 
     Args:
@@ -89,7 +87,7 @@ def _loop(
     dtype: DTypeLike,
     parallel_iterations: int,
     swap_memory: bool,
-) -> tuple[Any, Any]:
+) -> tuple[Nest, Nest]:
     leaves = nest.flatten(inputs)
     for leaf in leaves:
         if any(dim.value is None for dim in leaf.get_shape()[2:]):
@@ -109,7 +107,7 @@ def _loop(
         TensorArray(output_type, steps, element_shape=shape, tensor_array_name=f"output_{i}") for i, shape in enumerate(shapes)
     )
 
-    def body(time: Tensor, targets: Nest, state: Nest) -> Any:
+    def body(time: Tensor, targets: Nest, state: Nest) -> Nest:
         each = nest.pack_sequence_as(inputs, [source.read(time) for source in sources])
         output, new_state = masked_step(time, lengths, state, lambda: cell(each, state), zeros)
         nest.assert_same_structure(state, new_state)
@@ -145,7 +143,7 @@ def bidirectional_dynamic_rnn(
     swap_memory: bool = False,
     time_major: bool = False,
     scope: ScopeLike = None,
-) -> tuple[tuple[Any, Any], tuple[Any, Any]]:
+) -> tuple[tuple[Nest, Nest], tuple[Nest, Nest]]:
     """Two networks over the inputs, the second from the end of each sequence.
 
     Returns:

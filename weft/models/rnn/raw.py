@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from weft.framework import dtypes, nest
 from weft.framework.aliases import DTypeLike, Nest, SizeLike
@@ -27,11 +26,11 @@ from weft.ops.variables.variable_scope import ScopeLike, variable_scope
 
 def raw_rnn(
     cell: Nest,
-    loop_fn: Callable[..., Any],
+    loop_fn: Callable[..., Nest],
     parallel_iterations: int | None = None,
     swap_memory: bool = False,
     scope: ScopeLike = None,
-) -> tuple[Any, Any, Any]:
+) -> tuple[Nest, Nest, Nest]:
     """Run a cell as `loop_fn` says.
 
     Args:
@@ -67,7 +66,7 @@ def raw_rnn(
 class _RawLoop:
     """The values that one raw_rnn carries from step to step, and the step."""
 
-    def __init__(self, cell: Nest, loop_fn: Callable[..., Any]) -> None:
+    def __init__(self, cell: Nest, loop_fn: Callable[..., Nest]) -> None:
         self._cell = cell
         self._loop_fn = loop_fn
         time = constant(0, dtypes.int32)
@@ -91,7 +90,7 @@ class _RawLoop:
         carried = loop_state if self.has_loop_state else constant(0, dtypes.int32)
         self.start = (time, convert_to_tensor(finished), inputs, arrays, state, carried)
 
-    def body(self, time: Tensor, finished: Tensor, inputs: Nest, arrays: Nest, state: Nest, loop_state: Nest) -> Any:
+    def body(self, time: Tensor, finished: Tensor, inputs: Nest, arrays: Nest, state: Nest, loop_state: Nest) -> Nest:
         """One step."""
         output, new_state = self._cell(inputs, state)
         nest.assert_same_structure(state, new_state)
@@ -117,14 +116,14 @@ class _RawLoop:
         return following, logical_or(finished, now), next_inputs, written, next_state, carried
 
 
-def _sizes(emitted: Nest) -> tuple[list[int] | None, Any]:
+def _sizes(emitted: Nest) -> tuple[list[int] | None, Nest]:
     """The known size of the values that one example emits, and the size as a number, a list or a tensor."""
     if isinstance(emitted, Tensor):
         if emitted.get_shape().is_fully_defined():
-            dims: Any = emitted.get_shape().as_list()
+            dims: Nest = emitted.get_shape().as_list()
             return dims, dims
         return None, shape_of(emitted)
-    known: Any = emitted.as_list() if isinstance(emitted, TensorShape) else [int(emitted)]
+    known: Nest = emitted.as_list() if isinstance(emitted, TensorShape) else [int(emitted)]
     return known, known
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 from weft.framework import nest
 from weft.framework.aliases import DTypeLike, Nest, SizeLike, TensorLike
@@ -37,7 +37,7 @@ def static_rnn(
     dtype: DTypeLike | None = None,
     sequence_length: TensorLike | None = None,
     scope: ScopeLike = None,
-) -> tuple[list[Any], Any]:
+) -> tuple[list[Nest], Nest]:
     """The outputs of a cell for each of the inputs, and its last state.
 
     Args:
@@ -77,7 +77,7 @@ def static_rnn(
         return outputs, state
 
 
-def _check_sizes(inputs: Sequence[Any]) -> None:
+def _check_sizes(inputs: Sequence[Nest]) -> None:
     for each in inputs:
         for leaf, first in zip(nest.flatten(each), nest.flatten(inputs[0]), strict=True):
             shape = leaf.get_shape()
@@ -104,7 +104,7 @@ def static_state_saving_rnn(
     state_name: Nest,
     sequence_length: TensorLike | None = None,
     scope: ScopeLike = None,
-) -> tuple[list[Any], Any]:
+) -> tuple[list[Nest], Nest]:
     """`static_rnn` whose first state comes from an object and whose last one goes back to it.
 
     Args:
@@ -139,7 +139,7 @@ def static_bidirectional_rnn(
     dtype: DTypeLike | None = None,
     sequence_length: TensorLike | None = None,
     scope: ScopeLike = None,
-) -> tuple[list[Any], Any, Any]:
+) -> tuple[list[Nest], Nest, Nest]:
     """Two networks over the inputs, one from their end; the outputs of both side by side, and the last state of each."""
     assert_like_rnn_cell("cell_fw", cell_fw)
     assert_like_rnn_cell("cell_bw", cell_bw)
@@ -159,7 +159,7 @@ def static_bidirectional_rnn(
     return joined, state, state_bw
 
 
-def _turned(sequence: Sequence[Nest], lengths: TensorLike | None) -> list[Any]:
+def _turned(sequence: Sequence[Nest], lengths: TensorLike | None) -> list[Nest]:
     """The steps in the opposite order; where sequences have lengths, each within its own."""
     if lengths is None:
         return list(reversed(sequence))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from weft.framework import dtypes, nest
 from weft.framework.aliases import DTypeLike, Nest, SizeLike, TensorLike
@@ -28,8 +27,8 @@ def lengths_of(sequence_length: TensorLike) -> Tensor:
 
 
 def masked_step(
-    time: int | Tensor, lengths: Tensor | None, state: Nest, step: Callable[[], tuple[Any, Any]], zero_output: Nest
-) -> Any:
+    time: int | Tensor, lengths: Tensor | None, state: Nest, step: Callable[[], tuple[Nest, Nest]], zero_output: Nest
+) -> Nest:
     """The output and the new state of `step`; past the end of a sequence zeros and the state as it was."""
     output, new_state = step()
     if lengths is None:

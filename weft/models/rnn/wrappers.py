@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from weft.framework import nest
 from weft.framework.aliases import DeviceLike, DTypeLike, Nest, SizeLike, VariableLike
@@ -34,7 +33,7 @@ class MultiRNNCell(RNNCell):
         state_is_tuple: whether the state is a tuple of the cells' states; else they are one tensor, side by side.
     """
 
-    def __init__(self, cells: Sequence[Any], state_is_tuple: bool = True) -> None:
+    def __init__(self, cells: Sequence[Nest], state_is_tuple: bool = True) -> None:
         super().__init__()
         if not cells:
             raise ValueError("Must specify at least one cell for MultiRNNCell.")
@@ -165,7 +164,7 @@ class DropoutWrapper(_Wrapper):
         input_size: Nest = None,
         dtype: DTypeLike | None = None,
         seed: int | None = None,
-        dropout_state_filter_visitor: Callable[[Any], Any] | None = None,
+        dropout_state_filter_visitor: Callable[[Nest], Nest] | None = None,
     ) -> None:
         super().__init__(cell)
         if dropout_state_filter_visitor is not None and not callable(dropout_state_filter_visitor):
@@ -271,7 +270,7 @@ class ResidualWrapper(_Wrapper):
         residual_fn: a function `(inputs, outputs) -> outputs` to use instead of the sum.
     """
 
-    def __init__(self, cell: Nest, residual_fn: Callable[[Any, Any], Any] | None = None) -> None:
+    def __init__(self, cell: Nest, residual_fn: Callable[[Nest, Nest], Nest] | None = None) -> None:
         super().__init__(cell)
         self._residual = residual_fn or _sum
 

@@ -10,12 +10,13 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 from weft.errors import CancelledError, OutOfRangeError
+from weft.framework.aliases import Array
 from weft.framework.op_context import OpContext
 
-Element = tuple[Any, ...]
+Element = tuple[Array, ...]
 
 
 class Store(Protocol):

@@ -5,12 +5,12 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable
-from typing import Any
 
 from weft.errors import ResourceExhaustedError
+from weft.framework.aliases import Array
 from weft.framework.op_context import OpContext
 
-Element = tuple[Any, ...]
+Element = tuple[Array, ...]
 
 
 class StagingBuffer:

@@ -33,11 +33,11 @@ from weft.ops.math.reduce_functions import reduce_all
 
 
 def _check(
-    condition: Callable[[Any, Any], Any],
-    static: Callable[[Any, Any], Any],
+    condition: Callable[[Array, Array], Array],
+    static: Callable[[Array, Array], Array],
     x: Tensor,
     y: Tensor,
-    data: list[Any],
+    data: Sequence[object],
     summarize: int | None,
 ) -> Operation:
     result = reduce_all(condition(x, y))
@@ -47,7 +47,7 @@ def _check(
     return assert_that(result, data, summarize=summarize)
 
 
-def _check_static(holds: bool, data: Sequence[Any]) -> None:
+def _check_static(holds: bool, data: Sequence[object]) -> None:
     if holds:
         return
     shown = (constant_value(item) if isinstance(item, Tensor) else item for item in data)
@@ -57,7 +57,7 @@ def _check_static(holds: bool, data: Sequence[Any]) -> None:
 
 def _binary(
     symbol: str, scope: str, condition: Callable[..., Tensor] | Callable[[Any, Any], Tensor], static: Array
-) -> Callable[..., Any]:
+) -> Callable[..., Operation]:
     def check(
         x: TensorLike,
         y: TensorLike,
@@ -91,7 +91,7 @@ assert_greater = _binary(">", "assert_greater", lambda x, y: less(y, x), np.grea
 assert_greater_equal = _binary(">=", "assert_greater_equal", lambda x, y: less_equal(y, x), np.greater_equal)
 
 
-def _sign(symbol: str, scope: str, inner: Callable[..., Any], zero_first: bool) -> Callable[..., Any]:
+def _sign(symbol: str, scope: str, inner: Callable[..., Operation], zero_first: bool) -> Callable[..., Operation]:
     def check(
         x: TensorLike,
         data: Sequence[object] | None = None,
@@ -145,7 +145,7 @@ def assert_near(
         return assert_that(reduce_all(less(absolute(sub(a, b)), tolerance)), shown, summarize=summarize)
 
 
-def _neighbours(x: TensorLike, condition: Callable[[Any, Any], Any], name: str) -> Tensor:
+def _neighbours(x: TensorLike, condition: Callable[[Array, Array], Array], name: str) -> Tensor:
     with get_default_graph().name_scope(name):
         values = reshape(convert_to_tensor(x, name="x"), [-1])
         later = strided_slice_node(values, [1], [0], [1], end_mask=1)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -38,7 +37,7 @@ class LookupTable:
         self.name = name
         self.signature = signature
         self._lock = threading.Lock()
-        self._values: dict[Any, Any] = {}
+        self._values: dict[object, Array] = {}
 
     @property
     def size(self) -> int:
@@ -79,7 +78,7 @@ class LookupTable:
             for key in keys.ravel().tolist():
                 self._values.pop(key, None)
 
-    def export(self) -> tuple[Any, Any]:
+    def export(self) -> tuple[Array, Array]:
         """All keys, [n], and their values, [n, ...]."""
         with self._lock:
             items = list(self._values.items())
@@ -90,7 +89,7 @@ class LookupTable:
             keys[row], values[row] = key, value
         return keys, values
 
-    def _items(self, keys: Array, values: Array) -> Sequence[tuple[Any, Any]]:
+    def _items(self, keys: Array, values: Array) -> Sequence[tuple[Array, Array]]:
         expected = keys.shape + self.signature.value_shape
         if values.shape != expected:
             raise InvalidArgumentError(
@@ -157,7 +156,7 @@ class DenseTable(LookupTable):
         self._check(keys)
         super().remove(keys)
 
-    def _items(self, keys: Tensor, values: Tensor) -> Sequence[tuple[Any, Any]]:
+    def _items(self, keys: Tensor, values: Tensor) -> Sequence[tuple[Array, Array]]:
         self._check(keys)
         return super()._items(keys, values)
 
@@ -168,5 +167,5 @@ class DenseTable(LookupTable):
                 raise InvalidArgumentError(None, None, f"Using the {what} as a table key is not allowed")
 
 
-def _text(item: Tensor) -> str:
+def _text(item: object) -> str:
     return item.decode(errors="replace") if isinstance(item, bytes) else str(item)

@@ -19,15 +19,15 @@ LINE_NUMBER: Final = -1
 
 def read_table(
     path: str, key_dtype: DType, key_index: int, value_dtype: DType, value_index: int, vocab_size: int, delimiter: str
-) -> tuple[Any, Any]:
+) -> tuple[Array, Array]:
     """Keys [n] and values [n] of the lines of a file, of the first `vocab_size` where that is not negative.
 
     Raises:
         NotFoundError: there is no such file.
         InvalidArgumentError: it has fewer lines than `vocab_size`, or a line too few columns or one that is no number.
     """
-    keys: list[Any] = []
-    values: list[Any] = []
+    keys: list[Array] = []
+    values: list[Array] = []
     columns = max(key_index, value_index) + 1
     separator = delimiter.encode()
     with gfile.GFile(path, "rb") as file:
@@ -63,7 +63,7 @@ def _field(dtype: DType, index: int, number: int, line: bytes, parts: list[bytes
         ) from None
 
 
-def _array(items: list[Any], dtype: DType) -> Array:
+def _array(items: list[Array], dtype: DType) -> Array:
     array = np.empty(len(items), dtype.as_numpy_dtype)
     array[:] = items
     return array

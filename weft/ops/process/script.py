@@ -27,7 +27,7 @@ from weft.errors import (
     UnknownError,
 )
 from weft.framework import dtypes
-from weft.framework.aliases import Array, TensorLike
+from weft.framework.aliases import Array, Nest, TensorLike
 from weft.framework.dtypes import DType
 from weft.framework.graph import Graph, get_default_graph
 from weft.framework.op_builder import build
@@ -42,7 +42,7 @@ class _Registered:
 
     __slots__ = ("__weakref__", "function")
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Nest]) -> None:
         self.function = function
 
 
@@ -75,7 +75,7 @@ _ERRORS: Final = (
 )
 
 
-def _register(function: Callable[..., Any]) -> str:
+def _register(function: Callable[..., Nest]) -> str:
     entry, token = _Registered(function), _TOKENS.take()
     _BY_TOKEN[token] = entry
     graph = get_default_graph()
@@ -85,7 +85,7 @@ def _register(function: Callable[..., Any]) -> str:
     return token
 
 
-def _call(token: str, inputs: list[Any], wanted: list[DType]) -> tuple[Any, ...]:
+def _call(token: str, inputs: list[Array], wanted: list[DType]) -> tuple[Array, ...]:
     entry = _BY_TOKEN.get(token)
     name, _, _ = token.partition("@")
     if entry is None:
@@ -160,7 +160,7 @@ def py_func_stateless(ctx: OpContext, input: Array, *, token: str, Tout: list[DT
 
 
 def py_func(
-    func: Callable[..., Any],
+    func: Callable[..., Nest],
     inp: Sequence[TensorLike],
     Tout: Any,
     stateful: bool = True,
@@ -190,12 +190,12 @@ def py_func(
 
 
 def numpy_function(
-    func: Callable[..., Any], inp: Sequence[TensorLike], Tout: Any, name: str | None = None
+    func: Callable[..., Nest], inp: Sequence[TensorLike], Tout: Any, name: str | None = None
 ) -> Operation | list[Tensor] | Tensor:
     """`py_func` of a function with state."""
     return py_func(func, inp, Tout, stateful=True, name=name)
 
 
-def py_function(func: Callable[..., Any], inp: Sequence[TensorLike], Tout: Any, name: str | None = None) -> Tensor:
+def py_function(func: Callable[..., Nest], inp: Sequence[TensorLike], Tout: Any, name: str | None = None) -> Tensor:
     """Not to be had: it would run the function eagerly, on tensors. Use `py_func`, which runs it on arrays."""
     raise NotImplementedError("tf.py_function runs a function eagerly, which weft cannot; use tf.py_func (on NumPy arrays)")
