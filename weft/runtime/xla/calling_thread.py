@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
+import jax
 import jaxlib.xla_client
 import numpy as np
 
+from weft.framework.aliases import Array
 from weft.platform.aligned_memory import aligned_copy, is_aligned
 from weft.runtime.xla import engine_options
 
@@ -22,21 +24,33 @@ COMPILER_OPTIONS: Final = {"xla_disable_hlo_passes": "cpu-parallel-task-assigner
 # Where XLA cannot use a larger array as it lies, it has it copied by another thread.
 _COPIED_AT_ONCE_BYTES: Final = 100 << 10
 
-_lock: Final = threading.Lock()
-_devices: Final[list[Any]] = []
+
+class _Client:
+    """The client of this process, made when it is first asked for. Safe from any thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._device: jax.Device | None = None
+
+    def device(self) -> jax.Device:
+        """Its only device."""
+        with self._lock:
+            if self._device is None:
+                with engine_options.environment():
+                    client: Array = jaxlib.xla_client.make_cpu_client(asynchronous=False)  # JAX gives it no type
+                self._device = client.local_devices()[0]
+            return self._device
 
 
-def calling_thread_device() -> Any:
+_CLIENT: Final = _Client()
+
+
+def calling_thread_device() -> jax.Device:
     """The JAX device whose computations run on the calling thread; XLA has been started."""
-    with _lock:
-        if not _devices:
-            with engine_options.environment():
-                client: Any = jaxlib.xla_client.make_cpu_client(asynchronous=False)
-            _devices.append(client.local_devices()[0])
-        return _devices[0]
+    return _CLIENT.device()
 
 
-def usable(inputs: Sequence[Any]) -> Sequence[Any]:
+def usable(inputs: Sequence[Array]) -> Sequence[Array]:
     """The inputs, those copied that XLA would have another thread copy."""
     return [
         aligned_copy(value)

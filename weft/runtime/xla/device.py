@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 import jax
 
@@ -36,19 +36,19 @@ def local_device_names(job: str, task: int, device_count: Mapping[str, int] | No
     return names
 
 
-def accelerators() -> dict[str, list[Any]]:
+def accelerators() -> dict[str, list[jax.Device]]:
     """The JAX devices that are not CPUs, by type in upper case."""
     if not _may_have_accelerators():
         return {}
     start(uses_accelerators=True)
-    found: dict[str, list[Any]] = {}
+    found: dict[str, list[jax.Device]] = {}
     for device in sorted(jax.devices(), key=_visible_place):
         if device.platform != "cpu":
             found.setdefault(device.platform.upper().replace("CUDA", "GPU").replace("ROCM", "GPU"), []).append(device)
     return found
 
 
-def jax_device(name: str) -> Any:
+def jax_device(name: str) -> jax.Device | None:
     """The JAX device behind a device's full name; None where there is nothing to choose, on a process that has only CPUs."""
     if not engine_options.uses_accelerators():
         return None
@@ -58,7 +58,7 @@ def jax_device(name: str) -> Any:
     return accelerators()[str(spec.device_type)][int(spec.device_index or 0)]
 
 
-def _visible_place(device: Any) -> tuple[int, int]:
+def _visible_place(device: jax.Device) -> tuple[int, int]:
     """Where a device stands: as the list of visible ones says, or by its number."""
     order = engine_options.visible_order()
     number = int(device.id if device.local_hardware_id is None else device.local_hardware_id)

@@ -8,33 +8,42 @@ from __future__ import annotations
 
 import logging
 import os
-from typing import Any
+from typing import Final
 
 import jax
 import numpy as np
 
+from weft.framework.aliases import Array
 from weft.platform.interrupts import deferred_interrupts
 from weft.runtime.xla import engine_options
 from weft.runtime.xla.allocation import keep_freed_memory
 
-_started_in: list[int] = []
-_lost_in: list[int] = []
+
+class _Use:
+    """Of XLA by this process: in which one it was started, and, in a child forked after that, in which one it was lost."""
+
+    def __init__(self) -> None:
+        self.started_in = 0
+        self.lost_in = 0
+
+    def note_fork(self) -> None:
+        """In a forked child."""
+        self.lost_in = self.started_in
+
+
+_USE: Final = _Use()
 
 
 class ForkedProcessError(RuntimeError):
     """XLA was started in this process's parent, before the fork."""
 
 
-def _note_fork() -> None:
-    _lost_in[:] = _started_in
-
-
-os.register_at_fork(after_in_child=_note_fork)
+os.register_at_fork(after_in_child=_USE.note_fork)
 
 
 def is_started() -> bool:
     """Whether this process has compiled code, and therefore must not be forked any more."""
-    return bool(_started_in) and not _lost_in
+    return _USE.started_in != 0 and _USE.lost_in == 0
 
 
 def start(uses_accelerators: bool = False) -> None:
@@ -44,9 +53,9 @@ def start(uses_accelerators: bool = False) -> None:
         ForkedProcessError: a parent of this process used it before it forked; its threads did not survive the fork.
     """
     check()
-    if _started_in:
+    if _USE.started_in:
         return
-    _started_in.append(os.getpid())
+    _USE.started_in = os.getpid()
     keep_freed_memory()
     # A program's own verbosity is not meant for JAX, which would tell about every platform that is not there.
     logging.getLogger("jax").setLevel(logging.WARNING)
@@ -56,21 +65,21 @@ def start(uses_accelerators: bool = False) -> None:
         jax.jit(_same).lower(np.float32(0))
 
 
-def _same(value: Any) -> Any:
+def _same(value: Array) -> Array:
     return value
 
 
 def check() -> None:
     """Raise ForkedProcessError when this process has lost XLA by a fork."""
-    if _lost_in:
+    if _USE.lost_in:
         raise ForkedProcessError(
-            f"Process {os.getpid()} was forked from process {_lost_in[0]}, which had compiled code running: XLA's threads do "
+            f"Process {os.getpid()} was forked from process {_USE.lost_in}, which had compiled code running: XLA's threads do "
             "not survive a fork, so this process cannot compute. Start it with multiprocessing.get_context('spawn'), use "
             "weft.LocalCluster, or fork before the first compiled step."
         )
 
 
-def as_numpy(value: Any) -> Any:
+def as_numpy(value: Array) -> Array:
     """The value as an array in host memory; blocks until it is computed, copies nothing on the CPU.
 
     Raises:
@@ -78,6 +87,6 @@ def as_numpy(value: Any) -> Any:
     """
     if isinstance(value, np.ndarray):
         return value
-    if _lost_in:
+    if _USE.lost_in:
         check()
     return np.asarray(value)
