@@ -1,19 +1,24 @@
 """Convolutions on the CPU in the forms that XLA computes fast there.
 
-XLA's CPU backend gives a convolution to one of two libraries, YNNPACK by default and Eigen otherwise, or makes a plain loop of it,
-a hundred times slower and more. `runtime/xla/compiler_options.py` takes convolutions away from YNNPACK; Eigen reaches 70 to 90 % of
-the rate of a large matrix product. Convolutions that neither library takes get another form here. Each form is a function of
-channels-last images and filters, linear in both, so that JAX's transposes of it are the gradients.
+XLA's CPU backend gives a convolution to one of two libraries, YNNPACK by default and Eigen otherwise, or makes a
+plain loop of it, a hundred times slower and more. `runtime/xla/compiler_options.py` takes convolutions away from
+YNNPACK; Eigen reaches 70 to 90 % of the rate of a large matrix product. Convolutions that neither library takes get
+another form here. Each form is a function of channels-last images and filters, linear in both, so that JAX's
+transposes of it are the gradients.
 
-- *Inside of loops and branches* XLA brings no convolution into the layout of the libraries, and a gradient as JAX writes it becomes a
-  plain loop. So images, filters and gradients are transposed explicitly, which costs nothing elsewhere: the filter's gradient of six
-  steps of 8x28x28x32 by 3x3 takes 7 ms in a loop instead of 346, the input's 5 instead of 132.
-- *Filters for each channel by itself*: a sum of strided slices times filters, one for each element of the window. Its gradient for the
-  filters takes blocks of images whose products stay in the cache.
-- *Volumes*: the window's first dimension becomes further channels and its places further images, so that a convolution of two
-  dimensions is left. It copies the input as often as the window is deep, at most 256 MB at a time if the batch can be divided.
-- *Images of up to 4 channels* (8 on the way back to the input) are folded so too, from rows: the matrices inside are less narrow.
-- *Groups of channels*: the gradient for the filters is taken group by group. XLA computes all pairs of channels of all groups.
+- *Inside of loops and branches* XLA brings no convolution into the layout of the libraries, and a gradient as JAX
+  writes it becomes a plain loop. So images, filters and gradients are transposed explicitly, which costs nothing
+  elsewhere: the filter's gradient of six steps of 8x28x28x32 by 3x3 takes 7 ms in a loop instead of 346, the input's
+  5 instead of 132.
+- *Filters for each channel by itself*: a sum of strided slices times filters, one for each element of the window. Its
+  gradient for the filters takes blocks of images whose products stay in the cache.
+- *Volumes*: the window's first dimension becomes further channels and its places further images, so that a
+  convolution of two dimensions is left. It copies the input as often as the window is deep, at most 256 MB at a time
+  if the batch can be divided.
+- *Images of up to 4 channels* (8 on the way back to the input) are folded so too, from rows: the matrices inside are
+  less narrow.
+- *Groups of channels*: the gradient for the filters is taken group by group. XLA computes all pairs of channels of
+  all groups.
 - *Double precision*: the windows are copied out as rows of a matrix, for blocks of images that fit the cache.
 
 Milliseconds per call, XLA's default -> weft (November 2026, 2 cores, x86_64, JAX 0.10, the least of many calls):
@@ -33,10 +38,10 @@ Milliseconds per call, XLA's default -> weft (November 2026, 2 cores, x86_64, JA
     4, 16x16x16, 16; 3x3x3, 32                      12.2 -> 2.4   21 -> 4.4           23 -> 1.9
     32, 14x14, 32; 5x5, 64, double precision        9.5 -> 10.7   21 -> 29            9.1 -> 8.9
 
-A training step of a small CNN (two 5x5 convolutions, batch of 128) takes 53 ms so, where TensorFlow 2.21 takes 36 and the arithmetic
-alone 31 at the rate of a large matrix product. 37 ms are the second layer's convolution and its two gradients, 4 the first layer's,
-5.5 the dense layers; the rest goes over 12.8 MB arrays of the first layer: bias, relu, pooling, and the transposes that Eigen wants
-for a filter's gradient.
+A training step of a small CNN (two 5x5 convolutions, batch of 128) takes 53 ms so, where TensorFlow 2.21 takes 36 and
+the arithmetic alone 31 at the rate of a large matrix product. 37 ms are the second layer's convolution and its two
+gradients, 4 the first layer's, 5.5 the dense layers; the rest goes over 12.8 MB arrays of the first layer: bias,
+relu, pooling, and the transposes that Eigen wants for a filter's gradient.
 """
 
 from __future__ import annotations
