@@ -2,7 +2,7 @@
 
 A pooling looks at the strided slices of the input that hold each element of the windows: their greatest element by
 element, or their sum. The gradient goes the same way back. On the CPU that is several times faster than XLA's windowed
-reductions, whose gradient of the maximum searches every window: 0.4 and 1.2 ms for 128x28x28x32 by 2x2 (November 2026, 2 cores).
+reductions, whose gradient of the maximum searches every window: 0.4 and 1.2 ms for 128x28x28x32 by 2x2 (2026-11, 2 cores).
 Those serve only windows of many elements.
 """
 
