@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
-from typing import Any, Final, Self
+from typing import Final, Self
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from weft.checkpoint.entry_reader import Array, byte_view
 from weft.checkpoint.string_tensor import encode_strings
 from weft.checkpoint.tensor_slice import SLICE_KEY_START, TensorSlice, slice_key
 from weft.framework import dtypes, tensor_util
+from weft.framework.aliases import DTypeLike, TensorLike
 
 # Small enough that the write finds in the cache what the checksum just read.
 _CHUNK_BYTES: Final = 1 << 20
@@ -56,7 +57,7 @@ class BundleWriter:
         else:
             self.abandon()
 
-    def add(self, name: str, value: Any, dtype: Any = None) -> None:
+    def add(self, name: str, value: TensorLike, dtype: DTypeLike | None = None) -> None:
         """Write a tensor: an array, or a Python value by TensorFlow's rules.
 
         `dtype` need only be given where the array cannot tell it, as for quantized integers.
@@ -70,8 +71,8 @@ class BundleWriter:
         self._entries[key] = self._append(_as_array(value), dtype)
 
     def add_slice(
-        self, full_name: str, full_shape: Sequence[int], starts: Sequence[int], sizes: Sequence[int], value: Any,
-        dtype: Any = None,
+        self, full_name: str, full_shape: Sequence[int], starts: Sequence[int], sizes: Sequence[int], value: TensorLike,
+        dtype: DTypeLike | None = None,
     ) -> None:  # fmt: skip
         """Write a part of a partitioned variable, whose box in the whole is `starts` and `sizes` (-1: all of it).
 
@@ -146,7 +147,7 @@ class BundleWriter:
             raise errors.InvalidArgumentError.of(message)
         return whole
 
-    def _append(self, array: Array, dtype: Any) -> Entry:
+    def _append(self, array: Array, dtype: DTypeLike) -> Entry:
         kind = _kind(array, dtype)
         try:
             size, crc = self._write_strings(array) if kind is dtypes.string else self._write_numbers(array)
@@ -174,12 +175,12 @@ class BundleWriter:
         return encoded.size, encoded.crc
 
 
-def _as_array(value: Any) -> Array:
+def _as_array(value: TensorLike) -> Array:
     array: Array = np.asarray(value) if hasattr(value, "dtype") else tensor_util.as_array(value)
     return tensor_util.as_array(array) if array.dtype.kind in "SUO" else array
 
 
-def _kind(array: Array, dtype: Any) -> dtypes.DType:
+def _kind(array: Array, dtype: DTypeLike) -> dtypes.DType:
     own = dtypes.as_dtype(array.dtype)
     if dtype is None:
         return own

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Final
 
 import google_crc32c
 
@@ -17,7 +17,7 @@ _FIXED32: Final = struct.Struct("<I")
 _MAX_VARINT_BYTES: Final = 10
 
 
-def crc32c(data: Any, start: int = 0) -> int:
+def crc32c(data: object, start: int = 0) -> int:
     """Return the CRC-32C `start` continued over `data`: bytes, or a contiguous uint8 array, which is not copied."""
     return int(google_crc32c.extend(start, data))
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
+from tensorboard.compat.proto import config_pb2
+
 from weft.checkpoint import records
 from weft.errors import FailedPreconditionError
 from weft.platform import gfile
@@ -36,7 +38,7 @@ class TFRecordOptions:
 
     def __init__(
         self,
-        compression_type: Any = None,
+        compression_type: object = None,
         flush_mode: int | None = None,
         input_buffer_size: int | None = None,
         output_buffer_size: int | None = None,
@@ -59,7 +61,7 @@ class TFRecordOptions:
         self.compression_strategy = compression_strategy
 
     @classmethod
-    def get_compression_type_string(cls, options: Any) -> str:
+    def get_compression_type_string(cls, options: config_pb2.RunOptions | None) -> str:
         """The name of the compression that options, or a kind of compression, stand for; ValueError when there is none."""
         if not options:
             return ""
@@ -79,7 +81,7 @@ class TFRecordWriter:
         writer.write(example.SerializeToString())
     """
 
-    def __init__(self, path: Any, options: Any = None) -> None:
+    def __init__(self, path: Any, options: object = None) -> None:
         if not isinstance(options, TFRecordOptions):
             options = TFRecordOptions(compression_type=options)
         self._compressor = records.compressor(TFRecordOptions.get_compression_type_string(options), options)
@@ -117,6 +119,6 @@ class TFRecordWriter:
         self.close()
 
 
-def tf_record_iterator(path: Any, options: Any = None) -> Iterator[bytes]:
+def tf_record_iterator(path: Any, options: object = None) -> Iterator[bytes]:
     """The records of a file; DataLossError where it is damaged."""
     return records.records(path, TFRecordOptions.get_compression_type_string(options))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 import zlib
 from collections.abc import Iterator
-from typing import Any, Final, Protocol
+from typing import Any, BinaryIO, Final, Protocol
 
 from weft.checkpoint.coding import crc32c, mask_crc
 from weft.errors import DataLossError, InvalidArgumentError
@@ -90,7 +90,7 @@ def check_compression(compression: str) -> None:
 class Decompressed:
     """A compressed file read forward; several compressed parts after each other read as one."""
 
-    def __init__(self, file: Any, compression: str, path: str) -> None:
+    def __init__(self, file: BinaryIO, compression: str, path: str) -> None:
         self._file = file
         self._bits = _WINDOW_BITS[compression]
         self._path = path

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+from tensorboard.compat.proto import config_pb2
+
 from weft.framework.operation import Operation, Tensor
 from weft.runtime.choice.stage_report import StageReport
 
@@ -12,7 +14,7 @@ from weft.runtime.choice.stage_report import StageReport
 class PreparedStep(Protocol):
     """A plan that is ready to run."""
 
-    def run(self, feeds: Sequence[Any], options: Any = None) -> tuple[list[Any], Any]:
+    def run(self, feeds: Sequence[object], options: config_pb2.RunOptions | None = None) -> tuple[list[Any], Any]:
         """Run one step; returns the fetched values and the RunMetadata, or None."""
         ...
 
@@ -24,7 +26,7 @@ class PreparedStep(Protocol):
 class PartialStep(Protocol):
     """A step that is run in pieces."""
 
-    def run(self, feeds: Mapping[Tensor, Any], fetches: Sequence[Tensor]) -> list[Any]:
+    def run(self, feeds: Mapping[Tensor, object], fetches: Sequence[Tensor]) -> list[Any]:
         """Run what these fetches need and has not run; returns their values."""
         ...
 

@@ -51,7 +51,7 @@ def register_session_run_conversion_functions(
     _CONVERSIONS.insert(0, Conversion(tensor_type, fetch_function, feed_function, feed_function_for_partial_run))
 
 
-def conversion_for(item: Any) -> Conversion | None:
+def conversion_for(item: object) -> Conversion | None:
     """The conversion for an item of a fetch or a feed; None when it stands for itself."""
     return next((conversion for conversion in _CONVERSIONS if isinstance(item, conversion.kind)), None)
 

@@ -9,12 +9,13 @@ import numpy as np
 
 from weft.client.conversions import conversion_for
 from weft.framework import dtypes, tensor_util
+from weft.framework.aliases import TensorLike
 from weft.framework.graph import Graph
 from weft.framework.operation import Tensor
 from weft.framework.tensor_shape import dims_compatible, format_dims
 
 
-def resolve(graph: Graph, feed_dict: Any) -> dict[Tensor, Any]:
+def resolve(graph: Graph, feed_dict: object) -> dict[Tensor, Any]:
     """The value of each fed tensor; SparseTensor and IndexedSlices are several. Of a tensor fed twice the last counts.
 
     Raises:
@@ -33,7 +34,7 @@ def resolve(graph: Graph, feed_dict: Any) -> dict[Tensor, Any]:
     return pairs
 
 
-def tensors_of(graph: Graph, feed_list: Any) -> list[Tensor]:
+def tensors_of(graph: Graph, feed_list: object) -> list[Tensor]:
     """The tensors that a list announces as feeds; SparseTensor and IndexedSlices are several.
 
     Raises:
@@ -43,7 +44,7 @@ def tensors_of(graph: Graph, feed_list: Any) -> list[Tensor]:
     return [tensor for item in items for part in _parts_of(item) for tensor in [_tensor_for(graph, part, "feed_list")]]
 
 
-def _expand(graph: Graph, key: Any, value: Any) -> Iterator[tuple[Tensor, Any]]:
+def _expand(graph: Graph, key: object, value: object) -> Iterator[tuple[Tensor, Any]]:
     conversion = conversion_for(key)
     if conversion is not None:
         if conversion.feed is None:
@@ -59,7 +60,7 @@ def _expand(graph: Graph, key: Any, value: Any) -> Iterator[tuple[Tensor, Any]]:
         yield _tensor_for(graph, key), value
 
 
-def _parts_of(key: Any) -> Sequence[Any]:
+def _parts_of(key: object) -> Sequence[Any]:
     conversion = conversion_for(key)
     if conversion is None:
         return (key,)
@@ -68,7 +69,7 @@ def _parts_of(key: Any) -> Sequence[Any]:
     return conversion.feed_for_partial_run(key)
 
 
-def _tensor_for(graph: Graph, key: Any, where: str = "feed_dict") -> Tensor:
+def _tensor_for(graph: Graph, key: object, where: str = "feed_dict") -> Tensor:
     try:
         tensor: Tensor = graph.as_graph_element(key, allow_tensor=True, allow_operation=False)
     except Exception as error:
@@ -78,7 +79,7 @@ def _tensor_for(graph: Graph, key: Any, where: str = "feed_dict") -> Tensor:
     return tensor
 
 
-def as_feed(tensor: Tensor, value: Any) -> Any:
+def as_feed(tensor: Tensor, value: TensorLike) -> Any:
     """Convert one value to an array of the tensor's dtype that fits its shape.
 
     Raises:
@@ -97,7 +98,7 @@ def as_feed(tensor: Tensor, value: Any) -> Any:
     return array
 
 
-def _convert(tensor: Tensor, value: Any, wanted: Any) -> Any:
+def _convert(tensor: Tensor, value: object, wanted: Any) -> Any:
     if isinstance(value, Tensor):
         raise TypeError(
             "The value of a feed cannot be a tf.Tensor object. Acceptable feed values include Python scalars, strings, lists, "

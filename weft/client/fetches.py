@@ -10,6 +10,7 @@ import numpy as np
 
 from weft.client.conversions import conversion_for
 from weft.framework import dtypes
+from weft.framework.aliases import Fetches, TensorLike
 from weft.framework.graph import Graph
 from weft.framework.operation import Operation, Tensor
 
@@ -23,7 +24,7 @@ class FetchPlan:
         TypeError: an element is no graph element. ValueError: it is not in this graph.
     """
 
-    def __init__(self, graph: Graph, fetches: Any) -> None:
+    def __init__(self, graph: Graph, fetches: Fetches) -> None:
         self._graph = graph
         self._places: dict[Tensor, int] = {}
         self._targets: dict[Operation, None] = {}
@@ -69,7 +70,7 @@ class FetchPlan:
             return lambda values: defaultdict(fetches.default_factory, {key: part(values) for key, part in parts})
         return lambda values: kind((key, part(values)) for key, part in parts)  # type: ignore[call-arg]
 
-    def _element(self, fetch: Any) -> Rebuild:
+    def _element(self, fetch: object) -> Rebuild:
         try:
             element = self._graph.as_graph_element(fetch, allow_tensor=True, allow_operation=True)
         except TypeError as error:
@@ -91,7 +92,7 @@ class FetchPlan:
         return lambda values: values[place]
 
 
-def _nothing(values: Sequence[Any]) -> None:
+def _nothing(values: Sequence[TensorLike]) -> None:
     return None
 
 
@@ -108,11 +109,11 @@ class _EmptyStrings(np.ndarray):
         return repr(self.view(np.ndarray))
 
 
-def _with_truth(value: Any) -> Any:
+def _with_truth(value: TensorLike) -> Any:
     return value.view(_EmptyStrings) if isinstance(value, np.ndarray) and value.size == 0 else value
 
 
-def as_result(value: Any) -> Any:
+def as_result(value: TensorLike) -> Any:
     """A fetched value as the program gets it: an array of its own, or a NumPy scalar (bytes for a string)."""
     array = np.asarray(value)
     if array.ndim == 0:

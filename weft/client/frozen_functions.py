@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from tensorboard.compat.proto import node_def_pb2
+
 from weft.framework import dtypes, op_def, tensor_util
 from weft.ops.declaration import definition_of
 from weft.ops.state.resource_state import read_variable_op, resource_gather
@@ -13,7 +15,7 @@ READ: Final = definition_of(read_variable_op).name
 GATHER: Final = definition_of(resource_gather).name
 
 
-def freeze_functions(node: Any, library: Any, frozen: Mapping[str, int]) -> None:
+def freeze_functions(node: node_def_pb2.NodeDef, library: Any, frozen: Mapping[str, int]) -> None:
     """Let a node, and the functions that it runs, take values where they took handles.
 
     Args:
@@ -42,7 +44,7 @@ def _plain(name: str) -> str:
     return name.removesuffix(":0")
 
 
-def _freeze(function: Any, library: Any, places: Mapping[int, int]) -> None:
+def _freeze(function: Any, library: object, places: Mapping[int, int]) -> None:
     arguments = function.signature.input_arg
     frozen = {arguments[place].name: dtype for place, dtype in places.items()}
     for place, dtype in places.items():
@@ -62,7 +64,7 @@ def _freeze(function: Any, library: Any, places: Mapping[int, int]) -> None:
             freeze_functions(node, library, frozen)
 
 
-def _make_identity(node: Any) -> None:
+def _make_identity(node: node_def_pb2.NodeDef) -> None:
     node.op = "Identity"
     node.attr["T"].CopyFrom(node.attr["dtype"])
     del node.attr["dtype"]

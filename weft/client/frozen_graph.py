@@ -9,6 +9,7 @@ from tensorboard.compat.proto import graph_pb2, node_def_pb2
 
 from weft.client.frozen_functions import GATHER, READ, freeze_functions
 from weft.framework import dtypes, op_def, tensor_util
+from weft.framework.aliases import SessionLike, TensorLike
 from weft.framework.op_role import Role
 from weft.framework.subgraph import extract_sub_graph, node_name
 from weft.platform import tf_logging
@@ -17,8 +18,8 @@ _READING: Final = (READ, GATHER)
 
 
 def convert_variables_to_constants(
-    sess: Any,
-    input_graph_def: Any,
+    sess: SessionLike,
+    input_graph_def: object,
     output_node_names: Sequence[str],
     variable_names_whitelist: Collection[str] | None = None,
     variable_names_blacklist: Collection[str] | None = None,
@@ -68,14 +69,14 @@ def _handle_of(name: str, by_name: dict[str, Any]) -> str:
     return str(node.name)
 
 
-def _add_constant(output: graph_pb2.GraphDef, variable: Any, value: Any) -> None:
+def _add_constant(output: graph_pb2.GraphDef, variable: Any, value: TensorLike) -> None:
     node = output.node.add(name=variable.name, op="Const", device=variable.device)
     node.attr["dtype"].CopyFrom(variable.attr["dtype"])
     dtype = dtypes.as_dtype(variable.attr["dtype"].type)
     node.attr["value"].tensor.CopyFrom(tensor_util.make_tensor_proto(value, dtype))
 
 
-def _add_reading(output: graph_pb2.GraphDef, node: Any) -> None:
+def _add_reading(output: graph_pb2.GraphDef, node: node_def_pb2.NodeDef) -> None:
     """Turn a node that reads a resource into the one that takes the same from a plain tensor."""
     copy = output.node.add(name=node.name, device=node.device)
     if node.op == READ:

@@ -10,6 +10,7 @@ from weft.client import feeds
 from weft.client.backend import Backend, PartialStep
 from weft.client.fetches import FetchPlan, as_result
 from weft.errors import InvalidArgumentError
+from weft.framework.aliases import Feeds, Fetches
 from weft.framework.graph import Graph
 from weft.framework.operation import Tensor
 
@@ -31,7 +32,7 @@ class PartialRuns:
         self._numbers = itertools.count(1)
         self._open: dict[str, _Open] = {}
 
-    def set_up(self, backend: Backend, fetches: Any, feed_list: Any) -> str:
+    def set_up(self, backend: Backend, fetches: Fetches, feed_list: object) -> str:
         """Begin a run; returns its handle."""
         wanted = FetchPlan(self._graph, fetches)
         fed = feeds.tensors_of(self._graph, feed_list)
@@ -42,7 +43,7 @@ class PartialRuns:
         self._open[handle] = _Open(step, set(fed), set(wanted.tensors))
         return handle
 
-    def run(self, handle: str, fetches: Any, feed_dict: Any) -> Any:
+    def run(self, handle: str, fetches: object, feed_dict: Feeds | None) -> Any:
         """Run a piece and return the values in the structure of `fetches`."""
         pairs = feeds.resolve(self._graph, feed_dict or {})
         values = {tensor: feeds.as_feed(tensor, value) for tensor, value in pairs.items()}

@@ -13,6 +13,7 @@ from weft.client.backend import PreparedStep
 from weft.client.fetches import FetchPlan, as_result
 from weft.client.tensor_handle import handle_dtype
 from weft.framework import dtypes
+from weft.framework.aliases import Fetches, TensorLike
 from weft.framework.dtypes import DType
 from weft.framework.graph import Graph
 from weft.framework.operation import Operation, Tensor
@@ -33,7 +34,7 @@ class Plan:
 
     __slots__ = ("echoes", "handles", "rebuild", "single", "step")
 
-    def __init__(self, step: PreparedStep, fed: Sequence[Tensor], wanted: FetchPlan, fetches: Any) -> None:
+    def __init__(self, step: PreparedStep, fed: Sequence[Tensor], wanted: FetchPlan, fetches: Fetches) -> None:
         self.step = step
         places = {tensor: place for place, tensor in enumerate(fed)}
         kept = [(place, handle_dtype(tensor)) for place, tensor in enumerate(wanted.tensors)]
@@ -44,7 +45,7 @@ class Plan:
         is_one = isinstance(fetches, Tensor | str | bytes) and len(wanted.tensors) == 1
         self.single = is_one and wanted.tensors[0].dtype.base_dtype != dtypes.string
 
-    def results(self, fetched: Sequence[Any], fed: Sequence[Any], make_handle: MakeHandle) -> Any:
+    def results(self, fetched: Sequence[TensorLike], fed: Sequence[TensorLike], make_handle: MakeHandle) -> Any:
         """What the program gets. A fetch that is fed as well is the array that was fed."""
         results = [as_result(value) for value in fetched]
         for place, source in self.echoes:
@@ -66,12 +67,12 @@ class Plans:
         self._by_structure: dict[Any, Plan] = {}
         self._steps: dict[Any, PreparedStep] = {}
 
-    def find(self, fetches: Any, fed: Sequence[Tensor]) -> Plan | None:
+    def find(self, fetches: Fetches, fed: Sequence[Tensor]) -> Plan | None:
         """The plan for these fetches and feeds, if there is one."""
         key = fetches if type(fetches) in _ELEMENTS else _key_of(fetches)
         return None if key is None else self._by_structure.get((key, tuple(fed)))
 
-    def make(self, fetches: Any, fed: Sequence[Tensor], prepare: Prepare) -> Plan:
+    def make(self, fetches: Fetches, fed: Sequence[Tensor], prepare: Prepare) -> Plan:
         """The plan for these fetches and feeds; `prepare` is asked for the step unless other fetches of the same had it."""
         wanted = FetchPlan(self._graph, fetches)
         step_key = tuple(wanted.tensors), tuple(wanted.targets), tuple(fed)
@@ -86,7 +87,7 @@ class Plans:
             self._remember(self._by_structure, (key, tuple(fed)), plan)
         return plan
 
-    def _remember(self, plans: dict[Any, Any], key: Any, value: Any) -> None:
+    def _remember(self, plans: dict[Any, Any], key: Any, value: object) -> None:
         with self._lock:
             if len(plans) >= MAX_PLANS:
                 plans.pop(next(iter(plans)))
@@ -99,7 +100,7 @@ class Plans:
             self._steps.clear()
 
 
-def _key_of(fetches: Any) -> Any:
+def _key_of(fetches: object) -> Any:
     """A hashable key for structures of graph elements, None for anything else; tensors hash by identity."""
     if type(fetches) in _ELEMENTS:
         return fetches

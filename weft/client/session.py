@@ -21,6 +21,7 @@ from weft.client.plans import Plan, Plans
 from weft.client.stage_table import StageTable
 from weft.client.tensor_handle import KeptTensors, TensorHandle
 from weft.errors import OpError
+from weft.framework.aliases import Feeds, Fetches
 from weft.framework.default_stack import default_graphs, default_sessions
 from weft.framework.dtypes import DType
 from weft.framework.graph import Graph, get_default_graph
@@ -31,7 +32,9 @@ from weft.runtime.xla.xla_process import ForkedProcessError
 class BaseSession:
     """What all sessions share: running, callables, devices, closing. Safe from many threads."""
 
-    def __init__(self, target: Any = "", graph: Graph | None = None, config: Any = None) -> None:
+    def __init__(
+        self, target: str | bytes = "", graph: Graph | None = None, config: config_pb2.ConfigProto | None = None
+    ) -> None:
         if graph is not None and not isinstance(graph, Graph):
             raise TypeError(f"graph must be a tf.Graph, but got {type(graph)}")
         if config is not None and not isinstance(config, config_pb2.ConfigProto):
@@ -62,7 +65,13 @@ class BaseSession:
         """The target, in bytes."""
         return self._target.encode()
 
-    def run(self, fetches: Any, feed_dict: Any = None, options: Any = None, run_metadata: Any = None) -> Any:
+    def run(
+        self,
+        fetches: Fetches,
+        feed_dict: object = None,
+        options: config_pb2.RunOptions | None = None,
+        run_metadata: config_pb2.RunMetadata | None = None,
+    ) -> Any:
         """Run the part of the graph that the fetches need, and return their values in the structure of `fetches`.
 
         Blocks until the step is over in every task.
@@ -88,7 +97,13 @@ class BaseSession:
         plan, values = self._look_up(fetches, feed_dict, None if options is None else _timeout_of(options))
         return self._run_plan(plan, values, options, run_metadata)
 
-    def _run_plan(self, plan: Plan, values: Sequence[Any], options: Any, run_metadata: Any) -> Any:
+    def _run_plan(
+        self,
+        plan: Plan,
+        values: Sequence[object],
+        options: config_pb2.RunOptions | None,
+        run_metadata: config_pb2.RunMetadata | None,
+    ) -> Any:
         fetched, metadata = self._call(plan, values, _checked_options(options))
         if run_metadata is not None:
             run_metadata.Clear()
@@ -99,7 +114,7 @@ class BaseSession:
     def _handle_of(self, handle: bytes, dtype: DType) -> TensorHandle:
         return TensorHandle(handle.decode(), dtype, self, self._kept_tensors)
 
-    def _look_up(self, fetches: Any, feed_dict: Any, timeout_s: float | None) -> tuple[Plan, list[Any]]:
+    def _look_up(self, fetches: Fetches, feed_dict: object, timeout_s: float | None) -> tuple[Plan, list[Any]]:
         if feed_dict:
             pairs = feeds.resolve(self._graph, feed_dict)
             if TensorHandle in map(type, pairs.values()):
@@ -110,7 +125,7 @@ class BaseSession:
             fed, values = [], []
         return self._plans.find(fetches, fed) or self._make_plan(fetches, fed, timeout_s), values
 
-    def _make_plan(self, fetches: Any, fed: list[Tensor], timeout_s: float | None = None) -> Plan:
+    def _make_plan(self, fetches: Fetches, fed: list[Tensor], timeout_s: float | None = None) -> Plan:
         backend = self._open_backend()
         self._growth.look()
         try:
@@ -118,7 +133,7 @@ class BaseSession:
         except OpError as error:
             raise self._located(error) from None
 
-    def _call(self, plan: Plan, values: Sequence[Any], options: Any) -> tuple[list[Any], Any]:
+    def _call(self, plan: Plan, values: Sequence[object], options: config_pb2.RunOptions | None) -> tuple[list[Any], Any]:
         try:
             return plan.step.run(values, options)
         except OpError as error:
@@ -151,7 +166,7 @@ class BaseSession:
         except OpError as error:
             raise self._located(error) from None
 
-    def make_callable(self, fetches: Any, feed_list: Any = None, accept_options: bool = False) -> Callable[..., Any]:
+    def make_callable(self, fetches: Fetches, feed_list: object = None, accept_options: bool = False) -> Callable[..., Any]:
         """A function of the values of `feed_list` that runs `fetches`; cheaper than `run` for a step that is repeated.
 
         Args:
@@ -167,7 +182,9 @@ class BaseSession:
         count = len(feed_list or ())
         plan = self._make_plan(fetches, fed)
 
-        def call(*args: Any, options: Any = None, run_metadata: Any = None) -> Any:
+        def call(
+            *args: Any, options: config_pb2.RunOptions | None = None, run_metadata: config_pb2.RunMetadata | None = None
+        ) -> Any:
             if not count and accept_options and len(args) <= 2:
                 options, run_metadata = (*args, options, run_metadata)[:2]
                 args = ()
@@ -184,7 +201,7 @@ class BaseSession:
 
         return call
 
-    def partial_run_setup(self, fetches: Any, feeds: Any = None) -> str:
+    def partial_run_setup(self, fetches: Fetches, feeds: Feeds | None = None) -> str:
         """Begin a step that `partial_run` runs in pieces; returns its handle.
 
         Args:
@@ -196,7 +213,7 @@ class BaseSession:
         except OpError as error:
             raise self._located(error) from error.__cause__
 
-    def partial_run(self, handle: str, fetches: Any, feed_dict: Any = None) -> Any:
+    def partial_run(self, handle: str, fetches: Fetches, feed_dict: Feeds | None = None) -> Any:
         """Run the next piece of a step, and return the values of `fetches`.
 
         Every operation of the step runs once; what it computed is kept for the pieces that follow.
@@ -265,7 +282,9 @@ class Session(BaseSession):
         config: a ConfigProto.
     """
 
-    def __init__(self, target: Any = "", graph: Graph | None = None, config: Any = None) -> None:
+    def __init__(
+        self, target: str | bytes = "", graph: Graph | None = None, config: config_pb2.ConfigProto | None = None
+    ) -> None:
         super().__init__(target, graph, config)
         self._entered: list[Any] | None = None
 
@@ -279,7 +298,7 @@ class Session(BaseSession):
         self._entered = [graph_block, session_block]
         return self
 
-    def __exit__(self, exc_type: Any, exc_value: Any, exc_tb: Any) -> None:
+    def __exit__(self, exc_type: object, exc_value: object, exc_tb: object) -> None:
         assert self._entered is not None
         graph_block, session_block = self._entered
         self._entered = None
@@ -288,7 +307,9 @@ class Session(BaseSession):
         self.close()
 
     @staticmethod
-    def reset(target: Any, containers: Sequence[str] | None = None, config: Any = None) -> None:
+    def reset(
+        target: str | bytes, containers: Sequence[str] | None = None, config: config_pb2.ConfigProto | None = None
+    ) -> None:
         """Drop the resources in the containers given, or in all, on the server `target` and its cluster.
 
         Sessions that are open there get AbortedError afterwards. Without a target, the sessions of this process that use no
@@ -303,7 +324,9 @@ class Session(BaseSession):
 class InteractiveSession(BaseSession):
     """A session that is the default one from its making until it is closed, for notebooks and shells."""
 
-    def __init__(self, target: Any = "", graph: Graph | None = None, config: Any = None) -> None:
+    def __init__(
+        self, target: str | bytes = "", graph: Graph | None = None, config: config_pb2.ConfigProto | None = None
+    ) -> None:
         super().__init__(target, graph, config)
         default_sessions.push(self)
         if graph is not None:
@@ -324,7 +347,7 @@ def get_default_session() -> Any:
     return default_sessions.get_default()
 
 
-def _checked_target(target: Any) -> str:
+def _checked_target(target: str | bytes) -> str:
     if isinstance(target, bytes):
         return target.decode()
     if target is not None and not isinstance(target, str):
@@ -332,13 +355,13 @@ def _checked_target(target: Any) -> str:
     return target or ""
 
 
-def _timeout_of(options: Any) -> float | None:
+def _timeout_of(options: config_pb2.RunOptions | None) -> float | None:
     """How long a run may take, in seconds, as far as its options say it: also when it has to wait for tasks first."""
     options = _checked_options(options)
     return options.timeout_in_ms / 1000 if options is not None and options.timeout_in_ms > 0 else None
 
 
-def _checked_options(options: Any) -> Any:
+def _checked_options(options: config_pb2.RunOptions | None) -> Any:
     if options is not None and not isinstance(options, config_pb2.RunOptions):
         raise TypeError(f"options must be a tf.RunOptions, but got {type(options)}")
     return options

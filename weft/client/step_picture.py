@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Any, Final
 
+from tensorboard.compat.proto import config_pb2
+
 from weft.client.timeline import TRANSFER, Event, events_of
 
 _PALETTE: Final = ("#4e79a7", "#3f8f3a", "#8f5a8a", "#2f7f79", "#8a6248", "#b8557e", "#3f6f8f", "#5d8a2f", "#6e6a73", "#4f8a76")
@@ -49,7 +51,7 @@ class Picture:
         return self.svg
 
 
-def draw_timeline(run_metadata: Any) -> Picture:
+def draw_timeline(run_metadata: config_pb2.RunMetadata | None) -> Picture:
     """Draw when each node of a step ran: a row or more for each device, values that came from other tasks in orange.
 
     Args:
@@ -95,7 +97,7 @@ def _draw_axis(drawing: _Drawing, span_us: int, scale: float, top: float) -> Non
         drawing.text(left + tick * scale, top + 18, f"{tick / 1000:g} ms" if span_us >= 2000 else f"{tick} µs", anchor="middle")
 
 
-def draw_placement(run_metadata: Any) -> Picture:
+def draw_placement(run_metadata: config_pb2.RunMetadata | None) -> Picture:
     """Draw where each node of a step ran: a column for each device, edges between devices in orange.
 
     A graph of more than 60 nodes is drawn by the first part of its nodes' names.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from tensorboard.compat.proto import config_pb2
 
@@ -18,7 +17,7 @@ from weft.framework.cluster_spec import split_address
 from weft.framework.graph import Graph
 
 
-def open_backend(target: str, graph: Graph, config: Any) -> Backend:
+def open_backend(target: str, graph: Graph, config: config_pb2.ConfigProto | None) -> Backend:
     """Open what runs a session's steps.
 
     Raises:
@@ -33,7 +32,7 @@ def open_backend(target: str, graph: Graph, config: Any) -> Backend:
     return RemoteSession(address, graph, config_pb2.ConfigProto() if config is None else config)
 
 
-def reset(target: str, containers: Sequence[str], config: Any) -> None:
+def reset(target: str, containers: Sequence[str], config: config_pb2.ConfigProto | None) -> None:
     """Drop containers on the server `target` and its cluster; errors as `Session.reset` says."""
     if not target:
         close_direct_sessions()

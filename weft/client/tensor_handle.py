@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any, Final, Protocol
 
 from weft.errors import OpError
+from weft.framework.aliases import Fetches
 from weft.framework.dtypes import DType
 from weft.framework.graph import Graph
 from weft.framework.op_role import Role
@@ -29,7 +30,7 @@ _OF_HANDLE: Final = (definition_of(kept_tensor), definition_of(drop_tensor))
 class Runner(Protocol):
     """The session that a handle belongs to."""
 
-    def run(self, fetches: Any, feed_dict: Any = None) -> Any:
+    def run(self, fetches: Fetches, feed_dict: object = None) -> Any:
         """Run a step."""
         ...
 

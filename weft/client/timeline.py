@@ -11,6 +11,10 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
+from tensorboard.compat.proto import step_stats_pb2
+
+from weft.framework.graph import Graph
+
 TRANSFER: Final = "RecvTensor"
 _EDGE: Final = re.compile(r"\bedge_\d+_")
 _LABEL: Final = re.compile(r"(?P<name>\S+) = (?P<type>\w+)\((?P<inputs>.*)\)")
@@ -41,7 +45,7 @@ class Timeline:
         graph: taken for programs that pass it; the stats have all that is shown.
     """
 
-    def __init__(self, step_stats: Any, graph: Any = None) -> None:
+    def __init__(self, step_stats: step_stats_pb2.StepStats, graph: Graph | None = None) -> None:
         self._step_stats = step_stats
 
     def generate_chrome_trace_format(self, show_dataflow: bool = True, show_memory: bool = False) -> str:
@@ -62,7 +66,7 @@ class Timeline:
         return json.dumps({"traceEvents": trace}, indent=4, separators=(",", ": "))
 
 
-def events_of(step_stats: Any) -> Iterator[Event]:
+def events_of(step_stats: step_stats_pb2.StepStats) -> Iterator[Event]:
     """What ran, device by device; a device's events are on as many threads as it ran nodes at a time."""
     for process, device in enumerate(step_stats.dev_stats):
         ends: list[int] = []

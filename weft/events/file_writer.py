@@ -11,7 +11,10 @@ from typing import Any
 from tensorboard.compat.proto import event_pb2, graph_pb2, meta_graph_pb2, summary_pb2
 
 from weft.events.event_file import EventFile
+from weft.framework.aliases import SessionLike
 from weft.framework.graph import Graph, get_default_graph
+from weft.framework.operation import Tensor
+from weft.ops.variables.variable import Variable
 
 
 class FileWriter:
@@ -33,9 +36,9 @@ class FileWriter:
         graph: Graph | None = None,
         max_queue: int = 10,
         flush_secs: float = 120,
-        graph_def: Any = None,
+        graph_def: graph_pb2.GraphDef | None = None,
         filename_suffix: str | None = None,
-        session: Any = None,
+        session: SessionLike | None = None,
     ) -> None:
         self._logdir = os.fsdecode(logdir)
         self._file_args = (self._logdir, max_queue, flush_secs, filename_suffix or "")
@@ -62,7 +65,7 @@ class FileWriter:
         """The directory."""
         return self._logdir
 
-    def add_summary(self, summary: Any, global_step: Any = None) -> None:
+    def add_summary(self, summary: object, global_step: object = None) -> None:
         """Write a Summary, or the bytes of one as a summary op makes them.
 
         Args:
@@ -82,11 +85,13 @@ class FileWriter:
                     self._described_tags.add(value.tag)
         self._add(event_pb2.Event(summary=described), global_step)
 
-    def add_session_log(self, session_log: Any, global_step: Any = None) -> None:
+    def add_session_log(self, session_log: object, global_step: Variable | Tensor | None = None) -> None:
         """Write a SessionLog: that a session starts, stops, or saved a checkpoint."""
         self._add(event_pb2.Event(session_log=session_log), global_step)
 
-    def add_graph(self, graph: Any = None, global_step: Any = None, graph_def: Any = None) -> None:
+    def add_graph(
+        self, graph: Graph | None = None, global_step: Variable | None = None, graph_def: graph_pb2.GraphDef | None = None
+    ) -> None:
         """Write a graph for TensorBoard to draw.
 
         Raises:
@@ -105,7 +110,7 @@ class FileWriter:
             raise ValueError("The argument graph must be passed, or the deprecated graph_def.")
         self._add(event_pb2.Event(graph_def=graph_def.SerializeToString()), global_step)
 
-    def add_meta_graph(self, meta_graph_def: Any, global_step: Any = None) -> None:
+    def add_meta_graph(self, meta_graph_def: meta_graph_pb2.MetaGraphDef, global_step: Variable | None = None) -> None:
         """Write a MetaGraphDef.
 
         Raises:
@@ -115,7 +120,7 @@ class FileWriter:
             raise TypeError(f"meta_graph_def must be type MetaGraphDef, saw type: {type(meta_graph_def).__name__}")
         self._add(event_pb2.Event(meta_graph_def=meta_graph_def.SerializeToString()), global_step)
 
-    def add_run_metadata(self, run_metadata: Any, tag: str, global_step: Any = None) -> None:
+    def add_run_metadata(self, run_metadata: Any, tag: str, global_step: Variable | None = None) -> None:
         """Write the RunMetadata of a run under a tag of its own.
 
         Raises:
@@ -134,7 +139,7 @@ class FileWriter:
             event.step = int(step)
         self.add_event(event)
 
-    def add_event(self, event: Any) -> None:
+    def add_event(self, event: object) -> None:
         """Write an Event as it is; a closed writer drops it with a warning."""
         if self._closed:
             warnings.warn("Attempting to use a closed FileWriter. The operation will be a noop unless the FileWriter is "

@@ -7,10 +7,11 @@ from types import ModuleType
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
-from tensorboard.compat.proto import tensor_shape_pb2, types_pb2
+from tensorboard.compat.proto import config_pb2, tensor_shape_pb2, types_pb2
 
 from weft.framework.device_spec import DeviceSpec
 from weft.framework.dtypes import DType
+from weft.framework.graph import Graph
 from weft.framework.indexed_slices import IndexedSlices
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_shape import Dimension, TensorShape
@@ -72,3 +73,29 @@ Regularizer: TypeAlias = "Callable[[Any], Tensor | None]"
 Constraint: TypeAlias = "Callable[[Tensor], Tensor]"
 Partitioner: TypeAlias = "Callable[..., Sequence[int]]"
 Getter: TypeAlias = "Callable[..., Any]"
+
+# What a run fetches: tensors, operations, variables, names of these, what conversions are registered for, and structures of all
+# that. Its result has the same structure, of arrays, and only the program knows it.
+Fetches: TypeAlias = object
+FetchValue: TypeAlias = Any
+# Values by what they are fed to, a tensor, its name, a composite or what conversions are registered for.
+Feeds: TypeAlias = Mapping[Any, object]
+
+
+class SessionLike(Protocol):
+    """A session, or what stands for one: one that recovers, that runs hooks, or that a hook is given."""
+
+    @property
+    def graph(self) -> Graph:
+        """The graph that it runs."""
+        ...
+
+    def run(
+        self,
+        fetches: Fetches,
+        feed_dict: Feeds | None = None,
+        options: config_pb2.RunOptions | None = None,
+        run_metadata: config_pb2.RunMetadata | None = None,
+    ) -> FetchValue:
+        """Run the graph as far as the fetches need it, and return their values."""
+        ...

@@ -58,6 +58,8 @@ from absl.flags import (
     validator,
 )
 
+from weft.framework.aliases import TensorLike
+
 __all__ = [
     "DEFINE",
     "FLAGS",
@@ -168,7 +170,7 @@ class ImplicitFlags:
             self._parse(sys.argv)
         return getattr(values, name)
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: TensorLike) -> None:
         setattr(self.__dict__["_values"], name, value)
 
     def __delattr__(self, name: str) -> None:

@@ -34,7 +34,7 @@ class ArrayAssertions(unittest.TestCase):
                 return made.run(value)
         return value
 
-    def _GetNdArray(self, a: Any) -> Any:
+    def _GetNdArray(self, a: object) -> Any:
         value = self._get_ndarray_or_value(a)
         return value if isinstance(value, np.ndarray) else np.array(value)
 
@@ -42,7 +42,7 @@ class ArrayAssertions(unittest.TestCase):
         """Fail unless an array has the static shape of a tensor."""
         self.assertAllEqual(np_array.shape, tf_tensor.get_shape().as_list(), msg=msg)
 
-    def assertDTypeEqual(self, target: Any, expected_dtype: Any) -> None:
+    def assertDTypeEqual(self, target: str | bytes, expected_dtype: object) -> None:
         """Fail unless an array (or the value of a tensor) has this type."""
         found, wanted = as_dtype(self._GetNdArray(target).dtype), as_dtype(expected_dtype)
         self._require(found == wanted, f"Expected {wanted}, got {found}")
@@ -66,14 +66,14 @@ class ArrayAssertions(unittest.TestCase):
         for f1, f2 in zip(farray1, farray2, strict=True):
             self.assertNear(float(f1), float(f2), err, msg)
 
-    def assertNDArrayNear(self, ndarray1: Any, ndarray2: Any, err: float, msg: str | None = None) -> None:
+    def assertNDArrayNear(self, ndarray1: object, ndarray2: object, err: float, msg: str | None = None) -> None:
         """Fail unless the norm of the difference of two arrays is below `err`."""
         distance = np.linalg.norm(np.asarray(ndarray1) - np.asarray(ndarray2))
         self._require(bool(distance < err), f"The norm of the difference is {distance}, not below {err}. {msg or ''}")
 
     # Close.
 
-    def assertAllClose(self, a: Any, b: Any, rtol: float = 1e-6, atol: float = 1e-6, msg: str | None = None) -> None:
+    def assertAllClose(self, a: object, b: object, rtol: float = 1e-6, atol: float = 1e-6, msg: str | None = None) -> None:
         """Fail unless two arrays, or lists, tuples or dicts of them, agree within `atol + rtol * abs(b)`.
 
         The tolerance is at least 1e-3 where one of them is float16, 1e-2 where one is bfloat16.
@@ -107,8 +107,8 @@ class ArrayAssertions(unittest.TestCase):
 
     def assertAllCloseAccordingToType(
         self,
-        a: Any,
-        b: Any,
+        a: object,
+        b: object,
         rtol: float = 1e-6,
         atol: float = 1e-6,
         float_rtol: float = 1e-6,
@@ -130,7 +130,7 @@ class ArrayAssertions(unittest.TestCase):
                 rtol, atol = max(rtol, of_type[0]), max(atol, of_type[1])
         self.assertAllClose(a, b, rtol=rtol, atol=atol, msg=msg)
 
-    def assertNotAllClose(self, a: Any, b: Any, rtol: float = 1e-6, atol: float = 1e-6, msg: str | None = None) -> None:
+    def assertNotAllClose(self, a: object, b: object, rtol: float = 1e-6, atol: float = 1e-6, msg: str | None = None) -> None:
         """Fail when `assertAllClose` would not."""
         try:
             self.assertAllClose(a, b, rtol=rtol, atol=atol)
@@ -146,7 +146,7 @@ class ArrayAssertions(unittest.TestCase):
         self._require(a.shape == b.shape, f"Shape mismatch: expected {a.shape}, got {b.shape}. {msg or ''}")
         np.testing.assert_array_equal(_as_text(a, b), _as_text(b, a), err_msg=msg or "")
 
-    def assertNotAllEqual(self, a: Any, b: Any, msg: str | None = None) -> None:
+    def assertNotAllEqual(self, a: object, b: object, msg: str | None = None) -> None:
         """Fail when `assertAllEqual` would not."""
         try:
             self.assertAllEqual(a, b)
@@ -156,42 +156,47 @@ class ArrayAssertions(unittest.TestCase):
 
     # Order and membership.
 
-    def _all(self, a: Any, holds: Callable[[Any], Any], what: str) -> None:
+    def _all(self, a: object, holds: Callable[[Any], Any], what: str) -> None:
         values = self._GetNdArray(a)
         wrong = np.argwhere(~np.asarray(holds(values)))
         if len(wrong):
             place = tuple(wrong[0].tolist())
             self.fail(f"{len(wrong)} of {values.size} elements are not {what}; the first is {values[place]!r} at {list(place)}")
 
-    def assertAllGreater(self, a: Any, comparison_target: Any) -> None:
+    def assertAllGreater(self, a: object, comparison_target: object) -> None:
         """Fail unless all elements are greater than a number."""
         self._all(a, lambda x: x > comparison_target, f"> {comparison_target}")
 
-    def assertAllLess(self, a: Any, comparison_target: Any) -> None:
+    def assertAllLess(self, a: object, comparison_target: object) -> None:
         """Fail unless all elements are less than a number."""
         self._all(a, lambda x: x < comparison_target, f"< {comparison_target}")
 
-    def assertAllGreaterEqual(self, a: Any, comparison_target: Any) -> None:
+    def assertAllGreaterEqual(self, a: object, comparison_target: object) -> None:
         """Fail unless no element is less than a number."""
         self._all(a, lambda x: x >= comparison_target, f">= {comparison_target}")
 
-    def assertAllLessEqual(self, a: Any, comparison_target: Any) -> None:
+    def assertAllLessEqual(self, a: object, comparison_target: object) -> None:
         """Fail unless no element is greater than a number."""
         self._all(a, lambda x: x <= comparison_target, f"<= {comparison_target}")
 
     def assertAllInRange(
-        self, target: Any, lower_bound: Any, upper_bound: Any, open_lower_bound: bool = False, open_upper_bound: bool = False
+        self,
+        target: str | bytes,
+        lower_bound: Any,
+        upper_bound: Any,
+        open_lower_bound: bool = False,
+        open_upper_bound: bool = False,
     ) -> None:
         """Fail unless all elements are in a range, whose bounds belong to it unless they are open."""
 
-        def holds(x: Any) -> Any:
+        def holds(x: object) -> Any:
             above = x > lower_bound if open_lower_bound else x >= lower_bound
             return above & (x < upper_bound if open_upper_bound else x <= upper_bound)
 
         left, right = "(" if open_lower_bound else "[", ")" if open_upper_bound else "]"
         self._all(target, holds, f"in the range {left}{lower_bound}, {upper_bound}{right}")
 
-    def assertAllInSet(self, target: Any, expected_set: Any) -> None:
+    def assertAllInSet(self, target: object, expected_set: Any) -> None:
         """Fail unless all elements are among those of a set."""
         self._all(target, lambda x: np.isin(x, list(expected_set)), f"in the set {expected_set}")
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from absl import logging
 from tensorboard.compat.proto import config_pb2
+
+from weft.framework.aliases import Feeds, SessionLike
 
 
 def benchmark_config() -> Any:
@@ -24,9 +27,9 @@ class Benchmark:
         cpu_time: float | None = None,
         wall_time: float | None = None,
         throughput: float | None = None,
-        extras: dict[str, Any] | None = None,
+        extras: Mapping[str, object] | None = None,
         name: str | None = None,
-        metrics: Any = None,
+        metrics: object = None,
     ) -> None:
         """Write what was measured to the log, under the name of the class unless there is another; times in seconds."""
         measured = {
@@ -38,15 +41,15 @@ class Benchmark:
 
     def run_op_benchmark(
         self,
-        sess: Any,
-        op_or_tensor: Any,
-        feed_dict: Any = None,
+        sess: SessionLike,
+        op_or_tensor: object,
+        feed_dict: Feeds | None = None,
         burn_iters: int = 2,
         min_iters: int = 10,
         store_trace: bool = False,
         store_memory_usage: bool = True,
         name: str | None = None,
-        extras: dict[str, Any] | None = None,
+        extras: Mapping[str, object] | None = None,
         mbs: float = 0,
     ) -> dict[str, Any]:
         """Run a fetch `burn_iters` times, then measure it `min_iters` times; report and return the median time and more.

@@ -59,13 +59,13 @@ class Endpoint:
         self._messages: queue.SimpleQueue[Message] = queue.SimpleQueue()
         self._causes: queue.SimpleQueue[Exception | None] = queue.SimpleQueue()
 
-    def on_message(self, channel: Any, message: Message) -> None:
+    def on_message(self, channel: object, message: Message) -> None:
         """Take a message."""
         if self._handler is not None:
             self._handler(channel, message)
         self._messages.put(message)
 
-    def on_closed(self, channel: Any, cause: Exception | None) -> None:
+    def on_closed(self, channel: object, cause: Exception | None) -> None:
         """Take note of the end."""
         self._causes.put(cause)
 

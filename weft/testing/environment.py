@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from tensorboard.compat.proto import config_pb2, node_def_pb2
+
 from weft.client.device_lib import list_local_devices
 from weft.distributed.server.free_ports import free_ports
 from weft.distributed.server.server import Server
@@ -15,7 +17,7 @@ def gpu_device_name() -> str:
     return next((device.name for device in list_local_devices() if device.device_type == "GPU"), "")
 
 
-def is_gpu_available(cuda_only: bool = False, min_cuda_compute_capability: Any = None) -> bool:
+def is_gpu_available(cuda_only: bool = False, min_cuda_compute_capability: object = None) -> bool:
     """Whether this process has a GPU; both arguments have no effect."""
     return bool(gpu_device_name())
 
@@ -26,7 +28,7 @@ def is_built_with_cuda() -> bool:
 
 
 def create_local_cluster(
-    num_workers: int, num_ps: int, protocol: str = "grpc", worker_config: Any = None, ps_config: Any = None
+    num_workers: int, num_ps: int, protocol: str = "grpc", worker_config: object = None, ps_config: object = None
 ) -> tuple[list[Server], list[Server]]:
     """Start the servers of a cluster on free ports of this host, all in this process.
 
@@ -36,7 +38,7 @@ def create_local_cluster(
     jobs = {"worker": num_workers, "ps": num_ps}
     cluster = {job: [f"localhost:{port}" for port in free_ports(count)] for job, count in jobs.items() if count}
 
-    def started(job: str, config: Any) -> list[Server]:
+    def started(job: str, config: config_pb2.ConfigProto | None) -> list[Server]:
         return [Server(cluster, job_name=job, task_index=i, protocol=protocol, config=config) for i in range(jobs[job])]
 
     return started("worker", worker_config), started("ps", ps_config)
@@ -69,7 +71,7 @@ def assert_equal_graph_def(
             raise AssertionError(f"The GraphDefs differ at node {name!r}:\n{found[name]}\nexpected:\n{node}")
 
 
-def _plain(node: Any, checkpoint_v2: bool, hash_table_shared_name: bool) -> Any:
+def _plain(node: node_def_pb2.NodeDef, checkpoint_v2: bool, hash_table_shared_name: bool) -> Any:
     copy = type(node)()
     copy.CopyFrom(node)
     if checkpoint_v2 and copy.op == "Const" and any(b"_temp_" in text for text in copy.attr["value"].tensor.string_val):

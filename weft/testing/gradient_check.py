@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from weft.autodiff.gradients import gradients
-from weft.client.session import get_default_session
+from weft.client.session import BaseSession, get_default_session
+from weft.framework.aliases import SessionLike, TensorLike
 from weft.ops.array.placeholder import placeholder
 
 
@@ -18,7 +19,9 @@ def _parts(array: Any) -> Any:
     return flat.view(flat.real.dtype) if flat.dtype.kind == "c" else flat
 
 
-def _theoretical(session: Any, x: Any, y: Any, y_shape: Any, values: Any, feeds: Mapping[Any, Any]) -> Any:
+def _theoretical(
+    session: SessionLike, x: TensorLike, y: Any, y_shape: Any, values: TensorLike, feeds: Mapping[Any, Any]
+) -> Any:
     weights = placeholder(y.dtype.base_dtype, tuple(y_shape))
     (grad,) = gradients(y, x, [weights])
     kind = y.dtype.base_dtype.as_numpy_dtype
@@ -41,7 +44,7 @@ def _set_part(array: Any, position: int) -> None:
         flat[position] = 1
 
 
-def _dense(grad: Any, like: Any) -> Any:
+def _dense(grad: Any, like: object) -> Any:
     if not hasattr(grad, "indices"):
         return grad
     dense = np.zeros_like(like)
@@ -49,7 +52,7 @@ def _dense(grad: Any, like: Any) -> Any:
     return dense
 
 
-def _numeric(session: Any, x: Any, y: Any, values: Any, delta: float, feeds: Mapping[Any, Any]) -> Any:
+def _numeric(session: BaseSession, x: Any, y: Any, values: Any, delta: float, feeds: Mapping[Any, Any]) -> Any:
     rows = []
     for position in range(_parts(values).size):
         unit = np.zeros_like(values)
@@ -62,11 +65,11 @@ def _numeric(session: Any, x: Any, y: Any, values: Any, delta: float, feeds: Map
 def compute_gradient(
     x: Any,
     x_shape: Any,
-    y: Any,
-    y_shape: Any,
+    y: TensorLike,
+    y_shape: object,
     x_init_value: Any = None,
     delta: float = 1e-3,
-    init_targets: Any = None,
+    init_targets: object = None,
     extra_feed_dict: Mapping[Any, Any] | None = None,
 ) -> Any:
     """Compute the Jacobian of `y` for `x` both ways, in the default session.
@@ -103,7 +106,7 @@ def compute_gradient(
     return pairs if several else pairs[0]
 
 
-def _start(x: Any, shape: Any, given: Any) -> Any:
+def _start(x: Any, shape: Any, given: object) -> Any:
     kind = x.dtype.base_dtype.as_numpy_dtype
     if given is None:
         drawn = np.random.random_sample(shape)
@@ -112,13 +115,13 @@ def _start(x: Any, shape: Any, given: Any) -> Any:
 
 
 def compute_gradient_error(
-    x: Any,
-    x_shape: Any,
-    y: Any,
-    y_shape: Any,
-    x_init_value: Any = None,
+    x: TensorLike,
+    x_shape: object,
+    y: TensorLike,
+    y_shape: object,
+    x_init_value: object = None,
     delta: float = 1e-3,
-    init_targets: Any = None,
+    init_targets: object = None,
     extra_feed_dict: Mapping[Any, Any] | None = None,
 ) -> float:
     """The largest difference between the two Jacobians of `compute_gradient`, whose arguments it takes."""

@@ -16,6 +16,7 @@ import numpy as np
 
 from weft.autodiff.gradients import gradients
 from weft.framework import dtypes, op_def
+from weft.framework.aliases import TensorLike
 from weft.framework.dtypes import DType, as_dtype
 from weft.framework.graph import Graph
 from weft.framework.indexed_slices import IndexedSlices
@@ -91,7 +92,7 @@ class Evaluation:
     while tracing.
     """
 
-    def __init__(self, feeds: Mapping[Tensor, Any], traced: Mapping[Tensor, Any] | None = None) -> None:
+    def __init__(self, feeds: Mapping[Tensor, object], traced: Mapping[Tensor, Any] | None = None) -> None:
         self._values: dict[Tensor, Any] = dict(feeds)
         self._xp: Any = np
         self._known: Evaluation | None = None
@@ -119,7 +120,7 @@ class Evaluation:
         return [source.value(each) for each in members] if isinstance(members, list) else source.value(members)
 
 
-def call_kernel(op: Operation, arguments: Sequence[Any], xp: Any) -> list[Any]:
+def call_kernel(op: Operation, arguments: Sequence[TensorLike], xp: object) -> list[Any]:
     """Run a node's kernel as the runtime does, results brought to the types of the outputs."""
     definition = op.op_def
     keywords = {key: op.attrs[key] for key in definition.kernel_attrs}
@@ -131,7 +132,7 @@ def call_kernel(op: Operation, arguments: Sequence[Any], xp: Any) -> list[Any]:
         return [_as_declared(value, tensor.dtype.base_dtype) for value, tensor in zip(results, op.outputs, strict=True)]
 
 
-def _as_declared(value: Any, dtype: DType) -> Any:
+def _as_declared(value: TensorLike, dtype: DType) -> Any:
     if isinstance(value, jax.Array):
         return value.astype(dtype.as_numpy_dtype)
     if dtype is dtypes.string and not isinstance(value, np.ndarray):
@@ -141,19 +142,19 @@ def _as_declared(value: Any, dtype: DType) -> Any:
     return np.asarray(value, dtype.as_numpy_dtype)
 
 
-def evaluate(fetches: Sequence[Tensor], feeds: Mapping[Tensor, Any]) -> list[Any]:
+def evaluate(fetches: Sequence[Tensor], feeds: Mapping[Tensor, object]) -> list[Any]:
     """The values of some tensors on NumPy, given those of others."""
     values = Evaluation(feeds)
     with jax.enable_x64(True):
         return [np.asarray(values.value(tensor)) for tensor in fetches]
 
 
-def evaluate_compiled(fetches: Sequence[Tensor], feeds: Mapping[Tensor, Any]) -> list[Any]:
+def evaluate_compiled(fetches: Sequence[Tensor], feeds: Mapping[Tensor, object]) -> list[Any]:
     """The values of some tensors, of one graph or of several, computed by one compiled function with 64-bit types."""
     traceable = [tensor for tensor in feeds if tensor.dtype.base_dtype is not dtypes.string]
     with jax.enable_x64(True):
 
-        def compute(values: Sequence[Any]) -> list[Any]:
+        def compute(values: Sequence[TensorLike]) -> list[Any]:
             evaluation = Evaluation(feeds, dict(zip(traceable, values, strict=True)))
             return [jnp.asarray(evaluation.value(tensor)) for tensor in fetches]
 
@@ -187,7 +188,7 @@ def build_case(case: Case, dims_of: Callable[[Any], Any] = np.shape, fold_static
     definition = case.definition
     feeds: dict[Tensor, Any] = {}
 
-    def enter(value: Any, is_static: bool) -> Tensor:
+    def enter(value: TensorLike, is_static: bool) -> Tensor:
         array = as_array(value)
         if is_static and fold_static:
             return constant(array, as_dtype(array.dtype))
@@ -207,7 +208,7 @@ def build_case(case: Case, dims_of: Callable[[Any], Any] = np.shape, fold_static
     return Built(node, feeds)
 
 
-def as_array(value: Any) -> Any:
+def as_array(value: object) -> Any:
     """A case's input as an array: Python floats are float32 and ints int32, as in programs; strings are bytes."""
     if isinstance(value, np.ndarray | np.generic):
         return np.asarray(value)
@@ -222,7 +223,7 @@ def unknown_sizes(array: Any) -> Any:
     return (None,) * np.ndim(array)
 
 
-def unknown_rank(array: Any) -> Any:
+def unknown_rank(array: object) -> Any:
     """A static shape that knows nothing."""
     return None
 
@@ -236,7 +237,7 @@ def arrays_of(case: Case) -> list[Any]:
 # The checks.
 
 
-def assert_close(found: Any, wanted: Any, tolerance: float | None, what: str) -> None:
+def assert_close(found: object, wanted: object, tolerance: float | None, what: str) -> None:
     """Raise AssertionError unless two arrays agree: strings, integers and booleans exactly."""
     found, wanted = np.asarray(found), np.asarray(wanted)
     assert found.shape == wanted.shape, f"{what}: shape {found.shape}, wanted {wanted.shape}"
@@ -317,7 +318,7 @@ def _types_inputs(definition: OpDef, attr: str) -> bool:
 
 
 def _with_type(case: Case, attr: str, dtype: DType) -> Case:
-    def convert(value: Any) -> Any:
+    def convert(value: TensorLike) -> Any:
         array = as_array(value)
         if array.dtype.kind == "c" and not dtype.is_complex:
             array = array.real
@@ -380,7 +381,7 @@ def _check_gradient(case: Case, built: Built, what: str) -> None:
     with built.graph.as_default():
         grads = gradients(outputs, inputs, grad_ys=[constant(weight) for weight in weights])
 
-    def loss(feeds: Mapping[Tensor, Any]) -> float:
+    def loss(feeds: Mapping[Tensor, object]) -> float:
         values = evaluate(outputs, feeds)
         return float(sum(np.sum(np.real(np.conj(w) * v)) for w, v in zip(weights, values, strict=True)))
 
@@ -408,7 +409,7 @@ def _random_like(generator: Any, value: Any) -> Any:
     return weight.astype(value.dtype)
 
 
-def _dense(grad: Any, feeds: Mapping[Tensor, Any], shape: Any) -> Any:
+def _dense(grad: Tensor, feeds: Mapping[Tensor, object], shape: Any) -> Any:
     if not isinstance(grad, IndexedSlices):
         return evaluate([grad], feeds)[0]
     values, indices = evaluate([grad.values, grad.indices], feeds)

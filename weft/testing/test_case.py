@@ -10,7 +10,7 @@ import random
 import re
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -38,7 +38,9 @@ def get_temp_dir() -> str:
 class CheckedThread:
     """A thread whose `join` raises what its function has raised, as a failure of the test that started it."""
 
-    def __init__(self, case: TestCase, target: Callable[..., Any], args: Any, kwargs: Any) -> None:
+    def __init__(
+        self, case: TestCase, target: Callable[..., object], args: Sequence[object] | None, kwargs: Mapping[str, object] | None
+    ) -> None:
         self._case, self._call = case, (target, args or (), kwargs or {})
         self._error: BaseException | None = None
         self._thread = threading.Thread(target=self._run)
@@ -104,7 +106,11 @@ class TestCase(ArrayAssertions, absltest.TestCase):
 
     @contextlib.contextmanager
     def session(
-        self, graph: Graph | None = None, config: Any = None, use_gpu: bool = True, force_gpu: bool = False
+        self,
+        graph: Graph | None = None,
+        config: config_pb2.ConfigProto | None = None,
+        use_gpu: bool = True,
+        force_gpu: bool = False,
     ) -> Iterator[Session]:
         """A context with a session as the default one; it is closed at the end. GPUs are hidden unless `use_gpu`."""
         with Session(graph=graph, config=_configured(config, use_gpu, force_gpu)) as made:
@@ -112,7 +118,11 @@ class TestCase(ArrayAssertions, absltest.TestCase):
 
     @contextlib.contextmanager
     def cached_session(
-        self, graph: Graph | None = None, config: Any = None, use_gpu: bool = True, force_gpu: bool = False
+        self,
+        graph: Graph | None = None,
+        config: config_pb2.ConfigProto | None = None,
+        use_gpu: bool = True,
+        force_gpu: bool = False,
     ) -> Iterator[Session]:
         """A context with the session that the whole test shares; it is closed when the test ends."""
         if self._cached_session is None:
@@ -125,7 +135,11 @@ class TestCase(ArrayAssertions, absltest.TestCase):
             yield session
 
     def test_session(
-        self, graph: Graph | None = None, config: Any = None, use_gpu: bool = True, force_gpu: bool = False
+        self,
+        graph: Graph | None = None,
+        config: config_pb2.ConfigProto | None = None,
+        use_gpu: bool = True,
+        force_gpu: bool = False,
     ) -> contextlib.AbstractContextManager[Session]:
         """As `cached_session`, or as `session` when a graph is given; the older name."""
         if self.id().endswith(".test_session"):
@@ -141,7 +155,9 @@ class TestCase(ArrayAssertions, absltest.TestCase):
 
     # Threads and errors.
 
-    def checkedThread(self, target: Callable[..., Any], args: Any = None, kwargs: Any = None) -> CheckedThread:
+    def checkedThread(
+        self, target: Callable[..., object], args: Sequence[object] | None = None, kwargs: Mapping[str, object] | None = None
+    ) -> CheckedThread:
         """A thread whose `join` lets the test fail when the function has raised."""
         return CheckedThread(self, target, args, kwargs)
 
@@ -162,13 +178,13 @@ class TestCase(ArrayAssertions, absltest.TestCase):
         else:
             self.fail(f"{exception_type} not raised")
 
-    def assertRaisesOpError(self, expected_err_re_or_predicate: Any) -> Any:
+    def assertRaisesOpError(self, expected_err_re_or_predicate: object) -> Any:
         """As `assertRaisesWithPredicateMatch`, for errors of operations."""
         return self.assertRaisesWithPredicateMatch(OpError, expected_err_re_or_predicate)
 
     # Messages.
 
-    def assertProtoEquals(self, expected_message_maybe_ascii: Any, message: Any, msg: str | None = None) -> None:
+    def assertProtoEquals(self, expected_message_maybe_ascii: object, message: Any, msg: str | None = None) -> None:
         """Fail unless two messages are equal; the first may be in text form."""
         expected = expected_message_maybe_ascii
         if isinstance(expected, str):
@@ -185,12 +201,12 @@ class TestCase(ArrayAssertions, absltest.TestCase):
 
     # Values.
 
-    def evaluate(self, tensors: Any) -> Any:
+    def evaluate(self, tensors: object) -> Any:
         """The values of tensors, nested as they are, in the default session (or in one that it makes for this)."""
         return nest.pack_sequence_as(tensors, [self._get_ndarray_or_value(each) for each in nest.flatten(tensors)])
 
 
-def _configured(config: Any, use_gpu: bool, force_gpu: bool) -> Any:
+def _configured(config: config_pb2.ConfigProto | None, use_gpu: bool, force_gpu: bool) -> Any:
     made = config_pb2.ConfigProto()
     if config is None:
         made.allow_soft_placement = not force_gpu

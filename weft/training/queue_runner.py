@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from weft import errors
 from weft.client.session import BaseSession, get_default_session
+from weft.framework.aliases import SessionLike
 from weft.framework.collection_proto import register_proto_function
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
@@ -39,12 +40,12 @@ class QueueRunner:
 
     def __init__(
         self,
-        queue: Any = None,
-        enqueue_ops: Sequence[Any] | None = None,
-        close_op: Any = None,
-        cancel_op: Any = None,
+        queue: object = None,
+        enqueue_ops: Sequence[object] | None = None,
+        close_op: object = None,
+        cancel_op: object = None,
         queue_closed_exception_types: tuple[type[errors.OpError], ...] | None = None,
-        queue_runner_def: Any = None,
+        queue_runner_def: queue_runner_pb2.QueueRunnerDef | None = None,
         import_scope: str | None = None,
     ) -> None:
         if queue_runner_def is not None:
@@ -57,7 +58,7 @@ class QueueRunner:
         self._running: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
         self._exceptions_raised: list[Exception] = []
 
-    def _take_parts(self, queue: Any, enqueue_ops: Any, close_op: Any, cancel_op: Any, closed: Any) -> None:
+    def _take_parts(self, queue: Any, enqueue_ops: Any, close_op: Any, cancel_op: Any, closed: object) -> None:
         if not queue or not enqueue_ops:
             raise ValueError("Must provide queue and enqueue_ops.")
         if closed is None:
@@ -121,7 +122,7 @@ class QueueRunner:
         return str(self._queue.name)
 
     def create_threads(
-        self, sess: Any, coord: Coordinator | None = None, daemon: bool = False, start: bool = False
+        self, sess: SessionLike, coord: Coordinator | None = None, daemon: bool = False, start: bool = False
     ) -> list[threading.Thread]:
         """Make the threads that fill the queue in a session; none while those of an earlier call run.
 
@@ -151,7 +152,7 @@ class QueueRunner:
                 thread.start()
         return threads
 
-    def _run(self, sess: Any, enqueue_op: Any, coord: Coordinator | None) -> None:
+    def _run(self, sess: BaseSession, enqueue_op: Any, coord: Coordinator | None) -> None:
         is_at_end = False
         try:
             enqueue = sess.make_callable(enqueue_op)
@@ -175,14 +176,14 @@ class QueueRunner:
         with self._lock:
             self._exceptions_raised.append(error)
 
-    def _leave(self, sess: Any, is_at_end: bool) -> None:
+    def _leave(self, sess: SessionLike | None, is_at_end: bool) -> None:
         with self._lock:
             self._running[sess] -= 1
             is_last = self._running[sess] == 0
         if is_last and is_at_end:
             _run_quietly(sess, self._close_op)
 
-    def _close_on_stop(self, sess: Any, coord: Coordinator) -> None:
+    def _close_on_stop(self, sess: SessionLike, coord: Coordinator) -> None:
         coord.wait_for_stop()
         _run_quietly(sess, self._cancel_op)
 
@@ -201,7 +202,7 @@ class QueueRunner:
         )
 
     @staticmethod
-    def from_proto(queue_runner_def: Any, import_scope: str | None = None) -> QueueRunner:
+    def from_proto(queue_runner_def: queue_runner_pb2.QueueRunnerDef | None, import_scope: str | None = None) -> QueueRunner:
         """The QueueRunner that a QueueRunnerDef describes, whose nodes are in the default graph."""
         return QueueRunner(queue_runner_def=queue_runner_def, import_scope=import_scope)
 
@@ -220,7 +221,7 @@ def add_queue_runner(qr: QueueRunner, collection: str = GraphKeys.QUEUE_RUNNERS)
 
 
 def start_queue_runners(
-    sess: Any = None,
+    sess: SessionLike | None = None,
     coord: Coordinator | None = None,
     daemon: bool = True,
     start: bool = True,

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from weft.framework.aliases import Feeds
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
-from weft.framework.operation import Operation
+from weft.framework.operation import Operation, Tensor
 from weft.ops.control_flow.ordering import group
 from weft.ops.summary.merge import merge_all
 from weft.ops.variables.collections import (
@@ -17,7 +18,7 @@ from weft.ops.variables.collections import (
     report_uninitialized_variables,
 )
 from weft.platform import tf_logging
-from weft.training.saving.saver import get_saver_or_default
+from weft.training.saving.saver import Saver, get_saver_or_default
 
 
 class Scaffold:
@@ -44,21 +45,21 @@ class Scaffold:
 
     def __init__(
         self,
-        init_op: Any = None,
-        init_feed_dict: Any = None,
+        init_op: Operation | None = None,
+        init_feed_dict: Feeds | None = None,
         init_fn: Callable[[Scaffold, Any], None] | None = None,
-        ready_op: Any = None,
-        ready_for_local_init_op: Any = None,
-        local_init_op: Any = None,
-        summary_op: Any = None,
-        saver: Any = None,
+        ready_op: Tensor | None = None,
+        ready_for_local_init_op: Tensor | None = None,
+        local_init_op: Operation | None = None,
+        summary_op: object = None,
+        saver: Saver | None = None,
         copy_from_scaffold: Scaffold | None = None,
-        local_init_feed_dict: Any = None,
+        local_init_feed_dict: Feeds | None = None,
     ) -> None:
         if copy_from_scaffold is not None and not isinstance(copy_from_scaffold, Scaffold):
             raise TypeError(f"copy_from_scaffold is not a Scaffold instance, it is a {type(copy_from_scaffold).__name__}")
 
-        def given_or_copied(value: Any, attribute: str) -> Any:
+        def given_or_copied(value: object, attribute: str) -> Any:
             return getattr(copy_from_scaffold, attribute, None) if value is None else value
 
         self._init_op = given_or_copied(init_op, "_init_op")

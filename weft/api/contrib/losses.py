@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft.framework.aliases import TensorLike
 from weft.models import losses
 from weft.models.losses import add_loss as add_loss
 from weft.models.losses import compute_weighted_loss as compute_weighted_loss
@@ -12,52 +13,71 @@ from weft.models.losses import get_regularization_losses as get_regularization_l
 from weft.models.losses import get_total_loss as get_total_loss
 
 
-def absolute_difference(predictions: Any, labels: Any = None, weights: Any = 1.0, scope: str | None = None) -> Any:
+def absolute_difference(
+    predictions: TensorLike, labels: TensorLike | None = None, weights: TensorLike = 1.0, scope: str | None = None
+) -> Any:
     """The mean absolute difference; see `tf.losses.absolute_difference`."""
     return losses.absolute_difference(labels, predictions, weights, scope)
 
 
 def sigmoid_cross_entropy(
-    logits: Any, multi_class_labels: Any, weights: Any = 1.0, label_smoothing: float = 0, scope: str | None = None
+    logits: TensorLike,
+    multi_class_labels: object,
+    weights: TensorLike = 1.0,
+    label_smoothing: float = 0,
+    scope: str | None = None,
 ) -> Any:
     """The mean sigmoid cross-entropy; see `tf.losses.sigmoid_cross_entropy`."""
     return losses.sigmoid_cross_entropy(multi_class_labels, logits, weights, label_smoothing, scope)
 
 
 def softmax_cross_entropy(
-    logits: Any, onehot_labels: Any, weights: Any = 1.0, label_smoothing: float = 0, scope: str | None = None
+    logits: TensorLike, onehot_labels: object, weights: TensorLike = 1.0, label_smoothing: float = 0, scope: str | None = None
 ) -> Any:
     """The mean softmax cross-entropy; see `tf.losses.softmax_cross_entropy`."""
     return losses.softmax_cross_entropy(onehot_labels, logits, weights, label_smoothing, scope)
 
 
-def sparse_softmax_cross_entropy(logits: Any, labels: Any, weights: Any = 1.0, scope: str | None = None) -> Any:
+def sparse_softmax_cross_entropy(
+    logits: TensorLike, labels: TensorLike, weights: TensorLike = 1.0, scope: str | None = None
+) -> Any:
     """The mean softmax cross-entropy with class numbers; see `tf.losses.sparse_softmax_cross_entropy`."""
     return losses.sparse_softmax_cross_entropy(labels, logits, weights, scope)
 
 
-def log_loss(predictions: Any, labels: Any = None, weights: Any = 1.0, epsilon: float = 1e-7, scope: str | None = None) -> Any:
+def log_loss(
+    predictions: TensorLike,
+    labels: TensorLike | None = None,
+    weights: TensorLike = 1.0,
+    epsilon: float = 1e-7,
+    scope: str | None = None,
+) -> Any:
     """The mean log loss; see `tf.losses.log_loss`."""
     return losses.log_loss(labels, predictions, weights, epsilon, scope)
 
 
-def hinge_loss(logits: Any, labels: Any = None, scope: str | None = None) -> Any:
+def hinge_loss(logits: TensorLike, labels: TensorLike | None = None, scope: str | None = None) -> Any:
     """The hinge loss of each element."""
     return losses.hinge_loss(labels, logits, scope=scope, reduction=losses.Reduction.NONE, loss_collection=None)
 
 
-def mean_squared_error(predictions: Any, labels: Any = None, weights: Any = 1.0, scope: str | None = None) -> Any:
+def mean_squared_error(
+    predictions: TensorLike, labels: TensorLike | None = None, weights: TensorLike = 1.0, scope: str | None = None
+) -> Any:
     """The mean squared difference; see `tf.losses.mean_squared_error`."""
     return losses.mean_squared_error(labels, predictions, weights, scope)
 
 
-def mean_pairwise_squared_error(predictions: Any, labels: Any = None, weights: Any = 1.0, scope: str | None = None) -> Any:
+def mean_pairwise_squared_error(
+    predictions: TensorLike, labels: TensorLike | None = None, weights: TensorLike = 1.0, scope: str | None = None
+) -> Any:
     """The mean squared difference of pairs; see `tf.losses.mean_pairwise_squared_error`."""
     return losses.mean_pairwise_squared_error(labels, predictions, weights, scope)
 
 
 def cosine_distance(
-    predictions: Any, labels: Any = None, axis: int | None = None, weights: Any = 1.0, scope: str | None = None,
+    predictions: TensorLike, labels: TensorLike | None = None, axis: int | None = None, weights: TensorLike = 1.0,
+    scope: str | None = None,
     dim: int | None = None,
 ) -> Any:  # fmt: skip
     """The mean cosine distance; see `tf.losses.cosine_distance`."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from weft.framework.aliases import TensorLike
 from weft.models.metrics import counts, thresholds
 from weft.models.metrics import mean as _mean
 from weft.models.metrics.mean import mean as streaming_mean
@@ -13,8 +14,8 @@ from weft.models.metrics.mean import mean_tensor as streaming_mean_tensor
 __all__ = ["aggregate_metric_map", "aggregate_metrics", "streaming_mean", "streaming_mean_tensor"]
 
 
-def _with_predictions_first(metric: Callable[..., Any]) -> Callable[..., Any]:
-    def streaming(predictions: Any, labels: Any, *args: Any, **kwargs: Any) -> Any:
+def _with_predictions_first(metric: Callable[..., object]) -> Callable[..., Any]:
+    def streaming(predictions: TensorLike, labels: TensorLike, *args: Any, **kwargs: Any) -> Any:
         return metric(labels, predictions, *args, **kwargs)
 
     streaming.__name__ = f"streaming_{metric.__name__}"

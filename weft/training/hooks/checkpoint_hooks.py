@@ -9,14 +9,17 @@ from typing import Any
 from tensorboard.compat.proto import event_pb2
 
 from weft.events.file_writer import FileWriterCache
+from weft.framework.aliases import SessionLike
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
 from weft.framework.graph_file import write_graph
 from weft.platform import tf_logging
+from weft.training.coordinator import Coordinator
 from weft.training.hooks.global_step_read import global_step_read
 from weft.training.hooks.hook_timer import SecondOrStepTimer
 from weft.training.hooks.session_run_hook import SessionRunArgs, SessionRunContext, SessionRunHook, SessionRunValues
 from weft.training.saving.meta_graph import export_meta_graph
+from weft.training.saving.saver import Saver
 from weft.training.scaffold import Scaffold
 
 
@@ -26,13 +29,13 @@ class CheckpointSaverListener:
     def begin(self) -> None:
         """Called once, while the graph can be changed."""
 
-    def before_save(self, session: Any, global_step_value: int) -> None:
+    def before_save(self, session: SessionLike | None, global_step_value: int) -> None:
         """Called before a checkpoint of that step."""
 
-    def after_save(self, session: Any, global_step_value: int) -> Any:
+    def after_save(self, session: SessionLike | None, global_step_value: int) -> Any:
         """Called after it; returning True asks training to stop."""
 
-    def end(self, session: Any, global_step_value: int) -> None:
+    def end(self, session: SessionLike, global_step_value: int) -> None:
         """Called at the end of the session."""
 
 
@@ -57,7 +60,7 @@ class CheckpointSaverHook(SessionRunHook):
         checkpoint_dir: str,
         save_secs: float | None = None,
         save_steps: int | None = None,
-        saver: Any = None,
+        saver: Saver | None = None,
         checkpoint_basename: str = "model.ckpt",
         scaffold: Scaffold | None = None,
         listeners: Sequence[CheckpointSaverListener] | None = None,
@@ -78,7 +81,7 @@ class CheckpointSaverHook(SessionRunHook):
         for listener in self._listeners:
             listener.begin()
 
-    def after_create_session(self, session: Any, coord: Any) -> None:
+    def after_create_session(self, session: SessionLike, coord: Coordinator) -> None:
         """Write the graph, and the model as it is now."""
         step = session.run(self._global_step_tensor)
         graph = get_default_graph()
@@ -106,7 +109,7 @@ class CheckpointSaverHook(SessionRunHook):
             if self._save(run_context.session, step):
                 run_context.request_stop()
 
-    def end(self, session: Any) -> None:
+    def end(self, session: SessionLike) -> None:
         """Save the last step."""
         step = session.run(self._global_step_tensor)
         if step != self._timer.last_triggered_step():
@@ -115,7 +118,7 @@ class CheckpointSaverHook(SessionRunHook):
             listener.end(session, step)
         self._summary_writer.flush()
 
-    def _save(self, session: Any, step: Any) -> bool:
+    def _save(self, session: SessionLike | None, step: Any) -> bool:
         tf_logging.info("Saving checkpoints for %d into %s.", step, self._save_path)
         for listener in self._listeners:
             listener.before_save(session, step)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from weft import errors
+from weft.framework.aliases import SessionLike
 from weft.platform import tf_logging
 from weft.training.hooks.global_step_read import global_step_read
 from weft.training.hooks.session_run_hook import SessionRunArgs, SessionRunContext, SessionRunHook
@@ -38,7 +39,7 @@ class FinalOpsHook(SessionRunHook):
         final_ops_feed_dict: what to feed.
     """
 
-    def __init__(self, final_ops: Any, final_ops_feed_dict: Mapping[Any, Any] | None = None) -> None:
+    def __init__(self, final_ops: object, final_ops_feed_dict: Mapping[Any, Any] | None = None) -> None:
         self._final_ops = final_ops
         self._final_ops_feed_dict = final_ops_feed_dict
         self._final_ops_values: Any = None
@@ -48,7 +49,7 @@ class FinalOpsHook(SessionRunHook):
         """What the last run gave; None before it."""
         return self._final_ops_values
 
-    def end(self, session: Any) -> None:
+    def end(self, session: SessionLike) -> None:
         """Run it."""
         if self._final_ops is None:
             return

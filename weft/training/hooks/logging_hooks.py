@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from weft.framework.aliases import SessionLike
 from weft.framework.graph import get_default_graph
 from weft.platform import tf_logging
 from weft.training.hooks.hook_timer import NeverTriggerTimer, SecondOrStepTimer
@@ -66,7 +67,7 @@ class LoggingTensorHook(SessionRunHook):
             self._log_tensors(run_values.results)
         self._iter_count += 1
 
-    def end(self, session: Any) -> None:
+    def end(self, session: SessionLike) -> None:
         """Log the last values."""
         if self._log_at_end:
             self._log_tensors(session.run(self._current_tensors))
@@ -84,7 +85,7 @@ class LoggingTensorHook(SessionRunHook):
             tf_logging.info("%s (%.3f sec)", told, elapsed_s)
 
 
-def as_tensor(item: Any) -> Any:
+def as_tensor(item: object) -> Any:
     """The graph element that a name or an object stands for; an op's name stands for its only output.
 
     Raises:

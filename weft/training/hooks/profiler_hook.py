@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from tensorboard.compat.proto import config_pb2
+from tensorboard.compat.proto import config_pb2, step_stats_pb2
 
 from weft.client.timeline import Timeline
 from weft.events.file_writer import FileWriterCache
@@ -70,7 +70,7 @@ class ProfilerHook(SessionRunHook):
             self._file_writer.add_run_metadata(run_values.run_metadata, f"step_{step}")
         self._next_step = step + 1
 
-    def _save(self, step: int, step_stats: Any) -> None:
+    def _save(self, step: int, step_stats: step_stats_pb2.StepStats) -> None:
         path = self._output_file.format(step)
         tf_logging.info("Saving timeline for %d into '%s'.", step, path)
         trace = Timeline(step_stats).generate_chrome_trace_format(self._show_dataflow, self._show_memory)

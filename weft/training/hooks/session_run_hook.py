@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from tensorboard.compat.proto import config_pb2
+
+from weft.framework.aliases import Feeds, Fetches, SessionLike
+from weft.training.coordinator import Coordinator
+
 
 class SessionRunHook:
     """Extends a MonitoredSession. Every method does nothing unless a subclass says otherwise.
@@ -15,7 +20,7 @@ class SessionRunHook:
     def begin(self) -> None:
         """Called once, before the session is made: the last chance to add to the graph."""
 
-    def after_create_session(self, session: Any, coord: Any) -> None:
+    def after_create_session(self, session: SessionLike, coord: Coordinator) -> None:
         """Called when a session has been made or made again; the graph is closed and the variables have values.
 
         Args:
@@ -30,7 +35,7 @@ class SessionRunHook:
     def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
         """Called after each run that succeeded, with the values of what `before_run` asked for."""
 
-    def end(self, session: Any) -> None:
+    def end(self, session: SessionLike) -> None:
         """Called at the end of a session that ends without an error; `session` still runs."""
 
 
@@ -39,7 +44,9 @@ class SessionRunArgs(NamedTuple("_Args", [("fetches", Any), ("feed_dict", Any), 
 
     __slots__ = ()
 
-    def __new__(cls, fetches: Any, feed_dict: Any = None, options: Any = None) -> SessionRunArgs:
+    def __new__(
+        cls, fetches: Fetches, feed_dict: Feeds | None = None, options: config_pb2.RunOptions | None = None
+    ) -> SessionRunArgs:
         """Make the record; only the fetches are needed."""
         return super().__new__(cls, fetches, feed_dict, options)
 
@@ -60,7 +67,7 @@ class SessionRunContext:
         session: the Session that runs.
     """
 
-    def __init__(self, original_args: SessionRunArgs, session: Any) -> None:
+    def __init__(self, original_args: SessionRunArgs, session: SessionLike) -> None:
         self._original_args = original_args
         self._session = session
         self._stop_requested = False

@@ -6,7 +6,8 @@ from typing import Any
 
 from tensorboard.compat.proto import summary_pb2
 
-from weft.events.file_writer import FileWriterCache
+from weft.events.file_writer import FileWriter, FileWriterCache
+from weft.framework.aliases import SessionLike
 from weft.platform import tf_logging
 from weft.training.hooks.global_step_read import global_step_read
 from weft.training.hooks.hook_timer import SecondOrStepTimer
@@ -32,7 +33,7 @@ class StepCounterHook(SessionRunHook):
         every_n_steps: int | None = 100,
         every_n_secs: float | None = None,
         output_dir: str | None = None,
-        summary_writer: Any = None,
+        summary_writer: FileWriter | None = None,
     ) -> None:
         if (every_n_steps is None) == (every_n_secs is None):
             raise ValueError("exactly one of every_n_steps and every_n_secs should be provided.")
@@ -66,18 +67,18 @@ class StepCounterHook(SessionRunHook):
             self._warn(stale_step)
         self._last_global_step = stale_step
 
-    def end(self, session: Any) -> None:
+    def end(self, session: SessionLike) -> None:
         """Write what was measured."""
         if self._summary_writer is not None:
             self._summary_writer.flush()
 
-    def _tell(self, steps_per_s: float, step: Any) -> None:
+    def _tell(self, steps_per_s: float, step: object) -> None:
         if self._summary_writer is not None:
             value = summary_pb2.Summary.Value(tag=self._summary_tag, simple_value=steps_per_s)
             self._summary_writer.add_summary(summary_pb2.Summary(value=[value]), step)
         tf_logging.info("%s: %g", self._summary_tag, steps_per_s)
 
-    def _warn(self, step: Any) -> None:
+    def _warn(self, step: object) -> None:
         if self._stale_warnings < 5:
             self._stale_warnings += 1
             tf_logging.warning(

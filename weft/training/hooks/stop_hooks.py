@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from weft.framework.aliases import SessionLike
 from weft.platform import tf_logging
+from weft.training.coordinator import Coordinator
 from weft.training.hooks.global_step_read import global_step_read
 from weft.training.hooks.session_run_hook import SessionRunArgs, SessionRunContext, SessionRunHook, SessionRunValues
 
@@ -34,7 +34,7 @@ class StopAtStepHook(SessionRunHook):
         """Find the global step."""
         self._global_step_tensor = global_step_read("StopAtStepHook")
 
-    def after_create_session(self, session: Any, coord: Any) -> None:
+    def after_create_session(self, session: SessionLike, coord: Coordinator) -> None:
         """Count from the step at which the first session starts."""
         if self._last_step is None:
             assert self._num_steps is not None
@@ -69,7 +69,7 @@ class NanTensorHook(SessionRunHook):
         fail_on_nan_loss: raise NanLossDuringTrainingError, rather than ask to stop.
     """
 
-    def __init__(self, loss_tensor: Any, fail_on_nan_loss: bool = True) -> None:
+    def __init__(self, loss_tensor: object, fail_on_nan_loss: bool = True) -> None:
         self._loss_tensor = loss_tensor
         self._fail_on_nan_loss = fail_on_nan_loss
 

@@ -6,7 +6,8 @@ from typing import Any
 
 from tensorboard.compat.proto import event_pb2
 
-from weft.events.file_writer import FileWriterCache
+from weft.events.file_writer import FileWriter, FileWriterCache
+from weft.framework.aliases import SessionLike
 from weft.training.hooks.global_step_read import global_step_read
 from weft.training.hooks.hook_timer import SecondOrStepTimer
 from weft.training.hooks.session_run_hook import SessionRunArgs, SessionRunContext, SessionRunHook, SessionRunValues
@@ -33,9 +34,9 @@ class SummarySaverHook(SessionRunHook):
         save_steps: int | None = None,
         save_secs: float | None = None,
         output_dir: str | None = None,
-        summary_writer: Any = None,
+        summary_writer: FileWriter | None = None,
         scaffold: Scaffold | None = None,
-        summary_op: Any = None,
+        summary_op: object = None,
     ) -> None:
         if (scaffold is None) == (summary_op is None):
             raise ValueError("Exactly one of scaffold or summary_op must be provided.")
@@ -77,7 +78,7 @@ class SummarySaverHook(SessionRunHook):
                 self._summary_writer.add_summary(summary, step)
         self._next_step = step + 1
 
-    def end(self, session: Any = None) -> None:
+    def end(self, session: SessionLike | None = None) -> None:
         """Write what is buffered."""
         if self._summary_writer is not None:
             self._summary_writer.flush()

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from weft.framework import dtypes
+from weft.framework.aliases import ShapeLike, TensorLike
 from weft.framework.operation import Tensor
 from weft.framework.sparse_tensor import SparseTensor, SparseTensorValue
 from weft.framework.tensor_conversion import convert_to_tensor
@@ -26,11 +27,11 @@ Tensors = Any
 
 def batch(
     tensors: Tensors,
-    batch_size: Any,
+    batch_size: TensorLike,
     num_threads: int = 1,
     capacity: int = 32,
     enqueue_many: bool = False,
-    shapes: Any = None,
+    shapes: Sequence[ShapeLike] | None = None,
     dynamic_pad: bool = False,
     allow_smaller_final_batch: bool = False,
     shared_name: str | None = None,
@@ -66,12 +67,12 @@ def batch(
 
 def maybe_batch(
     tensors: Tensors,
-    keep_input: Any,
-    batch_size: Any,
+    keep_input: TensorLike,
+    batch_size: TensorLike,
     num_threads: int = 1,
     capacity: int = 32,
     enqueue_many: bool = False,
-    shapes: Any = None,
+    shapes: Sequence[ShapeLike] | None = None,
     dynamic_pad: bool = False,
     allow_smaller_final_batch: bool = False,
     shared_name: str | None = None,
@@ -89,10 +90,10 @@ def maybe_batch(
 
 def batch_join(
     tensors_list: Sequence[Tensors],
-    batch_size: Any,
+    batch_size: TensorLike,
     capacity: int = 32,
     enqueue_many: bool = False,
-    shapes: Any = None,
+    shapes: Sequence[ShapeLike] | None = None,
     dynamic_pad: bool = False,
     allow_smaller_final_batch: bool = False,
     shared_name: str | None = None,
@@ -115,11 +116,11 @@ def batch_join(
 
 def maybe_batch_join(
     tensors_list: Sequence[Tensors],
-    keep_input: Any,
-    batch_size: Any,
+    keep_input: TensorLike,
+    batch_size: TensorLike,
     capacity: int = 32,
     enqueue_many: bool = False,
-    shapes: Any = None,
+    shapes: Sequence[ShapeLike] | None = None,
     dynamic_pad: bool = False,
     allow_smaller_final_batch: bool = False,
     shared_name: str | None = None,
@@ -137,13 +138,13 @@ def maybe_batch_join(
 
 def shuffle_batch(
     tensors: Tensors,
-    batch_size: Any,
+    batch_size: TensorLike,
     capacity: int,
     min_after_dequeue: int,
     num_threads: int = 1,
     seed: int | None = None,
     enqueue_many: bool = False,
-    shapes: Any = None,
+    shapes: Sequence[ShapeLike] | None = None,
     allow_smaller_final_batch: bool = False,
     shared_name: str | None = None,
     name: str | None = None,
@@ -167,14 +168,14 @@ def shuffle_batch(
 
 def maybe_shuffle_batch(
     tensors: Tensors,
-    batch_size: Any,
+    batch_size: TensorLike,
     capacity: int,
     min_after_dequeue: int,
-    keep_input: Any,
+    keep_input: TensorLike,
     num_threads: int = 1,
     seed: int | None = None,
     enqueue_many: bool = False,
-    shapes: Any = None,
+    shapes: Sequence[ShapeLike] | None = None,
     allow_smaller_final_batch: bool = False,
     shared_name: str | None = None,
     name: str | None = None,
@@ -191,12 +192,12 @@ def maybe_shuffle_batch(
 
 def shuffle_batch_join(
     tensors_list: Sequence[Tensors],
-    batch_size: Any,
+    batch_size: TensorLike,
     capacity: int,
     min_after_dequeue: int,
     seed: int | None = None,
     enqueue_many: bool = False,
-    shapes: Any = None,
+    shapes: Sequence[ShapeLike] | None = None,
     allow_smaller_final_batch: bool = False,
     shared_name: str | None = None,
     name: str | None = None,
@@ -210,13 +211,13 @@ def shuffle_batch_join(
 
 def maybe_shuffle_batch_join(
     tensors_list: Sequence[Tensors],
-    batch_size: Any,
+    batch_size: TensorLike,
     capacity: int,
     min_after_dequeue: int,
-    keep_input: Any,
+    keep_input: TensorLike,
     seed: int | None = None,
     enqueue_many: bool = False,
-    shapes: Any = None,
+    shapes: Sequence[ShapeLike] | None = None,
     allow_smaller_final_batch: bool = False,
     shared_name: str | None = None,
     name: str | None = None,
@@ -270,14 +271,14 @@ class _Inputs:
         """All tensors, the parts of sparse ones for these."""
         return [each.values if isinstance(each, SparseTensor) else each for items in self.lists for each in items]
 
-    def as_before(self, components: list[Any]) -> Any:
+    def as_before(self, components: list[object]) -> Any:
         """Components in the structure in which the examples came."""
         if self.keys is not None:
             return dict(zip(self.keys, components, strict=True))
         return components[0] if len(components) == 1 else components
 
 
-def _as_tensor(item: Any) -> Any:
+def _as_tensor(item: object) -> Any:
     if isinstance(item, SparseTensorValue):
         return SparseTensor.from_value(item)
     return item if isinstance(item, SparseTensor) else convert_to_tensor(item)
@@ -286,7 +287,7 @@ def _as_tensor(item: Any) -> Any:
 class _Collector:
     """The queue that collects examples, and the nodes at both of its ends."""
 
-    def __init__(self, inputs: _Inputs, keep_input: Any, enqueue_many: bool, shapes: Any, make: _MakeQueue) -> None:
+    def __init__(self, inputs: _Inputs, keep_input: TensorLike, enqueue_many: bool, shapes: object, make: _MakeQueue) -> None:
         self._inputs = inputs
         self._keep = _checked_keep_input(keep_input, enqueue_many)
         self._enqueue_many = enqueue_many
@@ -309,7 +310,7 @@ class _Collector:
             ])  # fmt: skip
         return chosen(self._keep, lambda: put(tensors), no_op)
 
-    def run(self, enqueue_ops: list[Any]) -> None:
+    def run(self, enqueue_ops: list[object]) -> None:
         """Have threads run these."""
         add_queue_runner(QueueRunner(self.queue, enqueue_ops))
 
@@ -322,13 +323,13 @@ class _Collector:
             name, count = f"fraction_of_{capacity}_full", self.queue.size()
         summary_ops.scalar(name, cast(count, dtypes.float32) * (1.0 / room))
 
-    def dequeue(self, batch_size: Any, allow_smaller: bool, name: str) -> Any:
+    def dequeue(self, batch_size: TensorLike, allow_smaller: bool, name: str) -> Any:
         """A batch."""
         take = self.queue.dequeue_up_to if allow_smaller else self.queue.dequeue_many
         return self._inputs.as_before(restore(take(batch_size, name=name), self._sparse))
 
 
-def _checked_keep_input(keep_input: Any, enqueue_many: bool) -> Tensor:
+def _checked_keep_input(keep_input: TensorLike, enqueue_many: bool) -> Tensor:
     tensor = convert_to_tensor(keep_input)
     rank = tensor.get_shape().ndims
     if rank is None:
@@ -358,7 +359,7 @@ def _common_types(lists: Sequence[Sequence[Tensor]]) -> list[Any]:
     return types[0]
 
 
-def _common_shapes(lists: Sequence[Sequence[Tensor]], shapes: Any, enqueue_many: bool) -> Any:
+def _common_shapes(lists: Sequence[Sequence[Tensor]], shapes: object, enqueue_many: bool) -> Any:
     if shapes is not None:
         return shapes
     skipped = 1 if enqueue_many else 0

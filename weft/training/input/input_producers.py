@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from weft.framework import dtypes
+from weft.framework.aliases import TensorLike
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation, Tensor
@@ -37,14 +38,14 @@ def _local_variable(initial_value: Tensor, **options: Any) -> Any:
     return make_variable(initial_value, trainable=False, collections=[GraphKeys.LOCAL_VARIABLES], **options)
 
 
-def match_filenames_once(pattern: Any, name: str | None = None) -> Any:
+def match_filenames_once(pattern: object, name: str | None = None) -> Any:
     """A local variable with the names of the files that match a pattern, or several: looked up once, when initialized."""
     with input_scope(name, "matching_filenames", [pattern]) as scope:
         names = matching_files(pattern)
         return _local_variable(names, validate_shape=False, name=scope)
 
 
-def limit_epochs(tensor: Any, num_epochs: int | None = None, name: str | None = None) -> Any:
+def limit_epochs(tensor: Tensor, num_epochs: int | None = None, name: str | None = None) -> Any:
     """`tensor`, which can be read `num_epochs` times and then raises OutOfRangeError.
 
     The count is a local variable `epochs`, which `tf.local_variables_initializer` sets to 0.
@@ -68,8 +69,8 @@ def limit_epochs(tensor: Any, num_epochs: int | None = None, name: str | None = 
 
 
 def input_producer(
-    input_tensor: Any,
-    element_shape: Any = None,
+    input_tensor: object,
+    element_shape: object = None,
     num_epochs: int | None = None,
     shuffle: bool = True,
     seed: int | None = None,
@@ -115,7 +116,7 @@ def input_producer(
 
 
 def string_input_producer(
-    string_tensor: Any,
+    string_tensor: object,
     num_epochs: int | None = None,
     shuffle: bool = True,
     seed: int | None = None,
@@ -142,7 +143,7 @@ def string_input_producer(
 
 
 def range_input_producer(
-    limit: Any,
+    limit: object,
     num_epochs: int | None = None,
     shuffle: bool = True,
     seed: int | None = None,
@@ -158,7 +159,7 @@ def range_input_producer(
 
 
 def slice_input_producer(
-    tensor_list: Sequence[Any],
+    tensor_list: Sequence[TensorLike],
     num_epochs: int | None = None,
     shuffle: bool = True,
     seed: int | None = None,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from weft.framework import dtypes
+from weft.framework.aliases import TensorLike
 from weft.framework.constant_value import constant_value
 from weft.framework.dtypes import DType
 from weft.framework.graph import get_default_graph
@@ -48,7 +49,10 @@ def chosen(predicate: Tensor, if_true: Callable[[], Any], if_false: Callable[[],
 
 
 def store(
-    components: Sequence[Any], enqueue_many: bool, keep_input: Tensor, like: Sequence[SparseComponent | None] | None = None
+    components: Sequence[TensorLike],
+    enqueue_many: bool,
+    keep_input: Tensor,
+    like: Sequence[SparseComponent | None] | None = None,
 ) -> tuple[list[Any], list[SparseComponent | None]]:
     """Replace each SparseTensor by its number in a map; gives the components and what is needed to restore them.
 

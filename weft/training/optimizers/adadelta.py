@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from weft.framework.aliases import TensorLike
 from weft.ops.training.apply_adagrad import adadelta
+from weft.ops.variables.variable import Variable
 from weft.training.optimizers.optimizer import Optimizer, Update
 
 
@@ -20,9 +22,9 @@ class AdadeltaOptimizer(Optimizer):
 
     def __init__(
         self,
-        learning_rate: Any = 0.001,
-        rho: Any = 0.95,
-        epsilon: Any = 1e-8,
+        learning_rate: TensorLike = 0.001,
+        rho: object = 0.95,
+        epsilon: TensorLike = 1e-8,
         use_locking: bool = False,
         name: str = "Adadelta",
     ) -> None:
@@ -34,7 +36,7 @@ class AdadeltaOptimizer(Optimizer):
         self._rho_t: Any = None
         self._epsilon_t: Any = None
 
-    def _create_slots(self, var_list: Sequence[Any]) -> None:
+    def _create_slots(self, var_list: Sequence[Variable]) -> None:
         for var in var_list:
             self._zeros_slot(var, "accum", self._name)
             self._zeros_slot(var, "accum_update", self._name)
@@ -44,7 +46,7 @@ class AdadeltaOptimizer(Optimizer):
         self._rho_t = self._hyperparameter(self._rho, "rho")
         self._epsilon_t = self._hyperparameter(self._epsilon, "epsilon")
 
-    def _update_for(self, var: Any) -> Update:
+    def _update_for(self, var: Variable) -> Update:
         return Update(
             adadelta,
             slots=[self.get_slot(var, "accum"), self.get_slot(var, "accum_update")],

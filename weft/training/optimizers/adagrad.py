@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from weft.framework.aliases import DTypeLike, TensorLike
 from weft.ops.array.filling import fill
 from weft.ops.array.shape_ops import shape
 from weft.ops.math.casting import cast
 from weft.ops.training.apply_adagrad import adagrad
 from weft.ops.variables.initializers import Constant
+from weft.ops.variables.variable import Variable
 from weft.training.optimizers.optimizer import Optimizer, Update
 
 
@@ -28,7 +30,7 @@ class AdagradOptimizer(Optimizer):
 
     def __init__(
         self,
-        learning_rate: Any,
+        learning_rate: TensorLike,
         initial_accumulator_value: float = 0.1,
         use_locking: bool = False,
         name: str = "Adagrad",
@@ -48,11 +50,11 @@ class AdagradOptimizer(Optimizer):
                 initializer = self._initializer_in_shape_of(var, dtype)
             self._get_or_make_slot_with_initializer(var, initializer, var.get_shape(), dtype, "accumulator", self._name)
 
-    def _initializer_in_shape_of(self, var: Any, dtype: Any) -> Any:
+    def _initializer_in_shape_of(self, var: Variable, dtype: DTypeLike) -> Any:
         return lambda: cast(fill(shape(var), self._initial_accumulator_value), dtype)
 
     def _prepare(self) -> None:
         self._learning_rate_tensor = self._hyperparameter(self._learning_rate, "learning_rate")
 
-    def _update_for(self, var: Any) -> Update:
+    def _update_for(self, var: Variable) -> Update:
         return Update(adagrad, slots=[self.get_slot(var, "accumulator")], scalars={"lr": self._learning_rate_tensor})

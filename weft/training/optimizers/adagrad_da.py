@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from weft.framework.aliases import TensorLike
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.ops.array.constant import constant
 from weft.ops.array.identity import identity
 from weft.ops.training.apply_adagrad import adagrad_da
+from weft.ops.variables.variable import Variable
 from weft.training.optimizers.optimizer import Optimizer, Update
 
 
@@ -32,11 +34,11 @@ class AdagradDAOptimizer(Optimizer):
 
     def __init__(
         self,
-        learning_rate: Any,
-        global_step: Any,
+        learning_rate: TensorLike,
+        global_step: Variable,
         initial_gradient_squared_accumulator_value: float = 0.1,
-        l1_regularization_strength: Any = 0.0,
-        l2_regularization_strength: Any = 0.0,
+        l1_regularization_strength: TensorLike = 0.0,
+        l2_regularization_strength: TensorLike = 0.0,
         use_locking: bool = False,
         name: str = "AdagradDA",
     ) -> None:
@@ -68,7 +70,7 @@ class AdagradDAOptimizer(Optimizer):
         with get_default_graph().colocate_with(self._learning_rate_tensor):
             self._global_step_on_worker = identity(self._global_step) + 1
 
-    def _update_for(self, var: Any) -> Update:
+    def _update_for(self, var: Variable) -> Update:
         return Update(
             adagrad_da,
             slots=[self.get_slot(var, "gradient_accumulator"), self.get_slot(var, "gradient_squared_accumulator")],

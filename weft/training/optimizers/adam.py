@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from weft.framework.aliases import TensorLike
 from weft.framework.graph import get_default_graph
 from weft.framework.indexed_slices import IndexedSlices
-from weft.framework.operation import Tensor
+from weft.framework.operation import Operation, Tensor
 from weft.ops.control_flow.init_scope import init_scope
 from weft.ops.control_flow.ordering import group
 from weft.ops.math.casting import cast
@@ -16,6 +17,7 @@ from weft.ops.state.scatter_update import resource_scatter_add, scatter_add
 from weft.ops.training.apply_adam import adam
 from weft.ops.training.repeated_rows import sum_repeated_rows
 from weft.ops.variables.assign import assign, assign_sub
+from weft.ops.variables.variable import Variable
 from weft.training.optimizers.optimizer import Optimizer, Update
 
 _ScatterAdd = Callable[[Any, Any, Any], Any]
@@ -34,10 +36,10 @@ class AdamOptimizer(Optimizer):
 
     def __init__(
         self,
-        learning_rate: Any = 0.001,
-        beta1: Any = 0.9,
-        beta2: Any = 0.999,
-        epsilon: Any = 1e-8,
+        learning_rate: TensorLike = 0.001,
+        beta1: object = 0.9,
+        beta2: object = 0.999,
+        epsilon: TensorLike = 1e-8,
         use_locking: bool = False,
         name: str = "Adam",
     ) -> None:
@@ -74,7 +76,7 @@ class AdamOptimizer(Optimizer):
         self._beta2_t = self._hyperparameter(self._beta2, "beta2")
         self._epsilon_t = self._hyperparameter(self._epsilon, "epsilon")
 
-    def _update_for(self, var: Any) -> Update:
+    def _update_for(self, var: Variable) -> Update:
         beta1_power, beta2_power = self._get_beta_accumulators()
         return Update(
             adam,
@@ -89,7 +91,7 @@ class AdamOptimizer(Optimizer):
             },
         )
 
-    def _apply_sparse_shared(self, grad: Any, var: Any, indices: Tensor, scatter_add: _ScatterAdd) -> Any:
+    def _apply_sparse_shared(self, grad: Tensor, var: Any, indices: Tensor, scatter_add: _ScatterAdd) -> Any:
         dtype = var.dtype.base_dtype
         beta1_power, beta2_power = (cast(power.value(), dtype) for power in self._get_beta_accumulators())
         beta1, beta2 = cast(self._beta1_t, dtype), cast(self._beta2_t, dtype)
@@ -99,7 +101,7 @@ class AdamOptimizer(Optimizer):
         step = rate * m_t / (sqrt(v_t) + cast(self._epsilon_t, dtype))
         return group(assign_sub(var, step, use_locking=self._use_locking), m_t, v_t)
 
-    def _decayed(self, slot: Any, beta: Any, indices: Tensor, values: Any, scatter_add: _ScatterAdd) -> Any:
+    def _decayed(self, slot: Any, beta: object, indices: Tensor, values: TensorLike, scatter_add: _ScatterAdd) -> Any:
         """A running average after a step: all rows decay, those named take the new values in."""
         decayed = assign(slot, slot * beta, use_locking=self._use_locking)
         with get_default_graph().control_dependencies([decayed]):
@@ -112,32 +114,32 @@ class AdamOptimizer(Optimizer):
         methods = ("_apply_sparse", "_resource_apply_sparse", "_apply_sparse_shared")
         return all(getattr(kind, name) is getattr(own, name) for name in methods)
 
-    def _apply_sparse_duplicate_indices(self, grad: IndexedSlices, var: Any) -> Any:
+    def _apply_sparse_duplicate_indices(self, grad: IndexedSlices, var: Variable) -> Any:
         if not self._has_own_sparse_update():
             return super()._apply_sparse_duplicate_indices(grad, var)
         values, indices = sum_repeated_rows(grad.values, grad.indices)
         return self._apply_sparse(IndexedSlices(values, indices, grad.dense_shape), var)
 
-    def _resource_apply_sparse_duplicate_indices(self, grad: Tensor, handle: Any, indices: Tensor) -> Any:
+    def _resource_apply_sparse_duplicate_indices(self, grad: Tensor, handle: Variable, indices: Tensor) -> Any:
         if not self._has_own_sparse_update():
             return super()._resource_apply_sparse_duplicate_indices(grad, handle, indices)
         values, ordered = sum_repeated_rows(grad, indices)
         return self._resource_apply_sparse(values, handle, ordered)
 
-    def _apply_sparse(self, grad: IndexedSlices, var: Any) -> Any:
+    def _apply_sparse(self, grad: IndexedSlices, var: Variable) -> Any:
         return self._apply_sparse_shared(grad.values, var, grad.indices, self._scatter_add)
 
-    def _resource_apply_sparse(self, grad: Tensor, handle: Any, indices: Tensor) -> Any:
+    def _resource_apply_sparse(self, grad: Tensor, handle: Variable, indices: Tensor) -> Any:
         return self._apply_sparse_shared(grad, handle, indices, self._resource_scatter_add)
 
-    def _scatter_add(self, slot: Any, indices: Tensor, values: Tensor) -> Any:
+    def _scatter_add(self, slot: object, indices: Tensor, values: Tensor) -> Any:
         return scatter_add(slot, indices, values, use_locking=self._use_locking)
 
     def _resource_scatter_add(self, slot: Any, indices: Tensor, values: Tensor) -> Any:
         with get_default_graph().control_dependencies([resource_scatter_add(slot.handle, indices, values)]):
             return slot.value()
 
-    def _finish(self, update_ops: Sequence[Any], name_scope: str) -> Any:
+    def _finish(self, update_ops: Sequence[Operation | Tensor], name_scope: str) -> Any:
         graph = get_default_graph()
         with graph.control_dependencies(update_ops):
             beta1_power, beta2_power = self._get_beta_accumulators()

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from weft.framework import dtypes
+from weft.framework.aliases import DTypeLike, ShapeLike, TensorLike
 from weft.ops.array.filling import ones
 from weft.ops.math.comparison import maximum
 from weft.ops.training.apply_ftrl import ftrl, ftrl_v2
+from weft.ops.variables.variable import Variable
 from weft.training.optimizers.optimizer import Optimizer, Update
 
 
@@ -33,7 +35,7 @@ class FtrlOptimizer(Optimizer):
 
     def __init__(
         self,
-        learning_rate: Any,
+        learning_rate: TensorLike,
         learning_rate_power: float = -0.5,
         initial_accumulator_value: float = 0.1,
         l1_regularization_strength: float = 0.0,
@@ -64,7 +66,7 @@ class FtrlOptimizer(Optimizer):
         self._scalars: dict[str, Any] = {}
 
     def _create_slots(self, var_list: Sequence[Any]) -> None:
-        def accumulators(shape: Any, dtype: Any = dtypes.float32, partition_info: Any = None) -> Any:
+        def accumulators(shape: ShapeLike, dtype: DTypeLike = dtypes.float32, partition_info: object = None) -> Any:
             start: Any = ones(shape=shape, dtype=dtype)
             return start * self._initial_accumulator_value
 
@@ -93,7 +95,7 @@ class FtrlOptimizer(Optimizer):
     def _shrinks(self) -> bool:
         return self._l2_shrinkage_regularization_strength > 0.0
 
-    def _update_for(self, var: Any) -> Update:
+    def _update_for(self, var: Variable) -> Update:
         return Update(
             ftrl_v2 if self._shrinks else ftrl,
             slots=[self.get_slot(var, "accum"), self.get_slot(var, "linear")],

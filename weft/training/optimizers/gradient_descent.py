@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft.framework.aliases import TensorLike
 from weft.framework.indexed_slices import IndexedSlices
 from weft.framework.operation import Tensor
 from weft.ops.math.casting import cast
 from weft.ops.math.elementwise import mul, neg
 from weft.ops.state.scatter_update import resource_scatter_add
 from weft.ops.training.apply_descent import gradient_descent
+from weft.ops.variables.variable import Variable
 from weft.training.optimizers.optimizer import Optimizer, Update
 
 
@@ -22,7 +24,7 @@ class GradientDescentOptimizer(Optimizer):
         name: see Optimizer.
     """
 
-    def __init__(self, learning_rate: Any, use_locking: bool = False, name: str = "GradientDescent") -> None:
+    def __init__(self, learning_rate: TensorLike, use_locking: bool = False, name: str = "GradientDescent") -> None:
         super().__init__(use_locking, name)
         self._learning_rate = learning_rate
         self._learning_rate_tensor: Any = None
@@ -30,7 +32,7 @@ class GradientDescentOptimizer(Optimizer):
     def _prepare(self) -> None:
         self._learning_rate_tensor = self._hyperparameter(self._learning_rate, "learning_rate")
 
-    def _update_for(self, var: Any) -> Update:
+    def _update_for(self, var: Variable) -> Update:
         return Update(gradient_descent, scalars={"alpha": self._learning_rate_tensor}, gradient="delta")
 
     # Subtracting slices one by one is subtracting their sum.

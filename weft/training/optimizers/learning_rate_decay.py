@@ -9,6 +9,7 @@ import math
 from typing import Any
 
 from weft.framework import dtypes
+from weft.framework.aliases import TensorLike
 from weft.framework.constant_value import constant_value
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
@@ -21,13 +22,14 @@ from weft.ops.math.elementwise import add, mul
 from weft.ops.math.trigonometry import cos
 from weft.ops.math.unary import ceil, exp, floor, log, sqrt
 from weft.ops.random.functions import random_normal
+from weft.ops.variables.variable import Variable
 
 
 def exponential_decay(
-    learning_rate: Any,
-    global_step: Any,
-    decay_steps: Any,
-    decay_rate: Any,
+    learning_rate: TensorLike,
+    global_step: Variable,
+    decay_steps: TensorLike,
+    decay_rate: TensorLike,
     staircase: bool = False,
     name: str | None = None,
 ) -> Tensor:
@@ -79,11 +81,11 @@ def _limit(boundary: Tensor, position: Tensor) -> Tensor:
 
 
 def polynomial_decay(
-    learning_rate: Any,
-    global_step: Any,
-    decay_steps: Any,
-    end_learning_rate: Any = 0.0001,
-    power: Any = 1.0,
+    learning_rate: TensorLike,
+    global_step: Variable,
+    decay_steps: TensorLike,
+    end_learning_rate: object = 0.0001,
+    power: object = 1.0,
     cycle: bool = False,
     name: str | None = None,
 ) -> Tensor:
@@ -106,10 +108,10 @@ def polynomial_decay(
 
 
 def natural_exp_decay(
-    learning_rate: Any,
-    global_step: Any,
-    decay_steps: Any,
-    decay_rate: Any,
+    learning_rate: TensorLike,
+    global_step: Variable,
+    decay_steps: TensorLike,
+    decay_rate: TensorLike,
     staircase: bool = False,
     name: str | None = None,
 ) -> Tensor:
@@ -120,10 +122,10 @@ def natural_exp_decay(
 
 
 def inverse_time_decay(
-    learning_rate: Any,
-    global_step: Any,
-    decay_steps: Any,
-    decay_rate: Any,
+    learning_rate: TensorLike,
+    global_step: Variable,
+    decay_steps: TensorLike,
+    decay_rate: TensorLike,
     staircase: bool = False,
     name: str | None = None,
 ) -> Tensor:
@@ -135,7 +137,9 @@ def inverse_time_decay(
         return divide(rate, add(cast(1, rate.dtype), grown), name=scope)
 
 
-def cosine_decay(learning_rate: Any, global_step: Any, decay_steps: Any, alpha: Any = 0.0, name: str | None = None) -> Tensor:
+def cosine_decay(
+    learning_rate: TensorLike, global_step: Variable, decay_steps: TensorLike, alpha: Any = 0.0, name: str | None = None
+) -> Tensor:
     """Half a cosine from `learning_rate` to `alpha * learning_rate` in `decay_steps` (Loshchilov and Hutter, 2016)."""
     _check_step("cosine_decay", global_step)
     with input_scope(name, "CosineDecay", (learning_rate, global_step, decay_steps)):
@@ -145,11 +149,11 @@ def cosine_decay(learning_rate: Any, global_step: Any, decay_steps: Any, alpha: 
 
 
 def cosine_decay_restarts(
-    learning_rate: Any,
-    global_step: Any,
-    first_decay_steps: Any,
-    t_mul: Any = 2.0,
-    m_mul: Any = 1.0,
+    learning_rate: TensorLike,
+    global_step: Variable,
+    first_decay_steps: object,
+    t_mul: object = 2.0,
+    m_mul: object = 1.0,
     alpha: Any = 0.0,
     name: str | None = None,
 ) -> Tensor:
@@ -179,12 +183,12 @@ def _restarts(periods: Any, longer: Any) -> tuple[Any, Any]:
 
 
 def linear_cosine_decay(
-    learning_rate: Any,
-    global_step: Any,
-    decay_steps: Any,
-    num_periods: Any = 0.5,
-    alpha: Any = 0.0,
-    beta: Any = 0.001,
+    learning_rate: TensorLike,
+    global_step: Variable,
+    decay_steps: TensorLike,
+    num_periods: TensorLike = 0.5,
+    alpha: TensorLike = 0.0,
+    beta: TensorLike = 0.001,
     name: str | None = None,
 ) -> Tensor:
     """`learning_rate * ((alpha + linear) * cosine + beta)` (Bello et al., 2017)."""
@@ -195,7 +199,7 @@ def linear_cosine_decay(
         return _on_waves(scope, rate, step, steps, (num_periods, alpha, beta), noise=None)
 
 
-def _on_waves(scope: str, rate: Any, step: Any, steps: Any, shape: tuple[Any, Any, Any], noise: Any) -> Tensor:
+def _on_waves(scope: str, rate: Any, step: Any, steps: Any, shape: tuple[Any, Any, Any], noise: object) -> Tensor:
     """A linear fall, with the noise if there is any, times some waves; `shape` is their number, alpha and beta."""
     num_periods, alpha, beta = (cast(value, rate.dtype) for value in shape)
     linear = divide(steps - step, steps)
@@ -206,14 +210,14 @@ def _on_waves(scope: str, rate: Any, step: Any, steps: Any, shape: tuple[Any, An
 
 
 def noisy_linear_cosine_decay(
-    learning_rate: Any,
-    global_step: Any,
-    decay_steps: Any,
-    initial_variance: Any = 1.0,
-    variance_decay: Any = 0.55,
-    num_periods: Any = 0.5,
-    alpha: Any = 0.0,
-    beta: Any = 0.001,
+    learning_rate: TensorLike,
+    global_step: Variable,
+    decay_steps: TensorLike,
+    initial_variance: object = 1.0,
+    variance_decay: object = 0.55,
+    num_periods: TensorLike = 0.5,
+    alpha: TensorLike = 0.0,
+    beta: TensorLike = 0.001,
     name: str | None = None,
 ) -> Tensor:
     """`linear_cosine_decay` with noise on the linear part, of variance `initial_variance / (1 + step)^variance_decay`."""
@@ -226,18 +230,18 @@ def noisy_linear_cosine_decay(
         return _on_waves(scope, rate, step, steps, (num_periods, alpha, beta), noise)
 
 
-def _check_step(function: str, global_step: Any) -> None:
+def _check_step(function: str, global_step: Variable) -> None:
     if global_step is None:
         raise ValueError(f"global_step is required for {function}.")
 
 
-def _numbers(learning_rate: Any, global_step: Any, decay_steps: Any) -> tuple[Any, Any, Any]:
+def _numbers(learning_rate: TensorLike, global_step: Variable, decay_steps: object) -> tuple[Any, Any, Any]:
     """The rate as a tensor, and the step and the number of steps in its type."""
     rate = convert_to_tensor(learning_rate, name="initial_learning_rate")
     return rate, cast(global_step, rate.dtype), cast(decay_steps, rate.dtype)
 
 
-def _periods(step: Any, steps: Any, staircase: bool) -> Any:
+def _periods(step: object, steps: object, staircase: bool) -> Any:
     periods = divide(step, steps)
     return floor(periods) if staircase else periods
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from weft.framework.aliases import TensorLike
 from weft.ops.training.apply_descent import momentum as momentum_ops
+from weft.ops.variables.variable import Variable
 from weft.training.optimizers.optimizer import Optimizer, Update
 
 
@@ -24,8 +26,8 @@ class MomentumOptimizer(Optimizer):
 
     def __init__(
         self,
-        learning_rate: Any,
-        momentum: Any,
+        learning_rate: TensorLike,
+        momentum: TensorLike,
         use_locking: bool = False,
         name: str = "Momentum",
         use_nesterov: bool = False,
@@ -37,7 +39,7 @@ class MomentumOptimizer(Optimizer):
         self._learning_rate_tensor: Any = None
         self._momentum_tensor: Any = None
 
-    def _create_slots(self, var_list: Sequence[Any]) -> None:
+    def _create_slots(self, var_list: Sequence[Variable]) -> None:
         for var in var_list:
             self._zeros_slot(var, "momentum", self._name)
 
@@ -45,7 +47,7 @@ class MomentumOptimizer(Optimizer):
         self._learning_rate_tensor = self._hyperparameter(self._learning_rate, "learning_rate")
         self._momentum_tensor = self._hyperparameter(self._momentum, "momentum")
 
-    def _update_for(self, var: Any) -> Update:
+    def _update_for(self, var: Variable) -> Update:
         return Update(
             momentum_ops,
             slots=[self.get_slot(var, "momentum")],

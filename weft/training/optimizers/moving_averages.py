@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from weft.framework import dtypes
+from weft.framework.aliases import TensorLike
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
 from weft.framework.op_role import Role
@@ -25,7 +26,7 @@ from weft.training.optimizers import slot_creator
 
 
 def weighted_moving_average(
-    value: Any, decay: Any, weight: Any, truediv: bool = True, collections: Any = None, name: str | None = None
+    value: Any, decay: object, weight: Any, truediv: bool = True, collections: Any = None, name: str | None = None
 ) -> Tensor:
     """The moving average of `value * weight` divided by that of `weight`."""
     collections = [GraphKeys.GLOBAL_VARIABLES] if collections is None else collections
@@ -41,7 +42,7 @@ def weighted_moving_average(
 _true_quotient = truediv
 
 
-def _zero_variable(name: str, like: Tensor, collections: Any) -> Any:
+def _zero_variable(name: str, like: Tensor, collections: object) -> Any:
     return get_variable(name, like.get_shape(), like.dtype, initializer=Zeros(), trainable=False, collections=collections)
 
 
@@ -63,8 +64,8 @@ class ExponentialMovingAverage:
 
     def __init__(
         self,
-        decay: Any,
-        num_updates: Any = None,
+        decay: TensorLike,
+        num_updates: object = None,
         zero_debias: bool = False,
         name: str = "ExponentialMovingAverage",
     ) -> None:
@@ -121,17 +122,17 @@ class ExponentialMovingAverage:
         count = cast(self._num_updates, dtypes.float32, name="num_updates")
         return minimum(decay, (1.0 + count) / (10.0 + count))
 
-    def average(self, var: Any) -> Any:
+    def average(self, var: Variable) -> Any:
         """The shadow variable of `var`, None when it has none."""
         return self._averages.get(var)
 
-    def average_name(self, var: Any) -> str:
+    def average_name(self, var: Variable) -> str:
         """The name that the shadow of `var` has, or will have; for restoring shadows into variables."""
         if var in self._averages:
             return self._averages[var].op.name  # type: ignore[no-any-return]
         return get_default_graph().unique_name(f"{var.op.name}/{self._name}", mark_as_used=False)
 
-    def variables_to_restore(self, moving_avg_variables: Sequence[Any] | None = None) -> dict[str, Any]:
+    def variables_to_restore(self, moving_avg_variables: Sequence[object] | None = None) -> dict[str, Any]:
         """Names in checkpoints -> variables, such that averaged variables are restored from their shadows.
 
         Args:

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import jax
 from jax import tree_util
 
-from weft.framework.graph import get_default_graph
+from weft.framework.graph import Graph, get_default_graph
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.process.exported_function import call_exported, spec_of, types_of
@@ -24,11 +24,11 @@ from weft.training.optimizers.optimizer import Optimizer
 class GradientTransformation(Protocol):
     """What optax calls a gradient transformation: a pair of functions of trees of arrays."""
 
-    def init(self, params: Any) -> Any:
+    def init(self, params: object) -> Any:
         """The state to start with."""
         ...
 
-    def update(self, updates: Any, state: Any, params: Any = None) -> tuple[Any, Any]:
+    def update(self, updates: object, state: object, params: object = None) -> tuple[Any, Any]:
         """Gradients made updates to add, and the new state."""
         ...
 
@@ -99,7 +99,7 @@ class OptaxOptimizer(Optimizer):
         self._slot_dict(slot_name)[owner.op.graph, owner.op.name] = slot
         return slot
 
-    def _free_name(self, label: str, graph: Any) -> str:
+    def _free_name(self, label: str, graph: Graph) -> str:
         name, suffix = f"{self._name}/{label}", 0
         while self._get_non_slot_variable(name, graph) is not None:
             suffix += 1
@@ -145,7 +145,7 @@ def _first(variables: Sequence[Any]) -> Any:
     return min(variables, key=lambda variable: variable.name)
 
 
-def _is_name(key: Any) -> bool:
+def _is_name(key: object) -> bool:
     return isinstance(key, tree_util.DictKey) and isinstance(key.key, str)
 
 

@@ -7,9 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from weft.framework import dtypes
+from weft.framework.aliases import TensorLike
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
 from weft.framework.indexed_slices import IndexedSlices
+from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.shape_ops import shape
 from weft.ops.control_flow.ordering import with_dependencies
@@ -20,6 +22,7 @@ from weft.ops.math.norms import global_norm
 from weft.ops.random.functions import truncated_normal
 from weft.ops.summary.nodes import histogram, scalar
 from weft.ops.variables.initializers import Constant
+from weft.ops.variables.variable import Variable
 from weft.ops.variables.variable_scope import get_variable, variable_scope
 from weft.training.optimizers.adagrad import AdagradOptimizer
 from weft.training.optimizers.adam import AdamOptimizer
@@ -39,10 +42,10 @@ OPTIMIZER_SUMMARIES: Final = ("learning_rate", "loss", "gradients", "gradient_no
 
 
 def optimize_loss(
-    loss: Any, global_step: Any, learning_rate: Any, optimizer: Any, gradient_noise_scale: float | None = None,
-    gradient_multipliers: Any = None, clip_gradients: Any = None, learning_rate_decay_fn: Any = None, update_ops: Any = None,
-    variables: Any = None, name: str | None = None, summaries: Sequence[str] | None = None,
-    colocate_gradients_with_ops: bool = False, increment_global_step: bool = True,
+    loss: Tensor, global_step: Variable | None, learning_rate: TensorLike, optimizer: object,
+    gradient_noise_scale: float | None = None, gradient_multipliers: object = None, clip_gradients: object = None,
+    learning_rate_decay_fn: object = None, update_ops: Any = None, variables: object = None, name: str | None = None,
+    summaries: Sequence[str] | None = None, colocate_gradients_with_ops: bool = False, increment_global_step: bool = True,
 ) -> Any:  # fmt: skip
     """The loss as a tensor that trains one step when it is fetched.
 
@@ -90,7 +93,7 @@ def optimize_loss(
         return with_dependencies([chosen.apply_gradients(pairs, global_step=step, name="train")], loss)
 
 
-def _rate(learning_rate: Any, decay: Any, global_step: Any, wanted: Sequence[str]) -> Any:
+def _rate(learning_rate: TensorLike, decay: Any, global_step: Variable | Tensor | None, wanted: Sequence[str]) -> Any:
     if learning_rate is None:
         return None
     if isinstance(learning_rate, float | int):
@@ -110,7 +113,7 @@ def _rate(learning_rate: Any, decay: Any, global_step: Any, wanted: Sequence[str
     return rate
 
 
-def _optimizer(optimizer: Any, rate: Any) -> Any:
+def _optimizer(optimizer: object, rate: TensorLike) -> Any:
     if isinstance(optimizer, Optimizer):
         return optimizer
     if isinstance(optimizer, str):
@@ -151,7 +154,7 @@ def _changed(pairs: Any, noise: float | None, multipliers: Any, clip: Any, wante
     return pairs
 
 
-def _noisy(gradient: Any, scale: float) -> Any:
+def _noisy(gradient: Tensor | IndexedSlices, scale: float) -> Any:
     if gradient is None:
         return None
     sizes = gradient.dense_shape if isinstance(gradient, IndexedSlices) else shape(gradient)

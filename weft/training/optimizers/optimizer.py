@@ -7,12 +7,13 @@ one variable is updated: by one rule for all cases (`_update_for`), or by a meth
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
 from weft.autodiff.gradients import gradients
 from weft.framework import dtypes
+from weft.framework.aliases import DTypeLike, ShapeLike
 from weft.framework.collections import GraphKeys
 from weft.framework.dtypes import DType
 from weft.framework.graph import Graph, get_default_graph
@@ -84,14 +85,14 @@ class Optimizer:
 
     def minimize(
         self,
-        loss: Any,
-        global_step: Any = None,
-        var_list: Any = None,
+        loss: Tensor,
+        global_step: Variable | None = None,
+        var_list: Iterable[Variable | Tensor] | None = None,
         gate_gradients: int = GATE_OP,
         aggregation_method: int | None = None,
         colocate_gradients_with_ops: bool = False,
         name: str | None = None,
-        grad_loss: Any = None,
+        grad_loss: object = None,
     ) -> Operation:
         """Add the operation that changes the variables so that `loss` becomes smaller.
 
@@ -126,8 +127,8 @@ class Optimizer:
 
     def compute_gradients(
         self,
-        loss: Any,
-        var_list: Any = None,
+        loss: Tensor,
+        var_list: Iterable[Variable | Tensor] | None = None,
         gate_gradients: int = GATE_OP,
         aggregation_method: int | None = None,
         colocate_gradients_with_ops: bool = False,
@@ -169,7 +170,7 @@ class Optimizer:
 
     # From gradients to updates.
 
-    def apply_gradients(self, grads_and_vars: Any, global_step: Any = None, name: str | None = None) -> Operation:
+    def apply_gradients(self, grads_and_vars: Any, global_step: Variable | None = None, name: str | None = None) -> Operation:
         """The second part of `minimize`: the operation that applies (gradient, variable) pairs.
 
         Args:
@@ -203,7 +204,7 @@ class Optimizer:
             train_ops.append(applied)
         return applied
 
-    def _apply_all(self, wanted: Sequence[tuple[Any, Any]], global_step: Any, scope: str) -> Operation:
+    def _apply_all(self, wanted: Sequence[tuple[Any, Any]], global_step: Variable | Tensor | None, scope: str) -> Operation:
         graph = get_default_graph()
         updates = self._update_all(wanted)
         if global_step is None:
@@ -222,7 +223,7 @@ class Optimizer:
                 updates.append(self._update(gradient, variable))
         return updates
 
-    def _update(self, gradient: Any, variable: Any) -> Any:
+    def _update(self, gradient: Tensor | IndexedSlices, variable: Any) -> Any:
         """The node that updates one variable, and then applies its constraint."""
         if isinstance(variable, Tensor):
             raise NotImplementedError("Trying to update a Tensor ", variable)
@@ -247,44 +248,44 @@ class Optimizer:
         """The types that losses, variables and gradients may have."""
         return {dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64}
 
-    def _create_slots(self, var_list: Sequence[Any]) -> None:
+    def _create_slots(self, var_list: Sequence[Variable]) -> None:
         """Make the slots that the variables need."""
 
     def _prepare(self) -> None:
         """Make the tensors that the updates share; called inside the name scope of the updates."""
 
-    def _update_for(self, var: Any) -> Update:
+    def _update_for(self, var: Variable) -> Update:
         """How to update `var`, whatever its kind and its gradient's."""
         raise NotImplementedError
 
-    def _apply_dense(self, grad: Tensor, var: Any) -> Any:
+    def _apply_dense(self, grad: Tensor, var: Variable) -> Any:
         return self._run(self._update_for(var), var, grad)
 
-    def _resource_apply_dense(self, grad: Tensor, handle: Any) -> Any:
+    def _resource_apply_dense(self, grad: Tensor, handle: Variable) -> Any:
         return self._run(self._update_for(handle), handle, grad)
 
     @sums_repeated_indices
-    def _apply_sparse(self, grad: IndexedSlices, var: Any) -> Any:
+    def _apply_sparse(self, grad: IndexedSlices, var: Variable) -> Any:
         return self._run(self._update_for(var), var, grad.values, grad.indices)
 
     @sums_repeated_indices
-    def _resource_apply_sparse(self, grad: Tensor, handle: Any, indices: Tensor) -> Any:
+    def _resource_apply_sparse(self, grad: Tensor, handle: Variable, indices: Tensor) -> Any:
         return self._run(self._update_for(handle), handle, grad, indices)
 
-    def _apply_sparse_duplicate_indices(self, grad: IndexedSlices, var: Any) -> Any:
+    def _apply_sparse_duplicate_indices(self, grad: IndexedSlices, var: Variable) -> Any:
         """Apply slices whose indices may repeat: the slices of one index are summed before `_apply_sparse`."""
         if not hasattr(self._apply_sparse, "sums_repeated_indices"):
             values, indices = sum_distinct_rows(grad.values, grad.indices)
             grad = IndexedSlices(values, indices, grad.dense_shape)
         return self._apply_sparse(grad, var)
 
-    def _resource_apply_sparse_duplicate_indices(self, grad: Tensor, handle: Any, indices: Tensor) -> Any:
+    def _resource_apply_sparse_duplicate_indices(self, grad: Tensor, handle: Variable, indices: Tensor) -> Any:
         """The same for a resource variable, before `_resource_apply_sparse`."""
         if not hasattr(self._resource_apply_sparse, "sums_repeated_indices"):
             grad, indices = sum_distinct_rows(grad, indices)
         return self._resource_apply_sparse(grad, handle, indices)
 
-    def _finish(self, update_ops: Sequence[Any], name_scope: str) -> Any:
+    def _finish(self, update_ops: Sequence[Operation | Tensor], name_scope: str) -> Any:
         """The operation that is done when all updates are."""
         return group(*update_ops, name=name_scope)
 
@@ -302,11 +303,11 @@ class Optimizer:
         node = ops.resource_sparse if is_resource else ops.sparse
         return _operation(node(*variables, **arguments, grad=grad, indices=indices))
 
-    def _call_if_callable(self, param: Any) -> Any:
+    def _call_if_callable(self, param: object) -> Any:
         """A hyperparameter's value, from the function that gives it if it is one."""
         return param() if callable(param) else param
 
-    def _hyperparameter(self, value: Any, name: str) -> Tensor:
+    def _hyperparameter(self, value: object, name: str) -> Tensor:
         """The tensor of a hyperparameter."""
         return convert_to_tensor(self._call_if_callable(value), name=name)
 
@@ -320,7 +321,7 @@ class Optimizer:
 
     # Slots and other variables.
 
-    def get_slot(self, var: Any, name: str) -> Any:
+    def get_slot(self, var: Variable, name: str) -> Any:
         """The slot `name` of a variable, None when there is none."""
         return self._slots.get(name, {}).get(_key_of(var))
 
@@ -337,7 +338,7 @@ class Optimizer:
     def _slot_dict(self, slot_name: str) -> dict[Any, Any]:
         return self._slots.setdefault(slot_name, {})
 
-    def _get_or_make_slot(self, var: Any, val: Tensor, slot_name: str, op_name: str) -> Any:
+    def _get_or_make_slot(self, var: Variable, val: Tensor, slot_name: str, op_name: str) -> Any:
         """The slot of a variable, made with the initial value `val` when there is none."""
         slots, key = self._slot_dict(slot_name), _key_of(var)
         if key not in slots:
@@ -345,7 +346,7 @@ class Optimizer:
         return slots[key]
 
     def _get_or_make_slot_with_initializer(
-        self, var: Any, initializer: Any, shape: Any, dtype: Any, slot_name: str, op_name: str
+        self, var: Variable, initializer: object, shape: ShapeLike, dtype: DTypeLike, slot_name: str, op_name: str
     ) -> Any:
         """The slot of a variable, made by an initializer when there is none."""
         slots, key = self._slot_dict(slot_name), _key_of(var)
@@ -353,14 +354,14 @@ class Optimizer:
             slots[key] = slot_creator.create_slot_with_initializer(var, initializer, shape, dtype, op_name)
         return slots[key]
 
-    def _zeros_slot(self, var: Any, slot_name: str, op_name: str) -> Any:
+    def _zeros_slot(self, var: Variable, slot_name: str, op_name: str) -> Any:
         """The slot of a variable, made of zeros when there is none."""
         slots, key = self._slot_dict(slot_name), _key_of(var)
         if key not in slots:
             slots[key] = slot_creator.create_zeros_slot(var, op_name)
         return slots[key]
 
-    def _create_non_slot_variable(self, initial_value: Any, name: str, colocate_with: Any) -> Any:
+    def _create_non_slot_variable(self, initial_value: object, name: str, colocate_with: Any) -> Any:
         """A variable of the optimizer itself beside another one, one of each name per graph."""
         key = (name, colocate_with.graph)
         if key not in self._non_slot_dict:
@@ -380,26 +381,26 @@ class Optimizer:
         return list(self._non_slot_dict.values())
 
 
-def _variables_to_optimize(var_list: Any) -> list[Any]:
+def _variables_to_optimize(var_list: object) -> list[Any]:
     if var_list is not None:
         return _flat(var_list)
     return trainable_variables() + get_default_graph().get_collection(GraphKeys.TRAINABLE_RESOURCE_VARIABLES)
 
 
-def _flat(items: Any) -> list[Any]:
+def _flat(items: object) -> list[Any]:
     if isinstance(items, list | tuple):
         return [each for item in items for each in _flat(item)]
     return [items]
 
 
-def _differentiated(variable: Any) -> Any:
+def _differentiated(variable: Variable) -> Any:
     """What gradients are taken for; NotImplementedError when this is no variable and no tensor."""
     if not isinstance(variable, Variable | Tensor):
         raise NotImplementedError("Trying to optimize unsupported type ", variable)
     return variable.reference if isinstance(variable, Variable) else variable
 
 
-def _checked_gradient(gradient: Any) -> Any:
+def _checked_gradient(gradient: Tensor | IndexedSlices) -> Any:
     if gradient is None:
         return None
     try:

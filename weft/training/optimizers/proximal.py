@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from weft.framework.aliases import TensorLike
 from weft.framework.graph import get_default_graph
 from weft.ops.array.constant import constant
 from weft.ops.training.apply_adagrad import proximal_adagrad
 from weft.ops.training.apply_descent import proximal_gradient_descent
+from weft.ops.variables.variable import Variable
 from weft.training.optimizers.optimizer import Optimizer, Update
 
 
@@ -24,9 +26,9 @@ class ProximalGradientDescentOptimizer(Optimizer):
 
     def __init__(
         self,
-        learning_rate: Any,
-        l1_regularization_strength: Any = 0.0,
-        l2_regularization_strength: Any = 0.0,
+        learning_rate: TensorLike,
+        l1_regularization_strength: TensorLike = 0.0,
+        l2_regularization_strength: TensorLike = 0.0,
         use_locking: bool = False,
         name: str = "ProximalGradientDescent",
     ) -> None:
@@ -47,7 +49,7 @@ class ProximalGradientDescentOptimizer(Optimizer):
             self._l2_regularization_strength, "l2_regularization_strength"
         )
 
-    def _update_for(self, var: Any) -> Update:
+    def _update_for(self, var: Variable) -> Update:
         return Update(
             proximal_gradient_descent,
             scalars={
@@ -75,10 +77,10 @@ class ProximalAdagradOptimizer(Optimizer):
 
     def __init__(
         self,
-        learning_rate: Any,
+        learning_rate: TensorLike,
         initial_accumulator_value: float = 0.1,
-        l1_regularization_strength: Any = 0.0,
-        l2_regularization_strength: Any = 0.0,
+        l1_regularization_strength: TensorLike = 0.0,
+        l2_regularization_strength: TensorLike = 0.0,
         use_locking: bool = False,
         name: str = "ProximalAdagrad",
     ) -> None:
@@ -108,7 +110,7 @@ class ProximalAdagradOptimizer(Optimizer):
             self._l2_regularization_strength, "l2_regularization_strength"
         )
 
-    def _update_for(self, var: Any) -> Update:
+    def _update_for(self, var: Variable) -> Update:
         return Update(
             proximal_adagrad,
             slots=[self.get_slot(var, "accumulator")],

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from weft.framework.aliases import TensorLike
 from weft.ops.array.filling import ones_like
 from weft.ops.training.apply_adam import centered_rms_prop, rms_prop
 from weft.ops.variables.initializers import Ones
+from weft.ops.variables.variable import Variable
 from weft.training.optimizers.optimizer import Optimizer, Update
 
 
@@ -25,10 +27,10 @@ class RMSPropOptimizer(Optimizer):
 
     def __init__(
         self,
-        learning_rate: Any,
-        decay: Any = 0.9,
-        momentum: Any = 0.0,
-        epsilon: Any = 1e-10,
+        learning_rate: TensorLike,
+        decay: TensorLike = 0.9,
+        momentum: TensorLike = 0.0,
+        epsilon: TensorLike = 1e-10,
         use_locking: bool = False,
         centered: bool = False,
         name: str = "RMSProp",
@@ -59,7 +61,7 @@ class RMSPropOptimizer(Optimizer):
         self._momentum_tensor = self._hyperparameter(self._momentum, "momentum")
         self._epsilon_tensor = self._hyperparameter(self._epsilon, "epsilon")
 
-    def _update_for(self, var: Any) -> Update:
+    def _update_for(self, var: Variable) -> Update:
         names = ("mg", "rms", "momentum") if self._centered else ("rms", "momentum")
         return Update(
             centered_rms_prop if self._centered else rms_prop,

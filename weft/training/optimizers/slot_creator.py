@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 from typing import Any
 
+from weft.framework.aliases import DTypeLike
 from weft.framework.graph import get_default_graph
 from weft.ops.array.filling import zeros
 from weft.ops.array.shape_ops import shape as shape_of
@@ -19,7 +20,7 @@ from weft.ops.variables.variable import Variable
 from weft.ops.variables.variable_scope import get_variable, get_variable_scope, variable_scope
 
 
-def create_slot(primary: Any, val: Any, name: str, colocate_with_primary: bool = True) -> Any:
+def create_slot(primary: object, val: Any, name: str, colocate_with_primary: bool = True) -> Any:
     """Make a slot with the initial value `val`, a tensor.
 
     Args:
@@ -33,7 +34,7 @@ def create_slot(primary: Any, val: Any, name: str, colocate_with_primary: bool =
 
 
 def create_slot_with_initializer(
-    primary: Any, initializer: Any, shape: Any, dtype: Any, name: str, colocate_with_primary: bool = True
+    primary: object, initializer: object, shape: Any, dtype: DTypeLike, name: str, colocate_with_primary: bool = True
 ) -> Any:
     """Make a slot of the shape and type given, whose initial value an initializer makes; see `create_slot`.
 
@@ -44,7 +45,7 @@ def create_slot_with_initializer(
     return _create(primary, initializer, name, colocate_with_primary, shape=shape, dtype=dtype, validate_shape=validate)
 
 
-def create_zeros_slot(primary: Any, name: str, dtype: Any = None, colocate_with_primary: bool = True) -> Any:
+def create_zeros_slot(primary: Any, name: str, dtype: object = None, colocate_with_primary: bool = True) -> Any:
     """Make a slot of zeros in the primary's shape, of its type unless another is given; see `create_slot`."""
     dtype = primary.dtype.base_dtype if dtype is None else dtype
     shape = primary.get_shape()
@@ -55,7 +56,7 @@ def create_zeros_slot(primary: Any, name: str, dtype: Any = None, colocate_with_
     return create_slot(primary, zeros(shape_of(value), dtype), name, colocate_with_primary)
 
 
-def _create(primary: Any, value: Any, name: str, colocate: bool, **keywords: Any) -> Any:
+def _create(primary: Any, value: object, name: str, colocate: bool, **keywords: Any) -> Any:
     prefix = primary.shared_name if isinstance(primary, Variable) else primary.op.name
     beside = get_default_graph().colocate_with(primary) if colocate else contextlib.nullcontext()
     with variable_scope(None, f"{prefix}/{name}"), beside:
@@ -64,7 +65,7 @@ def _create(primary: Any, value: Any, name: str, colocate: bool, **keywords: Any
     return slot
 
 
-def _get_whole_variable(initializer: Any, use_resource: bool | None, **keywords: Any) -> Any:
+def _get_whole_variable(initializer: object, use_resource: bool | None, **keywords: Any) -> Any:
     # A slot is as whole as its primary: a partitioner of the scope has been at work already.
     scope = get_variable_scope()
     partitioner = scope.partitioner
@@ -75,7 +76,7 @@ def _get_whole_variable(initializer: Any, use_resource: bool | None, **keywords:
         scope.set_partitioner(partitioner)
 
 
-def _use_resource(primary: Any) -> bool | None:
+def _use_resource(primary: object) -> bool | None:
     if isinstance(primary, ResourceVariable):
         return True
     return False if isinstance(primary, RefVariable) else None

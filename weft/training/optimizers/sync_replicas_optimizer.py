@@ -13,8 +13,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from weft.errors import CancelledError
+from weft.framework.aliases import SessionLike
 from weft.framework.collections import GraphKeys
-from weft.framework.graph import get_default_graph
+from weft.framework.graph import Graph, get_default_graph
 from weft.framework.indexed_slices import IndexedSlices
 from weft.framework.operation import Operation, Tensor
 from weft.ops.array.filling import fill
@@ -26,7 +27,9 @@ from weft.ops.variables.assign import assign
 from weft.ops.variables.collections import global_variables, report_uninitialized_variables
 from weft.ops.variables.variable import Variable
 from weft.platform import tf_logging
+from weft.training.coordinator import Coordinator
 from weft.training.hooks.session_run_hook import SessionRunHook
+from weft.training.optimizers.moving_averages import ExponentialMovingAverage
 from weft.training.optimizers.optimizer import Optimizer
 from weft.training.queue_runner import QueueRunner
 from weft.training.sessions.model_readiness import what_is_missing
@@ -62,8 +65,8 @@ class SyncReplicasOptimizer(Optimizer):
         opt: Optimizer,
         replicas_to_aggregate: int,
         total_num_replicas: int | None = None,
-        variable_averages: Any = None,
-        variables_to_average: Any = None,
+        variable_averages: ExponentialMovingAverage | None = None,
+        variables_to_average: Sequence[Variable] | None = None,
         use_locking: bool = False,
         name: str = "sync_replicas",
     ) -> None:
@@ -94,7 +97,7 @@ class SyncReplicasOptimizer(Optimizer):
         """The wrapped optimizer's; clip or change them before `apply_gradients`."""
         return self._opt.compute_gradients(*args, **kwargs)
 
-    def apply_gradients(self, grads_and_vars: Any, global_step: Any = None, name: str | None = None) -> Any:
+    def apply_gradients(self, grads_and_vars: Any, global_step: Variable | None = None, name: str | None = None) -> Any:
         """Add the nodes that push this replica's gradients and wait for the update, and the chief's that make it.
 
         Args:
@@ -129,7 +132,7 @@ class SyncReplicasOptimizer(Optimizer):
             self.chief_init_op = self._add_chief_init(graph)
         return train_op
 
-    def _add_local_step(self, global_step: Any) -> None:
+    def _add_local_step(self, global_step: Variable) -> None:
         graph = get_default_graph()
         # Colocation keeps a device setter from sending this variable to a parameter server.
         with graph.colocate_with(no_op()):
@@ -157,7 +160,7 @@ class SyncReplicasOptimizer(Optimizer):
                 aggregated.append((mean, variable))
         return pushes, aggregated
 
-    def _accumulate(self, gradient: Any, variable: Any) -> tuple[Any, Operation]:
+    def _accumulate(self, gradient: Tensor | IndexedSlices, variable: Variable) -> tuple[Any, Operation]:
         shared_name = f"{variable.name}/grad_accum"
         count = self._replicas_to_aggregate
         if isinstance(gradient, Tensor):
@@ -191,7 +194,7 @@ class SyncReplicasOptimizer(Optimizer):
         step = self._global_step
         return fill([count], step.read_value() if isinstance(step, Variable) else step)
 
-    def _add_reports(self, graph: Any) -> list[Tensor]:
+    def _add_reports(self, graph: Graph) -> list[Tensor]:
         """For each task, what its first accumulator says of the update that it waits for."""
         first = {device: accumulator for accumulator, device in reversed(self._accumulator_list)}
         reports = []
@@ -200,7 +203,7 @@ class SyncReplicasOptimizer(Optimizer):
                 reports.append(accumulator.report())
         return reports
 
-    def _add_chief_init(self, graph: Any) -> Operation:
+    def _add_chief_init(self, graph: Graph) -> Operation:
         steps = [self.local_step_init_op]
         for accumulator, device in self._accumulator_list:
             with graph.device(device):
@@ -305,7 +308,7 @@ class _SyncReplicasOptimizerHook(SessionRunHook):
         # The queue stays open when the chief only loses its session: the others then wait for it to come back.
         self._queue_runner = optimizer.watched_queue_runner(close_op=no_op(), cancel_op=no_op())
 
-    def after_create_session(self, session: Any, coord: Any) -> None:
+    def after_create_session(self, session: SessionLike, coord: Coordinator) -> None:
         missing = what_is_missing(session, self._ready_op)
         if missing:
             raise RuntimeError(
@@ -318,7 +321,7 @@ class _SyncReplicasOptimizerHook(SessionRunHook):
         if self._queue_runner is not None:
             self._queue_runner.create_threads(session, coord=coord, daemon=True, start=True)
 
-    def end(self, session: Any) -> None:
+    def end(self, session: SessionLike) -> None:
         # Others may still wait for a token. When the chief leaves there will be none: a closed queue ends their input. When
         # another replica leaves, it may have drawn two of the last ones: with a token they can look at the global step.
         with contextlib.suppress(CancelledError):

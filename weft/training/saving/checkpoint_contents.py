@@ -25,16 +25,16 @@ def checkpoint_path(ckpt_dir_or_file: Any) -> str:
     return found
 
 
-def load_checkpoint(ckpt_dir_or_file: Any) -> CheckpointReader:
+def load_checkpoint(ckpt_dir_or_file: object) -> CheckpointReader:
     """A reader of a checkpoint, or of the latest one in a directory; ValueError when the directory has none."""
     return CheckpointReader(checkpoint_path(ckpt_dir_or_file))
 
 
-def load_variable(ckpt_dir_or_file: Any, name: str) -> Any:
+def load_variable(ckpt_dir_or_file: object, name: str) -> Any:
     """The value of one variable, whose name may end in `:0`."""
     return load_checkpoint(ckpt_dir_or_file).get_tensor(name.removesuffix(":0"))
 
 
-def list_variables(ckpt_dir_or_file: Any) -> list[tuple[str, list[int]]]:
+def list_variables(ckpt_dir_or_file: object) -> list[tuple[str, list[int]]]:
     """The names and shapes of all variables, in order of name."""
     return sorted(load_checkpoint(ckpt_dir_or_file).get_variable_to_shape_map().items())

@@ -59,7 +59,7 @@ def _known_variables() -> Mapping[str, Any]:
     return _get_default_variable_store().variables
 
 
-def _parts(name: str, known: Mapping[str, Any]) -> list[Any] | None:
+def _parts(name: str, known: Mapping[str, object]) -> list[Any] | None:
     parts: list[Any] = []
     while f"{name}/part_{len(parts)}" in known:
         parts.append(known[f"{name}/part_{len(parts)}"])
@@ -81,7 +81,7 @@ def _initialize_scope(target: str, path: str, key: str, shapes: _Shapes) -> None
         _initialize(_find(name), path, stored, shapes)
 
 
-def _initialize(variable: Any, path: str, key: str, shapes: _Shapes) -> None:
+def _initialize(variable: Variable, path: str, key: str, shapes: _Shapes) -> None:
     if not isinstance(variable, list):
         if not variable.get_shape().is_compatible_with(shapes[key]):
             raise ValueError(
@@ -99,7 +99,7 @@ def _initialize(variable: Any, path: str, key: str, shapes: _Shapes) -> None:
         _set_initializer(part, path, key, info.spec)
 
 
-def _set_initializer(variable: Any, path: str, key: str, box: str) -> None:
+def _set_initializer(variable: Variable, path: str, key: str, box: str) -> None:
     graph = get_default_graph()
     # Beside the variable, but on its task's CPU: the file is read there.
     with graph.device(variable.device), graph.device("/cpu:0"):

@@ -34,7 +34,7 @@ def wait_for_new_checkpoint(
 
 
 def checkpoints_iterator(
-    checkpoint_dir: Any,
+    checkpoint_dir: str | None,
     min_interval_secs: float = 0,
     timeout: float | None = None,
     timeout_fn: Callable[[], bool] | None = None,

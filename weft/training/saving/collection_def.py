@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable
 from typing import Any, Final
 
 from google.protobuf.any_pb2 import Any as AnyProto
-from tensorboard.compat.proto import variable_pb2
+from tensorboard.compat.proto import meta_graph_pb2, variable_pb2
 
 from weft.framework.collection_proto import ProtoFunctions, proto_functions, register_proto_function
 from weft.framework.collections import GraphKeys
@@ -29,7 +29,7 @@ _VARIABLE_COLLECTIONS: Final = (
 )
 
 
-def should_include(item: Any, export_scope: str | None, excluded: Collection[str]) -> bool:
+def should_include(item: object, export_scope: str | None, excluded: Collection[str]) -> bool:
     """Whether a node, variable or name belongs to an export; what has no name always does."""
     name = item if isinstance(item, str) else getattr(item, "name", None)
     if not isinstance(name, str):
@@ -40,12 +40,12 @@ def should_include(item: Any, export_scope: str | None, excluded: Collection[str
 
 
 def add_collection_def(
-    meta_graph_def: Any,
-    key: Any,
+    meta_graph_def: meta_graph_pb2.MetaGraphDef,
+    key: object,
     graph: Graph,
     export_scope: str | None = None,
     excluded: Collection[str] = (),
-    contents: Iterable[Any] | None = None,
+    contents: Iterable[object] | None = None,
 ) -> None:
     """Add a collection to a MetaGraphDef; one whose items have no serial form is left out with a warning.
 
@@ -98,7 +98,11 @@ def _fill(proto: Any, items: list[Any], functions: ProtoFunctions | None, export
 
 
 def restore_collections(
-    graph: Graph, meta_graph_def: Any, scope: str, is_wanted: Callable[[str], bool], unbound_inputs_key: str | None
+    graph: Graph,
+    meta_graph_def: meta_graph_pb2.MetaGraphDef,
+    scope: str,
+    is_wanted: Callable[[str], bool],
+    unbound_inputs_key: str | None,
 ) -> None:
     """Add the items of a MetaGraphDef's collections, whose nodes are in `scope` now, to those of a graph."""
     variables: dict[bytes, Any] = {}
@@ -141,7 +145,7 @@ def _prefixed(value: bytes, scope: str) -> Any:
         return value
 
 
-def _to_variable_def(variable: Any, export_scope: str | None = None) -> Any:
+def _to_variable_def(variable: Variable, export_scope: str | None = None) -> Any:
     return variable.to_proto(export_scope=export_scope)
 
 

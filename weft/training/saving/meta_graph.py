@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final
 
-from tensorboard.compat.proto import graph_pb2, meta_graph_pb2, saver_pb2
+from tensorboard.compat.proto import graph_pb2, meta_graph_pb2, node_def_pb2, saver_pb2
 
 from weft.framework.collection_proto import proto_functions
 from weft.framework.collections import GraphKeys
@@ -32,11 +32,11 @@ _SAVE_AND_RESTORE_OPS: Final = frozenset(
 
 
 def export_meta_graph(
-    filename: Any = None,
-    meta_info_def: Any = None,
-    graph_def: Any = None,
-    saver_def: Any = None,
-    collection_list: Any = None,
+    filename: str | None = None,
+    meta_info_def: meta_graph_pb2.MetaGraphDef.MetaInfoDef | None = None,
+    graph_def: graph_pb2.GraphDef | None = None,
+    saver_def: saver_pb2.SaverDef | None = None,
+    collection_list: object = None,
     as_text: bool = False,
     graph: Graph | None = None,
     export_scope: str | None = None,
@@ -75,17 +75,17 @@ def export_meta_graph(
 
 
 def export_scoped_meta_graph(
-    filename: Any = None,
-    graph_def: Any = None,
+    filename: str | None = None,
+    graph_def: graph_pb2.GraphDef | None = None,
     graph: Graph | None = None,
     export_scope: str | None = None,
     as_text: bool = False,
     unbound_inputs_col_name: str | None = _UNBOUND_INPUTS,
     clear_devices: bool = False,
-    saver_def: Any = None,
+    saver_def: saver_pb2.SaverDef | None = None,
     clear_extraneous_savers: bool = False,
     strip_default_attrs: bool = False,
-    meta_info_def: Any = None,
+    meta_info_def: meta_graph_pb2.MetaGraphDef.MetaInfoDef | None = None,
     collection_list: Any = None,
 ) -> tuple[Any, dict[str, Any]]:
     """The MetaGraphDef, and the global variables in it by their names there; see `export_meta_graph`."""
@@ -117,7 +117,12 @@ def export_scoped_meta_graph(
     return meta_graph_def, {strip_name_scope(variable.name, export_scope): variable for variable in included}
 
 
-def _check_types(graph: Any, meta_info_def: Any, graph_def: Any, saver_def: Any) -> None:
+def _check_types(
+    graph: Graph | None,
+    meta_info_def: meta_graph_pb2.MetaGraphDef.MetaInfoDef | None,
+    graph_def: graph_pb2.GraphDef,
+    saver_def: saver_pb2.SaverDef | None,
+) -> None:
     for name, value, kind in (
         ("graph", graph, Graph),
         ("meta_info_def", meta_info_def, MetaGraphDef.MetaInfoDef),
@@ -128,7 +133,7 @@ def _check_types(graph: Any, meta_info_def: Any, graph_def: Any, saver_def: Any)
             raise TypeError(f"{name} must be of type {kind.__name__}. Received type: {type(value)}.")
 
 
-def _describe(meta_graph_def: Any, strip_default_attrs: bool) -> None:
+def _describe(meta_graph_def: meta_graph_pb2.MetaGraphDef, strip_default_attrs: bool) -> None:
     info = meta_graph_def.meta_info_def
     info.tensorflow_version = _API_VERSION
     info.tensorflow_git_version = "weft"
@@ -139,7 +144,7 @@ def _describe(meta_graph_def: Any, strip_default_attrs: bool) -> None:
         info.stripped_default_attrs = True
 
 
-def _saver_of(saver_def: Any) -> Any:
+def _saver_of(saver_def: saver_pb2.SaverDef | None) -> Any:
     functions = proto_functions(GraphKeys.SAVERS)
     assert functions is not None
     return functions.from_proto(saver_def)
@@ -154,7 +159,7 @@ def _check_size(proto: Any) -> None:
         )
 
 
-def _extraneous_saver_nodes(graph_def: Any, saver_def: Any) -> set[str]:
+def _extraneous_saver_nodes(graph_def: graph_pb2.GraphDef, saver_def: saver_pb2.SaverDef | None) -> set[str]:
     """The nodes in name scopes of Savers, apart from the scope of the Saver to keep."""
     scopes = {_scope_of(node.name) for node in graph_def.node if node.op in _SAVE_AND_RESTORE_OPS}
     if saver_def is not None:
@@ -167,7 +172,7 @@ def _scope_of(name: str) -> str:
 
 
 def _cut(
-    graph_def: Any, export_scope: str | None, excluded: Collection[str], clear_devices: bool
+    graph_def: graph_pb2.GraphDef, export_scope: str | None, excluded: Collection[str], clear_devices: bool
 ) -> tuple[graph_pb2.GraphDef, list[str]]:
     """The nodes that an export keeps, under their new names, and the inputs that are missing then."""
     proto = graph_pb2.GraphDef(versions=graph_def.versions, library=graph_def.library)
@@ -184,7 +189,7 @@ def _cut(
     return proto, unbound
 
 
-def _leave_scope(node: Any, scope: str, unbound: list[str]) -> None:
+def _leave_scope(node: node_def_pb2.NodeDef, scope: str, unbound: list[str]) -> None:
     node.name = strip_name_scope(node.name, scope)
     for place, name in enumerate(node.input):
         if name.lstrip("^").startswith(scope):
@@ -199,14 +204,14 @@ def _leave_scope(node: Any, scope: str, unbound: list[str]) -> None:
         node.attr["_class"].list.s[:] = [group.encode() for group in kept]
 
 
-def as_meta_graph_def(meta_graph_or_file: Any) -> Any:
+def as_meta_graph_def(meta_graph_or_file: object) -> Any:
     """The MetaGraphDef given, or read from the file given; OSError when there is none."""
     if isinstance(meta_graph_or_file, MetaGraphDef):
         return meta_graph_or_file
     return read_meta_graph_file(meta_graph_or_file)
 
 
-def read_meta_graph_file(filename: Any) -> Any:
+def read_meta_graph_file(filename: object) -> Any:
     """The MetaGraphDef in a file, binary or text; OSError when there is none."""
     proto = MetaGraphDef()
     read_proto(filename, proto)
@@ -214,11 +219,11 @@ def read_meta_graph_file(filename: Any) -> Any:
 
 
 def import_scoped_meta_graph(
-    meta_graph_or_file: Any,
+    meta_graph_or_file: object,
     clear_devices: bool = False,
     graph: Graph | None = None,
     import_scope: str | None = None,
-    input_map: Mapping[str, Any] | None = None,
+    input_map: Mapping[str, object] | None = None,
     unbound_inputs_col_name: str | None = _UNBOUND_INPUTS,
     restore_collections_predicate: Callable[[str], bool] = lambda key: True,
 ) -> dict[str, Any]:
@@ -259,7 +264,7 @@ def import_scoped_meta_graph(
     return {strip_name_scope(variable.name, scope): variable for variable in found}
 
 
-def _check_bound(meta_graph_def: Any, key: str, input_map: Mapping[str, Any] | None) -> None:
+def _check_bound(meta_graph_def: meta_graph_pb2.MetaGraphDef, key: str, input_map: Mapping[str, object] | None) -> None:
     if key not in meta_graph_def.collection_def:
         return
     names = [name.decode() for name in meta_graph_def.collection_def[key].bytes_list.value]

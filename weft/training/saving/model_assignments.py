@@ -18,7 +18,7 @@ def get_variable_full_name(var: Any) -> str:
     return str(info.full_name if info else var.op.name)
 
 
-def assign_from_values(var_names_to_values: Mapping[str, Any]) -> tuple[Any, dict[Any, Any]]:
+def assign_from_values(var_names_to_values: Mapping[str, object]) -> tuple[Any, dict[Any, Any]]:
     """An operation that assigns values to variables by name, and the feeds that it needs."""
     assignments, feeds = [], {}
     for name, value in var_names_to_values.items():
@@ -31,7 +31,7 @@ def assign_from_values(var_names_to_values: Mapping[str, Any]) -> tuple[Any, dic
         return graph.create_op("NoOp", [], [], name="assign_from_values"), feeds
 
 
-def assign_from_values_fn(var_names_to_values: Mapping[str, Any]) -> Callable[[Any], Any]:
+def assign_from_values_fn(var_names_to_values: Mapping[str, object]) -> Callable[[Any], Any]:
     """A function of a session that assigns values to variables by name."""
     operation, feeds = assign_from_values(var_names_to_values)
     return lambda session: session.run(operation, feeds)

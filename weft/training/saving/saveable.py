@@ -28,7 +28,7 @@ class ReferenceVariableSaveable(SaveableObject):
     def __init__(self, var: Any, slice_spec: str, name: str) -> None:
         super().__init__(var, [SaveSpec(var, slice_spec, name, dtype=var.dtype)], name)
 
-    def restore(self, restored_tensors: Sequence[Tensor], restored_shapes: Sequence[Any] | None) -> Any:
+    def restore(self, restored_tensors: Sequence[Tensor], restored_shapes: Sequence[object] | None) -> Any:
         """Assign what was read; its shape must be the variable's where that is known."""
         value = _reshaped(restored_tensors, restored_shapes)
         is_known = restored_shapes is None and self.op.get_shape().is_fully_defined()
@@ -68,7 +68,7 @@ def _reading(variable: Any) -> Callable[[], Tensor]:
     return read
 
 
-def _reshaped(tensors: Sequence[Tensor], shapes: Sequence[Any] | None) -> Tensor:
+def _reshaped(tensors: Sequence[Tensor], shapes: Sequence[object] | None) -> Tensor:
     return tensors[0] if shapes is None else reshape(tensors[0], shapes[0])
 
 
@@ -77,7 +77,7 @@ def set_cpu0(device: str) -> str:
     return DeviceSpec.from_string(device).make_merged_spec(DeviceSpec(device_type="CPU", device_index=0)).to_string()
 
 
-def saveables_of(names_to_saveables: Any) -> list[SaveableObject]:
+def saveables_of(names_to_saveables: object) -> list[SaveableObject]:
     """The savable objects of a Saver's `var_list`, a list or a dict of names, in the order of the names.
 
     Raises:
@@ -98,7 +98,7 @@ def saveables_of(names_to_saveables: Any) -> list[SaveableObject]:
     return found
 
 
-def names_of(variables: Any) -> dict[str, Any]:
+def names_of(variables: object) -> dict[str, Any]:
     """The variables of a (nested) list by the names that checkpoints give them; slices of one tensor share a name."""
     if not isinstance(variables, list | tuple | set):
         raise TypeError(f"Variables to save should be passed in a dict or a list. Got {variables}")
@@ -119,7 +119,7 @@ def names_of(variables: Any) -> dict[str, Any]:
     return names
 
 
-def _flatten(items: Iterable[Any]) -> Iterator[Any]:
+def _flatten(items: Iterable[object]) -> Iterator[Any]:
     for item in items:
         if isinstance(item, list | tuple | set):
             yield from _flatten(item)
@@ -129,7 +129,7 @@ def _flatten(items: Iterable[Any]) -> Iterator[Any]:
             yield item
 
 
-def _add_name(names: dict[str, Any], name: str, item: Any) -> None:
+def _add_name(names: dict[str, object], name: str, item: Any) -> None:
     if name in names:
         raise ValueError(f"At least two variables have the same name: {name}")
     names[name] = item
@@ -142,7 +142,7 @@ def _add_slice(names: dict[str, Any], variable: Any) -> None:
     names[name].append(variable)
 
 
-def _variable_tensor(item: Any) -> Tensor | None:
+def _variable_tensor(item: object) -> Tensor | None:
     """The tensor of a variable's state (of a resource, its reading), None when `item` is no variable."""
     if isinstance(item, ResourceVariable):
         return item._as_graph_element()
@@ -159,7 +159,7 @@ def _is_reading(tensor: Tensor) -> bool:
     return tensor.op.op_def.role is Role.READ and tensor.op.inputs[0].dtype is resource
 
 
-def saveables_for(item: Any, name: str) -> Iterator[SaveableObject]:
+def saveables_for(item: object, name: str) -> Iterator[SaveableObject]:
     """The savable objects that together save what stands under one name of a Saver's `var_list`."""
     if not isinstance(name, str):
         raise TypeError(
@@ -179,7 +179,7 @@ def saveables_for(item: Any, name: str) -> Iterator[SaveableObject]:
         yield kind(tensor, "", name)
 
 
-def _slice_saveables(slices: Sequence[Any], name: str) -> Iterator[SaveableObject]:
+def _slice_saveables(slices: Sequence[Tensor], name: str) -> Iterator[SaveableObject]:
     full_name: str | None = None
     for variable in slices:
         if isinstance(variable, SaveableObject):

@@ -12,6 +12,7 @@ from tensorboard.compat.proto import saver_pb2
 from weft import errors
 from weft.checkpoint import checkpoint_state
 from weft.client.session import BaseSession
+from weft.framework.aliases import SessionLike
 from weft.framework.collection_proto import register_proto_function
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
@@ -19,6 +20,7 @@ from weft.framework.name_prefix import prepend_name_scope, strip_name_scope
 from weft.ops.declaration import definition_of
 from weft.ops.io.checkpoint_io import merge_v2_checkpoints
 from weft.ops.variables.collections import _all_saveable_objects
+from weft.ops.variables.variable import Variable
 from weft.platform import gfile, tf_logging
 from weft.training.saving import meta_graph
 from weft.training.saving.kept_checkpoints import KeptCheckpoints
@@ -61,14 +63,14 @@ class Saver:
 
     def __init__(
         self,
-        var_list: Any = None,
+        var_list: object = None,
         reshape: bool = False,
         sharded: bool = False,
         max_to_keep: int | None = 5,
         keep_checkpoint_every_n_hours: float = 10000.0,
         name: str | None = None,
         restore_sequentially: bool = False,
-        saver_def: Any = None,
+        saver_def: saver_pb2.SaverDef | None = None,
         builder: BaseSaverBuilder | None = None,
         defer_build: bool = False,
         allow_empty: bool = False,
@@ -163,7 +165,7 @@ class Saver:
         return proto
 
     @staticmethod
-    def from_proto(saver_def: Any, import_scope: str | None = None) -> Saver:
+    def from_proto(saver_def: saver_pb2.SaverDef | None, import_scope: str | None = None) -> Saver:
         """The Saver that a SaverDef describes, whose nodes are in the default graph."""
         return Saver(saver_def=saver_def, name=import_scope)
 
@@ -193,9 +195,9 @@ class Saver:
 
     def save(
         self,
-        sess: Any,
-        save_path: Any,
-        global_step: Any = None,
+        sess: SessionLike,
+        save_path: str,
+        global_step: Variable | None = None,
         latest_filename: str | None = None,
         meta_graph_suffix: str = "meta",
         write_meta_graph: bool = True,
@@ -255,7 +257,7 @@ class Saver:
                 self.export_meta_graph(path, strip_default_attrs=strip_default_attrs, save_debug_info=save_debug_info)
         return written
 
-    def _checkpoint_file(self, sess: Any, save_path: str, global_step: Any, latest_filename: str) -> str:
+    def _checkpoint_file(self, sess: SessionLike, save_path: str, global_step: Any, latest_filename: str) -> str:
         if global_step is None:
             if os.path.basename(save_path) == latest_filename and not self._sharded:
                 raise ValueError(f"'latest_filename' collides with 'save_path': '{latest_filename}' and '{save_path}'")
@@ -274,7 +276,7 @@ class Saver:
             save_relative_paths=self._save_relative_paths,
         )
 
-    def restore(self, sess: Any, save_path: Any) -> None:
+    def restore(self, sess: SessionLike, save_path: str) -> None:
         """Give the variables in a session the values of a checkpoint; they need not be initialized.
 
         Args:
@@ -335,7 +337,7 @@ def _advised(error: errors.OpError, what: str) -> errors.OpError:
     return kind(error.node_def, error.op, _ADVICE.format(what, error.message))  # type: ignore[no-any-return]
 
 
-def _check_saver_def(saver_def: Any) -> None:
+def _check_saver_def(saver_def: saver_pb2.SaverDef | None) -> None:
     if not isinstance(saver_def, saver_pb2.SaverDef):
         raise ValueError(f"saver_def must be a saver_pb2.SaverDef: {saver_def}")
     if not saver_def.save_tensor_name:
@@ -364,7 +366,7 @@ def get_saver_or_default() -> Saver:
 
 
 def import_meta_graph(
-    meta_graph_or_file: Any, clear_devices: bool = False, import_scope: str | None = None, **kwargs: Any
+    meta_graph_or_file: object, clear_devices: bool = False, import_scope: str | None = None, **kwargs: Any
 ) -> Saver | None:
     """Add the nodes of a MetaGraphDef to the default graph and its collections to the graph's.
 

@@ -87,13 +87,13 @@ class BaseSaverBuilder:
         """Make the tensors that are read for one object."""
         return [tensor for spec in saveable.specs for tensor in _restored(filename_tensor, [spec])]
 
-    def sharded_filename(self, filename_tensor: Tensor, shard: int, num_shards: Any) -> Tensor:
+    def sharded_filename(self, filename_tensor: Tensor, shard: int, num_shards: object) -> Tensor:
         """Make the name of one shard."""
         return checkpoint_io.sharded_filename(filename_tensor, shard, num_shards)
 
     def build(
         self,
-        names_to_saveables: Any,
+        names_to_saveables: object,
         reshape: bool = False,
         sharded: bool = False,
         max_to_keep: int | None = 5,

@@ -46,7 +46,7 @@ class VocabInfo(NamedTuple):
 
 def warm_start(
     ckpt_to_initialize_from: str,
-    vars_to_warm_start: Any = ".*",
+    vars_to_warm_start: object = ".*",
     var_name_to_vocab_info: Mapping[str, VocabInfo] | None = None,
     var_name_to_prev_var_name: Mapping[str, str] | None = None,
 ) -> None:
@@ -82,7 +82,7 @@ def warm_start(
         tf_logging.debug("Warm-starting variable: %s; prev_var_name: %s", name, stored)
 
 
-def _chosen(wanted: Any) -> list[Any]:
+def _chosen(wanted: object) -> list[Any]:
     if wanted is None:
         return []
     if isinstance(wanted, str):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from weft import errors
 from weft.training.sessions.supervisor import Supervisor
@@ -11,9 +10,9 @@ from weft.training.sessions.supervisor import Supervisor
 
 def basic_train_loop(
     supervisor: Supervisor,
-    train_step_fn: Callable[..., Any],
-    args: Sequence[Any] | None = None,
-    kwargs: Mapping[str, Any] | None = None,
+    train_step_fn: Callable[..., object],
+    args: Sequence[object] | None = None,
+    kwargs: Mapping[str, object] | None = None,
     master: str = "",
 ) -> None:
     """Call a function with the session until the supervisor should stop.

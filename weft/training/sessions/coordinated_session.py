@@ -8,6 +8,8 @@ from typing import Any
 from tensorboard.compat.proto import config_pb2
 
 from weft import errors
+from weft.client.session import BaseSession
+from weft.framework.aliases import Fetches
 from weft.framework.collections import GraphKeys
 from weft.platform import tf_logging
 from weft.training.coordinator import Coordinator
@@ -27,7 +29,7 @@ class StepContext:
         run_with_hooks: runs with the hooks.
     """
 
-    def __init__(self, session: Any, run_with_hooks: Callable[..., Any]) -> None:
+    def __init__(self, session: BaseSession, run_with_hooks: Callable[..., object]) -> None:
         self._session = session
         self._run_with_hooks = run_with_hooks
 
@@ -56,7 +58,7 @@ class CoordinatedSession:
     """
 
     def __init__(
-        self, session: Any, hooks: Sequence[SessionRunHook], coord: Coordinator, stop_grace_period_secs: float
+        self, session: BaseSession, hooks: Sequence[SessionRunHook], coord: Coordinator, stop_grace_period_secs: float
     ) -> None:
         self._sess = session
         self._hooks = hooks
@@ -69,7 +71,13 @@ class CoordinatedSession:
         self._coord.raise_requested_exception()
         return self._coord.should_stop() or self._stop_requested
 
-    def run(self, fetches: Any, feed_dict: Any = None, options: Any = None, run_metadata: Any = None) -> Any:
+    def run(
+        self,
+        fetches: Fetches,
+        feed_dict: object = None,
+        options: config_pb2.RunOptions | None = None,
+        run_metadata: config_pb2.RunMetadata | None = None,
+    ) -> Any:
         """Run a step; an error that another thread's lost task may explain is replaced by that one."""
         try:
             return self._run_with_hooks(fetches, feed_dict, options, run_metadata)
@@ -83,11 +91,17 @@ class CoordinatedSession:
                 raise cause from error
             raise
 
-    def run_step_fn(self, step_fn: Callable[..., Any]) -> Any:
+    def run_step_fn(self, step_fn: Callable[..., object]) -> Any:
         """Call a function with a StepContext."""
         return step_fn(StepContext(self._sess, self.run))
 
-    def _run_with_hooks(self, fetches: Any, feed_dict: Any, options: Any, run_metadata: Any) -> Any:
+    def _run_with_hooks(
+        self,
+        fetches: object,
+        feed_dict: Any,
+        options: config_pb2.RunOptions | None,
+        run_metadata: config_pb2.RunMetadata | None,
+    ) -> Any:
         if self._stop_requested:
             raise RuntimeError("Run called even after should_stop requested.")
         context = SessionRunContext(SessionRunArgs(fetches, feed_dict), self._sess)
@@ -190,7 +204,7 @@ def _merged_feeds(feed_dict: Mapping[Any, Any] | None, requests: _Requests) -> M
     return merged
 
 
-def _merged_options(options: Any, requests: _Requests) -> Any:
+def _merged_options(options: config_pb2.RunOptions | None, requests: _Requests) -> Any:
     """RunOptions that satisfy all: the largest of each number, any of each flag; None when nobody gave any."""
     given = [asked.options for _, asked in requests if asked and asked.options is not None]
     if not given:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 import numpy as np
 
 from weft import errors
+from weft.framework.aliases import SessionLike
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import Graph
+from weft.framework.operation import Tensor
 from weft.platform import tf_logging
 from weft.training.sessions.model_signature import ModelSignature, SignatureDiff
 from weft.training.sessions.presence import Replica
@@ -33,7 +35,7 @@ class Missing:
         return self.told
 
 
-def what_is_missing(session: Any, ready_op: Any) -> Missing | None:
+def what_is_missing(session: SessionLike, ready_op: Tensor | None) -> Missing | None:
     """What a ready op says is missing in a session; None when nothing is."""
     if ready_op is None:
         return None

@@ -10,7 +10,10 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+from tensorboard.compat.proto import config_pb2
+
 from weft import errors
+from weft.framework.aliases import Fetches
 from weft.framework.graph import get_default_graph
 from weft.training.hooks.checkpoint_hooks import CheckpointSaverHook
 from weft.training.hooks.session_run_hook import SessionRunHook
@@ -58,7 +61,13 @@ class _MonitoredSession:
         session = self._tf_sess()
         return None if session is None else session.graph
 
-    def run(self, fetches: Any, feed_dict: Any = None, options: Any = None, run_metadata: Any = None) -> Any:
+    def run(
+        self,
+        fetches: Fetches,
+        feed_dict: object = None,
+        options: config_pb2.RunOptions | None = None,
+        run_metadata: config_pb2.RunMetadata | None = None,
+    ) -> Any:
         """Run a step with the hooks, as `Session.run` does without.
 
         Raises:
@@ -66,7 +75,7 @@ class _MonitoredSession:
         """
         return self._open_session().run(fetches, feed_dict, options, run_metadata)
 
-    def run_step_fn(self, step_fn: Callable[..., Any]) -> Any:
+    def run_step_fn(self, step_fn: Callable[..., object]) -> Any:
         """Call a function that may run without hooks and with them, and return what it returns.
 
         Args:
@@ -100,7 +109,7 @@ class _MonitoredSession:
     def __enter__(self) -> Any:
         return self
 
-    def __exit__(self, exception_type: Any, exception_value: Any, traceback: Any) -> bool:
+    def __exit__(self, exception_type: Any, exception_value: object, traceback: object) -> bool:
         if exception_type is not None and issubclass(exception_type, _CLEAN_ENDS):
             exception_type = None
         self._close(exception_type)
@@ -194,7 +203,7 @@ class SingularMonitoredSession(_MonitoredSession):
         hooks: Sequence[SessionRunHook] | None = None,
         scaffold: Scaffold | None = None,
         master: str = "",
-        config: Any = None,
+        config: config_pb2.ConfigProto | None = None,
         checkpoint_dir: str | None = None,
         stop_grace_period_secs: float = 120,
         checkpoint_filename_with_path: str | None = None,
@@ -217,7 +226,7 @@ def MonitoredTrainingSession(
     save_checkpoint_secs: Any = USE_DEFAULT,
     save_summaries_steps: Any = USE_DEFAULT,
     save_summaries_secs: Any = USE_DEFAULT,
-    config: Any = None,
+    config: config_pb2.ConfigProto | None = None,
     stop_grace_period_secs: float = 120,
     log_step_count_steps: int | None = 100,
     max_wait_secs: float = 7200,
@@ -274,7 +283,7 @@ def MonitoredTrainingSession(
     return MonitoredSession(chief, all_hooks, stop_grace_period_secs)
 
 
-def _releases_replicas(hook: Any) -> bool:
+def _releases_replicas(hook: object) -> bool:
     """Whether replicas may wait for what the hook does at the end; a hook need not be a SessionRunHook."""
     return bool(getattr(hook, "releases_replicas", False))
 

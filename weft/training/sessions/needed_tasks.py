@@ -19,7 +19,7 @@ from weft.framework.graph import Graph
 _Task = tuple[str, int]
 
 
-def filtered_config(master: str, graph: Graph, config: Any) -> Any:
+def filtered_config(master: str, graph: Graph, config: config_pb2.ConfigProto | None) -> Any:
     """The session's ConfigProto, with device filters for the tasks that the graph needs.
 
     It is left alone when it has filters or a cluster of its own, when the server is in another process, and when the graph does

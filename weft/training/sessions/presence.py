@@ -23,6 +23,7 @@ from tensorboard.compat.proto import config_pb2
 from weft.client.session import Session
 from weft.errors import AbortedError, OpError, UnavailableError
 from weft.framework import dtypes
+from weft.framework.aliases import Fetches, SessionLike
 from weft.framework.device_spec import DeviceSpec
 from weft.framework.graph import Graph
 from weft.ops.array.placeholder import placeholder
@@ -85,7 +86,7 @@ class Board:
         tasks: the devices that have a board each; a note is posted on all of them.
     """
 
-    def __init__(self, target: str, config: Any, tasks: Sequence[str]) -> None:
+    def __init__(self, target: str, config: config_pb2.ConfigProto | None, tasks: Sequence[str]) -> None:
         self._target = target
         self._config = _board_config(config)
         self._session: Session | None = None
@@ -100,7 +101,7 @@ class Board:
                     self._leaves.append(replica_board_leave(self._member, **_BOARD))
                     self._reads.append(replica_board_read(**_BOARD))
 
-    def _run(self, fetches: Any, feeds: Any = None) -> Any:
+    def _run(self, fetches: Fetches, feeds: object = None) -> Any:
         if self._session is None:
             self._session = Session(self._target, graph=self._graph, config=self._config)
         try:
@@ -136,7 +137,7 @@ class Board:
                 session.close()
 
 
-def _board_config(config: Any) -> Any:
+def _board_config(config: config_pb2.ConfigProto | None) -> Any:
     """The session's config with a time limit, and without what only the program's own graph is for."""
     own = config_pb2.ConfigProto()
     if config is not None:
@@ -158,7 +159,7 @@ class Presence:
         state: what it does first.
     """
 
-    def __init__(self, session: Session, is_chief: bool, config: Any, state: str) -> None:
+    def __init__(self, session: Session, is_chief: bool, config: config_pb2.ConfigProto | None, state: str) -> None:
         self._session = weakref.ref(session)
         self._signature = signature_of(session.graph)
         self._is_chief = is_chief
@@ -261,7 +262,7 @@ def _board_tasks(signature: ModelSignature) -> list[str]:
 _PRESENT: Final[weakref.WeakKeyDictionary[Session, Presence]] = weakref.WeakKeyDictionary()
 
 
-def announce(session: Session, is_chief: bool, config: Any, state: str) -> Presence | None:
+def announce(session: Session, is_chief: bool, config: config_pb2.ConfigProto | None, state: str) -> Presence | None:
     """Begin to be there for other replicas; None where there can be none: in one process, or with state of its own."""
     if not session.sess_str or (config is not None and config.isolate_session_state):
         return None
@@ -271,12 +272,12 @@ def announce(session: Session, is_chief: bool, config: Any, state: str) -> Prese
     return presence
 
 
-def presence_of(session: Any) -> Presence | None:
+def presence_of(session: SessionLike | None) -> Presence | None:
     """The presence of a session, if it was announced."""
     return _PRESENT.get(session) if isinstance(session, Session) else None
 
 
-def drain(session: Any, limit_s: float) -> None:
+def drain(session: SessionLike | None, limit_s: float) -> None:
     """If this is a chief's session, block until the replicas of other processes have ended, or for so many seconds."""
     presence = presence_of(session)
     if presence is None or not presence.is_chief:

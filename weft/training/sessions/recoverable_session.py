@@ -6,7 +6,10 @@ import contextlib
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from tensorboard.compat.proto import config_pb2
+
 from weft.errors import OpError
+from weft.framework.aliases import Fetches
 from weft.training.sessions.coordinated_session import CoordinatedSession, CoordinatedSessionCreator
 from weft.training.sessions.recovery import RETRYABLE, RetryBudget, ValueLostError
 
@@ -54,11 +57,17 @@ class RecoverableSession:
             # It is raised when the session is closed.
             return True
 
-    def run(self, fetches: Any, feed_dict: Any = None, options: Any = None, run_metadata: Any = None) -> Any:
+    def run(
+        self,
+        fetches: Fetches,
+        feed_dict: object = None,
+        options: config_pb2.RunOptions | None = None,
+        run_metadata: config_pb2.RunMetadata | None = None,
+    ) -> Any:
         """Run a step, in as many sessions as it takes."""
         return self._repeat(lambda session: session.run(fetches, feed_dict, options, run_metadata))
 
-    def run_step_fn(self, step_fn: Callable[..., Any]) -> Any:
+    def run_step_fn(self, step_fn: Callable[..., object]) -> Any:
         """Call a function with a StepContext, in as many sessions as it takes."""
         return self._repeat(lambda session: session.run_step_fn(step_fn))
 

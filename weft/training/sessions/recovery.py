@@ -6,10 +6,11 @@ import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from weft.errors import AbortedError, FailedPreconditionError, OpError, UnavailableError, from_status
 from weft.framework.collections import GraphKeys
+from weft.framework.graph import Graph
 from weft.platform import tf_logging
 
 # A task was restarted or cannot be reached: with a new session the same run may succeed.
@@ -23,7 +24,7 @@ class ValueLostError(AbortedError):
     """Raised when a variable of a model that was ready has no value any more: its task was restarted meanwhile."""
 
 
-def value_lost(error: FailedPreconditionError, graph: Any) -> ValueLostError | None:
+def value_lost(error: FailedPreconditionError, graph: Graph) -> ValueLostError | None:
     """The error to raise in place of one that tells of a shared variable without a value; None for any other."""
     found = _NO_VALUE.search(error.message)
     shared = {variable.op.name: variable for variable in graph.get_collection(GraphKeys.GLOBAL_VARIABLES)}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from tensorboard.compat.proto import config_pb2
+
 from weft.client.session import Session
 from weft.framework.graph import get_default_graph
 from weft.training.scaffold import Scaffold
@@ -33,7 +35,7 @@ class ChiefSessionCreator(SessionCreator):
         self,
         scaffold: Scaffold | None = None,
         master: str = "",
-        config: Any = None,
+        config: config_pb2.ConfigProto | None = None,
         checkpoint_dir: str | None = None,
         checkpoint_filename_with_path: str | None = None,
     ) -> None:
@@ -72,7 +74,11 @@ class WorkerSessionCreator(SessionCreator):
     """
 
     def __init__(
-        self, scaffold: Scaffold | None = None, master: str = "", config: Any = None, max_wait_secs: float = 30 * 60
+        self,
+        scaffold: Scaffold | None = None,
+        master: str = "",
+        config: config_pb2.ConfigProto | None = None,
+        max_wait_secs: float = 30 * 60,
     ) -> None:
         self._scaffold = scaffold or Scaffold()
         self._master = master

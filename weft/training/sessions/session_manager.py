@@ -6,11 +6,16 @@ import time
 from collections.abc import Callable
 from typing import Any, Final
 
+from tensorboard.compat.proto import config_pb2
+
 from weft import errors
 from weft.checkpoint.checkpoint_state import get_checkpoint_state
 from weft.client.session import Session
+from weft.framework.aliases import Feeds
 from weft.framework.graph import Graph, get_default_graph
+from weft.framework.operation import Operation, Tensor
 from weft.platform import tf_logging
+from weft.training.saving.saver import Saver
 from weft.training.sessions.model_readiness import ChiefWatch, Missing, what_is_missing
 from weft.training.sessions.needed_tasks import filtered_config
 from weft.training.sessions.presence import announce, presence_of
@@ -42,13 +47,13 @@ class SessionManager:
 
     def __init__(
         self,
-        local_init_op: Any = None,
-        ready_op: Any = None,
-        ready_for_local_init_op: Any = None,
+        local_init_op: Operation | None = None,
+        ready_op: Tensor | None = None,
+        ready_for_local_init_op: Tensor | None = None,
         graph: Graph | None = None,
         recovery_wait_secs: float = 30,
-        local_init_run_options: Any = None,
-        local_init_feed_dict: Any = None,
+        local_init_run_options: config_pb2.RunOptions | None = None,
+        local_init_feed_dict: Feeds | None = None,
     ) -> None:
         if ready_for_local_init_op is not None and local_init_op is None:
             raise ValueError("If you pass a ready_for_local_init_op you must also pass a local_init_op")
@@ -63,14 +68,14 @@ class SessionManager:
     def prepare_session(
         self,
         master: str,
-        init_op: Any = None,
-        saver: Any = None,
+        init_op: Operation | None = None,
+        saver: Saver | None = None,
         checkpoint_dir: str | None = None,
         checkpoint_filename_with_path: str | None = None,
         wait_for_checkpoint: bool = False,
         max_wait_secs: float = 7200,
-        config: Any = None,
-        init_feed_dict: Any = None,
+        config: config_pb2.ConfigProto | None = None,
+        init_feed_dict: Feeds | None = None,
         init_fn: Callable[[Any], Any] | None = None,
     ) -> Session:
         """Make a session with a model that is ready: restored where there is a checkpoint, else initialized.
@@ -104,7 +109,7 @@ class SessionManager:
         _set_state(session, "ready")
         return session
 
-    def _initialize(self, session: Session, init_op: Any, init_feed_dict: Any, init_fn: Any) -> None:
+    def _initialize(self, session: Session, init_op: Operation | None, init_feed_dict: Feeds | None, init_fn: Any) -> None:
         if init_op is None and not init_fn and self._local_init_op is None:
             raise RuntimeError("Model is not initialized and no init_op or init_fn or local_init_op was given")
         if init_op is not None:
@@ -112,7 +117,7 @@ class SessionManager:
         if init_fn:
             init_fn(session)
 
-    def _check_initialized(self, session: Session, init_op: Any, init_fn: Any) -> None:
+    def _check_initialized(self, session: Session, init_op: Operation | None, init_fn: object) -> None:
         missing = self._try_local_init(session)
         if missing:
             raise RuntimeError(
@@ -129,12 +134,12 @@ class SessionManager:
     def recover_session(
         self,
         master: str,
-        saver: Any = None,
+        saver: Saver | None = None,
         checkpoint_dir: str | None = None,
         checkpoint_filename_with_path: str | None = None,
         wait_for_checkpoint: bool = False,
         max_wait_secs: float = 7200,
-        config: Any = None,
+        config: config_pb2.ConfigProto | None = None,
     ) -> tuple[Session, bool]:
         """Make a session, and restore the model where there is a checkpoint.
 
@@ -163,7 +168,9 @@ class SessionManager:
         _set_state(session, "ready")
         return session, True
 
-    def wait_for_session(self, master: str, config: Any = None, max_wait_secs: float | None = float("inf")) -> Session:
+    def wait_for_session(
+        self, master: str, config: config_pb2.ConfigProto | None = None, max_wait_secs: float | None = float("inf")
+    ) -> Session:
         """Make a session, and wait until another task has initialized or restored the model.
 
         Looks several times a second, in one session, and logs every 10 seconds what is missing. A chief that this module made
@@ -219,12 +226,12 @@ class SessionManager:
     def _restored_session(
         self,
         master: str,
-        saver: Any,
+        saver: Saver | None,
         checkpoint_dir: str | None,
         checkpoint: str | None,
         wait_for_checkpoint: bool,
         max_wait_secs: float,
-        config: Any,
+        config: config_pb2.ConfigProto | None,
     ) -> tuple[Session, bool]:
         if checkpoint_dir and checkpoint:
             raise ValueError("Can not provide both checkpoint_dir and checkpoint_filename_with_path.")
@@ -286,5 +293,5 @@ def _close(session: Session) -> None:
         tf_logging.warning("Closing a session that failed: %s", error.message)
 
 
-def _name(element: Any) -> str | None:
+def _name(element: object) -> str | None:
     return None if element is None else getattr(element, "name", str(element))

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from weft import errors
+from weft.framework.aliases import SessionLike, TensorLike
 from weft.platform import tf_logging
 from weft.training.coordinator import Coordinator, SessionThread
 from weft.training.queue_runner import QueueRunner
@@ -60,12 +61,12 @@ class WatchedQueueRunner(QueueRunner):
         arguments: those of QueueRunner.
     """
 
-    def __init__(self, reports: Sequence[Any], *arguments: Any, **more: Any) -> None:
+    def __init__(self, reports: Sequence[TensorLike], *arguments: Any, **more: Any) -> None:
         super().__init__(*arguments, **more)
         self._reports = list(reports)
 
     def create_threads(
-        self, sess: Any, coord: Coordinator | None = None, daemon: bool = False, start: bool = False
+        self, sess: SessionLike, coord: Coordinator | None = None, daemon: bool = False, start: bool = False
     ) -> list[threading.Thread]:
         """The QueueRunner's threads, and one that watches."""
         threads = super().create_threads(sess, coord, daemon, start)
@@ -77,7 +78,7 @@ class WatchedQueueRunner(QueueRunner):
             watch.start()
         return [*threads, watch]
 
-    def _watch(self, sess: Any, coord: Coordinator) -> None:
+    def _watch(self, sess: SessionLike, coord: Coordinator) -> None:
         watch = StallWatch()
         while not coord.wait_for_stop(WATCH_EVERY_S):
             try:

@@ -8,16 +8,20 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
-from tensorboard.compat.proto import event_pb2
+from tensorboard.compat.proto import config_pb2, event_pb2
 
+from weft.client.session import BaseSession
 from weft.events.file_writer import FileWriter
 from weft.framework import dtypes
+from weft.framework.aliases import Feeds, SessionLike
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import Graph, get_default_graph
 from weft.framework.graph_file import write_graph
 from weft.framework.op_role import Role
+from weft.framework.operation import Operation, Tensor
 from weft.ops.summary.merge import merge_all
 from weft.ops.variables.collections import global_variables, global_variables_initializer, report_uninitialized_variables
+from weft.ops.variables.variable import Variable
 from weft.platform import tf_logging
 from weft.training.coordinator import Coordinator, LooperThread
 from weft.training.queue_runner import QueueRunner
@@ -72,25 +76,25 @@ class Supervisor:
     def __init__(
         self,
         graph: Graph | None = None,
-        ready_op: Any = USE_DEFAULT,
-        ready_for_local_init_op: Any = USE_DEFAULT,
+        ready_op: Tensor | None = USE_DEFAULT,
+        ready_for_local_init_op: Tensor | None = USE_DEFAULT,
         is_chief: bool = True,
-        init_op: Any = USE_DEFAULT,
-        init_feed_dict: Any = None,
-        local_init_op: Any = USE_DEFAULT,
+        init_op: Operation | None = USE_DEFAULT,
+        init_feed_dict: Feeds | None = None,
+        local_init_op: Operation | None = USE_DEFAULT,
         logdir: str | None = None,
-        summary_op: Any = USE_DEFAULT,
-        saver: Any = USE_DEFAULT,
-        global_step: Any = USE_DEFAULT,
+        summary_op: object = USE_DEFAULT,
+        saver: Saver | None = USE_DEFAULT,
+        global_step: Variable = USE_DEFAULT,
         save_summaries_secs: float = 120,
         save_model_secs: float = 600,
         recovery_wait_secs: float = 30,
         stop_grace_secs: float = 120,
         checkpoint_basename: str = "model.ckpt",
         session_manager: SessionManager | None = None,
-        summary_writer: Any = USE_DEFAULT,
-        init_fn: Callable[[Any], Any] | None = None,
-        local_init_run_options: Any = None,
+        summary_writer: FileWriter | None = USE_DEFAULT,
+        init_fn: Callable[[Tensor], Tensor] | None = None,
+        local_init_run_options: config_pb2.RunOptions | None = None,
     ) -> None:
         self._graph = get_default_graph() if graph is None else graph
         with self._graph.as_default():
@@ -125,7 +129,7 @@ class Supervisor:
         self._check_devices()
         self._graph.finalize()
 
-    def _writer(self, given: Any) -> Any:
+    def _writer(self, given: object) -> Any:
         if given is not Supervisor.USE_DEFAULT:
             return given
         return FileWriter(self._logdir) if self._logdir else None
@@ -211,7 +215,7 @@ class Supervisor:
     def prepare_or_wait_for_session(
         self,
         master: str = "",
-        config: Any = None,
+        config: config_pb2.ConfigProto | None = None,
         wait_for_checkpoint: bool = False,
         max_wait_secs: float = 7200,
         start_standard_services: bool = True,
@@ -255,7 +259,7 @@ class Supervisor:
             self._summary_writer.add_meta_graph(export_meta_graph(graph=self._graph, graph_def=graph_def, saver_def=saver_def))
             self._is_graph_written = True
 
-    def start_standard_services(self, sess: Any) -> list[threading.Thread] | None:
+    def start_standard_services(self, sess: SessionLike) -> list[threading.Thread] | None:
         """Start the threads for summaries, the step counter and checkpoints; None, with a warning, without a `logdir`.
 
         Raises:
@@ -284,7 +288,9 @@ class Supervisor:
             thread.start()
         return threads
 
-    def start_queue_runners(self, sess: Any, queue_runners: Sequence[QueueRunner] | None = None) -> list[threading.Thread]:
+    def start_queue_runners(
+        self, sess: SessionLike, queue_runners: Sequence[QueueRunner] | None = None
+    ) -> list[threading.Thread]:
         """Start the threads of QueueRunners, those of the graph's collection when None, and return them."""
         if queue_runners is None:
             queue_runners = self._graph.get_collection(GraphKeys.QUEUE_RUNNERS)
@@ -297,9 +303,9 @@ class Supervisor:
     def loop(
         self,
         timer_interval_secs: float | None,
-        target: Callable[..., Any],
-        args: Sequence[Any] | None = None,
-        kwargs: Mapping[str, Any] | None = None,
+        target: Callable[..., object],
+        args: Sequence[object] | None = None,
+        kwargs: Mapping[str, object] | None = None,
     ) -> LooperThread:
         """Start a thread that calls a function every so many seconds (again and again for None) until the stop."""
         return LooperThread.loop(self._coord, timer_interval_secs, target, args, kwargs)
@@ -330,7 +336,7 @@ class Supervisor:
                 self._summary_writer.close()
                 self._is_graph_written = False
 
-    def request_stop(self, ex: Any = None) -> None:
+    def request_stop(self, ex: object = None) -> None:
         """Ask all threads to stop; see `Coordinator.request_stop`."""
         self._coord.request_stop(ex=ex)
 
@@ -346,7 +352,7 @@ class Supervisor:
         """Block until a stop is requested."""
         self._coord.wait_for_stop()
 
-    def summary_computed(self, sess: Any, summary: Any, global_step: Any = None) -> None:
+    def summary_computed(self, sess: BaseSession, summary: object, global_step: object = None) -> None:
         """Write a Summary, or the bytes of one, that the program has computed.
 
         Args:
@@ -367,7 +373,7 @@ class Supervisor:
     def managed_session(
         self,
         master: str = "",
-        config: Any = None,
+        config: config_pb2.ConfigProto | None = None,
         start_standard_services: bool = True,
         close_summary_writer: bool = True,
     ) -> Iterator[Any]:
@@ -417,7 +423,7 @@ class Supervisor:
     SummaryComputed = summary_computed
 
 
-def _part(given: Any, key: str, make: Callable[[], Any]) -> Any:
+def _part(given: object, key: str, make: Callable[[], Any]) -> Any:
     """What is given; by default the first item of a collection, else what `make` makes, which is put there."""
     # A Tensor compares to 0 as a new node: compare identities only.
     if given is not Supervisor.USE_DEFAULT:

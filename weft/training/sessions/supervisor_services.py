@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from tensorboard.compat.proto import event_pb2, summary_pb2
 
+from weft.framework.aliases import SessionLike
 from weft.platform import tf_logging
 from weft.training.coordinator import Coordinator, LooperThread
 from weft.training.training_util import global_step as value_of_global_step
@@ -36,7 +37,7 @@ class Supervised(Protocol):
 class SVSummaryThread(LooperThread):
     """Writes summaries every `save_summaries_secs` seconds."""
 
-    def __init__(self, sv: Supervised, sess: Any) -> None:
+    def __init__(self, sv: Supervised, sess: SessionLike) -> None:
         super().__init__(sv.coord, sv.save_summaries_secs)
         self._sv = sv
         self._sess = sess
@@ -56,7 +57,7 @@ class SVSummaryThread(LooperThread):
 class SVStepCounterThread(LooperThread):
     """Measures the steps per second every `save_summaries_secs` seconds."""
 
-    def __init__(self, sv: Supervised, sess: Any, step_counter: Any = None) -> None:
+    def __init__(self, sv: Supervised, sess: SessionLike | None, step_counter: Any = None) -> None:
         super().__init__(sv.coord, sv.save_summaries_secs)
         self._sv = sv
         self._sess = sess
@@ -85,7 +86,7 @@ class SVStepCounterThread(LooperThread):
 class SVTimerCheckpointThread(LooperThread):
     """Saves the model at once and every `save_model_secs` seconds."""
 
-    def __init__(self, sv: Supervised, sess: Any) -> None:
+    def __init__(self, sv: Supervised, sess: SessionLike) -> None:
         super().__init__(sv.coord, sv.save_model_secs)
         self._sv = sv
         self._sess = sess

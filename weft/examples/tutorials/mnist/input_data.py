@@ -14,6 +14,7 @@ from weft.errors import NotFoundError
 from weft.examples.tutorials.mnist.idx import read_images as extract_images
 from weft.examples.tutorials.mnist.idx import read_labels as extract_labels
 from weft.framework import dtypes
+from weft.framework.aliases import Array, DTypeLike
 from weft.ops.random.seed import get_seed
 from weft.platform import gfile
 
@@ -41,10 +42,10 @@ class DataSet:
     def __init__(
         self,
         images: Any,
-        labels: Any,
+        labels: Array,
         fake_data: bool = False,
         one_hot: bool = False,
-        dtype: Any = dtypes.float32,
+        dtype: DTypeLike = dtypes.float32,
         reshape: bool = True,
         seed: int | None = None,
     ) -> None:
@@ -133,10 +134,10 @@ class Datasets(NamedTuple):
 
 
 def read_data_sets(
-    train_dir: Any,
+    train_dir: object,
     fake_data: bool = False,
     one_hot: bool = False,
-    dtype: Any = dtypes.float32,
+    dtype: DTypeLike = dtypes.float32,
     reshape: bool = True,
     validation_size: int = 5000,
     seed: int | None = None,
@@ -168,7 +169,7 @@ def read_data_sets(
     if not 0 <= validation_size <= len(images):
         raise ValueError(f"Validation size should be between 0 and {len(images)}. Received: {validation_size}.")
 
-    def data_set(images: Any, labels: Any) -> DataSet:
+    def data_set(images: Array, labels: Array) -> DataSet:
         return DataSet(images, labels, dtype=dtype, reshape=reshape, seed=seed)
 
     return Datasets(
