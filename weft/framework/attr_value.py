@@ -91,7 +91,7 @@ def _function(proto: Any) -> FunctionName:
     return FunctionName(proto.name, {key: decode(value) for key, value in proto.attr.items()})
 
 
-def kind_of(value: Any) -> str:
+def kind_of(value: object) -> str:
     """The kind of a Python value whose attribute no OpDef declares (`_class`, `_output_shapes` ...)."""
     if isinstance(value, list):
         return f"list({kind_of(value[0]) if value else 'string'})"
@@ -123,7 +123,7 @@ def decode(proto: Any) -> Any:
     return None if kind is None else getattr(proto, kind)
 
 
-def _decode_list(proto: Any) -> list[Any]:
+def _decode_list(proto: object) -> list[Any]:
     for field in ("s", "i", "f", "b", "type", "shape", "tensor", "func"):
         items = getattr(proto, field)
         if not items:

@@ -19,7 +19,7 @@ class ClusterSpec:
         TypeError: an address is not a string, or `cluster` is none of those. ValueError: an index is a text but no number.
     """
 
-    def __init__(self, cluster: Any) -> None:
+    def __init__(self, cluster: object) -> None:
         if isinstance(cluster, dict):
             self._jobs = {_job_name(job): _tasks_of(job, tasks) for job, tasks in cluster.items()}
         elif isinstance(cluster, cluster_pb2.ClusterDef):
@@ -93,13 +93,13 @@ class ClusterSpec:
         return self._jobs[job_name]
 
 
-def _job_name(job: Any) -> str:
+def _job_name(job: object) -> str:
     if not isinstance(job, str | bytes):
         raise TypeError(f"Job name {job!r} must be bytes or unicode")
     return job if isinstance(job, str) else job.decode()
 
 
-def _task_index(job: Any, index: Any) -> int:
+def _task_index(job: object, index: object) -> int:
     """The index, also of a text such as a JSON key; ValueError for a text that is no number, TypeError for what is neither."""
     if isinstance(index, bool) or not isinstance(index, int | str):
         raise TypeError(f"Task indices of job {job!r} must be integers; got {index!r}")
@@ -109,7 +109,7 @@ def _task_index(job: Any, index: Any) -> int:
         raise ValueError(f"Task indices of job {job!r} must be integers; got {index!r}") from None
 
 
-def _tasks_of(job: str, tasks: Any) -> dict[int, str]:
+def _tasks_of(job: str, tasks: object) -> dict[int, str]:
     if isinstance(tasks, dict):
         indexed = {}
         for index, address in tasks.items():

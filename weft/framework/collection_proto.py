@@ -27,7 +27,7 @@ _FUNCTIONS: Final[dict[str, ProtoFunctions]] = {}
 
 
 def register_proto_function(
-    collection_name: str, proto_type: Any, to_proto: Callable[..., Any], from_proto: Callable[..., Any]
+    collection_name: str, proto_type: object, to_proto: Callable[..., object], from_proto: Callable[..., object]
 ) -> None:
     """Tell how the items of a collection are kept in a MetaGraphDef.
 

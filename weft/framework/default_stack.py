@@ -30,16 +30,16 @@ class DefaultStack:
         """Forget all defaults of this context."""
         self._items.set(())
 
-    def push(self, item: Any) -> None:
+    def push(self, item: object) -> None:
         """Make `item` the default until it is removed; for sessions that are entered without a block."""
         self._items.set((*self._items.get(), item))
 
-    def remove(self, item: Any) -> None:
+    def remove(self, item: object) -> None:
         """Take `item` out, wherever it is."""
         self._items.set(tuple(other for other in self._items.get() if other is not item))
 
     @contextmanager
-    def use(self, item: Any, enforce_nesting: bool = True) -> Iterator[Any]:
+    def use(self, item: object, enforce_nesting: bool = True) -> Iterator[Any]:
         """Make `item` the default for the extent of the block."""
         self.push(item)
         try:
@@ -49,7 +49,7 @@ class DefaultStack:
                 raise AssertionError(f"Nesting violated for default stack of {type(item)} objects")
             self.remove_last(item)
 
-    def remove_last(self, item: Any) -> None:
+    def remove_last(self, item: object) -> None:
         """Take out the innermost entry of `item`."""
         items = list(self._items.get())
         for index in range(len(items) - 1, -1, -1):

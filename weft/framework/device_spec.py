@@ -114,7 +114,7 @@ class DeviceSpec:
         return f"DeviceSpec({self.to_string()!r})"
 
 
-def _merge_fields(outer: tuple[Any, ...], inner: tuple[Any, ...]) -> tuple[Any, ...]:
+def _merge_fields(outer: tuple[object, ...], inner: tuple[object, ...]) -> tuple[Any, ...]:
     return tuple([o if i is None else i for o, i in zip(outer, inner, strict=True)])
 
 
@@ -192,14 +192,14 @@ def is_prefix(partial: str, full: str) -> bool:
     return all(p is None or p == f for p, f in zip(_parse(partial), _parse(full), strict=True))
 
 
-def as_string(device: Any) -> str:
+def as_string(device: object) -> str:
     """The text of a string or DeviceSpec; None is the empty one."""
     if device is None:
         return ""
     return device.to_string() if hasattr(device, "to_string") else str(device)
 
 
-def merge_device(spec: Any) -> Callable[[Any], str]:
+def merge_device(spec: object) -> Callable[[Any], str]:
     """A device function that merges `spec` under the device that an op already has (the op's own fields win)."""
     text = canonical_name(as_string(spec))
 

@@ -131,7 +131,7 @@ class DType:
         kind = "quantized type" if self.is_quantized else "type"
         raise TypeError(f"Cannot find {what} value of {self} with {kind} {self}.")
 
-    def is_compatible_with(self, other: Any) -> builtins.bool:
+    def is_compatible_with(self, other: object) -> builtins.bool:
         """Whether a tensor of type `other` may be used where this type is asked for; a ref may stand for its base."""
         other = as_dtype(other)
         return self in (other, other._base)
@@ -167,7 +167,7 @@ _BY_NAME: Final[dict[str, DType]] = {}
 _BY_NUMPY: Final[dict[Any, DType]] = {}
 
 
-def _declare(enum: int, name: str, numpy_type: Any) -> DType:
+def _declare(enum: int, name: str, numpy_type: object) -> DType:
     dtype = DType(enum, name, numpy_type)
     ref = DType(enum + _REF_OFFSET, name + "_ref", numpy_type, base=dtype)
     for each in (dtype, ref):

@@ -150,7 +150,7 @@ class FuncGraph(Graph):
         """Whether bodies in this graph may use tensors of that one."""
         return self._is_inside(graph)
 
-    def _control_operation(self, item: Any) -> Operation:
+    def _control_operation(self, item: object) -> Operation:
         element = item._as_graph_element() if hasattr(item, "_as_graph_element") else item
         op = element.op if isinstance(element, Tensor) else getattr(element, "op", element)
         if isinstance(op, Operation) and op.graph is not self and self._is_inside(op.graph):
@@ -166,7 +166,7 @@ class FuncGraph(Graph):
             self.outer_graph._wait_outside(op)  # type: ignore[attr-defined]
 
     @contextlib.contextmanager
-    def control_dependencies(self, control_inputs: Iterable[Any] | None) -> Iterator[None]:
+    def control_dependencies(self, control_inputs: Iterable[object] | None) -> Iterator[None]:
         """Make nodes of the block wait; for nodes of a graph around it, the whole body waits."""
         if control_inputs is not None:
             found = [self._control_operation(item) for item in control_inputs]

@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from tensorboard.compat.proto import function_pb2, graph_pb2
+from tensorboard.compat.proto import function_pb2, graph_pb2, node_def_pb2
 
 from weft.framework import attr_value, op_def
 from weft.framework.dtypes import as_dtype
+from weft.framework.graph import Graph
 from weft.framework.graph_def import to_node_def
 from weft.framework.node_types import group
 from weft.framework.op_role import Role
@@ -100,7 +101,7 @@ def functions_run_by(nodes: Iterable[Any], library: Any) -> set[str]:
     return found
 
 
-def grown_operations(graph: Any, version: int) -> list[Operation]:
+def grown_operations(graph: Graph, version: int) -> list[Operation]:
     """The nodes of a graph that have got further outputs since that version, or run functions with such nodes."""
     grown = {name for name, when in graph.grown.items() if when > version}
     if not grown:
@@ -125,7 +126,7 @@ def body_graph_def(proto: function_pb2.FunctionDef) -> graph_pb2.GraphDef:
     return result
 
 
-def _output_places(node: Any) -> dict[str, int]:
+def _output_places(node: node_def_pb2.NodeDef) -> dict[str, int]:
     """Where each output argument of a node begins among its outputs."""
     definition = op_def.lookup(node.op)
     attrs = {key: attr_value.decode(value) for key, value in node.attr.items()}

@@ -99,10 +99,10 @@ class Graph(Elements, Names, BuildingScopes, Collections):
         op_type: str,
         inputs: Sequence[Tensor],
         dtypes: Sequence[DType] | None = None,
-        input_types: Any = None,
+        input_types: object = None,
         name: str | None = None,
         attrs: dict[str, Any] | None = None,
-        op_def: Any = None,
+        op_def: object = None,
         compute_shapes: bool = True,
         compute_device: bool = True,
     ) -> Operation:

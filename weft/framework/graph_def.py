@@ -75,7 +75,7 @@ def create_op_from_parts(
     return graph.add_node(definition, graph.settle_name(name or op_type), inputs, types, values)
 
 
-def complete_attrs(definition: op_def.OpDef, values: dict[str, Any]) -> None:
+def complete_attrs(definition: op_def.OpDef, values: dict[str, object]) -> None:
     """Fill in the defaults of attributes that are missing; ValueError when one has none."""
     for key, attr in definition.attrs.items():
         if key not in values:

@@ -39,7 +39,7 @@ class Elements:
             raise TypeError(f"Tensor names are strings (or similar), not {type(name).__name__}.")
         return self.as_graph_element(name, allow_tensor=True, allow_operation=False)  # type: ignore[no-any-return]
 
-    def as_graph_element(self, obj: Any, allow_tensor: bool = True, allow_operation: bool = True) -> Any:
+    def as_graph_element(self, obj: object, allow_tensor: bool = True, allow_operation: bool = True) -> Any:
         """The Tensor or Operation that `obj` is, names or stands for.
 
         Raises:
@@ -60,11 +60,11 @@ class Elements:
         """Mark an operation as not fetchable."""
         self._unfetchable.add(op)
 
-    def is_fetchable(self, element: Any) -> bool:
+    def is_fetchable(self, element: object) -> bool:
         """Whether a run may fetch this tensor or operation."""
         return (element.op if isinstance(element, Tensor) else element) not in self._unfetchable
 
-    def add_function(self, name: str, function: Any) -> None:
+    def add_function(self, name: str, function: object) -> None:
         """Put a function (a body graph) into the library, once per name."""
         self.functions.setdefault(name, function)
 
@@ -82,7 +82,7 @@ class Elements:
         return element.op if isinstance(element, Tensor) else element
 
 
-def _find_element(elements: Elements, obj: Any, allow_tensor: bool, allow_operation: bool) -> Any:
+def _find_element(elements: Elements, obj: object, allow_tensor: bool, allow_operation: bool) -> Any:
     """The Tensor or Operation of a graph that `obj` is, names, or stands for; see Elements.as_graph_element."""
     if allow_tensor and allow_operation:
         wanted = "Tensor or Operation"

@@ -10,17 +10,17 @@ from weft.framework.graph import get_default_graph
 from weft.framework.op_builder import graph_of
 
 
-def device(device_name_or_function: Any) -> contextlib.AbstractContextManager[None]:
+def device(device_name_or_function: object) -> contextlib.AbstractContextManager[None]:
     """Put nodes made in the block on a device; see `Graph.device`."""
     return get_default_graph().device(device_name_or_function)
 
 
-def control_dependencies(control_inputs: Iterable[Any] | None) -> contextlib.AbstractContextManager[None]:
+def control_dependencies(control_inputs: Iterable[object] | None) -> contextlib.AbstractContextManager[None]:
     """Make nodes of the block wait for operations and tensors; see `Graph.control_dependencies`."""
     return get_default_graph().control_dependencies(control_inputs)
 
 
-def colocate_with(op: Any, ignore_existing: bool = False) -> contextlib.AbstractContextManager[None]:
+def colocate_with(op: object, ignore_existing: bool = False) -> contextlib.AbstractContextManager[None]:
     """Put nodes made in the block beside another; see `Graph.colocate_with`."""
     return get_default_graph().colocate_with(op, ignore_existing)
 
@@ -72,18 +72,18 @@ class name_scope:
 
 
 @contextlib.contextmanager
-def op_scope(values: Any, name: str | None, default_name: str | None = None) -> Iterator[str]:
+def op_scope(values: object, name: str | None, default_name: str | None = None) -> Iterator[str]:
     """The older form of `name_scope`, with the values first."""
     with name_scope(name, default_name, values) as scope:
         yield scope
 
 
-def add_to_collection(name: str, value: Any) -> None:
+def add_to_collection(name: str, value: object) -> None:
     """Append a value to a collection of the default graph."""
     get_default_graph().add_to_collection(name, value)
 
 
-def add_to_collections(names: Any, value: Any) -> None:
+def add_to_collections(names: object, value: object) -> None:
     """Append a value to several collections of the default graph."""
     get_default_graph().add_to_collections(names, value)
 

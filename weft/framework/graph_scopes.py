@@ -15,7 +15,7 @@ class BuildingScopes:
     """A graph's scopes other than name scopes. Each thread has its own."""
 
     @contextlib.contextmanager
-    def device(self, device_name_or_function: Any) -> Iterator[None]:
+    def device(self, device_name_or_function: object) -> Iterator[None]:
         """Put nodes made in the block on a device: a name, a DeviceSpec, a function of the op, or None to stop outer ones."""
         state = scopes.current(self)
         spec = device_name_or_function
@@ -32,7 +32,7 @@ class BuildingScopes:
             yield
 
     @contextlib.contextmanager
-    def colocate_with(self, op: Any, ignore_existing: bool = False) -> Iterator[None]:
+    def colocate_with(self, op: object, ignore_existing: bool = False) -> Iterator[None]:
         """Put nodes made in the block beside `op`, or nowhere in particular for None; devices around don't count inside."""
         if op is None and not ignore_existing:
             raise ValueError("Trying to reset colocation (op is None) but ignore_existing is not True")
@@ -44,7 +44,7 @@ class BuildingScopes:
             yield
 
     @contextlib.contextmanager
-    def control_dependencies(self, control_inputs: Iterable[Any] | None) -> Iterator[None]:
+    def control_dependencies(self, control_inputs: Iterable[object] | None) -> Iterator[None]:
         """Make nodes of the block wait for the operations and tensors given; None forgets those of outer blocks."""
         if control_inputs is None:
             changes: dict[str, Any] = {"control": (), "control_flow": None}
@@ -54,7 +54,7 @@ class BuildingScopes:
         with scopes.entered(self, **changes):
             yield
 
-    def _control_operation(self, item: Any) -> Operation:
+    def _control_operation(self, item: object) -> Operation:
         """The operation that an item of `control_dependencies` stands for; the graph knows."""
         raise NotImplementedError
 
@@ -98,7 +98,7 @@ class BuildingScopes:
         return scopes.current(self).control_flow
 
     @contextlib.contextmanager
-    def control_flow_context(self, context: Any) -> Iterator[None]:
+    def control_flow_context(self, context: object) -> Iterator[None]:
         """Mark nodes of the block as belonging to a branch or loop."""
         with scopes.entered(self, control_flow=context):
             yield
@@ -133,7 +133,7 @@ class BuildingScopes:
         op.control_flow_context = state.control_flow
 
 
-def _operation_of(op: Any) -> Operation:
+def _operation_of(op: object) -> Operation:
     if isinstance(op, Operation):
         return op
     inner = getattr(op, "handle", None) if getattr(op, "_is_resource_variable", False) else None

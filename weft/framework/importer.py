@@ -6,9 +6,10 @@ import itertools
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from tensorboard.compat.proto import graph_pb2, op_def_pb2, versions_pb2
+from tensorboard.compat.proto import graph_pb2, node_def_pb2, op_def_pb2, versions_pb2
 
 from weft.framework import attr_value, op_def, scopes
+from weft.framework.aliases import TensorLike
 from weft.framework.attr_value import FunctionName
 from weft.framework.func_graph import FuncGraph
 from weft.framework.function_def import add_arguments, add_results, body_graph_def, functions_run_by
@@ -21,11 +22,11 @@ from weft.framework.tensor_shape import Dims, dims_compatible, merge_dims
 
 
 def import_graph_def(
-    graph_def: Any,
-    input_map: Mapping[str, Any] | None = None,
+    graph_def: graph_pb2.GraphDef,
+    input_map: Mapping[str, object] | None = None,
     return_elements: Sequence[str] | None = None,
     name: str | None = None,
-    op_dict: Any = None,
+    op_dict: object = None,
     producer_op_list: op_def_pb2.OpList | None = None,
 ) -> list[Any] | None:
     """Add the nodes of a GraphDef to the default graph, under the name scope `name` ('import' when None).
@@ -84,7 +85,7 @@ def _check_versions(versions: versions_pb2.VersionDef) -> None:
         )
 
 
-def _as_graph_def(graph_def: Any) -> graph_pb2.GraphDef:
+def _as_graph_def(graph_def: graph_pb2.GraphDef) -> graph_pb2.GraphDef:
     if isinstance(graph_def, graph_pb2.GraphDef):
         return graph_def
     try:
@@ -93,7 +94,7 @@ def _as_graph_def(graph_def: Any) -> graph_pb2.GraphDef:
         raise TypeError("graph_def must be a GraphDef proto.") from error
 
 
-def _checked_map(input_map: Mapping[str, Any] | None) -> dict[str, Any]:
+def _checked_map(input_map: Mapping[str, object] | None) -> dict[str, Any]:
     if input_map is None:
         return {}
     if not isinstance(input_map, Mapping) or not all(isinstance(key, str | bytes) for key in input_map):
@@ -101,7 +102,7 @@ def _checked_map(input_map: Mapping[str, Any] | None) -> dict[str, Any]:
     return {key.decode() if isinstance(key, bytes) else key: value for key, value in input_map.items()}
 
 
-def _replacement(graph: Graph, key: str, value: Any) -> Any:
+def _replacement(graph: Graph, key: str, value: TensorLike) -> Any:
     if key.startswith("^"):
         element = graph.as_graph_element(value.lstrip("^") if isinstance(value, str) else value)
         return element.op if isinstance(element, Tensor) else element
@@ -111,7 +112,7 @@ def _replacement(graph: Graph, key: str, value: Any) -> Any:
 class _Importer:
     """Adds nodes; with `uniquify` a name that the graph has already gets a suffix, without it is an error."""
 
-    def __init__(self, graph: Graph, prefix: str, replacements: dict[str, Any], uniquify: bool = False) -> None:
+    def __init__(self, graph: Graph, prefix: str, replacements: Mapping[str, Any], uniquify: bool = False) -> None:
         self._graph = graph
         self._prefix = prefix
         self._uniquify = uniquify
@@ -134,12 +135,12 @@ class _Importer:
             if node.name not in again:
                 self._add_node(node, names)
 
-    def _is_grown(self, node: Any) -> bool:
+    def _is_grown(self, node: node_def_pb2.NodeDef) -> bool:
         """Whether the graph has the node already: one that runs functions may come again with more of them to return."""
         found = self._graph.operations.get(node.name)
         return found is not None and bool(found.op_def.bodies) and op_def.is_registered(node.op)
 
-    def _grow(self, node: Any) -> None:
+    def _grow(self, node: node_def_pb2.NodeDef) -> None:
         """Let a node that the graph has return what its functions return by now."""
         op = self._graph.operations[node.name]
         attrs = {key: attr_value.decode(value) for key, value in node.attr.items()}
@@ -179,12 +180,12 @@ class _Importer:
     def _unused_function(self, name: str) -> str:
         return next(n for n in (f"{name}_{i}" for i in itertools.count(1)) if n not in self._graph.functions)
 
-    def _renamed_function(self, value: Any) -> Any:
+    def _renamed_function(self, value: TensorLike) -> Any:
         if isinstance(value, FunctionName) and value in self._functions:
             return FunctionName(self._functions[value], value.attrs)
         return value
 
-    def _add_node(self, node: Any, names: set[str]) -> None:
+    def _add_node(self, node: node_def_pb2.NodeDef, names: set[str]) -> None:
         try:
             definition = op_def.lookup(node.op)
         except LookupError:
@@ -302,7 +303,7 @@ def _in_order(proto: graph_pb2.GraphDef, names: set[str]) -> list[Any]:
     return order
 
 
-def _check_types(node: Any, definition: op_def.OpDef, attrs: dict[str, Any], inputs: Sequence[Tensor]) -> None:
+def _check_types(node: node_def_pb2.NodeDef, definition: op_def.OpDef, attrs: dict[str, Any], inputs: Sequence[Tensor]) -> None:
     expected = [dtype for arg in definition.inputs for dtype in types_of(arg, attrs)]
     if len(expected) != len(inputs):
         raise ValueError(f"NodeDef {node.name!r} of op {node.op} expects {len(expected)} inputs, has {len(inputs)}")

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 
-def is_nested(value: Any) -> bool:
+def is_nested(value: object) -> bool:
     """Whether the value is a list, tuple or dict."""
     return isinstance(value, list | tuple | Mapping)
 
@@ -21,14 +21,14 @@ def children(structure: Any) -> list[Any]:
     return list(structure)
 
 
-def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
+def flatten(structure: object, expand_composites: bool = False) -> list[Any]:
     """The leaves, in order; `expand_composites` has no effect, sparse tensors are leaves."""
     if not is_nested(structure):
         return [structure]
     return [leaf for child in children(structure) for leaf in flatten(child)]
 
 
-def pack_sequence_as(structure: Any, flat_sequence: Sequence[Any], expand_composites: bool = False) -> Any:
+def pack_sequence_as(structure: object, flat_sequence: Sequence[object], expand_composites: bool = False) -> Any:
     """The leaves `flat_sequence` in the structure of `structure`; ValueError when their number differs."""
     if not is_nested(flat_sequence):
         raise TypeError(f"flat_sequence must be a sequence, it is {type(flat_sequence).__name__}: {flat_sequence}")
@@ -56,7 +56,9 @@ def _pack(structure: Any, left: list[Any]) -> Any:
     return made_list if isinstance(structure, list) else tuple(made_list)
 
 
-def map_structure(func: Callable[..., Any], *structure: Any, check_types: bool = True, expand_composites: bool = False) -> Any:
+def map_structure(
+    func: Callable[..., object], *structure: Any, check_types: bool = True, expand_composites: bool = False
+) -> Any:
     """The same nesting with `func` of the leaves that stand at each place.
 
     Raises:
@@ -73,7 +75,7 @@ def map_structure(func: Callable[..., Any], *structure: Any, check_types: bool =
     return pack_sequence_as(structure[0], [func(*each) for each in leaves])
 
 
-def assert_same_structure(nest1: Any, nest2: Any, check_types: bool = True, expand_composites: bool = False) -> None:
+def assert_same_structure(nest1: object, nest2: object, check_types: bool = True, expand_composites: bool = False) -> None:
     """Raise ValueError when the nesting differs, TypeError when the kinds of sequences do, unless `check_types` is False."""
     problem = _difference(nest1, nest2, check_types)
     if problem is None:
@@ -115,15 +117,15 @@ def _difference(a: Any, b: Any, check_types: bool) -> tuple[type[Exception], str
     return None
 
 
-def _same_fields(a: Any, b: Any) -> bool:
+def _same_fields(a: object, b: object) -> bool:
     return getattr(a, "_fields", None) is not None and getattr(a, "_fields", None) == getattr(b, "_fields", None)
 
 
-def _described(value: Any) -> str:
+def _described(value: object) -> str:
     return f"type={type(value).__name__} str={value}"
 
 
-def _dotted(structure: Any) -> str:
+def _dotted(structure: object) -> str:
     return str(pack_sequence_as(structure, [_Dot()] * len(flatten(structure))))
 
 
@@ -164,20 +166,20 @@ def assert_shallow_structure(shallow_tree: Any, input_tree: Any, check_types: bo
         assert_shallow_structure(shallow, deep, check_types)
 
 
-def flatten_up_to(shallow_tree: Any, input_tree: Any, check_types: bool = True) -> list[Any]:
+def flatten_up_to(shallow_tree: object, input_tree: object, check_types: bool = True) -> list[Any]:
     """The parts of `input_tree` that stand where `shallow_tree` has leaves."""
     assert_shallow_structure(shallow_tree, input_tree, check_types)
     return _flat_up_to(shallow_tree, input_tree)
 
 
-def _flat_up_to(shallow: Any, deep: Any) -> list[Any]:
+def _flat_up_to(shallow: object, deep: object) -> list[Any]:
     if not is_nested(shallow):
         return [deep]
     pairs = zip(children(shallow), children(deep), strict=True)
     return [part for one, other in pairs for part in _flat_up_to(one, other)]
 
 
-def map_structure_up_to(shallow_tree: Any, func: Callable[..., Any], *inputs: Any, check_types: bool = True) -> Any:
+def map_structure_up_to(shallow_tree: object, func: Callable[..., object], *inputs: Any, check_types: bool = True) -> Any:
     """`func` of the parts of all inputs that stand where `shallow_tree` has leaves, nested as that is."""
     if not inputs:
         raise ValueError("Cannot map over no sequences")

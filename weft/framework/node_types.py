@@ -24,7 +24,7 @@ def types_of(arg: ArgDef, attrs: Mapping[str, Any]) -> Sequence[DType]:
     return [dtype] * attrs[arg.number_attr] if arg.number_attr else [dtype]
 
 
-def group(args: Sequence[ArgDef], attrs: Mapping[str, Any], items: Sequence[Any]) -> Iterator[tuple[ArgDef, Any]]:
+def group(args: Sequence[ArgDef], attrs: Mapping[str, Any], items: Sequence[object]) -> Iterator[tuple[ArgDef, Any]]:
     """Pair each argument with its item, or with the list of its items."""
     start = 0
     for arg in args:

@@ -9,6 +9,7 @@ import contextlib
 from collections.abc import Sequence
 from typing import Any
 
+from weft.framework.aliases import TensorLike
 from weft.framework.attr_value import FunctionName
 from weft.framework.default_stack import default_graphs
 from weft.framework.dtypes import DType, as_dtype
@@ -20,7 +21,7 @@ from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import as_dims
 
 
-def build(definition: OpDef, inputs: Sequence[Any], attrs: dict[str, Any], name: str | None) -> Operation:
+def build(definition: OpDef, inputs: Sequence[TensorLike], attrs: dict[str, Any], name: str | None) -> Operation:
     """Add a node of this op type to the default graph (or the inputs' graph) and return it.
 
     Raises:
@@ -145,7 +146,7 @@ def _one(definition: OpDef, graph: Graph, name: str, arg: ArgDef, value: Any, va
     return value  # type: ignore[no-any-return]
 
 
-def _converted(definition: OpDef, graph: Graph, name: str, arg: ArgDef, value: Any, wanted: DType | None) -> Tensor:
+def _converted(definition: OpDef, graph: Graph, name: str, arg: ArgDef, value: object, wanted: DType | None) -> Tensor:
     default = None
     if wanted is None and arg.type_attr:
         default = definition.attrs[arg.type_attr].default
@@ -230,7 +231,9 @@ def _add_list(
     tensors.extend(items)
 
 
-def _list_item(definition: OpDef, graph: Graph, name: str, arg: ArgDef, index: int, item: Any, wanted: DType | None) -> Tensor:
+def _list_item(
+    definition: OpDef, graph: Graph, name: str, arg: ArgDef, index: int, item: object, wanted: DType | None
+) -> Tensor:
     if isinstance(item, Tensor):
         return _in_graph(graph, item)
     with graph.as_default(), graph.name_scope(name + "/"):

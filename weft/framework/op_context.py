@@ -11,7 +11,7 @@ T = TypeVar("T")
 class KeptTensors(Protocol):
     """The values that a session keeps on a task between its runs, by handle."""
 
-    def keep(self, value: Any, node_name: str, device: str) -> str:
+    def keep(self, value: object, node_name: str, device: str) -> str:
         """Keep an array, which nobody changes from now on; returns its handle."""
         ...
 
@@ -67,11 +67,11 @@ class OpContext(Protocol):
         """
         ...
 
-    def find(self, kind: type[T], handle: Any) -> T:
+    def find(self, kind: type[T], handle: object) -> T:
         """The resource that a handle made by `handle_for` names; NotFoundError when it is gone."""
         ...
 
-    def handle_for(self, kind: type[Any]) -> Any:
+    def handle_for(self, kind: type) -> Any:
         """A handle (bytes) of the node's own resource, to be passed along edges of dtype resource or as a string pair."""
         ...
 

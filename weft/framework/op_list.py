@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tensorboard.compat.proto import graph_pb2, op_def_pb2
+from tensorboard.compat.proto import graph_pb2, node_def_pb2, op_def_pb2
 
 from weft.framework import attr_value, op_def
 from weft.framework.op_def import REQUIRED, ArgDef, OpDef
@@ -54,7 +54,7 @@ def strip_default_attrs(graph_def: graph_pb2.GraphDef) -> None:
             _strip_node(node)
 
 
-def _strip_node(node: Any) -> None:
+def _strip_node(node: node_def_pb2.NodeDef) -> None:
     if not op_def.is_registered(node.op):
         return
     attrs = op_def.lookup(node.op).attrs

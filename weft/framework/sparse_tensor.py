@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from weft.framework import dtypes
+from weft.framework.aliases import DTypeLike, Feeds, SessionLike, ShapeLike, TensorLike
 from weft.framework.constant_value import constant_dims
 from weft.framework.default_stack import default_sessions
 from weft.framework.dtypes import DType
@@ -39,7 +40,7 @@ class SparseTensor:
         value = sparse_tensor_value
         return SparseTensor(indices=value.indices, values=value.values, dense_shape=value.dense_shape)
 
-    def __init__(self, indices: Any, values: Any, dense_shape: Any) -> None:
+    def __init__(self, indices: object, values: TensorLike, dense_shape: object) -> None:
         with get_default_graph().name_scope("SparseTensor"):
             indices = convert_to_tensor(indices, name="indices", dtype=dtypes.int64)
             values = convert_to_tensor(values, name="values")
@@ -89,7 +90,7 @@ class SparseTensor:
         """What is known of the shape while the graph is built."""
         return self.shape
 
-    def set_shape(self, shape: Any) -> None:
+    def set_shape(self, shape: ShapeLike) -> None:
         """Add what the program knows of the shape; ValueError when it contradicts what is known."""
         self._dims = merge_dims(as_dims(self.shape), as_dims(shape))
 
@@ -97,11 +98,11 @@ class SparseTensor:
         """The operations that take the values as an input."""
         return self._values.consumers()
 
-    def with_values(self, values: Any) -> SparseTensor:
+    def with_values(self, values: TensorLike) -> SparseTensor:
         """The same positions with other values."""
         return SparseTensor(self._indices, values, self._dense_shape)
 
-    def eval(self, feed_dict: Any = None, session: Any = None) -> SparseTensorValue:
+    def eval(self, feed_dict: Feeds | None = None, session: SessionLike | None = None) -> SparseTensorValue:
         """Run the graph up to this tensor in the session given or the default one, and return its value."""
         if session is None:
             session = default_sessions.get_default()
@@ -134,12 +135,12 @@ def _check_shapes(indices: Tensor, values: Tensor, dense_shape: Tensor) -> None:
         raise ValueError(f"Dimensions {rank} and {length} are not compatible")
 
 
-def is_sparse(value: Any) -> bool:
+def is_sparse(value: object) -> bool:
     """Whether this is a SparseTensor or a SparseTensorValue."""
     return isinstance(value, SparseTensor | SparseTensorValue)
 
 
-def convert_to_tensor_or_sparse_tensor(value: Any, dtype: Any = None, name: str | None = None) -> Any:
+def convert_to_tensor_or_sparse_tensor(value: object, dtype: DTypeLike | None = None, name: str | None = None) -> Any:
     """A SparseTensor of a sparse value, else a Tensor; RuntimeError when a SparseTensor has another dtype."""
     if isinstance(value, SparseTensorValue):
         value = SparseTensor.from_value(value)

@@ -19,7 +19,7 @@ def node_name(name: str) -> str:
     return name.lstrip("^").partition(":")[0]
 
 
-def extract_sub_graph(graph_def: Any, dest_nodes: Sequence[str]) -> graph_pb2.GraphDef:
+def extract_sub_graph(graph_def: graph_pb2.GraphDef, dest_nodes: Sequence[str]) -> graph_pb2.GraphDef:
     """The nodes that the nodes named need, and these, in their order.
 
     Raises:
@@ -72,7 +72,7 @@ def _behind(name: str, spliced: dict[str, str]) -> str:
     return name
 
 
-def must_run_on_cpu(node: Any, pin_variables_on_cpu: bool = False) -> bool:
+def must_run_on_cpu(node: node_def_pb2.NodeDef, pin_variables_on_cpu: bool = False) -> bool:
     """Whether a node, given as an Operation or NodeDef, has no place on an accelerator.
 
     Args:

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from weft.framework.aliases import DTypeLike, TensorLike
 from weft.framework.dtypes import DType, as_dtype
 from weft.framework.operation import Tensor
 
@@ -23,7 +24,7 @@ def _no_constants(value: object, dtype: DType | None, name: str | None) -> Tenso
 _constant: Callable[..., Tensor] = _no_constants
 
 
-def register_tensor_conversion_function(base_type: Any, conversion_func: Callable[..., Any], priority: int = 100) -> None:
+def register_tensor_conversion_function(base_type: object, conversion_func: Callable[..., object], priority: int = 100) -> None:
     """Convert objects of `base_type` by `conversion_func(value, dtype=None, name=None, as_ref=False)`.
 
     The function may return NotImplemented to leave the value to the next one.
@@ -43,11 +44,11 @@ def set_constant_function(function: Callable[..., Tensor]) -> None:
 
 
 def convert_to_tensor(
-    value: Any,
-    dtype: Any = None,
+    value: object,
+    dtype: DTypeLike | None = None,
     name: str | None = None,
-    preferred_dtype: Any = None,
-    dtype_hint: Any = None,
+    preferred_dtype: DTypeLike | None = None,
+    dtype_hint: DTypeLike | None = None,
     as_ref: bool = False,
 ) -> Tensor:
     """Convert a tensor, variable, array, number, string or (nested) list of these to a Tensor.
@@ -77,7 +78,7 @@ def _checked(value: Tensor, wanted: DType | None) -> Tensor:
     return value
 
 
-def _convert(value: Any, wanted: DType | None, name: str | None, as_ref: bool) -> Tensor:
+def _convert(value: object, wanted: DType | None, name: str | None, as_ref: bool) -> Tensor:
     if type(value) in _PLAIN:
         return _constant(value, dtype=wanted, name=name)
     for priority in sorted(_CONVERTERS):
@@ -103,11 +104,11 @@ def _convert(value: Any, wanted: DType | None, name: str | None, as_ref: bool) -
         ) from error
 
 
-def convert_n_to_tensor(values: Sequence[Any], dtype: Any = None, name: str | None = None) -> list[Tensor]:
+def convert_n_to_tensor(values: Sequence[TensorLike], dtype: DTypeLike | None = None, name: str | None = None) -> list[Tensor]:
     """Convert each of a list; the i-th gets the name `name_i`."""
     return [convert_to_tensor(value, dtype, None if name is None else f"{name}_{index}") for index, value in enumerate(values)]
 
 
-def is_tensor(x: Any) -> bool:
+def is_tensor(x: TensorLike) -> bool:
     """Whether this stands for tensors in a graph: a Tensor, SparseTensor, IndexedSlices or variable."""
     return isinstance(x, Tensor) or hasattr(x, "_as_graph_element") or (hasattr(x, "dense_shape") and hasattr(x, "graph"))

@@ -19,7 +19,7 @@ class Dimension:
 
     __slots__ = ("_value",)
 
-    def __init__(self, value: Any) -> None:
+    def __init__(self, value: object) -> None:
         if value is None or (isinstance(value, Dimension) and value.value is None):
             self._value: int | None = None
             return
@@ -30,17 +30,17 @@ class Dimension:
         """The size, or None."""
         return self._value
 
-    def is_compatible_with(self, other: Any) -> bool:
+    def is_compatible_with(self, other: object) -> bool:
         """Whether both may be the same size."""
         other = as_dimension(other)
         return self._value is None or other._value is None or self._value == other._value
 
-    def assert_is_compatible_with(self, other: Any) -> None:
+    def assert_is_compatible_with(self, other: object) -> None:
         """Raise ValueError unless both may be the same size."""
         if not self.is_compatible_with(other):
             raise ValueError(f"Dimensions {self} and {as_dimension(other)} are not compatible")
 
-    def merge_with(self, other: Any) -> Dimension:
+    def merge_with(self, other: object) -> Dimension:
         """The more specific of both; ValueError when they differ."""
         other = as_dimension(other)
         self.assert_is_compatible_with(other)
@@ -55,43 +55,43 @@ class Dimension:
             return Dimension(None)
         return Dimension(function(other._value, self._value) if swap else function(self._value, other._value))
 
-    def __add__(self, other: Any) -> Any:
+    def __add__(self, other: object) -> Any:
         return self._arithmetic(other, lambda a, b: a + b)
 
-    def __radd__(self, other: Any) -> Any:
+    def __radd__(self, other: object) -> Any:
         return self._arithmetic(other, lambda a, b: a + b, swap=True)
 
-    def __sub__(self, other: Any) -> Any:
+    def __sub__(self, other: object) -> Any:
         return self._arithmetic(other, lambda a, b: a - b)
 
-    def __rsub__(self, other: Any) -> Any:
+    def __rsub__(self, other: object) -> Any:
         return self._arithmetic(other, lambda a, b: a - b, swap=True)
 
-    def __mul__(self, other: Any) -> Any:
+    def __mul__(self, other: object) -> Any:
         return self._arithmetic(other, lambda a, b: a * b)
 
-    def __rmul__(self, other: Any) -> Any:
+    def __rmul__(self, other: object) -> Any:
         return self._arithmetic(other, lambda a, b: a * b, swap=True)
 
-    def __floordiv__(self, other: Any) -> Any:
+    def __floordiv__(self, other: object) -> Any:
         return self._arithmetic(other, lambda a, b: a // b)
 
-    def __rfloordiv__(self, other: Any) -> Any:
+    def __rfloordiv__(self, other: object) -> Any:
         return self._arithmetic(other, lambda a, b: a // b, swap=True)
 
-    def __div__(self, other: Any) -> Any:
+    def __div__(self, other: object) -> Any:
         return self // other
 
-    def __truediv__(self, other: Any) -> Any:
+    def __truediv__(self, other: object) -> Any:
         raise TypeError(f"unsupported operand type(s) for /: 'Dimension' and '{type(other).__name__}', please use // instead")
 
-    def __rtruediv__(self, other: Any) -> Any:
+    def __rtruediv__(self, other: object) -> Any:
         raise TypeError(f"unsupported operand type(s) for /: '{type(other).__name__}' and 'Dimension', please use // instead")
 
-    def __mod__(self, other: Any) -> Any:
+    def __mod__(self, other: object) -> Any:
         return self._arithmetic(other, lambda a, b: a % b)
 
-    def __rmod__(self, other: Any) -> Any:
+    def __rmod__(self, other: object) -> Any:
         return self._arithmetic(other, lambda a, b: a % b, swap=True)
 
     def _compare(self, other: Any, function: Any) -> Any:
@@ -109,16 +109,16 @@ class Dimension:
     def __ne__(self, other: object) -> Any:
         return self._compare(other, lambda a, b: a != b)
 
-    def __lt__(self, other: Any) -> Any:
+    def __lt__(self, other: object) -> Any:
         return self._compare(other, lambda a, b: a < b)
 
-    def __le__(self, other: Any) -> Any:
+    def __le__(self, other: object) -> Any:
         return self._compare(other, lambda a, b: a <= b)
 
-    def __gt__(self, other: Any) -> Any:
+    def __gt__(self, other: object) -> Any:
         return self._compare(other, lambda a, b: a > b)
 
-    def __ge__(self, other: Any) -> Any:
+    def __ge__(self, other: object) -> Any:
         return self._compare(other, lambda a, b: a >= b)
 
     def __hash__(self) -> int:
@@ -159,12 +159,12 @@ def dimension_size(value: Any) -> int:
     return size
 
 
-def as_dimension(value: Any) -> Dimension:
+def as_dimension(value: object) -> Dimension:
     """Convert to a Dimension; None is the unknown one."""
     return value if isinstance(value, Dimension) else Dimension(value)
 
 
-def dimension_value(dimension: Any) -> Any:
+def dimension_value(dimension: object) -> Any:
     """The `int | None` of a Dimension; anything else comes back as it is."""
     return dimension.value if isinstance(dimension, Dimension) else dimension
 
@@ -186,7 +186,7 @@ def as_dims(value: Any) -> Dims:
     return tuple(_size_or_none(size) for size in sizes)
 
 
-def _size_or_none(value: Any) -> int | None:
+def _size_or_none(value: object) -> int | None:
     if value is None or (isinstance(value, Dimension) and value.value is None):
         return None
     return dimension_size(value)
@@ -197,7 +197,7 @@ class TensorShape:
 
     __slots__ = ("sizes",)
 
-    def __init__(self, dims: Any) -> None:
+    def __init__(self, dims: object) -> None:
         self.sizes: Dims = as_dims(dims)
 
     @property
@@ -249,30 +249,30 @@ class TensorShape:
         if not self.is_fully_defined():
             raise ValueError(f"Shape {self} is not fully defined")
 
-    def is_compatible_with(self, other: Any) -> bool:
+    def is_compatible_with(self, other: object) -> bool:
         """Whether both may be the shape of one tensor."""
         return dims_compatible(self.sizes, as_dims(other))
 
-    def assert_is_compatible_with(self, other: Any) -> None:
+    def assert_is_compatible_with(self, other: object) -> None:
         """Raise ValueError unless both may be the shape of one tensor."""
         if not self.is_compatible_with(other):
             raise ValueError(f"Shapes {self} and {as_shape(other)} are incompatible")
 
-    def merge_with(self, other: Any) -> TensorShape:
+    def merge_with(self, other: object) -> TensorShape:
         """The shape with what either knows; ValueError when they contradict each other."""
         dims = as_dims(other)
         if not dims_compatible(self.sizes, dims):
             raise ValueError(f"Shapes {self} and {format_dims(dims)} are not compatible")
         return TensorShape(merge_dims(self.sizes, dims))
 
-    def most_specific_compatible_shape(self, other: Any) -> TensorShape:
+    def most_specific_compatible_shape(self, other: object) -> TensorShape:
         """The shape that knows what both agree on."""
         dims = as_dims(other)
         if self.sizes is None or dims is None or len(self.sizes) != len(dims):
             return unknown_shape()
         return TensorShape([a if a == b else None for a, b in zip(self.sizes, dims, strict=True)])
 
-    def concatenate(self, other: Any) -> TensorShape:
+    def concatenate(self, other: object) -> TensorShape:
         """This shape followed by the other."""
         dims = as_dims(other)
         return TensorShape(None if self.sizes is None or dims is None else self.sizes + dims)
@@ -289,7 +289,7 @@ class TensorShape:
         if self.ndims not in (None, rank):
             raise ValueError(f"Shape {self} must have rank {rank}")
 
-    def assert_same_rank(self, other: Any) -> None:
+    def assert_same_rank(self, other: object) -> None:
         """Raise ValueError when both ranks are known and differ."""
         other = as_shape(other)
         if self.ndims is not None and other.ndims is not None and self.ndims != other.ndims:
@@ -331,10 +331,10 @@ class TensorShape:
             return unknown_shape()
         return unknown_shape(ndims=max(key.stop - start, 0))
 
-    def __add__(self, other: Any) -> TensorShape:
+    def __add__(self, other: object) -> TensorShape:
         return self.concatenate(other)
 
-    def __radd__(self, other: Any) -> TensorShape:
+    def __radd__(self, other: object) -> TensorShape:
         return as_shape(other).concatenate(self)
 
     def __eq__(self, other: object) -> bool:
@@ -369,7 +369,7 @@ class TensorShape:
         return TensorShape, (self.sizes,)
 
 
-def as_shape(value: Any) -> TensorShape:
+def as_shape(value: object) -> TensorShape:
     """Convert to a TensorShape."""
     return value if isinstance(value, TensorShape) else TensorShape(value)
 

@@ -20,7 +20,7 @@ class TensorSpec:
 
     __slots__ = ("_dims", "_dtype", "_name")
 
-    def __init__(self, shape: Any, dtype: Any = "float32", name: str | None = None) -> None:
+    def __init__(self, shape: object, dtype: object = "float32", name: str | None = None) -> None:
         self._dims: Dims = as_dims(shape)
         self._dtype = as_dtype(dtype)
         self._name = name

@@ -27,7 +27,7 @@ _SMALL: Final = 64
 _PIECE: Final = 1 << 18
 
 
-def make_tensor_proto(values: Any, dtype: Any = None, shape: Any = None, verify_shape: bool = False) -> Any:
+def make_tensor_proto(values: object, dtype: object = None, shape: object = None, verify_shape: bool = False) -> Any:
     """Make a TensorProto of a Python value or array.
 
     Args:
@@ -58,14 +58,14 @@ def make_tensor_proto(values: Any, dtype: Any = None, shape: Any = None, verify_
     return proto
 
 
-def _is_uniform(array: Any) -> bool:
+def _is_uniform(array: object) -> bool:
     """Whether all elements have the same bits."""
     flat = np.ascontiguousarray(array).reshape(-1)
     bits = flat.view(np.uint8).reshape(flat.size, flat.itemsize)
     return all((bits[low : low + _PIECE] == bits[0]).all() for low in range(0, flat.size, _PIECE))
 
 
-def _set_values(proto: Any, kind: DType, flat: Any) -> None:
+def _set_values(proto: object, kind: DType, flat: Any) -> None:
     field = getattr(proto, _VALUE_FIELD[kind])
     if kind in (dtypes.float16, dtypes.bfloat16):
         field.extend(flat.view(np.uint16).tolist())
@@ -151,7 +151,7 @@ def _strings_of_content(content: bytes, count: int) -> Any:
     return array
 
 
-def as_array(value: Any, dtype: DType | None = None) -> Any:
+def as_array(value: object, dtype: DType | None = None) -> Any:
     """Convert a Python value to an array of the dtype given, by TensorFlow's rules.
 
     Python floats become float32, Python ints int32 (int64 when they don't fit), strings object arrays of bytes. A value of
@@ -171,7 +171,7 @@ def as_array(value: Any, dtype: DType | None = None) -> Any:
     return _convert_nested(value, base)
 
 
-def _with_sizes(value: Any) -> Any:
+def _with_sizes(value: object) -> Any:
     """A nested list with the sizes of the Dimensions in it, such as `[-1, x.shape[1]]`."""
     if isinstance(value, Dimension):
         if value.value is None:
@@ -184,7 +184,7 @@ def _holds_size(array: Any) -> bool:
     return any(isinstance(item, Dimension) for item in array.ravel().tolist())
 
 
-def _accepts(base: DType, value: Any) -> bool:
+def _accepts(base: DType, value: object) -> bool:
     """Whether a Python number may become one of this dtype without being cut."""
     return bool(
         base.is_complex
@@ -195,7 +195,7 @@ def _accepts(base: DType, value: Any) -> bool:
     )
 
 
-def _convert_scalar(value: Any, base: DType) -> Any:
+def _convert_scalar(value: object, base: DType) -> Any:
     if not _accepts(base, value):
         raise TypeError(f"Expected {base.name}, got {value!r} of type {type(value).__name__!r} instead.")
     if base.is_integer and not base.min <= value <= base.max:
@@ -224,7 +224,7 @@ def _strings(array: Any, base: DType | None, value: Any) -> Any:
     return out.reshape(array.shape)
 
 
-def _as_bytes(item: Any) -> bytes:
+def _as_bytes(item: object) -> bytes:
     if isinstance(item, bytes):
         return item
     if isinstance(item, str):
@@ -232,7 +232,7 @@ def _as_bytes(item: Any) -> bytes:
     raise TypeError(f"Expected binary or unicode string, got {item!r}")
 
 
-def _convert_nested(value: Any, base: DType | None) -> Any:
+def _convert_nested(value: object, base: DType | None) -> Any:
     try:
         array = np.array(value)
     except UnicodeDecodeError:
@@ -255,7 +255,7 @@ def _convert_nested(value: Any, base: DType | None) -> Any:
     return array.astype(base.as_numpy_dtype)
 
 
-def _object_array(value: Any) -> Any:
+def _object_array(value: object) -> Any:
     # np.array would pad fixed-width strings and cut trailing NULs.
     return np.array(value, np.object_)
 
@@ -271,13 +271,13 @@ def _default_width(array: Any) -> Any:
     return array
 
 
-def _has_numpy_leaf(value: Any) -> bool:
+def _has_numpy_leaf(value: object) -> bool:
     while isinstance(value, list | tuple) and value:
         value = value[0]
     return isinstance(value, np.ndarray | np.generic)
 
 
-def _leaves(value: Any) -> Iterator[Any]:
+def _leaves(value: object) -> Iterator[Any]:
     if isinstance(value, list | tuple):
         for item in value:
             yield from _leaves(item)
@@ -285,7 +285,7 @@ def _leaves(value: Any) -> Iterator[Any]:
         yield from np.asarray(value).ravel().tolist()
 
 
-def _check_kind(array: Any, base: DType, value: Any) -> None:
+def _check_kind(array: Any, base: DType, value: object) -> None:
     kind = array.dtype.kind
     accepted = (
         base.is_complex
