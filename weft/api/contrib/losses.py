@@ -14,7 +14,7 @@ from weft.models.losses import get_total_loss as get_total_loss
 
 
 def absolute_difference(
-    predictions: TensorLike, labels: TensorLike | None = None, weights: TensorLike = 1.0, scope: str | None = None
+    predictions: TensorLike, labels: Any = None, weights: TensorLike = 1.0, scope: str | None = None
 ) -> Any:
     """The mean absolute difference; see `tf.losses.absolute_difference`."""
     return losses.absolute_difference(labels, predictions, weights, scope)
@@ -22,7 +22,7 @@ def absolute_difference(
 
 def sigmoid_cross_entropy(
     logits: TensorLike,
-    multi_class_labels: object,
+    multi_class_labels: TensorLike,
     weights: TensorLike = 1.0,
     label_smoothing: float = 0,
     scope: str | None = None,
@@ -32,7 +32,11 @@ def sigmoid_cross_entropy(
 
 
 def softmax_cross_entropy(
-    logits: TensorLike, onehot_labels: object, weights: TensorLike = 1.0, label_smoothing: float = 0, scope: str | None = None
+    logits: TensorLike,
+    onehot_labels: TensorLike,
+    weights: TensorLike = 1.0,
+    label_smoothing: float = 0,
+    scope: str | None = None,
 ) -> Any:
     """The mean softmax cross-entropy; see `tf.losses.softmax_cross_entropy`."""
     return losses.softmax_cross_entropy(onehot_labels, logits, weights, label_smoothing, scope)
@@ -47,7 +51,7 @@ def sparse_softmax_cross_entropy(
 
 def log_loss(
     predictions: TensorLike,
-    labels: TensorLike | None = None,
+    labels: Any = None,
     weights: TensorLike = 1.0,
     epsilon: float = 1e-7,
     scope: str | None = None,
@@ -56,27 +60,25 @@ def log_loss(
     return losses.log_loss(labels, predictions, weights, epsilon, scope)
 
 
-def hinge_loss(logits: TensorLike, labels: TensorLike | None = None, scope: str | None = None) -> Any:
+def hinge_loss(logits: TensorLike, labels: Any = None, scope: str | None = None) -> Any:
     """The hinge loss of each element."""
     return losses.hinge_loss(labels, logits, scope=scope, reduction=losses.Reduction.NONE, loss_collection=None)
 
 
-def mean_squared_error(
-    predictions: TensorLike, labels: TensorLike | None = None, weights: TensorLike = 1.0, scope: str | None = None
-) -> Any:
+def mean_squared_error(predictions: TensorLike, labels: Any = None, weights: TensorLike = 1.0, scope: str | None = None) -> Any:
     """The mean squared difference; see `tf.losses.mean_squared_error`."""
     return losses.mean_squared_error(labels, predictions, weights, scope)
 
 
 def mean_pairwise_squared_error(
-    predictions: TensorLike, labels: TensorLike | None = None, weights: TensorLike = 1.0, scope: str | None = None
+    predictions: TensorLike, labels: Any = None, weights: TensorLike = 1.0, scope: str | None = None
 ) -> Any:
     """The mean squared difference of pairs; see `tf.losses.mean_pairwise_squared_error`."""
     return losses.mean_pairwise_squared_error(labels, predictions, weights, scope)
 
 
 def cosine_distance(
-    predictions: TensorLike, labels: TensorLike | None = None, axis: int | None = None, weights: TensorLike = 1.0,
+    predictions: TensorLike, labels: Any = None, axis: int | None = None, weights: TensorLike = 1.0,
     scope: str | None = None,
     dim: int | None = None,
 ) -> Any:  # fmt: skip

@@ -26,7 +26,12 @@ from weft.training.optimizers import slot_creator
 
 
 def weighted_moving_average(
-    value: Any, decay: object, weight: Any, truediv: bool = True, collections: Any = None, name: str | None = None
+    value: Tensor,
+    decay: float | Tensor,
+    weight: Tensor,
+    truediv: bool = True,
+    collections: Sequence[str] | None = None,
+    name: str | None = None,
 ) -> Tensor:
     """The moving average of `value * weight` divided by that of `weight`."""
     collections = [GraphKeys.GLOBAL_VARIABLES] if collections is None else collections
@@ -42,7 +47,7 @@ def weighted_moving_average(
 _true_quotient = truediv
 
 
-def _zero_variable(name: str, like: Tensor, collections: object) -> Any:
+def _zero_variable(name: str, like: Tensor, collections: Sequence[str]) -> Any:
     return get_variable(name, like.get_shape(), like.dtype, initializer=Zeros(), trainable=False, collections=collections)
 
 

@@ -13,7 +13,7 @@ from typing import Any, Final, TypeVar
 
 from weft.autodiff.gradients import gradients
 from weft.framework import dtypes
-from weft.framework.aliases import DTypeLike, ShapeLike
+from weft.framework.aliases import DTypeLike, Initializer, ShapeLike
 from weft.framework.collections import GraphKeys
 from weft.framework.dtypes import DType
 from weft.framework.graph import Graph, get_default_graph
@@ -346,7 +346,7 @@ class Optimizer:
         return slots[key]
 
     def _get_or_make_slot_with_initializer(
-        self, var: Variable, initializer: object, shape: ShapeLike, dtype: DTypeLike, slot_name: str, op_name: str
+        self, var: Variable, initializer: Initializer | Tensor, shape: ShapeLike, dtype: DTypeLike, slot_name: str, op_name: str
     ) -> Any:
         """The slot of a variable, made by an initializer when there is none."""
         slots, key = self._slot_dict(slot_name), _key_of(var)

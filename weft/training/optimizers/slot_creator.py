@@ -8,8 +8,9 @@ from __future__ import annotations
 import contextlib
 from typing import Any
 
-from weft.framework.aliases import DTypeLike
+from weft.framework.aliases import DTypeLike, Initializer
 from weft.framework.graph import get_default_graph
+from weft.framework.operation import Tensor
 from weft.ops.array.filling import zeros
 from weft.ops.array.shape_ops import shape as shape_of
 from weft.ops.variables.initializers import Zeros
@@ -20,7 +21,7 @@ from weft.ops.variables.variable import Variable
 from weft.ops.variables.variable_scope import get_variable, get_variable_scope, variable_scope
 
 
-def create_slot(primary: object, val: Any, name: str, colocate_with_primary: bool = True) -> Any:
+def create_slot(primary: Variable | Tensor, val: Any, name: str, colocate_with_primary: bool = True) -> Any:
     """Make a slot with the initial value `val`, a tensor.
 
     Args:
@@ -34,7 +35,12 @@ def create_slot(primary: object, val: Any, name: str, colocate_with_primary: boo
 
 
 def create_slot_with_initializer(
-    primary: object, initializer: object, shape: Any, dtype: DTypeLike, name: str, colocate_with_primary: bool = True
+    primary: Variable | Tensor,
+    initializer: Initializer | Tensor,
+    shape: Any,
+    dtype: DTypeLike,
+    name: str,
+    colocate_with_primary: bool = True,
 ) -> Any:
     """Make a slot of the shape and type given, whose initial value an initializer makes; see `create_slot`.
 
@@ -56,7 +62,7 @@ def create_zeros_slot(primary: Any, name: str, dtype: object = None, colocate_wi
     return create_slot(primary, zeros(shape_of(value), dtype), name, colocate_with_primary)
 
 
-def _create(primary: Any, value: object, name: str, colocate: bool, **keywords: Any) -> Any:
+def _create(primary: Any, value: Any, name: str, colocate: bool, **keywords: Any) -> Any:
     prefix = primary.shared_name if isinstance(primary, Variable) else primary.op.name
     beside = get_default_graph().colocate_with(primary) if colocate else contextlib.nullcontext()
     with variable_scope(None, f"{prefix}/{name}"), beside:
@@ -65,7 +71,7 @@ def _create(primary: Any, value: object, name: str, colocate: bool, **keywords: 
     return slot
 
 
-def _get_whole_variable(initializer: object, use_resource: bool | None, **keywords: Any) -> Any:
+def _get_whole_variable(initializer: Initializer, use_resource: bool | None, **keywords: Any) -> Any:
     # A slot is as whole as its primary: a partitioner of the scope has been at work already.
     scope = get_variable_scope()
     partitioner = scope.partitioner
@@ -76,7 +82,7 @@ def _get_whole_variable(initializer: object, use_resource: bool | None, **keywor
         scope.set_partitioner(partitioner)
 
 
-def _use_resource(primary: object) -> bool | None:
+def _use_resource(primary: Variable | Tensor) -> bool | None:
     if isinstance(primary, ResourceVariable):
         return True
     return False if isinstance(primary, RefVariable) else None
