@@ -41,7 +41,7 @@ def kept_name(path: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What a bundle knows of one tensor or slice.
+    """The entry of one tensor or slice in a bundle.
 
     `dtype` is TensorFlow's DataType number, `offset` and `size` are bytes of the data file `shard`, `crc` is stored
     masked. An entry with `slices` has only the dtype and shape of the whole.

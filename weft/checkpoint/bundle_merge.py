@@ -27,7 +27,7 @@ class _DataFile:
 
 @dataclass
 class _Plan:
-    """What the merged bundle is made of: its records, and the parts' data files in the order of their new numbers."""
+    """The parts of the merged bundle: its records, and the data files in the order of their new numbers."""
 
     parts: list[BundleIndex] = field(default_factory=list)
     entries: dict[bytes, Entry] = field(default_factory=dict)

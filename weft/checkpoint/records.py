@@ -24,7 +24,7 @@ _WINDOW_BITS: Final = {"ZLIB": 15, "GZIP": 31}
 
 
 class Readable(Protocol):
-    """What can be read forward: a file, or a stream that decompresses one."""
+    """A source that is read forward: a file, or a stream that decompresses one."""
 
     def read(self, n: int) -> Any:
         """Up to n bytes; fewer at the end only."""

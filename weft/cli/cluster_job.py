@@ -1,4 +1,4 @@
-"""What is to be launched: the tasks of a job, and for each its command line and its environment. Starts nothing."""
+"""The job to be launched: its tasks, and for each its command line and its environment. Starts nothing."""
 
 from __future__ import annotations
 

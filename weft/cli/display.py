@@ -1,4 +1,4 @@
-"""What the person who launched a job sees: tasks' lines with the task's name before each, and how the job goes.
+"""The display of a launched job: tasks' lines with the task's name before each, and how the job goes.
 
 On a terminal names are coloured and a line at the bottom shows which tasks run and for how long. Otherwise tasks' lines
 go to standard output and the launcher's own to standard error, as plain text.

@@ -32,7 +32,7 @@ class PartialStep(Protocol):
 
 
 class Backend(Protocol):
-    """What runs a session's steps: a master session in this process, or a stub of one elsewhere."""
+    """Runs a session's steps: a master session in this process, or a stub of one elsewhere."""
 
     def prepare(
         self,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from weft.framework.indexed_slices import IndexedSlices, IndexedSlicesValue
+from weft.framework.operation import Tensor
 from weft.framework.sparse_tensor import SparseTensor, SparseTensorValue
 
 Fetch = Callable[[Any], tuple[Sequence[Any], Callable[[Sequence[Any]], Any]]]
@@ -60,7 +61,7 @@ def _sparse_parts(tensor: SparseTensor) -> list[Any]:
     return [tensor.indices, tensor.values, tensor.dense_shape]
 
 
-def _slices_parts(slices: IndexedSlices) -> list[Any]:
+def _slices_parts(slices: IndexedSlices) -> list[Tensor]:
     return [slices.values, slices.indices] + ([] if slices.dense_shape is None else [slices.dense_shape])
 
 

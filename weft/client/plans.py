@@ -46,7 +46,7 @@ class Plan:
         self.single = is_one and wanted.tensors[0].dtype.base_dtype != dtypes.string
 
     def results(self, fetched: Sequence[Any], fed: Sequence[object], make_handle: MakeHandle) -> Any:
-        """What the program gets. A fetch that is fed as well is the array that was fed."""
+        """The values for the program. A fetch that is fed as well is the array that was fed."""
         results = [as_result(value) for value in fetched]
         for place, source in self.echoes:
             results[place] = np.asarray(fed[source])

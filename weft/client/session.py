@@ -30,7 +30,7 @@ from weft.runtime.xla.xla_process import ForkedProcessError
 
 
 class BaseSession:
-    """What all sessions share: running, callables, devices, closing. Safe from many threads."""
+    """The common part of all sessions: running, callables, devices, closing. Safe from many threads."""
 
     def __init__(
         self, target: str | bytes = "", graph: Graph | None = None, config: config_pb2.ConfigProto | None = None

@@ -113,7 +113,7 @@ class KeptTensors:
 
     @contextlib.contextmanager
     def _building(self) -> Iterator[None]:
-        """What is open in the program has no say in these nodes."""
+        """Keep the scopes that are open in the program away from these nodes."""
         graph = self._graph
         with self._lock, graph.as_default(), graph.name_scope(None), graph.control_dependencies(None):
             yield
@@ -152,7 +152,7 @@ class KeptTensors:
 
     @staticmethod
     def fed(tensor: Tensor, handle: TensorHandle) -> tuple[Tensor, Any]:
-        """What is fed for a handle: its text to the placeholder of a kept tensor on the same device, else the value itself."""
+        """The feed for a handle: its text to the placeholder of a kept tensor on the same device, else the value itself."""
         consumers = [op for op in tensor.consumers() if op.op_def in _OF_HANDLE]
         if tensor.op.op_def.role is not Role.PLACEHOLDER or not consumers:
             return tensor, handle.eval()

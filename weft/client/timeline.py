@@ -67,7 +67,7 @@ class Timeline:
 
 
 def events_of(step_stats: step_stats_pb2.StepStats) -> Iterator[Event]:
-    """What ran, device by device; a device's events are on as many threads as it ran nodes at a time."""
+    """The nodes that ran, device by device; a device's events are on as many threads as it ran nodes at a time."""
     for process, device in enumerate(step_stats.dev_stats):
         ends: list[int] = []
         for node in sorted(device.node_stats, key=lambda node: int(node.all_start_micros)):

@@ -43,5 +43,5 @@ def register_proto_function(
 
 
 def proto_functions(collection_name: str) -> ProtoFunctions | None:
-    """What is registered for a collection, None for one of plain values, nodes and tensors."""
+    """The registered functions of a collection, None for one of plain values, nodes and tensors."""
     return _FUNCTIONS.get(collection_name)

@@ -1,4 +1,4 @@
-"""What is known of a tensor's value while the graph is built: the folding that shape rules ask for."""
+"""A tensor's value as far as it is known while the graph is built: the folding that shape rules ask for."""
 
 from __future__ import annotations
 

@@ -234,7 +234,7 @@ def wrong_context(tensor: Tensor) -> ValueError:
 
 
 def handle_attrs(tensor: Tensor) -> dict[str, Any]:
-    """What is known of the variable behind a reference or a handle, for the argument that stands for it."""
+    """Attributes that describe the variable behind a reference or a handle, for the argument that stands for it."""
     if tensor.dtype is not resource and not tensor.dtype.is_ref:
         return {}
     attrs = tensor.op.attrs

@@ -105,7 +105,7 @@ def _find_element(elements: Elements, obj: object, allow_tensor: bool, allow_ope
     raise TypeError(f"Can not convert a {type(obj).__name__} into a {wanted}.")
 
 
-def _find_by_name(elements: Elements, name: str, allow_tensor: bool, allow_operation: bool, wanted: str) -> Any:
+def _find_by_name(elements: Elements, name: str, allow_tensor: bool, allow_operation: bool, wanted: str) -> Operation | Tensor:
     if ":" in name:
         if not allow_tensor:
             raise ValueError(f"Name {name!r} appears to refer to a Tensor, not a {wanted}.")

@@ -16,7 +16,7 @@ _VALID_SCOPE_NAME: Final = re.compile(r"^[A-Za-z0-9_.\\/>-]*$")
 
 
 class Names:
-    """What names a graph has given. Two threads never get the same one."""
+    """The names that a graph has given. Two threads never get the same one."""
 
     operations: dict[str, Operation]
 

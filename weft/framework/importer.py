@@ -260,7 +260,7 @@ class _Importer:
         op = self._nodes.get(op_name)
         return op is not None and (not index or (index.isdigit() and int(index) < len(op.outputs)))
 
-    def find(self, element: str) -> Any:
+    def find(self, element: str) -> Operation | Tensor:
         op_name, colon, index = element.partition(":")
         op = self._nodes.get(op_name)
         if op is None or (colon and not (index.isdigit() and int(index) < len(op.outputs))):

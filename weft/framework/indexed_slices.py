@@ -11,7 +11,7 @@ from weft.framework.tensor_shape import TensorShape
 
 
 class IndexedSlicesValue(NamedTuple):
-    """What a fetched IndexedSlices is: arrays."""
+    """A fetched IndexedSlices as arrays."""
 
     values: Any
     indices: Any
@@ -46,12 +46,12 @@ class IndexedSlices:
 
     @property
     def shape(self) -> TensorShape:
-        """What is known of the shape of the dense tensor, which is only its rank and the size of a slice."""
+        """The shape of the dense tensor as far as it is known: its rank and the size of a slice."""
         dims = self._values.dims
         return TensorShape(None if dims is None else (None, *dims[1:]))
 
     def get_shape(self) -> TensorShape:
-        """What is known of the shape of the dense tensor."""
+        """The shape of the dense tensor as far as it is known."""
         return self.shape
 
     @property

@@ -52,7 +52,7 @@ class OpContext(Protocol):
 
     @property
     def session(self) -> StepOwner:
-        """Whose step it is."""
+        """The session that the step belongs to."""
         ...
 
     @property

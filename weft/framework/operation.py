@@ -97,11 +97,11 @@ class Tensor:
 
     @property
     def shape(self) -> TensorShape:
-        """What is known of the shape."""
+        """The shape as far as it is known."""
         return TensorShape(self.dims)
 
     def get_shape(self) -> TensorShape:
-        """What is known of the shape."""
+        """The shape as far as it is known."""
         return TensorShape(self.dims)
 
     def set_shape(self, shape: object) -> None:

@@ -25,7 +25,7 @@ class ControlFrame:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ScopeState:
-    """What is open in one graph.
+    """The scopes that are open in one graph.
 
     `devices` holds device functions, outermost first, None where `tf.device(None)` stops the outer ones; `device_name` is what
     they amount to when all are plain names, None when a function must be asked per op.
@@ -49,7 +49,7 @@ _NONE: Final[Mapping[int, ScopeState]] = {}
 
 
 def current(graph: object) -> ScopeState:
-    """What is open in this graph, on this thread."""
+    """The scopes that are open in this graph, on this thread."""
     return _STATES.get(_NONE).get(id(graph), EMPTY)
 
 

@@ -16,7 +16,7 @@ from weft.framework.tensor_shape import Dims, TensorShape, as_dims, dims_compati
 
 
 class SparseTensorValue(NamedTuple):
-    """What a fetched SparseTensor is, and one form in which it may be fed: arrays."""
+    """A fetched SparseTensor as arrays, which is one form in which it may be fed."""
 
     indices: Any
     values: Any
@@ -83,11 +83,11 @@ class SparseTensor:
 
     @property
     def shape(self) -> TensorShape:
-        """What is known of the shape while the graph is built."""
+        """The shape as far as it is known while the graph is built."""
         return TensorShape(merge_dims(constant_dims(self._dense_shape), self._dims))
 
     def get_shape(self) -> TensorShape:
-        """What is known of the shape while the graph is built."""
+        """The shape as far as it is known while the graph is built."""
         return self.shape
 
     def set_shape(self, shape: ShapeLike) -> None:
@@ -140,7 +140,9 @@ def is_sparse(value: object) -> bool:
     return isinstance(value, SparseTensor | SparseTensorValue)
 
 
-def convert_to_tensor_or_sparse_tensor(value: object, dtype: DTypeLike | None = None, name: str | None = None) -> Any:
+def convert_to_tensor_or_sparse_tensor(
+    value: object, dtype: DTypeLike | None = None, name: str | None = None
+) -> SparseTensor | Tensor:
     """A SparseTensor of a sparse value, else a Tensor; RuntimeError when a SparseTensor has another dtype."""
     if isinstance(value, SparseTensorValue):
         value = SparseTensor.from_value(value)

@@ -10,6 +10,7 @@ from tensorboard.compat.proto import graph_pb2, node_def_pb2, types_pb2
 from weft.framework import op_def
 from weft.framework.graph import Graph
 from weft.framework.op_role import Role
+from weft.framework.tensor_shape import TensorShape
 
 _TRAINING_OPS: Final = frozenset(("CheckNumerics", "Identity"))
 
@@ -100,7 +101,7 @@ def _is_of_variable(op_type: str) -> bool:
     return definition.role is Role.VARIABLE or bool(definition.updates)
 
 
-def tensor_shape_from_node_def_name(graph: Graph, input_name: str) -> Any:
+def tensor_shape_from_node_def_name(graph: Graph, input_name: str) -> TensorShape:
     """The shape of the tensor that an input of a NodeDef names."""
     name = input_name.lstrip("^")
     return graph.get_tensor_by_name(name if ":" in name else f"{name}:0").get_shape()

@@ -397,7 +397,7 @@ def dims_compatible(a: Dims, b: Dims) -> bool:
 
 
 def merge_dims(a: Dims, b: Dims) -> Dims:
-    """What both plain shapes know together; ValueError, in the words of TensorFlow's shape rules, when they contradict."""
+    """The sizes that either plain shape knows; ValueError, in the words of TensorFlow's shape rules, when they contradict."""
     if a is None or b is None:
         return b if a is None else a
     if len(a) != len(b):

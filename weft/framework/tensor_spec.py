@@ -32,7 +32,7 @@ class TensorSpec:
 
     @classmethod
     def from_tensor(cls, tensor: Tensor, name: str | None = None) -> TensorSpec:
-        """What is known of a tensor, under the name of its op unless another is given."""
+        """The spec of a tensor, under the name of its op unless another is given."""
         if not isinstance(tensor, Tensor):
             raise ValueError(f"`tensor` should be a tf.Tensor, got {type(tensor).__name__}")
         return cls(tensor.shape, tensor.dtype, name or tensor.op.name)

@@ -1,4 +1,4 @@
-"""What the node of a variable declares of it."""
+"""The declarations in the node of a variable."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What tests of weft share: conformance suites that any implementation of a seam must pass."""
+"""The common parts of weft's tests: conformance suites that any implementation of a seam must pass."""

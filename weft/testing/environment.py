@@ -1,4 +1,4 @@
-"""What tests ask of the machine and of each other: GPUs, clusters, equal graphs."""
+"""The questions of tests to the machine and to each other: GPUs, clusters, equal graphs."""
 
 from __future__ import annotations
 

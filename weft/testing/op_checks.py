@@ -218,7 +218,7 @@ def as_array(value: object) -> Any:
     return array.astype({"f": np.float32, "i": np.int32, "c": np.complex64}.get(array.dtype.kind, array.dtype))
 
 
-def unknown_sizes(array: Any) -> Any:
+def unknown_sizes(array: Any) -> tuple[None, ...]:
     """A static shape that knows the rank only."""
     return (None,) * np.ndim(array)
 

@@ -211,7 +211,7 @@ class LooperThread(threading.Thread):
         return looper
 
     def run(self) -> None:
-        """What the thread does."""
+        """The thread's work."""
         with self._coord.stop_on_exception():
             self.start_loop()
             if self._timer_interval_secs is None:
@@ -231,6 +231,6 @@ class LooperThread(threading.Thread):
         """Called after the last call; for subclasses."""
 
     def run_loop(self) -> None:
-        """What is repeated: the target, unless a subclass overrides it."""
+        """The repeated work: the target, unless a subclass overrides it."""
         if self._repeated is not None:
             self._repeated(*self._repeated_args, **self._repeated_kwargs)

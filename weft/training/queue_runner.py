@@ -16,6 +16,7 @@ from weft.framework.graph import get_default_graph
 from weft.framework.name_prefix import prepend_name_scope, strip_name_scope
 from weft.platform import tf_logging
 from weft.proto import queue_runner_pb2
+from weft.proto.queue_runner_pb2 import QueueRunnerDef
 from weft.training.coordinator import Coordinator, SessionThread
 
 _MONITORED: Final = ("MonitoredSession", "SingularMonitoredSession")
@@ -93,17 +94,17 @@ class QueueRunner:
 
     @property
     def enqueue_ops(self) -> list[Any]:
-        """What the threads run."""
+        """The operations that the threads run."""
         return self._enqueue_ops
 
     @property
     def close_op(self) -> Any:
-        """What closes the queue at the end of the input."""
+        """The operation that closes the queue at the end of the input."""
         return self._close_op
 
     @property
     def cancel_op(self) -> Any:
-        """What closes the queue when the coordinator stops."""
+        """The operation that closes the queue when the coordinator stops."""
         return self._cancel_op
 
     @property
@@ -187,7 +188,7 @@ class QueueRunner:
         coord.wait_for_stop()
         _run_quietly(sess, self._cancel_op)
 
-    def to_proto(self, export_scope: str | None = None) -> Any:
+    def to_proto(self, export_scope: str | None = None) -> QueueRunnerDef | None:
         """The QueueRunnerDef; None when the queue is outside `export_scope`."""
         if export_scope is not None and not self.name.startswith(export_scope):
             return None

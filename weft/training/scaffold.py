@@ -22,7 +22,7 @@ from weft.training.saving.saver import Saver, get_saver_or_default
 
 
 class Scaffold:
-    """What to run to initialize, check, summarize and save a model.
+    """The operations and the Saver that initialize, check, summarize and save a model.
 
     A part that is not given is taken from the graph's collection for it by `finalize`, which makes it and puts it there
     when there is none.
@@ -106,42 +106,42 @@ class Scaffold:
 
     @property
     def init_op(self) -> Any:
-        """What initializes the global variables."""
+        """The operation that initializes the global variables."""
         return self._init_op
 
     @property
     def ready_op(self) -> Any:
-        """What gives the names of the variables that have no value."""
+        """The tensor of the names of the variables that have no value."""
         return self._ready_op
 
     @property
     def ready_for_local_init_op(self) -> Any:
-        """What gives the names that `local_init_op` waits for."""
+        """The tensor of the names that `local_init_op` waits for."""
         return self._ready_for_local_init_op
 
     @property
     def local_init_op(self) -> Any:
-        """What initializes the local variables and tables."""
+        """The operation that initializes the local variables and tables."""
         return self._local_init_op
 
     @property
     def local_init_feed_dict(self) -> Any:
-        """What to feed `local_init_op`."""
+        """The feeds of `local_init_op`."""
         return self._local_init_feed_dict
 
     @property
     def summary_op(self) -> Any:
-        """What gives all summaries in one string, or None."""
+        """The tensor of all summaries in one string, or None."""
         return self._summary_op
 
     @property
     def saver(self) -> Any:
-        """What saves and restores the variables."""
+        """The Saver of the variables."""
         return self._saver
 
     @property
     def init_feed_dict(self) -> Any:
-        """What to feed `init_op`."""
+        """The feeds of `init_op`."""
         return self._init_feed_dict
 
     @staticmethod
@@ -167,7 +167,7 @@ class Scaffold:
 
     @staticmethod
     def default_local_init_op() -> Operation:
-        """What initializes the local variables and tables that there are now."""
+        """The operation that initializes the local variables and tables that there are now."""
         tables = get_default_graph().get_collection(GraphKeys.TABLE_INITIALIZERS)
         return group(local_variables_initializer(), group(*tables, name="init_all_tables"))
 
@@ -177,5 +177,5 @@ def _default_init_op() -> Operation:
     return group(global_variables_initializer(), *others)
 
 
-def _report_uninitialized_global_variables() -> Any:
+def _report_uninitialized_global_variables() -> Tensor:
     return report_uninitialized_variables(global_variables(), name="report_uninitialized_global_variables")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from weft.framework.aliases import TensorLike
+from weft.framework.operation import Tensor
 from weft.models import losses
 from weft.models.losses import add_loss as add_loss
 from weft.models.losses import compute_weighted_loss as compute_weighted_loss
@@ -15,7 +16,7 @@ from weft.models.losses import get_total_loss as get_total_loss
 
 def absolute_difference(
     predictions: TensorLike, labels: Any = None, weights: TensorLike = 1.0, scope: str | None = None
-) -> Any:
+) -> Tensor:
     """The mean absolute difference; see `tf.losses.absolute_difference`."""
     return losses.absolute_difference(labels, predictions, weights, scope)
 
@@ -26,7 +27,7 @@ def sigmoid_cross_entropy(
     weights: TensorLike = 1.0,
     label_smoothing: float = 0,
     scope: str | None = None,
-) -> Any:
+) -> Tensor:
     """The mean sigmoid cross-entropy; see `tf.losses.sigmoid_cross_entropy`."""
     return losses.sigmoid_cross_entropy(multi_class_labels, logits, weights, label_smoothing, scope)
 
@@ -37,14 +38,14 @@ def softmax_cross_entropy(
     weights: TensorLike = 1.0,
     label_smoothing: float = 0,
     scope: str | None = None,
-) -> Any:
+) -> Tensor:
     """The mean softmax cross-entropy; see `tf.losses.softmax_cross_entropy`."""
     return losses.softmax_cross_entropy(onehot_labels, logits, weights, label_smoothing, scope)
 
 
 def sparse_softmax_cross_entropy(
     logits: TensorLike, labels: TensorLike, weights: TensorLike = 1.0, scope: str | None = None
-) -> Any:
+) -> Tensor:
     """The mean softmax cross-entropy with class numbers; see `tf.losses.sparse_softmax_cross_entropy`."""
     return losses.sparse_softmax_cross_entropy(labels, logits, weights, scope)
 
@@ -55,24 +56,26 @@ def log_loss(
     weights: TensorLike = 1.0,
     epsilon: float = 1e-7,
     scope: str | None = None,
-) -> Any:
+) -> Tensor:
     """The mean log loss; see `tf.losses.log_loss`."""
     return losses.log_loss(labels, predictions, weights, epsilon, scope)
 
 
-def hinge_loss(logits: TensorLike, labels: Any = None, scope: str | None = None) -> Any:
+def hinge_loss(logits: TensorLike, labels: Any = None, scope: str | None = None) -> Tensor:
     """The hinge loss of each element."""
     return losses.hinge_loss(labels, logits, scope=scope, reduction=losses.Reduction.NONE, loss_collection=None)
 
 
-def mean_squared_error(predictions: TensorLike, labels: Any = None, weights: TensorLike = 1.0, scope: str | None = None) -> Any:
+def mean_squared_error(
+    predictions: TensorLike, labels: Any = None, weights: TensorLike = 1.0, scope: str | None = None
+) -> Tensor:
     """The mean squared difference; see `tf.losses.mean_squared_error`."""
     return losses.mean_squared_error(labels, predictions, weights, scope)
 
 
 def mean_pairwise_squared_error(
     predictions: TensorLike, labels: Any = None, weights: TensorLike = 1.0, scope: str | None = None
-) -> Any:
+) -> Tensor:
     """The mean squared difference of pairs; see `tf.losses.mean_pairwise_squared_error`."""
     return losses.mean_pairwise_squared_error(labels, predictions, weights, scope)
 
@@ -81,6 +84,6 @@ def cosine_distance(
     predictions: TensorLike, labels: Any = None, axis: int | None = None, weights: TensorLike = 1.0,
     scope: str | None = None,
     dim: int | None = None,
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """The mean cosine distance; see `tf.losses.cosine_distance`."""
     return losses.cosine_distance(labels, predictions, axis=axis if dim is None else dim, weights=weights, scope=scope)

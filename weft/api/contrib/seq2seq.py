@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.shape_ops import reshape, shape, size
 from weft.ops.input_scope import input_scope
@@ -19,7 +20,7 @@ _LITTLE = 1e-12
 def sequence_loss(
     logits: Any, targets: Any, weights: Any, average_across_timesteps: bool = True, average_across_batch: bool = True,
     sum_over_timesteps: bool = False, sum_over_batch: bool = False, softmax_loss_function: Any = None, name: str | None = None,
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """The weighted cross-entropy of sequences of logits.
 
     Args:

@@ -46,7 +46,7 @@ class FinalOpsHook(SessionRunHook):
 
     @property
     def final_ops_values(self) -> Any:
-        """What the last run gave; None before it."""
+        """The value of the last run; None before it."""
         return self._final_ops_values
 
     def end(self, session: SessionLike) -> None:

@@ -40,7 +40,7 @@ class SessionRunHook:
 
 
 class SessionRunArgs(NamedTuple("_Args", [("fetches", Any), ("feed_dict", Any), ("options", Any)])):
-    """What to run: fetches in any structure, a feed_dict, RunOptions."""
+    """A request to a run: fetches in any structure, a feed_dict, RunOptions."""
 
     __slots__ = ()
 
@@ -52,7 +52,7 @@ class SessionRunArgs(NamedTuple("_Args", [("fetches", Any), ("feed_dict", Any), 
 
 
 class SessionRunValues(NamedTuple):
-    """What a hook's request gave: `results` in the structure of its fetches (None when it asked for nothing)."""
+    """The answer to a hook's request: `results` in the structure of its fetches (None when it asked for nothing)."""
 
     results: Any
     options: Any
@@ -74,11 +74,11 @@ class SessionRunContext:
 
     @property
     def original_args(self) -> SessionRunArgs:
-        """What the program asked for."""
+        """The program's own request."""
         return self._original_args
 
     @property
-    def session(self) -> Any:
+    def session(self) -> SessionLike:
         """The Session that runs."""
         return self._session
 

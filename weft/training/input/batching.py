@@ -299,7 +299,7 @@ class _Collector:
         self.queue = make(types, _common_shapes(self._lists, shapes, enqueue_many))
 
     def enqueue(self, number: int) -> Any:
-        """What collects from one of the pipelines."""
+        """The operation that collects from one of the pipelines."""
         tensors = self._lists[number]
         put = self.queue.enqueue_many if self._enqueue_many else self.queue.enqueue
         if self._keep.get_shape().ndims == 1:
@@ -374,7 +374,7 @@ def _common_shapes(lists: Sequence[Sequence[Tensor]], shapes: object, enqueue_ma
 
 
 def _generalized(a: TensorShape, b: TensorShape) -> TensorShape:
-    """What two shapes have in common: a dimension in which they differ is unknown."""
+    """The common part of two shapes: a dimension in which they differ is unknown."""
     if a.ndims is None or b.ndims is None or a.ndims != b.ndims:
         return TensorShape(None)
     return TensorShape([x if x == y else None for x, y in zip(a.as_list(), b.as_list(), strict=True)])

@@ -91,7 +91,7 @@ class AdamOptimizer(Optimizer):
             },
         )
 
-    def _apply_sparse_shared(self, grad: Tensor, var: Any, indices: Tensor, scatter_add: _ScatterAdd) -> Any:
+    def _apply_sparse_shared(self, grad: Tensor, var: Any, indices: Tensor, scatter_add: _ScatterAdd) -> Operation:
         dtype = var.dtype.base_dtype
         beta1_power, beta2_power = (cast(power.value(), dtype) for power in self._get_beta_accumulators())
         beta1, beta2 = cast(self._beta1_t, dtype), cast(self._beta2_t, dtype)
@@ -139,7 +139,7 @@ class AdamOptimizer(Optimizer):
         with get_default_graph().control_dependencies([resource_scatter_add(slot.handle, indices, values)]):
             return slot.value()
 
-    def _finish(self, update_ops: Sequence[Operation | Tensor], name_scope: str) -> Any:
+    def _finish(self, update_ops: Sequence[Operation | Tensor], name_scope: str) -> Operation:
         graph = get_default_graph()
         with graph.control_dependencies(update_ops):
             beta1_power, beta2_power = self._get_beta_accumulators()

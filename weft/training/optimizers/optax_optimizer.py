@@ -22,7 +22,7 @@ from weft.training.optimizers.optimizer import Optimizer
 
 
 class GradientTransformation(Protocol):
-    """What optax calls a gradient transformation: a pair of functions of trees of arrays."""
+    """A gradient transformation of optax: a pair of functions of trees of arrays."""
 
     def init(self, params: object) -> Any:
         """The state to start with."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from weft.framework import dtypes
@@ -44,7 +44,8 @@ OPTIMIZER_SUMMARIES: Final = ("learning_rate", "loss", "gradients", "gradient_no
 def optimize_loss(
     loss: Tensor, global_step: Variable | None, learning_rate: TensorLike, optimizer: object,
     gradient_noise_scale: float | None = None, gradient_multipliers: object = None, clip_gradients: object = None,
-    learning_rate_decay_fn: object = None, update_ops: Any = None, variables: object = None, name: str | None = None,
+    learning_rate_decay_fn: object = None, update_ops: Any = None,
+    variables: Iterable[Variable | Tensor] | None = None, name: str | None = None,
     summaries: Sequence[str] | None = None, colocate_gradients_with_ops: bool = False, increment_global_step: bool = True,
 ) -> Any:  # fmt: skip
     """The loss as a tensor that trains one step when it is fetched.
@@ -113,7 +114,7 @@ def _rate(learning_rate: TensorLike, decay: Any, global_step: Variable | Tensor 
     return rate
 
 
-def _optimizer(optimizer: object, rate: TensorLike) -> Any:
+def _optimizer(optimizer: object, rate: TensorLike) -> Optimizer:
     if isinstance(optimizer, Optimizer):
         return optimizer
     if isinstance(optimizer, str):

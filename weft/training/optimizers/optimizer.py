@@ -285,11 +285,11 @@ class Optimizer:
             grad, indices = sum_distinct_rows(grad, indices)
         return self._resource_apply_sparse(grad, handle, indices)
 
-    def _finish(self, update_ops: Sequence[Operation | Tensor], name_scope: str) -> Any:
+    def _finish(self, update_ops: Sequence[Operation | Tensor], name_scope: str) -> Operation:
         """The operation that is done when all updates are."""
         return group(*update_ops, name=name_scope)
 
-    def _run(self, update: Update, var: Any, grad: Tensor, indices: Tensor | None = None) -> Any:
+    def _run(self, update: Update, var: Any, grad: Tensor, indices: Tensor | None = None) -> Operation:
         """Add the node of a rule that fits the variable's kind and the gradient's."""
         ops = update.ops
         is_resource = isinstance(var, ResourceVariable)
@@ -393,8 +393,8 @@ def _flat(items: object) -> list[Any]:
     return [items]
 
 
-def _differentiated(variable: Variable) -> Any:
-    """What gradients are taken for; NotImplementedError when this is no variable and no tensor."""
+def _differentiated(variable: Variable) -> Tensor:
+    """The tensor that gradients are taken for; NotImplementedError when this is no variable and no tensor."""
     if not isinstance(variable, Variable | Tensor):
         raise NotImplementedError("Trying to optimize unsupported type ", variable)
     return variable.reference if isinstance(variable, Variable) else variable

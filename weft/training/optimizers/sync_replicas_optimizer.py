@@ -180,7 +180,7 @@ class SyncReplicasOptimizer(Optimizer):
         return assign(self._local_step, token)
 
     def _add_release(self, queue: FIFOQueue, update: Any) -> Any:
-        """What the chief's thread runs: the update, then the tokens for the next step."""
+        """The operation of the chief's thread: the update, then the tokens for the next step."""
         graph = get_default_graph()
         with graph.control_dependencies([update]):
             release: Any = queue.enqueue_many((self._tokens(self._tokens_per_step),))
@@ -220,8 +220,8 @@ class SyncReplicasOptimizer(Optimizer):
             raise ValueError("Should be called after apply_gradients().")
         return self._chief_queue_runner
 
-    def get_init_tokens_op(self, num_tokens: int = -1) -> Any:
-        """What the chief runs first: puts tokens into the queue, so that replicas may start.
+    def get_init_tokens_op(self, num_tokens: int = -1) -> Operation:
+        """The chief's first operation: it puts tokens into the queue, so that replicas may start.
 
         Args:
             num_tokens: how many; at least `replicas_to_aggregate - total_num_replicas`, `replicas_to_aggregate` for -1.

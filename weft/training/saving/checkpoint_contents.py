@@ -1,4 +1,4 @@
-"""What is in a checkpoint, given its path or its directory."""
+"""The contents of a checkpoint, given its path or its directory."""
 
 from __future__ import annotations
 

@@ -137,7 +137,7 @@ def _items(graph: Graph, key: str, kind: str, values: Iterable[Any], scope: str,
             yield value
 
 
-def _prefixed(value: bytes, scope: str) -> Any:
+def _prefixed(value: bytes, scope: str) -> bytes | str:
     """A string of a collection: text, in its name scope, where it can be text."""
     try:
         return prepend_name_scope(value.decode(), scope)

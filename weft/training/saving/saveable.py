@@ -1,4 +1,4 @@
-"""What a Saver saves: variables, slices of partitioned ones and other savable objects, by their checkpoint names."""
+"""Objects that a Saver saves by their checkpoint names: variables, slices of partitioned ones and others."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class ReferenceVariableSaveable(SaveableObject):
     def __init__(self, var: Any, slice_spec: str, name: str) -> None:
         super().__init__(var, [SaveSpec(var, slice_spec, name, dtype=var.dtype)], name)
 
-    def restore(self, restored_tensors: Sequence[Tensor], restored_shapes: Sequence[object] | None) -> Any:
+    def restore(self, restored_tensors: Sequence[Tensor], restored_shapes: Sequence[object] | None) -> Tensor:
         """Assign what was read; its shape must be the variable's where that is known."""
         value = _reshaped(restored_tensors, restored_shapes)
         is_known = restored_shapes is None and self.op.get_shape().is_fully_defined()

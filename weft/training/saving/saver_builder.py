@@ -10,13 +10,13 @@ A sharded Saver has a SaveV2 on each device's task, and MergeV2Checkpoints on th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from tensorboard.compat.proto import saver_pb2
 
 from weft.framework import device_spec
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation, Tensor
+from weft.framework.tensor_shape import TensorShape
 from weft.ops.array.constant import constant
 from weft.ops.array.identity import identity_node
 from weft.ops.array.placeholder import placeholder_with_default
@@ -208,7 +208,7 @@ def _restored(path: Tensor, specs: Sequence[SaveSpec]) -> list[Tensor]:
     )
 
 
-def _shape_of(tensor: Tensor) -> Any:
+def _shape_of(tensor: Tensor) -> Tensor | TensorShape:
     known = tensor.get_shape()
     return known if known.is_fully_defined() else shape(tensor)
 

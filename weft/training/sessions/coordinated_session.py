@@ -22,7 +22,7 @@ _CALLER = "caller"
 
 
 class StepContext:
-    """What a function given to `run_step_fn` gets.
+    """The argument of a function given to `run_step_fn`.
 
     Args:
         session: the plain Session; runs in it call no hooks.
@@ -34,7 +34,7 @@ class StepContext:
         self._run_with_hooks = run_with_hooks
 
     @property
-    def session(self) -> Any:
+    def session(self) -> BaseSession:
         """The plain Session."""
         return self._session
 

@@ -26,7 +26,7 @@ _LOOK_AGAIN_S: Final = 0.05
 
 @dataclass(frozen=True)
 class Missing:
-    """What a ready op says is missing: the variables' names, where it tells them, and the same in words."""
+    """The answer of a ready op: the names of missing variables, where it tells them, and the same in words."""
 
     names: tuple[str, ...]
     told: str
@@ -36,7 +36,7 @@ class Missing:
 
 
 def what_is_missing(session: SessionLike, ready_op: Tensor | None) -> Missing | None:
-    """What a ready op says is missing in a session; None when nothing is."""
+    """The missing things in a session by a ready op; None when nothing is missing."""
     if ready_op is None:
         return None
     try:

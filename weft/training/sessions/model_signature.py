@@ -19,7 +19,7 @@ _SHOWN: Final = 8
 
 @dataclass(frozen=True)
 class VariableSignature:
-    """What has to be equal in every replica: the dtype's name, the dimensions (None for unknown), the device asked for."""
+    """The traits that are equal in every replica: the dtype's name, the dimensions (None for unknown), the device asked for."""
 
     dtype: str
     shape: tuple[int | None, ...] | None

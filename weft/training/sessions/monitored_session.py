@@ -30,7 +30,7 @@ _CLEAN_ENDS: Final = (errors.OutOfRangeError, StopIteration)
 
 
 class _MonitoredSession:
-    """What MonitoredSession and SingularMonitoredSession share. Used by one thread at a time."""
+    """The common part of MonitoredSession and SingularMonitoredSession. Used by one thread at a time."""
 
     StepContext = StepContext
 
@@ -106,7 +106,7 @@ class _MonitoredSession:
         """
         self._close(None)
 
-    def __enter__(self) -> Any:
+    def __enter__(self) -> _MonitoredSession:
         return self
 
     def __exit__(self, exception_type: Any, exception_value: object, traceback: object) -> bool:

@@ -45,7 +45,7 @@ _BOARD: Final = {"container": "weft", "shared_name": "replicas"}
 
 @dataclass(frozen=True)
 class Replica:
-    """What a replica says of itself.
+    """A replica's note of itself.
 
     `process` is the host and the process, `state` what it does: 'initializing' and 'ready' for the chief, 'waiting' and
     'training' for the others.
@@ -67,7 +67,7 @@ class Replica:
 
     @staticmethod
     def from_note(note: bytes) -> Replica:
-        """What a note says."""
+        """The contents of a note."""
         is_chief, address, process, state, signature = json.loads(note)
         return Replica(is_chief, address, process, state, from_plain(signature))
 

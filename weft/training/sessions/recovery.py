@@ -1,4 +1,4 @@
-"""What a training session does about lost tasks: which errors are worth another attempt, how long to wait, when to give up."""
+"""The policy of training sessions about lost tasks: errors worth another attempt, how long to wait, when to give up."""
 
 from __future__ import annotations
 

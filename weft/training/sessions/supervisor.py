@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from tensorboard.compat.proto import config_pb2, event_pb2
 
-from weft.client.session import BaseSession
+from weft.client.session import BaseSession, Session
 from weft.events.file_writer import FileWriter
 from weft.framework import dtypes
 from weft.framework.aliases import Feeds, SessionLike
@@ -149,61 +149,61 @@ class Supervisor:
 
     @property
     def session_manager(self) -> SessionManager:
-        """What makes the sessions."""
+        """The SessionManager that makes the sessions."""
         return self._session_manager
 
     @property
     def coord(self) -> Coordinator:
-        """What stops the threads."""
+        """The Coordinator that stops the threads."""
         return self._coord
 
     @property
     def init_op(self) -> Any:
-        """What initializes the global variables."""
+        """The operation that initializes the global variables."""
         return self._init_op
 
     @property
     def init_feed_dict(self) -> Any:
-        """What to feed `init_op`."""
+        """The feeds of `init_op`."""
         return self._init_feed_dict
 
     @property
     def ready_op(self) -> Any:
-        """What gives the names of variables without a value."""
+        """The tensor of the names of variables without a value."""
         return self._ready_op
 
     @property
     def ready_for_local_init_op(self) -> Any:
-        """What gives the names of variables that the local initialization needs."""
+        """The tensor of the names of variables that the local initialization needs."""
         return self._ready_for_local_init_op
 
     @property
     def summary_writer(self) -> Any:
-        """What writes the events; None for all but the chief."""
+        """The writer of the events; None for all but the chief."""
         return self._summary_writer
 
     @property
     def summary_op(self) -> Any:
-        """What gives all summaries, or None."""
+        """The tensor of all summaries, or None."""
         return self._summary_op
 
     @property
-    def save_summaries_secs(self) -> Any:
+    def save_summaries_secs(self) -> float | None:
         """Seconds between summaries."""
         return self._save_summaries_secs
 
     @property
     def global_step(self) -> Any:
-        """What counts the steps, or None."""
+        """The tensor that counts the steps, or None."""
         return self._global_step
 
     @property
     def saver(self) -> Any:
-        """What saves and restores, or None."""
+        """The Saver, or None."""
         return self._saver
 
     @property
-    def save_model_secs(self) -> Any:
+    def save_model_secs(self) -> float | None:
         """Seconds between checkpoints."""
         return self._save_model_secs
 
@@ -219,7 +219,7 @@ class Supervisor:
         wait_for_checkpoint: bool = False,
         max_wait_secs: float = 7200,
         start_standard_services: bool = True,
-    ) -> Any:
+    ) -> Session:
         """Make a session whose model is ready, and start the services and queue runners.
 
         Args:
@@ -424,7 +424,7 @@ class Supervisor:
 
 
 def _part(given: object, key: str, make: Callable[[], Any]) -> Any:
-    """What is given; by default the first item of a collection, else what `make` makes, which is put there."""
+    """The item given; by default the first of a collection, else one that `make` makes, which is put there."""
     # A Tensor compares to 0 as a new node: compare identities only.
     if given is not Supervisor.USE_DEFAULT:
         return given

@@ -14,7 +14,7 @@ from weft.training.training_util import global_step as value_of_global_step
 
 
 class Supervised(Protocol):
-    """What the threads use of a Supervisor."""
+    """The part of a Supervisor that its threads use."""
 
     @property
     def coord(self) -> Coordinator: ...

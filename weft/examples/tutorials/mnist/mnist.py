@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from weft.framework import dtypes
 from weft.framework.graph_functions import name_scope
-from weft.framework.operation import Tensor
+from weft.framework.operation import Operation, Tensor
 from weft.ops.array.filling import zeros
 from weft.ops.array.topk import in_top_k
 from weft.ops.math.casting import cast
@@ -51,7 +51,7 @@ def loss(logits: Tensor, labels: Tensor) -> Tensor:
     return reduce_mean(entropies, name="xentropy_mean")
 
 
-def training(loss: Tensor, learning_rate: float) -> Any:
+def training(loss: Tensor, learning_rate: float) -> Operation:
     """The operation of one step of gradient descent; the loss is summarized, and a variable `global_step` counts the steps."""
     scalar("loss", loss)
     global_step = Variable(0, name="global_step", trainable=False)
