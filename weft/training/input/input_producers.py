@@ -143,7 +143,7 @@ def string_input_producer(
 
 
 def range_input_producer(
-    limit: object,
+    limit: TensorLike,
     num_epochs: int | None = None,
     shuffle: bool = True,
     seed: int | None = None,

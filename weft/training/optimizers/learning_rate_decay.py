@@ -84,8 +84,8 @@ def polynomial_decay(
     learning_rate: TensorLike,
     global_step: Variable,
     decay_steps: TensorLike,
-    end_learning_rate: object = 0.0001,
-    power: object = 1.0,
+    end_learning_rate: TensorLike = 0.0001,
+    power: TensorLike = 1.0,
     cycle: bool = False,
     name: str | None = None,
 ) -> Tensor:
@@ -151,9 +151,9 @@ def cosine_decay(
 def cosine_decay_restarts(
     learning_rate: TensorLike,
     global_step: Variable,
-    first_decay_steps: object,
-    t_mul: object = 2.0,
-    m_mul: object = 1.0,
+    first_decay_steps: TensorLike,
+    t_mul: TensorLike = 2.0,
+    m_mul: TensorLike = 1.0,
     alpha: Any = 0.0,
     name: str | None = None,
 ) -> Tensor:
@@ -199,7 +199,7 @@ def linear_cosine_decay(
         return _on_waves(scope, rate, step, steps, (num_periods, alpha, beta), noise=None)
 
 
-def _on_waves(scope: str, rate: Any, step: Any, steps: Any, shape: tuple[Any, Any, Any], noise: object) -> Tensor:
+def _on_waves(scope: str, rate: Any, step: Any, steps: Any, shape: tuple[Any, Any, Any], noise: TensorLike | None) -> Tensor:
     """A linear fall, with the noise if there is any, times some waves; `shape` is their number, alpha and beta."""
     num_periods, alpha, beta = (cast(value, rate.dtype) for value in shape)
     linear = divide(steps - step, steps)
@@ -213,8 +213,8 @@ def noisy_linear_cosine_decay(
     learning_rate: TensorLike,
     global_step: Variable,
     decay_steps: TensorLike,
-    initial_variance: object = 1.0,
-    variance_decay: object = 0.55,
+    initial_variance: TensorLike = 1.0,
+    variance_decay: TensorLike = 0.55,
     num_periods: TensorLike = 0.5,
     alpha: TensorLike = 0.0,
     beta: TensorLike = 0.001,
@@ -235,13 +235,13 @@ def _check_step(function: str, global_step: Variable) -> None:
         raise ValueError(f"global_step is required for {function}.")
 
 
-def _numbers(learning_rate: TensorLike, global_step: Variable, decay_steps: object) -> tuple[Any, Any, Any]:
+def _numbers(learning_rate: TensorLike, global_step: Variable, decay_steps: TensorLike) -> tuple[Any, Any, Any]:
     """The rate as a tensor, and the step and the number of steps in its type."""
     rate = convert_to_tensor(learning_rate, name="initial_learning_rate")
     return rate, cast(global_step, rate.dtype), cast(decay_steps, rate.dtype)
 
 
-def _periods(step: object, steps: object, staircase: bool) -> Any:
+def _periods(step: TensorLike, steps: TensorLike, staircase: bool) -> Any:
     periods = divide(step, steps)
     return floor(periods) if staircase else periods
 

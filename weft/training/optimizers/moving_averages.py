@@ -70,7 +70,7 @@ class ExponentialMovingAverage:
     def __init__(
         self,
         decay: TensorLike,
-        num_updates: object = None,
+        num_updates: TensorLike | None = None,
         zero_debias: bool = False,
         name: str = "ExponentialMovingAverage",
     ) -> None:

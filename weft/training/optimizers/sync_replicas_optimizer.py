@@ -123,7 +123,9 @@ class SyncReplicasOptimizer(Optimizer):
             pushes, aggregated = self._add_accumulators(pairs)
             with graph.device(global_step.device), graph.name_scope(None):
                 update = self._opt.apply_gradients(aggregated, global_step)
-                queue = FIFOQueue(-1, global_step.dtype.base_dtype, shapes=(), name="sync_token_q", shared_name="sync_token_q")
+                queue = FIFOQueue(
+                    -1, [global_step.dtype.base_dtype], shapes=[()], name="sync_token_q", shared_name="sync_token_q"
+                )
                 self.sync_token_queue = queue
                 train_op = self._add_train_op(queue, pushes)
                 self._release = self._add_release(queue, update)
