@@ -40,7 +40,7 @@ _ANYS = {
     "framework": 250,
     "models": 44,
     "ops": 285,
-    "platform": 21,
+    "platform": 26,
     "protocol": 7,
     "runtime": 39,
     "testing": 97,

@@ -58,8 +58,6 @@ from absl.flags import (
     validator,
 )
 
-from weft.framework.aliases import TensorLike
-
 __all__ = [
     "DEFINE",
     "FLAGS",
@@ -170,7 +168,7 @@ class ImplicitFlags:
             self._parse(sys.argv)
         return getattr(values, name)
 
-    def __setattr__(self, name: str, value: TensorLike) -> None:
+    def __setattr__(self, name: str, value: Any) -> None:
         setattr(self.__dict__["_values"], name, value)
 
     def __delattr__(self, name: str) -> None:
