@@ -117,10 +117,10 @@ import os
 from weft.ops.process import script
 
 child = os.fork()
-print(script._TOKENS.take(), flush=True)
 if child:
     os.waitpid(child, 0)
-else:
+print(script._TOKENS.take(), flush=True)
+if not child:
     os._exit(0)
 """
 
