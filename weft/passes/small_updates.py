@@ -2,7 +2,7 @@
 
 XLA spends 4 µs or more on each array that goes into a call and each that comes out, whatever its size. A parameter server that
 gets gradients for a hundred biases spends nearly all of its time so. On NumPy such updates are one operation on all of their
-elements (`runtime/joint_updates.py`). That pays for small variables, whose gradients come from another device anyway.
+elements (`runtime/host/joint_updates.py`). That pays for small variables, whose gradients come from another device anyway.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 Everything that decides is counted: nodes, bytes, runs. Times are not, so that the same program computes the same numbers on any
 machine, and two replicas of it go the same ways.
 
-The unit of work is a byte that NumPy makes. On the machine where the limits were found (two cores of a virtual machine, 2025)
-NumPy made about 2 GB in a second, and a node cost 5 µs beside that.
+The unit of work is a byte that NumPy makes. On the machine where the limits were found (two cores of a virtual machine,
+November 2026) NumPy made about 2 GB in a second, and a node cost 5 µs beside that.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ COLD_RANDOM_NUMBERS: Final = 1 << 23
 HOST_UPDATE_BYTES: Final = 2 << 20
 """Up to this many bytes of variables and slots, updates by values from elsewhere stay on the host.
 
-A call of XLA costs as much as 100,000 sums. Time on NumPy over that in XLA, two cores, November 2025: gradient descent on 4 KB
+A call of XLA costs as much as 100,000 sums. Time on NumPy over that in XLA, two cores, November 2026: gradient descent on 4 KB
 0.15, on 256 KB 0.17, on 1 MB 0.37, on 4 MB 0.99; Adagrad on 4 KB 0.14, on 512 KB with its slots 0.5, on 2 MB 0.92, on 4 MB
 1.6. Before that each such stage tried both ways eight times and went on with the faster: two parameter servers of one job could
 differ.
