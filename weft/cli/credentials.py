@@ -1,0 +1,101 @@
+"""`weft credentials`: makes the token, or the authority and the certificates, by which a cluster's tasks know each other."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from pathlib import Path
+from typing import Any, Final
+
+from weft.cli.parser import OneLineParser
+from weft.credentials.authority import CertificateAuthority
+from weft.credentials.cluster_token import FILE_VARIABLE, read_secret, write_secret, write_token
+from weft.credentials.credentials import AUTHORITY_FILE, FOLDER_VARIABLE, names_of
+from weft.errors import OpError
+
+_KEY_FILE: Final = "authority.key"
+_NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]*[:-][0-9]+|client")
+
+
+def add_to(subcommands: Any) -> None:
+    """Add the command to the parser of `weft`."""
+    parser = subcommands.add_parser(
+        "credentials", help="make a cluster's token or certificates", description=__doc__, allow_abbrev=False
+    )
+    kinds = parser.add_subparsers(title="kinds", metavar="KIND", required=True, parser_class=OneLineParser)
+
+    token = kinds.add_parser("token", help="one secret for all tasks and clients")
+    token.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="a new file, for its owner only")
+    token.set_defaults(run=_make_token)
+
+    authority = kinds.add_parser("authority", help="the key that signs certificates")
+    authority.add_argument("folder", type=Path)
+    authority.add_argument("--days", type=int, default=825, help="how long certificates are valid (825)")
+    authority.set_defaults(run=_make_authority)
+
+    issue = kinds.add_parser("issue", help="certificates, one for each task, and for clients")
+    issue.add_argument("folder", type=Path, help="the authority's folder")
+    issue.add_argument("names", nargs="+", metavar="NAME", help="worker:0, ps:1 ..., or client")
+    issue.add_argument("--host", action="append", default=[], help="a host name or address of the tasks; may be repeated")
+    issue.set_defaults(run=_issue)
+
+
+def _make_token(arguments: argparse.Namespace) -> int:
+    return _told(lambda: write_token(arguments.output)) or _say(
+        f"Wrote a cluster token to {arguments.output}. Copy it to each host of the cluster, and set {FILE_VARIABLE} to "
+        f"its path for every task and client."
+    )
+
+
+def _make_authority(arguments: argparse.Namespace) -> int:
+    folder: Path = arguments.folder
+
+    def make() -> None:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        authority = CertificateAuthority.new(arguments.days)
+        write_secret(folder / _KEY_FILE, authority.private_key())
+        write_secret(folder / AUTHORITY_FILE, authority.certificate)
+
+    return _told(make) or _say(
+        f"Made an authority in {folder}. Keep {_KEY_FILE} where no task runs. Next: weft credentials issue {folder} "
+        f"worker:0 ps:0 client"
+    )
+
+
+def _issue(arguments: argparse.Namespace) -> int:
+    folder: Path = arguments.folder
+    wrong = [name for name in arguments.names if not _NAME.fullmatch(name)]
+    if wrong:
+        return _refuse(f"{wrong[0]!r} is neither a task, such as worker:0, nor 'client'")
+
+    def make() -> None:
+        authority = CertificateAuthority.load(read_secret(folder / _KEY_FILE, "authority's key"))
+        for name in arguments.names:
+            stem = name.replace(":", "-")
+            identity = f"{stem}.weft"
+            made = authority.issue(identity, (*names_of(identity), *arguments.host))
+            write_secret(folder / f"{stem}.pem", made.certificate + made.key)
+
+    return _told(make) or _say(
+        f"Wrote {len(arguments.names)} certificates to {folder}. Copy {AUTHORITY_FILE} and its own NAME.pem to each "
+        f"task's host, and set {FOLDER_VARIABLE} to their folder there."
+    )
+
+
+def _told(make: Any) -> int:
+    try:
+        make()
+    except FileExistsError as error:
+        return _refuse(f"{error.filename} exists and may be in use: remove it first, or choose another place")
+    except (OpError, OSError, ValueError) as error:
+        return _refuse(str(error))
+    return 0
+
+
+def _say(text: str) -> int:
+    print(text)
+    return 0
+
+
+def _refuse(text: str) -> int:
+    OneLineParser(prog="weft credentials").error(text)

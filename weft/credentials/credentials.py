@@ -1,0 +1,122 @@
+"""Credentials: the certificate that a task or client shows, and the authority whose certificates it accepts.
+
+They come from a folder of certificates, made by `weft credentials`, or from the cluster's token, of which each process
+makes a certificate of its own. Both lead to mutual TLS 1.3 (RFC 8446): each side proves that it holds a key that the
+authority has signed, and which task it is.
+"""
+
+from __future__ import annotations
+
+import os
+import ssl
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from weft.credentials.authority import Certificate, CertificateAuthority
+from weft.credentials.cluster_token import find_token, read_secret
+from weft.errors import InvalidArgumentError, NotFoundError
+
+FOLDER_VARIABLE: Final = "WEFT_CREDENTIALS"
+AUTHORITY_FILE: Final = "authority.pem"
+CLIENT: Final = "client.weft"
+"""The name in a client's certificate."""
+
+ANY_TASK: Final = "task.weft"
+"""A name in every task's certificate, for those who dial an address and do not know which task is there."""
+
+_DOMAIN: Final = ".weft"
+
+
+def task_identity(job: str, index: int) -> str:
+    """The name in a task's certificate."""
+    return f"{job}-{index}{_DOMAIN}"
+
+
+def names_of(identity: str) -> tuple[str, ...]:
+    """The further names in the certificate of an identity: a client's has none, so that no client can pass for a task."""
+    return () if identity == CLIENT else (ANY_TASK,)
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """The authority's certificate and the holder's own certificate and key, all PEM; `identity` is the name in the latter."""
+
+    authority: bytes
+    own: Certificate
+    identity: str
+
+    @staticmethod
+    def of_token(token: bytes, identity: str) -> Credentials:
+        """Credentials that a holder of the cluster's token makes for itself."""
+        authority = CertificateAuthority.of_token(token)
+        return Credentials(authority.certificate, authority.issue(identity, names_of(identity)), identity)
+
+    @staticmethod
+    def of_folder(folder: Path, identity: str) -> Credentials:
+        """Credentials out of a folder: `authority.pem`, and `NAME.pem` with certificate and key.
+
+        Raises:
+            NotFoundError: a file is missing; the message says how to make it.
+            PermissionDeniedError: others can read the key.
+        """
+        name = identity.removesuffix(_DOMAIN)
+        try:
+            authority = (folder / AUTHORITY_FILE).read_bytes()
+        except OSError:
+            raise NotFoundError(
+                None,
+                None,
+                f"The folder {str(folder)!r} has no {AUTHORITY_FILE}: make it with: weft credentials authority {folder}",
+            ) from None
+        path = folder / f"{name}.pem"
+        if not path.exists():
+            raise NotFoundError(
+                None, None, f"The folder {str(folder)!r} has no certificate for {name}: make it with: "
+                f"weft credentials issue {folder} {name}"
+            )  # fmt: skip
+        both = read_secret(path, f"certificate and key of {name}")
+        return Credentials(authority, Certificate(both, both), identity)
+
+    @staticmethod
+    def find(environment: Mapping[str, str], identity: str) -> Credentials | None:
+        """The credentials that the environment gives a task or client; None without any.
+
+        Raises:
+            OpError: they are given and cannot be used.
+        """
+        folder = environment.get(FOLDER_VARIABLE)
+        if folder:
+            return Credentials.of_folder(Path(folder), identity)
+        token = find_token(environment)
+        return None if token is None else Credentials.of_token(token, identity)
+
+    def context(self, *, is_server: bool) -> ssl.SSLContext:
+        """A TLS 1.3 context of Python's that shows the own certificate and accepts none but the authority's.
+
+        Raises:
+            InvalidArgumentError: certificate, key and authority do not belong together.
+        """
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER if is_server else ssl.PROTOCOL_TLS_CLIENT)
+        context.minimum_version = ssl.TLSVersion.TLSv1_3
+        context.verify_mode = ssl.CERT_REQUIRED
+        if is_server:
+            # A connection goes to one peer and stays; nobody resumes sessions.
+            context.num_tickets = 0
+        try:
+            context.load_verify_locations(cadata=self.authority.decode("ascii"))
+            _load_chain(context, self.own)
+        except (ssl.SSLError, ValueError) as error:
+            raise InvalidArgumentError(None, None, f"The credentials of {self.identity} cannot be used: {error}") from None
+        return context
+
+
+def _load_chain(context: ssl.SSLContext, own: Certificate) -> None:
+    """Give a context its certificate, which Python takes from files only: one that no other user can open, and not for long."""
+    with tempfile.TemporaryDirectory(prefix="weft-") as folder:
+        path = Path(folder) / "own.pem"
+        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(own.certificate + b"\n" + (b"" if own.key == own.certificate else own.key))
+        context.load_cert_chain(path)
