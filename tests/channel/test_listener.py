@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import os
 import queue
 import socket
+import stat
 import threading
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,9 +20,8 @@ from weft.channel import listener
 from weft.channel.connection import Connection
 from weft.channel.dial import dial
 from weft.channel.listener import Listener, has_token
-from weft.channel.transport import unix as unix_transport
 from weft.channel.transport.unix import host_identity
-from weft.errors import UnavailableError
+from weft.errors import PermissionDeniedError, UnavailableError
 from weft.protocol.messages import PROTOCOL_VERSION, Abort, Hello, Message, Push, Reject, Welcome
 from weft.protocol.tensor_frame import FrameDecoder, encode
 from weft.testing.channel_conformance import PATIENCE_S, Endpoint
@@ -112,7 +114,7 @@ def test_peers_of_this_host_take_the_unix_socket(start: Start) -> None:
 
 def test_peers_that_cannot_take_the_unix_socket_take_tcp(start: Start) -> None:
     started = start()
-    for unix in ("unix:another-host:@weft", f"unix:{host_identity()}:@weft-that-does-not-exist"):
+    for unix in ("unix:another-host:/weft", f"unix:{host_identity()}:/weft/that/does/not/exist"):
         connection, _ = connect(HELLO, unix, tcp(started))
         assert connection.transport == "tcp"
         connection.close()
@@ -123,8 +125,8 @@ def test_a_task_that_is_not_there_is_named_with_each_attempt(start: Start) -> No
     gone = start()
     gone.stop()
     with pytest.raises(UnavailableError) as caught:
-        connect(HELLO, "unix:another-host:@weft", tcp(gone))
-    assert f"cannot reach {PS}: unix:another-host:@weft: on another host" in caught.value.message
+        connect(HELLO, "unix:another-host:/weft", tcp(gone))
+    assert f"cannot reach {PS}: unix:another-host:/weft: on another host" in caught.value.message
     assert f"{tcp(gone)}: [Errno" in caught.value.message
     assert address not in caught.value.message
 
@@ -252,19 +254,53 @@ def test_an_address_in_use_is_named(start: Start) -> None:
         start(port=port)
 
 
-def test_on_other_systems_the_unix_socket_is_a_file_that_goes_away(
-    start: Start, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+def test_the_unix_socket_is_a_file_in_a_folder_of_the_users_that_goes_away(
+    start: Start, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(unix_transport.sys, "platform", "darwin")
-    monkeypatch.setattr(unix_transport.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
     started = start()
     unix = started.addresses[0]
-    assert unix.startswith(f"unix:{host_identity()}:{tmp_path}/")
+    assert unix.startswith(f"unix:{host_identity()}:{tmp_path}/weft/")
+    assert stat.S_IMODE((tmp_path / "weft").stat().st_mode) == 0o700
     connection, _ = connect(HELLO, unix)
     assert connection.transport == "unix"
     connection.close()
     started.stop()
-    assert list(tmp_path.iterdir()) == []
+    assert list((tmp_path / "weft").iterdir()) == []
+
+
+def test_a_folder_that_others_can_enter_is_refused(start: Start, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    (tmp_path / "weft").mkdir(mode=0o755)
+    (tmp_path / "weft").chmod(0o755)
+    with pytest.raises(PermissionDeniedError, match="nobody else can enter"):
+        start()
+
+
+def test_sockets_that_killed_listeners_left_are_swept(start: Start, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    alive = start()
+    left = tmp_path / "weft" / "left"
+    with socket.socket(socket.AF_UNIX) as killed:
+        killed.bind(str(left))
+    for path in (tmp_path / "weft").iterdir():
+        os.utime(path, (0, 0))
+    start()
+    assert not left.exists()
+    connection, _ = connect(HELLO, alive.addresses[0])
+    connection.close()
+
+
+@pytest.mark.parametrize("where", [0, 1], ids=["unix", "tcp"])
+def test_a_process_of_another_user_is_sent_away(
+    where: int, start: Start, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    address = start().addresses[where]
+    assert host_identity()  # of the user that this still is
+    monkeypatch.setattr(os, "getuid", lambda: 65534)
+    with pytest.raises(UnavailableError):
+        connect(HELLO, address)
+    assert "it belongs to user" in caplog.text
 
 
 def test_who_listens_everywhere_advertises_a_name() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ssl
 import time
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -27,8 +28,11 @@ def dial(
     timeout_s: float,
     *,
     max_queued_bytes: int = MAX_QUEUED_BYTES,
+    tls: ssl.SSLContext | None = None,
 ) -> tuple[Connection, Welcome]:
     """Return a started connection to the task at `addresses` (a Listener's), by one of this host alone if it can be.
+
+    `tls` has the credentials for addresses that ask for them.
 
     Blocks, `timeout_s` at most. A task that refuses, or is another one than `hello.target`, is not connected.
 
@@ -37,13 +41,13 @@ def dial(
         ValueError: an address is malformed.
     """
     deadline_s = time.monotonic() + timeout_s
-    candidates = [parse_address(text) for text in addresses]
+    candidates = [parse_address(text, tls) for text in addresses]
     candidates.sort(key=lambda address: not address.is_of_one_host)
     attempts = []
     for address in candidates:
         left_s = deadline_s - time.monotonic()
         if not address.is_reachable:
-            attempts.append(f"{address}: on another host, or of another user")
+            attempts.append(f"{address}: {address.why_unreachable}")
             continue
         if left_s <= 0:
             attempts.append(f"{address}: not tried, the {timeout_s:g} s are over")

@@ -10,8 +10,10 @@ from __future__ import annotations
 import functools
 import hmac
 import logging
+import os
 import selectors
 import socket
+import ssl
 import threading
 import time
 from collections.abc import Callable
@@ -22,6 +24,7 @@ from weft.channel.connection import CLOSE_TIMEOUT_S, Connection, OnClosed, OnMes
 from weft.channel.outbox import MAX_QUEUED_BYTES
 from weft.channel.shared_memory.exchange import join_exchange
 from weft.channel.transport.tcp import TcpListener
+from weft.channel.transport.tls import TlsListener
 from weft.channel.transport.transport import Transport, TransportListener
 from weft.channel.transport.unix import UnixListener
 from weft.channel.waiting import reader_pool
@@ -68,6 +71,9 @@ class Listener:
     `host` "" is every interface, for which `advertised_host` tells peers what to dial; port 0 is any free one.
     `has_permission` judges a Hello's token; see `has_token`.
 
+    Peers of this host are to be of the same user, unless `is_open`. With `tls` the TCP port takes holders of credentials only,
+    and `tls_name` is the name in this side's certificate.
+
     Raises:
         UnavailableError: the address cannot be bound.
     """
@@ -85,6 +91,9 @@ class Listener:
         on_closed: OnClosed,
         clients: ClientService | None = None,
         advertised_host: str = "",
+        tls: ssl.SSLContext | None = None,
+        tls_name: str = "",
+        is_open: bool = False,
         handshake_timeout_s: float = 10.0,
         max_queued_bytes: int = MAX_QUEUED_BYTES,
     ) -> None:
@@ -105,11 +114,13 @@ class Listener:
         unix = UnixListener()
         try:
             tcp = TcpListener(host, port, advertised_host)
+            outer: TransportListener = tcp if tls is None else TlsListener(tcp, tls, tls_name)
         except BaseException:
             unix.close()
             raise
         self._tcp_address = tcp.address
-        self._listeners: list[TransportListener] = [unix, tcp]
+        self._listeners: list[TransportListener] = [unix, outer]
+        self._is_open = is_open
         self._wake_receiver, self._wake_sender = socket.socketpair()
         self._pool = ReaderPool(receiver) if reader_pool.IS_AVAILABLE else None
         self._accepting = threading.Thread(target=self._accept, name=f"weft-accept-{receiver}", daemon=True)
@@ -236,6 +247,9 @@ class Listener:
         return connection
 
     def _greet(self, transport: Transport) -> Connection:
+        user = transport.peer_user
+        if not self._is_open and user not in (None, os.getuid()):
+            raise NotAdmittedError(f"it belongs to user {user}; this task takes processes of user {os.getuid()} only")
         decoder = FrameDecoder(max_header_bytes=MAX_HELLO_BYTES, max_payload_bytes=0)
         admitted = admit(transport, self._acceptor(), decoder, self._handshake_timeout_s)
         hello = admitted.peer

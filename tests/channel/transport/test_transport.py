@@ -11,9 +11,15 @@ import pytest
 from tests.channel.transport.read_ahead import ReadAhead
 from weft.channel.transport.memory import memory_pair
 from weft.channel.transport.tcp import TcpListener
+from weft.channel.transport.tls import TlsAddress, TlsListener, TlsTransport
 from weft.channel.transport.transport import Transport, TransportListener
 from weft.channel.transport.unix import UnixListener, UnixTransport
+from weft.credentials.credentials import ANY_TASK, CLIENT, Credentials, task_identity
 from weft.testing.transport_conformance import CHECKS, PATIENCE_S, OpenPair
+
+_NAME = task_identity("worker", 0)
+_SERVER = Credentials.of_token(b"a" * 64, _NAME)
+_CLIENT = Credentials.of_token(b"a" * 64, CLIENT)
 
 
 def by_listener(make: Callable[[], TransportListener]) -> tuple[Transport, Transport]:
@@ -34,11 +40,32 @@ def read_ahead(pair: tuple[Transport, Transport]) -> tuple[Transport, Transport]
     return ReadAhead(pair[0]), ReadAhead(pair[1])
 
 
+def by_tls(server: Credentials, client: Credentials, name: str = _NAME) -> tuple[Transport, Transport]:
+    listener = TlsListener(TcpListener("127.0.0.1", 0), server.context(is_server=True), _NAME)
+    try:
+        address = TlsAddress(name, "127.0.0.1", listener.address.port, client.context(is_server=False))
+        dialed, accepted = address.connect(PATIENCE_S), listener.accept()
+    finally:
+        listener.close()
+    try:
+        with ThreadPoolExecutor(1) as pool:
+            accepting = pool.submit(accepted.establish, PATIENCE_S)
+            dialed.establish(PATIENCE_S)
+            accepting.result(PATIENCE_S)
+    except BaseException:
+        for end in (dialed, accepted):
+            end.shut_down()
+            end.close()
+        raise
+    return dialed, accepted
+
+
 OPENERS: dict[str, OpenPair] = {
     "tcp": lambda: by_listener(lambda: TcpListener("127.0.0.1", 0)),
     "unix": lambda: by_listener(UnixListener),
     "memory": memory_pair,
     "narrow memory": lambda: memory_pair(5000),
+    "tls": lambda: by_tls(_SERVER, _CLIENT),
     "read-ahead memory": lambda: read_ahead(memory_pair()),
     "read-ahead unix": lambda: read_ahead(by_listener(UnixListener)),
 }
@@ -73,4 +100,24 @@ def test_a_unix_transport_names_its_host() -> None:
     ends = [UnixTransport(sock) for sock in socket.socketpair()]
     assert [end.peer_name for end in ends] == ["this host"] * 2
     for end in ends:
+        end.close()
+
+
+@pytest.mark.parametrize(
+    ("client", "name"),
+    [(Credentials.of_token(b"b" * 64, CLIENT), _NAME), (_CLIENT, task_identity("ps", 0))],
+    ids=["of another cluster", "of another task"],
+)
+def test_tls_admits_no_stranger_and_finds_no_other_task(client: Credentials, name: str) -> None:
+    with pytest.raises(OSError, match="CERTIFICATE_VERIFY_FAILED"):
+        by_tls(_SERVER, client, name)
+
+
+def test_tls_tells_whose_certificate_the_peer_has() -> None:
+    dialed, accepted = by_tls(_SERVER, _CLIENT)
+    assert isinstance(dialed, TlsTransport)
+    assert isinstance(accepted, TlsTransport)
+    assert (dialed.peer_identities, accepted.peer_identities) == ({_NAME, ANY_TASK}, {CLIENT})
+    for end in (dialed, accepted):
+        end.shut_down()
         end.close()

@@ -81,6 +81,7 @@ class MemoryTransport:
 
     kind = "memory"
     peer_name = "this process"
+    peer_user = os.getuid()
     pending_bytes = 0
 
     def __init__(self, incoming: _Stream, outgoing: _Stream) -> None:

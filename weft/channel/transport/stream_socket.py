@@ -77,7 +77,7 @@ class StreamSocket:
         self._sock.close()
 
 
-_Made = TypeVar("_Made", bound=StreamSocket)
+_Made = TypeVar("_Made")
 
 
 def taken_over(make: Callable[[socket.socket], _Made], sock: socket.socket) -> _Made:

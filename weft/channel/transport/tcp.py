@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from weft.channel.transport.stream_socket import LISTEN_BACKLOG, StreamSocket, enlarge_buffers, taken_over
 from weft.errors import UnavailableError
+from weft.platform.peer_owner import is_loopback, tcp_peer
 
 
 class TcpTransport(StreamSocket):
@@ -25,6 +26,15 @@ class TcpTransport(StreamSocket):
         with contextlib.suppress(OSError):  # the peer has gone, which the first receiving call tells
             if sock.getpeername()[0] == sock.getsockname()[0]:
                 enlarge_buffers(sock)
+
+    @property
+    def peer_user(self) -> int | None:
+        """The owner of the other end, if it is on this host."""
+        try:
+            own, peer = self._sock.getsockname()[:2], self._sock.getpeername()[:2]
+        except OSError:
+            return None
+        return tcp_peer(own, peer) if is_loopback(peer[0]) else None
 
     @property
     def peer_name(self) -> str:
@@ -65,6 +75,11 @@ class TcpAddress:
         """True, as far as can be known without trying."""
         return True
 
+    @property
+    def why_unreachable(self) -> str:
+        """Nothing is known before it is tried."""
+        return "not tried"
+
     def connect(self, timeout_s: float) -> TcpTransport:
         """Return a transport to the port."""
         return taken_over(TcpTransport, socket.create_connection((self.host, self.port), timeout_s))
@@ -95,7 +110,11 @@ class TcpListener:
 
     def accept(self) -> TcpTransport:
         """Return the next peer's transport."""
-        return taken_over(TcpTransport, self._sock.accept()[0])
+        return taken_over(TcpTransport, self.accept_socket())
+
+    def accept_socket(self) -> socket.socket:
+        """Return the next peer's socket; does not wait. Raises OSError."""
+        return self._sock.accept()[0]
 
     def close(self) -> None:
         """Close the listening socket."""

@@ -54,6 +54,11 @@ class Transport(Protocol):
         ...
 
     @property
+    def peer_user(self) -> int | None:
+        """The user at the other end, as the kernel tells it of a local peer; None where it does not."""
+        ...
+
+    @property
     def pending_bytes(self) -> int:
         """The number of bytes that can be received and that no poll of `fileno` shows."""
         ...
@@ -123,6 +128,11 @@ class Address(Protocol):
     @property
     def is_reachable(self) -> bool:
         """Whether this process may be one of those that can use it."""
+        ...
+
+    @property
+    def why_unreachable(self) -> str:
+        """The reason why a process is none of those that can use it."""
         ...
 
     def connect(self, timeout_s: float) -> Transport:

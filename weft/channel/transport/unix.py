@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import os
 import platform
 import secrets
-import shutil
 import socket
+import stat
 import struct
-import sys
-import tempfile
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from weft.channel.transport.stream_socket import LISTEN_BACKLOG, StreamSocket, enlarge_buffers, taken_over
+from weft.platform.owner_folder import owner_folder
+from weft.platform.peer_owner import unix_peer
 
 _DESCRIPTOR: Final = struct.Struct("i")
 _NO_WAIT: Final = socket.MSG_DONTWAIT
+_SETTLED_S: Final = 60.0  # between the binding of a socket and its listening
 _CLOSE_ON_EXEC: Final = getattr(socket, "MSG_CMSG_CLOEXEC", 0)  # not on every platform
 
 
@@ -35,6 +38,14 @@ class UnixTransport(StreamSocket):
     def __init__(self, sock: socket.socket) -> None:
         super().__init__(sock)
         enlarge_buffers(sock)
+
+    @property
+    def peer_user(self) -> int | None:
+        """The user of the process that made the connection."""
+        try:
+            return unix_peer(self._sock)
+        except OSError:
+            return None
 
     def send_with_descriptors(self, data: bytes, descriptors: Sequence[int]) -> int:
         """Send some of the data, with descriptors."""
@@ -69,10 +80,7 @@ def host_identity() -> str:
 
 @dataclass(frozen=True, slots=True)
 class UnixAddress:
-    """A Unix socket, written `unix:IDENTITY:NAME`, for processes whose `host_identity()` is IDENTITY.
-
-    `name` starts with `@` in Linux's abstract namespace, else it is a path.
-    """
+    """A Unix socket, written `unix:IDENTITY:PATH`, for processes whose `host_identity()` is IDENTITY."""
 
     identity: str
     name: str
@@ -84,7 +92,7 @@ class UnixAddress:
     def parse(rest: str) -> UnixAddress | None:
         """Return the address that stands behind `unix:`, or None."""
         identity, _, name = rest.partition(":")
-        return UnixAddress(identity, name) if identity and name[:1] in ("@", "/") else None
+        return UnixAddress(identity, name) if identity and name.startswith("/") else None
 
     @property
     def is_of_one_host(self) -> bool:
@@ -97,9 +105,14 @@ class UnixAddress:
         return self.identity == host_identity()
 
     @property
+    def why_unreachable(self) -> str:
+        """The place of the socket."""
+        return "on another host, or of another user"
+
+    @property
     def path(self) -> str:
         """The address as the kernel takes it."""
-        return "\0" + self.name[1:] if self.name.startswith("@") else self.name
+        return self.name
 
     def connect(self, timeout_s: float) -> UnixTransport:
         """Return a transport to the socket."""
@@ -114,15 +127,16 @@ class UnixAddress:
 
 
 class UnixListener:
-    """Listens on a Unix socket under a name that nobody can guess: on other systems than Linux a file, which goes with it."""
+    """Listens on a Unix socket in a folder that only this user can enter.
+
+    A file, not a name in Linux's abstract namespace, which every user of the host may call.
+    """
 
     def __init__(self) -> None:
-        self._directory: Path | None = None
-        name = f"@weft-{secrets.token_hex(16)}"
-        if sys.platform != "linux":
-            self._directory = Path(tempfile.mkdtemp(prefix="weft-"))
-            name = str(self._directory / "channel")
-        self.address = UnixAddress(host_identity(), name)
+        folder = owner_folder()
+        _sweep(folder)
+        self._path = folder / secrets.token_hex(8)
+        self.address = UnixAddress(host_identity(), str(self._path))
         self._sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._sock.bind(self.address.path)
         self._sock.listen(LISTEN_BACKLOG)
@@ -139,9 +153,24 @@ class UnixListener:
     def close(self) -> None:
         """Close the listening socket and forget its name."""
         self._sock.close()
-        if self._directory is not None:
-            shutil.rmtree(self._directory, ignore_errors=True)
+        self._path.unlink(missing_ok=True)
 
     def release_after_fork(self) -> None:
         """Close the child's copy of the socket; its name stays."""
         self._sock.close()
+
+
+def _sweep(folder: Path) -> None:
+    """Remove sockets whose listeners were killed: nobody listens, and they are too old to be about to."""
+    for path in folder.iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            if not stat.S_ISSOCK(path.lstat().st_mode) or time.time() - path.lstat().st_mtime < _SETTLED_S:
+                continue
+            with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+                probe.setblocking(False)
+                try:
+                    probe.connect(str(path))
+                except ConnectionRefusedError:
+                    path.unlink()
+                except BlockingIOError:  # a busy listener
+                    continue
