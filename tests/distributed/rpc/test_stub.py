@@ -10,6 +10,7 @@ from typing import Any
 import grpc
 import pytest
 
+from weft.distributed.rpc.gate import Gate
 from weft.distributed.rpc.stub import RpcStub, method_handlers
 from weft.errors import CancelledError, UnavailableError
 from weft.proto import worker_pb2
@@ -48,7 +49,7 @@ def servicer() -> Servicer:
 def stub(servicer: Servicer) -> Iterator[RpcStub]:
     threads = futures.ThreadPoolExecutor(4)
     server = grpc.server(threads)
-    server.add_generic_rpc_handlers((method_handlers(SERVICE, METHODS, servicer),))
+    server.add_generic_rpc_handlers((method_handlers(SERVICE, METHODS, servicer, Gate(["127.0.0.1", "::1"], 0, is_open=True)),))
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
     stub = RpcStub(SERVICE, METHODS, f"127.0.0.1:{port}", "Task test")

@@ -12,6 +12,7 @@ import pytest
 from tensorboard.compat.proto import config_pb2, graph_pb2, node_def_pb2, step_stats_pb2
 
 from weft import errors
+from weft.distributed.rpc.gate import Gate
 from weft.distributed.rpc.master_methods import METHODS, SERVICE
 from weft.distributed.rpc.options import SERVER_OPTIONS, bind
 from weft.distributed.rpc.stub import RpcStub
@@ -119,7 +120,7 @@ class FakeSessions:
     def reset(self, containers: list[str], filters: list[str]) -> None:
         self.calls.append(("reset", containers, filters))
 
-    def admission(self) -> master_pb2.ChannelAdmission:
+    def admission(self, sender: str) -> master_pb2.ChannelAdmission:
         return master_pb2.ChannelAdmission(addresses=["there:1"], token=b"secret", task=HERE, incarnation=5)
 
 
@@ -132,7 +133,7 @@ def sessions() -> FakeSessions:
 def stub(sessions: FakeSessions) -> Iterator[RpcStub]:
     served: Any = sessions
     server = grpc.server(RpcThreads("test"), options=SERVER_OPTIONS)
-    server.add_generic_rpc_handlers((MasterService(served, sessions).handler(),))
+    server.add_generic_rpc_handlers((MasterService(served, sessions, Gate(["127.0.0.1", "::1"], 0, is_open=True)).handler(),))
     port = bind(server, "localhost:0")
     server.start()
     made = RpcStub(SERVICE, METHODS, f"localhost:{port}", "The master")

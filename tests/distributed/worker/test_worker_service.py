@@ -9,6 +9,7 @@ import grpc
 import pytest
 from tensorboard.compat.proto import config_pb2
 
+from weft.distributed.rpc.gate import Gate
 from weft.distributed.rpc.options import SERVER_OPTIONS, bind
 from weft.distributed.rpc.threads import RpcThreads
 from weft.distributed.worker.worker_service import WorkerService, WorkerStub
@@ -24,11 +25,12 @@ from weft.runtime.state.resource_manager import ResourceManager
 from weft.runtime.worker import Worker
 
 TASK = "/job:w/replica:0/task:1"
+CALLER = "/job:w/replica:0/task:2"
 DEVICE = f"{TASK}/device:CPU:0"
 
 
 class FakeChannel:
-    def admission(self) -> master_pb2.ChannelAdmission:
+    def admission(self, sender: str) -> master_pb2.ChannelAdmission:
         return master_pb2.ChannelAdmission(addresses=["unix:x", "h:1"], token=b"secret", task=TASK, incarnation=9)
 
 
@@ -40,7 +42,9 @@ def worker() -> Worker:
 @pytest.fixture
 def address(worker: Worker) -> Iterator[str]:
     server: Any = grpc.server(RpcThreads("test"), options=SERVER_OPTIONS)
-    server.add_generic_rpc_handlers((WorkerService(worker, FakeChannel()).handler(),))
+    server.add_generic_rpc_handlers(
+        (WorkerService(worker, FakeChannel(), Gate(["127.0.0.1", "::1"], 0, is_open=True)).handler(),)
+    )
     port = bind(server, "localhost:0")
     server.start()
     yield f"localhost:{port}"
@@ -49,7 +53,7 @@ def address(worker: Worker) -> Iterator[str]:
 
 @pytest.fixture
 def stub(address: str) -> Iterator[WorkerStub]:
-    made = WorkerStub(TASK, address)
+    made = WorkerStub(TASK, address, CALLER)
     yield made
     made.close()
 
@@ -69,7 +73,7 @@ def test_a_task_says_which_devices_and_incarnation_it_has(stub: WorkerStub) -> N
 
 
 def test_another_task_at_the_address_refuses(address: str) -> None:
-    stub = WorkerStub("/job:ps/replica:0/task:0", address)
+    stub = WorkerStub("/job:ps/replica:0/task:0", address, CALLER)
     with pytest.raises(AbortedError, match=f"This is {TASK}, not /job:ps/replica:0/task:0"):
         stub.status(20)
     with pytest.raises(AbortedError, match=f"This is {TASK}"):
@@ -121,7 +125,7 @@ def test_who_is_gone_has_forgotten_graphs_and_sessions_already() -> None:
     port = bind(server, "localhost:0")
     server.start()
     server.stop(None).wait()
-    stub = WorkerStub(TASK, f"localhost:{port}")
+    stub = WorkerStub(TASK, f"localhost:{port}", CALLER)
     stub.deregister_graph("g")
     stub.delete_session("s")
     with pytest.raises(UnavailableError, match=f"Task {TASK} at localhost:{port} is unavailable"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import time
 from collections.abc import Sequence
 from typing import Final, NoReturn, TypeAlias
@@ -13,6 +14,7 @@ from tensorboard.compat.proto.node_def_pb2 import NodeDef
 from weft import errors
 from weft.channel.connection import Connection
 from weft.channel.dial import dial
+from weft.credentials.credentials import CLIENT, Credentials
 from weft.distributed.worker.task_network import Admission
 from weft.errors import DeadlineExceededError, OpError, UnavailableError
 from weft.framework.aliases import Array
@@ -47,7 +49,13 @@ class CallChannel:
         self._answers: dict[int, list[_Answer]] = {}  # by call; empty until the answer has come
         self._ended: OpError | None = None
         hello = messages.Hello(messages.PROTOCOL_VERSION, "", 0, admission.token, task)
-        self._connection, _ = dial(admission.addresses, hello, self._on_message, self._on_closed, _DIAL_TIMEOUT_S)
+        # Asked for only where a server wants them: whoever stays on his own host needs none.
+        needs_tls = any(address.startswith("tls:") for address in admission.addresses)
+        credentials = Credentials.find(os.environ, CLIENT) if needs_tls else None
+        self._connection, _ = dial(
+            admission.addresses, hello, self._on_message, self._on_closed, _DIAL_TIMEOUT_S,
+            tls=None if credentials is None else credentials.context(is_server=False),
+        )  # fmt: skip
         self._connection.reader.lease.rules.linger_s = _LINGER_S
 
     def call(

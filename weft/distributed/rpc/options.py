@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import socket
-from typing import Any, Final
+from typing import Final
 
 import grpc
 
+from weft.credentials.credentials import ANY_TASK, Credentials
 from weft.errors import InvalidArgumentError, UnknownError
 from weft.framework.cluster_spec import split_address
+from weft.platform.local_address import interfaces_of, is_of_this_host
+from weft.platform.peer_owner import is_loopback
 
 _COMMON: Final = (
     ("grpc.max_send_message_length", -1),
@@ -38,55 +42,85 @@ SERVER_OPTIONS: Final = (
 )
 
 
-def open_channel(address: str) -> Any:
-    """A gRPC channel to `host:port`; connects when it is first used."""
-    return grpc.insecure_channel(address, options=CHANNEL_OPTIONS)
+def open_channel(address: str, credentials: Credentials | None = None, server_name: str = ANY_TASK) -> grpc.Channel:
+    """A gRPC channel to `host:port`; connects when it is first used.
+
+    Args:
+        address: where the server listens. Within this host the kernel tells who calls, and nothing is encrypted.
+        credentials: how this process shows that it belongs to the cluster; without any, the channel is not encrypted.
+        server_name: the name that the server's certificate must have.
+    """
+    host, _ = split_address(address)
+    if credentials is None or is_of_this_host(host):
+        return grpc.insecure_channel(address, options=CHANNEL_OPTIONS)
+    own = credentials.own
+    tls = grpc.ssl_channel_credentials(credentials.authority, own.key, own.certificate)
+    return grpc.secure_channel(address, tls, options=(*CHANNEL_OPTIONS, ("grpc.ssl_target_name_override", server_name)))
 
 
-def bind(server: Any, address: str) -> int:
-    """Let a gRPC server listen on the port of `host:port` on every interface; returns the port.
+def bind(server: grpc.Server, address: str, credentials: Credentials | None = None) -> int:
+    """Let a gRPC server listen at `host:port`, on the interfaces that the host's name stands for; returns the port.
 
-    A cluster spec names the host by which others reach this task, so the name is only checked to exist.
+    Args:
+        server: a server that is not started.
+        address: where to listen; port 0 is any free one.
+        credentials: how the server shows that it belongs to the cluster, and whom it accepts. Within this host, and without
+            any, connections are not encrypted.
 
     Raises:
-        InvalidArgumentError: there is no port in the address, or the host does not resolve.
+        InvalidArgumentError: there is no port in the address, or the host does not resolve to an address of this machine.
         UnknownError: the port is in use.
     """
     host, port = split_address(address)
     try:
-        socket.getaddrinfo(host, port)
+        interfaces = interfaces_of(host)
     except OSError as error:
         raise InvalidArgumentError(
-            None,
-            None,
-            f"Could not start gRPC server at {address!r}: the host {host!r} does not resolve ({error.strerror})",
+            None, None, f"Could not start gRPC server at {address!r}: the host {host!r} does not resolve ({error.strerror})"
         ) from None
-    _check_free(address, port)
-    last = ""
-    for interface in ("[::]", "0.0.0.0"):
-        try:
-            bound = server.add_insecure_port(f"{interface}:{port}")
-        except RuntimeError as error:
-            last = str(error)
-            continue
-        if bound:
-            return int(bound)
-    raise UnknownError(
-        None, None, f"Could not start gRPC server at {address!r}: port {port} is in use by another process, or may not "
-        f"be used ({last or 'bind failed'}). Choose another port, or 0 for any"
-    )  # fmt: skip
+    tls = None
+    if credentials is not None and not is_of_this_host(host):
+        own = credentials.own
+        tls = grpc.ssl_server_credentials([(own.key, own.certificate)], credentials.authority, require_client_auth=True)
+    for interface in [each for each in interfaces if _is_there(address, each, port)]:
+        port = _bind_one(server, address, interface, port, tls)
+    return port
 
 
-def _check_free(address: str, port: int) -> None:
-    # gRPC says less about why it cannot bind, and says it on stderr.
-    with socket.socket() as probe:
+def _bind_one(server: grpc.Server, address: str, interface: str, port: int, tls: grpc.ServerCredentials | None) -> int:
+    endpoint = f"[{interface}]:{port}" if ":" in interface else f"{interface}:{port}"
+    try:
+        bound = server.add_insecure_port(endpoint) if tls is None else server.add_secure_port(endpoint, tls)
+    except RuntimeError as error:
+        raise _in_use(address, port, str(error)) from None
+    if not bound:
+        raise _in_use(address, port, "bind failed")
+    return int(bound)
+
+
+def _is_there(address: str, interface: str, port: int) -> bool:
+    """Whether the port can be bound on an interface; False for an interface that this machine has not got beside others.
+
+    gRPC says less about why it cannot bind, and says it on stderr.
+    """
+    with socket.socket(socket.AF_INET6 if ":" in interface else socket.AF_INET) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            probe.bind(("", port))
+            probe.bind((interface, port))
         except OSError as error:
-            raise UnknownError(
-                None,
-                None,
-                f"Could not start gRPC server at {address!r}: port {port} cannot be bound ({error.strerror}): another process "
-                "has it, or it may not be used. Choose another port, or 0 for any",
-            ) from None
+            if error.errno == errno.EADDRNOTAVAIL and ":" in interface and is_loopback(interface):
+                return False
+            if error.errno == errno.EADDRNOTAVAIL:
+                raise InvalidArgumentError(
+                    None, None, f"Could not start gRPC server at {address!r}: {interface} is no address of this machine. "
+                    f"Give the task an address of its own in the cluster spec, or 0.0.0.0 to listen on every interface"
+                ) from None  # fmt: skip
+            raise _in_use(address, port, error.strerror or str(error)) from None
+    return True
+
+
+def _in_use(address: str, port: int, reason: str) -> UnknownError:
+    return UnknownError(
+        None, None, f"Could not start gRPC server at {address!r}: port {port} cannot be bound ({reason}): another process "
+        f"has it, or it may not be used. Choose another port, or 0 for any"
+    )  # fmt: skip

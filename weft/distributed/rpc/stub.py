@@ -6,6 +6,7 @@ A table has, by method name, the classes of its request and its response.
 from __future__ import annotations
 
 import logging
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -15,9 +16,14 @@ from typing import Any, Final, TypeAlias
 import grpc
 from google.protobuf.message import EncodeError, Message
 
+from weft.credentials.cluster_token import FILE_VARIABLE
+from weft.credentials.credentials import ANY_TASK, CLIENT, Credentials
 from weft.distributed.rpc import options as grpc_options
+from weft.distributed.rpc.gate import Gate
 from weft.distributed.rpc.status import answer, from_rpc_error
 from weft.errors import CancelledError, DeadlineExceededError, ResourceExhaustedError
+from weft.framework.cluster_spec import split_address
+from weft.platform.local_address import is_of_this_host
 
 _LOG = logging.getLogger("weft")
 _POLL_S: Final = 1.0
@@ -26,15 +32,20 @@ _REPORT_EVERY_S: Final = 10.0
 Methods: TypeAlias = Mapping[str, tuple[type[Message], type[Message]]]
 
 
-def method_handlers(service: str, methods: Methods, servicer: object) -> grpc.GenericRpcHandler:
-    """A generic gRPC handler that answers by the servicer's methods of the same names."""
+def method_handlers(service: str, methods: Methods, servicer: object, gate: Gate) -> grpc.GenericRpcHandler:
+    """A generic gRPC handler that answers callers whom the gate lets in, by the servicer's methods of the same names."""
 
     def unary(name: str, request_class: type[Message]) -> grpc.RpcMethodHandler:
         method: Callable[[Message, grpc.ServicerContext], Message] = getattr(servicer, name)
 
+        def respond(data: bytes, context: grpc.ServicerContext) -> bytes:
+            # Before anything of the request is looked at.
+            gate.check(context)
+            return _serialized(method(request_class.FromString(data), context))
+
         def call(data: bytes, context: grpc.ServicerContext) -> bytes | None:
             what = f"{service}.{name}"
-            return answer(context, what, lambda: _serialized(method(request_class.FromString(data), context)))
+            return answer(context, what, lambda: respond(data, context))
 
         return grpc.unary_unary_rpc_method_handler(call)
 
@@ -56,8 +67,8 @@ def _serialized(response: Message) -> bytes:
 class _Channel:
     """A gRPC channel and how many calls go over it now."""
 
-    def __init__(self, address: str) -> None:
-        self.grpc: grpc.Channel = grpc_options.open_channel(address)
+    def __init__(self, channel: grpc.Channel) -> None:
+        self.grpc = channel
         self.users = 0
         self.is_closed = False
 
@@ -67,13 +78,25 @@ class _Channel:
 
 
 class RpcStub:
-    """Calls of one service at one address, from any thread. The gRPC channel is opened by the first call."""
+    """Calls of one service at one address, from any thread. The gRPC channel is opened by the first call.
 
-    def __init__(self, service: str, methods: Methods, address: str, peer: str) -> None:
+    Args:
+        service, methods: the service's full name and its table.
+        address: `host:port`.
+        peer: what messages call the server.
+        identity: as whom this process calls, by the credentials that its environment gives.
+        server_name: the name that the server's certificate must have.
+    """
+
+    def __init__(
+        self, service: str, methods: Methods, address: str, peer: str, identity: str = CLIENT, server_name: str = ANY_TASK
+    ) -> None:
         self._service = service
         self._methods = methods
         self._address = address
         self._peer = peer
+        self._identity = identity
+        self._server_name = server_name
         self._lock = threading.Lock()
         self._channel: _Channel | None = None
 
@@ -123,7 +146,7 @@ class RpcStub:
             if timeout_s is not None and waited >= timeout_s:
                 raise DeadlineExceededError(
                     None, None, f"{self._peer} at {self._address} was not reachable within {timeout_s:g} s: "
-                    "nothing listens there, or the name does not resolve"
+                    f"nothing listens there, the name does not resolve, or {self._refusal()}"
                 )  # fmt: skip
             if time.monotonic() >= next_report:
                 next_report += _REPORT_EVERY_S
@@ -139,7 +162,7 @@ class RpcStub:
     @contextmanager
     def _used_channel(self) -> Iterator[_Channel]:
         with self._lock:
-            channel = self._channel = self._channel or _Channel(self._address)
+            channel = self._channel = self._channel or self._open()
             channel.users += 1
         try:
             yield channel
@@ -155,6 +178,19 @@ class RpcStub:
                 is_last = not channel.users and channel is not self._channel
             if is_last:
                 channel.close()
+
+    def _refusal(self) -> str:
+        """Why a server that is there may not let this process in; TLS tells a stranger nothing."""
+        host, _ = split_address(self._address)
+        if is_of_this_host(host):
+            return "another user's process does"
+        if Credentials.find(os.environ, self._identity) is None:
+            return f"it takes holders of the cluster's credentials only, and this process has none (set {FILE_VARIABLE})"
+        return "it belongs to a cluster with other credentials than this process has"
+
+    def _open(self) -> _Channel:
+        credentials = Credentials.find(os.environ, self._identity)
+        return _Channel(grpc_options.open_channel(self._address, credentials, self._server_name))
 
     def _give_up(self, channel: _Channel) -> None:
         """A channel that failed remembers it for a while; a fresh one asks whether the peer is back."""

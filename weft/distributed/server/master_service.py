@@ -11,6 +11,7 @@ from tensorboard.compat.proto.config_pb2 import RunMetadata, RunOptions
 
 from weft.distributed.master.served_sessions import ServedSessions
 from weft.distributed.master.step_plan import StepPlan
+from weft.distributed.rpc.gate import Gate
 from weft.distributed.rpc.master_methods import METHODS, SERVICE
 from weft.distributed.rpc.status import text_with_node
 from weft.distributed.rpc.stub import method_handlers
@@ -25,13 +26,14 @@ from weft.runtime.choice.stage_report import encoded
 class MasterService:
     """Handles the requests of clients. Every method takes a request and returns a response, or raises."""
 
-    def __init__(self, sessions: ServedSessions, channel: ChannelHost) -> None:
+    def __init__(self, sessions: ServedSessions, channel: ChannelHost, gate: Gate) -> None:
         self._sessions = sessions
         self._channel = channel
+        self._gate = gate
 
     def handler(self) -> GenericRpcHandler:
         """The gRPC handler to add to a server."""
-        return method_handlers(SERVICE, METHODS, self)
+        return method_handlers(SERVICE, METHODS, self, self._gate)
 
     def CreateSession(
         self, request: master_pb2.CreateSessionRequest, context: ServicerContext
@@ -44,7 +46,9 @@ class MasterService:
 
         config = request.config if request.HasField("config") else None
         handle, version = self._sessions.create(request.graph_def, config, raise_if_cancelled)
-        return master_pb2.CreateSessionResponse(session_handle=handle, graph_version=version, channel=self._channel.admission())
+        return master_pb2.CreateSessionResponse(
+            session_handle=handle, graph_version=version, channel=self._channel.admission("")
+        )
 
     def ExtendSession(
         self, request: master_pb2.ExtendSessionRequest, context: ServicerContext

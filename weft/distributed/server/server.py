@@ -5,9 +5,8 @@ from __future__ import annotations
 import logging
 import secrets
 import threading
-import time
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Any
 
 import grpc
 
@@ -21,6 +20,7 @@ from weft.distributed.rpc import options as grpc_options
 from weft.distributed.rpc.health import HealthService
 from weft.distributed.rpc.threads import RpcThreads
 from weft.distributed.server import local_servers
+from weft.distributed.server.admissions import Admissions
 from weft.distributed.server.call_service import CallService
 from weft.distributed.server.local_servers import LocalServer
 from weft.distributed.server.master_service import MasterService
@@ -37,7 +37,6 @@ from weft.errors import AbortedError, UnavailableError
 from weft.framework.cluster_spec import ClusterSpec, split_address
 from weft.framework.graph import Graph
 from weft.proto import master_pb2, tensorflow_server_pb2
-from weft.protocol.messages import Hello
 from weft.runtime.inter_op_pool import InterOpPool
 from weft.runtime.state.resource_manager import HeldResource, ResourceManager
 from weft.runtime.worker import Worker
@@ -46,7 +45,6 @@ from weft.runtime.xla.allocation import keep_some_freed_memory
 from weft.runtime.xla.device import PARAMETER_SERVER, local_device_names
 
 _LOG = logging.getLogger("weft")
-_TOKEN_S: Final = 60.0  # how long an admission to the tensor channel is good for
 
 
 class Server:
@@ -63,9 +61,13 @@ class Server:
         protocol: 'grpc'.
         config: the ConfigProto of sessions that bring none, and of this task's devices.
         start: whether to serve at once.
+        insecure: whether anybody who reaches the server may use it, and run what he likes with this process's rights. Without
+            that, a server on a loopback address takes processes of the same user only, and one on another address needs the
+            cluster's credentials, out of the environment; see docs/security.md.
 
     Raises:
         ValueError: the task is not in the cluster.
+        PermissionDeniedError: its address is reachable from other hosts, and there are no credentials.
         InvalidArgumentError: its address has no port, or its host does not resolve.
         UnknownError: the port is in use.
     """
@@ -78,17 +80,18 @@ class Server:
         protocol: str | None = None,
         config: Any = None,
         start: bool = True,
+        insecure: bool = False,
     ) -> None:
         self._server_def = as_server_def(server_or_cluster_def, job_name, task_index, protocol, config)
         definition = self._server_def
         self._cluster = ClusterSpec(definition.cluster)
         self._address = self._cluster.task_address(definition.job_name, definition.task_index)
         self._task = f"/job:{definition.job_name}/replica:0/task:{definition.task_index}"
+        self._admissions = Admissions(definition.job_name, definition.task_index, self._address, insecure)
         self._lock = threading.Lock()
         self._stopped = threading.Event()
         self._is_started = False
         self._stubs: dict[str, WorkerStub] = {}
-        self._tokens: dict[bytes, float] = {}
         default_config = definition.default_session_config
         engine_options.request(default_config)
         engine_options.share_cores(self._tasks_on_host())
@@ -105,7 +108,7 @@ class Server:
         self._rpc: Any = grpc.server(threads, options=grpc_options.SERVER_OPTIONS)
         self._listener: Listener | None = None
         try:
-            self._port = grpc_options.bind(self._rpc, self._address)
+            self._port = grpc_options.bind(self._rpc, self._address, self._admissions.credentials)
         except BaseException:
             self._rpc.stop(None)
             raise
@@ -113,7 +116,8 @@ class Server:
             self.start()
 
     def _make_network(self, worker: Worker) -> TaskNetwork:
-        self._network = TaskNetwork(worker, self._admit)
+        tls = self._admissions.context(is_server=False)
+        self._network = TaskNetwork(worker, self._admit, tls)
         return self._network
 
     @staticmethod
@@ -157,11 +161,13 @@ class Server:
         keep_some_freed_memory()
         host, _ = split_address(self._address)
         self._listener = Listener(
-            "", 0, receiver=self._task, incarnation=self._worker.incarnation, has_permission=self._has_permission,
+            host, 0, receiver=self._task, incarnation=self._worker.incarnation, has_permission=self._admissions.has_permission,
             on_connection=self._network.accept, on_message=self._network.on_message, on_closed=self._network.on_closed,
-            clients=self._calls, advertised_host=host,
+            clients=self._calls, advertised_host=host, tls=self._admissions.context(is_server=True),
+            tls_name=self._admissions.identity, is_open=self._admissions.is_open,
         )  # fmt: skip
-        services = (MasterService(self._sessions, self), WorkerService(self._worker, self), self._health)
+        gate = self._admissions.gate(self._port)
+        services = (MasterService(self._sessions, self, gate), WorkerService(self._worker, self, gate), self._health)
         self._rpc.add_generic_rpc_handlers([service.handler() for service in services])
         self._rpc.start()
         local_servers.add(self._port, self)
@@ -229,22 +235,15 @@ class Server:
 
     # The tensor channel's admission.
 
-    def admission(self) -> master_pb2.ChannelAdmission:
-        """Where the channel listens, and a token for one connection."""
-        token, now = secrets.token_bytes(16), time.monotonic()
-        with self._lock:
-            # A client of TensorFlow never dials, so its token would stay for ever.
-            self._tokens = {known: until for known, until in self._tokens.items() if until > now}
-            self._tokens[token] = now + _TOKEN_S
+    def admission(self, sender: str) -> master_pb2.ChannelAdmission:
+        """Where the channel listens, and a token for one connection, of that task or, for "", of a client."""
         assert self._listener is not None
         return master_pb2.ChannelAdmission(
-            addresses=self._listener.addresses, token=token, task=self._task, incarnation=self._worker.incarnation
+            addresses=self._listener.addresses,
+            token=self._admissions.grant(sender),
+            task=self._task,
+            incarnation=self._worker.incarnation,
         )
-
-    def _has_permission(self, hello: Hello) -> bool:
-        with self._lock:
-            until = self._tokens.pop(hello.token, 0.0)
-        return until > time.monotonic()
 
     def _admit(self, task: str) -> Admission:
         stub = self._stubs.get(task)
@@ -273,7 +272,7 @@ class Server:
         with self._lock:
             stub = self._stubs.get(task)
             if stub is None:
-                stub = self._stubs[task] = WorkerStub(task, address)
+                stub = self._stubs[task] = WorkerStub(task, address, self._task)
             return stub
 
     def reach(self, task: str, address: str) -> WorkerHandle:

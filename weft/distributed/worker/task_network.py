@@ -8,6 +8,7 @@ for are aborted.
 from __future__ import annotations
 
 import logging
+import ssl
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -50,11 +51,13 @@ class TaskNetwork:
     Args:
         worker: whose steps and values travel here.
         admit: asks a peer task for an Admission (over gRPC); raises UnavailableError when it cannot be reached.
+        tls: the task's credentials, for peers on other hosts.
     """
 
-    def __init__(self, worker: Worker, admit: Admit) -> None:
+    def __init__(self, worker: Worker, admit: Admit, tls: ssl.SSLContext | None = None) -> None:
         self._worker = worker
         self._admit = admit
+        self._tls = tls
         self._lock = threading.Lock()
         self._dialing: dict[str, threading.Lock] = {}
         self._connections: dict[str, Connection] = {}
@@ -105,7 +108,9 @@ class TaskNetwork:
             hello = messages.Hello(
                 messages.PROTOCOL_VERSION, self._worker.task, self._worker.incarnation, admission.token, task
             )
-            connection, welcome = dial(admission.addresses, hello, self.on_message, self.on_closed, _DIAL_TIMEOUT_S)
+            connection, welcome = dial(
+                admission.addresses, hello, self.on_message, self.on_closed, _DIAL_TIMEOUT_S, tls=self._tls
+            )
             self._adopt(connection, task, welcome.incarnation)
             if connection.is_closed:
                 # It ended before it was known by its name, so nobody has cleaned up after it.

@@ -9,12 +9,15 @@ from google.protobuf.wrappers_pb2 import StringValue
 from grpc import GenericRpcHandler, ServicerContext
 from tensorboard.compat.proto.config_pb2 import ConfigProto
 
+from weft.credentials.credentials import CLIENT, task_identity
+from weft.distributed.rpc.gate import Gate
 from weft.distributed.rpc.stub import RpcStub, method_handlers
 from weft.distributed.worker import partition_codec
 from weft.distributed.worker.task_network import Admission
 from weft.distributed.worker.task_status import TaskStatus
-from weft.errors import AbortedError, OpError
+from weft.errors import AbortedError, OpError, PermissionDeniedError
 from weft.framework.device_attributes import DeviceAttributes
+from weft.framework.device_spec import DeviceSpec
 from weft.passes.partition import Partition
 from weft.proto import master_pb2, worker_pb2
 from weft.proto.device_attributes_pb2 import DeviceAttributes as DeviceAttributesProto
@@ -36,9 +39,17 @@ _METHODS: Final = {
 class ChannelHost(Protocol):
     """What admits peers to a task's tensor channel."""
 
-    def admission(self) -> master_pb2.ChannelAdmission:
-        """The addresses, and a token for one connection."""
+    def admission(self, sender: str) -> master_pb2.ChannelAdmission:
+        """The addresses, and a token for one connection, of that task or, for "", of a client."""
         ...
+
+
+def identity_of(task: str) -> str:
+    """The name in the certificate of a task such as "/job:ps/replica:0/task:0"; a client's for ""."""
+    if not task:
+        return CLIENT
+    spec = DeviceSpec.from_string(task)
+    return task_identity(spec.job or "", spec.task or 0)
 
 
 def device_proto(device: DeviceAttributes) -> DeviceAttributesProto:
@@ -54,13 +65,14 @@ def device_proto(device: DeviceAttributes) -> DeviceAttributesProto:
 class WorkerService:
     """Handles the requests of masters and peers. Every method takes a request and returns a response, or raises."""
 
-    def __init__(self, worker: Worker, channel: ChannelHost) -> None:
+    def __init__(self, worker: Worker, channel: ChannelHost, gate: Gate) -> None:
         self._worker = worker
         self._channel = channel
+        self._gate = gate
 
     def handler(self) -> GenericRpcHandler:
         """The gRPC handler to add to a server."""
-        return method_handlers(SERVICE, _METHODS, self)
+        return method_handlers(SERVICE, _METHODS, self, self._gate)
 
     def _check_task(self, wanted: str) -> None:
         if wanted and wanted != self._worker.task:
@@ -77,9 +89,16 @@ class WorkerService:
         return worker_pb2.GetStatusResponse(device_attributes=devices, task=worker.task, incarnation=worker.incarnation)
 
     def OpenChannel(self, request: worker_pb2.OpenChannelRequest, context: ServicerContext) -> worker_pb2.OpenChannelResponse:
-        """Admit a peer to the tensor channel."""
+        """Admit a peer to the tensor channel, as the task that it is and no other."""
         self._check_task(request.task)
-        return worker_pb2.OpenChannelResponse(channel=self._channel.admission())
+        if not self._gate.check(context).may_be(identity_of(request.peer)):
+            raise PermissionDeniedError(
+                None,
+                None,
+                f"The caller's certificate is not that of {request.peer}, as whom it asks for a channel with "
+                f"{self._worker.task}",
+            )
+        return worker_pb2.OpenChannelResponse(channel=self._channel.admission(request.peer))
 
     def RegisterGraph(
         self, request: worker_pb2.RegisterGraphRequest, context: ServicerContext
@@ -120,11 +139,17 @@ class WorkerService:
 
 
 class WorkerStub:
-    """A worker elsewhere, as masters and peers call it."""
+    """A worker elsewhere, as masters and peers call it.
 
-    def __init__(self, task: str, address: str) -> None:
+    Args:
+        task: the worker's task.
+        address: `host:port`.
+        caller: the task that calls.
+    """
+
+    def __init__(self, task: str, address: str, caller: str) -> None:
         self.task = task
-        self._rpc = RpcStub(SERVICE, _METHODS, address, f"Task {task}")
+        self._rpc = RpcStub(SERVICE, _METHODS, address, f"Task {task}", identity_of(caller), identity_of(task))
 
     def status(self, timeout_s: float) -> TaskStatus:
         """Ask who it is and which devices it has."""

@@ -1,0 +1,173 @@
+"""Nobody uses a server but processes of its own user on its host, and holders of its cluster's credentials."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import weft as tf
+from weft.channel.dial import dial
+from weft.credentials.cluster_token import FILE_VARIABLE, VARIABLE
+from weft.credentials.credentials import FOLDER_VARIABLE
+from weft.distributed.rpc.options import open_channel
+from weft.distributed.server.admissions import Admissions
+from weft.distributed.worker.worker_service import WorkerStub
+from weft.errors import DeadlineExceededError, PermissionDeniedError, UnavailableError
+from weft.protocol import messages
+
+_PS = "/job:ps/replica:0/task:0"
+
+
+@pytest.fixture(autouse=True)
+def _no_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in (VARIABLE, FILE_VARIABLE, FOLDER_VARIABLE):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def own_address() -> Iterator[str]:
+    """An address of this machine that others can reach."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))  # sends nothing
+        except OSError:
+            pytest.skip("this machine has no address but loopback")
+        yield probe.getsockname()[0]
+
+
+def _port() -> int:
+    with socket.create_server(("", 0)) as free:
+        return int(free.getsockname()[1])
+
+
+def _listening_addresses() -> set[str]:
+    """The local addresses of this process's listening TCP sockets, IPv4, as /proc writes them."""
+    own = {os.readlink(path) for path in Path("/proc/self/fd").iterdir() if path.is_symlink() and path.exists()}
+    rows = [row.split() for row in Path("/proc/net/tcp").read_text(encoding="ascii").splitlines()[1:]]
+    return {row[1].partition(":")[0] for row in rows if row[3] == "0A" and f"socket:[{row[9]}]" in own}
+
+
+@pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="reads Linux's table of sockets")
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1"])
+def test_a_server_on_loopback_listens_nowhere_else(host: str) -> None:
+    with tf.train.Server({"ps": [f"{host}:0"]}):
+        assert _listening_addresses() == {"0100007F"}
+
+
+def test_a_server_that_others_can_reach_wants_credentials_and_says_how_to_make_them(own_address: str) -> None:
+    with pytest.raises(PermissionDeniedError, match=r"weft credentials token -o FILE.*insecure=True"):
+        tf.train.Server({"ps": [f"{own_address}:0"]})
+
+
+def test_a_server_may_be_told_to_be_insecure(own_address: str) -> None:
+    with tf.train.Server({"ps": [f"{own_address}:0"]}, insecure=True) as server, tf.Session(server.target) as session:
+        assert session.run(tf.constant(3)) == 3
+
+
+def test_an_address_of_another_machine_is_refused() -> None:
+    with pytest.raises(tf.errors.InvalidArgumentError, match="is no address of this machine"):
+        tf.train.Server({"ps": ["192.0.2.77:0"]}, insecure=True)
+
+
+_SERVE = """
+import sys
+import weft as tf
+with tf.train.Server({spec!r}, "ps", 0):
+    print("up", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_holders_of_the_token_work_together_and_others_stay_out(own_address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, "a" * 64)
+    spec = {"ps": [f"{own_address}:{_port()}"], "worker": [f"{own_address}:{_port()}"]}
+    with subprocess.Popen(
+        [sys.executable, "-c", _SERVE.format(spec=spec)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as ps:
+        assert ps.stdout is not None
+        assert ps.stdin is not None
+        try:
+            assert ps.stdout.readline() == "up\n"
+            with tf.train.Server(spec, "worker", 0) as worker:
+                with tf.Graph().as_default() as graph:
+                    with tf.device("/job:ps/task:0"):
+                        variable = tf.Variable(np.arange(6.0, dtype=np.float32), name="v")
+                    with tf.device("/job:worker/task:0"):
+                        doubled = variable * 2.0
+                    with tf.Session(worker.target, graph=graph) as session:
+                        session.run(variable.initializer)
+                        assert session.run(doubled).tolist() == [0, 2, 4, 6, 8, 10]
+                _stays_out(spec["worker"][0], monkeypatch, "b" * 64, "belongs to a cluster with other credentials")
+                _stays_out(spec["worker"][0], monkeypatch, None, "this process has none")
+        finally:
+            ps.stdin.close()
+
+
+def _stays_out(address: str, monkeypatch: pytest.MonkeyPatch, token: str | None, reason: str) -> None:
+    if token is None:
+        monkeypatch.delenv(VARIABLE)
+    else:
+        monkeypatch.setenv(VARIABLE, token)
+    config = tf.ConfigProto(operation_timeout_in_ms=1500)
+    with tf.Graph().as_default():
+        one = tf.constant(1)
+        with pytest.raises(DeadlineExceededError, match=reason), tf.Session(f"grpc://{address}", config=config) as session:
+            session.run(one)
+
+
+def test_a_token_is_good_once_and_for_the_task_that_it_was_given_to() -> None:
+    with tf.train.Server({"ps": ["localhost:0"]}) as server:
+        stub = WorkerStub(_PS, f"localhost:{server.port}", "/job:worker/replica:0/task:0")
+        try:
+            admission = stub.open_channel("/job:worker/replica:0/task:0", 10)
+        finally:
+            stub.close()
+
+        def say_hello(sender: str) -> None:
+            hello = messages.Hello(messages.PROTOCOL_VERSION, sender, 1, admission.token, _PS)
+            connection, _ = dial(admission.addresses, hello, lambda *_: None, lambda *_: None, 10)
+            connection.close()
+
+        with pytest.raises(UnavailableError, match="the dialer's token is not this task's"):
+            say_hello(_PS)
+        with pytest.raises(UnavailableError, match="the dialer's token is not this task's"):
+            say_hello("/job:worker/replica:0/task:0")
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can become somebody else")
+def test_another_user_of_the_host_is_refused() -> None:
+    with tf.train.Server({"ps": ["localhost:0"]}) as server:
+        program = f"""
+import encodings.idna, grpc, os
+from weft.distributed.rpc.options import open_channel
+os.setuid(65534)
+with open_channel("localhost:{server.port}") as channel:
+    try:
+        channel.unary_unary("/weft.WorkerService/GetStatus")(b"", timeout=20)
+    except grpc.RpcError as error:
+        print(error.code().name, error.details())
+"""
+        ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
+        assert "PERMISSION_DENIED" in ran.stdout
+        assert "its own user's processes" in ran.stdout
+
+
+def test_the_own_user_is_let_in_and_health_is_told_to_all() -> None:
+    with tf.train.Server({"ps": ["localhost:0"]}) as server, open_channel(f"localhost:{server.port}") as channel:
+        assert channel.unary_unary("/weft.WorkerService/GetStatus")(b"", timeout=20)
+        assert channel.unary_unary("/grpc.health.v1.Health/Check")(b"", timeout=20)
+
+
+def test_a_grant_is_for_one_sender() -> None:
+    admissions = Admissions("ps", 0, "localhost:0", insecure=False)
+    token = admissions.grant("")
+    hello = messages.Hello(messages.PROTOCOL_VERSION, "", 0, token, _PS)
+    assert admissions.has_permission(hello)
+    assert not admissions.has_permission(hello)

@@ -1,0 +1,83 @@
+"""Admissions: who may use a server, of its services and of its tensor channel."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import ssl
+import threading
+import time
+from typing import Final
+
+from weft.credentials.cluster_token import FILE_VARIABLE
+from weft.credentials.credentials import FOLDER_VARIABLE, Credentials, task_identity
+from weft.distributed.rpc.gate import Gate
+from weft.errors import PermissionDeniedError
+from weft.framework.cluster_spec import split_address
+from weft.platform.local_address import interfaces_of, is_of_this_host
+from weft.protocol.messages import Hello
+
+_TOKEN_S: Final = 60.0
+"""How long an admission to the tensor channel is good for."""
+
+
+class Admissions:
+    """The rules of one server. Safe from any thread.
+
+    On a loopback address processes of the server's own user are let in. Elsewhere the cluster's credentials are needed, on both
+    sides, unless the server is told to be open.
+
+    Args:
+        job, index: the server's task.
+        address: `host:port`, where it listens.
+        insecure: whether anybody may use it.
+
+    Raises:
+        PermissionDeniedError: other hosts can reach the address, and the environment gives no credentials.
+    """
+
+    def __init__(self, job: str, index: int, address: str, insecure: bool) -> None:
+        self._host, _ = split_address(address)
+        self._lock = threading.Lock()
+        # Until when a token admits a connection, and whose: a task's, or for "" a client's.
+        self._tokens: dict[bytes, tuple[float, str]] = {}
+        self.is_open = insecure
+        self.identity = task_identity(job, index)
+        self.credentials: Credentials | None = None
+        if not insecure and not is_of_this_host(self._host):
+            self.credentials = Credentials.find(os.environ, self.identity)
+            if self.credentials is None:
+                raise _without_credentials(job, index, address)
+
+    def gate(self, port: int) -> Gate:
+        """The gate of the services at a port of the server's host."""
+        return Gate(interfaces_of(self._host), port, is_open=self.is_open)
+
+    def context(self, *, is_server: bool) -> ssl.SSLContext | None:
+        """The TLS context of the tensor channel; None where it goes without."""
+        return None if self.credentials is None else self.credentials.context(is_server=is_server)
+
+    def grant(self, sender: str) -> bytes:
+        """A token for one connection of a task, or, for "", of a client."""
+        token, now = secrets.token_bytes(16), time.monotonic()
+        with self._lock:
+            # A client of TensorFlow never dials, so its token would stay for ever.
+            self._tokens = {known: grant for known, grant in self._tokens.items() if grant[0] > now}
+            self._tokens[token] = now + _TOKEN_S, sender
+        return token
+
+    def has_permission(self, hello: Hello) -> bool:
+        """Whether a token was granted to whom the Hello says it comes from; a token is good once."""
+        with self._lock:
+            until, sender = self._tokens.pop(hello.token, (0.0, ""))
+        return until > time.monotonic() and hello.sender == sender
+
+
+def _without_credentials(job: str, index: int, address: str) -> PermissionDeniedError:
+    return PermissionDeniedError(
+        None, None, f"The server of /job:{job}/task:{index} would listen at {address!r}, where other hosts can reach it, "
+        f"and has no credentials: whoever reached it could run what he likes here. Make a token with 'weft credentials "
+        f"token -o FILE', copy it to each host of the cluster and set {FILE_VARIABLE} to its path for every task and "
+        f"client; or make certificates with 'weft credentials authority' and 'weft credentials issue' and set "
+        f"{FOLDER_VARIABLE}; or, in a network that nobody else can reach, pass insecure=True"
+    )  # fmt: skip
