@@ -157,11 +157,12 @@ class Listener:
         for connection in connections:
             connection.begin_close(reason, timeout_s)
         self._accepting.join()
-        for connection in connections:
-            connection.join()
+        # The threads of handshakes first: they start the connections.
         for thread in threads:
             if thread is not threading.current_thread():
                 thread.join()
+        for connection in connections:
+            connection.join()
         if self._pool is not None:
             self._pool.join()
 
