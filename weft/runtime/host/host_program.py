@@ -61,6 +61,8 @@ class HostProgram:
         self._settled = [program.slots[number] for number in program.settled]
         self._made = planner.made
         self._computes = any(not isinstance(call, Loads) for call in self.calls)
+        called = {call.op for call in self.calls}
+        self._resting = [op for op in program.nodes if op not in called]
 
     @property
     def size(self) -> int:
@@ -86,8 +88,11 @@ class HostProgram:
         return self._finish(self._begin(inputs), frame)
 
     def run_traced(self, inputs: Sequence[Array], frame: Frame, sink: NodeSink) -> list[Array]:
-        """Run the program and tell the time of each call."""
+        """Run the program and tell the time of each node; one that no call stands for, such as a variable, takes none."""
         values = self._begin(inputs)
+        for op in self._resting:
+            now = time.time()
+            sink(op, now, now)
         with np.errstate(all="ignore"):
             for call in self.calls:
                 begin = time.time()
