@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 import re
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from weft.cli.parser import OneLineParser
 from weft.credentials.authority import CertificateAuthority
@@ -17,7 +18,7 @@ _KEY_FILE: Final = "authority.key"
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]*[:-][0-9]+|client")
 
 
-def add_to(subcommands: Any) -> None:
+def add_to(subcommands: argparse._SubParsersAction[OneLineParser]) -> None:
     """Add the command to the parser of `weft`."""
     parser = subcommands.add_parser(
         "credentials", help="make a cluster's token or certificates", description=__doc__, allow_abbrev=False
@@ -82,7 +83,7 @@ def _issue(arguments: argparse.Namespace) -> int:
     )
 
 
-def _told(make: Any) -> int:
+def _told(make: Callable[[], None]) -> int:
     try:
         make()
     except FileExistsError as error:
