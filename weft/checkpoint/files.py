@@ -103,7 +103,7 @@ def _write_errors(path: str) -> Iterator[None]:
     except OSError as error:
         full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
         kind = errors.ResourceExhaustedError if full else errors.UnknownError
-        raise kind(None, None, f"{path}; {error.strerror or error}") from error
+        raise kind.of(f"{path}; {error.strerror or error}") from error
 
 
 def write_atomically(path: str, data: bytes) -> None:

@@ -172,7 +172,7 @@ class MasterStep:
 
     def _time_out(self, event: DeadlinePassed) -> Sequence[Instruction]:
         text = f"Timed out waiting for step {self.step_id:x} on {event.waits_on}"
-        return self._fail(DeadlineExceededError(None, None, text))
+        return self._fail(DeadlineExceededError.of(text))
 
     def _fail(self, error: OpError) -> Sequence[Instruction]:
         self.state = StepState.FAILED

@@ -174,7 +174,7 @@ class RendezvousTable(Generic[StepT]):
 
     def _refuse(self, entry: _Entry[StepT], step: StepT) -> Sequence[Instruction[StepT]]:
         reason = entry.reason or f"step {entry.step_id} runs already"
-        return (End(step, AbortedError(None, None, f"{self._task}: {reason}")),)
+        return (End(step, AbortedError.of(f"{self._task}: {reason}")),)
 
     def _expire(self, now_s: float) -> list[Instruction[StepT]]:
         """Give up the steps that have waited too long for their start."""

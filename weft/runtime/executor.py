@@ -274,7 +274,7 @@ class Step:
             self.abort(error)
             return []
         except Exception as error:
-            failure = InternalError(None, None, f"Stage {stage.number} on {stage.device}: {type(error).__name__}: {error}")
+            failure = InternalError.of(f"Stage {stage.number} on {stage.device}: {type(error).__name__}: {error}")
             failure.__cause__ = error
             self.abort(failure)
             return []

@@ -358,7 +358,7 @@ class Stage:
     def _uninitialized(self) -> OpError:
         slot = next(slot for slot in [*self._read_slots, *self._updated_slots] if slot.value is None)
         op = next((op for op in self.program.nodes if op.name == slot.name), None)
-        return FailedPreconditionError(None, op, f"Attempting to use uninitialized value {slot.name}")
+        return FailedPreconditionError.of(f"Attempting to use uninitialized value {slot.name}", op)
 
 
 def _is_view(value: Array, arrays: Sequence[Array]) -> bool:

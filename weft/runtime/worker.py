@@ -73,7 +73,7 @@ class Worker:
             for handle in [h for h, (owner, _) in self._executors.items() if owner == session_handle]:
                 del self._executors[handle]
         for step in steps:
-            step.abort(CancelledError(None, None, "Step was cancelled by an explicit call to `Session::Close()`."))
+            step.abort(CancelledError.of("Step was cancelled by an explicit call to `Session::Close()`."))
 
     def register(self, session_handle: str, partition: Partition) -> str:
         """Prepare a partition for running; returns its graph handle.
@@ -84,11 +84,9 @@ class Worker:
         """
         session = self._sessions.get(session_handle)
         if session is None:
-            raise AbortedError(
-                None,
-                None,
+            raise AbortedError.of(
                 f"Session handle {session_handle!r} is not known to {self.task} (incarnation {self.incarnation}): the task was "
-                "restarted or the session was closed; open a new session",
+                "restarted or the session was closed; open a new session"
             )
         executor = Executor(partition, session, self._outlet, self._pool)
         handle = f"{next(self._handles):016x}"
@@ -105,11 +103,9 @@ class Worker:
         """The executor behind a handle; AbortedError when it is gone."""
         found = self._executors.get(graph_handle)
         if found is None:
-            raise AbortedError(
-                None,
-                None,
+            raise AbortedError.of(
                 f"Graph handle {graph_handle} is not registered with {self.task} (incarnation {self.incarnation}): the task "
-                "was restarted, or the session that registered it is closed",
+                "was restarted, or the session that registered it is closed"
             )
         return found[1]
 

@@ -74,7 +74,7 @@ class CallChannel:
         """
         connection = self._connection
         if self._ended is not None or connection.is_closed:
-            raise self._ended or UnavailableError(None, None, f"The server at {self._target} is gone; open a new session")
+            raise self._ended or UnavailableError.of(f"The server at {self._target} is gone; open a new session")
         call_id = next(self._ids)
         timeout_ms = self._timeout_ms
         if options is not None:
@@ -95,7 +95,7 @@ class CallChannel:
         finally:
             del self._answers[call_id]
         if not answers:
-            raise self._ended or DeadlineExceededError(None, None, f"No answer from {self._target} within {timeout_ms} ms")
+            raise self._ended or DeadlineExceededError.of(f"No answer from {self._target} within {timeout_ms} ms")
         answer = answers[0]
         return answer if isinstance(answer, messages.CallDone) else _fail(answer)
 
@@ -125,7 +125,7 @@ class CallChannel:
 
     def _on_closed(self, connection: Connection, cause: Exception | None) -> None:
         lost = f"The server at {self._target} is unavailable: the connection was lost ({cause or 'it said goodbye'})"
-        error = self._ended or UnavailableError(None, None, lost)
+        error = self._ended or UnavailableError.of(lost)
         for answers in list(self._answers.values()):
             answers.append(error)
 

@@ -172,7 +172,7 @@ class RemoteSession:
         """End the session on the server; calls that are blocked get CancelledError. Does not wait long."""
         if self._closed is not None:
             return
-        self._closed = CancelledError(None, None, "Step was cancelled by an explicit call to `Session::Close()`.")
+        self._closed = CancelledError.of("Step was cancelled by an explicit call to `Session::Close()`.")
         if self._calls is not None:
             self._calls.end(self._closed)
         if self._handle:

@@ -43,4 +43,4 @@ def open_direct_session(graph: Graph, config: Any) -> MasterSession:
 def close_direct_sessions() -> None:
     """End every session without a server: what it keeps is its own, so none of it is left to begin anew with."""
     for session in list(_OPEN):
-        session.close(CancelledError(None, None, "Session has been closed."))
+        session.close(CancelledError.of("Session has been closed."))

@@ -85,7 +85,7 @@ class Master:
         """Drop the containers given, or all, in every task, and abort every session of this master."""
         for task in self._workers.filtered(device_filters, self.task):
             self._workers.handle(task).clear(containers)
-        self.close_sessions(AbortedError(None, None, "Session was aborted because the server's containers were reset."))
+        self.close_sessions(AbortedError.of("Session was aborted because the server's containers were reset."))
 
     def close_sessions(self, error: Any) -> None:
         """End every session of this master with this error."""

@@ -220,7 +220,7 @@ class MasterSession:
         """Cancel the steps that run and end the session. A second call does nothing."""
         if self.error is not None:
             return
-        self.error = error or CancelledError(None, None, "Step was cancelled by an explicit call to `Session::Close()`.")
+        self.error = error or CancelledError.of("Step was cancelled by an explicit call to `Session::Close()`.")
         for step in list(self._live):
             step.cancel(self.error)
         self._on_close()

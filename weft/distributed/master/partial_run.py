@@ -119,4 +119,4 @@ def unknown_handle() -> InvalidArgumentError:
 
 
 def _invalid(message: str) -> InvalidArgumentError:
-    return InvalidArgumentError(None, None, message)
+    return InvalidArgumentError.of(message)

@@ -43,10 +43,10 @@ class ServedSession:
         """Add nodes; AbortedError when the client's idea of the graph is not the master's."""
         with self._lock:
             if current_version != self.graph_version and self._torn is None:
-                raise AbortedError(
-                    None, None, f"Graph versions don't match: the client extends version {current_version}, the session has "
+                raise AbortedError.of(
+                    f"Graph versions don't match: the client extends version {current_version}, the session has "
                     f"{self.graph_version}. Several clients extend one session; open one session for each"
-                )  # fmt: skip
+                )
             self._raise_if_torn()
             _check_registered(graph_def)
             try:
@@ -59,10 +59,10 @@ class ServedSession:
 
     def _raise_if_torn(self) -> None:
         if self._torn is not None:
-            raise InvalidArgumentError(
-                None, None, f"The session's graph could not be extended before, and the client's graph can only grow: "
+            raise InvalidArgumentError.of(
+                f"The session's graph could not be extended before, and the client's graph can only grow: "
                 f"{self._torn}. Open a new session with another graph"
-            )  # fmt: skip
+            )
 
     def make_callable(self, feeds: Sequence[str], fetches: Sequence[str], targets: Sequence[str]) -> int:
         """Prepare a run; returns the number by which it is called."""
@@ -75,7 +75,7 @@ class ServedSession:
         """A prepared run."""
         found = self._callables.get(number)
         if found is None:
-            raise InvalidArgumentError(None, None, f"No such callable handle: {number}")
+            raise InvalidArgumentError.of(f"No such callable handle: {number}")
         return found
 
     def release_callable(self, number: int) -> None:
@@ -130,7 +130,7 @@ def _tensor(graph: Graph, name: str) -> Tensor:
     try:
         return graph.get_tensor_by_name(name if ":" in name else f"{name}:0")
     except (KeyError, ValueError) as error:
-        raise NotFoundError(None, None, f"run: a feed or fetch is not in the session's graph: {error.args[0]}") from None
+        raise NotFoundError.of(f"run: a feed or fetch is not in the session's graph: {error.args[0]}") from None
 
 
 def _tensors(graph: Graph, names: Sequence[str]) -> list[Tensor]:
@@ -141,7 +141,7 @@ def _targets(graph: Graph, names: Sequence[str]) -> list[Operation]:
     try:
         return [graph.get_operation_by_name(name) for name in names]
     except KeyError as error:
-        raise NotFoundError(None, None, f"run: a target is not in the session's graph: {error.args[0]}") from None
+        raise NotFoundError.of(f"run: a target is not in the session's graph: {error.args[0]}") from None
 
 
 class ServedSessions:
@@ -164,10 +164,9 @@ class ServedSessions:
         """An open session; AbortedError when it is not known (any more)."""
         found = self._sessions.get(handle)
         if found is None:
-            raise AbortedError(
-                None, None, f"Session {handle} is not found. Possibly, the task of this master was restarted, or the session "
-                "was closed"
-            )  # fmt: skip
+            raise AbortedError.of(
+                f"Session {handle} is not found. Possibly, the task of this master was restarted, or the session was closed"
+            )
         if found.session.error is not None:
             raise found.session.error
         return found

@@ -110,7 +110,7 @@ class StepRun:
                 self._drive(quick, deadline_s, None)
         except BaseException as error:
             # An interrupt: the tasks must not compute for nobody, or wait for ever.
-            self.cancel(CancelledError(None, None, f"Step was given up by its caller: {type(error).__name__}: {error}"))
+            self.cancel(CancelledError.of(f"Step was given up by its caller: {type(error).__name__}: {error}"))
             raise
         finally:
             self._session.note_end(self)

@@ -91,9 +91,7 @@ class WorkerCache:
             raise_if_cancelled()
             now = time.monotonic()
             if deadline is not None and now >= deadline:
-                raise DeadlineExceededError(
-                    None, None, f"Tasks of the cluster have not answered in time:{self._why(missing, reasons)}"
-                )
+                raise DeadlineExceededError.of(f"Tasks of the cluster have not answered in time:{self._why(missing, reasons)}")
             if now >= next_report:
                 next_report = now + _REPORT_EVERY_S
                 _LOG.warning("CreateSession still waiting for response from:%s", self._why(missing, reasons))

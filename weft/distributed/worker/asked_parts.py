@@ -45,7 +45,7 @@ class AskedParts:
         orphans = [step_id for step_id, asker in list(self._askers.items()) if asker is connection]
         for step_id in orphans:
             self._askers.pop(step_id, None)
-            self._worker.abort(step_id, AbortedError(None, None, f"{peer} asked for this step and is gone"))
+            self._worker.abort(step_id, AbortedError.of(f"{peer} asked for this step and is gone"))
 
     def _answer(self, step: Step, trace: StepTrace | None) -> messages.StepDone | messages.StepFailed:
         if step.error is not None:
@@ -54,7 +54,7 @@ class AskedParts:
             fetches = tuple([np.asarray(value) for value in step.fetches])
         except Exception as error:
             text = f"Computing a fetch on {self._worker.task} failed: {error}"
-            return _failure(step.step_id, errors.InternalError(None, None, text))
+            return _failure(step.step_id, errors.InternalError.of(text))
         return messages.StepDone(step.step_id, fetches, trace.as_proto().SerializeToString() if trace is not None else b"")
 
     def _send(self, connection: Connection, message: messages.Message) -> None:

@@ -103,7 +103,7 @@ class TaskNetwork:
             if found is not None:
                 return found
             if self._closed:
-                raise UnavailableError(None, None, f"{self._worker.task} is stopped, so it cannot reach {task}")
+                raise UnavailableError.of(f"{self._worker.task} is stopped, so it cannot reach {task}")
             admission = self._admit(task)
             hello = messages.Hello(
                 messages.PROTOCOL_VERSION, self._worker.task, self._worker.incarnation, admission.token, task
@@ -246,10 +246,10 @@ class TaskNetwork:
         self._asked.abort_of(connection, task or "a task")
 
     def _lost(self, task: str, cause: Exception | None) -> OpError:
-        return UnavailableError(
-            None, None, f"Task {task} is unavailable: its connection with {self._worker.task} was lost"
+        return UnavailableError.of(
+            f"Task {task} is unavailable: its connection with {self._worker.task} was lost"
             f"{f' ({cause})' if cause is not None else ''}. It died, was stopped or cannot be reached any more."
-        )  # fmt: skip
+        )
 
     def close(self) -> None:
         """Close every connection."""

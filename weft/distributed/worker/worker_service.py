@@ -76,10 +76,10 @@ class WorkerService:
 
     def _check_task(self, wanted: str) -> None:
         if wanted and wanted != self._worker.task:
-            raise AbortedError(
-                None, None, f"This is {self._worker.task}, not {wanted}: the cluster spec of the caller gives this "
+            raise AbortedError.of(
+                f"This is {self._worker.task}, not {wanted}: the cluster spec of the caller gives this "
                 "address to another task than the one that was started here"
-            )  # fmt: skip
+            )
 
     def GetStatus(self, request: worker_pb2.GetStatusRequest, context: ServicerContext) -> worker_pb2.GetStatusResponse:
         """Who this is and which devices it has."""
@@ -106,10 +106,9 @@ class WorkerService:
         """Register a partition for a session, which begins with its first graph."""
         worker = self._worker
         if request.incarnation and request.incarnation != worker.incarnation:
-            raise AbortedError(
-                None, None, f"{worker.task} was restarted: its incarnation is {worker.incarnation:x}, not "
-                f"{request.incarnation:x}"
-            )  # fmt: skip
+            raise AbortedError.of(
+                f"{worker.task} was restarted: its incarnation is {worker.incarnation:x}, not {request.incarnation:x}"
+            )
         worker.create_session(request.session_handle, request.config, request.config.isolate_session_state)
         partition = partition_codec.decode(request.graph_def, worker.task, list(request.fetch))
         return worker_pb2.RegisterGraphResponse(graph_handle=worker.register(request.session_handle, partition))

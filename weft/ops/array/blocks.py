@@ -36,7 +36,7 @@ def _over(size: int | None, factor: int, what: str) -> int | None:
 
 def _check_format(data_format: str) -> None:
     if data_format not in ("NHWC", "NCHW"):
-        raise InvalidArgumentError(None, None, f"data_format must be NHWC or NCHW, got {data_format}")
+        raise InvalidArgumentError.of(f"data_format must be NHWC or NCHW, got {data_format}")
 
 
 def _deeper(node: Operation) -> list[Dims]:
@@ -159,7 +159,7 @@ def _to_batch(xp: ArrayModule, input: Array, block: list[int], paddings: Array) 
     batch, space = padded.shape[0], padded.shape[1 : 1 + count]
     for axis, (size, b) in enumerate(zip(space, block, strict=True)):
         if size % b:
-            raise InvalidArgumentError(None, None, f"padded_shape[{axis}]={size} is not divisible by block_shape[{axis}]={b}")
+            raise InvalidArgumentError.of(f"padded_shape[{axis}]={size} is not divisible by block_shape[{axis}]={b}")
     split: tuple[int, ...] = (batch,)
     for size, b in zip(space, block, strict=True):
         split += (size // b, b)
@@ -172,8 +172,8 @@ def _to_batch(xp: ArrayModule, input: Array, block: list[int], paddings: Array) 
 def _from_batch(xp: ArrayModule, input: Array, block: list[int], crops: Array) -> Array:
     count, total = len(block), math.prod(block)
     if input.shape[0] % total:
-        raise InvalidArgumentError(
-            None, None, f"Input batch dimension ({input.shape[0]}) is not divisible by product of block sizes ({total})"
+        raise InvalidArgumentError.of(
+            f"Input batch dimension ({input.shape[0]}) is not divisible by product of block sizes ({total})"
         )
     batch, space, rest = input.shape[0] // total, tuple(input.shape[1 : 1 + count]), tuple(input.shape[1 + count :])
     order = [count]
@@ -283,7 +283,7 @@ def extract_image_patches_node(
     `[batch, height, width, depth] -> [batch, rows, columns, kh*kw*depth]`.
     """
     if padding not in ("SAME", "VALID"):
-        raise InvalidArgumentError(None, None, f"padding must be SAME or VALID, got {padding}")
+        raise InvalidArgumentError.of(f"padding must be SAME or VALID, got {padding}")
     margins = [(0, 0)]
     counts = []
     for axis in (1, 2):

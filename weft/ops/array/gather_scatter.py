@@ -69,7 +69,7 @@ def check_indices(indices: Array, limit: int, what: str = "indices") -> None:
     if wrong.any():
         place = tuple(np.argwhere(wrong)[0].tolist())
         where = f"{what}[{','.join(map(str, place))}]" if place else what
-        raise InvalidArgumentError(None, None, f"{where} = {indices[place]} is not in [0, {limit})")
+        raise InvalidArgumentError.of(f"{where} = {indices[place]} is not in [0, {limit})")
 
 
 def _shape_of(tensor: Tensor, value: Array) -> Dims:
@@ -235,7 +235,7 @@ def _check_nd(indices: Array, limits: tuple[int | None, ...], shape: tuple[int |
         place = tuple(np.argwhere(wrong)[0].tolist())
         where = f"indices[{','.join(map(str, place))}]" if place else "indices"
         found = ", ".join(str(each) for each in indices[place].tolist())
-        raise InvalidArgumentError(None, None, f"{where} = [{found}] does not index into {outer} {brackets(shape)}")
+        raise InvalidArgumentError.of(f"{where} = [{found}] does not index into {outer} {brackets(shape)}")
 
 
 def _check_positions(tensor: Tensor, value: Array, indices: Array, outer: str) -> None:

@@ -80,17 +80,17 @@ def _joined(xp: ArrayModule, values: Array, axis: Array) -> Array:
     at = int(np.ravel(axis)[0])
     rank = len(values[0].shape)
     if not -rank <= at < rank:
-        raise InvalidArgumentError(
-            None, None, f"ConcatOp : Expected concatenating dimensions in the range [{-rank}, {rank}), but got {at}"
+        raise InvalidArgumentError.of(
+            f"ConcatOp : Expected concatenating dimensions in the range [{-rank}, {rank}), but got {at}"
         )
     first = tuple(values[0].shape)
     for index, value in enumerate(values):
         other = tuple(value.shape)
         if len(other) != rank or any(x != y for i, (x, y) in enumerate(zip(first, other, strict=True)) if i != at % rank):
-            raise InvalidArgumentError(
-                None, None, f"ConcatOp : Dimension {at % rank} in both shapes must be equal: shape[0] = "
+            raise InvalidArgumentError.of(
+                f"ConcatOp : Dimension {at % rank} in both shapes must be equal: shape[0] = "
                 f"{brackets(first)} vs. shape[{index}] = {brackets(other)}"
-            )  # fmt: skip
+            )
     return xp.concatenate(values, at)
 
 
@@ -184,10 +184,10 @@ def pack(xp: ArrayModule, values: list[Array], *, axis: int = 0) -> Result:
     shape = values[0].shape
     for index, value in enumerate(values):
         if value.shape != shape:
-            raise InvalidArgumentError(
-                None, None, f"Shapes of all inputs must match: values[0].shape = {brackets(shape)} != "
+            raise InvalidArgumentError.of(
+                f"Shapes of all inputs must match: values[0].shape = {brackets(shape)} != "
                 f"values[{index}].shape = {brackets(value.shape)}"
-            )  # fmt: skip
+            )
     if xp is np and axis == 0 and shape:
         # One call for all of them, where np.stack looks at each.
         return np.concatenate(values).reshape(len(values), *shape)
@@ -235,7 +235,7 @@ def _unpack_gradient(node: Operation, *grads: Tensor | None) -> Gradients:
 def unpack(xp: ArrayModule, value: Array, *, num: int, axis: int = 0) -> list[Result]:
     """The slices along `axis`, without that axis: `[*outer, num, *inner] -> num*[*outer, *inner]`."""
     if value.shape[axis] != num:
-        raise InvalidArgumentError(None, None, f"Input shape axis {axis} must equal {num}, got shape {brackets(value.shape)}")
+        raise InvalidArgumentError.of(f"Input shape axis {axis} must equal {num}, got shape {brackets(value.shape)}")
     lead = (slice(None),) * (axis % len(value.shape))
     return [value[(*lead, index)] for index in range(num)]
 
@@ -318,10 +318,10 @@ def split_node(xp: ArrayModule, split_dim: Array, value: Array, *, num_split: in
     axis = int(np.ravel(split_dim)[0]) % len(value.shape)
     size = value.shape[axis]
     if size % num_split:
-        raise InvalidArgumentError(
-            None, None, f"Number of ways to split should evenly divide the split dimension, but got split_dim {axis} "
+        raise InvalidArgumentError.of(
+            f"Number of ways to split should evenly divide the split dimension, but got split_dim {axis} "
             f"(size = {size}) and num_split {num_split}"
-        )  # fmt: skip
+        )
     return _pieces(value, [size // num_split] * num_split, axis)
 
 
@@ -360,7 +360,7 @@ def split_v(xp: ArrayModule, value: Array, size_splits: Array, split_dim: Array,
     axis = int(np.ravel(split_dim)[0]) % len(value.shape)
 
     def invalid(message: str) -> Exception:
-        return InvalidArgumentError(None, None, message)
+        return InvalidArgumentError.of(message)
 
     sizes = _sizes_of(size_splits, value.shape[axis], invalid)
     return _pieces(value, sizes, axis)  # type: ignore[arg-type]

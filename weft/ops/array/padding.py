@@ -122,17 +122,17 @@ def slice_node(xp: ArrayModule, input: Array, begin: Array, size: Array) -> Resu
     starts, sizes = np.ravel(begin).tolist(), np.ravel(size).tolist()
     rank = len(input.shape)
     if len(starts) != rank or len(sizes) != rank:
-        raise InvalidArgumentError(
-            None, None, f"Expected begin and size arguments to be 1-D tensors of size {rank}, but got shapes "
+        raise InvalidArgumentError.of(
+            f"Expected begin and size arguments to be 1-D tensors of size {rank}, but got shapes "
             f"{brackets(begin.shape)} and {brackets(size.shape)} instead."
-        )  # fmt: skip
+        )
     cut = []
     for axis, (start, wanted, total) in enumerate(zip(starts, sizes, input.shape, strict=True)):
         if not 0 <= start <= total:
-            raise InvalidArgumentError(None, None, f"Expected begin[{axis}] in [0, {total}], but got {start}")
+            raise InvalidArgumentError.of(f"Expected begin[{axis}] in [0, {total}], but got {start}")
         wanted = total - start if wanted == -1 else wanted
         if wanted < 0 or start + wanted > total:
-            raise InvalidArgumentError(None, None, f"Expected size[{axis}] in [0, {total - start}], but got {wanted}")
+            raise InvalidArgumentError.of(f"Expected size[{axis}] in [0, {total - start}], but got {wanted}")
         cut.append(slice(start, start + wanted))
     return input[tuple(cut)]
 
@@ -188,7 +188,7 @@ def _pad_gradient(node: Operation, grad: Tensor) -> Gradients:
 def _margins(paddings: Array) -> list[tuple[int, int]]:
     margins = [(int(a), int(b)) for a, b in paddings]
     if any(a < 0 or b < 0 for a, b in margins):
-        raise InvalidArgumentError(None, None, f"Paddings must be non-negative: {margins}")
+        raise InvalidArgumentError.of(f"Paddings must be non-negative: {margins}")
     return margins
 
 
@@ -227,10 +227,8 @@ def _check_mirror(shape: Sequence[int], margins: Sequence[tuple[int, int]], mode
     for axis, (size, (a, b)) in enumerate(zip(shape, margins, strict=True)):
         if a > size - offset or b > size - offset:
             relation = "less than" if offset else "no greater than"
-            raise InvalidArgumentError(
-                None,
-                None,
-                f"paddings must be {relation} the dimension size: {a}, {b} not {relation} {size} (dimension {axis})",
+            raise InvalidArgumentError.of(
+                f"paddings must be {relation} the dimension size: {a}, {b} not {relation} {size} (dimension {axis})"
             )
 
 

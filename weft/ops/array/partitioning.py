@@ -46,10 +46,10 @@ def dynamic_partition_node(ctx: OpContext, data: Array, partitions: Array, *, nu
     `[*places, *inner], [*places] -> num_partitions*[n_i, *inner]`.
     """
     if data.shape[: partitions.ndim] != partitions.shape:
-        raise InvalidArgumentError(
-            None, None, f"data.shape must start with partitions.shape, got data.shape = {brackets(data.shape)}, "
+        raise InvalidArgumentError.of(
+            f"data.shape must start with partitions.shape, got data.shape = {brackets(data.shape)}, "
             f"partitions.shape = {brackets(partitions.shape)}"
-        )  # fmt: skip
+        )
     check_indices(partitions, num_partitions, "partitions")
     flat = data.reshape(-1, *data.shape[partitions.ndim :])
     numbers = partitions.ravel()
@@ -119,7 +119,7 @@ def _row_count(indices: list[Array]) -> int:
             # As unsigned numbers: negative ones are larger than all others.
             last = int(np.maximum.reduce(index.view(np.uint32), axis=None))
             if last > _LAST_ROW:
-                raise InvalidArgumentError(None, None, f"indices[{number}] is out of range: {int(index.min())}")
+                raise InvalidArgumentError.of(f"indices[{number}] is out of range: {int(index.min())}")
             count = max(count, last + 1)
     return count
 

@@ -28,7 +28,7 @@ def placeholder_v2(ctx: OpContext, *, dtype: DType, shape: Dims) -> Result:
 def _not_fed(name: str, dtype: DType, shape: Dims) -> InvalidArgumentError:
     kind = types_pb2.DataType.Name(dtype.as_datatype_enum).removeprefix("DT_").lower()
     sizes = f" and shape {brackets(shape)}" if shape else ""
-    return InvalidArgumentError(None, None, f"You must feed a value for placeholder tensor '{name}' with dtype {kind}{sizes}")
+    return InvalidArgumentError.of(f"You must feed a value for placeholder tensor '{name}' with dtype {kind}{sizes}")
 
 
 def placeholder(dtype: DTypeLike, shape: DynamicShape | None = None, name: str | None = None) -> Tensor:

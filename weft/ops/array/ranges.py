@@ -63,7 +63,7 @@ def range_node(xp: ArrayModule, start: Array, limit: Array, delta: Array) -> Res
     first, last, step = (np.asarray(value)[()] for value in (start, limit, delta))
     problem = _check_range(first, last, step)
     if problem:
-        raise InvalidArgumentError(None, None, problem)
+        raise InvalidArgumentError.of(problem)
     positions = np.arange(_length(first, last, step))
     wide = positions.astype(first.dtype) if first.dtype.kind in "iuf" else positions.astype(np.float32)
     return (first + wide * step).astype(first.dtype)
@@ -109,7 +109,7 @@ def lin_space(xp: ArrayModule, start: Array, stop: Array, num: Array) -> Result:
     """`num` numbers at equal distances from `start` to `stop`, both included: `scalar, scalar, scalar -> [num]`."""
     count = int(num)
     if count <= 0:
-        raise InvalidArgumentError(None, None, f"Requires num > 0: {count}")
+        raise InvalidArgumentError.of(f"Requires num > 0: {count}")
     if count == 1:
         return xp.reshape(start, (1,))
     positions = np.arange(count).astype(start.dtype)

@@ -56,7 +56,7 @@ def _check_lengths(node: Operation, input: Array, seq_lengths: Array) -> None:
         return
     for index, length in enumerate(seq_lengths.tolist()):
         if not 0 <= length <= dims[along]:
-            raise InvalidArgumentError(None, None, f"seq_lens({index}) > input.dims({along})")
+            raise InvalidArgumentError.of(f"seq_lens({index}) > input.dims({along})")
 
 
 def _reverse_sequence_gradient(node: Operation, grad: Tensor) -> Gradients:
@@ -73,11 +73,11 @@ def reverse_sequence_node(xp: ArrayModule, input: Array, seq_lengths: Array, *, 
     """
     size = input.shape[seq_dim]
     if batch_dim == seq_dim:
-        raise InvalidArgumentError(None, None, f"batch_dim == seq_dim == {seq_dim}")
+        raise InvalidArgumentError.of(f"batch_dim == seq_dim == {seq_dim}")
     if xp is np:
         for index, length in enumerate(seq_lengths.tolist()):
             if not 0 <= length <= size:
-                raise InvalidArgumentError(None, None, f"seq_lens({index}) > input.dims({seq_dim})")
+                raise InvalidArgumentError.of(f"seq_lens({index}) > input.dims({seq_dim})")
     positions = np.arange(size)
     lengths = seq_lengths[:, None]
     source = xp.where(positions < lengths, lengths - 1 - positions, positions)
@@ -268,7 +268,7 @@ def unravel_index_node(xp: ArrayModule, indices: Array, dims: Array) -> Result:
     """
     sizes = np.ravel(dims).tolist()
     if xp is np and np.any((indices < 0) | (indices >= np.prod(sizes))):
-        raise InvalidArgumentError(None, None, "index is out of bound as with dims")
+        raise InvalidArgumentError.of("index is out of bound as with dims")
     strides = [int(np.prod(sizes[i + 1 :])) for i in range(len(sizes))]
     return xp.stack([indices // stride % size for stride, size in zip(strides, sizes, strict=True)], 0)
 

@@ -50,7 +50,7 @@ def _unique_shape(node: Operation) -> list[Dims]:
 
 def _distinct(x: Array) -> tuple[Array, Array, Array]:
     if x.ndim != 1:
-        raise InvalidArgumentError(None, None, f"unique expects a 1D vector, but the shape is {brackets(x.shape)}")
+        raise InvalidArgumentError.of(f"unique expects a 1D vector, but the shape is {brackets(x.shape)}")
     places: dict[object, int] = {}
     index = np.array([places.setdefault(item, len(places)) for item in x.tolist()], np.int64)
     values = np.empty(len(places), x.dtype)
@@ -91,7 +91,7 @@ def _distinct_slices(x: Array, axis: Array) -> tuple[Array, Array, Array]:
         return _distinct(x)
     at = int(axis.ravel()[0])
     if not -x.ndim <= at < x.ndim:
-        raise InvalidArgumentError(None, None, f"axis has to be between {-x.ndim} and {x.ndim - 1}, it is {at}")
+        raise InvalidArgumentError.of(f"axis has to be between {-x.ndim} and {x.ndim - 1}, it is {at}")
     slices = np.moveaxis(x, at, 0)
     places: dict[object, int] = {}
     index = np.array([places.setdefault(tuple(each.ravel().tolist()), len(places)) for each in slices], np.int64)

@@ -173,16 +173,12 @@ def reshape_node(xp: ArrayModule, tensor: Array, shape: Array) -> Result:
     count, known = math.prod(tensor.shape), math.prod(each for each in sizes if each != -1)
     free = sizes.count(-1)
     if free == 0 and known != count:
-        raise InvalidArgumentError(
-            None, None, f"Input to reshape is a tensor with {count} values, but the requested shape has {known}"
-        )
+        raise InvalidArgumentError.of(f"Input to reshape is a tensor with {count} values, but the requested shape has {known}")
     if free > 1:
-        raise InvalidArgumentError(None, None, "Only one input size may be -1")
+        raise InvalidArgumentError.of("Only one input size may be -1")
     if free and (count % known if known else count):
-        raise InvalidArgumentError(
-            None,
-            None,
-            f"Input to reshape is a tensor with {count} values, but the requested shape requires a multiple of {known}",
+        raise InvalidArgumentError.of(
+            f"Input to reshape is a tensor with {count} values, but the requested shape requires a multiple of {known}"
         )
     filled = count // known if known else 0
     return xp.reshape(tensor, tuple(filled if each == -1 else each for each in sizes))
@@ -224,7 +220,7 @@ def expand_dims_node(xp: ArrayModule, input: Array, dim: Array) -> Result:
     at = int(np.ravel(dim)[0])
     rank = len(input.shape)
     if not -rank - 1 <= at <= rank:
-        raise InvalidArgumentError(None, None, f"Tried to expand dim index {at} for tensor with {rank} dimensions.")
+        raise InvalidArgumentError.of(f"Tried to expand dim index {at} for tensor with {rank} dimensions.")
     return xp.expand_dims(input, at)
 
 
@@ -271,9 +267,7 @@ def squeeze_node(xp: ArrayModule, input: Array, *, squeeze_dims: list[int] = [])
     axes = [axis % rank for axis in squeeze_dims] or [axis for axis in range(rank) if input.shape[axis] == 1]
     for axis in axes:
         if input.shape[axis] != 1:
-            raise InvalidArgumentError(
-                None, None, f"Can not squeeze dim[{axis}], expected a dimension of 1, got {input.shape[axis]}"
-            )
+            raise InvalidArgumentError.of(f"Can not squeeze dim[{axis}], expected a dimension of 1, got {input.shape[axis]}")
     return xp.reshape(input, tuple(each for axis, each in enumerate(input.shape) if axis not in axes))
 
 
@@ -319,7 +313,7 @@ def transpose_node(xp: ArrayModule, x: Array, perm: Array) -> Result:
     missing = sorted(set(range(len(axes))) - set(axes))
     if missing:
         listed = ",".join(str(axis) for axis in axes)
-        raise InvalidArgumentError(None, None, f"{missing[0]} is missing from {{{listed}}}.")
+        raise InvalidArgumentError.of(f"{missing[0]} is missing from {{{listed}}}.")
     return xp.transpose(x, axes)
 
 
@@ -397,9 +391,9 @@ def _check_permutation(x: Array) -> None:
     seen = set()
     for each in x.tolist():
         if not 0 <= each < len(x):
-            raise InvalidArgumentError(None, None, f"{each} is not between 0 and {len(x)}")
+            raise InvalidArgumentError.of(f"{each} is not between 0 and {len(x)}")
         if each in seen:
-            raise InvalidArgumentError(None, None, f"{each} is duplicated in the input.")
+            raise InvalidArgumentError.of(f"{each} is duplicated in the input.")
         seen.add(each)
 
 
@@ -424,10 +418,8 @@ def _ensured(node: Operation) -> list[Dims]:
 def ensure_shape_node(xp: ArrayModule, input: Array, *, shape: Dims) -> Result:
     """The input, whose shape must fit: `[...] -> [...]`."""
     if not dims_compatible(tuple(input.shape), shape):
-        raise InvalidArgumentError(
-            None,
-            None,
-            f"Shape of tensor {brackets(input.shape)} is not compatible with expected shape {brackets(shape)}.",
+        raise InvalidArgumentError.of(
+            f"Shape of tensor {brackets(input.shape)} is not compatible with expected shape {brackets(shape)}."
         )
     return input
 

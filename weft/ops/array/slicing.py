@@ -123,11 +123,11 @@ def _index(shape: tuple[int, ...], begin: Array, end: Array, strides: Array, mas
     try:
         entries = plan(len(shape), begin, end, strides, masks, len(strides))
     except ValueError as error:
-        raise InvalidArgumentError(None, None, str(error)) from None
+        raise InvalidArgumentError.of(str(error)) from None
     axis = 0
     for entry in entries:
         if isinstance(entry, int) and not -shape[axis] <= entry < shape[axis]:
-            raise InvalidArgumentError(None, None, f"slice index {entry} of dimension {axis} out of bounds.")
+            raise InvalidArgumentError.of(f"slice index {entry} of dimension {axis} out of bounds.")
         axis += entry is not None
     return tuple(entries)
 

@@ -45,14 +45,12 @@ def tile_node(xp: ArrayModule, input: Array, multiples: Array) -> Result:
     """The input repeated `multiples[i]` times along dimension i: `[n_i, ...], [rank] -> [n_i*multiples_i, ...]`."""
     times = np.ravel(multiples).tolist()
     if len(times) != len(input.shape):
-        raise InvalidArgumentError(
-            None,
-            None,
-            f"Expected multiples argument to be a vector of length {len(input.shape)} but got length {len(times)}",
+        raise InvalidArgumentError.of(
+            f"Expected multiples argument to be a vector of length {len(input.shape)} but got length {len(times)}"
         )
     for place, count in enumerate(times):
         if count < 0:
-            raise InvalidArgumentError(None, None, f"Expected multiples[{place}] >= 0, but got {count}")
+            raise InvalidArgumentError.of(f"Expected multiples[{place}] >= 0, but got {count}")
     return xp.tile(input, tuple(times))
 
 
@@ -91,9 +89,7 @@ def broadcast_to(xp: ArrayModule, input: Array, shape: Array) -> Result:
     try:
         return xp.broadcast_to(input, wanted)
     except ValueError as error:
-        raise InvalidArgumentError(
-            None, None, f"Incompatible shapes: {brackets(input.shape)} vs. {brackets(wanted)}"
-        ) from error
+        raise InvalidArgumentError.of(f"Incompatible shapes: {brackets(input.shape)} vs. {brackets(wanted)}") from error
 
 
 @op("BroadcastArgs", "s0: T, s1: T -> r0: T", gradient=None, types={"T": INDEX}, defaults={"T": dtypes.int32},
@@ -103,7 +99,7 @@ def broadcast_args(xp: ArrayModule, s0: Array, s1: Array) -> Result:
     try:
         return np.array(np.broadcast_shapes(tuple(np.asarray(s0).tolist()), tuple(np.asarray(s1).tolist())), s0.dtype)
     except ValueError as error:
-        raise InvalidArgumentError(None, None, f"Incompatible shapes: {brackets(s0)} vs. {brackets(s1)}") from error
+        raise InvalidArgumentError.of(f"Incompatible shapes: {brackets(s0)} vs. {brackets(s1)}") from error
 
 
 def _longest(node: Operation) -> Dims:
@@ -189,7 +185,7 @@ def roll_node(xp: ArrayModule, input: Array, shift: Array, axis: Array) -> Resul
     axes = np.ravel(axis).tolist()
     for each in axes:
         if not -rank <= each < rank:
-            raise InvalidArgumentError(None, None, f"axis {each} is out of range")
+            raise InvalidArgumentError.of(f"axis {each} is out of range")
     shifts = xp.broadcast_to(xp.ravel(shift), (len(axes),))
     for index, each in enumerate(axes):
         input = xp.roll(input, shifts[index], each)

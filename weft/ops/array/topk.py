@@ -74,7 +74,7 @@ def _top(xp: ArrayModule, input: Array, k: int) -> tuple[Array, Array]:
     """The `k` greatest of each row and their positions, equal elements in order of position."""
     columns = input.shape[-1]
     if columns < k:
-        raise InvalidArgumentError(None, None, f"input must have at least k columns. Had {columns}, needed {k}")
+        raise InvalidArgumentError.of(f"input must have at least k columns. Had {columns}, needed {k}")
     if xp is not np:
         return tuple(jax.lax.top_k(input, k))  # type: ignore[return-value]
     # A stable sort of the reversed rows, reversed again, keeps equal elements in order.

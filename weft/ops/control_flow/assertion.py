@@ -37,10 +37,10 @@ def assert_node(ctx: OpContext, condition: Array, data: Array, *, T: list[DType]
     `scalar bool, n*[*data] ->`
     """
     if np.ndim(condition):
-        raise InvalidArgumentError(None, None, f"In[0] should be a scalar: {list(np.shape(condition))}")
+        raise InvalidArgumentError.of(f"In[0] should be a scalar: {list(np.shape(condition))}")
     if not condition:
         shown = " ".join(f"[{summarize_first(value, summarize)}]" for value in data)
-        raise InvalidArgumentError(None, None, f"assertion failed: {shown}")
+        raise InvalidArgumentError.of(f"assertion failed: {shown}")
     return ()
 
 
@@ -194,7 +194,7 @@ def check_numerics_node(ctx: OpContext, tensor: Array, *, message: str) -> Resul
     """The input, unless it holds NaN or infinity: `[...] -> [...]`."""
     found = [what for what, test in (("Inf", np.isinf), ("NaN", np.isnan)) if test(tensor).any()]
     if found:
-        raise InvalidArgumentError(None, None, f"{message} : Tensor had {' and '.join(found)} values")
+        raise InvalidArgumentError.of(f"{message} : Tensor had {' and '.join(found)} values")
     return tensor
 
 

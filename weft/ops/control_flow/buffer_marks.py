@@ -102,4 +102,4 @@ def note_read(flow: Array, indices: Iterable[int], has_shape: bool) -> None:
 
 
 def _refused(marks: Marks, text: str) -> InvalidArgumentError:
-    return InvalidArgumentError(None, None, f"TensorArray {marks.name}: {text}")
+    return InvalidArgumentError.of(f"TensorArray {marks.name}: {text}")

@@ -73,9 +73,9 @@ def _check_index(index: int, size: int, verb: str) -> None:
     if 0 <= index < size:
         return
     if verb == "read":
-        raise InvalidArgumentError(None, None, f"TensorArray: Tried to read from index {index} but array size is: {size}")
-    raise InvalidArgumentError(
-        None, None, f"TensorArray: Tried to write to index {index} but array is not resizeable and size is: {size}"
+        raise InvalidArgumentError.of(f"TensorArray: Tried to read from index {index} but array size is: {size}")
+    raise InvalidArgumentError.of(
+        f"TensorArray: Tried to write to index {index} but array is not resizeable and size is: {size}"
     )
 
 
@@ -199,10 +199,10 @@ def buffer_stack(xp: ArrayModule, flow: Array, *, element_shape: Dims = None) ->
 def _known_element(dims: Dims) -> tuple[int, ...]:
     known = [size for size in dims or () if size is not None]
     if dims is None or len(known) != len(dims):
-        raise UnimplementedError(
-            None, None, f"TensorArray has size zero, but element shape {TensorShape(dims)} is not fully defined. Currently "
+        raise UnimplementedError.of(
+            f"TensorArray has size zero, but element shape {TensorShape(dims)} is not fully defined. Currently "
             "only static shapes are supported when packing zero-size TensorArrays."
-        )  # fmt: skip
+        )
     return tuple(known)
 
 
@@ -210,10 +210,10 @@ def _check_alike(flow: Array) -> None:
     shapes = [np.shape(each) for each in flow]
     other = next((number for number, shape in enumerate(shapes) if shape != shapes[0]), None)
     if other is not None:
-        raise InvalidArgumentError(
-            None, None, f"TensorArray has inconsistent shapes. Index 0 has shape: {list(shapes[0])} but index {other} has "
+        raise InvalidArgumentError.of(
+            f"TensorArray has inconsistent shapes. Index 0 has shape: {list(shapes[0])} but index {other} has "
             f"shape: {list(shapes[other])}"
-        )  # fmt: skip
+        )
 
 
 def _scatter_gradient(node: Operation, grad: Tensor) -> Gradients:
@@ -281,7 +281,7 @@ def buffer_concat(xp: ArrayModule, flow: Array) -> Result:
     if isinstance(flow, np.ndarray) and flow.dtype == object and flow.ndim == 1 and flow.size and np.ndim(flow[0]):
         return np.concatenate([np.asarray(each) for each in flow])
     if len(flow.shape) < 2:
-        raise InvalidArgumentError(None, None, "TensorArray: Concat saw a scalar shape; its elements must be vectors at least")
+        raise InvalidArgumentError.of("TensorArray: Concat saw a scalar shape; its elements must be vectors at least")
     return xp.reshape(flow, (flow.shape[0] * flow.shape[1], *flow.shape[2:]))
 
 
@@ -297,24 +297,24 @@ def buffer_split(xp: ArrayModule, value: Array, lengths: Array, *, size: int = -
     """
     sizes = [int(length) for length in np.ravel(lengths)]
     if sum(sizes) != value.shape[0]:
-        raise InvalidArgumentError(
-            None, None, f"TensorArray: Expected sum of lengths to be equal to values.shape[0], but sum of lengths is "
+        raise InvalidArgumentError.of(
+            f"TensorArray: Expected sum of lengths to be equal to values.shape[0], but sum of lengths is "
             f"{sum(sizes)} and value's shape is: {list(value.shape)}"
-        )  # fmt: skip
+        )
     if size not in (-1, len(sizes)):
-        raise InvalidArgumentError(
-            None, None, f"TensorArray's size is not equal to the size of lengths ({size} vs. {len(sizes)}), and the "
+        raise InvalidArgumentError.of(
+            f"TensorArray's size is not equal to the size of lengths ({size} vs. {len(sizes)}), and the "
             "TensorArray is not marked as dynamically resizeable"
-        )  # fmt: skip
+        )
     if len(set(sizes)) <= 1:
         return xp.reshape(value, (len(sizes), sizes[0] if sizes else 0, *value.shape[1:]))
     if infer_shape:
         other = next(number for number, length in enumerate(sizes) if length != sizes[0])
-        raise InvalidArgumentError(
-            None, None, f"TensorArray: Could not write to TensorArray index {other} because the value shape is "
+        raise InvalidArgumentError.of(
+            f"TensorArray: Could not write to TensorArray index {other} because the value shape is "
             f"{[sizes[other], *value.shape[1:]]} which is incompatible with the TensorArray's inferred element shape: "
             f"{[sizes[0], *value.shape[1:]]} (consider setting infer_shape=False)."
-        )  # fmt: skip
+        )
     result = np.empty(len(sizes), object)
     result[:] = np.split(np.asarray(value), np.cumsum(sizes)[:-1])
     return result

@@ -39,7 +39,7 @@ def _declared_shapes(node: Operation) -> list[Dims]:
 
 
 def _not_called(node_type: str) -> InternalError:
-    return InternalError(None, None, f"{node_type} runs functions and has no kernel to call")
+    return InternalError.of(f"{node_type} runs functions and has no kernel to call")
 
 
 def _declare_if(name: str, stateful: bool) -> None:

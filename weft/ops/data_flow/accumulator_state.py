@@ -54,7 +54,7 @@ class AccumulatorState:
         for what, has, asked in wanted:
             if has != asked:
                 told = f"Shared conditional accumulator '{self.name}' has {what} {has} but requested {what} was {asked}."
-                raise InvalidArgumentError(None, None, told)
+                raise InvalidArgumentError.of(told)
 
     @property
     def count(self) -> int:
@@ -101,7 +101,7 @@ class AccumulatorState:
             CancelledError: the step was cancelled.
         """
         if num_required <= 0:
-            raise InvalidArgumentError(None, None, f"Argument num_required must be positive, but got {num_required}")
+            raise InvalidArgumentError.of(f"Argument num_required must be positive, but got {num_required}")
         waiter: list[Any] = [False, num_required]
 
         def cancel() -> None:
@@ -119,7 +119,7 @@ class AccumulatorState:
                         if waiter[0]:
                             ctx.raise_if_cancelled()
                         if waiter[0] or self._is_gone:
-                            raise CancelledError(None, None, "TakeGrad operation was cancelled")
+                            raise CancelledError.of("TakeGrad operation was cancelled")
                         self._changed.wait()
                     return self._reset()
                 finally:
@@ -160,9 +160,7 @@ class DenseAccumulatorState(AccumulatorState):
         found = gradient[0].shape
         if not dims_compatible(self.shape, found) or (self._sum is not None and self._sum.shape != found):
             expected = format_dims(self.shape if self._sum is None else self._sum.shape)
-            raise InvalidArgumentError(
-                None, None, f"Accumulator '{self.name}': Shape mismatch: expected {expected}, got {list(found)}"
-            )
+            raise InvalidArgumentError.of(f"Accumulator '{self.name}': Shape mismatch: expected {expected}, got {list(found)}")
 
     def _add(self, *gradient: object) -> None:
         (value,) = gradient
@@ -187,11 +185,12 @@ class SparseAccumulatorState(AccumulatorState):
     def _check(self, *gradient: Array) -> None:
         indices, values, shape = gradient
         if indices.ndim != 1:
-            raise InvalidArgumentError(None, None, f"Accumulator '{self.name}': Input indices should be vector but received "
-                                                   f"shape: {list(indices.shape)}")  # fmt: skip
+            raise InvalidArgumentError.of(
+                f"Accumulator '{self.name}': Input indices should be vector but received shape: {list(indices.shape)}"
+            )
         if values.ndim == 0 or len(values) != len(indices):
-            raise InvalidArgumentError(
-                None, None, f"Accumulator '{self.name}': {len(indices)} indices do not fit values of shape {list(values.shape)}"
+            raise InvalidArgumentError.of(
+                f"Accumulator '{self.name}': {len(indices)} indices do not fit values of shape {list(values.shape)}"
             )
         if self.shape is None:
             return
@@ -200,14 +199,14 @@ class SparseAccumulatorState(AccumulatorState):
             len(shape) and not dims_compatible(self.shape, tuple(int(n) for n in shape))
         ):
             found = list(shape) if len(shape) else [None, *values.shape[1:]]
-            raise InvalidArgumentError(
-                None, None, f"Accumulator '{self.name}': Shape mismatch: expected {format_dims(self.shape)}, got {found}"
+            raise InvalidArgumentError.of(
+                f"Accumulator '{self.name}': Shape mismatch: expected {format_dims(self.shape)}, got {found}"
             )
         rows = self.shape[0]
         outside = indices[(indices < 0) | (indices >= rows)] if rows is not None else indices[indices < 0]
         if len(outside):
-            raise InvalidArgumentError(
-                None, None, f"Accumulator '{self.name}': index {outside[0]} is out of range for shape {format_dims(self.shape)}"
+            raise InvalidArgumentError.of(
+                f"Accumulator '{self.name}': index {outside[0]} is out of range for shape {format_dims(self.shape)}"
             )
 
     def _add(self, *gradient: Array) -> None:

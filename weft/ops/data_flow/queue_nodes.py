@@ -72,9 +72,7 @@ def _check_same(queue: SharedQueue, wanted: QueueSignature) -> None:
     for what, has, asked in differences:
         if has != asked:
             verb = "was" if what in ("type", "capacity", "min_after_dequeue") else "were"
-            raise InvalidArgumentError(
-                None, None, f"Shared queue '{queue.name}' has {what} {has} but requested {what} {verb} {asked}."
-            )
+            raise InvalidArgumentError.of(f"Shared queue '{queue.name}' has {what} {has} but requested {what} {verb} {asked}.")
 
 
 def _names(types: Sequence[DType]) -> str:
@@ -165,8 +163,8 @@ def queue_enqueue_many_v2(
     _check_shapes(queue, components, batched=True)
     counts = {len(component) for component in components}
     if len(counts) > 1:
-        raise InvalidArgumentError(
-            None, None, f"All input tensors must have the same size in the 0th dimension, they have {sorted(counts)}"
+        raise InvalidArgumentError.of(
+            f"All input tensors must have the same size in the 0th dimension, they have {sorted(counts)}"
         )
     elements = [tuple(_slice(c, row) for c in components) for row in range(counts.pop())]
     if elements:
@@ -182,8 +180,8 @@ def _slice(component: np.ndarray, row: int) -> np.ndarray:
 def _check_types(queue: SharedQueue, given: Sequence[DType]) -> None:
     wanted = queue.signature.component_types
     if tuple(each.base_dtype for each in given) != wanted:
-        raise InvalidArgumentError(
-            None, None, f"{queue.signature.kind} '{queue.name}' holds components {_names(wanted)}, got {_names(given)}"
+        raise InvalidArgumentError.of(
+            f"{queue.signature.kind} '{queue.name}' holds components {_names(wanted)}, got {_names(given)}"
         )
 
 
@@ -191,13 +189,11 @@ def _check_shapes(queue: SharedQueue, components: Sequence[np.ndarray], batched:
     for number, (component, dims) in enumerate(zip(components, queue.signature.component_shapes, strict=False)):
         expected = (None, *dims) if batched and dims is not None else dims
         if not dims_compatible(expected, component.shape):
-            raise InvalidArgumentError(
-                None,
-                None,
-                f"Shape mismatch in tuple component {number}. Expected {format_dims(expected)}, got {list(component.shape)}",
+            raise InvalidArgumentError.of(
+                f"Shape mismatch in tuple component {number}. Expected {format_dims(expected)}, got {list(component.shape)}"
             )
         if batched and component.ndim == 0:
-            raise InvalidArgumentError(None, None, f"Tuple component {number} needs a first axis to enqueue along")
+            raise InvalidArgumentError.of(f"Tuple component {number} needs a first axis to enqueue along")
 
 
 @op("QueueDequeueV2", "handle: resource -> components: [component_types]", infer=unknown, gradient=None, stateful=True)
@@ -239,13 +235,11 @@ def _dequeue_batch(ctx: OpContext, handle: Tensor, count: int, types: Sequence[D
     if len(signature.component_shapes) != len(types) or (
         not signature.is_padding and any(dims is None or None in dims for dims in signature.component_shapes)
     ):
-        raise InvalidArgumentError(
-            None,
-            None,
-            f"{signature.kind}'s DequeueMany and DequeueUpTo require the components to have specified shapes.",
+        raise InvalidArgumentError.of(
+            f"{signature.kind}'s DequeueMany and DequeueUpTo require the components to have specified shapes."
         )
     if count < 0:
-        raise InvalidArgumentError(None, None, f"{signature.kind} '{queue.name}' requested {count} < 0 elements")
+        raise InvalidArgumentError.of(f"{signature.kind} '{queue.name}' requested {count} < 0 elements")
     elements = queue.state.dequeue(ctx, count, allow_fewer) if count else []
     return tuple(_joined(elements, position, queue) for position in range(len(types)))
 

@@ -110,7 +110,7 @@ class QueueState:
 
         def advance() -> bool:
             if self._closed:
-                raise CancelledError(None, None, f"{self._description} is closed.")
+                raise CancelledError.of(f"{self._description} is closed.")
             while remaining and (self._capacity < 0 or len(self._store) < self._capacity):
                 self._store.put(remaining.popleft())
                 self._changed.notify_all()
@@ -136,11 +136,9 @@ class QueueState:
             kept = 0 if self._closed else self._kept
             if self._closed and not self._putters and len(self._store) < count - len(taken):
                 if not (allow_fewer and (taken or len(self._store))):
-                    raise OutOfRangeError(
-                        None,
-                        None,
+                    raise OutOfRangeError.of(
                         f"{self._description} is closed and has insufficient elements (requested {count}, current size "
-                        f"{len(self._store) + len(taken)})",
+                        f"{len(self._store) + len(taken)})"
                     )
                 taken.extend(self._store.take() for _ in range(len(self._store)))
                 return True
@@ -221,7 +219,7 @@ class QueueState:
                     while not (line[0] is waiter and not waiter.cancelled and advance()):
                         if waiter.cancelled:
                             ctx.raise_if_cancelled()
-                            raise CancelledError(None, None, f"{what} operation was cancelled")
+                            raise CancelledError.of(f"{what} operation was cancelled")
                         self._changed.wait()
                 finally:
                     line.remove(waiter)

@@ -37,10 +37,10 @@ class StagingBuffer:
         """Add an element, waiting for room; ResourceExhaustedError when it alone is larger than the limit."""
         added = _size_bytes(element)
         if self._memory_limit and added > self._memory_limit:
-            raise ResourceExhaustedError(
-                None, None, f"Attempted to insert tensors with combined size of '{added}' bytes into Staging Area with a "
+            raise ResourceExhaustedError.of(
+                f"Attempted to insert tensors with combined size of '{added}' bytes into Staging Area with a "
                 f"memory limit of '{self._memory_limit}'."
-            )  # fmt: skip
+            )
         self._wait_until(ctx, lambda: self._has_room(added), lambda: self._add(element, added))
 
     def get(self, ctx: OpContext) -> Element:

@@ -52,7 +52,7 @@ def _check_static(holds: bool, data: Sequence[object]) -> None:
         return
     shown = (constant_value(item) if isinstance(item, Tensor) else item for item in data)
     texts = (str(item if value is None else value) for item, value in zip(data, shown, strict=True))
-    raise InvalidArgumentError(None, None, "\n".join(texts))
+    raise InvalidArgumentError.of("\n".join(texts))
 
 
 def _binary(

@@ -35,13 +35,13 @@ def _pillow(what: str) -> ModuleType:
     try:
         return importlib.import_module("PIL.Image")
     except ImportError as error:
-        raise UnimplementedError(
-            None, None, f"{what} needs Pillow, which this task cannot import ({error}): pip install 'weft[images]'"
+        raise UnimplementedError.of(
+            f"{what} needs Pillow, which this task cannot import ({error}): pip install 'weft[images]'"
         ) from error
 
 
 def _invalid(message: str) -> InvalidArgumentError:
-    return InvalidArgumentError(None, None, message)
+    return InvalidArgumentError.of(message)
 
 
 def _format_of(data: bytes) -> str:
@@ -82,7 +82,7 @@ def _pixels(data: bytes, channels: int, wide: bool) -> np.ndarray:
     if kind == "JPEG" and channels == 4:
         raise _invalid("JPEG does not support 4 channels")
     if kind == "PNG" and wide and data[24:26] > b"\x10\x00":
-        raise UnimplementedError(None, None, "A PNG with 16 bits for each of several channels cannot be decoded as uint16")
+        raise UnimplementedError.of("A PNG with 16 bits for each of several channels cannot be decoded as uint16")
     if kind == "JPEG":
         pixels = np.asarray(image.convert("L") if channels == 1 else _own_mode(image))
     else:
@@ -278,9 +278,7 @@ def encode_png(ctx: OpContext, image: Array, *, compression: int = -1) -> Result
     if channels not in _MODES:
         raise _invalid(f"image must have 1, 2, 3, or 4 channels, got {channels}")
     if image.dtype == np.uint16 and channels > 1:
-        raise UnimplementedError(
-            None, None, f"A PNG of {channels} channels of uint16 cannot be encoded: use one channel or uint8"
-        )
+        raise UnimplementedError.of(f"A PNG of {channels} channels of uint16 cannot be encoded: use one channel or uint8")
     options = {} if compression < 0 else {"compress_level": compression}
     encoded = np.empty(image.shape[:-3], np.object_)
     for place in np.ndindex(encoded.shape):

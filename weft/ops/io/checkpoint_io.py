@@ -24,7 +24,7 @@ from weft.ops.declaration import no_outputs, op, scalar_shape, unknown
 
 def _scalar_text(value: Array, what: str) -> str:
     if value.ndim:
-        raise InvalidArgumentError(None, None, f"Input {what} should be a scalar tensor, got {list(value.shape)} instead.")
+        raise InvalidArgumentError.of(f"Input {what} should be a scalar tensor, got {list(value.shape)} instead.")
     return bytes(value.item()).decode()
 
 
@@ -34,10 +34,8 @@ def _texts(value: Array) -> list[str]:
 
 def _check_counts(names: list[str], slices: list[str], tensors: int) -> None:
     if not len(names) == len(slices) == tensors:
-        raise InvalidArgumentError(
-            None,
-            None,
-            f"tensor_names, shape_and_slices and tensors must be equally many, got {len(names)}, {len(slices)} and {tensors}",
+        raise InvalidArgumentError.of(
+            f"tensor_names, shape_and_slices and tensors must be equally many, got {len(names)}, {len(slices)} and {tensors}"
         )
 
 
@@ -68,18 +66,16 @@ def _writer(ctx: OpContext, prefix: str) -> BundleWriter:
     except NotFoundError as error:
         task = device_spec.task_name(ctx.device)
         message = f"{error.message} ({task} writes {prefix}: the directory must exist on the file system of that task)"
-        raise NotFoundError(None, None, message) from error
+        raise NotFoundError.of(message) from error
 
 
 def _add_slice(writer: BundleWriter, name: str, box: str, value: Tensor, dtype: DType) -> None:
     shape, piece = parse_shape_and_slice(box)
     wanted = piece.within(shape, name).sizes
     if tuple(value.shape) != wanted:
-        raise InvalidArgumentError(
-            None,
-            None,
+        raise InvalidArgumentError.of(
             f"Slice in shape_and_slice specification does not match the shape of the tensor to save: {box}, tensor "
-            f"{name!r}: {list(value.shape)}",
+            f"{name!r}: {list(value.shape)}"
         )
     writer.add_slice(name, shape, piece.starts, piece.sizes, value, dtype)
 
@@ -111,16 +107,14 @@ def _check_present(reader: BundleReader, names: list[str]) -> None:
     if len(missing) > 1:
         more = f" and {len(missing) - 9} others" if len(missing) > 9 else ""
         message += f"; of {len(names)} keys asked for, it also lacks {', '.join(missing[1:9])}{more}"
-    raise NotFoundError(None, None, message)
+    raise NotFoundError.of(message)
 
 
 def _check_dtype(reader: BundleReader, name: str, dtype: DType) -> None:
     stored = reader.dtype(name)
     if stored is not dtype.base_dtype:
-        raise InvalidArgumentError(
-            None,
-            None,
-            f"tensor_name = {name}; expected dtype {_type_name(dtype)} does not equal original dtype {_type_name(stored)}",
+        raise InvalidArgumentError.of(
+            f"tensor_name = {name}; expected dtype {_type_name(dtype)} does not equal original dtype {_type_name(stored)}"
         )
 
 
@@ -132,11 +126,9 @@ def _read_slice(reader: BundleReader, name: str, box: str) -> Array:
     shape, piece = parse_shape_and_slice(box)
     stored = reader.shape(name)
     if shape != stored:
-        raise InvalidArgumentError(
-            None,
-            None,
+        raise InvalidArgumentError.of(
             f"tensor_name = {name}; shape in shape_and_slice spec {list(shape)} does not match the shape stored in "
-            f"checkpoint: {list(stored)}",
+            f"checkpoint: {list(stored)}"
         )
     return reader.lookup_slice(name, piece.starts, piece.sizes)
 
@@ -161,7 +153,7 @@ def merge_v2_checkpoints(
     try:
         merge_bundles(parts, destination, delete_old_dirs=delete_old_dirs)
     except NotFoundError as error:
-        raise NotFoundError(None, None, f"{error.message} (merging on {device_spec.task_name(ctx.device)})") from error
+        raise NotFoundError.of(f"{error.message} (merging on {device_spec.task_name(ctx.device)})") from error
     return ()
 
 

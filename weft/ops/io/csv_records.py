@@ -118,7 +118,7 @@ def _quoted(record: bytes, position: int, delimiter: bytes) -> tuple[bytes, int]
 
 
 def _invalid(message: str) -> InvalidArgumentError:
-    return InvalidArgumentError(None, None, message)
+    return InvalidArgumentError.of(message)
 
 
 def decode_csv(

@@ -17,7 +17,7 @@ from weft.platform import gfile
 
 def _path(value: Array, what: str) -> str:
     if value.ndim:
-        raise InvalidArgumentError(None, None, f"{what} tensor must be scalar, but had shape: {list(value.shape)}")
+        raise InvalidArgumentError.of(f"{what} tensor must be scalar, but had shape: {list(value.shape)}")
     return os.fsdecode(value.item())
 
 
@@ -33,7 +33,7 @@ def write_file(ctx: OpContext, filename: Array, contents: Array) -> tuple[()]:
     """Write a file, and the directories above it that are missing: `scalar string, scalar string ->`."""
     path = _path(filename, "Input filename")
     if contents.ndim:
-        raise InvalidArgumentError(None, None, f"Contents tensor must be scalar, but had shape: {list(contents.shape)}")
+        raise InvalidArgumentError.of(f"Contents tensor must be scalar, but had shape: {list(contents.shape)}")
     directory = os.path.dirname(path)
     if directory:
         gfile.MakeDirs(directory)

@@ -209,7 +209,7 @@ def _dims(shape: Any) -> Dims:
 
 
 def _invalid(message: str) -> InvalidArgumentError:
-    return InvalidArgumentError(None, None, message)
+    return InvalidArgumentError.of(message)
 
 
 def parse_example(

@@ -29,7 +29,7 @@ _KINDS: Final = {"float_list": dtypes.float32, "int64_list": dtypes.int64, "byte
 
 
 def _invalid(message: str) -> InvalidArgumentError:
-    return InvalidArgumentError(None, None, message)
+    return InvalidArgumentError.of(message)
 
 
 def _values(feature: Any, wanted: DType, where: str) -> Array:

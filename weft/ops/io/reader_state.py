@@ -134,20 +134,20 @@ class ReaderState:
 
     def _check_savable(self, what: str) -> None:
         if not self._is_one_each:
-            raise UnimplementedError(None, None, f"Reader {what}: {self._description} cannot save where it is")
+            raise UnimplementedError.of(f"Reader {what}: {self._description} cannot save where it is")
 
     def _unreadable(self, text: bytes) -> InvalidArgumentError:
-        return InvalidArgumentError(None, None, f"Could not parse state for {self._description}: {text[:80]!r}")
+        return InvalidArgumentError.of(f"Could not parse state for {self._description}: {text[:80]!r}")
 
 
 def _next_work(ctx: OpContext, queue: SharedQueue) -> str:
     types = queue.signature.component_types
     if types != (dtypes.string,):
-        raise InvalidArgumentError(
-            None, None, f"Expected queue '{queue.name}' with work for a reader to hold single strings, it holds "
+        raise InvalidArgumentError.of(
+            f"Expected queue '{queue.name}' with work for a reader to hold single strings, it holds "
             f"[{', '.join(each.name for each in types)}]"
-        )  # fmt: skip
+        )
     work: Any = np.asarray(queue.state.dequeue(ctx, 1)[0][0])
     if work.size != 1:
-        raise InvalidArgumentError(None, None, f"Expected single string in queue '{queue.name}', got shape {list(work.shape)}")
+        raise InvalidArgumentError.of(f"Expected single string in queue '{queue.name}', got shape {list(work.shape)}")
     return as_text(work.item())

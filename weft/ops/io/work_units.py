@@ -69,8 +69,8 @@ def check_fixed_length(record_bytes: int, header_bytes: int, footer_bytes: int, 
     """Refuse sizes and encodings that no file can have; InvalidArgumentError."""
     for what, size in (("header_bytes", header_bytes), ("footer_bytes", footer_bytes), ("hop_bytes", hop_bytes)):
         if size < 0:
-            raise InvalidArgumentError(None, None, f"{what} must be >= 0 not {size}")
+            raise InvalidArgumentError.of(f"{what} must be >= 0 not {size}")
     if record_bytes <= 0:
-        raise InvalidArgumentError(None, None, f"record_bytes must be > 0 not {record_bytes}")
+        raise InvalidArgumentError.of(f"record_bytes must be > 0 not {record_bytes}")
     if encoding not in _ENCODINGS:
-        raise InvalidArgumentError(None, None, f"encoding {encoding!r} is not supported, only 'ZLIB' and 'GZIP' are.")
+        raise InvalidArgumentError.of(f"encoding {encoding!r} is not supported, only 'ZLIB' and 'GZIP' are.")

@@ -74,7 +74,7 @@ def _or_invalid(function: Callable[..., Array], *arguments: Array) -> Array:
     try:
         return function(*arguments)
     except np.linalg.LinAlgError as error:
-        raise InvalidArgumentError(None, None, "Input is not invertible.") from error
+        raise InvalidArgumentError.of("Input is not invertible.") from error
 
 
 # Inverse and determinants.
@@ -228,7 +228,7 @@ def cholesky(xp: ArrayModule, input: Array) -> Result:
         return xp.linalg.cholesky(symmetric)
     except np.linalg.LinAlgError as error:
         message = "Cholesky decomposition was not successful. The input might not be valid."
-        raise InvalidArgumentError(None, None, message) from error
+        raise InvalidArgumentError.of(message) from error
 
 
 def cholesky_solve(chol: TensorLike, rhs: TensorLike, name: str | None = None) -> Tensor:

@@ -180,7 +180,7 @@ def matrix_set_diag_v3(xp: ArrayModule, input: Array, diagonal: Array, k: Array,
     packed = diagonal[..., None, :] if band.lower == band.upper else diagonal
     wanted = (*input.shape[:-2], band.upper - band.lower + 1, band.longest)
     if packed.shape != wanted:
-        raise InvalidArgumentError(None, None, f"must have packed diagonals of shape {wanted}, but they are {packed.shape}")
+        raise InvalidArgumentError.of(f"must have packed diagonals of shape {wanted}, but they are {packed.shape}")
     inside, row, column = band.in_matrix()
     return xp.where(inside, packed[..., row, column], input)
 

@@ -117,7 +117,7 @@ def matrix_set_diag_node(xp: ArrayModule, input: Array, diagonal: Array) -> Resu
     rows, columns = input.shape[-2:]
     if diagonal.shape != (*input.shape[:-2], min(rows, columns)):
         message = f"must have diagonal of shape {(*input.shape[:-2], min(rows, columns))}, but it is {diagonal.shape}"
-        raise InvalidArgumentError(None, None, message)
+        raise InvalidArgumentError.of(message)
     placed = xp.take(diagonal, np.minimum(np.arange(columns), max(min(rows, columns) - 1, 0)), axis=-1)
     return xp.where(np.eye(rows, columns, dtype=bool), placed[..., None, :], input)
 

@@ -93,7 +93,7 @@ def _solved(bands: Array, rhs: Array) -> Array:
         else:
             first = triangle[row]
         if not first[:, 0].all():
-            raise InvalidArgumentError(None, None, "The tridiagonal matrix is not invertible.")
+            raise InvalidArgumentError.of("The tridiagonal matrix is not invertible.")
         triangle[row] = first
         if row + 1 < size:
             factor = second[:, :1] / first[:, :1]

@@ -23,10 +23,10 @@ def _handle(ctx: OpContext, signature: TableSignature, make: Callable[[str], Loo
     name = str(ctx.attrs.get("shared_name") or ctx.node_name)
     table = ctx.find_or_create(LookupTable, lambda: make(name))
     if table.signature != signature:
-        raise InvalidArgumentError(
-            None, None, f"Table '{name}' is held as {table.signature}, but this graph declares it as {signature}: two programs "
+        raise InvalidArgumentError.of(
+            f"Table '{name}' is held as {table.signature}, but this graph declares it as {signature}: two programs "
             "disagree about it. Give one of them another name, or clear the container with Session.reset."
-        )  # fmt: skip
+        )
     handle = np.empty((), np.object_)
     handle[()] = ctx.handle_for(LookupTable)
     return handle
@@ -78,16 +78,14 @@ def mutable_dense_hash_table_v2(
     `[*key], [*key] -> scalar resource`
     """
     if initial_num_buckets < 4 or initial_num_buckets & initial_num_buckets - 1:
-        raise InvalidArgumentError(
-            None, None, f"Number of buckets must be at least 4 and a power of 2, got: {initial_num_buckets}"
-        )
+        raise InvalidArgumentError.of(f"Number of buckets must be at least 4 and a power of 2, got: {initial_num_buckets}")
     signature = TableSignature("MutableDenseHashTable", key_dtype, value_dtype, _known(value_shape))
     return _handle(ctx, signature, lambda name: DenseTable(name, signature, empty_key, deleted_key))
 
 
 def _known(dims: Dims) -> tuple[int, ...]:
     if dims is None or None in dims:
-        raise InvalidArgumentError(None, None, f"A table's values need a shape that is fully known, got {dims}")
+        raise InvalidArgumentError.of(f"A table's values need a shape that is fully known, got {dims}")
     return tuple(size for size in dims if size is not None)
 
 

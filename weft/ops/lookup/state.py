@@ -48,10 +48,10 @@ class LookupTable:
         """The values of keys; where there is none, `default`: one value, or one for each key."""
         shape = self.signature.value_shape
         if default.shape not in (shape, keys.shape + shape):
-            raise InvalidArgumentError(
-                None, None, f"Table '{self.name}': expected a default value of shape {brackets(shape)} or "
+            raise InvalidArgumentError.of(
+                f"Table '{self.name}': expected a default value of shape {brackets(shape)} or "
                 f"{brackets(keys.shape + shape)}, got {brackets(default.shape)}"
-            )  # fmt: skip
+            )
         defaults = np.broadcast_to(default, keys.shape + shape).reshape(keys.size, *shape)
         found = np.empty((keys.size, *shape), self.signature.value_dtype.as_numpy_dtype)
         with self._lock:
@@ -92,9 +92,7 @@ class LookupTable:
     def _items(self, keys: Array, values: Array) -> Sequence[tuple[Array, Array]]:
         expected = keys.shape + self.signature.value_shape
         if values.shape != expected:
-            raise InvalidArgumentError(
-                None, None, f"Expected shape {brackets(expected)} for value, got {brackets(values.shape)}"
-            )
+            raise InvalidArgumentError.of(f"Expected shape {brackets(expected)} for value, got {brackets(values.shape)}")
         rows = values.reshape(keys.size, *self.signature.value_shape)
         # A scalar is kept as itself; a row is copied, since its array belongs to the step.
         flat = rows.tolist() if rows.ndim == 1 else [row.copy() for row in rows]
@@ -109,14 +107,12 @@ class StaticTable(LookupTable):
     def find(self, keys: TensorLike, default: TensorLike) -> Tensor:
         """The values of keys, `default` where there is none."""
         if not self.is_initialized:
-            raise FailedPreconditionError(None, None, "Table not initialized.")
+            raise FailedPreconditionError.of("Table not initialized.")
         return super().find(keys, default)
 
     def insert(self, keys: TensorLike, values: TensorLike) -> None:
         """Refused."""
-        raise InvalidArgumentError(
-            None, None, f"Table '{self.name}' is filled by its initializer alone; use a MutableHashTable"
-        )
+        raise InvalidArgumentError.of(f"Table '{self.name}' is filled by its initializer alone; use a MutableHashTable")
 
     def remove(self, keys: TensorLike) -> None:
         """Refused."""
@@ -128,10 +124,10 @@ class StaticTable(LookupTable):
         for key, value in self._items(keys, values):
             known = merged.setdefault(key, value)
             if known != value:
-                raise FailedPreconditionError(
-                    None, None, f"HashTable has different value for same key. Key {_text(key)} has {_text(known)} and trying "
+                raise FailedPreconditionError.of(
+                    f"HashTable has different value for same key. Key {_text(key)} has {_text(known)} and trying "
                     f"to add value {_text(value)}"
-                )  # fmt: skip
+                )
         with self._lock:
             self._values = merged
             self.is_initialized = True
@@ -144,7 +140,7 @@ class DenseTable(LookupTable):
         super().__init__(name, signature)
         self._reserved = {"empty_key": empty_key.tolist(), "deleted_key": deleted_key.tolist()}
         if self._reserved["empty_key"] == self._reserved["deleted_key"]:
-            raise InvalidArgumentError(None, None, "Empty and deleted keys cannot be equal")
+            raise InvalidArgumentError.of("Empty and deleted keys cannot be equal")
 
     def find(self, keys: TensorLike, default: TensorLike) -> Tensor:
         """The values of keys, `default` where there is none."""
@@ -164,7 +160,7 @@ class DenseTable(LookupTable):
         given = set(keys.ravel().tolist())
         for what, key in self._reserved.items():
             if key in given:
-                raise InvalidArgumentError(None, None, f"Using the {what} as a table key is not allowed")
+                raise InvalidArgumentError.of(f"Using the {what} as a table key is not allowed")
 
 
 def _text(item: object) -> str:

@@ -37,14 +37,14 @@ def read_table(
             line = raw.rstrip(b"\n").rstrip(b"\r")
             parts = line.split(separator) if columns else []
             if len(parts) < columns:
-                raise InvalidArgumentError(
-                    None, None, f"Invalid number of columns in {path} line {number} ({line.decode(errors='replace')}) : "
+                raise InvalidArgumentError.of(
+                    f"Invalid number of columns in {path} line {number} ({line.decode(errors='replace')}) : "
                     f"expected at least {columns} got {len(parts)}"
-                )  # fmt: skip
+                )
             keys.append(_field(key_dtype, key_index, number, line, parts))
             values.append(_field(value_dtype, value_index, number, line, parts))
     if len(keys) < vocab_size:
-        raise InvalidArgumentError(None, None, f"Invalid vocab_size in {path}: expected {vocab_size} but got {len(keys)}")
+        raise InvalidArgumentError.of(f"Invalid vocab_size in {path}: expected {vocab_size} but got {len(keys)}")
     return _array(keys, key_dtype), _array(values, value_dtype)
 
 
@@ -58,8 +58,8 @@ def _field(dtype: DType, index: int, number: int, line: bytes, parts: list[bytes
     try:
         return parse(text)
     except ValueError:
-        raise InvalidArgumentError(
-            None, None, f"Field {text.decode(errors='replace')} in line {number} is not a valid {dtype.name}."
+        raise InvalidArgumentError.of(
+            f"Field {text.decode(errors='replace')} in line {number} is not a valid {dtype.name}."
         ) from None
 
 

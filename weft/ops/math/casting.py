@@ -42,7 +42,7 @@ def cast_node(xp: ArrayModule, x: Array, *, DstT: DType, Truncate: bool = False)
     """
     target = np.dtype(DstT.as_numpy_dtype)
     if x.dtype.kind == "O" and target.kind != "O":
-        raise UnimplementedError(None, None, f"Cast string to {DstT.name} is not supported; tf.string_to_number reads numbers")
+        raise UnimplementedError.of(f"Cast string to {DstT.name} is not supported; tf.string_to_number reads numbers")
     if x.dtype.kind == "c" and target.kind != "c":
         x = x.real
     if target.kind in "iu" and x.dtype.kind not in "iub":

@@ -39,7 +39,7 @@ def bincount_node(xp: ArrayModule, arr: Array, size: Array, weights: Array) -> R
     count = int(size)
     flat = xp.reshape(arr, (-1,))
     if isinstance(flat, np.ndarray) and (flat < 0).any():
-        raise InvalidArgumentError(None, None, "Input arr must be non-negative!")
+        raise InvalidArgumentError.of("Input arr must be non-negative!")
     given = xp.reshape(weights, (-1,)) if weights.size else xp.ones_like(flat, dtype=weights.dtype)
     kept = (flat >= 0) & (flat < count)
     if xp is np:
@@ -94,11 +94,11 @@ def histogram_node(xp: ArrayModule, values: Array, value_range: Array, nbins: Ar
     """
     count = int(nbins)
     if count <= 0:
-        raise InvalidArgumentError(None, None, f"nbins should be a positive number, but got '{count}'")
+        raise InvalidArgumentError.of(f"nbins should be a positive number, but got '{count}'")
     flat, low, high = xp.reshape(values, (-1,)), value_range[0], value_range[1]
     if isinstance(value_range, np.ndarray) and low >= high:
         message = f"value_range should satisfy value_range[0] < value_range[1], but got [{low}, {high}]"
-        raise InvalidArgumentError(None, None, message)
+        raise InvalidArgumentError.of(message)
     width = (high - low).astype(np.float64) / count
     places = xp.clip(xp.floor((flat - low) / width), 0, count - 1).astype(np.int32)
     bins = xp.sum(places[:, None] == np.arange(count)[None, :], axis=0)

@@ -48,7 +48,7 @@ _TRUE_DIVISION: Final[dict[DType, DType]] = {
 def _check_divisor(y: Array) -> None:
     # Compiled code cannot raise; there XLA's result (-1) stands for divisors that it computes itself.
     if _is_known(y) and y.dtype.kind in "iu" and not y.all():
-        raise InvalidArgumentError(None, None, "Integer division by zero")
+        raise InvalidArgumentError.of("Integer division by zero")
     if not _is_known(y) and y.dtype.kind in "iu":
         note_wrong(y == 0)
 
@@ -60,7 +60,7 @@ def _check_division(node: Operation, x: Array, y: Array) -> None:
 
 def _check_exponent(node: Operation, x: Array, y: Array) -> None:
     if _is_known(y) and y.dtype.kind == "i" and np.any(y < 0):
-        raise InvalidArgumentError(None, None, "Integers to negative integer powers are not allowed")
+        raise InvalidArgumentError.of("Integers to negative integer powers are not allowed")
 
 
 def _is_known(value: Array) -> bool:
@@ -230,7 +230,7 @@ def _pow_gradient(node: Operation, grad: Tensor) -> Gradients:
 def pow_node(xp: ArrayModule, x: Array, y: Array) -> Result:
     """`x ** y`: `[...], [...] -> [...]`, broadcast."""
     if xp is np and y.dtype.kind == "i" and np.any(y < 0):
-        raise InvalidArgumentError(None, None, "Integers to negative integer powers are not allowed")
+        raise InvalidArgumentError.of("Integers to negative integer powers are not allowed")
     return x**y
 
 

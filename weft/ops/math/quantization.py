@@ -29,13 +29,11 @@ class Quantized(NamedTuple):
 
 def _check(mode: str, axis: int, low: Array, high: Array) -> None:
     if mode not in _MODES:
-        raise InvalidArgumentError(None, None, f"Mode string must be 'MIN_COMBINED', 'MIN_FIRST', or 'SCALED', is '{mode}'")
+        raise InvalidArgumentError.of(f"Mode string must be 'MIN_COMBINED', 'MIN_FIRST', or 'SCALED', is '{mode}'")
     if axis != -1:
-        raise InvalidArgumentError(None, None, f"quantization along an axis ({axis}) is not supported: quantize the slices")
+        raise InvalidArgumentError.of(f"quantization along an axis ({axis}) is not supported: quantize the slices")
     if low > high:
-        raise InvalidArgumentError(
-            None, None, f"input_max_range must be larger than input_min_range: {high} is not larger than {low}"
-        )
+        raise InvalidArgumentError.of(f"input_max_range must be larger than input_min_range: {high} is not larger than {low}")
 
 
 def _integers(kind: DType) -> tuple[float, float]:

@@ -63,12 +63,12 @@ def reduced_axes(x: Array, reduction_indices: Array) -> tuple[int, ...]:
     for axis in np.ravel(reduction_indices).tolist():
         if not -rank <= axis < rank:
             message = f"Invalid reduction dimension ({axis} for input with {rank} dimension(s)"
-            raise InvalidArgumentError(None, None, message)
+            raise InvalidArgumentError.of(message)
     axes = [int(axis) % rank for axis in np.ravel(reduction_indices)]
     for place, axis in enumerate(axes):
         if axis in axes[:place]:
             message = f"Invalid reduction arguments: Axes contains duplicate dimension: {axis}"
-            raise InvalidArgumentError(None, None, message)
+            raise InvalidArgumentError.of(message)
     return tuple(sorted(axes))
 
 

@@ -52,16 +52,16 @@ def segment_count(segment_ids: Array) -> int:
     if not segment_ids.size:
         return 0
     if (np.diff(segment_ids) < 0).any():
-        raise InvalidArgumentError(None, None, "segment ids are not increasing")
+        raise InvalidArgumentError.of("segment ids are not increasing")
     if segment_ids[0] < 0:
-        raise InvalidArgumentError(None, None, f"segment ids must be >= 0, but the first is {segment_ids[0]}")
+        raise InvalidArgumentError.of(f"segment ids must be >= 0, but the first is {segment_ids[0]}")
     return int(segment_ids[-1]) + 1
 
 
 def _check_rows(data: Array, segment_ids: Array) -> None:
     if data.shape[:1] != segment_ids.shape:
         message = f"segment_ids should be the same size as dimension 0 of input, {segment_ids.shape} and {data.shape}"
-        raise InvalidArgumentError(None, None, message)
+        raise InvalidArgumentError.of(message)
 
 
 def _gathered(tensor: Tensor, segment_ids: Tensor) -> Tensor:
@@ -225,7 +225,7 @@ def _unsorted(xp: ArrayModule, data: Array, segment_ids: Array, num_segments: Ar
     if xp is np:
         if (ids >= count).any():
             at = int(np.argmax(ids >= count))
-            raise InvalidArgumentError(None, None, f"segment_ids[{at}] = {ids[at]} is out of range [0, {count})")
+            raise InvalidArgumentError.of(f"segment_ids[{at}] = {ids[at]} is out of range [0, {count})")
         accumulate = {"add": np.add, "max": np.maximum, "min": np.minimum, "multiply": np.multiply}[how]
         return _accumulated(flat[ids >= 0], ids[ids >= 0], count, first, accumulate)
     result = xp.full((count, *flat.shape[1:]), first, flat.dtype)
@@ -268,7 +268,7 @@ def _check_ids(node: Operation, data: Array, segment_ids: Array, num_segments: A
     if segment_ids is not None and count is not None and segment_ids.size and segment_ids.max() >= int(count):
         place = tuple(np.argwhere(segment_ids >= int(count))[0].tolist())
         where = f"[{','.join(map(str, place))}]" if place else ""
-        raise InvalidArgumentError(None, None, f"segment_ids{where} = {segment_ids[place]} is out of range [0, {int(count)})")
+        raise InvalidArgumentError.of(f"segment_ids{where} = {segment_ids[place]} is out of range [0, {int(count)})")
 
 
 @op("UnsortedSegmentSum", _UNSORTED, infer=_unsorted_shape, check=_check_ids, static=("num_segments",),

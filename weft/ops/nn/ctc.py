@@ -29,7 +29,7 @@ _NEVER: Final = -np.inf
 
 
 def _invalid(message: str) -> InvalidArgumentError:
-    return InvalidArgumentError(None, None, message)
+    return InvalidArgumentError.of(message)
 
 
 def _log_softmax(x: Array) -> Array:

@@ -55,7 +55,7 @@ def dilation2d_node(
     channels]`
     """
     if padding not in ("SAME", "VALID"):
-        raise InvalidArgumentError(None, None, f"padding must be SAME or VALID, got {padding}")
+        raise InvalidArgumentError.of(f"padding must be SAME or VALID, got {padding}")
     pairs = zip(input.shape[1:3], filter.shape[:2], strides[1:3], rates[1:3], strict=True)
     rows, columns = (_sizes(*each, padding) for each in pairs)
     padded = xp.pad(input, ((0, 0), rows[1:], columns[1:], (0, 0)), constant_values=lowest(input.dtype))

@@ -57,7 +57,7 @@ def _sample(
     tries, sampled = count, draw(count)
     if unique:
         if count > range_max:
-            raise InvalidArgumentError(None, None, f"Sampler's range is too small: {count} of {range_max} classes")
+            raise InvalidArgumentError.of(f"Sampler's range is too small: {count} of {range_max} classes")
         sampled, tries = _distinct(draw, sampled, count)
 
     def expected(classes: Array) -> Tensor:
@@ -117,7 +117,7 @@ def log_uniform_sampler_node(
 
 def _unigrams(vocab_file: str, unigrams: list[float]) -> list[float]:
     if bool(vocab_file) == bool(unigrams):
-        raise InvalidArgumentError(None, None, "Must provide exactly one of vocab_file and unigrams.")
+        raise InvalidArgumentError.of("Must provide exactly one of vocab_file and unigrams.")
     if not vocab_file:
         return list(unigrams)
     with GFile(vocab_file) as lines:
@@ -140,7 +140,7 @@ def fixed_unigram_sampler_node(
     mine = np.where(np.arange(len(weights)) % num_shards == shard, weights, 0.0)
     shares = mine / mine.sum()
     if len(weights) > range_max:
-        raise InvalidArgumentError(None, None, f"range_max is {range_max}, but there are {len(weights)} classes")
+        raise InvalidArgumentError.of(f"range_max is {range_max}, but there are {len(weights)} classes")
     generator = _generator(seed, seed2, run_index)
     return _sample(
         true_classes, lambda count: generator.choice(len(shares), count, p=shares).astype(np.int64),

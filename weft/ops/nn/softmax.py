@@ -95,11 +95,10 @@ def _along(node: Callable[..., Tensor], logits: TensorLike, axis: int | Tensor |
     if known is not None and (known == -1 or (count is not None and known == count - 1)):
         return node(logits, name=name)
     if known is not None and count is not None and not -count <= known < count:
-        raise InvalidArgumentError(
-            None, None,
+        raise InvalidArgumentError.of(
             f"Dimension ({int(known)}) must be in the range [{-count}, {count}) where {count} is the number of "
-            "dimensions in the input.",
-        )  # fmt: skip
+            "dimensions in the input."
+        )
     dims = logits.dims
     order = _with_last(axis, rank(logits))
     made = transpose(node(transpose(logits, order)), order, name=name or "transpose")
@@ -264,11 +263,10 @@ def sparse_softmax_cross_entropy_node(xp: ArrayModule, features: Array, labels: 
     classes = features.shape[1]
     wrong = (labels < 0) | (labels >= classes)
     if xp is np and wrong.any():
-        raise InvalidArgumentError(
-            None, None,
+        raise InvalidArgumentError.of(
             f"Received a label value of {labels[wrong][0]} which is outside the valid range of [0, {classes}).  "
-            f"Label values: {' '.join(map(str, labels.tolist()))}",
-        )  # fmt: skip
+            f"Label values: {' '.join(map(str, labels.tolist()))}"
+        )
     is_label = labels[:, None] == np.arange(classes, dtype=labels.dtype)
     shifted = _shifted(xp, features)
     raised = xp.exp(shifted)

@@ -89,10 +89,10 @@ def _call(token: str, inputs: list[Array], wanted: list[DType]) -> tuple[Array, 
     entry = _BY_TOKEN.get(token)
     name, _, _ = token.partition("@")
     if entry is None:
-        raise InvalidArgumentError(
-            None, None, f"callback {name} is not found: py_func's function lives in the process that built the graph. "
+        raise InvalidArgumentError.of(
+            f"callback {name} is not found: py_func's function lives in the process that built the graph. "
             "Place the node on a task of that process, or build this part of the graph in the process that runs it"
-        )  # fmt: skip
+        )
     # A scalar arrives as a NumPy scalar, a single string as bytes.
     arguments = [value if np.ndim(value) else value[()] for value in inputs]
     try:
@@ -104,16 +104,12 @@ def _call(token: str, inputs: list[Array], wanted: list[DType]) -> tuple[Array, 
     else:
         outputs = [] if result is None else [_as_array(result)]
     if len(outputs) != len(wanted):
-        raise InvalidArgumentError(
-            None, None, f"{name} returns {len(outputs)} values, but expects to see {len(wanted)} values."
-        )
+        raise InvalidArgumentError.of(f"{name} returns {len(outputs)} values, but expects to see {len(wanted)} values.")
     for index, (value, dtype) in enumerate(zip(outputs, wanted, strict=True)):
         found = dtypes.as_dtype(value.dtype)
         if found is not dtype:
-            raise InvalidArgumentError(
-                None,
-                None,
-                f"{index}-th value returned by {name} is {_type_name(found)}, but expects {_type_name(dtype)}",
+            raise InvalidArgumentError.of(
+                f"{index}-th value returned by {name} is {_type_name(found)}, but expects {_type_name(dtype)}"
             )
     return tuple(outputs)
 
@@ -121,7 +117,7 @@ def _call(token: str, inputs: list[Array], wanted: list[DType]) -> tuple[Array, 
 def _translated(error: Exception) -> OpError:
     kind = next((made for types, made in _ERRORS if isinstance(error, types)), UnknownError)
     text = "".join(traceback.format_exception(error)).strip()
-    return kind(None, None, f"{type(error).__name__}: {error}\n{text}")
+    return kind.of(f"{type(error).__name__}: {error}\n{text}")
 
 
 def _type_name(dtype: DType) -> str:

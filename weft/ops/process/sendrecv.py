@@ -18,7 +18,7 @@ SOURCE_NAME: Final = "_weft_source"
 
 
 def _not_executed(what: str) -> InternalError:
-    return InternalError(None, None, f"{what} stands for an edge between tasks and is not executed")
+    return InternalError.of(f"{what} stands for an edge between tasks and is not executed")
 
 
 @op("_Arg", "-> output: T", role=Role.ARGUMENT, infer=from_attr("_shape"), gradient=None, stateful=True)

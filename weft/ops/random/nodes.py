@@ -85,7 +85,7 @@ def truncated_normal_node(
 def check_range(minval: Array, maxval: Array) -> None:
     """Raise InvalidArgumentError unless there is an integer from `minval` on below `maxval`."""
     if minval >= maxval:
-        raise InvalidArgumentError(None, None, f"Need minval < maxval, got {minval} >= {maxval}")
+        raise InvalidArgumentError.of(f"Need minval < maxval, got {minval} >= {maxval}")
 
 
 def _check_limits(node: Operation, shape: Array, minval: Array, maxval: Array) -> None:

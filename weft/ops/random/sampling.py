@@ -114,7 +114,7 @@ def element_count(shape: Array) -> int:
     """The number of elements of a tensor of this shape; InvalidArgumentError when a size is negative."""
     for size in shape:
         if size < 0:
-            raise InvalidArgumentError(None, None, f"Dimension {int(size)} must be >= 0")
+            raise InvalidArgumentError.of(f"Dimension {int(size)} must be >= 0")
     return math.prod(int(size) for size in shape)
 
 

@@ -67,8 +67,8 @@ def sparse_tensor_dense_mat_mul(
     dense = xp.conj(b).T if adjoint_b else b
     count, inner = int(a_shape[rows]), int(a_shape[columns])
     if dense.shape[0] != inner:
-        raise InvalidArgumentError(
-            None, None, f"Cannot multiply A and B because inner dimension does not match: {inner} vs. {dense.shape[0]}"
+        raise InvalidArgumentError.of(
+            f"Cannot multiply A and B because inner dimension does not match: {inner} vs. {dense.shape[0]}"
         )
     weights = (xp.conj(a_values) if adjoint_a else a_values)[:, None]
     parts = weights * dense[a_indices[:, columns]]
@@ -95,10 +95,10 @@ def sparse_tensor_dense_matmul(
 def _picked(xp: ArrayModule, sp_indices: Array, sp_shape: Array, dense: Array) -> Array:
     sizes = tuple(int(size) for size in sp_shape)
     if len(dense.shape) > len(sizes):
-        raise InvalidArgumentError(
-            None, None, f"SparseDenseBinaryOpShared broadcasts dense to sparse only; got incompatible shapes: "
+        raise InvalidArgumentError.of(
+            f"SparseDenseBinaryOpShared broadcasts dense to sparse only; got incompatible shapes: "
             f"{brackets(sizes)} vs. {brackets(dense.shape)}"
-        )  # fmt: skip
+        )
     wide = xp.broadcast_to(dense, sizes)
     return wide[tuple(sp_indices[:, axis] for axis in range(len(sizes)))]
 
@@ -177,9 +177,7 @@ def sparse_add_node(
     [rank] int64`
     """
     if not np.array_equal(a_shape, b_shape):
-        raise InvalidArgumentError(
-            None, None, f"operands' shapes do not match: got {brackets(a_shape)} and {brackets(b_shape)}"
-        )
+        raise InvalidArgumentError.of(f"operands' shapes do not match: got {brackets(a_shape)} and {brackets(b_shape)}")
     table = np.concatenate([a_indices, b_indices])
     unique, place = np.unique(flat_positions(table, a_shape), return_inverse=True)
     sums = np.zeros(len(unique), a_values.dtype)

@@ -140,20 +140,20 @@ def sparse_reshape_node(ctx: OpContext, input_indices: Array, input_shape: Array
     sizes = [int(size) for size in new_shape]
     known = int(np.prod([size for size in sizes if size != -1], dtype=np.int64))
     if sizes.count(-1) > 1:
-        raise InvalidArgumentError(None, None, "only one output dimension may be -1")
+        raise InvalidArgumentError.of("only one output dimension may be -1")
     if sizes.count(-1):
         if known == 0 or total % known:
-            raise InvalidArgumentError(
-                None, None, f"Input to reshape is a SparseTensor with {total} dense values, but the requested "
+            raise InvalidArgumentError.of(
+                f"Input to reshape is a SparseTensor with {total} dense values, but the requested "
                 f"shape requires a multiple of {known}. input_shape={brackets(input_shape)} "
                 f"output_shape={brackets(new_shape)}"
-            )  # fmt: skip
+            )
         sizes = [total // known if size == -1 else size for size in sizes]
     elif known != total:
-        raise InvalidArgumentError(
-            None, None, f"Input to reshape is a tensor with {total} dense values, but the requested shape has {known}. "
+        raise InvalidArgumentError.of(
+            f"Input to reshape is a tensor with {total} dense values, but the requested shape has {known}. "
             f"input_shape={brackets(input_shape)} output_shape={brackets(new_shape)}"
-        )  # fmt: skip
+        )
     flat = flat_positions(input_indices, input_shape)
     if not len(flat):
         return np.zeros((0, len(sizes)), np.int64), np.array(sizes, np.int64)
@@ -216,10 +216,9 @@ def sparse_concat_node(
     for number, shape in enumerate(shapes):
         for dim, (first, size) in enumerate(zip(shapes[0], shape, strict=True)):
             if dim != axis and first != size:
-                raise InvalidArgumentError(
-                    None, None, f"Input shapes must match: expected {first} for dimension {dim} but got {size} at "
-                    f"position {number}"
-                )  # fmt: skip
+                raise InvalidArgumentError.of(
+                    f"Input shapes must match: expected {first} for dimension {dim} but got {size} at position {number}"
+                )
     joined, order, whole = _concatenated(indices, shapes, concat_dim)
     return joined[order], np.concatenate(values)[order], whole
 
@@ -310,10 +309,8 @@ def sparse_split_node(
     """
     axis, size = int(split_dim), int(shape[int(split_dim)])
     if not 0 < num_split <= size:
-        raise InvalidArgumentError(
-            None,
-            None,
-            f"Input num_split should be between 1 and the splitting dimension size ({size}), got {num_split}",
+        raise InvalidArgumentError.of(
+            f"Input num_split should be between 1 and the splitting dimension size ({size}), got {num_split}"
         )
     each, longer = divmod(size, num_split)
     start, parts = 0, []
@@ -419,7 +416,7 @@ def sparse_fill_empty_rows_node(
     """
     rows = int(dense_shape[0])
     if len(indices) and (indices[:, 0].min() < 0 or indices[:, 0].max() >= rows):
-        raise InvalidArgumentError(None, None, f"indices must lie in the {rows} rows, but are {indices[:, 0].tolist()}")
+        raise InvalidArgumentError.of(f"indices must lie in the {rows} rows, but are {indices[:, 0].tolist()}")
     empty = np.bincount(indices[:, 0], minlength=rows)[:rows] == 0
     added = np.zeros((int(empty.sum()), indices.shape[1]), np.int64)
     added[:, 0] = np.flatnonzero(empty)
@@ -471,9 +468,7 @@ def checked_shape(ctx: OpContext, shape: Array, new_shape: Array) -> Result:
     `[rank] int64, [rank] int64 -> [rank] int64`
     """
     if len(shape) != len(new_shape) or (new_shape < shape).any():
-        raise InvalidArgumentError(
-            None, None, f"Requested new_shape {brackets(new_shape)} must be at least the shape {brackets(shape)}"
-        )
+        raise InvalidArgumentError.of(f"Requested new_shape {brackets(new_shape)} must be at least the shape {brackets(shape)}")
     return new_shape
 
 

@@ -53,7 +53,7 @@ def _reduced(data: Array, indices: Array, segment_ids: Array, num_segments: Arra
     found = segment_count(segment_ids)
     count = found if num_segments is None else int(num_segments)
     if found > count:
-        raise InvalidArgumentError(None, None, f"segment ids must be < num_segments, but {found - 1} >= {count}")
+        raise InvalidArgumentError.of(f"segment ids must be < num_segments, but {found - 1} >= {count}")
     result = np.zeros((count, *data.shape[1:]), data.dtype)
     np.add.at(result, segment_ids, data[indices])
     if power:

@@ -53,7 +53,7 @@ def serialize_many_sparse_node(
     `[n, rank] int64, [n], [rank] int64 -> [batch, 3]`
     """
     if len(sparse_shape) < 2:
-        raise InvalidArgumentError(None, None, f"Rank of input SparseTensor should be > 1, but saw rank: {len(sparse_shape)}")
+        raise InvalidArgumentError.of(f"Rank of input SparseTensor should be > 1, but saw rank: {len(sparse_shape)}")
     rows = []
     for number in range(int(sparse_shape[0])):
         kept = sparse_indices[:, 0] == number
@@ -79,8 +79,8 @@ def deserialize_many_sparse_node(ctx: OpContext, serialized_sparse: Array, *, dt
     `[batch, 3] string -> [n, rank] int64, [n], [rank] int64`
     """
     if serialized_sparse.ndim != 2 or serialized_sparse.shape[1] != 3:
-        raise InvalidArgumentError(
-            None, None, f"Serialized sparse should be a matrix with 3 columns, got shape {list(serialized_sparse.shape)}"
+        raise InvalidArgumentError.of(
+            f"Serialized sparse should be a matrix with 3 columns, got shape {list(serialized_sparse.shape)}"
         )
     tables: list[Array] = []
     values: list[Array] = []
@@ -88,15 +88,15 @@ def deserialize_many_sparse_node(ctx: OpContext, serialized_sparse: Array, *, dt
     for number, row in enumerate(serialized_sparse):
         indices, found, shape = (_array(text) for text in row)
         if dtypes.as_dtype(found.dtype) is not dtype:
-            raise InvalidArgumentError(
-                None, None, f"Requested SparseTensor of type {dtype.name} but SparseTensor[{number}].values.dtype() == "
+            raise InvalidArgumentError.of(
+                f"Requested SparseTensor of type {dtype.name} but SparseTensor[{number}].values.dtype() == "
                 f"{dtypes.as_dtype(found.dtype).name}"
-            )  # fmt: skip
+            )
         if shapes and len(shape) != len(shapes[0]):
-            raise InvalidArgumentError(
-                None, None, f"Inconsistent rank across SparseTensors: rank prior to SparseTensor[{number}] was: "
+            raise InvalidArgumentError.of(
+                f"Inconsistent rank across SparseTensors: rank prior to SparseTensor[{number}] was: "
                 f"{len(shapes[0])} but rank of SparseTensor[{number}] is: {len(shape)}"
-            )  # fmt: skip
+            )
         tables.append(np.insert(indices.reshape(len(found), len(shape)), 0, number, 1))
         values.append(found)
         shapes.append(shape)

@@ -69,7 +69,7 @@ def _sparse_sparse_shapes(node: Operation) -> list[Dims]:
 
 def _dense_groups(values: Array) -> _Groups:
     if values.ndim < 2:
-        raise InvalidArgumentError(None, None, f"Invalid rank {values.ndim}: sets are the rows of tensors of rank 2 or more")
+        raise InvalidArgumentError.of(f"Invalid rank {values.ndim}: sets are the rows of tensors of rank 2 or more")
     return {place: set(values[place].tolist()) for place in np.ndindex(*values.shape[:-1])}
 
 
@@ -87,10 +87,10 @@ def _combined(
 ) -> tuple[Array, Array, Array]:
     lead_a, lead_b = tuple(int(size) for size in shape_a[:-1]), tuple(int(size) for size in shape_b[:-1])
     if lead_a != lead_b:
-        raise InvalidArgumentError(None, None, f"Mismatched group shapes: {list(lead_a)} and {list(lead_b)}")
+        raise InvalidArgumentError.of(f"Mismatched group shapes: {list(lead_a)} and {list(lead_b)}")
     combine = _OPERATIONS.get(operation.lower())
     if combine is None:
-        raise InvalidArgumentError(None, None, f"Invalid set_operation {operation}: expected one of {', '.join(_OPERATIONS)}")
+        raise InvalidArgumentError.of(f"Invalid set_operation {operation}: expected one of {', '.join(_OPERATIONS)}")
     nothing: set[Array] = set()
     rows = [(place, sorted(combine(a.get(place, nothing), b.get(place, nothing)))) for place in sorted({*a, *b})]
     indices = [(*place, number) for place, items in rows for number in range(len(items))]

@@ -41,8 +41,8 @@ def check_order(indices: TensorLike, shape: tuple[int, ...]) -> None:
     outside = ((table < 0) | (table >= np.array(shape))).any(1)
     if outside.any():
         row = int(np.argmax(outside))
-        raise InvalidArgumentError(
-            None, None, f"indices[{row}] = {brackets(table[row])} is out of bounds: need 0 <= index < {brackets(shape)}"
+        raise InvalidArgumentError.of(
+            f"indices[{row}] = {brackets(table[row])} is out of bounds: need 0 <= index < {brackets(shape)}"
         )
     flat = np.ravel_multi_index(tuple(table.T), shape) if len(table) and shape else np.zeros(len(table), np.int64)
     steps = np.diff(flat)
@@ -52,7 +52,7 @@ def check_order(indices: TensorLike, shape: tuple[int, ...]) -> None:
             "is out of order. Many sparse ops require sorted indices.\n"
             "    Use `tf.sparse.reorder` to create a correctly ordered copy.\n\n"
         )  # fmt: skip
-        raise InvalidArgumentError(None, None, f"indices[{row}] = {brackets(table[row])} {what}")
+        raise InvalidArgumentError.of(f"indices[{row}] = {brackets(table[row])} {what}")
 
 
 def _dense_shape(node: Operation) -> list[Dims]:

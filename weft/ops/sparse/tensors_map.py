@@ -38,10 +38,8 @@ class SparseTensorsMap:
         with self._lock:
             missing = [number for number in numbers if number not in self._kept]
             if missing:
-                raise InvalidArgumentError(
-                    None,
-                    None,
-                    f"Unable to find SparseTensor: {missing[0]} in map. It was taken already, or added by another task",
+                raise InvalidArgumentError.of(
+                    f"Unable to find SparseTensor: {missing[0]} in map. It was taken already, or added by another task"
                 )
             return [self._kept.pop(number) for number in numbers]
 
@@ -76,7 +74,7 @@ def add_many_sparse_to_tensors_map(
     `[n, rank] int64, [n], [rank] int64 -> [batch] int64`
     """
     if len(sparse_shape) < 2:
-        raise InvalidArgumentError(None, None, f"Rank of input SparseTensor should be > 1, but saw rank: {len(sparse_shape)}")
+        raise InvalidArgumentError.of(f"Rank of input SparseTensor should be > 1, but saw rank: {len(sparse_shape)}")
     kept = _map(ctx)
     numbers = []
     for row in range(int(sparse_shape[0])):
@@ -100,13 +98,13 @@ def take_many_sparse_from_tensors_map(
     `[batch] int64 -> [n, rank] int64, [n], [rank] int64`
     """
     if sparse_handles.ndim != 1:
-        raise InvalidArgumentError(None, None, f"sparse_handles must be a vector, got shape {list(sparse_handles.shape)}")
+        raise InvalidArgumentError.of(f"sparse_handles must be a vector, got shape {list(sparse_handles.shape)}")
     taken = _map(ctx).take(sparse_handles.tolist())
     ranks = {len(shape) for _, _, shape in taken}
     if len(ranks) > 1:
-        raise InvalidArgumentError(None, None, f"Inconsistent rank across SparseTensors: {sorted(ranks)}")
+        raise InvalidArgumentError.of(f"Inconsistent rank across SparseTensors: {sorted(ranks)}")
     if any(values.dtype != dtype.as_numpy_dtype for _, values, _ in taken):
-        raise InvalidArgumentError(None, None, f"Requested SparseTensors of type {dtype.name}, the map holds others")
+        raise InvalidArgumentError.of(f"Requested SparseTensors of type {dtype.name}, the map holds others")
     if not taken:
         return np.zeros((0, 1), np.int64), np.zeros(0, dtype.as_numpy_dtype), np.zeros(1, np.int64)
     indices = [np.insert(rows.reshape(len(values), len(shape)), 0, row, 1) for row, (rows, values, shape) in enumerate(taken)]

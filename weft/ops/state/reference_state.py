@@ -53,11 +53,9 @@ def _check_assigned(node: Operation, ref: Array, value: Array) -> None:
 
 def _check_same_shape(ref: Array, value: Array) -> None:
     if ref.shape != value.shape:
-        raise InvalidArgumentError(
-            None,
-            None,
+        raise InvalidArgumentError.of(
             "Assign requires shapes of both tensors to match. "
-            f"lhs shape= {brackets(ref.shape)} rhs shape= {brackets(value.shape)}",
+            f"lhs shape= {brackets(ref.shape)} rhs shape= {brackets(value.shape)}"
         )
 
 
@@ -81,10 +79,10 @@ def check_update(variable: Array, value: Array) -> None:
         InvalidArgumentError: the shapes differ.
     """
     if variable.shape != value.shape:
-        raise InvalidArgumentError(
-            None, None, f"Cannot update variable with shape {brackets(variable.shape)} using a Tensor with shape "
+        raise InvalidArgumentError.of(
+            f"Cannot update variable with shape {brackets(variable.shape)} using a Tensor with shape "
             f"{brackets(value.shape)}, shapes must be equal."
-        )  # fmt: skip
+        )
 
 
 @op("AssignAdd", "ref: Ref(T), value: T -> output_ref: Ref(T)", infer=_updated, gradient=not_differentiable, stateful=True,
@@ -113,7 +111,7 @@ def is_variable_initialized(ctx: OpContext, ref: Array, *, dtype: DType) -> Resu
 def raised_by_one(value: Array, limit: int) -> tuple[Array, Array]:
     """The next value of a counter and this one; OutOfRangeError when it has reached its limit."""
     if value >= limit:
-        raise OutOfRangeError(None, None, f"Reached limit of {limit}")
+        raise OutOfRangeError.of(f"Reached limit of {limit}")
     return value + value.dtype.type(1), value
 
 

@@ -53,7 +53,7 @@ def check_rows(indices: Array, size: int) -> None:
     if wrong.any():
         where = tuple(int(i) for i in np.argwhere(wrong)[0])
         place = f"[{','.join(map(str, where))}]" if where else ""
-        raise InvalidArgumentError(None, None, f"indices{place} = {indices[where]} is not in [0, {size})")
+        raise InvalidArgumentError.of(f"indices{place} = {indices[where]} is not in [0, {size})")
 
 
 def check_positions(indices: Array, shape: tuple[int, ...]) -> None:
@@ -65,7 +65,7 @@ def check_positions(indices: Array, shape: tuple[int, ...]) -> None:
         place = f"[{','.join(map(str, where))}]" if where else ""
         position = ", ".join(map(str, indices[where]))
         bounds = ",".join(map(str, shape))
-        raise InvalidArgumentError(None, None, f"indices{place} = [{position}] does not index into shape [{bounds}]")
+        raise InvalidArgumentError.of(f"indices{place} = [{position}] does not index into shape [{bounds}]")
 
 
 def check_row_inputs(node: Operation, variable: Array, indices: Array, *others: Array) -> None:

@@ -38,7 +38,7 @@ def each(array: Array, function: Callable[[Array], object], dtype: npt.DTypeLike
 
 def invalid(message: str) -> InvalidArgumentError:
     """The error for a value that the op cannot take."""
-    return InvalidArgumentError(None, None, message)
+    return InvalidArgumentError.of(message)
 
 
 # Numbers as text and back.

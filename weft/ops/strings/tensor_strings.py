@@ -46,17 +46,15 @@ def serialize_tensor(tensor: TensorLike, name: str | None = None) -> Tensor:
 def parse_tensor_node(ctx: OpContext, serialized: Array, *, out_type: DType) -> Result:
     """The tensor of a serialized TensorProto: `scalar -> [...]`."""
     if serialized.ndim:
-        raise InvalidArgumentError(None, None, f"Expected `serialized` to be a scalar, got shape: {list(serialized.shape)}")
+        raise InvalidArgumentError.of(f"Expected `serialized` to be a scalar, got shape: {list(serialized.shape)}")
     try:
         array = make_ndarray(tensor_pb2.TensorProto.FromString(serialized.item()))
     except DecodeError:
-        raise InvalidArgumentError(
-            None, None, f"Could not parse `serialized` as TensorProto: {serialized.item()[:100]!r}"
-        ) from None
+        raise InvalidArgumentError.of(f"Could not parse `serialized` as TensorProto: {serialized.item()[:100]!r}") from None
     found = dtypes.as_dtype(array.dtype)
     if found is not out_type:
         message = f"Type mismatch between parsed tensor ({found.name}) and dtype ({out_type.name})"
-        raise InvalidArgumentError(None, None, message)
+        raise InvalidArgumentError.of(message)
     return array
 
 
@@ -73,11 +71,11 @@ def decode_compressed_node(ctx: OpContext, bytes: Array, *, compression_type: st
     """The strings unpacked: `[...] -> [...]`."""
     unpack = _UNPACK.get(compression_type)
     if unpack is None:
-        raise InvalidArgumentError(None, None, f"Only ZLIB, GZIP or NONE are supported compressions, not {compression_type!r}")
+        raise InvalidArgumentError.of(f"Only ZLIB, GZIP or NONE are supported compressions, not {compression_type!r}")
     try:
         return _boxed([unpack(text) for text in bytes.ravel().tolist()], bytes.shape)
     except (zlib.error, EOFError, OSError) as error:
-        raise DataLossError(None, None, f"a string is not {compression_type}: {error}") from error
+        raise DataLossError.of(f"a string is not {compression_type}: {error}") from error
 
 
 def decode_compressed(bytes: TensorLike, compression_type: str = "", name: str | None = None) -> Tensor:
@@ -93,7 +91,7 @@ def decode_json_example(ctx: OpContext, json_examples: Array) -> Result:
         try:
             made.append(json_format.Parse(text, example_pb2.Example()).SerializeToString())
         except json_format.ParseError as error:
-            raise InvalidArgumentError(None, None, f"Error while parsing JSON at {index}: {error}") from error
+            raise InvalidArgumentError.of(f"Error while parsing JSON at {index}: {error}") from error
     return _boxed(made, json_examples.shape)
 
 
@@ -111,7 +109,7 @@ def fingerprint_node(ctx: OpContext, data: Array, method: Array) -> Result:
     `[n, *inner], scalar -> [n, 8] uint8`.
     """
     if method.item() != b"farmhash64":
-        raise InvalidArgumentError(None, None, f"Unsupported fingerprint method: {method.item().decode()}")
+        raise InvalidArgumentError.of(f"Unsupported fingerprint method: {method.item().decode()}")
     if data.dtype != object:
         texts = [np.ascontiguousarray(row).tobytes() for row in data]
     elif data.ndim == 1:

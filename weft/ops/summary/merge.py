@@ -30,10 +30,10 @@ def merge_summary(ctx: OpContext, inputs: Array) -> Result:
         try:
             summary = summary_pb2.Summary.FromString(data)
         except DecodeError as error:
-            raise InvalidArgumentError(None, None, "Could not parse one of the summary inputs") from error
+            raise InvalidArgumentError.of("Could not parse one of the summary inputs") from error
         for value in summary.value:
             if value.tag in tags:
-                raise InvalidArgumentError(None, None, f"Duplicate tag {value.tag} found in summary inputs")
+                raise InvalidArgumentError.of(f"Duplicate tag {value.tag} found in summary inputs")
             tags.add(value.tag)
         merged.MergeFrom(summary)
     return as_string_scalar(merged.SerializeToString())

@@ -50,8 +50,8 @@ def scalar_summary(ctx: OpContext, tags: Array, values: Array) -> Result:
     """One simple value for each tag: `[...] string, [...] -> scalar string`."""
     if tags.shape != values.shape and not (tags.size == 1 and values.size == 1):
         single = f" (tag '{_text(tags.item())}')" if tags.size == 1 else ""
-        raise InvalidArgumentError(
-            None, None, f"tags and values are not the same shape: {list(tags.shape)} != {list(values.shape)}{single}"
+        raise InvalidArgumentError.of(
+            f"tags and values are not the same shape: {list(tags.shape)} != {list(values.shape)}{single}"
         )
     pairs = zip(np.ravel(tags).tolist(), np.ravel(values).astype(np.float32).tolist(), strict=True)
     return _serialized(*(summary_pb2.Summary.Value(tag=_text(tag), simple_value=value) for tag, value in pairs))
@@ -65,9 +65,9 @@ def histogram_summary(ctx: OpContext, tag: Array, values: Array) -> Result:
     name = _text(_single(tag))
     numbers = np.asarray(values, np.float64)
     if np.isnan(numbers).any():
-        raise InvalidArgumentError(None, None, f"Nan in summary histogram for: {name}")
+        raise InvalidArgumentError.of(f"Nan in summary histogram for: {name}")
     if np.isinf(numbers).any():
-        raise InvalidArgumentError(None, None, f"Infinity in summary histogram for: {name}")
+        raise InvalidArgumentError.of(f"Infinity in summary histogram for: {name}")
     return _serialized(summary_pb2.Summary.Value(tag=name, histo=histogram_of(numbers)))
 
 
@@ -80,9 +80,7 @@ def image_summary(ctx: OpContext, tag: Array, tensor: Array, *, max_images: int 
     """
     name = _text(_single(tag))
     if tensor.ndim != 4 or tensor.shape[3] not in (1, 3, 4):
-        raise InvalidArgumentError(
-            None, None, f"Tensor must be 4-D with last dim 1, 3, or 4, not {list(tensor.shape)} (tag '{name}')"
-        )
+        raise InvalidArgumentError.of(f"Tensor must be 4-D with last dim 1, 3, or 4, not {list(tensor.shape)} (tag '{name}')")
     values = []
     for number, image in enumerate(tensor[:max_images]):
         pixels = image if image.dtype == np.uint8 else pixels_of(image, bad_color)
@@ -101,7 +99,7 @@ def audio_summary_v2(ctx: OpContext, tag: Array, tensor: Array, sample_rate: Arr
     """
     name, rate = _text(_single(tag)), float(_single(sample_rate))
     if tensor.ndim not in (2, 3):
-        raise InvalidArgumentError(None, None, f"Tensor must be 3-D or 2-D, not {list(tensor.shape)} (tag '{name}')")
+        raise InvalidArgumentError.of(f"Tensor must be 3-D or 2-D, not {list(tensor.shape)} (tag '{name}')")
     sounds = tensor.reshape(*tensor.shape[:2], -1)[:max_outputs]
     values = []
     for number, samples in enumerate(sounds):
@@ -124,7 +122,7 @@ def tensor_summary_v2(ctx: OpContext, tag: Array, tensor: Array, serialized_summ
 
 def _single(value: Array) -> Array:
     if value.size != 1:
-        raise InvalidArgumentError(None, None, f"expected a scalar, got shape {list(value.shape)}")
+        raise InvalidArgumentError.of(f"expected a scalar, got shape {list(value.shape)}")
     return value.item()
 
 

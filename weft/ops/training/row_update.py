@@ -79,17 +79,13 @@ def update_rows(
 def _check(table: Array, indices: Array, gradients: Array) -> None:
     row_count = len(table)
     if gradients.shape != (*indices.shape, *table.shape[1:]):
-        raise InvalidArgumentError(
-            None,
-            None,
-            f"Gradients of shape {gradients.shape} do not fit {len(indices)} rows of a variable of shape {table.shape}",
+        raise InvalidArgumentError.of(
+            f"Gradients of shape {gradients.shape} do not fit {len(indices)} rows of a variable of shape {table.shape}"
         )
     if are_rows(indices, row_count):
         return
     offset = int(np.flatnonzero((indices < 0) | (indices >= row_count))[0])
-    raise InvalidArgumentError(
-        None, None, f"Index {indices[offset]} at offset {offset} in indices is out of range [0, {row_count})"
-    )
+    raise InvalidArgumentError.of(f"Index {indices[offset]} at offset {offset} in indices is out of range [0, {row_count})")
 
 
 def _summed(order: Array, ordered: Array, is_first: Array, gradients: Array) -> tuple[Array, Array]:

@@ -196,7 +196,7 @@ class _Form:
         for name, value in zip((*self._states[1:], self._gradient), (*states[1:], gradient), strict=True):
             if value.shape != shape:
                 found = f"{brackets(shape)} {brackets(value.shape)}"
-                raise InvalidArgumentError(None, None, f"{self._states[0]} and {name} do not have the same shape{found}")
+                raise InvalidArgumentError.of(f"{self._states[0]} and {name} do not have the same shape{found}")
 
 
 def declare_rule(

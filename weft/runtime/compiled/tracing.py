@@ -103,7 +103,7 @@ class _Tracer:
         for number, value in zip(self._program.settled, settled, strict=True):
             if value is None:
                 name = self._program.slots[number].name
-                raise FailedPreconditionError(None, None, f"Attempting to use uninitialized value {name}")
+                raise FailedPreconditionError.of(f"Attempting to use uninitialized value {name}")
         return [*(self._values[number] for number in self._program.output_numbers), *settled]
 
     def _read(self, slot: int, instruction: Instruction) -> Array:

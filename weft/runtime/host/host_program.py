@@ -133,7 +133,7 @@ class HostProgram:
         for slot in self._settled:
             value = value_of(slot)
             if value is None:
-                raise FailedPreconditionError(None, None, f"Attempting to use uninitialized value {slot.name}")
+                raise FailedPreconditionError.of(f"Attempting to use uninitialized value {slot.name}")
             outputs.append(value)
         return outputs
 

@@ -19,10 +19,10 @@ _SHAPE: Final = re.compile(r"\(([\d, ]*)\)")
 def kernel_error(op: Operation, error: Exception) -> OpError:
     """The OpError for an exception out of a kernel: a ValueError or TypeError is the input's fault, others are ours."""
     if isinstance(error, ValueError | TypeError | IndexError | ZeroDivisionError | OverflowError):
-        return InvalidArgumentError(None, op, f"{_incompatible_shapes(str(error))}{op.type} {op.name!r}: {error}")
+        return InvalidArgumentError.of(f"{_incompatible_shapes(str(error))}{op.type} {op.name!r}: {error}", op)
     if isinstance(error, MemoryError):
-        return ResourceExhaustedError(None, op, f"{op.type} {op.name!r}: out of memory: {error}")
-    return InternalError(None, op, f"{op.type} {op.name!r}: {type(error).__name__}: {error}")
+        return ResourceExhaustedError.of(f"{op.type} {op.name!r}: out of memory: {error}", op)
+    return InternalError.of(f"{op.type} {op.name!r}: {type(error).__name__}: {error}", op)
 
 
 def raise_located(op: Operation, error: Exception) -> NoReturn:
@@ -47,14 +47,13 @@ def uninitialized(op: Operation) -> OpError:
         if tensor.dtype.is_ref or tensor.dtype is resource:
             name = _variable_name(tensor)
             if tensor.dtype is resource:
-                return FailedPreconditionError(
-                    None,
-                    op,
+                return FailedPreconditionError.of(
                     f"Error while reading resource variable {name} from Container: localhost. This could mean that the "
                     f"variable was uninitialized. Attempting to use uninitialized value {name}",
+                    op,
                 )
-            return FailedPreconditionError(None, op, f"Attempting to use uninitialized value {name}")
-    return FailedPreconditionError(None, op, f"Attempting to use uninitialized value {op.name}")
+            return FailedPreconditionError.of(f"Attempting to use uninitialized value {name}", op)
+    return FailedPreconditionError.of(f"Attempting to use uninitialized value {op.name}", op)
 
 
 def check_assigned(op: Operation, old: Array, new: Array) -> None:
@@ -75,11 +74,10 @@ def check_assigned(op: Operation, old: Array, new: Array) -> None:
     else:
         dims = op.inputs[0].op.attrs.get("shape")
     if dims is not None and None not in dims and tuple(new.shape) != dims:
-        raise InvalidArgumentError(
-            None,
-            op,
+        raise InvalidArgumentError.of(
             "Assign requires shapes of both tensors to match. "
             f"lhs shape= {list(dims)} rhs shape= {list(new.shape)} (variable {op.inputs[0].op.name!r})",
+            op,
         )
 
 

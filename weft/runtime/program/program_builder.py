@@ -88,8 +88,8 @@ class _Builder:
             instruction.arguments.append(number)
             if arg.name in definition.updates:
                 if number >= 0:
-                    raise InvalidArgumentError(
-                        None, op, f"{op.type} {op.name!r} updates a variable, but the run feeds {members.name!r} a plain value"
+                    raise InvalidArgumentError.of(
+                        f"{op.type} {op.name!r} updates a variable, but the run feeds {members.name!r} a plain value", op
                     )
                 updates.append(~number)
         self._program.written_slots.update(updates)

@@ -51,7 +51,7 @@ class ResourceManager:
         with self._lock:
             found = self._containers.get(container, {}).get((kind, name))
         if found is None:
-            raise NotFoundError(None, None, f"Resource {container}/{name}/{kind.__name__} does not exist.")
+            raise NotFoundError.of(f"Resource {container}/{name}/{kind.__name__} does not exist.")
         return found  # type: ignore[no-any-return]
 
     def variable(self, container: str, name: str, dtype: DType, dims: Dims = None, declares: bool = True) -> VariableSlot:
@@ -71,12 +71,10 @@ class ResourceManager:
         if declares:
             slot.declare(dtype, dims)
         if slot.is_declared and (slot.dtype is not dtype or not _may_be_same(slot.dims, dims)):
-            raise InvalidArgumentError(
-                None,
-                None,
+            raise InvalidArgumentError.of(
                 f"Variable {name!r} is held as {slot.dtype.name} of shape {_text(slot.dims)} by this task, but this graph "
                 f"declares it as {dtype.name} of shape {_text(dims)}: two programs disagree about it. Give one of them another "
-                "name, or clear the container with Session.reset.",
+                "name, or clear the container with Session.reset."
             )
         return slot
 

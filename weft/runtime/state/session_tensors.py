@@ -29,10 +29,10 @@ class SessionTensors:
         """The value of a handle; InvalidArgumentError when there is none."""
         value = self._values.get(handle)
         if value is None:
-            raise InvalidArgumentError(None, None, f"The tensor with handle '{handle}' is not in the session store.")
+            raise InvalidArgumentError.of(f"The tensor with handle '{handle}' is not in the session store.")
         return value
 
     def drop(self, handle: str) -> None:
         """Forget a value; InvalidArgumentError when there is none."""
         if self._values.pop(handle, None) is None:
-            raise InvalidArgumentError(None, None, f"Failed to delete a tensor with handle '{handle}' in the session store.")
+            raise InvalidArgumentError.of(f"Failed to delete a tensor with handle '{handle}' in the session store.")

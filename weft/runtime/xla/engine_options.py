@@ -130,14 +130,12 @@ def visible_order() -> list[int]:
     entries = [entry.strip() for entry in _process.wanted.visible_devices.split(",") if entry.strip()]
     for entry in entries:
         if not entry.isdigit():
-            raise InvalidArgumentError(
-                None, None, f"Could not parse entry in 'visible_device_list': '{entry}'. visible_device_list = "
+            raise InvalidArgumentError.of(
+                f"Could not parse entry in 'visible_device_list': '{entry}'. visible_device_list = "
                 f"{_process.wanted.visible_devices}"
-            )  # fmt: skip
+            )
     if len(set(entries)) < len(entries):
-        raise InvalidArgumentError(
-            None, None, f"visible_device_list contained a duplicate entry: {_process.wanted.visible_devices}"
-        )
+        raise InvalidArgumentError.of(f"visible_device_list contained a duplicate entry: {_process.wanted.visible_devices}")
     return [int(entry) for entry in entries]
 
 

@@ -182,8 +182,8 @@ def read_data_sets(
 def _read(directory: Any, name: str, source_url: str, extract: Any, *args: Any) -> Any:
     path = os.path.join(directory, name)
     if not gfile.Exists(path):
-        raise NotFoundError(
-            None, None, f"{path} does not exist, and files are not fetched from the network: put {source_url}{name} there"
+        raise NotFoundError.of(
+            f"{path} does not exist, and files are not fetched from the network: put {source_url}{name} there"
         )
     with gfile.GFile(path, "rb") as file:
         return extract(file, *args)
