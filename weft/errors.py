@@ -52,14 +52,14 @@ class OpError(Exception):
     `op` is the client graph's Operation (None when the node was made by a pass, such as Send), `node_def` its NodeDef.
     """
 
-    def __init__(self, node_def: Any, op: Any, message: str, error_code: int) -> None:
+    def __init__(self, node_def: object, op: Any, message: str, error_code: int) -> None:
         super().__init__(message)
         self._node_def = node_def
         self._op = op
         self._message = message
         self._error_code = error_code
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         # An Operation belongs to its graph and does not travel; the rest does.
         if type(self) is OpError:
             return OpError, (self._node_def, None, self._message, self._error_code)
@@ -75,7 +75,7 @@ class OpError(Exception):
         """The Operation that failed, or None."""
         return self._op
 
-    def locate(self, op: Any, node_def: Any = None) -> None:
+    def locate(self, op: Any, node_def: object = None) -> None:
         """Say which Operation has failed, once it is known; and its NodeDef if that is given."""
         self._op = op
         self._node_def = node_def or self._node_def
@@ -108,7 +108,7 @@ class _StatusError(OpError):
 
     _code: ClassVar[int]
 
-    def __init__(self, node_def: Any, op: Any, message: str) -> None:
+    def __init__(self, node_def: object, op: object, message: str) -> None:
         super().__init__(node_def, op, message, self._code)
 
     @classmethod
@@ -244,6 +244,6 @@ def error_code_from_exception_type(cls: type[OpError]) -> int:
     return _CLASS_TO_CODE[cls]
 
 
-def from_status(error_code: int, message: str, node_def: Any = None, op: Any = None) -> OpError:
+def from_status(error_code: int, message: str, node_def: object = None, op: object = None) -> OpError:
     """Make the exception for a status that came over the wire; unknown codes become UnknownError."""
     return _CODE_TO_CLASS.get(error_code, UnknownError)(node_def, op, message)

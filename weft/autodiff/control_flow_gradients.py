@@ -67,11 +67,11 @@ def _zeros_for(tensor: Tensor) -> Tensor:
     return zeros(sizes if known else variable_shape(tensor), attrs["_handle_dtype"])
 
 
-def _dense(gradient: Any) -> Tensor:
+def _dense(gradient: object) -> Tensor:
     return convert_to_tensor(gradient)
 
 
-def _is_zero(gradient: Any) -> bool:
+def _is_zero(gradient: object) -> bool:
     """Whether a gradient only stands in for one that nothing contributed to."""
     return isinstance(gradient, Tensor) and gradient.op.op_def is definition_of(zeros_like_node)
 
@@ -124,7 +124,7 @@ def _filler(function: FuncGraph, tensor: Tensor) -> Tensor:
     return made
 
 
-def _if_gradient(node: Operation, *grads: Any) -> list[Any]:
+def _if_gradient(node: Operation, *grads: object) -> list[Any]:
     records = _Records(node)
     graph = get_default_graph()
     places = [index for index, argument in enumerate(records.branches[0].inputs) if _differentiable(argument)]
@@ -150,7 +150,7 @@ def _if_gradient(node: Operation, *grads: Any) -> list[Any]:
 
 
 def _branch_gradient(
-    graph: Graph, records: _Records, number: int, places: Sequence[int], grads: Sequence[Any], count: int
+    graph: Graph, records: _Records, number: int, places: Sequence[int], grads: Sequence[object], count: int
 ) -> tuple[GradientGraph, dict[int, Any]]:
     forward = records.branches[number]
     positions = {tensor: index for index, tensor in enumerate(forward.inputs)}
@@ -211,7 +211,7 @@ def _size(tensor: Tensor) -> int:
     return 1 << 62 if size is None else size
 
 
-def _while_gradient(node: Operation, *grads: Any) -> list[Any]:
+def _while_gradient(node: Operation, *grads: object) -> list[Any]:
     loop = _Loop(node)
     results: list[Any] = [None] * len(node.inputs)
     if node.attrs.get("_back_prop") is False or not loop.varying:

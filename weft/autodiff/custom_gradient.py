@@ -18,7 +18,7 @@ from weft.ops.array.identity import identity_n
 _NUMBERS: Final = itertools.count(1)
 
 
-def custom_gradient(f: Callable[..., Any] | None = None) -> Callable[..., Any]:
+def custom_gradient(f: Callable[..., object] | None = None) -> Callable[..., Any]:
     """Decorate a function that returns its result and a function for its gradient.
 
         @tf.custom_gradient
@@ -34,7 +34,7 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Callable[..., Any]:
     function = f
 
     @functools.wraps(function)
-    def decorated(*args: Any, **kwargs: Any) -> Any:
+    def decorated(*args: object, **kwargs: object) -> Any:
         if kwargs:
             raise ValueError(
                 "The custom_gradient decorator currently supports keywords arguments only when eager execution is enabled."
@@ -70,7 +70,7 @@ def _all_variables() -> set[Any]:
     return {variable for key in keys for variable in get_default_graph().get_collection(key)}
 
 
-def _check_resources(f: Callable[..., Any], made: set[Any]) -> None:
+def _check_resources(f: Callable[..., object], made: set[Any]) -> None:
     wrong = sorted(variable.name for variable in made if _handle_op(variable) is None)
     if wrong:
         raise TypeError(
@@ -79,7 +79,7 @@ def _check_resources(f: Callable[..., Any], made: set[Any]) -> None:
         )
 
 
-def _check_accepts_variables(grad_fn: Callable[..., Any], variables: Sequence[Any]) -> None:
+def _check_accepts_variables(grad_fn: Callable[..., object], variables: Sequence[object]) -> None:
     parameters = inspect.signature(grad_fn).parameters
     accepts = "variables" in parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values())
     if variables and not accepts:
@@ -112,12 +112,12 @@ def _resource_variables_between(arguments: Sequence[Tensor], results: Sequence[T
     return sorted(found, key=lambda variable: variable.name)
 
 
-def _handle_op(variable: Any) -> Operation | None:
+def _handle_op(variable: object) -> Operation | None:
     handle = getattr(variable, "handle", None)
     return handle.op if isinstance(handle, Tensor) else None
 
 
-def _flat(structure: Any) -> Iterator[Any]:
+def _flat(structure: object) -> Iterator[Any]:
     if isinstance(structure, list | tuple):
         for item in structure:
             yield from _flat(item)
@@ -128,7 +128,7 @@ def _flat(structure: Any) -> Iterator[Any]:
         yield structure
 
 
-def _map(function: Callable[[Any], Any], structure: Any) -> Any:
+def _map(function: Callable[[Any], object], structure: object) -> Any:
     """The same nesting of lists, tuples and dicts, with `function` applied to each part, in the order of `_flat`."""
     if isinstance(structure, dict):
         made = {key: _map(function, structure[key]) for key in sorted(structure)}

@@ -45,15 +45,15 @@ class UnconnectedGradients(Enum):
 
 
 def gradients(
-    ys: Any,
-    xs: Any,
-    grad_ys: Any = None,
+    ys: object,
+    xs: object,
+    grad_ys: object = None,
     name: str = "gradients",
     colocate_gradients_with_ops: bool = False,
     gate_gradients: bool = False,
     aggregation_method: int | None = None,
-    stop_gradients: Any = None,
-    unconnected_gradients: Any = UnconnectedGradients.NONE,
+    stop_gradients: object = None,
+    unconnected_gradients: object = UnconnectedGradients.NONE,
 ) -> list[Any]:
     """Add nodes for the sum of the derivatives of all `ys` with respect to each of `xs`.
 
@@ -96,11 +96,11 @@ def gradients(
     return results
 
 
-def _as_list(value: Any) -> list[Any]:
+def _as_list(value: object) -> list[Any]:
     return list(value) if isinstance(value, list | tuple) else [value]
 
 
-def _tensor_of(x: Any, name: str) -> Tensor:
+def _tensor_of(x: object, name: str) -> Tensor:
     """The tensor whose consumers all see `x`: a variable's reference or handle, else the tensor itself."""
     handle = getattr(x, "handle", None)
     if isinstance(handle, Tensor):

@@ -15,8 +15,8 @@ from weft.ops.array.shape_ops import reshape
 
 
 def hessians(
-    ys: Any,
-    xs: Any,
+    ys: object,
+    xs: object,
     name: str = "hessians",
     colocate_gradients_with_ops: bool = False,
     gate_gradients: bool = False,
@@ -44,7 +44,7 @@ def hessians(
         return [_matrix(gradient, x, options) for gradient, x in zip(first, xs, strict=True)]
 
 
-def _matrix(gradient: Any, x: Any, options: dict[str, Any]) -> Tensor:
+def _matrix(gradient: object, x: Any, options: dict[str, Any]) -> Tensor:
     dims = x.get_shape().as_list() if x.get_shape().ndims is not None else [None]
     if None in dims:
         raise ValueError(f"hessians: the shape of {x.name} must be known, but it is {x.get_shape()}")

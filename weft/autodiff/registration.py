@@ -19,7 +19,7 @@ class RegisterGradient:
             raise TypeError("op_type must be a string")
         self._op_type = op_type
 
-    def __call__(self, f: Callable[..., Any]) -> Callable[..., Any]:
+    def __call__(self, f: Callable[..., object]) -> Callable[..., Any]:
         """Register `f`; KeyError when the op type has a gradient already."""
         register_gradient(self._op_type, f)
         return f

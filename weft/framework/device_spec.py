@@ -96,7 +96,7 @@ class DeviceSpec:
         """A new DeviceSpec in which the fields that `dev` sets win."""
         return DeviceSpec(*_merge_fields(self._fields(), dev._fields()))
 
-    def replace(self, **fields: Any) -> DeviceSpec:
+    def replace(self, **fields: object) -> DeviceSpec:
         """A new DeviceSpec with other values in the fields given by name."""
         return DeviceSpec(**{**dict(zip(_FIELDS, self._fields(), strict=True)), **fields})
 

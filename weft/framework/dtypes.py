@@ -158,7 +158,7 @@ class DType:
     def __repr__(self) -> str:
         return f"tf.{self._name}"
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return as_dtype, (self._name,)
 
 
@@ -227,6 +227,12 @@ _BY_NUMPY.update(
 )
 
 QUANTIZED_DTYPES: Final = frozenset((qint8, quint8, qint16, quint16, qint32))
+
+
+def datatype_name(dtype: DType) -> str:
+    """The type as messages of kernels name it: the DataType's name in small letters, "float" for float32."""
+    name: str = types_pb2.DataType.Name(dtype.as_datatype_enum)
+    return name.removeprefix("DT_").lower()
 
 
 def as_dtype(value: Any) -> DType:

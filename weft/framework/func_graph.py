@@ -86,7 +86,7 @@ class FuncGraph(Graph):
         with self.as_default(), scopes.entered(self, control_flow=self, **inherited):
             yield self
 
-    def add_argument(self, name: str, dtype: DType, dims: Dims, exact: bool = False, **attrs: Any) -> Tensor:
+    def add_argument(self, name: str, dtype: DType, dims: Dims, exact: bool = False, **attrs: object) -> Tensor:
         """Add an argument after those that there are; `exact` takes its name as it is."""
         values = {"T": dtype.base_dtype, "index": len(self.inputs), "_shape": dims, **attrs}
         with scopes.entered(self, **_NO_SCOPES):

@@ -57,7 +57,7 @@ def _pack(structure: Any, left: list[Any]) -> Any:
 
 
 def map_structure(
-    func: Callable[..., object], *structure: Any, check_types: bool = True, expand_composites: bool = False
+    func: Callable[..., object], *structure: object, check_types: bool = True, expand_composites: bool = False
 ) -> Any:
     """The same nesting with `func` of the leaves that stand at each place.
 
@@ -179,7 +179,7 @@ def _flat_up_to(shallow: object, deep: object) -> list[Any]:
     return [part for one, other in pairs for part in _flat_up_to(one, other)]
 
 
-def map_structure_up_to(shallow_tree: object, func: Callable[..., object], *inputs: Any, check_types: bool = True) -> Any:
+def map_structure_up_to(shallow_tree: object, func: Callable[..., object], *inputs: object, check_types: bool = True) -> Any:
     """`func` of the parts of all inputs that stand where `shallow_tree` has leaves, nested as that is."""
     if not inputs:
         raise ValueError("Cannot map over no sequences")
@@ -187,7 +187,7 @@ def map_structure_up_to(shallow_tree: object, func: Callable[..., object], *inpu
     return pack_sequence_as(shallow_tree, [func(*each) for each in parts])
 
 
-def flatten_dict_items(dictionary: Mapping[Any, Any]) -> dict[Any, Any]:
+def flatten_dict_items(dictionary: Mapping[Any, object]) -> dict[Any, Any]:
     """A dict whose keys and values may be nested in the same way, with a key for each leaf; ValueError when they are not."""
     made: dict[Any, Any] = {}
     for key, value in dictionary.items():

@@ -9,7 +9,7 @@ from weft.framework.dtypes import DType
 from weft.framework.op_def import ArgDef, OpDef
 
 
-def output_types(op_def: OpDef, attrs: Mapping[str, Any]) -> list[DType]:
+def output_types(op_def: OpDef, attrs: Mapping[str, object]) -> list[DType]:
     """The types of all outputs, lists flattened."""
     return [dtype for arg in op_def.outputs for dtype in types_of(arg, attrs)]
 

@@ -188,7 +188,7 @@ def _add_list(
     graph: Graph,
     name: str,
     arg: ArgDef,
-    value: Any,
+    value: object,
     values: dict[str, Any],
     tensors: list[Tensor],
 ) -> None:

@@ -199,7 +199,7 @@ _HANDING_ON: Final = frozenset((Role.ALIAS, Role.READ, Role.DEFAULT))
 _LOOPS: Final = frozenset((Role.LOOP, Role.RECORDING_LOOP))
 
 
-def not_differentiable(op: Any, *output_grads: Any) -> list[None]:
+def not_differentiable(op: Any, *output_grads: object) -> list[None]:
     """The gradient rule of an op whose outputs are constants to its inputs: counts, comparisons, shapes, fresh numbers."""
     return [None] * len(op.inputs)
 

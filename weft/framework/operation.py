@@ -120,7 +120,7 @@ class Tensor:
         """Forget one use of this tensor by an operation; for the graph."""
         self._consumers.remove(op)
 
-    def eval(self, feed_dict: object = None, session: Any = None) -> Any:
+    def eval(self, feed_dict: object = None, session: object = None) -> Any:
         """Run the graph up to this tensor in the session given or the default one, and return its value."""
         return _session_for(self.graph, session, "evaluate tensor", "eval").run(self, feed_dict)
 
@@ -258,7 +258,7 @@ class Operation:
         groups = [g.encode() for g in self.attrs.get("_class", ()) if g.startswith("loc:@")]
         return groups or [b"loc:@" + self.name.encode()]
 
-    def run(self, feed_dict: object = None, session: Any = None) -> None:
+    def run(self, feed_dict: object = None, session: object = None) -> None:
         """Run the graph up to this op in the session given or the default one."""
         _session_for(self.graph, session, "execute operation", "run").run(self, feed_dict)
 

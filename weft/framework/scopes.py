@@ -74,7 +74,7 @@ def _restore(graph: object, before: ScopeState) -> None:
     _STATES.set(states)
 
 
-def implied_control_inputs(frames: tuple[ControlFrame, ...], producers: Collection[Any]) -> list[Any]:
+def implied_control_inputs(frames: tuple[ControlFrame, ...], producers: Collection[object]) -> list[Any]:
     """The operations that a node inside these blocks must wait for, each once, outermost first.
 
     Left out is what its inputs imply already: an input's producer itself, and a block in which one of the producers was made.

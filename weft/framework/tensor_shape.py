@@ -138,7 +138,7 @@ class Dimension:
     def __repr__(self) -> str:
         return f"Dimension({self._value})"
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return Dimension, (self._value,)
 
 
@@ -365,7 +365,7 @@ class TensorShape:
     def __repr__(self) -> str:
         return f"TensorShape({self.dims})"
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return TensorShape, (self.sizes,)
 
 

@@ -67,5 +67,5 @@ class TensorSpec:
     def __repr__(self) -> str:
         return f"TensorSpec(shape={self.shape}, dtype={self._dtype!r}, name={self._name!r})"
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return TensorSpec, (self._dims, self._dtype.name, self._name)

@@ -36,7 +36,7 @@ def add_arg_scope(func: _F) -> _F:
     return with_defaults  # type: ignore[return-value]
 
 
-def has_arg_scope(func: Any) -> bool:
+def has_arg_scope(func: object) -> bool:
     """Whether `arg_scope` may set arguments of this function."""
     return hasattr(func, "takes_arg_scope")
 
@@ -50,7 +50,7 @@ def arg_scoped_arguments(func: Any) -> tuple[str, ...]:
 
 
 @contextlib.contextmanager
-def arg_scope(list_ops_or_scope: Any, **kwargs: Any) -> Iterator[_Scope]:
+def arg_scope(list_ops_or_scope: object, **kwargs: object) -> Iterator[_Scope]:
     """Set default arguments of functions for a block.
 
     Args:

@@ -20,7 +20,9 @@ class _Kind(NamedTuple):
 _KINDS: Final[dict[type, _Kind]] = {}
 
 
-def register_composite(kind: type, parts: Callable[[Any], list[Tensor]], rebuild: Callable[[Any, list[Tensor]], Any]) -> None:
+def register_composite(
+    kind: type, parts: Callable[[Any], list[Tensor]], rebuild: Callable[[Any, list[Tensor]], object]
+) -> None:
     """Let control flow carry objects of a class: their tensors, and such an object made of other tensors."""
     _KINDS[kind] = _Kind(parts, rebuild)
 
@@ -33,7 +35,7 @@ register_composite(
 )
 
 
-def as_leaf(value: Any, name: str = "value") -> Any:
+def as_leaf(value: object, name: str = "value") -> Any:
     """A leaf of a structure as control flow takes it: a tensor, or an object that is made of tensors."""
     if isinstance(value, Tensor) or type(value) in _KINDS:
         return value
@@ -46,12 +48,12 @@ def tensors_of(leaf: Any) -> list[Tensor]:
     return [leaf] if kind is None else kind.parts(leaf)
 
 
-def flat_tensors(structure: Any) -> list[Tensor]:
+def flat_tensors(structure: object) -> list[Tensor]:
     """The tensors of all leaves."""
     return [tensor for leaf in nest.flatten(structure) for tensor in tensors_of(leaf)]
 
 
-def packed(structure: Any, tensors: Sequence[Tensor]) -> Any:
+def packed(structure: object, tensors: Sequence[Tensor]) -> Any:
     """The structure with other tensors in its leaves."""
     left = list(tensors)
     leaves = []
@@ -63,6 +65,6 @@ def packed(structure: Any, tensors: Sequence[Tensor]) -> Any:
     return nest.pack_sequence_as(structure, leaves)
 
 
-def has_free_shape(leaf: Any) -> bool:
+def has_free_shape(leaf: object) -> bool:
     """Whether a loop may change the shapes of the tensors of such an object."""
     return not isinstance(leaf, Tensor)

@@ -59,7 +59,7 @@ def op(
     infer: Infer,
     gradient: Gradient,
     types: Mapping[str, Sequence[DType]] | None = None,
-    defaults: Mapping[str, Any] | None = None,
+    defaults: Mapping[str, object] | None = None,
     **traits: Unpack[Traits],
 ) -> Decorator:
     """Declare an op by its kernel; the decorated name builds a node and returns its output, outputs or the Operation.
@@ -77,7 +77,7 @@ def op(
             compile it; `weft.framework.op_def.OpDef` says what each means.
     """
 
-    def decorate(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    def decorate(kernel: Callable[..., object]) -> Callable[..., Any]:
         definition = op_def.declare(
             name, signature, kernel, infer=infer, gradient=gradient, types=types, defaults=defaults, **traits
         )
@@ -86,7 +86,7 @@ def op(
     return decorate
 
 
-def _builder(definition: OpDef, kernel: Callable[..., Any]) -> Callable[..., Any]:
+def _builder(definition: OpDef, kernel: Callable[..., object]) -> Callable[..., Any]:
     count = len(definition.inputs)
     names = [arg.name for arg in definition.inputs]
     # As in TensorFlow's generated functions, attributes and the name may follow the inputs by position.
@@ -119,7 +119,7 @@ def _builder(definition: OpDef, kernel: Callable[..., Any]) -> Callable[..., Any
     return add
 
 
-def definition_of(builder: Callable[..., Any]) -> OpDef:
+def definition_of(builder: Callable[..., object]) -> OpDef:
     """The declaration behind a function that `op` made: how code names the very op that it means."""
     definition: OpDef = builder.op_def  # type: ignore[attr-defined]
     return definition
@@ -145,7 +145,7 @@ def _signature(definition: OpDef) -> inspect.Signature:
     return inspect.Signature([*inputs, *required, *(each for each in attrs if each.default is not REQUIRED), name])
 
 
-def _given_by_name(kernel: Callable[..., Any], attrs: dict[str, Any], names: Sequence[str]) -> list[Any]:
+def _given_by_name(kernel: Callable[..., object], attrs: dict[str, Any], names: Sequence[str]) -> list[Any]:
     """The inputs of these names, taken out of the keyword arguments; TypeError, as of any function, when some are missing."""
     missing = [repr(key) for key in names if key not in attrs]
     if missing:
@@ -157,7 +157,11 @@ def _given_by_name(kernel: Callable[..., Any], attrs: dict[str, Any], names: Seq
 
 
 def _check_extra(
-    kernel: Callable[..., Any], inputs: Sequence[Any], limit: int, given: Mapping[str, Any], attrs: Mapping[str, Any]
+    kernel: Callable[..., object],
+    inputs: Sequence[object],
+    limit: int,
+    given: Mapping[str, object],
+    attrs: Mapping[str, object],
 ) -> None:
     """Raise TypeError when there are too many positional arguments, or one of them is also given by name."""
     if len(inputs) > limit:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from weft.framework.default_stack import default_graphs
 from weft.framework.op_builder import graph_of
 
 
 @contextlib.contextmanager
-def input_scope(name: str | None, default: str, inputs: Sequence[Any] = ()) -> Iterator[str]:
+def input_scope(name: str | None, default: str, inputs: Sequence[object] = ()) -> Iterator[str]:
     """Open scope `name` (or `default`) in the graph that `inputs` belong to; gives the scope's name, ending in '/'."""
     graph = graph_of(inputs)
     if graph is default_graphs.get_default():

@@ -40,7 +40,7 @@ def symbolic_gradient(
     definition = op_def.lookup(f)
     keywords = {key: f.attrs.get(key) for key in definition.kernel_attrs}
 
-    def forward(*varied: Any) -> Any:
+    def forward(*varied: object) -> Any:
         values = list(inputs)
         for index, value in zip(wanted, varied, strict=True):
             values[index] = value
@@ -58,7 +58,7 @@ def symbolic_gradient(
     return tuple(jnp.conj(each) for each in pullback(tuple(jnp.conj(each) for each in cotangents)))
 
 
-def vjp(node: Operation, *grads: Any) -> list[Any]:
+def vjp(node: Operation, *grads: object) -> list[Any]:
     """The gradient rule that differentiates the kernel of `node` itself."""
     wanted = [
         index for index, tensor in enumerate(node.inputs)

@@ -20,7 +20,7 @@ class UncheckedError(TypeError):
     """A check inside of a branch or loop of what is traced: its outcome cannot be collected outside."""
 
 
-def note_wrong(is_wrong: Any) -> None:
+def note_wrong(is_wrong: object) -> None:
     """Tell that the step must not go on where `is_wrong`, a traced bool."""
     found = _FOUND.get()
     if found is None:

@@ -16,7 +16,7 @@ from weft.platform import flags
 __all__ = ["flags", "run"]
 
 
-def run(main: Callable[[list[str]], Any] | None = None, argv: Sequence[str] | None = None) -> NoReturn:
+def run(main: Callable[[list[str]], object] | None = None, argv: Sequence[str] | None = None) -> NoReturn:
     """Parse the flags in `argv`, then exit with the result of `main`.
 
     Args:

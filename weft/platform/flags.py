@@ -168,7 +168,7 @@ class ImplicitFlags:
             self._parse(sys.argv)
         return getattr(values, name)
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         setattr(self.__dict__["_values"], name, value)
 
     def __delattr__(self, name: str) -> None:

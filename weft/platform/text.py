@@ -14,7 +14,7 @@ real_types: Final = (numbers.Real, np.integer, np.floating)
 complex_types: Final = (numbers.Complex, np.number)
 
 
-def as_bytes(bytes_or_text: Any, encoding: str = "utf-8") -> bytes:
+def as_bytes(bytes_or_text: object, encoding: str = "utf-8") -> bytes:
     """Return bytes as they are and text encoded; TypeError for anything else."""
     if isinstance(bytes_or_text, bytearray):
         return bytes(bytes_or_text)
@@ -25,7 +25,7 @@ def as_bytes(bytes_or_text: Any, encoding: str = "utf-8") -> bytes:
     raise TypeError(f"Expected binary or unicode string, got {bytes_or_text!r}")
 
 
-def as_text(bytes_or_text: Any, encoding: str = "utf-8") -> str:
+def as_text(bytes_or_text: object, encoding: str = "utf-8") -> str:
     """Return text as it is and bytes decoded; TypeError for anything else."""
     if isinstance(bytes_or_text, str):
         return bytes_or_text
@@ -37,11 +37,11 @@ def as_text(bytes_or_text: Any, encoding: str = "utf-8") -> str:
 as_str = as_text
 
 
-def as_str_any(value: Any) -> str:
+def as_str_any(value: object) -> str:
     """Return bytes decoded and `str()` of anything else."""
     return as_text(value) if isinstance(value, bytes) else str(value)
 
 
-def path_to_str(path: Any) -> Any:
+def path_to_str(path: object) -> Any:
     """Return a path object as text; what is no path object comes back as it is."""
     return as_text(os.fspath(path)) if hasattr(path, "__fspath__") else path

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Any
 
 from weft.errors import OpError
 
@@ -61,5 +60,5 @@ class Cancellation:
             raise self.error
 
 
-def _nothing(*_: Any) -> None:
+def _nothing(*_: object) -> None:
     return None

@@ -35,7 +35,7 @@ CONTROL: Final = np.zeros((), np.float32)
 class Outlet(Protocol):
     """Where a step's values leave the task."""
 
-    def push(self, peer: str, step_id: int, edges: Sequence[int], tensors: Sequence[Any]) -> None:
+    def push(self, peer: str, step_id: int, edges: Sequence[int], tensors: Sequence[object]) -> None:
         """Send values to a peer task; does not block for long and does not change the arrays."""
         ...
 
@@ -89,7 +89,7 @@ class Executor:
         # The stage of a partition that a SingleStep can run.
         self.single = only if only is not None and not only.sends and not self.recvs and not only.may_block else None
 
-    def note_transfers(self, trace: StepTrace, begin_s: float, edges: Sequence[int], tensors: Sequence[Any]) -> None:
+    def note_transfers(self, trace: StepTrace, begin_s: float, edges: Sequence[int], tensors: Sequence[object]) -> None:
         """Note the values that came from another task, each at the device that waits for it."""
         now = time.time()
         for number, tensor in zip(edges, tensors, strict=True):
@@ -128,7 +128,7 @@ class Step:
         self,
         executor: Executor,
         step_id: int,
-        feeds: Sequence[Any],
+        feeds: Sequence[object],
         on_done: Callable[[Step], None],
         trace: StepTrace | None = None,
         inbox: Inbox | None = None,
@@ -178,7 +178,7 @@ class Step:
             return
         self.run(list(self._executor.sources))
 
-    def receive(self, edges: Sequence[int], tensors: Sequence[Any]) -> None:
+    def receive(self, edges: Sequence[int], tensors: Sequence[object]) -> None:
         """Take values from another task, and have the stages run that they make ready. May be called before `start`."""
         if self.trace is not None:
             self._executor.note_transfers(self.trace, self._begin_s, edges, tensors)

@@ -67,7 +67,7 @@ class HostContext:
         container, name = self._place()
         return self._session.resources.find_or_create(container, kind, name, make)
 
-    def handle_for(self, kind: type[Any]) -> Any:
+    def handle_for(self, kind: type[object]) -> Any:
         """The handle of the node's own resource: container, class and name, as text."""
         container, name = self._place()
         return f"{container}\0{kind.__name__}\0{name}".encode()

@@ -7,7 +7,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Final
 
 from weft.errors import AbortedError, CancelledError, OpError
 from weft.passes.partition import Partition
@@ -55,7 +55,7 @@ class Worker:
         self._rendezvous: RendezvousTable[Step] = RendezvousTable(task)
         self._outlet = None if make_outlet is None else make_outlet(self)
 
-    def create_session(self, session_handle: str, config: Any, isolate: bool) -> None:
+    def create_session(self, session_handle: str, config: object, isolate: bool) -> None:
         """Begin to keep state for a session, once; an isolated one gets resources of its own."""
         if session_handle in self._sessions:
             return
@@ -113,7 +113,7 @@ class Worker:
         self,
         step_id: int,
         graph_handle: str,
-        feeds: Sequence[Any],
+        feeds: Sequence[object],
         on_done: Callable[[Step], None],
         trace: StepTrace | None = None,
         inbox: Inbox | None = None,

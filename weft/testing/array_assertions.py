@@ -156,7 +156,7 @@ class ArrayAssertions(unittest.TestCase):
 
     # Order and membership.
 
-    def _all(self, a: object, holds: Callable[[Any], Any], what: str) -> None:
+    def _all(self, a: object, holds: Callable[[Any], object], what: str) -> None:
         values = self._GetNdArray(a)
         wrong = np.argwhere(~np.asarray(holds(values)))
         if len(wrong):

@@ -13,14 +13,14 @@ from weft.framework.aliases import SessionLike, TensorLike
 from weft.ops.array.placeholder import placeholder
 
 
-def _parts(array: Any) -> Any:
+def _parts(array: object) -> Any:
     """The real numbers of an array, in one row; a complex number is two."""
     flat = np.ascontiguousarray(array).ravel()
     return flat.view(flat.real.dtype) if flat.dtype.kind == "c" else flat
 
 
 def _theoretical(
-    session: SessionLike, x: TensorLike, y: Any, y_shape: Any, values: TensorLike, feeds: Mapping[Any, Any]
+    session: SessionLike, x: TensorLike, y: Any, y_shape: Any, values: TensorLike, feeds: Mapping[Any, object]
 ) -> Any:
     weights = placeholder(y.dtype.base_dtype, tuple(y_shape))
     (grad,) = gradients(y, x, [weights])
@@ -70,7 +70,7 @@ def compute_gradient(
     x_init_value: Any = None,
     delta: float = 1e-3,
     init_targets: object = None,
-    extra_feed_dict: Mapping[Any, Any] | None = None,
+    extra_feed_dict: Mapping[Any, object] | None = None,
 ) -> Any:
     """Compute the Jacobian of `y` for `x` both ways, in the default session.
 
@@ -122,7 +122,7 @@ def compute_gradient_error(
     x_init_value: object = None,
     delta: float = 1e-3,
     init_targets: object = None,
-    extra_feed_dict: Mapping[Any, Any] | None = None,
+    extra_feed_dict: Mapping[Any, object] | None = None,
 ) -> float:
     """The largest difference between the two Jacobians of `compute_gradient`, whose arguments it takes."""
     pairs = compute_gradient(x, x_shape, y, y_shape, x_init_value, delta, init_targets, extra_feed_dict)

@@ -92,7 +92,7 @@ class Evaluation:
     while tracing.
     """
 
-    def __init__(self, feeds: Mapping[Tensor, object], traced: Mapping[Tensor, Any] | None = None) -> None:
+    def __init__(self, feeds: Mapping[Tensor, object], traced: Mapping[Tensor, object] | None = None) -> None:
         self._values: dict[Tensor, Any] = dict(feeds)
         self._xp: Any = np
         self._known: Evaluation | None = None
@@ -177,7 +177,7 @@ class Built:
         return self.node.graph
 
 
-def build_case(case: Case, dims_of: Callable[[Any], Any] = np.shape, fold_static: bool = True) -> Built:
+def build_case(case: Case, dims_of: Callable[[Any], object] = np.shape, fold_static: bool = True) -> Built:
     """Build a case's node in a new graph.
 
     Args:

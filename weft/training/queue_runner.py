@@ -153,7 +153,7 @@ class QueueRunner:
                 thread.start()
         return threads
 
-    def _run(self, sess: BaseSession, enqueue_op: Any, coord: Coordinator | None) -> None:
+    def _run(self, sess: BaseSession, enqueue_op: object, coord: Coordinator | None) -> None:
         is_at_end = False
         try:
             enqueue = sess.make_callable(enqueue_op)

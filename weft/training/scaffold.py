@@ -145,7 +145,7 @@ class Scaffold:
         return self._init_feed_dict
 
     @staticmethod
-    def get_or_default(arg_name: str, collection_key: str, default_constructor: Callable[[], Any]) -> Any:
+    def get_or_default(arg_name: str, collection_key: str, default_constructor: Callable[[], object]) -> Any:
         """The one item of a collection; when it is empty, what the constructor makes, which is put there.
 
         Raises:

@@ -15,7 +15,7 @@ __all__ = ["aggregate_metric_map", "aggregate_metrics", "streaming_mean", "strea
 
 
 def _with_predictions_first(metric: Callable[..., object]) -> Callable[..., Any]:
-    def streaming(predictions: TensorLike, labels: TensorLike, *args: Any, **kwargs: Any) -> Any:
+    def streaming(predictions: TensorLike, labels: TensorLike, *args: object, **kwargs: object) -> Any:
         return metric(labels, predictions, *args, **kwargs)
 
     streaming.__name__ = f"streaming_{metric.__name__}"
@@ -37,7 +37,7 @@ streaming_root_mean_squared_error = _with_predictions_first(_mean.root_mean_squa
 streaming_mean_iou = _with_predictions_first(counts.mean_iou)
 
 
-def aggregate_metrics(*value_update_tuples: Any) -> tuple[list[Any], list[Any]]:
+def aggregate_metrics(*value_update_tuples: object) -> tuple[list[Any], list[Any]]:
     """The values and the updates of several metrics; ValueError without any."""
     if not value_update_tuples:
         raise ValueError("Expected at least one value_tensor/update_op pair")

@@ -27,7 +27,7 @@ class GreedyLoadBalancingStrategy:
         self._load_fn = load_fn
         self._ps_loads = np.zeros(num_tasks)
 
-    def __call__(self, op: Any) -> int:
+    def __call__(self, op: object) -> int:
         task = int(np.argmin(self._ps_loads))
         self._ps_loads[task] += self._load_fn(op)
         return task
@@ -40,7 +40,7 @@ class RandomStrategy:
         self._num_tasks = num_ps_tasks
         self._random = np.random.RandomState(seed)
 
-    def __call__(self, op: Any) -> int:
+    def __call__(self, op: object) -> int:
         return int(self._random.randint(self._num_tasks))
 
 

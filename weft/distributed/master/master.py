@@ -28,7 +28,7 @@ class Master:
         default_config: the ConfigProto of sessions that bring none.
     """
 
-    def __init__(self, task: str, cluster: ClusterSpec, make_cache: MakeCache, default_config: Any) -> None:
+    def __init__(self, task: str, cluster: ClusterSpec, make_cache: MakeCache, default_config: object) -> None:
         self.task = task
         self._make_cache = make_cache
         self._workers, _ = make_cache(cluster)

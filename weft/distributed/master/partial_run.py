@@ -46,7 +46,7 @@ class PartialRun:
         """Whether everything has been fed and fetched."""
         return not self._unfed and not self._unfetched
 
-    def run(self, feeds: Mapping[Tensor, Any], fetches: Sequence[Tensor]) -> list[Any]:
+    def run(self, feeds: Mapping[Tensor, object], fetches: Sequence[Tensor]) -> list[Any]:
         """Run what these fetches need and has not run, and return their values.
 
         Raises:

@@ -39,7 +39,7 @@ class ServedSession:
         """How many nodes the client has sent."""
         return len(self.session.graph.operations)
 
-    def extend(self, graph_def: Any, current_version: int) -> int:
+    def extend(self, graph_def: object, current_version: int) -> int:
         """Add nodes; AbortedError when the client's idea of the graph is not the master's."""
         with self._lock:
             if current_version != self.graph_version and self._torn is None:
@@ -101,7 +101,7 @@ class ServedSession:
         self._partial_runs[handle] = run
         return handle
 
-    def run_piece(self, handle: str, feeds: Mapping[str, Any], fetches: Sequence[str]) -> list[Any]:
+    def run_piece(self, handle: str, feeds: Mapping[str, object], fetches: Sequence[str]) -> list[Any]:
         """Run a piece of a run that was begun with `begin_partial`."""
         run = self._partial_runs.get(handle)
         if run is None:
@@ -151,7 +151,7 @@ class ServedSessions:
         self.master = master
         self._sessions: dict[str, ServedSession] = {}
 
-    def create(self, graph_def: Any, config: Any, raise_if_cancelled: Any) -> tuple[str, int]:
+    def create(self, graph_def: object, config: Any, raise_if_cancelled: Any) -> tuple[str, int]:
         """Open a session on a graph; blocks until the cluster's tasks are there. Returns its handle and graph version."""
         graph = Graph()
         _check_registered(graph_def)

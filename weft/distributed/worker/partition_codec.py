@@ -96,7 +96,7 @@ def _dtype_of(source: Tensor | Operation) -> Any:
     return source.dtype.base_dtype if isinstance(source, Tensor) else float32
 
 
-def _set(node: Any, **attrs: Any) -> None:
+def _set(node: Any, **attrs: object) -> None:
     for key, value in attrs.items():
         node.attr[key].CopyFrom(attr_value.encode(attr_value.kind_of(value), value))
 

@@ -21,12 +21,12 @@ from weft.ops.math.reduce_functions import reduce_max
 
 
 def confusion_matrix(
-    labels: Any,
-    predictions: Any,
+    labels: object,
+    predictions: object,
     num_classes: Any = None,
-    dtype: Any = dtypes.int32,
+    dtype: object = dtypes.int32,
     name: str | None = None,
-    weights: Any = None,
+    weights: object = None,
 ) -> Tensor:
     """The matrix that counts, or weighs, how often label i (the row) was taken for j (the column).
 
@@ -64,7 +64,7 @@ def confusion_matrix(
 
 
 def remove_squeezable_dimensions(
-    labels: Any, predictions: Any, expected_rank_diff: int = 0, name: str | None = None
+    labels: object, predictions: object, expected_rank_diff: int = 0, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
     """Drop the last dimension of one of the two when its rank is one more than expected and that dimension can be 1."""
     with input_scope(name, "remove_squeezable_dimensions", (labels, predictions)):

@@ -126,7 +126,7 @@ class RNNCell:
         raise NotImplementedError(f"{type(self).__name__} has no call")
 
     def add_variable(
-        self, name: str, shape: Sequence[Any], initializer: Initializer | None = None, partitioner: Partitioner | None = None
+        self, name: str, shape: Sequence[object], initializer: Initializer | None = None, partitioner: Partitioner | None = None
     ) -> VariableLike:
         """Make a variable of the cell."""
         variable = get_variable(

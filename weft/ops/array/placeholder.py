@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from tensorboard.compat.proto import types_pb2
-
 from weft.errors import InvalidArgumentError
 from weft.framework.aliases import Array, ArrayModule, DTypeLike, DynamicShape, Result, TensorLike
-from weft.framework.dtypes import DType
+from weft.framework.dtypes import DType, datatype_name
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_shape import Dims, as_dims, brackets, dims_compatible, format_dims
@@ -26,7 +24,7 @@ def placeholder_v2(ctx: OpContext, *, dtype: DType, shape: Dims) -> Result:
 
 
 def _not_fed(name: str, dtype: DType, shape: Dims) -> InvalidArgumentError:
-    kind = types_pb2.DataType.Name(dtype.as_datatype_enum).removeprefix("DT_").lower()
+    kind = datatype_name(dtype)
     sizes = f" and shape {brackets(shape)}" if shape else ""
     return InvalidArgumentError.of(f"You must feed a value for placeholder tensor '{name}' with dtype {kind}{sizes}")
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weft.errors import InvalidArgumentError
-from weft.framework.aliases import Array, TensorLike
+from weft.framework.aliases import Array
 
 
 @dataclasses.dataclass
@@ -66,7 +66,7 @@ def marks_of(flow: Array) -> Marks | None:
     return flow.marks if isinstance(flow, MarkedBuffer) else None
 
 
-def note_written(old: TensorLike, new: Array, indices: Iterable[int]) -> TensorLike:
+def note_written(old: Array, new: Array, indices: Iterable[int]) -> Array:
     """The buffer `new`, made of `old` by writing elements; InvalidArgumentError when one of them was written before."""
     before = marks_of(old)
     if before is None:

@@ -27,7 +27,7 @@ def case(
     exclusive: bool = False,
     strict: bool = False,
     name: str = "case",
-) -> Tensor:
+) -> Nest:
     """The result of the function whose predicate is the first that is true, or of `default` when none is.
 
     Args:
@@ -99,7 +99,7 @@ def _without_default(pairs: Sequence[_Branch]) -> Callable[[], Nest]:
     pred, function = pairs[-1]
     message = "Input error: None of conditions evaluated as True:"
 
-    def last() -> Tensor:
+    def last() -> Nest:
         values = stack([pred for pred, _ in pairs], name="preds_c")
         with get_default_graph().control_dependencies([assert_that(pred, [message, values], name="assert_true")]):
             return function()
@@ -109,7 +109,7 @@ def _without_default(pairs: Sequence[_Branch]) -> Callable[[], Nest]:
 
 def switch_case(
     branch_index: TensorLike, branch_fns: Nest, default: Callable[[], Nest] | None = None, name: str = "switch_case"
-) -> Tensor:
+) -> Nest:
     """The result of the function whose number is `branch_index`, or of `default` when there is none of that number.
 
     Args:

@@ -102,7 +102,7 @@ def _branch(graph: Graph, scope: str, role: str, function: Callable[[], Nest], s
     return body, result
 
 
-def _returned(body: FuncGraph, leaf: Tensor, chosen: bool) -> Tensor:
+def _returned(body: FuncGraph, leaf: Nest, chosen: bool) -> Nest:
     """A leaf of what a branch returns; an operation stands for the predicate that let it run."""
     if isinstance(leaf, Operation):
         with body.control_dependencies([leaf]):

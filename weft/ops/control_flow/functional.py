@@ -37,7 +37,7 @@ class _Elements:
         self.count: Nest = constant(known[0], name="n") if known else shape(leaves[0])[0]
         self._arrays = [TensorArray(leaf.dtype.base_dtype, flow=leaf, element_shape=_tail(leaf)) for leaf in leaves]
 
-    def at(self, index: Tensor) -> Tensor:
+    def at(self, index: Tensor) -> Nest:
         """The elements of one step, in the structure that was given."""
         return nest.pack_sequence_as(self._structure, [array.read(index) for array in self._arrays])
 
@@ -55,7 +55,7 @@ def _outputs(structure: Nest, count: int, types: Sequence[DTypeLike]) -> list[Te
     return [TensorArray(kind, size=count, dynamic_size=False) for kind in nest.flatten(types)]
 
 
-def _stacked(structure: Nest, arrays: list[TensorArray], static_count: int | None) -> Tensor:
+def _stacked(structure: Nest, arrays: list[TensorArray], static_count: int | None) -> Nest:
     results = [array.stack() for array in arrays]
     for result in results:
         if static_count is not None and result.dims is not None:
@@ -165,7 +165,7 @@ def scan(
         return _stacked(state, arrays, elements.static_count)
 
 
-def _converted(structure: Nest) -> Tensor:
+def _converted(structure: Nest) -> Nest:
     return nest.map_structure(convert_to_tensor, structure)
 
 
@@ -202,7 +202,7 @@ def foldl(
     back_prop: bool = True,
     swap_memory: bool = False,
     name: str | None = None,
-) -> Tensor:
+) -> Nest:
     """The last result of folding `fn` over the parts of `elems` along the first dimension; see `scan`."""
     options = {"parallel_iterations": parallel_iterations, "back_prop": back_prop, "swap_memory": swap_memory}
     return _fold(fn, elems, initializer, options, reverse=False, name=name or "foldl")
@@ -216,7 +216,7 @@ def foldr(
     back_prop: bool = True,
     swap_memory: bool = False,
     name: str | None = None,
-) -> Tensor:
+) -> Nest:
     """The last result of folding `fn` over the parts of `elems` from the last to the first; see `scan`."""
     options = {"parallel_iterations": parallel_iterations, "back_prop": back_prop, "swap_memory": swap_memory}
     return _fold(fn, elems, initializer, options, reverse=True, name=name or "foldr")

@@ -19,7 +19,7 @@ def no_op(xp: ArrayModule) -> tuple[()]:
     return ()
 
 
-def with_dependencies(dependencies: Sequence[Any], output_tensor: VariableLike, name: str | None = None) -> Tensor:
+def with_dependencies(dependencies: Sequence[object], output_tensor: VariableLike, name: str | None = None) -> Tensor:
     """`output_tensor` once the dependencies have run, on the device of `output_tensor`."""
     graph = get_default_graph()
     with (
@@ -37,7 +37,7 @@ def _as_tensor(value: Tensor) -> Tensor:
     return value if hasattr(value, "with_values") else convert_to_tensor(value)
 
 
-def _flatten(inputs: Iterable[Any]) -> Iterator[Any]:
+def _flatten(inputs: Iterable[object]) -> Iterator[Any]:
     for item in inputs:
         if isinstance(item, list | tuple | set) and not hasattr(item, "op"):
             yield from _flatten(item)

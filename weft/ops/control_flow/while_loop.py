@@ -30,7 +30,7 @@ def while_loop(
     name: str | None = None,
     maximum_iterations: TensorLike | None = None,
     return_same_structure: bool = False,
-) -> Tensor:
+) -> Nest:
     """The values of `loop_vars` after `body` has made new ones as long as `cond` of them is true.
 
     They come in the structure that `body` returns: a tuple of a body that returns a tuple, a list of one that returns a list.
@@ -149,7 +149,7 @@ class _Loop:
             raise ValueError(f"Shape must be rank 0 but is rank {len(predicate.dims)}: 'cond' of a loop must return a scalar")
         return predicate if counter is None else logical_and(less(counter, self._limit), predicate)
 
-    def _checked_result(self, values: Tensor, result: Nest) -> Tensor:
+    def _checked_result(self, values: Nest, result: Nest) -> Nest:
         if not nest.is_nested(result) or isinstance(result, dict) != isinstance(values, dict):
             result = [result]
         expected = list(values) if isinstance(values, list | tuple) else values
@@ -192,13 +192,13 @@ class _Loop:
         return packed(self._result, exits), len(exits)
 
 
-def _called(function: Callable[..., Nest], values: Tensor) -> Tensor:
+def _called(function: Callable[..., Nest], values: Nest) -> Nest:
     if isinstance(values, dict):
         return function(**values)
     return function(*values)
 
 
-def _new_value(leaf: Tensor) -> Tensor:
+def _new_value(leaf: Nest) -> Nest:
     if isinstance(leaf, Operation):
         raise TypeError(f"can't convert Operation {leaf.name!r} to Tensor")
     return as_leaf(leaf)

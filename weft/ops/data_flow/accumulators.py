@@ -128,4 +128,5 @@ def sparse_accumulator_take_gradient(
 
     `scalar string, scalar int32 -> [n] int64, [n, *inner], [rank] int64`
     """
-    return _find(ctx, handle).take(ctx, int(num_required))
+    indices, values, shape = _find(ctx, handle).take(ctx, int(num_required))
+    return indices, values, shape

@@ -88,8 +88,8 @@ class StagingArea:
 
     def __init__(
         self,
-        dtypes: Sequence[Any],
-        shapes: Sequence[Any] | None = None,
+        dtypes: Sequence[object],
+        shapes: Sequence[object] | None = None,
         names: Sequence[str] | None = None,
         shared_name: str | None = None,
         capacity: int = 0,

@@ -167,7 +167,7 @@ def is_strictly_increasing(x: TensorLike, name: str | None = None) -> Tensor:
 
 
 def _rank_check(
-    x: TensorLike, wanted: Sequence[Any], scope: str, what: str, static: Callable[[int, Sequence[int]], bool],
+    x: TensorLike, wanted: Sequence[object], scope: str, what: str, static: Callable[[int, Sequence[int]], bool],
     dynamic: Callable[[Any, Any], Tensor] | Callable[[Any, Sequence[Any]], Tensor], data: Sequence[object] | None,
     summarize: int | None, message: str | None, name: str | None,
 ) -> Operation:  # fmt: skip
@@ -227,7 +227,7 @@ def assert_rank_at_least(
     )  # fmt: skip
 
 
-def _is_any(found: Array, wanted: Sequence[Any]) -> Tensor:
+def _is_any(found: Array, wanted: Sequence[object]) -> Tensor:
     result = equal(found, wanted[0])
     for each in wanted[1:]:
         result = logical_or(result, equal(found, each))

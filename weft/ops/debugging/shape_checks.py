@@ -20,7 +20,7 @@ from weft.ops.math.comparison import equal, greater_equal
 class _Wanted:
     """The shape that a tensor must have: the sizes or names at its end, and whether more dimensions may stand before."""
 
-    def __init__(self, tensor: Tensor, symbols: Any) -> None:
+    def __init__(self, tensor: Tensor, symbols: object) -> None:
         self.tensor = tensor if isinstance(tensor, Tensor | SparseTensor) else convert_to_tensor(tensor)
         parts = list(symbols) if isinstance(symbols, list | tuple | str) else [symbols]
         self.has_lead = bool(parts) and parts[0] in ("*", Ellipsis)

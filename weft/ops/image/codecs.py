@@ -323,7 +323,7 @@ def encode_jpeg(
     return data
 
 
-def _encoded(pixels: np.ndarray, kind: str, **options: Any) -> bytes:
+def _encoded(pixels: np.ndarray, kind: str, **options: object) -> bytes:
     module = _pillow(f"Encoding a {kind}")
     buffer = io.BytesIO()
     single = pixels.shape[2] == 1

@@ -7,7 +7,6 @@ memory in which they are; a variable's value is one whole array, whatever steps 
 from __future__ import annotations
 
 import numpy as np
-from tensorboard.compat.proto import types_pb2
 
 from weft.checkpoint.bundle_merge import merge_bundles
 from weft.checkpoint.bundle_reader import BundleReader
@@ -16,7 +15,7 @@ from weft.checkpoint.tensor_slice import parse_shape_and_slice
 from weft.errors import InvalidArgumentError, NotFoundError
 from weft.framework import device_spec
 from weft.framework.aliases import Array, Result
-from weft.framework.dtypes import DType
+from weft.framework.dtypes import DType, datatype_name
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Tensor
 from weft.ops.declaration import no_outputs, op, scalar_shape, unknown
@@ -111,15 +110,12 @@ def _check_present(reader: BundleReader, names: list[str]) -> None:
 
 
 def _check_dtype(reader: BundleReader, name: str, dtype: DType) -> None:
-    stored = reader.dtype(name)
-    if stored is not dtype.base_dtype:
+    wanted, stored = dtype.base_dtype, reader.dtype(name)
+    if stored is not wanted:
         raise InvalidArgumentError.of(
-            f"tensor_name = {name}; expected dtype {_type_name(dtype)} does not equal original dtype {_type_name(stored)}"
+            f"tensor_name = {name}; expected dtype {datatype_name(wanted)} does not equal original dtype "
+            f"{datatype_name(stored.base_dtype)}"
         )
-
-
-def _type_name(dtype: DType) -> str:
-    return types_pb2.DataType.Name(dtype.base_dtype.as_datatype_enum).removeprefix("DT_").lower()
 
 
 def _read_slice(reader: BundleReader, name: str, box: str) -> Array:

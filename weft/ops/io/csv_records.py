@@ -67,7 +67,8 @@ def _value(text: bytes, missing: bytes, kind: DType, default: Array, field: int,
     if not text or text == missing:
         if default.size != 1:
             raise _invalid(f"Field {field} is required but missing in record {row}!")
-        return default.item()
+        filler: bytes | int | float = default.item()
+        return filler
     if kind == dtypes.string:
         return text
     try:
@@ -123,7 +124,7 @@ def _invalid(message: str) -> InvalidArgumentError:
 
 def decode_csv(
     records: TensorLike,
-    record_defaults: Sequence[Any],
+    record_defaults: Sequence[object],
     field_delim: str = ",",
     use_quote_delim: bool = True,
     name: str | None = None,

@@ -213,7 +213,7 @@ def _invalid(message: str) -> InvalidArgumentError:
 
 
 def parse_example(
-    serialized: TensorLike, features: Mapping[str, Any], name: str | None = None, example_names: TensorLike | None = None
+    serialized: TensorLike, features: Mapping[str, object], name: str | None = None, example_names: TensorLike | None = None
 ) -> dict[str, Any]:
     """The features of a batch of serialized Example protos.
 
@@ -239,7 +239,7 @@ def parse_example(
 
 
 def parse_single_example(
-    serialized: TensorLike, features: Mapping[str, Any], name: str | None = None, example_names: TensorLike | None = None
+    serialized: TensorLike, features: Mapping[str, object], name: str | None = None, example_names: TensorLike | None = None
 ) -> dict[str, Any]:
     """The features of one serialized Example proto; as `parse_example`, without the batch.
 
@@ -271,7 +271,7 @@ def _unbatched(value: Tensor | SparseTensor) -> Tensor | SparseTensor:
     return SparseTensor(value.indices[:, 1:], value.values, value.dense_shape[1:])
 
 
-def _requested(features: Mapping[str, Any]) -> tuple[list[_Sparse], list[_Dense]]:
+def _requested(features: Mapping[str, object]) -> tuple[list[_Sparse], list[_Dense]]:
     """The sparse and dense features that a dict of them asks for, each in the order of the keys."""
     if not features:
         raise ValueError("Missing: features was None or empty.")
@@ -339,7 +339,7 @@ def _default(spec: _Dense) -> Tensor:
 
 
 def _assembled(
-    features: Mapping[str, Any], sparse: Sequence[_Sparse], dense: Sequence[_Dense], outputs: Sequence[Tensor]
+    features: Mapping[str, object], sparse: Sequence[_Sparse], dense: Sequence[_Dense], outputs: Sequence[Tensor]
 ) -> dict[str, Any]:
     indices, values, shapes, dense_values = (list(part) if isinstance(part, list | tuple) else [part] for part in outputs)
     found: dict[str, Any] = {spec.key: value for spec, value in zip(dense, dense_values, strict=True)}

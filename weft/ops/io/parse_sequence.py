@@ -172,7 +172,7 @@ def _checked(key: str, feature: Any, *allowed: Any) -> Any:
     return feature
 
 
-def _split(features: Mapping[str, Any] | None, dense: type) -> tuple[list[tuple[str, Any]], list[tuple[str, Any]]]:
+def _split(features: Mapping[str, object] | None, dense: type) -> tuple[list[tuple[str, Any]], list[tuple[str, Any]]]:
     """The sparse and the dense features, each in the order of the keys."""
     items = [(key, _checked(key, (features or {})[key], VarLenFeature, dense)) for key in sorted(features or {})]
     return [item for item in items if isinstance(item[1], VarLenFeature)], [
@@ -195,8 +195,8 @@ def _default(key: str, feature: Any) -> Array:
 
 def parse_single_sequence_example(
     serialized: TensorLike,
-    context_features: Mapping[str, Any] | None = None,
-    sequence_features: Mapping[str, Any] | None = None,
+    context_features: Mapping[str, object] | None = None,
+    sequence_features: Mapping[str, object] | None = None,
     example_name: TensorLike | None = None,
     name: str | None = None,
 ) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -241,5 +241,5 @@ def parse_single_sequence_example(
     return context, listed
 
 
-def _named(features: Sequence[tuple[str, Any]], parts: Sequence[Sequence[Tensor]]) -> dict[str, Any]:
+def _named(features: Sequence[tuple[str, object]], parts: Sequence[Sequence[Tensor]]) -> dict[str, Any]:
     return {key: SparseTensor(*each) for (key, _), *each in zip(features, *parts, strict=True)}

@@ -41,11 +41,11 @@ class TableInitializerBase:
         """The name under which tables with the same contents may be one; empty when that is not known."""
         return ""
 
-    def initialize(self, table: Any) -> Operation:
+    def initialize(self, table: object) -> Operation:
         """The operation that fills a table, which `tf.tables_initializer` runs."""
         raise NotImplementedError(f"{type(self).__name__} does not say how to fill a table")
 
-    def _register(self, table: Any, node: Operation) -> Operation:
+    def _register(self, table: object, node: Operation) -> Operation:
         get_default_graph().add_to_collection(GraphKeys.TABLE_INITIALIZERS, node)
         return node
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from weft.errors import FailedPreconditionError, InvalidArgumentError
-from weft.framework.aliases import Array, TensorLike
+from weft.framework.aliases import Array
 from weft.framework.dtypes import DType
 from weft.framework.operation import Tensor
 from weft.ops.array.shape_ops import brackets
@@ -60,13 +60,13 @@ class LookupTable:
                 found[row] = defaults[row] if value is None else value
         return found.reshape(keys.shape + shape)
 
-    def insert(self, keys: TensorLike, values: TensorLike) -> None:
+    def insert(self, keys: Array, values: Array) -> None:
         """Set the values of keys."""
         items = self._items(keys, values)
         with self._lock:
             self._values.update(items)
 
-    def replace(self, keys: TensorLike, values: TensorLike) -> None:
+    def replace(self, keys: Array, values: Array) -> None:
         """Make these the only keys."""
         items = self._items(keys, values)
         with self._lock:
@@ -104,21 +104,21 @@ class StaticTable(LookupTable):
 
     is_initialized = False
 
-    def find(self, keys: TensorLike, default: TensorLike) -> Tensor:
+    def find(self, keys: Array, default: Array) -> Array:
         """The values of keys, `default` where there is none."""
         if not self.is_initialized:
             raise FailedPreconditionError.of("Table not initialized.")
         return super().find(keys, default)
 
-    def insert(self, keys: TensorLike, values: TensorLike) -> None:
+    def insert(self, keys: Array, values: Array) -> None:
         """Refused."""
         raise InvalidArgumentError.of(f"Table '{self.name}' is filled by its initializer alone; use a MutableHashTable")
 
-    def remove(self, keys: TensorLike) -> None:
+    def remove(self, keys: Array) -> None:
         """Refused."""
         self.insert(keys, keys)
 
-    def replace(self, keys: TensorLike, values: TensorLike) -> None:
+    def replace(self, keys: Array, values: Array) -> None:
         """Fill the table; a second time with the same keys and values changes nothing."""
         merged = dict(self._values)
         for key, value in self._items(keys, values):
@@ -142,12 +142,12 @@ class DenseTable(LookupTable):
         if self._reserved["empty_key"] == self._reserved["deleted_key"]:
             raise InvalidArgumentError.of("Empty and deleted keys cannot be equal")
 
-    def find(self, keys: TensorLike, default: TensorLike) -> Tensor:
+    def find(self, keys: Array, default: Array) -> Array:
         """The values of keys, `default` where there is none."""
         self._check(keys)
         return super().find(keys, default)
 
-    def remove(self, keys: TensorLike) -> None:
+    def remove(self, keys: Array) -> None:
         """Drop keys."""
         self._check(keys)
         super().remove(keys)

@@ -61,7 +61,7 @@ class LookupInterface:
         """The number of keys, a scalar int64."""
         raise NotImplementedError(f"{type(self).__name__} has no size")
 
-    def lookup(self, keys: TensorLike, name: str | None = None) -> Any:
+    def lookup(self, keys: TensorLike, name: str | None = None) -> Tensor | SparseTensor:
         """The values of keys, in the shape of the keys."""
         raise NotImplementedError(f"{type(self).__name__} cannot be looked into")
 
@@ -160,7 +160,7 @@ class StaticHashTable(_Table):
         """The operation that fills it, by its former name."""
         return self._init_op
 
-    def lookup(self, keys: TensorLike, name: str | None = None) -> Any:
+    def lookup(self, keys: TensorLike, name: str | None = None) -> Tensor | SparseTensor:
         """The values of keys, dense or sparse like these; FailedPreconditionError before the table is filled."""
         return self._find(keys, self._default_value, name)
 
@@ -219,7 +219,7 @@ class _TableSaveable(SaveableObject):
         name = table.name
         super().__init__(table, [SaveSpec(keys, "", f"{name}-keys"), SaveSpec(values, "", f"{name}-values")], name)
 
-    def restore(self, restored_tensors: Sequence[Tensor], restored_shapes: Sequence[Any] | None) -> Operation:
+    def restore(self, restored_tensors: Sequence[Tensor], restored_shapes: Sequence[object] | None) -> Operation:
         """Make what was read the table's contents."""
         handle = self.op.resource_handle
         with get_default_graph().colocate_with(handle):

@@ -132,7 +132,8 @@ class IdTableWithHashBuckets(LookupInterface):
         if self._table is not None and self._table.key_dtype is dtypes.int64 and given.dtype is not dtypes.int64:
             given = cast(given, dtypes.int64)
         if self._num_oov_buckets == 0:
-            return self._table.lookup(given, name=name)
+            found: Tensor = self._table.lookup(given, name=name)
+            return found
         with get_default_graph().name_scope(name or f"{self.name}_Lookup"):
             buckets = self._bucket(given)
             if self._table is None:

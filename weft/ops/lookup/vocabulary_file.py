@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -48,13 +48,13 @@ def read_table(
     return _array(keys, key_dtype), _array(values, value_dtype)
 
 
-def _field(dtype: DType, index: int, number: int, line: bytes, parts: list[bytes]) -> int | bytes:
+def _field(dtype: DType, index: int, number: int, line: bytes, parts: list[bytes]) -> int | float | bytes:
     if index == LINE_NUMBER:
         return number
     text = line if index == WHOLE_LINE else parts[index]
     if dtype is dtypes.string:
         return text
-    parse: Callable[[bytes], Any] = int if dtype.is_integer else float
+    parse: Callable[[bytes], int | float] = int if dtype.is_integer else float
     try:
         return parse(text)
     except ValueError:

@@ -252,7 +252,7 @@ def _row_layout(data_format: str | None) -> tuple[str, int]:
 
 
 def conv1d(
-    value: Any = None, filters: Any = None, stride: Sizes | None = None,
+    value: object = None, filters: Any = None, stride: Sizes | None = None,
     padding: Padding | None = None, use_cudnn_on_gpu: bool | None = None, data_format: str | None = None,
     name: str | None = None, input: TensorLike | None = None, dilations: Sizes | None = None,
 ) -> Tensor:  # fmt: skip

@@ -250,11 +250,11 @@ def fused_batch_norm(
         raise ValueError("Both 'mean' and 'variance' must be None if is_training is True.")
     mean = constant(np.zeros(0, np.float32)) if mean is None else mean
     variance = constant(np.zeros(0, np.float32)) if variance is None else variance
-    made = fused_batch_norm_v3(
+    y, batch_mean, batch_variance, *_ = fused_batch_norm_v3(
         x, scale, offset, mean, variance, epsilon=max(epsilon, _LEAST_EPSILON), data_format=data_format,
         is_training=is_training, name=name,
     )  # fmt: skip
-    return made[:3]
+    return y, batch_mean, batch_variance
 
 
 # Its oldest form.

@@ -71,7 +71,7 @@ def dilation2d_node(
 def dilation2d(
     input: TensorLike, filter: TensorLike | None = None, strides: Any = None,
     rates: Any = None, padding: str | None = None, name: str | None = None,
-    filters: TensorLike | None = None, dilations: Any = None,
+    filters: TensorLike | None = None, dilations: object = None,
 ) -> Tensor:  # fmt: skip
     """The greatest sum of each window of images and a filter.
 
@@ -90,7 +90,9 @@ def dilation2d(
     return made
 
 
-def erosion2d(value: TensorLike, kernel: TensorLike, strides: Any, rates: Any, padding: str, name: str | None = None) -> Tensor:
+def erosion2d(
+    value: TensorLike, kernel: TensorLike, strides: object, rates: object, padding: str, name: str | None = None
+) -> Tensor:
     """The least difference of each window of images and a kernel; arguments as of `dilation2d`."""
     with input_scope(name, "erosion2d", (value, kernel)):
         turned = reverse(convert_to_tensor(kernel, name="kernel"), [0, 1])

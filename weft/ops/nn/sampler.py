@@ -60,7 +60,7 @@ def _sample(
             raise InvalidArgumentError.of(f"Sampler's range is too small: {count} of {range_max} classes")
         sampled, tries = _distinct(draw, sampled, count)
 
-    def expected(classes: Array) -> Tensor:
+    def expected(classes: Array) -> Array:
         share = probability(classes)
         return share * count if tries == count else -np.expm1(tries * np.log1p(-share))
 
@@ -106,10 +106,10 @@ def log_uniform_sampler_node(
     generator = _generator(seed, seed2, run_index)
     scale = np.log1p(range_max)
 
-    def draw(count: int) -> Tensor:
+    def draw(count: int) -> Array:
         return (np.exp(generator.random(count) * scale).astype(np.int64) - 1) % range_max
 
-    def probability(classes: Array) -> Tensor:
+    def probability(classes: Array) -> Array:
         return np.log((classes + 2.0) / (classes + 1.0)) / scale
 
     return _sample(true_classes, draw, probability, num_sampled, unique, range_max)

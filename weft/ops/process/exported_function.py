@@ -31,7 +31,8 @@ def _given_shapes(node: Operation) -> list[Dims]:
 @op("CallExported", "args: [Tin] -> output: [Tout]", infer=_given_shapes, gradient=None, compiled_only=True)
 def call_exported_node(xp: ArrayModule, args: Array, *, Tout: list[DType], function: str, shapes: list[Dims]) -> list[Result]:
     """The results of the function, one after the other: `n*[*argument] -> m*[*result]`."""
-    return _deserialized(function)(*(xp.asarray(value) for value in args))
+    results: list[Result] = _deserialized(function)(*(xp.asarray(value) for value in args))
+    return results
 
 
 @functools.lru_cache(maxsize=256)
@@ -50,10 +51,11 @@ def spec_of(tensor: Tensor) -> jax.ShapeDtypeStruct:
 
 def types_of(specs: Sequence[jax.ShapeDtypeStruct]) -> AbstractContextManager[None]:
     """A block in which JAX has 64-bit types if one of these is: elsewhere functions count on its own defaults."""
-    return jax.enable_x64(any(spec.dtype.itemsize == 8 for spec in specs))
+    block: AbstractContextManager[None] = jax.enable_x64(any(spec.dtype.itemsize == 8 for spec in specs))
+    return block
 
 
-def call_exported(function: Callable[..., Sequence[Any]], inputs: Sequence[Tensor], name: str | None = None) -> list[Tensor]:
+def call_exported(function: Callable[..., Sequence[object]], inputs: Sequence[Tensor], name: str | None = None) -> list[Tensor]:
     """Add a node that calls a JAX function.
 
     Args:

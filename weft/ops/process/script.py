@@ -16,7 +16,6 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import numpy as np
-from tensorboard.compat.proto import types_pb2
 
 from weft.errors import (
     InvalidArgumentError,
@@ -28,7 +27,7 @@ from weft.errors import (
 )
 from weft.framework import dtypes
 from weft.framework.aliases import Array, Nest, TensorLike
-from weft.framework.dtypes import DType
+from weft.framework.dtypes import DType, datatype_name
 from weft.framework.graph import Graph, get_default_graph
 from weft.framework.op_builder import build
 from weft.framework.op_context import OpContext
@@ -109,7 +108,7 @@ def _call(token: str, inputs: list[Array], wanted: list[DType]) -> tuple[Array, 
         found = dtypes.as_dtype(value.dtype)
         if found is not dtype:
             raise InvalidArgumentError.of(
-                f"{index}-th value returned by {name} is {_type_name(found)}, but expects {_type_name(dtype)}"
+                f"{index}-th value returned by {name} is {datatype_name(found)}, but expects {datatype_name(dtype)}"
             )
     return tuple(outputs)
 
@@ -118,10 +117,6 @@ def _translated(error: Exception) -> OpError:
     kind = next((made for types, made in _ERRORS if isinstance(error, types)), UnknownError)
     text = "".join(traceback.format_exception(error)).strip()
     return kind.of(f"{type(error).__name__}: {error}\n{text}")
-
-
-def _type_name(dtype: DType) -> str:
-    return types_pb2.DataType.Name(dtype.as_datatype_enum).removeprefix("DT_").lower()
 
 
 def _as_array(value: Array) -> Array:
@@ -186,12 +181,12 @@ def py_func(
 
 
 def numpy_function(
-    func: Callable[..., Nest], inp: Sequence[TensorLike], Tout: Any, name: str | None = None
+    func: Callable[..., Nest], inp: Sequence[TensorLike], Tout: object, name: str | None = None
 ) -> Operation | list[Tensor] | Tensor:
     """`py_func` of a function with state."""
     return py_func(func, inp, Tout, stateful=True, name=name)
 
 
-def py_function(func: Callable[..., Nest], inp: Sequence[TensorLike], Tout: Any, name: str | None = None) -> Tensor:
+def py_function(func: Callable[..., Nest], inp: Sequence[TensorLike], Tout: object, name: str | None = None) -> Tensor:
     """Not to be had: it would run the function eagerly, on tensors. Use `py_func`, which runs it on arrays."""
     raise NotImplementedError("tf.py_function runs a function eagerly, which weft cannot; use tf.py_func (on NumPy arrays)")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
-from weft.framework.aliases import Array, ArrayModule, AxisLike, Gradients, Nest, Result, TensorLike
+from weft.framework.aliases import Array, ArrayModule, AxisLike, Gradients, Result, TensorLike
 from weft.framework.constant_value import constant_dims, constant_value
 from weft.framework.graph import get_default_graph
 from weft.framework.op_context import OpContext
@@ -394,8 +394,8 @@ def sparse_reduce_max_node(
 
 
 def _reduced_sparse(
-    ufunc: Array, start: Array, indices: Array, values: Array, shape: Array, axes: Array, keep_dims: bool
-) -> Array:
+    ufunc: np.ufunc, start: float, indices: Array, values: Array, shape: Array, axes: Array, keep_dims: bool
+) -> tuple[Array, Array, Array]:
     gone = _axes(axes, len(shape))
     rest = [axis for axis in range(len(shape)) if axis not in gone]
     kept = shape[rest]
@@ -453,14 +453,17 @@ def sparse_reduce_max_sparse_node(
     return _reduced_sparse(np.maximum, least, input_indices, input_values, input_shape, reduction_axes, keep_dims)
 
 
+_Made = TypeVar("_Made", Tensor, tuple[Tensor, Tensor, Tensor])
+
+
 def _reduction(
-    node: Callable[..., Nest],
+    node: Callable[..., _Made],
     sp_input: SparseTensor,
     axis: AxisLike,
     keepdims: bool | None,
     reduction_axes: Array,
     keep_dims: bool | None,
-) -> Tensor:
+) -> _Made:
     sparse = as_sparse(sp_input)
     wanted = reduction_axes if axis is None else axis
     if wanted is None:

@@ -6,7 +6,6 @@ How many elements a result has depends on the data, so these run on the host.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -106,7 +105,7 @@ def sparse_retain(sp_input: SparseTensor, to_retain: TensorLike) -> SparseTensor
     return _with_dims(SparseTensor(gather(sparse.indices, rows), gather(sparse.values, rows), sparse.dense_shape), sparse)
 
 
-def sparse_transpose(sp_input: SparseTensor, perm: Any = None, name: str | None = None) -> SparseTensor:
+def sparse_transpose(sp_input: SparseTensor, perm: object = None, name: str | None = None) -> SparseTensor:
     """Permute the dimensions; without `perm`, reverse them."""
     sparse = as_sparse(sp_input)
     with get_default_graph().name_scope(name or "SparseTranspose"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 
@@ -208,7 +208,12 @@ def sparse_segment_sqrt_n_grad(ctx: OpContext, grad: Array, indices: Array, segm
 # The functions of the API.
 
 
-def _call(nodes: tuple[Any, Any], inputs: tuple[Any, Any, Any], name: str | None, num_segments: TensorLike | None) -> Tensor:
+def _call(
+    nodes: tuple[Callable[..., Tensor], Callable[..., Tensor]],
+    inputs: tuple[TensorLike, TensorLike, TensorLike],
+    name: str | None,
+    num_segments: TensorLike | None,
+) -> Tensor:
     if num_segments is None:
         return nodes[0](*inputs, name=name)
     return nodes[1](*inputs, num_segments, name=name)

@@ -168,7 +168,7 @@ def set_size_node(
 # The functions of the API.
 
 
-def _converted(a: Any, b: Any) -> tuple[Any, Any, bool]:
+def _converted(a: object, b: object) -> tuple[Any, Any, bool]:
     """Both as tensors, and whether they have changed places: a dense one comes before a sparse one."""
     a = convert_to_tensor_or_sparse_tensor(a, name="a")
     b = convert_to_tensor_or_sparse_tensor(b, name="b")
@@ -203,7 +203,7 @@ def set_size(a: TensorLike, validate_indices: bool = True) -> Tensor:
     return set_size_node(sparse.indices, sparse.values, sparse.dense_shape, validate_indices=validate_indices)
 
 
-def set_intersection(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
+def set_intersection(a: object, b: object, validate_indices: bool = True) -> SparseTensor:
     """The elements that are in both sets, for each pair of sets along the last dimensions.
 
     Args:
@@ -217,13 +217,13 @@ def set_intersection(a: Any, b: Any, validate_indices: bool = True) -> SparseTen
     return _set_operation(first, second, "intersection", validate_indices)
 
 
-def set_difference(a: Any, b: Any, aminusb: bool = True, validate_indices: bool = True) -> SparseTensor:
+def set_difference(a: object, b: object, aminusb: bool = True, validate_indices: bool = True) -> SparseTensor:
     """The elements of `a` that are not in `b`, or with `aminusb` False the other way; as `set_intersection`."""
     first, second, changed = _converted(a, b)
     return _set_operation(first, second, "a-b" if aminusb != changed else "b-a", validate_indices)
 
 
-def set_union(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
+def set_union(a: object, b: object, validate_indices: bool = True) -> SparseTensor:
     """The elements that are in either set; as `set_intersection`."""
     first, second, _ = _converted(a, b)
     return _set_operation(first, second, "union", validate_indices)

@@ -9,7 +9,6 @@ import numpy as np
 from tensorboard.compat.proto import summary_pb2
 
 from weft.framework.aliases import TensorLike
-from weft.framework.operation import Tensor
 
 
 def _bucket_limits() -> np.ndarray:
@@ -24,7 +23,7 @@ def _bucket_limits() -> np.ndarray:
 _LIMITS: Final = _bucket_limits()
 
 
-def histogram_of(values: TensorLike) -> Tensor:
+def histogram_of(values: TensorLike) -> summary_pb2.HistogramProto:
     """The HistogramProto of finite numbers."""
     flat = np.asarray(values, np.float64).ravel()
     proto = summary_pb2.HistogramProto(num=flat.size, sum=float(flat.sum()), sum_squares=float(np.dot(flat, flat)))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from google.protobuf.message import DecodeError
@@ -46,7 +45,7 @@ def as_string_scalar(data: bytes) -> Array:
     return array
 
 
-def merge(inputs: Sequence[Any], collections: Sequence[str] | None = None, name: str | None = None) -> Tensor:
+def merge(inputs: Sequence[object], collections: Sequence[str] | None = None, name: str | None = None) -> Tensor:
     """One scalar string, the Summary with the values of all of `inputs`.
 
     Args:

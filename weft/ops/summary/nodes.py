@@ -35,7 +35,7 @@ def _text(value: Tensor) -> str:
     return bytes(value).decode("utf-8", "replace")
 
 
-def _serialized(*values: object) -> Tensor:
+def _serialized(*values: object) -> Array:
     return as_string_scalar(summary_pb2.Summary(value=values).SerializeToString())
 
 

@@ -123,7 +123,7 @@ class _Form:
             (i, n) for i, n in enumerate(self._names) if i >= len(states) and n not in (gradient, "indices")
         ]
 
-    def declare(self, name: str, is_resource: bool, attrs: dict[str, bool]) -> Tensor:
+    def declare(self, name: str, is_resource: bool, attrs: dict[str, bool]) -> Callable[..., Tensor | Operation]:
         """Register the op and return the function that makes its nodes."""
         state_type = "resource" if is_resource else "Ref(T)"
         types = {**dict.fromkeys(self._names, "T"), **_FIXED_TYPES, **dict.fromkeys(self._states, state_type)}
@@ -136,7 +136,8 @@ class _Form:
             by_row=self._sparse, ahead=self._ahead if self._sparse else None,
             by_element=() if self._sparse else (self._gradient,),
         )  # fmt: skip
-        return declared(self._kernel(attrs, is_resource))
+        builder: Callable[..., Tensor | Operation] = declared(self._kernel(attrs, is_resource))
+        return builder
 
     def _kernel(self, attrs: dict[str, bool], is_resource: bool) -> Callable[..., Array]:
         def kernel(xp: ArrayModule, *inputs: Array, **given: Array) -> Array:

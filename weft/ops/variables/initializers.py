@@ -101,7 +101,7 @@ class Constant(Initializer):
 
     def __call__(
         self,
-        shape: Any,
+        shape: object,
         dtype: DTypeLike | None = None,
         partition_info: PartitionInfo | None = None,
         verify_shape: bool | None = None,
@@ -181,7 +181,7 @@ class UniformUnitScaling(Initializer):
         return {"factor": self.factor, "seed": self.seed, "dtype": self.dtype.name}
 
 
-def _full_shape(shape: Any, partition_info: PartitionInfo | None) -> Any:
+def _full_shape(shape: object, partition_info: PartitionInfo | None) -> Any:
     return shape if partition_info is None else partition_info.full_shape
 
 

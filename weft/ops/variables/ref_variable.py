@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
-from typing import Any
 
 from weft.framework import scopes
 from weft.framework.aliases import Array, DTypeLike, ShapeLike, TensorLike, VariableLike
@@ -101,7 +100,7 @@ class RefVariable(Variable, use_resource=False):
             known = state.is_variable_initialized(self._variable)
             return initialized_value(known, lambda: variable_value(self._variable), self._initial_value)
 
-    def eval(self, session: Any = None) -> Array:
+    def eval(self, session: object = None) -> Array:
         """The value in the session given or the default one."""
         return self._variable.eval(session=session)
 

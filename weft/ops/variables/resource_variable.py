@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from tensorboard.compat.proto.variable_pb2 import VariableDef
 
@@ -154,7 +153,7 @@ class ResourceVariable(Variable, use_resource=True):
     def _ref(self) -> Tensor:
         return self.read_value().op.inputs[0]
 
-    def eval(self, session: Any = None) -> Array:
+    def eval(self, session: object = None) -> Array:
         """The value in the session given or the default one."""
         return self._graph_element.eval(session=session)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from weft.framework import dtypes
@@ -65,7 +63,7 @@ class VariableSlice(Tensor):
         return _assign_slice(self, value, name)
 
 
-def sliced(variable: VariableLike, slice_spec: Any) -> Tensor:
+def sliced(variable: VariableLike, slice_spec: object) -> Tensor:
     """`variable[slice_spec]`, as a tensor that can be assigned to when it is a plain slice."""
     tensor: Tensor = variable.value()[slice_spec]
     if tensor.op.op_def is definition_of(strided_slice_node):

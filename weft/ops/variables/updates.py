@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from weft.framework.aliases import TensorLike, VariableLike
 from weft.framework.indexed_slices import IndexedSlices
@@ -64,7 +63,7 @@ class VariableUpdates:
         return scatter.scatter_nd_update(self, indices, updates, use_locking=True, name=name)
 
     def _scattered(
-        self, function: Callable[..., Any], sparse_delta: IndexedSlices, use_locking: bool, name: str | None
+        self, function: Callable[..., object], sparse_delta: IndexedSlices, use_locking: bool, name: str | None
     ) -> VariableLike:
         if not hasattr(sparse_delta, "indices") or not hasattr(sparse_delta, "values"):
             raise TypeError(f"sparse_delta is not IndexedSlices: {sparse_delta}")

@@ -69,7 +69,7 @@ def variable_creator_scope(variable_creator: Creator) -> Iterator[None]:
 class _VariableMeta(type):
     """Makes `Variable(...)` an object of the kind wanted."""
 
-    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+    def __call__(cls, *args: object, **kwargs: object) -> Any:
         if cls is not Variable:
             return super().__call__(*args, **kwargs)
         if len(args) > len(_DEFAULTS):
@@ -299,7 +299,7 @@ class Variable(VariableUpdates, metaclass=_VariableMeta):
         """A tensor with the value as it is here, after the control dependencies that are open."""
         raise NotImplementedError
 
-    def eval(self, session: Any = None) -> Array:
+    def eval(self, session: object = None) -> Array:
         """The value in the session given or the default one."""
         return self.value().eval(session=session)
 
@@ -328,7 +328,7 @@ class Variable(VariableUpdates, metaclass=_VariableMeta):
         counted: Tensor = assign_functions.count_up_to(self, limit=limit)
         return counted
 
-    def __getitem__(self, slice_spec: Any) -> Tensor:
+    def __getitem__(self, slice_spec: object) -> Tensor:
         """A slice of the value, which can also be assigned to."""
         return sliced(self, slice_spec)
 
@@ -345,7 +345,7 @@ class Variable(VariableUpdates, metaclass=_VariableMeta):
     def __eq__(self, other: object) -> bool:
         return self is other
 
-    def load(self, value: TensorLike, session: Any = None) -> None:
+    def load(self, value: TensorLike, session: object = None) -> None:
         """Give the variable a value in the session given or the default one, without adding nodes."""
         self._initializer_op.run({self._initializer_op.inputs[1]: value}, session)
 

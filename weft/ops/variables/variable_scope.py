@@ -179,7 +179,7 @@ class VariableScope:
 
     def get_variable(
         self, var_store: VariableStore, name: str, shape: ShapeLike = None, dtype: DTypeLike | None = None,
-        initializer: Initializer | None = None, **options: Any,
+        initializer: Initializer | None = None, **options: object,
     ) -> VariableLike:  # fmt: skip
         """The variable of this name in this scope, found or made; `options` are the further arguments of `tf.get_variable`."""
         # Names of variables don't depend on the name scopes that are open.
@@ -198,7 +198,7 @@ class VariableScope:
 ScopeLike: TypeAlias = "VariableScope | str | None"
 
 
-def _first(given: Any, default: Any) -> Any:
+def _first(given: object, default: object) -> Any:
     return default if given is None else given
 
 
@@ -228,7 +228,7 @@ class _Scopes(threading.local):
         return f"{prefix}_{suffix}"
 
 
-def _kept_in_graph(key: Any, make: Callable[[], Any]) -> Any:
+def _kept_in_graph(key: Any, make: Callable[[], object]) -> Any:
     graph: Graph = get_default_graph()
     while graph.building_function:
         graph = graph.outer_graph  # type: ignore[attr-defined]
@@ -305,7 +305,7 @@ def get_variable(
 _SIGNATURE: Final = inspect.signature(get_variable)
 
 
-def get_local_variable(*args: Any, **kwargs: Any) -> VariableLike:
+def get_local_variable(*args: object, **kwargs: object) -> VariableLike:
     """`get_variable`, with the same arguments, for a variable that is local and not trainable."""
     given = _SIGNATURE.bind(*args, **kwargs).arguments
     collections = [*(given.get("collections") or ()), GraphKeys.LOCAL_VARIABLES]
@@ -342,7 +342,7 @@ def create_partitioned_variables(
         return list(made)
 
 
-def no_regularizer(_: Any) -> None:
+def no_regularizer(_: object) -> None:
     """A regularizer that adds nothing, for variables in a scope that has one."""
 
 
@@ -350,7 +350,7 @@ def _chained_getter(custom_getter: Getter, outer_getter: Getter | None) -> Gette
     if outer_getter is None:
         return custom_getter
 
-    def getter_of_both(getter: Getter, *args: Any, **kwargs: Any) -> Any:
+    def getter_of_both(getter: Getter, *args: object, **kwargs: object) -> Any:
         return custom_getter(functools.partial(outer_getter, getter), *args, **kwargs)
 
     return getter_of_both

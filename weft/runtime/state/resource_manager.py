@@ -78,7 +78,7 @@ class ResourceManager:
             )
         return slot
 
-    def delete(self, container: str, kind: type[Any], name: str) -> None:
+    def delete(self, container: str, kind: type[object], name: str) -> None:
         """Drop one resource; NotFoundError when there is none."""
         self.find(container, kind, name)
         with self._lock:
@@ -119,7 +119,7 @@ def _text(dims: Dims) -> str:
     return "unknown" if dims is None else str(list(dims))
 
 
-def _described(resource: Any) -> str:
+def _described(resource: object) -> str:
     """A variable's dtype, shape and size, or how many elements or keys something holds."""
     if not isinstance(resource, VariableSlot):
         size = getattr(resource, "size", getattr(getattr(resource, "state", None), "size", None))
@@ -129,7 +129,7 @@ def _described(resource: Any) -> str:
     return f"{resource.dtype.name} {shape}, " + ("no value" if value is None else f"{value.nbytes} bytes")
 
 
-def _close(resource: Any) -> None:
+def _close(resource: object) -> None:
     # Queues and iterators wake their waiters when they are dropped; variables have nothing to close.
     close = getattr(resource, "close", None)
     if close is not None:

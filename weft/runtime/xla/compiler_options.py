@@ -35,8 +35,8 @@ class Tuning:
         tuned = jax.jit(function, compiler_options={**self._options, **(options or {})}, **arguments)
         return tuned if self._is_known else self._tried(tuned, plain)
 
-    def _tried(self, tuned: Callable[..., Any], plain: Callable[..., Any]) -> Callable[..., Any]:
-        def call(*operands: Any) -> Any:
+    def _tried(self, tuned: Callable[..., object], plain: Callable[..., object]) -> Callable[..., Any]:
+        def call(*operands: object) -> Any:
             if self._is_known is False:
                 return plain(*operands)
             try:

@@ -68,7 +68,7 @@ class _Process:
 _process: Final = _Process()
 
 
-def request(config: Any) -> None:
+def request(config: object) -> None:
     """Ask for a session's or server's options; a warning says once which of them come too late."""
     if config is None:
         return
@@ -104,7 +104,7 @@ def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _tell_too_late(name: str, value: Any) -> None:
+def _tell_too_late(name: str, value: object) -> None:
     setting = _SETTINGS[name]
     if setting in _process.told:
         return

@@ -23,7 +23,7 @@ class FeedFnHook(SessionRunHook):
         feed_fn: takes nothing and returns a dict of tensors to values.
     """
 
-    def __init__(self, feed_fn: Callable[[], Mapping[Any, Any]]) -> None:
+    def __init__(self, feed_fn: Callable[[], Mapping[Any, object]]) -> None:
         self.feed_fn = feed_fn
 
     def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
@@ -39,7 +39,7 @@ class FinalOpsHook(SessionRunHook):
         final_ops_feed_dict: what to feed.
     """
 
-    def __init__(self, final_ops: object, final_ops_feed_dict: Mapping[Any, Any] | None = None) -> None:
+    def __init__(self, final_ops: object, final_ops_feed_dict: Mapping[Any, object] | None = None) -> None:
         self._final_ops = final_ops
         self._final_ops_feed_dict = final_ops_feed_dict
         self._final_ops_values: Any = None

@@ -30,7 +30,7 @@ class LoggingTensorHook(SessionRunHook):
 
     def __init__(
         self,
-        tensors: Mapping[str, Any] | Iterable[Any],
+        tensors: Mapping[str, object] | Iterable[object],
         every_n_iter: int | None = None,
         every_n_secs: float | None = None,
         at_end: bool = False,

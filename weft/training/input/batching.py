@@ -341,7 +341,7 @@ def _checked_keep_input(keep_input: TensorLike, enqueue_many: bool) -> Tensor:
     return tensor
 
 
-def _check_same_sparseness(lists: Sequence[Sequence[Any]]) -> None:
+def _check_same_sparseness(lists: Sequence[Sequence[object]]) -> None:
     kinds = [[isinstance(item, SparseTensor) for item in each] for each in lists]
     for each, found in zip(lists, kinds, strict=True):
         if found != kinds[0]:

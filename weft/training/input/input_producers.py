@@ -33,7 +33,7 @@ from weft.ops.variables.variable import Variable
 from weft.training.queue_runner import QueueRunner, add_queue_runner
 
 
-def _local_variable(initial_value: Tensor, **options: Any) -> Any:
+def _local_variable(initial_value: Tensor, **options: object) -> Any:
     make_variable: Any = Variable
     return make_variable(initial_value, trainable=False, collections=[GraphKeys.LOCAL_VARIABLES], **options)
 

@@ -40,7 +40,7 @@ class SparseComponent:
     rank: int | None
 
 
-def chosen(predicate: Tensor, if_true: Callable[[], Any], if_false: Callable[[], Any]) -> Any:
+def chosen(predicate: Tensor, if_true: Callable[[], object], if_false: Callable[[], object]) -> Any:
     """`cond`, decided at once where the predicate's value is known."""
     known = constant_value(predicate)
     if known is None:

@@ -72,7 +72,7 @@ class OptaxOptimizer(Optimizer):
             state = jax.eval_shape(self._transformation.init, dict(zip(names, specs, strict=True)))
         paths, structure = tree_util.tree_flatten_with_path(state)
 
-        def initial_leaves(*values: Any) -> list[Any]:
+        def initial_leaves(*values: object) -> list[Any]:
             return tree_util.tree_leaves(self._transformation.init(dict(zip(names, values, strict=True))))
 
         leaves: list[Any] = []
@@ -117,7 +117,7 @@ class OptaxOptimizer(Optimizer):
             with graph.control_dependencies(gradients):
                 values = [variable.read_value() for variable in (*variables, *tree.leaves)]
 
-            def updated(*arrays: Any) -> list[Any]:
+            def updated(*arrays: object) -> list[Any]:
                 count = len(names)
                 old = dict(zip(names, arrays[:count], strict=True))
                 state = tree_util.tree_unflatten(tree.structure, arrays[count:-count])

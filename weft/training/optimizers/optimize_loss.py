@@ -162,7 +162,7 @@ def _noisy(gradient: Tensor | IndexedSlices, scale: float) -> Any:
     return add(convert_to_tensor(gradient), mul(truncated_normal(sizes), scale))
 
 
-def _multiplied(pairs: Any, multipliers: Mapping[Any, Any]) -> Any:
+def _multiplied(pairs: Any, multipliers: Mapping[Any, object]) -> Any:
     result = []
     for gradient, variable in pairs:
         factor = next((multipliers[key] for key in (variable, variable.name, variable.op.name) if key in multipliers), None)

@@ -132,7 +132,7 @@ class Optimizer:
         gate_gradients: int = GATE_OP,
         aggregation_method: int | None = None,
         colocate_gradients_with_ops: bool = False,
-        grad_loss: Any = None,
+        grad_loss: object = None,
     ) -> list[tuple[Any, Any]]:
         """The first part of `minimize`: a list of (gradient or None, variable).
 
@@ -204,7 +204,9 @@ class Optimizer:
             train_ops.append(applied)
         return applied
 
-    def _apply_all(self, wanted: Sequence[tuple[Any, Any]], global_step: Variable | Tensor | None, scope: str) -> Operation:
+    def _apply_all(
+        self, wanted: Sequence[tuple[object, object]], global_step: Variable | Tensor | None, scope: str
+    ) -> Operation:
         graph = get_default_graph()
         updates = self._update_all(wanted)
         if global_step is None:

@@ -181,7 +181,7 @@ class SyncReplicasOptimizer(Optimizer):
             token = queue.dequeue()
         return assign(self._local_step, token)
 
-    def _add_release(self, queue: FIFOQueue, update: Any) -> Any:
+    def _add_release(self, queue: FIFOQueue, update: object) -> Any:
         """The operation of the chief's thread: the update, then the tokens for the next step."""
         graph = get_default_graph()
         with graph.control_dependencies([update]):
@@ -265,7 +265,7 @@ class SyncReplicasOptimizer(Optimizer):
         """The wrapped optimizer's slot of a variable."""
         return self._opt.get_slot(*args, **kwargs)
 
-    def get_slot_names(self, *args: Any, **kwargs: Any) -> list[str]:
+    def get_slot_names(self, *args: object, **kwargs: object) -> list[str]:
         """The names of the wrapped optimizer's slots."""
         return self._opt.get_slot_names(*args, **kwargs)
 

@@ -48,7 +48,7 @@ class ResourceVariableSaveable(SaveableObject):
             tensor = _reading(var)
         super().__init__(var, [SaveSpec(tensor, slice_spec, name, dtype=var.dtype, device=var.device)], name)
 
-    def restore(self, restored_tensors: Sequence[Tensor], restored_shapes: Sequence[Any] | None) -> Any:
+    def restore(self, restored_tensors: Sequence[Tensor], restored_shapes: Sequence[object] | None) -> Any:
         """Assign what was read, on the variable's device."""
         value = _reshaped(restored_tensors, restored_shapes)
         graph = get_default_graph()
@@ -129,7 +129,7 @@ def _flatten(items: Iterable[object]) -> Iterator[Any]:
             yield item
 
 
-def _add_name(names: dict[str, object], name: str, item: Any) -> None:
+def _add_name(names: dict[str, object], name: str, item: object) -> None:
     if name in names:
         raise ValueError(f"At least two variables have the same name: {name}")
     names[name] = item

@@ -38,7 +38,7 @@ class StepContext:
         """The plain Session."""
         return self._session
 
-    def run_with_hooks(self, *args: Any, **kwargs: Any) -> Any:
+    def run_with_hooks(self, *args: object, **kwargs: object) -> Any:
         """Run with the hooks."""
         return self._run_with_hooks(*args, **kwargs)
 
@@ -187,7 +187,7 @@ class CoordinatedSessionCreator:
 _Requests = Sequence[tuple[SessionRunHook, SessionRunArgs | None]]
 
 
-def _merged_feeds(feed_dict: Mapping[Any, Any] | None, requests: _Requests) -> Mapping[Any, Any] | None:
+def _merged_feeds(feed_dict: Mapping[Any, object] | None, requests: _Requests) -> Mapping[Any, Any] | None:
     """One feed_dict of all; RuntimeError when two feed the same tensor."""
     given = [(hook, asked.feed_dict) for hook, asked in requests if asked and asked.feed_dict]
     if not given:

@@ -76,7 +76,7 @@ class SessionManager:
         max_wait_secs: float = 7200,
         config: config_pb2.ConfigProto | None = None,
         init_feed_dict: Feeds | None = None,
-        init_fn: Callable[[Any], Any] | None = None,
+        init_fn: Callable[[Any], object] | None = None,
     ) -> Session:
         """Make a session with a model that is ready: restored where there is a checkpoint, else initialized.
 

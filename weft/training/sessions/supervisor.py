@@ -423,7 +423,7 @@ class Supervisor:
     SummaryComputed = summary_computed
 
 
-def _part(given: object, key: str, make: Callable[[], Any]) -> Any:
+def _part(given: object, key: str, make: Callable[[], object]) -> Any:
     """The item given; by default the first of a collection, else one that `make` makes, which is put there."""
     # A Tensor compares to 0 as a new node: compare identities only.
     if given is not Supervisor.USE_DEFAULT:

@@ -28,7 +28,7 @@ def read_labels(file: IO[bytes], one_hot: bool = False, num_classes: int = 10) -
     return np.eye(num_classes)[labels] if one_hot else labels
 
 
-def _sizes(data: bytes, magic: int, rank: int, what: str, file: Any) -> tuple[int, ...]:
+def _sizes(data: bytes, magic: int, rank: int, what: str, file: object) -> tuple[int, ...]:
     found, *sizes = struct.unpack_from(f">{rank + 1}I", data)
     if found != magic:
         raise ValueError(f"Invalid magic number {found} in {what}: {getattr(file, 'name', file)}; expected {magic}")
