@@ -189,10 +189,10 @@ class Connection:
 
     def _unusable(self) -> UnavailableError:
         if self._is_forked:
-            return UnavailableError(None, None, f"the connection to {self.name} belongs to the parent process")
+            return UnavailableError.of(f"the connection to {self.name} belongs to the parent process")
         cause = self._life.cause
         why = f": {cause}" if cause is not None else ""
-        return UnavailableError(None, None, f"the connection to {self.name} is closed{why}")
+        return UnavailableError.of(f"the connection to {self.name} is closed{why}")
 
     def _encode(self, message: Message) -> Sequence[Buffer]:
         exchange = self._exchange
@@ -284,7 +284,7 @@ class Connection:
     def _lose(self, cause: Exception | None) -> None:
         """Settle why the connection ends, and make every thread that waits for its transport return."""
         if isinstance(cause, OSError):
-            lost = UnavailableError(None, None, f"the connection to {self.name} was lost: {cause}")
+            lost = UnavailableError.of(f"the connection to {self.name} was lost: {cause}")
             lost.__cause__ = cause
             cause = lost
         with self._lock:

@@ -72,7 +72,7 @@ def dial(
         connection.start()
         return connection, welcome
     target = hello.target or "a task"
-    raise UnavailableError(None, None, f"cannot reach {target}: {'; '.join(attempts) or 'it has no address'}")
+    raise UnavailableError.of(f"cannot reach {target}: {'; '.join(attempts) or 'it has no address'}")
 
 
 class _Greeted(NamedTuple):

@@ -50,12 +50,12 @@ def read_secret(path: Path, purpose: str) -> bytes:
             mode = os.fstat(file.fileno()).st_mode
             content = file.read()
     except FileNotFoundError:
-        raise NotFoundError(None, None, f"The {purpose} should be in {str(path)!r}, and there is no such file") from None
+        raise NotFoundError.of(f"The {purpose} should be in {str(path)!r}, and there is no such file") from None
     except OSError as error:
-        raise PermissionDeniedError(None, None, f"The {purpose} in {str(path)!r} cannot be read: {error.strerror}") from None
+        raise PermissionDeniedError.of(f"The {purpose} in {str(path)!r} cannot be read: {error.strerror}") from None
     if mode & (stat.S_IRWXG | stat.S_IRWXO):
-        raise PermissionDeniedError(
-            None, None, f"The {purpose} in {str(path)!r} can be read by others (mode {stat.S_IMODE(mode):o}): chmod 600 it"
+        raise PermissionDeniedError.of(
+            f"The {purpose} in {str(path)!r} can be read by others (mode {stat.S_IMODE(mode):o}): chmod 600 it"
         )
     return content
 
@@ -75,8 +75,8 @@ def find_token(environment: Mapping[str, str]) -> bytes | None:
         return None
     token = text.strip()
     if len(token) < _LEAST:
-        raise InvalidArgumentError(
-            None, None, f"{origin} has a cluster token of {len(token)} characters; at least {_LEAST} are needed. "
+        raise InvalidArgumentError.of(
+            f"{origin} has a cluster token of {len(token)} characters; at least {_LEAST} are needed. "
             "Make one with: weft credentials token -o FILE"
-        )  # fmt: skip
+        )
     return token.encode()

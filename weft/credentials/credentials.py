@@ -66,17 +66,15 @@ class Credentials:
         try:
             authority = (folder / AUTHORITY_FILE).read_bytes()
         except OSError:
-            raise NotFoundError(
-                None,
-                None,
-                f"The folder {str(folder)!r} has no {AUTHORITY_FILE}: make it with: weft credentials authority {folder}",
+            raise NotFoundError.of(
+                f"The folder {str(folder)!r} has no {AUTHORITY_FILE}: make it with: weft credentials authority {folder}"
             ) from None
         path = folder / f"{name}.pem"
         if not path.exists():
-            raise NotFoundError(
-                None, None, f"The folder {str(folder)!r} has no certificate for {name}: make it with: "
+            raise NotFoundError.of(
+                f"The folder {str(folder)!r} has no certificate for {name}: make it with: "
                 f"weft credentials issue {folder} {name}"
-            )  # fmt: skip
+            )
         both = read_secret(path, f"certificate and key of {name}")
         return Credentials(authority, Certificate(both, both), identity)
 
@@ -109,7 +107,7 @@ class Credentials:
             context.load_verify_locations(cadata=self.authority.decode("ascii"))
             _load_chain(context, self.own)
         except (ssl.SSLError, ValueError) as error:
-            raise InvalidArgumentError(None, None, f"The credentials of {self.identity} cannot be used: {error}") from None
+            raise InvalidArgumentError.of(f"The credentials of {self.identity} cannot be used: {error}") from None
         return context
 
 

@@ -25,8 +25,8 @@ def owner_folder() -> Path:
     # Whoever may write to the parent may have made it first, as a link to a folder of his own.
     found = path.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
-        raise PermissionDeniedError(
-            None, None, f"{str(path)!r} must be a folder that user {os.getuid()} owns and nobody else can enter (mode "
+        raise PermissionDeniedError.of(
+            f"{str(path)!r} must be a folder that user {os.getuid()} owns and nobody else can enter (mode "
             f"700): remove it, or set {_RUNTIME_VARIABLE} to another place"
-        )  # fmt: skip
+        )
     return path

@@ -139,5 +139,5 @@ def _bound(host: str, port: int) -> socket.socket:
     except OSError as error:
         if sock is not None:
             sock.close()
-        raise UnavailableError(None, None, f"cannot listen on {TcpAddress(host, port)}: {error}") from error
+        raise UnavailableError.of(f"cannot listen on {TcpAddress(host, port)}: {error}") from error
     return sock

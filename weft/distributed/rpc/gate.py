@@ -60,10 +60,10 @@ class Gate:
         peer = _endpoint(context.peer())
         user = None if peer is None else self._owner_of(peer)
         if user != self._user:
-            raise PermissionDeniedError(
-                None, None, "This server takes calls of its own user's processes on this host only"
+            raise PermissionDeniedError.of(
+                "This server takes calls of its own user's processes on this host only"
                 + ("" if user is None else f", which have the user id {self._user}; the caller's is {user}")
-            )  # fmt: skip
+            )
         return Caller()
 
     def _owner_of(self, peer: tuple[str, int]) -> int | None:

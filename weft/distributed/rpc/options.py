@@ -75,8 +75,8 @@ def bind(server: grpc.Server, address: str, credentials: Credentials | None = No
     try:
         interfaces = interfaces_of(host)
     except OSError as error:
-        raise InvalidArgumentError(
-            None, None, f"Could not start gRPC server at {address!r}: the host {host!r} does not resolve ({error.strerror})"
+        raise InvalidArgumentError.of(
+            f"Could not start gRPC server at {address!r}: the host {host!r} does not resolve ({error.strerror})"
         ) from None
     tls = None
     if credentials is not None and not is_of_this_host(host):
@@ -111,16 +111,16 @@ def _is_there(address: str, interface: str, port: int) -> bool:
             if error.errno == errno.EADDRNOTAVAIL and ":" in interface and is_loopback(interface):
                 return False
             if error.errno == errno.EADDRNOTAVAIL:
-                raise InvalidArgumentError(
-                    None, None, f"Could not start gRPC server at {address!r}: {interface} is no address of this machine. "
+                raise InvalidArgumentError.of(
+                    f"Could not start gRPC server at {address!r}: {interface} is no address of this machine. "
                     f"Give the task an address of its own in the cluster spec, or 0.0.0.0 to listen on every interface"
-                ) from None  # fmt: skip
+                ) from None
             raise _in_use(address, port, error.strerror or str(error)) from None
     return True
 
 
 def _in_use(address: str, port: int, reason: str) -> UnknownError:
-    return UnknownError(
-        None, None, f"Could not start gRPC server at {address!r}: port {port} cannot be bound ({reason}): another process "
+    return UnknownError.of(
+        f"Could not start gRPC server at {address!r}: port {port} cannot be bound ({reason}): another process "
         f"has it, or it may not be used. Choose another port, or 0 for any"
-    )  # fmt: skip
+    )

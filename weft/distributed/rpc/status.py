@@ -36,10 +36,10 @@ def answer(context: Any, what: str, handle: Callable[[], T]) -> T:
         _fail(context, error)
     except (ValueError, TypeError, LookupError, DecodeError) as error:
         _LOG.info("%s refused a request: %s", what, error, exc_info=True)
-        _fail(context, InvalidArgumentError(None, None, f"{what}: {error}"))
+        _fail(context, InvalidArgumentError.of(f"{what}: {error}"))
     except Exception as error:
         _LOG.exception("%s failed", what)
-        _fail(context, InternalError(None, None, f"{what}: {type(error).__name__}: {error}"))
+        _fail(context, InternalError.of(f"{what}: {type(error).__name__}: {error}"))
     raise AssertionError("unreachable: abort raises")
 
 
@@ -97,7 +97,7 @@ def from_rpc_error(error: Any, peer: str) -> OpError:
 
 def _transport_error(code: grpc.StatusCode, message: str, peer: str) -> OpError:
     if code is grpc.StatusCode.UNAVAILABLE:
-        return UnavailableError(None, None, f"{peer} is unavailable: {message}")
+        return UnavailableError.of(f"{peer} is unavailable: {message}")
     if code is grpc.StatusCode.DEADLINE_EXCEEDED:
-        return DeadlineExceededError(None, None, f"{peer} did not answer in time: {message}")
+        return DeadlineExceededError.of(f"{peer} did not answer in time: {message}")
     return errors.from_status(code.value[0], f"{peer}: {message}")

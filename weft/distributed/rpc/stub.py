@@ -56,10 +56,8 @@ def _serialized(response: Message) -> bytes:
     try:
         data: bytes = response.SerializeToString()
     except EncodeError as error:
-        raise ResourceExhaustedError(
-            None,
-            None,
-            f"The {type(response).__name__} does not fit in a message of 2 GiB ({error}); fetch less at once",
+        raise ResourceExhaustedError.of(
+            f"The {type(response).__name__} does not fit in a message of 2 GiB ({error}); fetch less at once"
         ) from None
     return data
 
@@ -144,10 +142,10 @@ class RpcStub:
                 return
             raise_if_cancelled()
             if timeout_s is not None and waited >= timeout_s:
-                raise DeadlineExceededError(
-                    None, None, f"{self._peer} at {self._address} was not reachable within {timeout_s:g} s: "
+                raise DeadlineExceededError.of(
+                    f"{self._peer} at {self._address} was not reachable within {timeout_s:g} s: "
                     f"nothing listens there, the name does not resolve, or {self._refusal()}"
-                )  # fmt: skip
+                )
             if time.monotonic() >= next_report:
                 next_report += _REPORT_EVERY_S
                 _LOG.warning("Still waiting for %s at %s: it cannot be reached", self._peer, self._address)
@@ -170,7 +168,7 @@ class RpcStub:
             if not channel.is_closed:
                 raise
             # So says gRPC of a call that begins just then.
-            raise CancelledError(None, None, f"The connection with {self._peer} at {self._address} was closed") from None
+            raise CancelledError.of(f"The connection with {self._peer} at {self._address} was closed") from None
         finally:
             with self._lock:
                 channel.users -= 1

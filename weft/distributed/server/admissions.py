@@ -74,10 +74,10 @@ class Admissions:
 
 
 def _without_credentials(job: str, index: int, address: str) -> PermissionDeniedError:
-    return PermissionDeniedError(
-        None, None, f"The server of /job:{job}/task:{index} would listen at {address!r}, where other hosts can reach it, "
+    return PermissionDeniedError.of(
+        f"The server of /job:{job}/task:{index} would listen at {address!r}, where other hosts can reach it, "
         f"and has no credentials: whoever reached it could run what he likes here. Make a token with 'weft credentials "
         f"token -o FILE', copy it to each host of the cluster and set {FILE_VARIABLE} to its path for every task and "
         f"client; or make certificates with 'weft credentials authority' and 'weft credentials issue' and set "
         f"{FOLDER_VARIABLE}; or, in a network that nobody else can reach, pass insecure=True"
-    )  # fmt: skip
+    )

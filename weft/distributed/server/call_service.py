@@ -57,7 +57,7 @@ class CallService:
             case messages.CancelCall(call_id, reason):
                 found = self._steps.get((connection, call_id))
                 if found is not None:
-                    found.cancel(CancelledError(None, None, f"The client gave the step up: {reason}"))
+                    found.cancel(CancelledError.of(f"The client gave the step up: {reason}"))
             case _:
                 raise ValueError(f"a client sent {type(message).__name__}, which only tasks send")
 
@@ -85,7 +85,7 @@ class CallService:
             self._fail(connection, message.call_id, error)
             return
         except Exception as error:
-            self._fail(connection, message.call_id, InternalError(None, None, f"{type(error).__name__}: {error}"))
+            self._fail(connection, message.call_id, InternalError.of(f"{type(error).__name__}: {error}"))
             return
         finally:
             if step is not None:

@@ -60,7 +60,7 @@ class InProcessSession:
 
     def close(self) -> None:
         """Cancel the steps that run and end the session; shared state stays."""
-        self._closed = CancelledError(None, None, "Step was cancelled by an explicit call to `Session::Close()`.")
+        self._closed = CancelledError.of("Step was cancelled by an explicit call to `Session::Close()`.")
         if self._session is not None:
             self._session.close()
 

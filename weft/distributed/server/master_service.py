@@ -42,7 +42,7 @@ class MasterService:
 
         def raise_if_cancelled() -> None:
             if not context.is_active():
-                raise CancelledError(None, None, "The client gave the session up while the master waited for its cluster")
+                raise CancelledError.of("The client gave the session up while the master waited for its cluster")
 
         config = request.config if request.HasField("config") else None
         handle, version = self._sessions.create(request.graph_def, config, raise_if_cancelled)
@@ -156,7 +156,7 @@ def _run(
     step = plan.new_step()
 
     def call_is_over() -> None:
-        step.cancel(CancelledError(None, None, "The client gave the step up, or is gone"))
+        step.cancel(CancelledError.of("The client gave the step up, or is gone"))
 
     if not context.add_callback(call_is_over):
         call_is_over()

@@ -190,8 +190,8 @@ class Server:
             self._stopped.set()
         local_servers.remove(self._port)
         self._health.stop_serving()
-        gone = UnavailableError(None, None, f"Task {self._task} is unavailable: its server was stopped")
-        self._master.close_sessions(AbortedError(None, None, f"The server {self._task} was stopped"))
+        gone = UnavailableError.of(f"Task {self._task} is unavailable: its server was stopped")
+        self._master.close_sessions(AbortedError.of(f"The server {self._task} was stopped"))
         self._worker.stop(gone)
         self._network.close()
         if self._listener is not None:

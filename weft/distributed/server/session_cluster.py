@@ -40,10 +40,10 @@ class SessionCluster:
         self.addresses = task_names(cluster)
         own = [task for task, address in self.addresses.items() if _port_here(address) == master]
         if not own:
-            raise InvalidArgumentError(
-                None, None, f"The session's cluster_def lacks the server that the session is opened on, at port {master}: "
+            raise InvalidArgumentError.of(
+                f"The session's cluster_def lacks the server that the session is opened on, at port {master}: "
                 f"{', '.join(f'{task} at {address}' for task, address in self.addresses.items())}"
-            )  # fmt: skip
+            )
         self.own_task = own[0]
 
     @staticmethod
@@ -67,7 +67,7 @@ class SessionCluster:
     def _find_worker(self, task: str, address: str) -> Worker:
         server = local_servers.find(address)
         if server is None:
-            raise UnavailableError(None, None, f"Task {task} at {address} is unavailable: its server was stopped")
+            raise UnavailableError.of(f"Task {task} at {address} is unavailable: its server was stopped")
         with self._lock:
             worker = self._workers.get(task)
             if worker is None:

@@ -92,11 +92,9 @@ class WorkerService:
         """Admit a peer to the tensor channel, as the task that it is and no other."""
         self._check_task(request.task)
         if not self._gate.check(context).may_be(identity_of(request.peer)):
-            raise PermissionDeniedError(
-                None,
-                None,
+            raise PermissionDeniedError.of(
                 f"The caller's certificate is not that of {request.peer}, as whom it asks for a channel with "
-                f"{self._worker.task}",
+                f"{self._worker.task}"
             )
         return worker_pb2.OpenChannelResponse(channel=self._channel.admission(request.peer))
 
