@@ -44,6 +44,9 @@ _ANNOTATION_KINDS: Final = {
     "list[DType]": "list(type)",
     "list[Dims]": "list(shape)",
     "list[Function]": "list(func)",
+    # With a default, which is a tuple, as all nodes share it.
+    "Sequence[int]": "list(int)",
+    "Sequence[float]": "list(float)",
 }
 
 REQUIRED: Final = inspect.Parameter.empty

@@ -147,7 +147,7 @@ def _gradients(family: str, which: str) -> Any:
     types={"T": _CONV_TYPES})  # fmt: skip
 def conv2d_node(
     xp: ArrayModule, input: Array, filter: Array, *, strides: list[int], use_cudnn_on_gpu: bool = True, padding: str,
-    explicit_paddings: list[int] = (), data_format: str = "NHWC", dilations: list[int] = (1, 1, 1, 1),
+    explicit_paddings: Sequence[int] = (), data_format: str = "NHWC", dilations: Sequence[int] = (1, 1, 1, 1),
 ) -> Result:  # fmt: skip
     """The convolution of images with filters; in NCHW the channels come second.
 
@@ -161,8 +161,8 @@ def conv2d_node(
     gradient=_gradients("2D", "input"), static=("input_sizes",), types={"T": _CONV_TYPES})  # fmt: skip
 def conv2d_backprop_input(
     xp: ArrayModule, input_sizes: Array, filter: Array, out_backprop: Array, *, strides: list[int],
-    use_cudnn_on_gpu: bool = True, padding: str, explicit_paddings: list[int] = (), data_format: str = "NHWC",
-    dilations: list[int] = (1, 1, 1, 1),
+    use_cudnn_on_gpu: bool = True, padding: str, explicit_paddings: Sequence[int] = (), data_format: str = "NHWC",
+    dilations: Sequence[int] = (1, 1, 1, 1),
 ) -> Result:  # fmt: skip
     """The gradient of Conv2D for its input; a transposed convolution.
 
@@ -177,8 +177,8 @@ def conv2d_backprop_input(
     gradient=_gradients("2D", "filter"), static=("filter_sizes",), types={"T": FLOATS})  # fmt: skip
 def conv2d_backprop_filter(
     xp: ArrayModule, input: Array, filter_sizes: Array, out_backprop: Array, *, strides: list[int],
-    use_cudnn_on_gpu: bool = True, padding: str, explicit_paddings: list[int] = (), data_format: str = "NHWC",
-    dilations: list[int] = (1, 1, 1, 1),
+    use_cudnn_on_gpu: bool = True, padding: str, explicit_paddings: Sequence[int] = (), data_format: str = "NHWC",
+    dilations: Sequence[int] = (1, 1, 1, 1),
 ) -> Result:  # fmt: skip
     """The gradient of Conv2D for its filter.
 
@@ -202,7 +202,7 @@ def _as_groups(shape: Array) -> list[int]:
     gradient=_gradients("Depthwise", "forward"), types={"T": FLOATS})  # fmt: skip
 def depthwise_conv2d_node(
     xp: ArrayModule, input: Array, filter: Array, *, strides: list[int], padding: str,
-    explicit_paddings: list[int] = (), data_format: str = "NHWC", dilations: list[int] = (1, 1, 1, 1),
+    explicit_paddings: Sequence[int] = (), data_format: str = "NHWC", dilations: Sequence[int] = (1, 1, 1, 1),
 ) -> Result:  # fmt: skip
     """The convolution of each channel with filters of its own.
 
@@ -217,7 +217,7 @@ def depthwise_conv2d_node(
     infer=_input_shape, gradient=_gradients("Depthwise", "input"), static=("input_sizes",), types={"T": FLOATS})  # fmt: skip
 def depthwise_conv2d_backprop_input(
     xp: ArrayModule, input_sizes: Array, filter: Array, out_backprop: Array, *, strides: list[int], padding: str,
-    explicit_paddings: list[int] = (), data_format: str = "NHWC", dilations: list[int] = (1, 1, 1, 1),
+    explicit_paddings: Sequence[int] = (), data_format: str = "NHWC", dilations: Sequence[int] = (1, 1, 1, 1),
 ) -> Result:  # fmt: skip
     """The gradient of DepthwiseConv2dNative for its input.
 
@@ -232,7 +232,7 @@ def depthwise_conv2d_backprop_input(
     infer=_filter_shape, gradient=_gradients("Depthwise", "filter"), static=("filter_sizes",), types={"T": FLOATS})  # fmt: skip
 def depthwise_conv2d_backprop_filter(
     xp: ArrayModule, input: Array, filter_sizes: Array, out_backprop: Array, *, strides: list[int], padding: str,
-    explicit_paddings: list[int] = (), data_format: str = "NHWC", dilations: list[int] = (1, 1, 1, 1),
+    explicit_paddings: Sequence[int] = (), data_format: str = "NHWC", dilations: Sequence[int] = (1, 1, 1, 1),
 ) -> Result:  # fmt: skip
     """The gradient of DepthwiseConv2dNative for its filter.
 
@@ -251,7 +251,7 @@ def depthwise_conv2d_backprop_filter(
     types={"T": FLOATS})  # fmt: skip
 def conv3d_node(
     xp: ArrayModule, input: Array, filter: Array, *, strides: list[int], padding: str, data_format: str = "NDHWC",
-    dilations: list[int] = (1, 1, 1, 1, 1),
+    dilations: Sequence[int] = (1, 1, 1, 1, 1),
 ) -> Result:  # fmt: skip
     """The convolution of volumes with filters; in NCDHW the channels come second.
 
@@ -266,7 +266,7 @@ def conv3d_node(
     defaults={"Tshape": dtypes.int32})  # fmt: skip
 def conv3d_backprop_input(
     xp: ArrayModule, input_sizes: Array, filter: Array, out_backprop: Array, *, strides: list[int], padding: str,
-    data_format: str = "NDHWC", dilations: list[int] = (1, 1, 1, 1, 1),
+    data_format: str = "NDHWC", dilations: Sequence[int] = (1, 1, 1, 1, 1),
 ) -> Result:  # fmt: skip
     """The gradient of Conv3D for its input; a transposed convolution.
 
@@ -280,7 +280,7 @@ def conv3d_backprop_input(
     gradient=_gradients("3D", "filter"), static=("filter_sizes",), types={"T": FLOATS})  # fmt: skip
 def conv3d_backprop_filter(
     xp: ArrayModule, input: Array, filter_sizes: Array, out_backprop: Array, *, strides: list[int], padding: str,
-    data_format: str = "NDHWC", dilations: list[int] = (1, 1, 1, 1, 1),
+    data_format: str = "NDHWC", dilations: Sequence[int] = (1, 1, 1, 1, 1),
 ) -> Result:  # fmt: skip
     """The gradient of Conv3D for its filter.
 

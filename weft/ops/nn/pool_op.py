@@ -88,7 +88,7 @@ def _max_pool_gradient(node: Operation, grad: Tensor) -> Gradients:
     gradient=_max_pool_gradient)  # fmt: skip
 def max_pool_node(
     xp: ArrayModule, input: Array, *, ksize: list[int], strides: list[int], padding: str,
-    explicit_paddings: list[int] = (), data_format: str = "NHWC",
+    explicit_paddings: Sequence[int] = (), data_format: str = "NHWC",
 ) -> Result:  # fmt: skip
     """The greatest element of each window.
 
@@ -124,7 +124,7 @@ def _max_grad_gradient(node: Operation, grad: Tensor) -> Gradients:
     defaults={"T": dtypes.float32}, gradient=_max_grad_gradient)  # fmt: skip
 def max_pool_grad(
     xp: ArrayModule, orig_input: Array, orig_output: Array, grad: Array, *, ksize: list[int], strides: list[int],
-    padding: str, explicit_paddings: list[int] = (), data_format: str = "NHWC",
+    padding: str, explicit_paddings: Sequence[int] = (), data_format: str = "NHWC",
 ) -> Result:  # fmt: skip
     """The gradient of MaxPool: all of it goes to the first greatest element of a window.
 

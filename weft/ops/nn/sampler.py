@@ -115,7 +115,7 @@ def log_uniform_sampler_node(
     return _sample(true_classes, draw, probability, num_sampled, unique, range_max)
 
 
-def _unigrams(vocab_file: str, unigrams: list[float]) -> list[float]:
+def _unigrams(vocab_file: str, unigrams: Sequence[float]) -> Sequence[float]:
     if bool(vocab_file) == bool(unigrams):
         raise InvalidArgumentError.of("Must provide exactly one of vocab_file and unigrams.")
     if not vocab_file:
@@ -128,13 +128,13 @@ def _unigrams(vocab_file: str, unigrams: list[float]) -> list[float]:
 def fixed_unigram_sampler_node(
     ctx: OpContext, true_classes: Array, *, num_true: int, num_sampled: int, unique: bool, range_max: int,
     vocab_file: str = "", distortion: float = 1.0, num_reserved_ids: int = 0, num_shards: int = 1, shard: int = 0,
-    unigrams: list[float] = (), seed: int = 0, seed2: int = 0, run_index: int = 0,
+    unigrams: Sequence[float] = (), seed: int = 0, seed2: int = 0, run_index: int = 0,
 ) -> tuple[Result, Result, Result]:  # fmt: skip
     """Classes with probabilities in proportion to counts, each to the power of `distortion`.
 
     `[batch, num_true] int64 -> [num_sampled] int64, [batch, num_true] float32, [num_sampled] float32`
     """
-    counts = np.array([0.0] * num_reserved_ids + _unigrams(vocab_file, unigrams))
+    counts = np.array([*[0.0] * num_reserved_ids, *_unigrams(vocab_file, unigrams)])
     weights = np.where(counts > 0, counts**distortion, 0.0)
     weights[:num_reserved_ids] = 0
     mine = np.where(np.arange(len(weights)) % num_shards == shard, weights, 0.0)
