@@ -9,7 +9,7 @@ import numpy as np
 
 from weft.autodiff.gradients import gradients
 from weft.client.session import BaseSession, get_default_session
-from weft.framework.aliases import SessionLike, TensorLike
+from weft.framework.aliases import Feeds, SessionLike, TensorLike
 from weft.ops.array.placeholder import placeholder
 
 
@@ -19,9 +19,7 @@ def _parts(array: object) -> Any:
     return flat.view(flat.real.dtype) if flat.dtype.kind == "c" else flat
 
 
-def _theoretical(
-    session: SessionLike, x: TensorLike, y: Any, y_shape: Any, values: TensorLike, feeds: Mapping[Any, object]
-) -> Any:
+def _theoretical(session: SessionLike, x: TensorLike, y: Any, y_shape: Any, values: TensorLike, feeds: Feeds) -> Any:
     weights = placeholder(y.dtype.base_dtype, tuple(y_shape))
     (grad,) = gradients(y, x, [weights])
     kind = y.dtype.base_dtype.as_numpy_dtype
@@ -70,7 +68,7 @@ def compute_gradient(
     x_init_value: Any = None,
     delta: float = 1e-3,
     init_targets: object = None,
-    extra_feed_dict: Mapping[Any, object] | None = None,
+    extra_feed_dict: Feeds | None = None,
 ) -> Any:
     """Compute the Jacobian of `y` for `x` both ways, in the default session.
 
@@ -122,7 +120,7 @@ def compute_gradient_error(
     x_init_value: object = None,
     delta: float = 1e-3,
     init_targets: object = None,
-    extra_feed_dict: Mapping[Any, object] | None = None,
+    extra_feed_dict: Feeds | None = None,
 ) -> float:
     """The largest difference between the two Jacobians of `compute_gradient`, whose arguments it takes."""
     pairs = compute_gradient(x, x_shape, y, y_shape, x_init_value, delta, init_targets, extra_feed_dict)

@@ -33,7 +33,7 @@ class QueueBase:
     """
 
     def __init__(
-        self, dtypes: Sequence[object], shapes: Sequence[ShapeLike] | None, names: Sequence[str] | None, queue_ref: Tensor
+        self, dtypes: Sequence[DTypeLike], shapes: Sequence[ShapeLike] | None, names: Sequence[str] | None, queue_ref: Tensor
     ) -> None:
         self._dtypes = [as_dtype(each) for each in dtypes]
         if shapes is not None:

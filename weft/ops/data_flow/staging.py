@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from weft.framework.aliases import Array, Nest, Result, TensorLike
+from weft.framework.aliases import Array, DTypeLike, Nest, Result, ShapeLike, TensorLike
 from weft.framework.dtypes import DType, as_dtype
 from weft.framework.graph import get_default_graph
 from weft.framework.op_context import OpContext
@@ -88,8 +88,8 @@ class StagingArea:
 
     def __init__(
         self,
-        dtypes: Sequence[object],
-        shapes: Sequence[object] | None = None,
+        dtypes: Sequence[DTypeLike],
+        shapes: Sequence[ShapeLike] | None = None,
         names: Sequence[str] | None = None,
         shared_name: str | None = None,
         capacity: int = 0,

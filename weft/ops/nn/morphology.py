@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from weft.errors import InvalidArgumentError
-from weft.framework.aliases import Array, ArrayModule, Result, TensorLike
+from weft.framework.aliases import Array, ArrayModule, Result, Sizes, TensorLike
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import Dims
@@ -71,7 +71,7 @@ def dilation2d_node(
 def dilation2d(
     input: TensorLike, filter: TensorLike | None = None, strides: Any = None,
     rates: Any = None, padding: str | None = None, name: str | None = None,
-    filters: TensorLike | None = None, dilations: object = None,
+    filters: TensorLike | None = None, dilations: Sizes | None = None,
 ) -> Tensor:  # fmt: skip
     """The greatest sum of each window of images and a filter.
 
@@ -91,7 +91,7 @@ def dilation2d(
 
 
 def erosion2d(
-    value: TensorLike, kernel: TensorLike, strides: object, rates: object, padding: str, name: str | None = None
+    value: TensorLike, kernel: TensorLike, strides: Sizes, rates: Sizes, padding: str, name: str | None = None
 ) -> Tensor:
     """The least difference of each window of images and a kernel; arguments as of `dilation2d`."""
     with input_scope(name, "erosion2d", (value, kernel)):

@@ -13,7 +13,7 @@ from typing import Any, Final, Self
 import numpy as np
 
 from weft.framework import dtypes
-from weft.framework.aliases import Array, ArrayModule, DTypeLike, Result, ShapeLike, TensorLike
+from weft.framework.aliases import Array, ArrayModule, DTypeLike, DynamicShape, Result, ShapeLike, TensorLike
 from weft.framework.dtypes import DType
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_shape import Dims
@@ -101,7 +101,7 @@ class Constant(Initializer):
 
     def __call__(
         self,
-        shape: object,
+        shape: DynamicShape,
         dtype: DTypeLike | None = None,
         partition_info: PartitionInfo | None = None,
         verify_shape: bool | None = None,
@@ -181,7 +181,7 @@ class UniformUnitScaling(Initializer):
         return {"factor": self.factor, "seed": self.seed, "dtype": self.dtype.name}
 
 
-def _full_shape(shape: object, partition_info: PartitionInfo | None) -> Any:
+def _full_shape(shape: DynamicShape, partition_info: PartitionInfo | None) -> Any:
     return shape if partition_info is None else partition_info.full_shape
 
 

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Callable
 
 from weft.framework import scopes
-from weft.framework.aliases import Array, DTypeLike, ShapeLike, TensorLike, VariableLike
+from weft.framework.aliases import Array, DTypeLike, SessionLike, ShapeLike, TensorLike, VariableLike
 from weft.framework.dtypes import DType
 from weft.framework.func_graph import FuncGraph
 from weft.framework.graph import Graph, get_default_graph
@@ -100,7 +100,7 @@ class RefVariable(Variable, use_resource=False):
             known = state.is_variable_initialized(self._variable)
             return initialized_value(known, lambda: variable_value(self._variable), self._initial_value)
 
-    def eval(self, session: object = None) -> Array:
+    def eval(self, session: SessionLike | None = None) -> Array:
         """The value in the session given or the default one."""
         return self._variable.eval(session=session)
 

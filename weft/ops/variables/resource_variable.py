@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from tensorboard.compat.proto.variable_pb2 import VariableDef
 
-from weft.framework.aliases import Array, DTypeLike, ShapeLike, TensorLike, VariableLike
+from weft.framework.aliases import Array, DTypeLike, SessionLike, ShapeLike, TensorLike, VariableLike
 from weft.framework.dtypes import DType
 from weft.framework.graph import Graph, get_default_graph
 from weft.framework.operation import Operation, Tensor
@@ -153,7 +153,7 @@ class ResourceVariable(Variable, use_resource=True):
     def _ref(self) -> Tensor:
         return self.read_value().op.inputs[0]
 
-    def eval(self, session: object = None) -> Array:
+    def eval(self, session: SessionLike | None = None) -> Array:
         """The value in the session given or the default one."""
         return self._graph_element.eval(session=session)
 

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Final, TypeAlias
 
 from tensorboard.compat.proto.variable_pb2 import VariableDef
 
-from weft.framework.aliases import Array, Constraint, DeviceLike, DTypeLike, ShapeLike, TensorLike, VariableLike
+from weft.framework.aliases import Array, Constraint, DeviceLike, DTypeLike, SessionLike, ShapeLike, TensorLike, VariableLike
 from weft.framework.collections import GraphKeys
 from weft.framework.dtypes import DType
 from weft.framework.graph import Graph, get_default_graph
@@ -299,7 +299,7 @@ class Variable(VariableUpdates, metaclass=_VariableMeta):
         """A tensor with the value as it is here, after the control dependencies that are open."""
         raise NotImplementedError
 
-    def eval(self, session: object = None) -> Array:
+    def eval(self, session: SessionLike | None = None) -> Array:
         """The value in the session given or the default one."""
         return self.value().eval(session=session)
 
@@ -345,7 +345,7 @@ class Variable(VariableUpdates, metaclass=_VariableMeta):
     def __eq__(self, other: object) -> bool:
         return self is other
 
-    def load(self, value: TensorLike, session: object = None) -> None:
+    def load(self, value: TensorLike, session: SessionLike | None = None) -> None:
         """Give the variable a value in the session given or the default one, without adding nodes."""
         self._initializer_op.run({self._initializer_op.inputs[1]: value}, session)
 

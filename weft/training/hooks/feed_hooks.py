@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, Final
 
 from weft import errors
-from weft.framework.aliases import SessionLike
+from weft.framework.aliases import Feeds, SessionLike
 from weft.platform import tf_logging
 from weft.training.hooks.global_step_read import global_step_read
 from weft.training.hooks.session_run_hook import SessionRunArgs, SessionRunContext, SessionRunHook
@@ -23,7 +23,7 @@ class FeedFnHook(SessionRunHook):
         feed_fn: takes nothing and returns a dict of tensors to values.
     """
 
-    def __init__(self, feed_fn: Callable[[], Mapping[Any, object]]) -> None:
+    def __init__(self, feed_fn: Callable[[], Feeds]) -> None:
         self.feed_fn = feed_fn
 
     def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
@@ -39,7 +39,7 @@ class FinalOpsHook(SessionRunHook):
         final_ops_feed_dict: what to feed.
     """
 
-    def __init__(self, final_ops: object, final_ops_feed_dict: Mapping[Any, object] | None = None) -> None:
+    def __init__(self, final_ops: object, final_ops_feed_dict: Feeds | None = None) -> None:
         self._final_ops = final_ops
         self._final_ops_feed_dict = final_ops_feed_dict
         self._final_ops_values: Any = None

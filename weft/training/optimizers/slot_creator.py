@@ -51,7 +51,7 @@ def create_slot_with_initializer(
     return _create(primary, initializer, name, colocate_with_primary, shape=shape, dtype=dtype, validate_shape=validate)
 
 
-def create_zeros_slot(primary: Any, name: str, dtype: object = None, colocate_with_primary: bool = True) -> Any:
+def create_zeros_slot(primary: Any, name: str, dtype: DTypeLike | None = None, colocate_with_primary: bool = True) -> Any:
     """Make a slot of zeros in the primary's shape, of its type unless another is given; see `create_slot`."""
     dtype = primary.dtype.base_dtype if dtype is None else dtype
     shape = primary.get_shape()

@@ -9,7 +9,7 @@ from tensorboard.compat.proto import config_pb2
 
 from weft import errors
 from weft.client.session import BaseSession
-from weft.framework.aliases import Fetches
+from weft.framework.aliases import Feeds, Fetches
 from weft.framework.collections import GraphKeys
 from weft.platform import tf_logging
 from weft.training.coordinator import Coordinator
@@ -187,7 +187,7 @@ class CoordinatedSessionCreator:
 _Requests = Sequence[tuple[SessionRunHook, SessionRunArgs | None]]
 
 
-def _merged_feeds(feed_dict: Mapping[Any, object] | None, requests: _Requests) -> Mapping[Any, Any] | None:
+def _merged_feeds(feed_dict: Feeds | None, requests: _Requests) -> Mapping[Any, Any] | None:
     """One feed_dict of all; RuntimeError when two feed the same tensor."""
     given = [(hook, asked.feed_dict) for hook, asked in requests if asked and asked.feed_dict]
     if not given:
