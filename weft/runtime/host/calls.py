@@ -179,6 +179,19 @@ class HostCall(KernelCall):
         self._store(results_of(made, len(self._instruction.outputs)), values)
 
 
+class RandomHostCall(KernelCall):
+    """A host op that gets how often it has run."""
+
+    __slots__ = ()
+
+    def run(self, values: list[Array], frame: Frame) -> None:
+        """Call the kernel, which may block."""
+        assert frame.context is not None
+        index = frame.run_indices[self._instruction.random]
+        made = self._kernel(frame.context(self.op), *self._take(values), run_index=index)
+        self._store(results_of(made, len(self._instruction.outputs)), values)
+
+
 class LoneCall(KernelCall):
     """A node that only JAX can do, by itself: in a loop's body, or where the session never compiles."""
 
@@ -303,7 +316,7 @@ def _kind_of(instruction: Instruction, is_locked: bool) -> type[KernelCall]:
             return LockingUpdate
         return RowUpdate if definition.by_row else Update
     if definition.is_host:
-        return HostCall
+        return HostCall if instruction.random < 0 else RandomHostCall
     if definition.compiled_only:
         return LoneCall
     return KernelCall if instruction.random < 0 else RandomCall

@@ -61,8 +61,7 @@ class HostProgram:
         self._settled = [program.slots[number] for number in program.settled]
         self._made = planner.made
         self._computes = any(not isinstance(call, Loads) for call in self.calls)
-        called = {call.op for call in self.calls}
-        self._resting = [op for op in program.nodes if op not in called]
+        self._nodes = program.nodes
 
     @property
     def size(self) -> int:
@@ -88,19 +87,20 @@ class HostProgram:
         return self._finish(self._begin(inputs), frame)
 
     def run_traced(self, inputs: Sequence[Array], frame: Frame, sink: NodeSink) -> list[Array]:
-        """Run the program and tell the time of each node; one that no call stands for, such as a variable, takes none."""
+        """Run the program and tell the time of each node; a node without a call, such as a variable, takes none."""
         values = self._begin(inputs)
-        for op in self._resting:
-            now = time.time()
-            sink(op, now, now)
+        calls: dict[Operation, list[Call]] = {op: [] for op in self._nodes}
+        for call in self.calls:
+            calls[call.op].append(call)
         with np.errstate(all="ignore"):
-            for call in self.calls:
+            for op, own in calls.items():
                 begin = time.time()
                 try:
-                    call.run(values, frame)
+                    for call in own:
+                        call.run(values, frame)
                 except Exception as error:
-                    raise_located(call.op, error)
-                sink(call.op, begin, time.time())
+                    raise_located(op, error)
+                sink(op, begin, time.time())
         return self._results(values)
 
     def _begin(self, inputs: Sequence[Array]) -> list[Array]:
