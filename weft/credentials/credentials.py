@@ -18,6 +18,9 @@ from typing import Final
 from weft.credentials.authority import Certificate, CertificateAuthority
 from weft.credentials.cluster_token import find_token, read_secret
 from weft.errors import InvalidArgumentError, NotFoundError
+from weft.platform import peer_owner
+from weft.platform.local_address import is_of_this_host
+from weft.platform.owner_folder import owner_secret
 
 FOLDER_VARIABLE: Final = "WEFT_CREDENTIALS"
 AUTHORITY_FILE: Final = "authority.pem"
@@ -90,6 +93,19 @@ class Credentials:
             return Credentials.of_folder(Path(folder), identity)
         token = find_token(environment)
         return None if token is None else Credentials.of_token(token, identity)
+
+    @staticmethod
+    def for_host(host: str, environment: Mapping[str, str], identity: str) -> Credentials | None:
+        """The credentials for connections with servers at a host; None where the kernel tells who is there, or there are none.
+
+        Where the kernel does not tell, the processes of one user know each other by a secret in a folder of his.
+
+        Raises:
+            OpError: they are given and cannot be used.
+        """
+        if not is_of_this_host(host):
+            return Credentials.find(environment, identity)
+        return None if peer_owner.KERNEL_TELLS else Credentials.of_token(owner_secret(), identity)
 
     def context(self, *, is_server: bool) -> ssl.SSLContext:
         """A TLS 1.3 context of Python's that shows the own certificate and accepts none but the authority's.

@@ -1,8 +1,10 @@
-"""The folder of this user's sockets on this host, which nobody else can enter."""
+"""The folder of this user's sockets and secret on this host, which nobody else can enter."""
 
 from __future__ import annotations
 
+import contextlib
 import os
+import secrets
 import stat
 import tempfile
 from pathlib import Path
@@ -30,3 +32,21 @@ def owner_folder() -> Path:
             f"700): remove it, or set {_RUNTIME_VARIABLE} to another place"
         )
     return path
+
+
+def owner_secret() -> bytes:
+    """Return a secret that the processes of this user on this host have in common; made by the first that asks.
+
+    Raises:
+        PermissionDeniedError: the folder is not this user's alone.
+    """
+    path = owner_folder() / "secret"
+    if not path.exists():
+        # Written aside and then linked: nobody reads a part of it, and the first one stays.
+        draft = path.with_name(f"secret-{secrets.token_hex(8)}")
+        with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(secrets.token_hex(32).encode())
+        with contextlib.suppress(FileExistsError):
+            os.link(draft, path)
+        draft.unlink()
+    return path.read_bytes()

@@ -16,6 +16,7 @@ import ipaddress
 import os
 import socket
 import struct
+import sys
 from pathlib import Path
 from typing import Final
 
@@ -35,6 +36,9 @@ _PEER_CREDENTIALS: Final = struct.Struct("3i")
 _ESTABLISHED: Final = 1
 
 Endpoint = tuple[str, int]
+
+KERNEL_TELLS: Final = sys.platform.startswith("linux")
+"""Whether this system's kernel tells who owns a loopback connection's other end."""
 
 
 def unix_peer(sock: socket.socket) -> int:

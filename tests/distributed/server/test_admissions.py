@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import grpc
 import numpy as np
 import pytest
 
@@ -17,9 +18,12 @@ from weft.channel.dial import dial
 from weft.credentials.cluster_token import FILE_VARIABLE, VARIABLE
 from weft.credentials.credentials import FOLDER_VARIABLE
 from weft.distributed.rpc.options import open_channel
+from weft.distributed.server import local_servers
 from weft.distributed.server.admissions import Admissions
 from weft.distributed.worker.worker_service import WorkerStub
 from weft.errors import DeadlineExceededError, PermissionDeniedError, UnavailableError
+from weft.platform import peer_owner
+from weft.platform.owner_folder import owner_secret
 from weft.protocol import messages
 
 _PS = "/job:ps/replica:0/task:0"
@@ -171,3 +175,22 @@ def test_a_grant_is_for_one_sender() -> None:
     hello = messages.Hello(messages.PROTOCOL_VERSION, "", 0, token, _PS)
     assert admissions.has_permission(hello)
     assert not admissions.has_permission(hello)
+
+
+def test_where_the_kernel_does_not_tell_the_users_secret_lets_his_processes_in(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    monkeypatch.setattr(peer_owner, "KERNEL_TELLS", False)
+    monkeypatch.setattr(local_servers, "find", lambda address: None)
+    with tf.train.Server({"ps": ["localhost:0"]}) as server, tf.Session(server.target) as session:
+        assert session.run(tf.constant(3) + 4) == 7
+        monkeypatch.setattr(peer_owner, "KERNEL_TELLS", True)  # a client that shows nothing
+        with open_channel(f"localhost:{server.port}") as channel, pytest.raises(grpc.RpcError):
+            channel.unary_unary("/weft.WorkerService/GetStatus")(b"", timeout=5)
+
+
+def test_a_user_has_one_secret(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    assert owner_secret() == owner_secret()
+    assert [path.name for path in (tmp_path / "weft").iterdir()] == ["secret"]

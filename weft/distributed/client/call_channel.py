@@ -18,6 +18,7 @@ from weft.credentials.credentials import CLIENT, Credentials
 from weft.distributed.worker.task_network import Admission
 from weft.errors import DeadlineExceededError, OpError, UnavailableError
 from weft.framework.aliases import Array
+from weft.framework.cluster_spec import split_address
 from weft.platform.interrupts import WAIT_SLICE_S, deferred_interrupts, is_main_thread
 from weft.protocol import messages
 from weft.protocol.tensor_blob import Buffer
@@ -51,7 +52,7 @@ class CallChannel:
         hello = messages.Hello(messages.PROTOCOL_VERSION, "", 0, admission.token, task)
         # Asked for only where a server wants them: whoever stays on his own host needs none.
         needs_tls = any(address.startswith("tls:") for address in admission.addresses)
-        credentials = Credentials.find(os.environ, CLIENT) if needs_tls else None
+        credentials = Credentials.for_host(split_address(target)[0], os.environ, CLIENT) if needs_tls else None
         self._connection, _ = dial(
             admission.addresses, hello, self._on_message, self._on_closed, _DIAL_TIMEOUT_S,
             tls=None if credentials is None else credentials.context(is_server=False),

@@ -11,7 +11,7 @@ import grpc
 from weft.credentials.credentials import ANY_TASK, Credentials
 from weft.errors import InvalidArgumentError, UnknownError
 from weft.framework.cluster_spec import split_address
-from weft.platform.local_address import interfaces_of, is_of_this_host
+from weft.platform.local_address import interfaces_of
 from weft.platform.peer_owner import is_loopback
 
 _COMMON: Final = (
@@ -46,12 +46,11 @@ def open_channel(address: str, credentials: Credentials | None = None, server_na
     """A gRPC channel to `host:port`; connects when it is first used.
 
     Args:
-        address: where the server listens. Within this host the kernel tells who calls, and nothing is encrypted.
+        address: where the server listens.
         credentials: how this process shows that it belongs to the cluster; without any, the channel is not encrypted.
         server_name: the name that the server's certificate must have.
     """
-    host, _ = split_address(address)
-    if credentials is None or is_of_this_host(host):
+    if credentials is None:
         return grpc.insecure_channel(address, options=CHANNEL_OPTIONS)
     own = credentials.own
     tls = grpc.ssl_channel_credentials(credentials.authority, own.key, own.certificate)
@@ -64,8 +63,8 @@ def bind(server: grpc.Server, address: str, credentials: Credentials | None = No
     Args:
         server: a server that is not started.
         address: where to listen; port 0 is any free one.
-        credentials: how the server shows that it belongs to the cluster, and whom it accepts. Within this host, and without
-            any, connections are not encrypted.
+        credentials: how the server shows that it belongs to the cluster, and whom it accepts; without any, connections are not
+            encrypted.
 
     Raises:
         InvalidArgumentError: there is no port in the address, or the host does not resolve to an address of this machine.
@@ -79,7 +78,7 @@ def bind(server: grpc.Server, address: str, credentials: Credentials | None = No
             f"Could not start gRPC server at {address!r}: the host {host!r} does not resolve ({error.strerror})"
         ) from None
     tls = None
-    if credentials is not None and not is_of_this_host(host):
+    if credentials is not None:
         own = credentials.own
         tls = grpc.ssl_server_credentials([(own.key, own.certificate)], credentials.authority, require_client_auth=True)
     for interface in [each for each in interfaces if _is_there(address, each, port)]:

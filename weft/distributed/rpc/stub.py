@@ -187,7 +187,8 @@ class RpcStub:
         return "it belongs to a cluster with other credentials than this process has"
 
     def _open(self) -> _Channel:
-        credentials = Credentials.find(os.environ, self._identity)
+        host, _ = split_address(self._address)
+        credentials = Credentials.for_host(host, os.environ, self._identity)
         return _Channel(grpc_options.open_channel(self._address, credentials, self._server_name))
 
     def _give_up(self, channel: _Channel) -> None:

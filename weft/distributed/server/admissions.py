@@ -43,11 +43,9 @@ class Admissions:
         self._tokens: dict[bytes, tuple[float, str]] = {}
         self.is_open = insecure
         self.identity = task_identity(job, index)
-        self.credentials: Credentials | None = None
-        if not insecure and not is_of_this_host(self._host):
-            self.credentials = Credentials.find(os.environ, self.identity)
-            if self.credentials is None:
-                raise _without_credentials(job, index, address)
+        self.credentials = None if insecure else Credentials.for_host(self._host, os.environ, self.identity)
+        if self.credentials is None and not insecure and not is_of_this_host(self._host):
+            raise _without_credentials(job, index, address)
 
     def gate(self, port: int) -> Gate:
         """The gate of the services at a port of the server's host."""
