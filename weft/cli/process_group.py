@@ -28,11 +28,16 @@ class ProcessGroup:
         command = [sys.executable, "-I", "-S", str(_WATCHDOG)]
         null = subprocess.DEVNULL
         self._watchdog = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=null, stderr=null, process_group=0, cwd="/")
+        self._pipes: list[asyncio.BaseTransport] = []
 
     async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, *exc_info: object) -> None:
+        for pipe in self._pipes:
+            pipe.close()
+        # The event loop closes them in its next turn, which may be its last.
+        await asyncio.sleep(0)
         os.killpg(self._watchdog.pid, signal.SIGKILL)
         self._watchdog.wait()
         if self._watchdog.stdin is not None:
@@ -62,7 +67,8 @@ class ProcessGroup:
             os.close(write_end)
         output = asyncio.StreamReader()
         protocol = asyncio.StreamReaderProtocol(output)
-        await asyncio.get_running_loop().connect_read_pipe(lambda: protocol, os.fdopen(read_end, "rb", buffering=0))
+        pipe, _ = await asyncio.get_running_loop().connect_read_pipe(lambda: protocol, os.fdopen(read_end, "rb", buffering=0))
+        self._pipes.append(pipe)
         return process, output
 
 
