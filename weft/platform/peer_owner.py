@@ -1,7 +1,7 @@
 """The user who owns the other end of a local connection, as the kernel tells it.
 
 A Unix socket's end carries its user (SO_PEERCRED, unix(7)). A TCP connection within one host has both ends in this kernel's
-table: the socket diagnosis of netlink (sock_diag(7)) finds the end by its addresses and ports, in some 10 µs; where it is
+table: the socket diagnosis of netlink (sock_diag(7)) finds the end by its addresses and ports, in some 40 µs; where it is
 shut, the text form of the table, /proc/net/tcp (proc(5)), tells the same, more slowly.
 
 A closed end belongs to nobody, and the kernel writes user 0, which is root's number, in the place of its owner. So only an
