@@ -36,6 +36,15 @@ def test_the_owner_stays_back_after_a_waiter_and_looks_by_itself() -> None:
     assert lease.owner_asks(10.0 + 2 * LINGER_S) == (READ, None)
 
 
+def test_a_waiter_that_tries_reads_only_if_nobody_does_and_is_not_told_later() -> None:
+    lease = free_lease()
+    assert lease.waiter_tries()
+    assert not lease.waiter_tries()
+    assert lease.waiting == []
+    assert lease.waiter_gives(10.0) == ()
+    assert lease.waiter_tries()
+
+
 def test_a_wait_that_is_long_wakes_the_owner_at_its_end() -> None:
     lease = free_lease()
     assert lease.waiter_asks("a") is READ

@@ -47,8 +47,9 @@ class MessageReader:
         self._handle = handle
         self._lose = lose
         self._buffer: memoryview | None = None  # where the next bytes go
-        self._poll = select.poll()
-        self._poll.register(transport, select.POLLIN)
+        poll = select.poll()
+        poll.register(transport, select.POLLIN)
+        self.poll = poll.poll
         self._quick = QuickLately()
         self._step_aside: Callable[[], None] = _nothing
 
@@ -99,12 +100,11 @@ class MessageReader:
             self.lease.wake_waiters()
         return not rules.is_stopped
 
-    def read_as_waiter(self, is_alone: bool, may_sleep: bool = False) -> bool:
+    def read_as_waiter(self, is_alone: bool) -> bool:
         """For a thread that waits for a message, and has the lease: see `Source`."""
         transport = self._transport
-        receive = transport.receive if may_sleep else transport.receive_ready
-        if is_alone and self._decoder.missing_payload_bytes:
-            receive = transport.receive_all
+        is_rest = is_alone and self._decoder.missing_payload_bytes
+        receive = transport.receive_all if is_rest else transport.receive_ready
         role.reads = True
         try:
             return self._read(receive)
@@ -141,8 +141,8 @@ class MessageReader:
         if self._decoder.missing_payload_bytes:
             self._read(transport.receive_all)
             return
-        if not busy_poll(self._quick, self._poll.poll):
-            self._poll.poll()
+        if not busy_poll(self._quick, self.poll):
+            self.poll()
         self._read(transport.receive_ready)
 
 

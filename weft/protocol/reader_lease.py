@@ -146,6 +146,13 @@ class ReaderLease(Generic[Waiter]):
             self.waiting.remove(waiter)
         return step
 
+    def waiter_tries(self) -> bool:
+        """A waiter that needs not be told later reads if nobody does; return whether it does."""
+        if self.state is not _FREE:
+            return False
+        self.state = _WAITER
+        return True
+
     def waiter_gives(self, now_s: float) -> Steps:
         """The waiter that reads stops reading."""
         self._last_wait_s = now_s

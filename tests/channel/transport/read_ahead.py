@@ -31,11 +31,8 @@ class ReadAhead:
     def receive_ready(self, buffer: memoryview) -> int:
         return self._receive(self._below.receive_ready, buffer)
 
-    def receive(self, buffer: memoryview) -> int:
-        return self._receive(self._below.receive, buffer)
-
     def receive_all(self, buffer: memoryview) -> int:
-        return self._receive(self._below.receive, buffer)
+        return self._receive(self._below.receive_all, buffer)
 
     def _receive(self, receive: Callable[[memoryview], int], buffer: memoryview) -> int:
         if not self._record:

@@ -29,7 +29,7 @@ class Line:
     def fd(self) -> int:
         return self.sock.fileno()
 
-    def read_as_waiter(self, is_alone: bool, may_sleep: bool = False) -> bool:
+    def read_as_waiter(self, is_alone: bool) -> bool:
         self.readers.append(threading.get_ident())
         self.were_alone.append(is_alone)
         data = self.sock.recv(100)

@@ -99,10 +99,6 @@ class MemoryTransport:
         """Receive the bytes that are there."""
         return self._incoming.get(buffer, 0.0)
 
-    def receive(self, buffer: memoryview) -> int:
-        """Receive the bytes that are there, or the next ones."""
-        return self._incoming.get(buffer, RECEIVE_TIMEOUT_S)
-
     def receive_all(self, buffer: memoryview) -> int:
         """Receive the bytes that are there: fewer than asked for is allowed."""
         return self._incoming.get(buffer, RECEIVE_TIMEOUT_S)

@@ -33,7 +33,7 @@ class StreamSocket:
     reason.
     """
 
-    __slots__ = ("_sock", "receive", "receive_all", "receive_ready")
+    __slots__ = ("_sock", "receive_all", "receive_ready")
 
     pending_bytes = 0  # a poll sees all that a socket has
 
@@ -43,7 +43,6 @@ class StreamSocket:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, _TIMEOUT)
         # Partials, not methods: they take no Python frame, several times a step.
         self.receive_ready: Callable[[memoryview], int] = functools.partial(sock.recv_into, flags=_NO_WAIT)
-        self.receive: Callable[[memoryview], int] = sock.recv_into
         self.receive_all: Callable[[memoryview], int] = functools.partial(sock.recv_into, flags=_WAIT_ALL)
 
     def fileno(self) -> int:

@@ -111,20 +111,12 @@ class TlsTransport:
             if not self._is_ready(select.POLLOUT, RECEIVE_TIMEOUT_S):
                 raise BlockingIOError
 
-    def receive(self, buffer: memoryview) -> int:
-        """Decrypt the bytes that are there, or the next ones."""
-        try:
-            return self.receive_ready(buffer)
-        except BlockingIOError:
-            self._is_ready(select.POLLIN, RECEIVE_TIMEOUT_S)
-        return self.receive_ready(buffer)
-
     def receive_all(self, buffer: memoryview) -> int:
         """Fill the buffer, or receive less when that takes long."""
         count = 0
         while count < len(buffer):
             try:
-                received = self.receive(buffer[count:])
+                received = self._receive_next(buffer[count:])
             except BlockingIOError:
                 if not count:
                     raise
@@ -133,6 +125,13 @@ class TlsTransport:
                 break
             count += received
         return count
+
+    def _receive_next(self, buffer: memoryview) -> int:
+        try:
+            return self.receive_ready(buffer)
+        except BlockingIOError:
+            self._is_ready(select.POLLIN, RECEIVE_TIMEOUT_S)
+        return self.receive_ready(buffer)
 
     def send_ready(self, buffers: Sequence[Buffer]) -> int:
         """Encrypt as much as the socket takes at once."""

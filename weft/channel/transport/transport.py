@@ -75,10 +75,6 @@ class Transport(Protocol):
         """Receive the bytes that are there, as far as the buffer has room; does not wait."""
         ...
 
-    def receive(self, buffer: memoryview, /) -> int:
-        """Receive the bytes that are there, or the next ones."""
-        ...
-
     def receive_all(self, buffer: memoryview, /) -> int:
         """Receive as many bytes as the buffer has room for, or fewer when they take long."""
         ...

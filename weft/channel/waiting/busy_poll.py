@@ -30,8 +30,11 @@ _yield_core = getattr(os, "sched_yield", None)  # not on every platform; without
 Found: TypeAlias = list[tuple[int, int]]
 """The result of `select.poll().poll`: descriptors and what happened to them."""
 
+Poll: TypeAlias = Callable[..., Found]
+"""`select.poll().poll` and its like: waits so many milliseconds, for ever if None or nothing is said."""
 
-def busy_poll(quick: QuickLately, poll: Callable[[int], Found], is_due: Callable[[], object] | None = None) -> Found:
+
+def busy_poll(quick: QuickLately, poll: Poll, is_due: Callable[[], object] | None = None) -> Found:
     """Return what `poll` finds within a moment; nothing if it is better to sleep now, or `is_due` came true.
 
     `quick` decides whether to look at all, and is told how that went: one of `QuickLately()` for each kind of wait.

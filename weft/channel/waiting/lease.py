@@ -15,8 +15,8 @@ class Lease:
     """Hands one connection's reading from thread to thread; the connection's own reader has it first. Thread-safe.
 
     The own reader calls `take_as_owner` and `give_as_owner`. A waiter calls `take` until it has the lease, `give` when it has
-    had it, and `leave` instead if it never got it; its pipe is written to when it may try again. `rules` may be looked at
-    without the lock.
+    had it, and `leave` instead if it never got it; its pipe is written to when it may try again. One that does without begins
+    by `take_free`. `rules` may be looked at without the lock.
     """
 
     __slots__ = ("_lock", "_owner", "rules")
@@ -44,6 +44,11 @@ class Lease:
         """Take the lease if nobody has it; if somebody has, the waiter is woken when it may try again."""
         with self._lock:
             return self.rules.waiter_asks(waiter) is _READ
+
+    def take_free(self) -> bool:
+        """Take the lease if nobody has it; a waiter that asks so is not woken later."""
+        with self._lock:
+            return self.rules.waiter_tries()
 
     def give(self) -> None:
         """Read no more."""

@@ -119,10 +119,11 @@ class CallChannel:
                 connection.wait_for(answers.__len__, left_s)
 
     def _on_message(self, connection: Connection, message: messages.Message) -> None:
-        if isinstance(message, messages.CallDone | messages.CallFailed):
-            answers = self._answers.get(message.call_id)
-            if answers is not None:  # Else its caller has given up.
-                answers.append(message)
+        match message:
+            case messages.CallDone() | messages.CallFailed():
+                answers = self._answers.get(message.call_id)
+                if answers is not None:  # Else its caller has given up.
+                    answers.append(message)
 
     def _on_closed(self, connection: Connection, cause: Exception | None) -> None:
         lost = f"The server at {self._target} is unavailable: the connection was lost ({cause or 'it said goodbye'})"
