@@ -147,6 +147,20 @@ MEASURES = (
     Measure("pull_1mb", "remote_variables:pull_1mb", "Pulling a variable of 1 MB", Unit.SECONDS, 0.4, _one_way(1024 * 1024)),
     Measure("pull_100mb", "remote_variables:pull_100mb", "Pulling 100 MB", Unit.RATE, 3.0, _unix_rate),
     Measure("push_100mb", "remote_variables:push_100mb", "Pushing 100 MB", Unit.RATE, 3.0, _unix_rate),
+    Measure(
+        "between_hosts_assign",
+        "between_hosts:between_hosts_assign",
+        "Between hosts, TLS against plain text: assign_add",
+        Unit.SECONDS,
+        0.5,
+    ),
+    Measure(
+        "between_hosts_pull",
+        "between_hosts:between_hosts_pull",
+        "Between hosts, TLS against plain text: 100 MB",
+        Unit.RATE,
+        1.0,
+    ),
     Measure("null_steps_1", "sessions:null_steps_1", "Null steps of one server, 1 client", Unit.STEPS, 4.0, _round_trip_rate),
     Measure("null_steps_8", "sessions:null_steps_8", "Null steps of one server, 8 clients", Unit.STEPS, 5.0),
     Measure(
