@@ -29,6 +29,7 @@ class FakeWorker:
         self.task = name
         self.is_local = False
         self.incarnation = 1
+        self.returns_as = 1  # the incarnation that is met by who connects again
         self.registered: dict[str, Partition] = {}
         self.deregistered: list[str] = []
         self.aborted: list[tuple[int, OpError]] = []
@@ -40,6 +41,10 @@ class FakeWorker:
         self.asked = threading.Event()
         self.answers: list[Any] | OpError | None = None
         self._running: dict[int, StepOwner] = {}
+
+    def connect(self) -> int:
+        self.incarnation = self.incarnation or self.returns_as
+        return self.incarnation
 
     def register(self, session_handle: str, config: Any, partition: Partition) -> str:
         handle = f"graph-{len(self.registered) + len(self.deregistered)}"

@@ -35,6 +35,8 @@ def test_a_server_that_leaves_disturbs_only_runs_that_need_it_and_may_come_back(
         assert session.run(stays) == 1.0
 
         cluster.restart("local", 1)
+        with pytest.raises(tf.errors.AbortedError, match="/job:local/replica:0/task:1 was restarted"):
+            session.run(leaves)
         session.run(leaves)
         with pytest.raises(tf.errors.FailedPreconditionError, match="lost"):
             session.run(lost)

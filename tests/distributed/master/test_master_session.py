@@ -126,9 +126,37 @@ def test_a_task_that_was_restarted_gets_its_part_again(workers: dict[str, FakeWo
     # The new run of task b knows nothing.
     workers[task("b")].registered.clear()
     workers[task("b")].incarnation = 2
+    with pytest.raises(AbortedError, match=r"/job:b/replica:0/task:0 was restarted \(incarnation 2, before 1\)"):
+        plan.run([np.float32(1)])
     plan.run([np.float32(1)])
     plan.run([np.float32(1)])
     assert [len(worker.registered) for worker in workers.values()] == [1, 1]
+
+
+def test_a_restart_is_told_once_in_a_session_whichever_plan_meets_it(workers: dict[str, FakeWorker]) -> None:
+    x, there, here = on_both()
+    session = open_session(workers)
+    plans = [session.prepare([x], fetches, []) for fetches in ([there, here], [here])]
+    for worker in workers.values():
+        worker.answers = [np.float32(1)]
+    workers[task("b")].incarnation = 2
+    with pytest.raises(AbortedError, match="was restarted"):
+        session.prepare([x], [here], [])
+    for plan in plans:
+        plan.run([np.float32(1)])
+    workers[task("b")].incarnation = 3
+    with pytest.raises(AbortedError, match=r"incarnation 3, before 2"):
+        plans[0].run([np.float32(1)])
+
+
+def test_a_lost_connection_is_no_restart(workers: dict[str, FakeWorker]) -> None:
+    x, there, here = on_both()
+    plan = open_session(workers).prepare([x], [there, here], [])
+    for worker in workers.values():
+        worker.answers = [np.float32(1)]
+    far = workers[task("b")]
+    far.incarnation, far.returns_as = 0, 1
+    plan.run([np.float32(1)])
 
 
 def test_a_plan_that_is_dropped_is_deregistered_with_the_next(workers: dict[str, FakeWorker]) -> None:
@@ -150,5 +178,7 @@ def test_a_part_of_a_task_that_was_restarted_is_not_deregistered(workers: dict[s
     workers[task("a")].incarnation = 2
     del plan
     gc.collect()
+    with pytest.raises(AbortedError, match="was restarted"):
+        session.prepare([x], [there], [])
     session.prepare([x], [there], [])
     assert not workers[task("a")].deregistered

@@ -81,6 +81,8 @@ def test_a_run_after_a_restart_is_the_new_workers() -> None:
     old = place.worker
     old.stop(UnavailableError(None, None, "stopped"))
     place.restart(2)
+    with pytest.raises(tf.errors.AbortedError, match="was restarted"):
+        read.run([])
     # The variable of the new worker has no value, and the old one is not asked.
     with pytest.raises(tf.errors.FailedPreconditionError, match="uninitialized value v"):
         read.run([])

@@ -98,6 +98,8 @@ def test_a_task_that_dies_is_named_and_after_its_return_the_next_run_works() -> 
             session.run(variable)
         session.run(alone)
         cluster.restart("ps", 0)
+        with pytest.raises(tf.errors.AbortedError, match="/job:ps/replica:0/task:0 was restarted"):
+            session.run(variable)
         with pytest.raises(tf.errors.FailedPreconditionError, match="uninitialized value v"):
             session.run(variable)
         session.run(variable.initializer)

@@ -96,6 +96,29 @@ def test_a_session_that_waits_in_vain_tells_of_each_task_why() -> None:
                 assert "resolv" in third
 
 
+def test_a_restart_is_told_once_even_if_another_session_has_initialized_the_task_since() -> None:
+    with Server({"ps": ["localhost:0"]}) as free:
+        address = free.target.removeprefix("grpc://")
+    cluster = {"ps": [address], "worker": ["localhost:0"]}
+    first = Server(cluster, "ps", 0)
+    with Server(cluster, "worker", 0) as worker, tf.Graph().as_default():
+        with tf.device("/job:ps/task:0"):
+            v = tf.Variable(100, name="v")
+            more = v.assign_add(5)
+        config = tf.ConfigProto()
+        config.rpc_options.use_rpc_for_inprocess_master = True
+        with tf.Session(worker.target) as near, tf.Session(worker.target, config=config) as far:
+            near.run(v.initializer)
+            assert [near.run(more), far.run(more)] == [105, 110]
+            first.stop()
+            with Server(cluster, "ps", 0), tf.Session(worker.target) as other:
+                other.run(v.initializer)
+                for session in (near, far):
+                    with pytest.raises(AbortedError, match=r"Task /job:ps/replica:0/task:0 was restarted \(incarnation "):
+                        session.run(more)
+                assert [near.run(more), far.run(more)] == [105, 110]
+
+
 def test_a_restarted_task_is_told_of_with_both_incarnations(caplog: pytest.LogCaptureFixture) -> None:
     with Server({"ps": ["localhost:0"]}) as free:
         address = free.target.removeprefix("grpc://")
@@ -109,6 +132,8 @@ def test_a_restarted_task_is_told_of_with_both_incarnations(caplog: pytest.LogCa
         with pytest.raises((UnavailableError, AbortedError)):
             session.run(v)
         with Server(cluster, "ps", 0) as second:
+            with pytest.raises(AbortedError, match="ps/replica:0/task:0 was restarted"):
+                session.run(v)
             with pytest.raises(FailedPreconditionError, match="uninitialized value v"):
                 session.run(v)
             session.run(v.initializer)

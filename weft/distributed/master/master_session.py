@@ -21,7 +21,8 @@ from weft.distributed.master.partial_run import PartialRun
 from weft.distributed.master.step_plan import StepPlan
 from weft.distributed.master.step_run import StepRun
 from weft.distributed.worker.worker_handle import WorkerHandle
-from weft.errors import CancelledError, InvalidArgumentError, OpError
+from weft.errors import AbortedError, CancelledError, InvalidArgumentError, OpError
+from weft.framework.device_spec import task_name
 from weft.framework.graph import Graph
 from weft.framework.operation import Operation, Tensor
 from weft.passes.partition import Partition, partition
@@ -74,7 +75,8 @@ class MasterSession:
         self._logged: set[Operation] = set()
         self._plan_lock = threading.Lock()
         self._restart_lock = threading.Lock()
-        self._incarnations: dict[str, int] = {}
+        # Which run of each task the session's state is on.
+        self._incarnations = {task_name(device.name): device.incarnation for device in device_attributes()}
         self._piece_lock = threading.Lock()
         self._pieces: dict[Any, StepPlan] = {}
         # A random start keeps the step numbers of all masters of a cluster apart.
@@ -97,7 +99,7 @@ class MasterSession:
 
         Raises:
             InvalidArgumentError: a node cannot be placed, or a variable is held with another dtype.
-            AbortedError, UnavailableError: a task that the plan needs is not there.
+            AbortedError, UnavailableError: a task that the plan needs is not there, or was restarted; see `renew`.
         """
         self.raise_if_closed()
         self._deregister_retired()
@@ -162,25 +164,37 @@ class MasterSession:
     def _register(self, partition: Partition, feed_places: Sequence[int]) -> Part:
         """Register a part with its task, as the task is now."""
         worker = self._find_worker(partition.task)
+        self._check_incarnation(partition.task, worker.connect())
         graph_handle = worker.register(self.handle, self._config, partition)
         return Part(partition, feed_places, worker, graph_handle, worker.incarnation)
 
     def renew(self, part: Part) -> Part:
-        """Register a part again: its task was restarted."""
-        renewed = self._register(part.partition, part.feed_places)
-        self._tell_of_restart(part.partition.task, part.incarnation, renewed.incarnation)
-        return renewed
+        """Register a part again: its task was restarted, or the connection with it was lost.
 
-    def _tell_of_restart(self, task: str, before: int, now: int) -> None:
-        """Say once that a task is another run of itself: its graphs are there again, its variables have no values."""
+        Raises:
+            AbortedError: the task was restarted, and this session has not been told so before.
+        """
+        return self._register(part.partition, part.feed_places)
+
+    def _check_incarnation(self, task: str, now: int) -> None:
+        """Say once that a task is another run of itself.
+
+        An error, and not only a line in the log: its variables may have values again, from another client that has found them
+        missing, so nothing else would show this session that what it had done there is undone.
+        """
+        if not now:
+            return
         with self._restart_lock:
-            if before == now or self._incarnations.get(task) == now:
-                return
+            before = self._incarnations.setdefault(task, now)
             self._incarnations[task] = now
-        _LOG.warning(
-            "Task %s was restarted (incarnation %d, before %d), noticed at %s. Its graphs are registered again; its variables "
-            "have no values until they are restored or initialized.", task, now, before, time.strftime("%H:%M:%S"),
-        )  # fmt: skip
+        if before == now:
+            return
+        told = (
+            f"Task {task} was restarted (incarnation {now}, before {before}), noticed at {time.strftime('%H:%M:%S')}. Its "
+            "variables have lost their values; if they have others now, another session has initialized or restored them since"
+        )
+        _LOG.warning("%s", told)
+        raise AbortedError.of(f"{told}. This session is told so once: its next run uses the task as it is now")
 
     def _log_placement(self) -> None:
         """Print where each operation of the graph was placed, once; those whose devices are not there wait for their run."""

@@ -36,6 +36,10 @@ class LocalWorker:
         """The worker's incarnation; 0 when it is stopped."""
         return self.worker.incarnation if self.worker.stopped is None else 0
 
+    def connect(self) -> int:
+        """The worker's incarnation; it is here."""
+        return self.incarnation
+
     def register(self, session_handle: str, config: ConfigProto, partition: Partition) -> str:
         """Register a partition."""
         self.worker.create_session(session_handle, config, config.isolate_session_state)

@@ -50,6 +50,11 @@ class RemoteWorker:
         """The incarnation that the channel is connected with; 0 when there is no connection."""
         return self._network.incarnation_of(self.task)
 
+    def connect(self) -> int:
+        """Connect, unless there is a connection; returns the incarnation that it is with."""
+        self._network.connect(self.task)
+        return self.incarnation
+
     def register(self, session_handle: str, config: ConfigProto, partition: Partition) -> str:
         """Connect, and register a partition with the incarnation that is there now.
 

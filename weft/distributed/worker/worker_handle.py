@@ -43,6 +43,14 @@ class WorkerHandle(Protocol):
         """Which run of the task this handle reaches; 0 while it reaches none."""
         ...
 
+    def connect(self) -> int:
+        """Make sure that the task can be reached; returns its incarnation. Blocks while it is asked.
+
+        Raises:
+            UnavailableError: it cannot be reached.
+        """
+        ...
+
     def register(self, session_handle: str, config: ConfigProto, partition: Partition) -> str:
         """Register a partition, the session before it when the task does not know it; returns the graph handle."""
         ...
