@@ -6,6 +6,8 @@ This module only re-exports; the list below is the public API, and a test pins i
 from __future__ import annotations
 
 import gc as _gc
+import importlib as _importlib
+from typing import Any as _Any
 
 from weft.platform import first_import as _first_import
 
@@ -633,6 +635,14 @@ from weft.platform.op_library import load_op_library as load_op_library
 from weft.platform.tf_logging import get_logger as get_logger
 
 _import_paths.install()
+
+
+def __getattr__(name: str) -> _Any:
+    # The modules by TensorFlow's inner paths are many; they are made when a program asks for one of them.
+    if name in _import_paths.INNER:
+        return _importlib.import_module(f"weft.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
 
 # What importing has made stays for good. A full collection would look at all of it, which takes 70 ms and more and lets every
 # step of the process wait meanwhile.

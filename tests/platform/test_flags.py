@@ -117,3 +117,24 @@ def test_a_bad_value_is_reported_with_the_flags_name(program):
 
 def test_run_without_a_main_says_what_is_missing(program):
     assert "no function 'main'" in program("app.run()", status=1)
+
+
+def test_a_program_may_have_flags_by_the_names_of_absls_own(program):
+    text = """
+for name in ("log_dir", "v", "verbosity", "stderrthreshold"):
+    flags.DEFINE_string(name, "my " + name, "")
+def main(_):
+    print(FLAGS.log_dir, FLAGS.v, FLAGS.verbosity, FLAGS.stderrthreshold)
+app.run()
+"""
+    assert program(text, "--log_dir=/logs", "--v=high") == "/logs high my verbosity my stderrthreshold\n"
+
+
+def test_a_usage_error_is_told_with_the_flags(program):
+    text = """
+from absl import app as absl_app
+def main(_):
+    raise absl_app.UsageError("too few files", 3)
+app.run()
+"""
+    assert "too few files" in program(text, status=3)

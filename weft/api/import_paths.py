@@ -1,4 +1,5 @@
-"""Public modules under their import paths: `weft.nn` is `weft.api.nn`, and `weft.python...` has TensorFlow's own paths.
+"""Public modules under their import paths: `weft.nn` is `weft.api.nn`; `weft.python...` and `weft.core...` have
+TensorFlow's own paths.
 
 The engine's packages stand in `weft/`, the public names in `weft/api/`, and programs import both as `weft.NAME`. Each public
 module is one object under both of its names: loading it twice would make two of what it holds.
@@ -10,19 +11,39 @@ import importlib
 import importlib.util
 import pkgutil
 import sys
-from collections.abc import Sequence
-from importlib.abc import Loader, MetaPathFinder
+from collections.abc import Mapping, Sequence
+from importlib.abc import InspectLoader, Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Final
 
 import weft.api
-from weft.api.python_paths import ALIASES, NAMES
+from weft.api import core_paths, python_paths
 
 _PUBLIC: Final = frozenset(module.name for module in pkgutil.iter_modules(weft.api.__path__))
 
 
-class _Alias(Loader):
+class _Table:
+    """The modules below one door that are no files: those that stand for others, and those that gather names."""
+
+    def __init__(self, aliases: Mapping[str, str], names: Mapping[str, str]) -> None:
+        self.aliases = aliases
+        self.names = names
+
+    def children(self, path: str) -> list[str]:
+        """The modules in the package `path`, of which "" is the door itself."""
+        prefix = f"{path}." if path else ""
+        below = [each.removeprefix(prefix) for each in (*self.aliases, *self.names) if each.startswith(prefix)]
+        return sorted({each.partition(".")[0] for each in below})
+
+
+_TABLES: Final = {
+    "core": _Table(core_paths.ALIASES, {}),
+    "python": _Table(python_paths.ALIASES, python_paths.NAMES),
+}
+
+
+class Alias(Loader):
     """Puts an existing module in the place of the one that was asked for."""
 
     def __init__(self, target: str) -> None:
@@ -34,21 +55,28 @@ class _Alias(Loader):
     def exec_module(self, module: ModuleType) -> None:
         sys.modules[module.__name__] = importlib.import_module(self._target)
 
+    def get_code(self, fullname: str) -> CodeType | None:
+        """The code of the existing module, for `python -m`."""
+        spec = importlib.util.find_spec(self._target)
+        loader = None if spec is None else spec.loader
+        return loader.get_code(self._target) if isinstance(loader, InspectLoader) else None
+
 
 class _Gathered(Loader):
     """Makes a module of names that live elsewhere, or a package of such modules."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, table: _Table, path: str) -> None:
+        self._table = table
         self._path = path
 
     def create_module(self, spec: ModuleSpec) -> None:
         """Leave it to the import system."""
 
     def exec_module(self, module: ModuleType) -> None:
-        for entry in NAMES.get(self._path, "").split():
+        for entry in self._table.names.get(self._path, "").split():
             found = pkgutil.resolve_name(entry if ":" in entry else f"weft:{entry}")
             setattr(module, entry.replace(":", ".").rpartition(".")[2], found)
-        for child in _children(self._path):
+        for child in self._table.children(self._path):
             setattr(module, child, importlib.import_module(f"{module.__name__}.{child}"))
 
 
@@ -60,26 +88,26 @@ class _PublicPaths(MetaPathFinder):
         if package != "weft" or not rest:
             return None
         door, _, inside = rest.partition(".")
-        if door == "python":
-            return _python_spec(fullname, inside)
-        if door not in _PUBLIC or importlib.util.find_spec(f"weft.api.{rest}") is None:
+        if door in _TABLES:
+            return _spec_of(fullname, _TABLES[door], inside)
+        own = f"weft.api.{rest}"
+        found = importlib.util.find_spec(own) if door in _PUBLIC else None
+        if found is None:
             return None
-        return ModuleSpec(fullname, _Alias(f"weft.api.{rest}"))
+        return ModuleSpec(fullname, Alias(own), is_package=found.submodule_search_locations is not None)
 
 
-def _python_spec(fullname: str, path: str) -> ModuleSpec | None:
-    if path in ALIASES:
-        return ModuleSpec(fullname, _Alias(ALIASES[path]))
-    is_package = bool(_children(path))
-    if not is_package and path not in NAMES:
+def _spec_of(fullname: str, table: _Table, path: str) -> ModuleSpec | None:
+    if path in table.aliases:
+        return ModuleSpec(fullname, Alias(table.aliases[path]))
+    is_package = bool(table.children(path))
+    if not is_package and path not in table.names:
         return None
-    return ModuleSpec(fullname, _Gathered(path), is_package=is_package)
+    return ModuleSpec(fullname, _Gathered(table, path), is_package=is_package)
 
 
-def _children(path: str) -> list[str]:
-    prefix = f"{path}." if path else ""
-    below = [each.removeprefix(prefix) for each in (*ALIASES, *NAMES) if each.startswith(prefix)]
-    return sorted({each.partition(".")[0] for each in below})
+INNER: Final = frozenset(_TABLES)
+"""The doors that have TensorFlow's inner paths."""
 
 
 def install() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from weft.cli import credentials, launch
+from weft.cli import credentials, launch, run
 from weft.cli.parser import OneLineParser
 
 
@@ -16,6 +16,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     parser = OneLineParser(prog="weft", description="Run weft programs.", allow_abbrev=False)
     subcommands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    run.add_to(subcommands)
     launch.add_to(subcommands)
     credentials.add_to(subcommands)
     arguments = parser.parse_args(argv)

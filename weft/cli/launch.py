@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 import asyncio
 import math
-from pathlib import Path
 
 from weft.cli.cluster_job import ClusterJob
 from weft.cli.display import display_for_this_terminal
 from weft.cli.job_runner import JobRunner
 from weft.cli.parser import OneLineParser
+from weft.cli.program_file import check_program
 from weft.distributed.server.free_ports import free_ports
 
 _DESCRIPTION = """\
@@ -48,9 +48,7 @@ def _run(arguments: argparse.Namespace, parser: OneLineParser) -> int:
     counts = {job: getattr(arguments, job) for job in ("ps", "chief", "worker", "evaluator")}
     if not any(counts.values()):
         parser.error("there is no task to start: --ps, --worker, --chief and --evaluator are all 0")
-    if not Path(arguments.program).is_file():
-        problem = "is not a file" if Path(arguments.program).exists() else "does not exist"
-        parser.error(f"the program {arguments.program!r} {problem}")
+    check_program(arguments.program, parser)
     try:
         ports = free_ports(sum(counts.values()))
     except OSError as error:

@@ -19,6 +19,9 @@ __all__ = ["flags", "run"]
 def run(main: Callable[[list[str]], object] | None = None, argv: Sequence[str] | None = None) -> NoReturn:
     """Parse the flags in `argv`, then exit with the result of `main`.
 
+    absl's own `run` would do, but it makes log settings of what the flags `verbosity` and `v` say, even where they are the
+    program's.
+
     Args:
         main: called with the program's name and the arguments that no flag claimed; default: the program's `main`.
         argv: the program's name and arguments; default `sys.argv`.
@@ -26,8 +29,13 @@ def run(main: Callable[[list[str]], object] | None = None, argv: Sequence[str] |
     Raises:
         SystemExit: always; None and 0 mean success, as for `sys.exit`.
     """
-    arguments = None if argv is None else list(argv)
-    _absl_app.run(main or _main_of_program(), argv=arguments, flags_parser=flags.FLAGS.parse)
+    _absl_app.define_help_flags()
+    arguments = flags.FLAGS.parse(sys.argv if argv is None else list(argv))
+    try:
+        raise SystemExit((main or _main_of_program())(arguments))
+    except _absl_app.UsageError as error:
+        _absl_app.usage(shorthelp=True, detailed_error=error)
+        sys.exit(error.exitcode or 1)
 
 
 def _main_of_program() -> Callable[[list[str]], Any]:

@@ -12,7 +12,9 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, TypeVar, cast
 
+from absl import app as _absl_app
 from absl import flags as _absl
+from absl import logging as _absl_logging
 from absl.flags import (
     DEFINE,
     ArgumentParser,
@@ -201,6 +203,11 @@ class ImplicitFlags:
 
 
 FLAGS = ImplicitFlags(_absl.FLAGS)
+
+# absl's own modules have flags by names that programs like for theirs, such as log_dir, v and verbosity; they may take them.
+for _module in (_absl_logging, _absl_app):
+    for _flag in _absl.FLAGS.flags_by_module_dict()[_module.__name__]:
+        _flag.allow_override = True
 
 
 def _defined_by_notebook(name: str) -> bool:

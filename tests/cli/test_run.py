@@ -1,0 +1,72 @@
+"""`weft run` runs a program written for TensorFlow, and so do the processes that it starts."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def run(*command: str) -> "subprocess.CompletedProcess[str]":
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.run([sys.executable, *command], capture_output=True, text=True, timeout=120, env=environment, check=False)
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Path:
+    path = tmp_path / "program.py"
+    path.write_text(
+        """
+import multiprocessing
+import subprocess
+import sys
+from pathlib import Path
+
+import tensorflow as tf
+import tensorflow.compat.v1 as tf1
+import tensorflow.contrib.slim as slim
+from tensorflow.contrib import layers
+from tensorflow.core.framework import graph_pb2
+from tensorflow.python.ops import array_ops
+
+def version(queue):
+    queue.put(tf.__version__)
+
+if __name__ == "__main__":
+    print(tf.__version__, sys.argv[1:], Path(sys.argv[0]).name)
+    print(array_ops.concat is tf.concat, tf1.Session is tf.Session, graph_pb2.GraphDef is tf.GraphDef)
+    print(subprocess.check_output([sys.executable, "-c", "import tensorflow; print(tensorflow.VERSION)"], text=True).strip())
+    context = multiprocessing.get_context("spawn")
+    queue = context.Queue()
+    process = context.Process(target=version, args=(queue,))
+    process.start()
+    print(queue.get())
+    process.join()
+    sys.exit(7)
+"""
+    )
+    return path
+
+
+@pytest.mark.parametrize("command", [("-m", "weft.cli", "run"), ("-m", "weft.compat")])
+def test_a_program_and_its_processes_find_weft_under_tensorflows_names(program: Path, command: tuple[str, ...]) -> None:
+    done = run(*command, str(program), "--flag=1", "rest")
+    assert done.returncode == 7, done.stderr
+    assert done.stdout.splitlines() == ["1.15.0 ['--flag=1', 'rest'] program.py", "True True True", "1.15.0", "1.15.0"]
+
+
+def test_a_module_that_weft_lacks_is_named(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text("import tensorflow.contrib.nonsense")
+    done = run("-m", "weft.cli", "run", str(program))
+    assert done.returncode == 1
+    assert "weft stands for TensorFlow here, and has no module 'weft.contrib.nonsense'" in done.stderr
+
+
+def test_a_program_that_is_not_there_is_an_error_of_the_command(tmp_path: Path) -> None:
+    done = run("-m", "weft.cli", "run", str(tmp_path / "none.py"))
+    assert done.returncode == 2
+    assert "does not exist" in done.stderr
