@@ -179,3 +179,33 @@ def test_a_wrong_argument_is_told(call: Callable[[Any], Any], error: type[Except
 def test_an_output_that_nothing_in_the_graph_def_takes_may_be_mapped() -> None:
     (tensor,) = tf.import_graph_def(graph_def(CHAIN), {"C:0": 1.0, "C": 1.0}, ["C:0"])
     assert tensor.name == "import/C:0"
+
+
+HUGE = "tensor_shape { dim { size: 1099511627776 } } }"
+NODE = 'node {{ name: "n" op: "{}" {} }}'
+TYPED = 'attr {{ key: "{}" value {{ {} }} }}'
+
+
+@pytest.mark.parametrize(
+    ("op", "attrs", "reason"),
+    [
+        ("Const", {"dtype": "type: DT_FLOAT", "value": 's: "x"'}, "attr 'value' must be of kind tensor, found s"),
+        ("Const", {"dtype": "type: 7777", "value": "tensor { dtype: DT_FLOAT }"}, "Cannot convert value 7777"),
+        ("Const", {"dtype": "type: DT_INVALID", "value": "tensor { dtype: DT_FLOAT }"}, "'dtype' has no type"),
+        ("Placeholder", {"dtype": "list { i: 3 }"}, "attr 'dtype' must be of kind type, found list"),
+        ("Pack", {"N": "i: 1099511627776", "T": "type: DT_FLOAT"}, "counts 1099511627776 inputs, the node has 0"),
+        ("NoOp", {"_class": "i: 3"}, "attr '_class' must be of kind list"),
+        ("Const", {"dtype": "type: DT_FLOAT", "value": "tensor { dtype: DT_FLOAT float_val: 1 " + HUGE},
+         "would take 4398046511104 bytes"),
+    ],
+)  # fmt: skip
+def test_a_bad_attribute_is_refused_with_the_names_of_node_and_attribute(op: str, attrs: dict[str, str], reason: str) -> None:
+    text = NODE.format(op, " ".join(TYPED.format(key, value) for key, value in attrs.items()))
+    with pytest.raises(ValueError, match=r"'n'.*") as caught:
+        tf.import_graph_def(graph_def(text))
+    assert reason in str(caught.value)
+
+
+def test_an_output_is_named_by_its_number_alone() -> None:
+    with pytest.raises(ValueError, match="'A:-1' is not the name of a tensor"):
+        tf.import_graph_def(graph_def(CHAIN.replace('"B:0"', '"A:-1"')))

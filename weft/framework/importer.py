@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from tensorboard.compat.proto import graph_pb2, node_def_pb2, op_def_pb2, versions_pb2
+from tensorboard.compat.proto import function_pb2, graph_pb2, node_def_pb2, op_def_pb2, versions_pb2
 
-from weft.framework import attr_value, op_def, scopes
+from weft.framework import op_def, scopes
 from weft.framework.aliases import TensorLike
 from weft.framework.attr_value import FunctionName
 from weft.framework.func_graph import FuncGraph
 from weft.framework.function_def import add_arguments, add_results, body_graph_def, functions_run_by
 from weft.framework.graph import GRAPH_DEF_VERSION, Graph, get_default_graph
-from weft.framework.graph_def import complete_attrs
+from weft.framework.node_def_reader import Attrs, naming, read_attrs
 from weft.framework.node_types import output_types, types_of
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
@@ -125,15 +126,18 @@ class _Importer:
     def add(self, proto: graph_pb2.GraphDef) -> None:
         names = {node.name for node in proto.node}
         if len(names) != len(proto.node):
-            raise ValueError("Graph is invalid, contains two nodes of one name.")
+            twice = Counter(node.name for node in proto.node).most_common(1)[0][0]
+            raise ValueError(f"Graph is invalid, contains two nodes of one name: {twice!r}.")
         grown = [] if self._uniquify else [node for node in proto.node if self._is_grown(node)]
         self._add_functions(proto.library, functions_run_by(grown, proto.library))
         for node in grown:
-            self._grow(node)
+            with naming(node):
+                self._grow(node)
         again = {node.name for node in grown}
         for node in _in_order(proto, names):
             if node.name not in again:
-                self._add_node(node, names)
+                with naming(node):
+                    self._add_node(node, names)
 
     def _is_grown(self, node: node_def_pb2.NodeDef) -> bool:
         """Whether the graph has the node already: one that runs functions may come again with more of them to return."""
@@ -143,9 +147,8 @@ class _Importer:
     def _grow(self, node: node_def_pb2.NodeDef) -> None:
         """Let a node that the graph has return what its functions return by now."""
         op = self._graph.operations[node.name]
-        attrs = {key: attr_value.decode(value) for key, value in node.attr.items()}
         definition = op_def.lookup(node.op)
-        complete_attrs(definition, attrs)
+        attrs = read_attrs(definition, node)
         op.op_def, op.type = definition, node.op
         op.attrs.update(attrs)
         for dtype in output_types(definition, attrs)[len(op.outputs) :]:
@@ -154,7 +157,7 @@ class _Importer:
             tensor.dims = dims
         self._graph.note_growth(op.name)
 
-    def _add_functions(self, library: Any, renewed: Collection[str]) -> None:
+    def _add_functions(self, library: function_pb2.FunctionDefLibrary, renewed: Collection[str]) -> None:
         """Take over the library. An import gets functions of its own: what one import does to them is not seen by another."""
         wanted = []
         for function in library.function:
@@ -167,15 +170,20 @@ class _Importer:
                 self._functions[name] = self._unused_function(name)
             wanted.append(function)
         for function in wanted:
-            name = self._functions.get(function.signature.name, function.signature.name)
-            body = FuncGraph(name, self._graph)
-            add_arguments(body, function)
-            importer = _Importer(body, "", {})
-            importer._functions = self._functions
-            importer.add(body_graph_def(function))
-            add_results(body, function)
-            self._graph.add_function(name, body)
-            body.finalize()
+            # Errors name a function as they name a node: both are found in the GraphDef by their names.
+            with naming(node_def_pb2.NodeDef(name=function.signature.name, op="FunctionDef")):
+                self._add_function(function)
+
+    def _add_function(self, function: function_pb2.FunctionDef) -> None:
+        name = self._functions.get(function.signature.name, function.signature.name)
+        body = FuncGraph(name, self._graph)
+        add_arguments(body, function)
+        importer = _Importer(body, "", {})
+        importer._functions = self._functions
+        importer.add(body_graph_def(function))
+        add_results(body, function)
+        self._graph.add_function(name, body)
+        body.finalize()
 
     def _unused_function(self, name: str) -> str:
         return next(n for n in (f"{name}_{i}" for i in itertools.count(1)) if n not in self._graph.functions)
@@ -190,9 +198,8 @@ class _Importer:
             definition = op_def.lookup(node.op)
         except LookupError:
             raise ValueError(f"No op named {node.op} in defined operations: node {node.name!r} needs it.") from None
-        attrs = {key: self._renamed_function(attr_value.decode(value)) for key, value in node.attr.items()}
+        attrs = {key: self._renamed_function(value) for key, value in read_attrs(definition, node).items()}
         known_shapes = attrs.pop("_output_shapes", ())
-        complete_attrs(definition, attrs)
         if "_class" in attrs:
             attrs["_class"] = [self._group(item, node.name, names) for item in attrs["_class"]]
         plain = [name for name in node.input if not name.startswith("^")]
@@ -236,6 +243,8 @@ class _Importer:
                 self.used.add(key)
                 return self._replacements[key]  # type: ignore[no-any-return]
         op = self._operation(op_name, consumer)
+        if index and not index.isdecimal():
+            raise ValueError(f"Node {consumer!r}: input {name!r} is not the name of a tensor, as in 'node:0'")
         place = int(index or 0)
         if place >= len(op.outputs):
             raise ValueError(f"Node {consumer!r}: connecting to invalid output {place} of source node {op_name!r} which has "
@@ -275,11 +284,11 @@ def _add_shapes(op: Operation, known_shapes: Sequence[Dims]) -> None:
             tensor.dims = merge_dims(tensor.dims, dims)
 
 
-def _in_order(proto: graph_pb2.GraphDef, names: set[str]) -> list[Any]:
+def _in_order(proto: graph_pb2.GraphDef, names: set[str]) -> list[node_def_pb2.NodeDef]:
     """The nodes so that inputs come first; a GraphDef may list them in any order."""
     by_name = {node.name: node for node in proto.node}
     done: set[str] = set()
-    order: list[Any] = []
+    order: list[node_def_pb2.NodeDef] = []
     for root in proto.node:
         stack = [(root, iter(root.input))]
         entered = {root.name}
@@ -303,7 +312,7 @@ def _in_order(proto: graph_pb2.GraphDef, names: set[str]) -> list[Any]:
     return order
 
 
-def _check_types(node: node_def_pb2.NodeDef, definition: op_def.OpDef, attrs: dict[str, Any], inputs: Sequence[Tensor]) -> None:
+def _check_types(node: node_def_pb2.NodeDef, definition: op_def.OpDef, attrs: Attrs, inputs: Sequence[Tensor]) -> None:
     expected = [dtype for arg in definition.inputs for dtype in types_of(arg, attrs)]
     if len(expected) != len(inputs):
         raise ValueError(f"NodeDef {node.name!r} of op {node.op} expects {len(expected)} inputs, has {len(inputs)}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -21,6 +22,9 @@ _VALUE_FIELD: Final = {
     dtypes.bfloat16: "half_val", dtypes.complex64: "scomplex_val", dtypes.complex128: "dcomplex_val",
 }  # fmt: skip
 
+
+# A few bytes can name any shape. A larger constant comes with its content, or is filled by a step (`tf.fill`).
+_MAX_FILLED_BYTES: Final = 4 << 30
 
 # Up to so many elements are written out whether or not they are equal.
 _SMALL: Final = 64
@@ -98,7 +102,9 @@ def make_ndarray(tensor: Any) -> Any:
     """The array that a TensorProto holds; strings become an object array of bytes."""
     kind = dtypes.as_dtype(tensor.dtype)
     shape = tuple(d.size for d in tensor.tensor_shape.dim)
-    count = int(np.prod(shape, dtype=np.int64))
+    if any(size < 0 for size in shape):
+        raise ValueError(f"The shape of a TensorProto must be known, found {shape}")
+    count = math.prod(shape)
     if tensor.tensor_content and kind is dtypes.string:
         return _strings_of_content(tensor.tensor_content, count).reshape(shape)
     if tensor.tensor_content:
@@ -117,10 +123,20 @@ def make_ndarray(tensor: Any) -> Any:
         array = np.asarray(values, kind.as_numpy_dtype)
     if array.size == count:
         return array.reshape(shape)
+    if array.size > count:
+        raise ValueError(f"A TensorProto of shape {shape} has {count} elements, found {array.size}")
+    if count * array.itemsize > _MAX_FILLED_BYTES:
+        raise ValueError(
+            f"A TensorProto of shape {shape} would take {count * array.itemsize} bytes; one of fewer values than elements "
+            f"may take {_MAX_FILLED_BYTES}"
+        )
     # TensorFlow drops repeated trailing values; none at all stands for zeros.
+    if array.size == 0 and kind is not dtypes.string:
+        # The kernel gives the memory of zeros only as it is touched.
+        return np.zeros(shape, array.dtype)
     full = np.empty(count, array.dtype)
     full[: array.size] = array
-    full[array.size :] = array[-1] if array.size else (b"" if kind is dtypes.string else 0)
+    full[array.size :] = array[-1] if array.size else b""
     return full.reshape(shape)
 
 

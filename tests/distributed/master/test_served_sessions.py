@@ -63,7 +63,7 @@ def test_an_unknown_op_is_not_found_and_leaves_the_graph_as_it_was(served: Serve
 def test_an_extension_that_failed_half_way_is_told_again(served: ServedSession) -> None:
     graph_def = constants("a")
     graph_def.node.add(name="n", op="Identity", input=["missing"])
-    with pytest.raises(ValueError, match="missing"):
+    with pytest.raises(errors.InvalidArgumentError, match="missing"):
         served.extend(graph_def, 0)
     with pytest.raises(errors.InvalidArgumentError, match=r"could not be extended before.*missing"):
         served.extend(graph_def, 0)

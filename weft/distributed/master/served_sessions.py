@@ -17,6 +17,7 @@ from weft.errors import AbortedError, InvalidArgumentError, NotFoundError, OpErr
 from weft.framework import op_def
 from weft.framework.graph import Graph
 from weft.framework.importer import add_nodes
+from weft.framework.node_def_reader import InvalidNodeError
 from weft.framework.operation import Operation, Tensor
 
 _MAX_PLANS = 256
@@ -54,7 +55,10 @@ class ServedSession:
             except (OpError, ValueError, TypeError, LookupError) as error:
                 # Some of the nodes may be in the graph. The client will send all of them again with its next run.
                 self._torn = error
-                raise
+                if isinstance(error, OpError):
+                    raise
+                node = error.node_def if isinstance(error, InvalidNodeError) else None
+                raise InvalidArgumentError(node, None, f"The GraphDef is not a graph: {error}") from error
             return self.graph_version
 
     def _raise_if_torn(self) -> None:

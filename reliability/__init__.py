@@ -1,0 +1,1 @@
+"""Commands that prove what docs/reliability.md promises: chaos, leaks, fuzz, soak. Each takes a seed."""

@@ -1,0 +1,49 @@
+"""The command line; docs/reliability.md has what each command shows."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from reliability.fuzz import driver
+from reliability.fuzz.catalogue import TARGETS
+
+
+def parser() -> argparse.ArgumentParser:
+    """Make the parser; each command brings its own options."""
+    options = argparse.ArgumentParser(
+        "python -m reliability", description="Show that weft keeps what docs/reliability.md says."
+    )
+    commands = options.add_subparsers(required=True, metavar="COMMAND")
+    _add_fuzz(commands.add_parser("fuzz", help="give weft mutated input"))
+    return options
+
+
+def _add_fuzz(options: argparse.ArgumentParser) -> None:
+    options.add_argument("--what", choices=sorted(TARGETS), required=True, help="the kind of input")
+    options.add_argument("--count", type=int, default=10_000)
+    options.add_argument("--seed", type=int, default=1)
+    options.add_argument("--start", type=int, default=0, help="the number of the first case, to repeat one")
+    options.add_argument("--memory-mb", type=int, default=5120, help="how much more memory the process may take")
+    options.add_argument("--examples", type=Path, metavar="FOLDER", help="where inputs that fail are kept")
+    options.set_defaults(run=_fuzz)
+
+
+def _fuzz(options: argparse.Namespace) -> int:
+    target = TARGETS[options.what]()
+    result = driver.fuzz(
+        target, options.count, options.seed, start=options.start, memory_bytes=options.memory_mb << 20,
+        report=lambda line: print(line, file=sys.stderr),
+    )  # fmt: skip
+    print(driver.text(result))
+    if options.examples:
+        options.examples.mkdir(parents=True, exist_ok=True)
+        for index, data, _ in result.examples.values():
+            (options.examples / f"{target.name}-{options.seed}-{index}").write_bytes(data)
+    return 1 if result.failures else 0
+
+
+if __name__ == "__main__":
+    chosen = parser().parse_args()
+    sys.exit(chosen.run(chosen))

@@ -1,0 +1,127 @@
+"""Mutated GraphDefs, as a program imports them and as a client's session sends them to a master."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+from google.protobuf.message import DecodeError
+
+import weft as tf
+from reliability.fuzz.byte_mutation import mutate
+from reliability.fuzz.message_mutation import MessageMutation
+from weft.distributed.master.served_sessions import ServedSession
+from weft.errors import InternalError, OpError, UnknownError
+
+
+class GraphDefs:
+    """Imports a mutated graph, or extends a served session by it, by turns."""
+
+    name = "graphdefs"
+
+    def __init__(self) -> None:
+        self._corpus = [_dense(), _loops(), _queues(), _strings()]
+        self._bytes = [each.SerializeToString() for each in self._corpus]
+        self._mutation = MessageMutation(self._corpus)
+
+    def make(self, source: random.Random) -> bytes:
+        """Make a GraphDef; one of ten is changed in its bytes."""
+        if source.random() < 0.1:
+            return mutate(source, source.choice(self._bytes), self._bytes)
+        return self._mutation.mutate(source, source.choice(self._corpus)).SerializeToString()  # type: ignore[no-any-return]
+
+    def run(self, data: bytes) -> str:
+        """Import the graph, then hand it to a master's session."""
+        try:
+            proto = tf.GraphDef.FromString(data)
+        except DecodeError:
+            return "DecodeError"
+        return _outcome_of_import(proto) + _outcome_of_extension(proto)
+
+
+def _outcome_of_import(proto: Any) -> str:
+    with tf.Graph().as_default():
+        try:
+            tf.import_graph_def(proto, name="")
+        except ValueError as error:
+            _check_text(error)
+            return "ValueError, "
+    return "accepted, "
+
+
+def _outcome_of_extension(proto: Any) -> str:
+    try:
+        ServedSession(_Bare()).extend(proto, 0)  # type: ignore[arg-type]
+    except OpError as error:
+        if isinstance(error, InternalError | UnknownError):
+            raise
+        _check_text(error)
+        return type(error).__name__
+    return "accepted"
+
+
+def _check_text(error: Exception) -> None:
+    """Raise where the error has no text to go by."""
+    assert len(str(error)) > 15, f"the text says too little: {error!r}"
+
+
+class _Bare:
+    """What `ServedSession.extend` needs of a MasterSession."""
+
+    def __init__(self) -> None:
+        self.graph = tf.Graph()
+
+
+def _dense() -> Any:
+    with tf.Graph().as_default() as graph:
+        x = tf.placeholder(tf.float32, [None, 4], name="x")
+        with tf.device("/job:ps/task:0"):
+            w = tf.Variable(tf.random_normal([4, 3], seed=1), name="w")
+            b = tf.get_variable("b", [3], use_resource=True)
+        loss = tf.reduce_mean(tf.nn.softmax_cross_entropy_with_logits(labels=tf.ones([2, 3]), logits=tf.matmul(x, w) + b))
+        tf.train.MomentumOptimizer(0.1, 0.9).minimize(loss, global_step=tf.train.get_or_create_global_step())
+        images = tf.reshape(tf.range(32.0), [1, 4, 4, 2])
+        tf.nn.max_pool(tf.nn.conv2d(images, tf.ones([2, 2, 2, 3]), [1, 1, 1, 1], "SAME"), [1, 2, 2, 1], [1, 2, 2, 1], "VALID")
+        tf.strided_slice(tf.transpose(images, [0, 2, 1, 3]), [0, 1, 0, 0], [1, 3, 4, 2], name="slice")
+        tf.concat([tf.ones([2, 2]), tf.zeros([3, 2])], 0)
+        tf.split(tf.ones([4, 4]), 2, 1)
+        tf.gather(tf.ones([5, 2]), [1, 2])
+        tf.global_variables_initializer()
+        return graph.as_graph_def(add_shapes=True)
+
+
+def _loops() -> Any:
+    with tf.Graph().as_default() as graph:
+        p = tf.placeholder(tf.bool, [], name="p")
+        x = tf.constant(3.0)
+        y = tf.cond(p, lambda: x * 2, lambda: x - 1)
+        _, z = tf.while_loop(lambda i, a: i < 10, lambda i, a: (i + 1, a * y), [0, x])
+        tf.gradients(z, x)
+        tf.map_fn(lambda e: e * 2, tf.ones([3]))
+        return graph.as_graph_def(add_shapes=True)
+
+
+def _queues() -> Any:
+    with tf.Graph().as_default() as graph:
+        queue = tf.FIFOQueue(10, [tf.float32, tf.string], shapes=[[2], []], shared_name="q")
+        queue.enqueue([[1.0, 2.0], "a"])
+        queue.dequeue_many(3)
+        accumulator = tf.ConditionalAccumulator(tf.float32, [2], shared_name="acc")
+        accumulator.apply_grad([1.0, 2.0], 1)
+        accumulator.take_grad(2)
+        tf.sparse_placeholder(tf.float32)
+        saver = tf.train.Saver([tf.Variable([1.0, 2.0], name="v")])
+        assert saver is not None
+        return graph.as_graph_def()
+
+
+def _strings() -> Any:
+    with tf.Graph().as_default() as graph:
+        text = tf.constant(["a b", "c"])
+        tf.string_split(text)
+        tf.parse_example(text, {"a": tf.FixedLenFeature([2], tf.float32), "b": tf.VarLenFeature(tf.int64)})
+        tf.decode_raw(text, tf.int32)
+        tf.string_join([text, text], ",")
+        tf.as_string(tf.range(3))
+        tf.py_func(lambda a: a, [text], tf.string)
+        return graph.as_graph_def(add_shapes=True)

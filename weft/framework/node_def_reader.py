@@ -1,0 +1,118 @@
+"""NodeDefs of unknown origin: their attributes as plain values, and errors that name the node.
+
+A GraphDef may come from any writer, so nothing of it is taken on trust: each attribute is held against its declaration before
+shape rules see it, and whatever a rule then raises about the rest is raised as the node's fault.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any, Final, TypeAlias
+
+from tensorboard.compat.proto import attr_value_pb2, node_def_pb2
+
+from weft.errors import OpError
+from weft.framework import attr_value
+from weft.framework.graph_def import complete_attrs
+from weft.framework.node_types import output_types
+from weft.framework.op_def import AttrDef, OpDef
+
+Attrs: TypeAlias = dict[str, Any]
+"""A node's attributes as plain values."""
+
+_FIELDS: Final = {
+    "type": "type", "shape": "shape", "string": "s", "bool": "b", "int": "i", "float": "f", "tensor": "tensor", "func": "func",
+}  # fmt: skip
+# Attributes that every node may have.
+_COMMON: Final = {
+    "_class": AttrDef("_class", "list(string)"),
+    "_output_shapes": AttrDef("_output_shapes", "list(shape)"),
+}
+# A Split or Unpack has one output per part. Without a limit twenty bytes ask for any number of Tensor objects.
+MAX_OUTPUTS: Final = 1 << 16
+
+
+class InvalidNodeError(ValueError):
+    """A node of a GraphDef is not one; `node_def` has its name and op."""
+
+    def __init__(self, message: str, node_def: node_def_pb2.NodeDef) -> None:
+        super().__init__(message)
+        self.node_def = node_def
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.args[0], self.node_def)
+
+
+@contextlib.contextmanager
+def naming(node: node_def_pb2.NodeDef) -> Iterator[None]:
+    """Raise whatever goes wrong inside as InvalidNodeError, with the node's name in the text."""
+    try:
+        yield
+    except InvalidNodeError:
+        raise
+    # Shape rules are written for attributes and inputs that fit each other; where they don't, any of these may come.
+    except (ArithmeticError, AttributeError, LookupError, MemoryError, OpError, TypeError, ValueError) as error:
+        text = error.message if isinstance(error, OpError) else str(error)
+        if repr(node.name) not in text:
+            reason = text if isinstance(error, OpError | ValueError) else f"{type(error).__name__}: {text}"
+            text = f"Node {node.name!r} (op: {node.op!r}): {reason}"
+        raise InvalidNodeError(text, node_def_pb2.NodeDef(name=node.name, op=node.op)) from error
+
+
+def read_attrs(definition: OpDef, node: node_def_pb2.NodeDef) -> Attrs:
+    """The attributes of a node as plain values, with the defaults of those that it leaves out.
+
+    Raises:
+        ValueError: one is missing, or is not of the kind and type declared.
+    """
+    values: Attrs = {}
+    for key, proto in node.attr.items():
+        declared = definition.attrs.get(key) or _COMMON.get(key)
+        if declared is not None:
+            _check_kind(declared, proto)
+        values[key] = attr_value.decode(proto)
+        if declared is not None:
+            _check_value(declared, values[key])
+    complete_attrs(definition, values)
+    _check_counts(definition, values, len(node.input))
+    return values
+
+
+def _check_kind(declared: AttrDef, proto: attr_value_pb2.AttrValue) -> None:
+    found = proto.WhichOneof("value") or "nothing"
+    if not declared.kind.startswith("list("):
+        if found != _FIELDS[declared.kind] and not (found == "nothing" and declared.default is None):
+            raise ValueError(f"AttrValue of attr {declared.name!r} must be of kind {declared.kind}, found {found}")
+        return
+    if found != "list":
+        raise ValueError(f"AttrValue of attr {declared.name!r} must be of kind {declared.kind}, found {found}")
+    wrong = [field.name for field, _ in proto.list.ListFields() if field.name != _FIELDS[declared.kind[5:-1]]]
+    if wrong:
+        raise ValueError(
+            f"AttrValue of attr {declared.name!r} must be of kind {declared.kind}, found a list with field {wrong[0]!r}"
+        )
+
+
+def _check_value(declared: AttrDef, value: Any) -> None:
+    if declared.kind == "type":
+        if value is None and declared.default is not None:
+            raise ValueError(f"Attr {declared.name!r} has no type (DT_INVALID)")
+        if declared.allowed and value is not None and value.base_dtype not in declared.allowed:
+            allowed = ", ".join(dtype.name for dtype in declared.allowed)
+            raise ValueError(
+                f"Value for attr {declared.name!r} of {value.name} is not in the list of allowed values: {allowed}"
+            )
+
+
+def _check_counts(definition: OpDef, values: Attrs, inputs: int) -> None:
+    for arg in definition.inputs:
+        if arg.number_attr and not 0 <= values[arg.number_attr] <= inputs:
+            raise ValueError(f"Attr {arg.number_attr!r} counts {values[arg.number_attr]} inputs, the node has {inputs}")
+    for arg in definition.outputs:
+        if arg.number_attr and not 0 <= values[arg.number_attr] <= MAX_OUTPUTS:
+            raise ValueError(
+                f"Attr {arg.number_attr!r} counts {values[arg.number_attr]} outputs; a node may have {MAX_OUTPUTS} of one name"
+            )
+    if len(output_types(definition, values)) > MAX_OUTPUTS:
+        raise ValueError(f"The node has more than {MAX_OUTPUTS} outputs")
