@@ -56,6 +56,17 @@ def start() -> Iterator[Start]:
     ]
 
 
+class ClientEndpoint(Endpoint):
+    """An endpoint that owns clients' connections."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.introduced: queue.SimpleQueue[Hello] = queue.SimpleQueue()
+
+    def on_connection(self, connection: Connection, hello: Hello) -> None:
+        self.introduced.put(hello)
+
+
 def connect(hello: Hello, *addresses: str) -> tuple[Connection, Welcome]:
     endpoint = Endpoint()
     return dial(addresses, hello, endpoint.on_message, endpoint.on_closed, PATIENCE_S)
@@ -90,10 +101,11 @@ def test_an_admitted_peer_is_introduced_before_its_messages(start: Start) -> Non
 
 
 def test_clients_go_to_their_own_service(start: Start) -> None:
-    tasks, clients = Endpoint(), Endpoint()
+    tasks, clients = Endpoint(), ClientEndpoint()
     introduced: queue.SimpleQueue[Hello] = queue.SimpleQueue()
     started = start(tasks, on_connection=lambda connection, hello: introduced.put(hello), clients=clients)
-    client, _ = connect(dataclasses.replace(HELLO, sender=""), *started.addresses)
+    client_hello = dataclasses.replace(HELLO, sender="")
+    client, _ = connect(client_hello, *started.addresses)
     task, _ = connect(HELLO, *started.addresses)
     client.send(Abort(1, 1, "of a client"))
     task.send(Abort(2, 1, "of a task"))
@@ -101,6 +113,7 @@ def test_clients_go_to_their_own_service(start: Start) -> None:
     assert tasks.receive() == Abort(2, 1, "of a task")
     assert introduced.get(timeout=PATIENCE_S) == HELLO
     assert introduced.empty()
+    assert clients.introduced.get(timeout=PATIENCE_S) == client_hello
     client.close()
     task.close()
 

@@ -13,7 +13,8 @@ import weft as tf
 from tests.runtime.conftest import MakeParts
 from weft.errors import AbortedError, CancelledError, OpError, UnavailableError
 from weft.protocol.messages import Push
-from weft.runtime.executor import Step
+from weft.runtime import worker as worker_module
+from weft.runtime.executor import Executor, Step
 from weft.runtime.state.resource_manager import ResourceManager
 from weft.runtime.worker import Worker
 
@@ -151,6 +152,27 @@ def test_a_session_that_is_not_known_is_told(worker: Worker, make_parts: MakePar
     worker.deregister(handle)
     with pytest.raises(AbortedError, match="is not registered"):
         worker.executor(handle)
+
+
+def test_a_session_that_was_closed_does_not_begin_again(worker: Worker, make_parts: MakeParts) -> None:
+    worker.close_session("late")  # overtook the request that begins it
+    with pytest.raises(AbortedError, match=r"Session handle 'late' is not known .* or the session was closed"):
+        worker.create_session("late", tf.ConfigProto(), isolate=False)
+    with pytest.raises(AbortedError, match="Session handle 'late' is not known"):
+        worker.register("late", make_parts([tf.constant(1.0)])["a"])
+
+
+def test_a_session_that_is_closed_while_its_graph_is_prepared_leaves_none(
+    worker: Worker, make_parts: MakeParts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def close_meanwhile(*arguments: Any) -> Executor:
+        worker.close_session("s")
+        return Executor(*arguments)
+
+    monkeypatch.setattr(worker_module, "Executor", close_meanwhile)
+    with pytest.raises(AbortedError, match="Session handle 's' is not known"):
+        worker.register("s", make_parts([tf.constant(1.0)])["a"])
+    assert worker.graph_count == 0
 
 
 def test_a_stopped_worker_ends_its_steps_and_takes_no_more(worker: Worker, make_parts: MakeParts) -> None:

@@ -54,6 +54,10 @@ def has_token(token: bytes) -> Callable[[Hello], bool]:
 class ClientService(Protocol):
     """The owner of connections with clients, whose Hello names no task; called as Connection says."""
 
+    def on_connection(self, connection: Connection, hello: Hello) -> None:
+        """Take over a connection, before any message of it."""
+        ...
+
     def on_message(self, connection: Connection, message: Message) -> None:
         """Handle a client's message."""
         ...
@@ -271,8 +275,8 @@ class Listener:
             exchange=exchange,
         )
         try:
-            if clients is None:
-                self._on_connection(connection, hello)
+            on_connection = self._on_connection if clients is None else clients.on_connection
+            on_connection(connection, hello)
         except BaseException:
             if exchange is not None:
                 exchange.close()

@@ -11,12 +11,14 @@ no root.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import ipaddress
 import os
 import socket
 import struct
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -67,6 +69,27 @@ def tcp_peer(own: Endpoint, peer: Endpoint) -> int | None:
         return _by_table(peer, own)
 
 
+def established_peers(port: int) -> frozenset[str] | None:
+    """Return the other ends of the connections that stand with a local port, as `endpoint_key` writes them.
+
+    None where there is no table of the kernel's to read.
+    """
+    found: set[str] = set()
+    is_known = False
+    for rows in _tables():
+        is_known = True
+        for row in rows:
+            fields = row.split()
+            if fields[1].endswith(f":{port:04X}") and int(fields[3], 16) == _ESTABLISHED:
+                found.add(_normal(fields[2]))
+    return frozenset(found) if is_known else None
+
+
+def endpoint_key(endpoint: Endpoint) -> str:
+    """Return what `established_peers` calls an endpoint."""
+    return _in_table(endpoint)
+
+
 def is_loopback(host: str) -> bool:
     """Whether an address in digits is one of this host alone."""
     try:
@@ -109,17 +132,20 @@ def _by_netlink(source: Endpoint, destination: Endpoint) -> int | None:
 
 def _by_table(source: Endpoint, destination: Endpoint) -> int | None:
     wanted = (_in_table(source), _in_table(destination))
-    for name in ("tcp", "tcp6"):
-        try:
-            rows = Path(f"/proc/net/{name}").read_text(encoding="ascii").splitlines()[1:]
-        except OSError:
-            continue
+    for rows in _tables():
         for row in rows:
             fields = row.split()
             if (_normal(fields[1]), _normal(fields[2])) == wanted:
                 is_open = int(fields[3], 16) == _ESTABLISHED and int(fields[9])
                 return int(fields[7]) if is_open else None
     return None
+
+
+def _tables() -> Iterator[list[str]]:
+    """The rows of the kernel's tables of TCP connections, one table after the other."""
+    for name in ("tcp", "tcp6"):
+        with contextlib.suppress(OSError):
+            yield Path(f"/proc/net/{name}").read_text(encoding="ascii").splitlines()[1:]
 
 
 def _in_table(endpoint: Endpoint) -> str:

@@ -20,6 +20,7 @@ from weft.runtime.state.session_state import SessionState
 from weft.runtime.step_trace import StepTrace
 
 _LOG: Final = logging.getLogger("weft")
+_MAX_REMEMBERED_SESSIONS: Final = 1024  # those that were closed
 
 
 class Worker:
@@ -51,22 +52,32 @@ class Worker:
         self._handles = itertools.count(1)
         self._lock = threading.Lock()
         self._sessions: dict[str, SessionState] = {}
+        self._closed: dict[str, None] = {}  # handles, the oldest first
         self._executors: dict[str, tuple[str, Executor]] = {}
         self._rendezvous: RendezvousTable[Step] = RendezvousTable(task)
         self._outlet = None if make_outlet is None else make_outlet(self)
 
     def create_session(self, session_handle: str, config: object, isolate: bool) -> None:
-        """Begin to keep state for a session, once; an isolated one gets resources of its own."""
+        """Begin to keep state for a session, once; an isolated one gets resources of its own.
+
+        Raises:
+            AbortedError: the session was closed: this request was overtaken by its end.
+        """
         if session_handle in self._sessions:
             return
         resources = ResourceManager(self.resources.default_container) if isolate else self.resources
         with self._lock:
+            if session_handle in self._closed:
+                raise self._unknown_session(session_handle)
             self._sessions.setdefault(session_handle, SessionState(resources, config, session_handle))
 
     def close_session(self, session_handle: str) -> None:
         """Cancel the session's steps and forget its graphs; shared state stays."""
         with self._lock:
             session = self._sessions.pop(session_handle, None)
+            self._closed[session_handle] = None
+            if len(self._closed) > _MAX_REMEMBERED_SESSIONS:
+                del self._closed[next(iter(self._closed))]
             if session is not None:
                 session.is_closed = True
             steps = [step for step in self._rendezvous.running if step.session is session]
@@ -84,15 +95,21 @@ class Worker:
         """
         session = self._sessions.get(session_handle)
         if session is None:
-            raise AbortedError.of(
-                f"Session handle {session_handle!r} is not known to {self.task} (incarnation {self.incarnation}): the task was "
-                "restarted or the session was closed; open a new session"
-            )
+            raise self._unknown_session(session_handle)
         executor = Executor(partition, session, self._outlet, self._pool)
         handle = f"{next(self._handles):016x}"
         with self._lock:
+            if session.is_closed:
+                # While the graph was prepared; nobody would ever deregister it.
+                raise self._unknown_session(session_handle)
             self._executors[handle] = (session_handle, executor)
         return handle
+
+    def _unknown_session(self, session_handle: str) -> AbortedError:
+        return AbortedError.of(
+            f"Session handle {session_handle!r} is not known to {self.task} (incarnation {self.incarnation}): the task was "
+            "restarted or the session was closed; open a new session"
+        )
 
     def deregister(self, graph_handle: str) -> None:
         """Forget a registered graph; steps that run it end as they would."""
@@ -180,6 +197,11 @@ class Worker:
             steps = self._rendezvous.running
         for step in steps:
             step.abort(error)
+
+    @property
+    def graph_count(self) -> int:
+        """How many graphs are registered here."""
+        return len(self._executors)
 
     @property
     def live_steps(self) -> int:

@@ -109,6 +109,24 @@ def test_closing_cancels_what_runs_and_refuses_what_comes(workers: dict[str, Fak
         session.prepare([x], [there], [])
 
 
+def test_a_graph_that_arrives_behind_its_session_s_end_is_forgotten(
+    workers: dict[str, FakeWorker], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x, there, here = on_both()
+    session = open_session(workers)
+    register = FakeWorker.register
+
+    def close_first(self: FakeWorker, *arguments: Any) -> str:
+        session.close()
+        return register(self, *arguments)
+
+    monkeypatch.setattr(FakeWorker, "register", close_first)
+    with pytest.raises(CancelledError, match="Session::Close"):
+        session.prepare([x], [there, here], [])
+    late = [worker for worker in workers.values() if worker.registered]
+    assert [worker.closed for worker in late] == [["s"]]
+
+
 def test_a_session_ends_with_the_error_that_it_is_given(workers: dict[str, FakeWorker]) -> None:
     x, there, _ = on_both()
     session = open_session(workers)

@@ -13,11 +13,13 @@ from weft.distributed.master.served_sessions import ServedSession
 from weft.framework.graph import Graph
 from weft.framework.graph_def import to_graph_def
 from weft.ops.array.constant import constant
+from weft.protocol.limits import Limits
+from weft.protocol.session_lease import SessionLease
 
 
 @pytest.fixture
 def served() -> Any:
-    made = ServedSession(open_direct_session(Graph(), config_pb2.ConfigProto()))
+    made = ServedSession(open_direct_session(Graph(), config_pb2.ConfigProto()), SessionLease(Limits(), 0.0))
     yield made
     made.session.close()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import grpc
@@ -79,17 +80,21 @@ class FakeSessions:
         self.run = FakePlan()
         self.calls: list[Any] = []
 
-    def create(self, graph_def: Any, config: Any, raise_if_cancelled: Callable[[], None]) -> tuple[str, int]:
+    def create(self, graph_def: Any, config: Any, raise_if_cancelled: Callable[[], None], peer: str) -> tuple[str, int]:
+        assert peer.startswith("ipv")
         raise_if_cancelled()
         self.calls.append(("create", graph_def, config))
         return "handle", 3
 
-    def find(self, handle: str) -> FakeSessions:
+    @contextmanager
+    def called(self, handle: str, peer: str, key: bytes) -> Iterator[FakeSessions]:
         if handle != "handle":
             raise errors.AbortedError(None, None, f"Session {handle} is not found")
-        return self
+        assert peer.startswith("ipv")
+        assert key == b""
+        yield self
 
-    def close(self, handle: str) -> None:
+    def close_for(self, handle: str, key: bytes) -> None:
         self.calls.append(("close", handle))
 
     def extend(self, graph_def: Any, version: int) -> int:
@@ -120,7 +125,8 @@ class FakeSessions:
     def reset(self, containers: list[str], filters: list[str]) -> None:
         self.calls.append(("reset", containers, filters))
 
-    def admission(self, sender: str) -> master_pb2.ChannelAdmission:
+    def admission(self, sender: str, session_handle: str) -> master_pb2.ChannelAdmission:
+        assert (sender, session_handle) == ("", "handle")
         return master_pb2.ChannelAdmission(addresses=["there:1"], token=b"secret", task=HERE, incarnation=5)
 
 

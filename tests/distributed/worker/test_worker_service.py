@@ -30,7 +30,7 @@ DEVICE = f"{TASK}/device:CPU:0"
 
 
 class FakeChannel:
-    def admission(self, sender: str) -> master_pb2.ChannelAdmission:
+    def admission(self, sender: str, session_handle: str = "") -> master_pb2.ChannelAdmission:
         return master_pb2.ChannelAdmission(addresses=["unix:x", "h:1"], token=b"secret", task=TASK, incarnation=9)
 
 

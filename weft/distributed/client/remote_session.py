@@ -12,12 +12,13 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from google.protobuf.message import Message
 from tensorboard.compat.proto.config_pb2 import CallableOptions, ConfigProto
 from tensorboard.compat.proto.graph_pb2 import GraphDef
 
 from weft.distributed.client.call_channel import CallChannel
 from weft.distributed.client.remote_step import RemotePartialRun, RemoteStep
-from weft.distributed.rpc.master_methods import METHODS, SERVICE
+from weft.distributed.rpc.master_methods import METHODS, SERVICE, SESSION_KEY
 from weft.distributed.rpc.stub import RpcStub
 from weft.distributed.worker.worker_service import as_admission
 from weft.errors import CancelledError, OpError
@@ -51,6 +52,7 @@ class RemoteSession:
         self._timeout_s = config.operation_timeout_in_ms / 1000 or None
         self._lock = threading.Lock()
         self._handle = ""
+        self._key = b""
         self._sent = 0
         self._sent_version = 0
         self._version = 0
@@ -72,18 +74,18 @@ class RemoteSession:
             feed=[t.name for t in feeds], fetch=[t.name for t in fetches], target=[op.name for op in targets]
         )
         request = master_pb2.MakeCallableRequest(session_handle=self._handle, options=options)
-        number = self._rpc.call("MakeCallable", request, self._timeout_s).handle
+        number = self._call("MakeCallable", request).handle
         return RemoteStep(calls, self._handle, number, self._retired.append, self._explain)
 
     def _explain(self, number: int) -> list[StageReport]:
         """Ask what the stages of a prepared run tell about themselves."""
         request = master_pb2.ReleaseCallableRequest(session_handle=self._handle, handle=number)
-        return decoded(self._rpc.call("ExplainCallable", request, self._timeout_s).value)
+        return decoded(self._call("ExplainCallable", request).value)
 
     def _release_retired(self) -> None:
         while self._retired:
             request = master_pb2.ReleaseCallableRequest(session_handle=self._handle, handle=self._retired.popleft())
-            self._rpc.call("ReleaseCallable", request, self._timeout_s)
+            self._call("ReleaseCallable", request)
 
     def prepare_partial(
         self, feeds: Sequence[Tensor], fetches: Sequence[Tensor], targets: Sequence[Operation]
@@ -96,7 +98,7 @@ class RemoteSession:
             fetch=[t.name for t in fetches],
             target=[op.name for op in targets],
         )
-        return RemotePartialRun(self._run_piece, self._rpc.call("PartialRunSetup", request, self._timeout_s).partial_run_handle)
+        return RemotePartialRun(self._run_piece, self._call("PartialRunSetup", request).partial_run_handle)
 
     def _run_piece(self, handle: str, feeds: Mapping[Tensor, Array], fetches: Sequence[Tensor]) -> list[Array]:
         """Run a piece of a step that was begun with `prepare_partial`."""
@@ -108,7 +110,7 @@ class RemoteSession:
             proto = tensor_util.make_tensor_proto(value, tensor.dtype.base_dtype)
             request.feed.add(name=tensor.name).tensor.CopyFrom(proto)
         try:
-            response = self._rpc.call("RunStep", request, self._timeout_s)
+            response = self._call("RunStep", request)
         except OpError:
             self._raise_if_closed()
             raise
@@ -127,11 +129,16 @@ class RemoteSession:
             graph_def = graph_def_of(self._graph, again + operations[self._sent :])
             if self._calls is None:
                 self._calls = self._open(graph_def, timeout_s)
+                if self._closed is not None:
+                    # Whoever closed it meanwhile found nothing open yet.
+                    self._close_there()
+                    self.abandon()
+                    raise self._closed
             else:
                 request = master_pb2.ExtendSessionRequest(
                     session_handle=self._handle, graph_def=graph_def, current_graph_version=self._version
                 )
-                self._version = self._rpc.call("ExtendSession", request, self._timeout_s).new_graph_version
+                self._version = self._call("ExtendSession", request).new_graph_version
             self._sent, self._sent_version = len(operations), version
             return self._calls
 
@@ -139,8 +146,15 @@ class RemoteSession:
         request = master_pb2.CreateSessionRequest(graph_def=graph_def, config=self._config, target=self._target)
         response = self._wait_for_server(request, timeout_s)
         self._handle, self._version = response.session_handle, response.graph_version
+        admission = as_admission(response.channel)
+        self._key = admission.token
         timeout_ms = self._config.operation_timeout_in_ms
-        return CallChannel(self._target, response.channel.task, as_admission(response.channel), self._handle, timeout_ms)
+        try:
+            return CallChannel(self._target, response.channel.task, admission, self._handle, timeout_ms)
+        except BaseException:
+            # The next run opens another session.
+            self._close_there()
+            raise
 
     def _wait_for_server(self, request: master_pb2.CreateSessionRequest, timeout_s: float | None) -> Any:
         """Create the session; a server that is started later is waited for, as its cluster is.
@@ -164,7 +178,7 @@ class RemoteSession:
     def list_devices(self) -> list[DeviceAttributes]:
         """The devices of the whole cluster."""
         self._synchronise()
-        response = self._rpc.call("ListDevices", master_pb2.ListDevicesRequest(session_handle=self._handle), self._timeout_s)
+        response = self._call("ListDevices", master_pb2.ListDevicesRequest(session_handle=self._handle))
         devices = [*response.local_device, *response.remote_device]
         return [DeviceAttributes(d.name, d.memory_limit, d.incarnation) for d in sorted(devices, key=lambda d: d.name)]
 
@@ -175,11 +189,23 @@ class RemoteSession:
         self._closed = CancelledError.of("Step was cancelled by an explicit call to `Session::Close()`.")
         if self._calls is not None:
             self._calls.end(self._closed)
-        if self._handle:
-            # A server that is gone has no session any more.
-            with contextlib.suppress(OpError):
-                self._rpc.call("CloseSession", master_pb2.CloseSessionRequest(session_handle=self._handle), 2.0)
+        self._close_there()
         self.abandon()
+
+    def _close_there(self) -> None:
+        """Ask the server to end the session, if it has one; a server that is gone has none any more."""
+        handle, self._handle = self._handle, ""
+        if handle:
+            request = master_pb2.CloseSessionRequest(session_handle=handle)
+            with contextlib.suppress(OpError):
+                self._rpc.call("CloseSession", request, 2.0, self._shown_key())
+
+    def _call(self, name: str, request: Message) -> Any:
+        """Call a method about the session, showing that it is this client's."""
+        return self._rpc.call(name, request, self._timeout_s, self._shown_key())
+
+    def _shown_key(self) -> Sequence[tuple[str, bytes]]:
+        return ((SESSION_KEY, self._key),)
 
     def abandon(self) -> None:
         """Let the connection end; the server closes the sessions of a client that is gone."""

@@ -165,7 +165,13 @@ class MasterSession:
         """Register a part with its task, as the task is now."""
         worker = self._find_worker(partition.task)
         self._check_incarnation(partition.task, worker.connect())
-        graph_handle = worker.register(self.handle, self._config, partition)
+        try:
+            graph_handle = worker.register(self.handle, self._config, partition)
+        finally:
+            if self.error is not None:
+                # The session was closed meanwhile, and its end may have reached the task before this graph did.
+                worker.close_session(self.handle)
+        self.raise_if_closed()
         return Part(partition, feed_places, worker, graph_handle, worker.incarnation)
 
     def renew(self, part: Part) -> Part:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import hmac
 import itertools
+import logging
 import threading
-from collections.abc import Mapping, Sequence
-from typing import Any
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Final
 
 from tensorboard.compat.proto.node_def_pb2 import NodeDef
 
@@ -13,21 +17,32 @@ from weft.distributed.master.master import Master
 from weft.distributed.master.master_session import MasterSession
 from weft.distributed.master.partial_run import PartialRun, unknown_handle
 from weft.distributed.master.step_plan import StepPlan
-from weft.errors import AbortedError, InvalidArgumentError, NotFoundError, OpError
+from weft.errors import AbortedError, InvalidArgumentError, NotFoundError, OpError, PermissionDeniedError
 from weft.framework import op_def
 from weft.framework.graph import Graph
 from weft.framework.importer import add_nodes
 from weft.framework.node_def_reader import InvalidNodeError
 from weft.framework.operation import Operation, Tensor
+from weft.protocol.limits import Limits
+from weft.protocol.session_lease import SessionLease
 
-_MAX_PLANS = 256
+_LOG: Final = logging.getLogger("weft")
+
+_MAX_PLANS: Final = 256
 
 
 class ServedSession:
-    """One client's session: the graph as the client has sent it so far, and its prepared runs."""
+    """One client's session: the graph as the client has sent it so far, and its prepared runs.
 
-    def __init__(self, session: MasterSession) -> None:
+    Args:
+        session: what the master has of it.
+        lease: how long it lives without its client.
+    """
+
+    def __init__(self, session: MasterSession, lease: SessionLease) -> None:
         self.session = session
+        self.lease = lease
+        self.key = b""  # shown by whoever has it, if not empty
         self._lock = threading.Lock()
         self._ids = itertools.count(1)
         self._callables: dict[int, StepPlan] = {}
@@ -149,20 +164,44 @@ def _targets(graph: Graph, names: Sequence[str]) -> list[Operation]:
 
 
 class ServedSessions:
-    """The served sessions of one master by handle. Safe from any thread."""
+    """The served sessions of one master by handle. Safe from any thread.
 
-    def __init__(self, master: Master) -> None:
+    Args:
+        master: whose sessions they are.
+        limits: of what they do and how long they are kept.
+    """
+
+    def __init__(self, master: Master, limits: Limits | None = None) -> None:
         self.master = master
+        self._limits = limits or Limits()
+        self._lock = threading.Lock()  # of the leases
         self._sessions: dict[str, ServedSession] = {}
 
-    def create(self, graph_def: object, config: Any, raise_if_cancelled: Any) -> tuple[str, int]:
-        """Open a session on a graph; blocks until the cluster's tasks are there. Returns its handle and graph version."""
+    def __len__(self) -> int:
+        return len(self._sessions)
+
+    def create(self, graph_def: object, config: Any, raise_if_cancelled: Callable[[], None], peer: str = "") -> tuple[str, int]:
+        """Open a session on a graph; blocks until the cluster's tasks are there. Returns its handle and graph version.
+
+        Args:
+            graph_def: the graph as far as the client has it.
+            config: the session's ConfigProto, or None.
+            raise_if_cancelled: raises when the client has given up.
+            peer: the connection by which the client asks.
+        """
         graph = Graph()
         _check_registered(graph_def)
         add_nodes(graph, graph_def)
-        served = ServedSession(self.master.open_session(graph, config, raise_if_cancelled))
-        self._sessions[served.session.handle] = served
-        return served.session.handle, served.graph_version
+        session = self.master.open_session(graph, config, raise_if_cancelled)
+        try:
+            # The cluster was waited for; a client that went away meanwhile will not hear of its session.
+            raise_if_cancelled()
+        except BaseException:
+            session.close()
+            raise
+        served = ServedSession(session, SessionLease(self._limits, time.monotonic(), peer))
+        self._sessions[session.handle] = served
+        return session.handle, served.graph_version
 
     def find(self, handle: str) -> ServedSession:
         """An open session; AbortedError when it is not known (any more)."""
@@ -175,8 +214,72 @@ class ServedSessions:
             raise found.session.error
         return found
 
+    @contextmanager
+    def called(self, handle: str, peer: str, key: bytes = b"") -> Iterator[ServedSession]:
+        """An open session while a call of it is answered.
+
+        Args:
+            handle: the session's.
+            peer: the connection over which the call came.
+            key: the session's key, from a client that has one.
+
+        Raises:
+            AbortedError: it is not known (any more).
+            PermissionDeniedError: it is another client's.
+        """
+        found = self.find(handle)
+        _check_key(found, key)
+        with self._lock:
+            found.lease.begin_call(peer)
+        try:
+            yield found
+        finally:
+            with self._lock:
+                found.lease.end_call(time.monotonic())
+
+    def note_owner(self, handle: str, key: bytes) -> None:
+        """A connection of the channel is admitted to a session, if it is there still, and ends it with its own end.
+
+        From now on other calls of the session have to show its key too, by which the connection was admitted.
+        """
+        with self._lock:
+            served = self._sessions.get(handle)
+            if served is not None:
+                served.lease.own()
+                served.key = key
+
+    def close_for(self, handle: str, key: bytes) -> None:
+        """End a session for a client that shows its key, if it has one; PermissionDeniedError when it is another client's."""
+        served = self._sessions.get(handle)
+        if served is not None:
+            _check_key(served, key)
+            self.close(handle)
+
     def close(self, handle: str) -> None:
         """End a session: its steps are cancelled, what is shared stays."""
         served = self._sessions.pop(handle, None)
         if served is not None:
             served.session.close()
+
+    def close_overdue(self, stands: Callable[[str], bool | None]) -> None:
+        """Close the sessions that nobody owns.
+
+        Args:
+            stands: tells whether a connection, named as calls name their peer, stands; None if nobody knows.
+        """
+        now_s = time.monotonic()
+        for handle, served in list(self._sessions.items()):
+            peer = served.lease.peer
+            with self._lock:
+                reason = served.lease.overdue(now_s, stands(peer) if peer else None)
+            if reason:
+                _LOG.info("Session %s of the client at %s is closed: %s", handle, peer or "an unknown address", reason)
+                self.close(handle)
+
+
+def _check_key(served: ServedSession, key: bytes) -> None:
+    if served.key and not hmac.compare_digest(served.key, key):
+        raise PermissionDeniedError.of(
+            f"Session {served.session.handle} is another client's: its handle is not enough to use it or to end it. Open a "
+            "session of your own"
+        )

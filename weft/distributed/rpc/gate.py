@@ -6,6 +6,7 @@ the kernel does not tell. From elsewhere they are the holders of the cluster's c
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from urllib.parse import unquote
 import grpc
 
 from weft.errors import PermissionDeniedError
-from weft.platform.peer_owner import is_loopback, tcp_peer
+from weft.platform.peer_owner import endpoint_key, established_peers, is_loopback, tcp_peer
 
 _TLS_NAMES: Final = "x509_subject_alternative_name"
 
@@ -71,6 +72,22 @@ class Gate:
             return None
         owners = (tcp_peer((interface, self._port), peer) for interface in self._interfaces if is_loopback(interface))
         return next((owner for owner in owners if owner is not None), None)
+
+
+class StandingConnections:
+    """Tells which connections with a port of this host stand, as of the time of the first question."""
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+
+    def has(self, peer: str) -> bool | None:
+        """Whether the connection with a peer, in gRPC's text, stands; None if the system does not tell."""
+        endpoint = _endpoint(peer)
+        return None if endpoint is None or self._peers is None else endpoint_key(endpoint) in self._peers
+
+    @functools.cached_property
+    def _peers(self) -> frozenset[str] | None:
+        return established_peers(self._port)
 
 
 def _endpoint(peer: str) -> tuple[str, int] | None:

@@ -12,6 +12,9 @@ from google.protobuf.wrappers_pb2 import StringValue
 from weft.proto import master_pb2
 
 SERVICE: Final = "tensorflow.MasterService"
+SESSION_KEY: Final = "weft-session-bin"
+"""The metadata by which a client of weft shows that a session is its own: the token that admitted its connection."""
+
 METHODS: Final = {
     name: (getattr(master_pb2, f"{name}Request"), getattr(master_pb2, f"{name}Response"))
     for name in (

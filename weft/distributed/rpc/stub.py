@@ -9,7 +9,7 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, TypeAlias
 
@@ -98,8 +98,10 @@ class RpcStub:
         self._lock = threading.Lock()
         self._channel: _Channel | None = None
 
-    def call(self, name: str, request: Message, timeout_s: float | None = None) -> Any:
-        """Call a method and wait for its response.
+    def call(
+        self, name: str, request: Message, timeout_s: float | None = None, metadata: Sequence[tuple[str, bytes]] = ()
+    ) -> Any:
+        """Call a method and wait for its response. Metadata goes with the request, under names that end in `-bin`.
 
         Raises:
             OpError: the call's status; UnavailableError when the peer cannot be reached, CancelledError when the stub is closed
@@ -112,7 +114,7 @@ class RpcStub:
                 response_deserializer=self._methods[name][1].FromString,
             )
             try:
-                return method(request, timeout=timeout_s)
+                return method(request, timeout=timeout_s, metadata=metadata)
             except grpc.RpcError as error:
                 if error.code() is grpc.StatusCode.UNAVAILABLE:
                     self._give_up(channel)

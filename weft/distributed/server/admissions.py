@@ -7,6 +7,7 @@ import secrets
 import ssl
 import threading
 import time
+from dataclasses import dataclass
 from typing import Final
 
 from weft.credentials.cluster_token import FILE_VARIABLE
@@ -17,8 +18,18 @@ from weft.framework.cluster_spec import split_address
 from weft.platform.local_address import interfaces_of, is_of_this_host
 from weft.protocol.messages import Hello
 
-_TOKEN_S: Final = 60.0
+TOKEN_S: Final = 60.0
 """How long an admission to the tensor channel is good for."""
+
+
+@dataclass(slots=True)
+class _Grant:
+    """Until when a token admits a connection, whose (a task's, or for "" a client's), and for which session of the client."""
+
+    until_s: float
+    sender: str
+    session_handle: str
+    is_used: bool = False
 
 
 class Admissions:
@@ -39,8 +50,7 @@ class Admissions:
     def __init__(self, job: str, index: int, address: str, insecure: bool) -> None:
         self._host, _ = split_address(address)
         self._lock = threading.Lock()
-        # Until when a token admits a connection, and whose: a task's, or for "" a client's.
-        self._tokens: dict[bytes, tuple[float, str]] = {}
+        self._grants: dict[bytes, _Grant] = {}
         self.is_open = insecure
         self.identity = task_identity(job, index)
         self.credentials = None if insecure else Credentials.for_host(self._host, os.environ, self.identity)
@@ -55,20 +65,31 @@ class Admissions:
         """The TLS context of the tensor channel; None where it goes without."""
         return None if self.credentials is None else self.credentials.context(is_server=is_server)
 
-    def grant(self, sender: str) -> bytes:
-        """A token for one connection of a task, or, for "", of a client."""
-        token, now = secrets.token_bytes(16), time.monotonic()
+    def grant(self, sender: str, session_handle: str = "") -> bytes:
+        """A token for one connection of a task, or, for "", of the client that has the session."""
+        token, now_s = secrets.token_bytes(16), time.monotonic()
         with self._lock:
             # A client of TensorFlow never dials, so its token would stay for ever.
-            self._tokens = {known: grant for known, grant in self._tokens.items() if grant[0] > now}
-            self._tokens[token] = now + _TOKEN_S, sender
+            self._grants = {known: grant for known, grant in self._grants.items() if grant.until_s > now_s}
+            self._grants[token] = _Grant(now_s + TOKEN_S, sender, session_handle)
         return token
 
     def has_permission(self, hello: Hello) -> bool:
         """Whether a token was granted to whom the Hello says it comes from; a token is good once."""
         with self._lock:
-            until, sender = self._tokens.pop(hello.token, (0.0, ""))
-        return until > time.monotonic() and hello.sender == sender
+            grant = self._grants.get(hello.token)
+            if grant is None or grant.is_used or grant.sender != hello.sender or grant.until_s <= time.monotonic():
+                # Shown by the wrong one it is known to strangers, so it is good for nobody any more.
+                self._grants.pop(hello.token, None)
+                return False
+            grant.is_used = True
+            return True
+
+    def take_session(self, hello: Hello) -> str:
+        """The session that a client was admitted for, asked once per connection; "" if there is none."""
+        with self._lock:
+            grant = self._grants.pop(hello.token, None)
+        return "" if grant is None else grant.session_handle
 
 
 def _without_credentials(job: str, index: int, address: str) -> PermissionDeniedError:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -15,7 +14,7 @@ from weft.distributed.master.served_sessions import ServedSessions
 from weft.distributed.master.step_plan import StepPlan
 from weft.distributed.master.step_run import StepRun
 from weft.distributed.rpc.status import node_name
-from weft.errors import CancelledError, InternalError, OpError, UnavailableError
+from weft.errors import CancelledError, InternalError, OpError, PermissionDeniedError, UnavailableError
 from weft.protocol import messages
 from weft.runtime.inter_op_pool import InterOpPool
 
@@ -26,24 +25,35 @@ LONG_S: Final = 500e-6
 class CallService:
     """Runs clients' calls. A call that one stage of this task answers runs on the connection's thread, others on the pool.
 
-    When a client's connection ends, the sessions that it used are closed: nobody can use them any more.
+    A connection belongs to one session, the one that its client was admitted for when it opened it. Calls of other sessions are
+    refused, whoever knows their handles. When the connection ends, its session is closed: nobody can use it any more.
+
+    Args:
+        sessions: the sessions there are.
+        pool: the threads of calls that may take long.
+        session_of: the session that the client of a Hello was admitted for.
     """
 
-    def __init__(self, sessions: ServedSessions, pool: InterOpPool) -> None:
+    def __init__(self, sessions: ServedSessions, pool: InterOpPool, session_of: Callable[[messages.Hello], str]) -> None:
         self._sessions = sessions
         self._pool = pool
-        self._lock = threading.Lock()
-        self._used: dict[Connection, set[str]] = {}
+        self._session_of = session_of
+        self._admitted: dict[Connection, str] = {}
         self._steps: dict[tuple[Connection, int], StepRun] = {}  # by the number of the call
+
+    def on_connection(self, connection: Connection, hello: messages.Hello) -> None:
+        """Take over a client's connection for the session that it was admitted for."""
+        handle = self._session_of(hello)
+        self._admitted[connection] = handle
+        self._sessions.note_owner(handle, hello.token)
 
     def on_message(self, connection: Connection, message: messages.Message) -> None:
         """Handle a client's message; anything else than a call is its mistake and closes the connection."""
         match message:
             case messages.RunCallable():
-                if message.session_handle not in self._used.get(connection, ()):
-                    with self._lock:
-                        self._used.setdefault(connection, set()).add(message.session_handle)
                 try:
+                    if message.session_handle != self._admitted.get(connection):
+                        raise _foreign(message.session_handle)
                     plan = self._sessions.find(message.session_handle).callable(message.callable_id)
                 except OpError as error:
                     self._fail(connection, message.call_id, error)
@@ -62,11 +72,8 @@ class CallService:
                 raise ValueError(f"a client sent {type(message).__name__}, which only tasks send")
 
     def on_closed(self, connection: Connection, cause: Exception | None) -> None:
-        """Close the sessions of a client that is gone."""
-        with self._lock:
-            handles = self._used.pop(connection, set())
-        for handle in handles:
-            self._sessions.close(handle)
+        """Close the session of a client that is gone."""
+        self._sessions.close(self._admitted.pop(connection, ""))
 
     def _run_inline(self, connection: Connection, message: messages.RunCallable, plan: StepPlan) -> None:
         """Run a call on this thread, beside which other clients are served where that may take long."""
@@ -102,6 +109,13 @@ class CallService:
         except UnavailableError:
             # The client is gone; `on_closed` cleans up.
             return
+
+
+def _foreign(handle: str) -> PermissionDeniedError:
+    return PermissionDeniedError.of(
+        f"Session {handle} is not the one that this connection was admitted for when its client opened it; a session is run by "
+        "the client that opened it. Open a session of your own"
+    )
 
 
 def _arrays(values: Sequence[Any]) -> tuple[Any, ...]:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 
 import numpy as np
 from google.protobuf.wrappers_pb2 import StringValue
 from grpc import GenericRpcHandler, ServicerContext
 from tensorboard.compat.proto.config_pb2 import RunMetadata, RunOptions
 
-from weft.distributed.master.served_sessions import ServedSessions
+from weft.distributed.master.served_sessions import ServedSession, ServedSessions
 from weft.distributed.master.step_plan import StepPlan
 from weft.distributed.rpc.gate import Gate
-from weft.distributed.rpc.master_methods import METHODS, SERVICE
+from weft.distributed.rpc.master_methods import METHODS, SERVICE, SESSION_KEY
 from weft.distributed.rpc.status import text_with_node
 from weft.distributed.rpc.stub import method_handlers
 from weft.distributed.worker.worker_service import ChannelHost, device_proto
@@ -45,60 +46,52 @@ class MasterService:
                 raise CancelledError.of("The client gave the session up while the master waited for its cluster")
 
         config = request.config if request.HasField("config") else None
-        handle, version = self._sessions.create(request.graph_def, config, raise_if_cancelled)
+        handle, version = self._sessions.create(request.graph_def, config, raise_if_cancelled, context.peer())
         return master_pb2.CreateSessionResponse(
-            session_handle=handle, graph_version=version, channel=self._channel.admission("")
+            session_handle=handle, graph_version=version, channel=self._channel.admission("", handle)
         )
+
+    def _called(self, handle: str, context: ServicerContext) -> AbstractContextManager[ServedSession]:
+        """The session of a call, while it is answered; see `ServedSessions.called`."""
+        return self._sessions.called(handle, context.peer(), _key(context))
 
     def ExtendSession(
         self, request: master_pb2.ExtendSessionRequest, context: ServicerContext
     ) -> master_pb2.ExtendSessionResponse:
         """Add nodes to a session's graph."""
-        served = self._sessions.find(request.session_handle)
-        version = served.extend(request.graph_def, request.current_graph_version)
+        with self._called(request.session_handle, context) as served:
+            version = served.extend(request.graph_def, request.current_graph_version)
         return master_pb2.ExtendSessionResponse(new_graph_version=version)
 
     def RunStep(self, request: master_pb2.RunStepRequest, context: ServicerContext) -> master_pb2.RunStepResponse:
         """Run a step whose values come and go in the request and response."""
-        served = self._sessions.find(request.session_handle)
-        if request.partial_run_handle:
-            fed = {feed.name: make_ndarray(feed.tensor) for feed in request.feed}
-            return _response(request.fetch, served.run_piece(request.partial_run_handle, fed, list(request.fetch)))
-        plan = served.plan([feed.name for feed in request.feed], list(request.fetch), list(request.target))
-        try:
-            values, metadata = _run(plan, [make_ndarray(feed.tensor) for feed in request.feed], request.options, context)
-        except OpError as error:
-            if not request.store_errors_in_response_body:
-                raise
-            response = master_pb2.RunStepResponse()
-            response.status_code = error.error_code
-            response.status_error_message = text_with_node(error)
-            return response
-        response = _response(request.fetch, values)
-        if metadata is not None:
-            response.metadata.CopyFrom(metadata)
-        return response
+        with self._called(request.session_handle, context) as served:
+            if request.partial_run_handle:
+                fed = {feed.name: make_ndarray(feed.tensor) for feed in request.feed}
+                return _response(request.fetch, served.run_piece(request.partial_run_handle, fed, list(request.fetch)))
+            return _run_step(served, request, context)
 
     def PartialRunSetup(
         self, request: master_pb2.PartialRunSetupRequest, context: ServicerContext
     ) -> master_pb2.PartialRunSetupResponse:
         """Begin a run in pieces, which RunStep then runs."""
-        served = self._sessions.find(request.session_handle)
-        handle = served.begin_partial(list(request.feed), list(request.fetch), list(request.target))
+        with self._called(request.session_handle, context) as served:
+            handle = served.begin_partial(list(request.feed), list(request.fetch), list(request.target))
         return master_pb2.PartialRunSetupResponse(partial_run_handle=handle)
 
     def CloseSession(
         self, request: master_pb2.CloseSessionRequest, context: ServicerContext
     ) -> master_pb2.CloseSessionResponse:
         """End a session."""
-        self._sessions.close(request.session_handle)
+        self._sessions.close_for(request.session_handle, _key(context))
         return master_pb2.CloseSessionResponse()
 
     def ListDevices(self, request: master_pb2.ListDevicesRequest, context: ServicerContext) -> master_pb2.ListDevicesResponse:
         """The devices of a session, or of the whole cluster; this task's own are the local ones."""
         master = self._sessions.master
         if request.session_handle:
-            devices = self._sessions.find(request.session_handle).session.list_devices()
+            with self._called(request.session_handle, context) as served:
+                devices = served.session.list_devices()
         else:
             devices = [device for status in master.devices().values() for device in status.devices]
         response = master_pb2.ListDevicesResponse()
@@ -117,27 +110,55 @@ class MasterService:
     ) -> master_pb2.MakeCallableResponse:
         """Prepare a run."""
         options = request.options
-        served = self._sessions.find(request.session_handle)
-        number = served.make_callable(list(options.feed), list(options.fetch), list(options.target))
+        with self._called(request.session_handle, context) as served:
+            number = served.make_callable(list(options.feed), list(options.fetch), list(options.target))
         return master_pb2.MakeCallableResponse(handle=number)
 
     def RunCallable(self, request: master_pb2.RunCallableRequest, context: ServicerContext) -> master_pb2.RunCallableResponse:
         """Run a prepared run whose values come and go in the request and response."""
-        plan = self._sessions.find(request.session_handle).callable(request.handle)
-        values, metadata = _run(plan, [make_ndarray(feed) for feed in request.feed], RunOptions(), context)
+        with self._called(request.session_handle, context) as served:
+            plan = served.callable(request.handle)
+            values, metadata = _run(plan, [make_ndarray(feed) for feed in request.feed], RunOptions(), context)
         fetched = [make_tensor_proto(np.asarray(value)) for value in values]
         return master_pb2.RunCallableResponse(fetch=fetched, metadata=metadata)
 
     def ExplainCallable(self, request: master_pb2.ReleaseCallableRequest, context: ServicerContext) -> StringValue:
         """What the stages of a prepared run tell about themselves; the request names the run."""
-        return StringValue(value=encoded(self._sessions.find(request.session_handle).callable(request.handle).explain()))
+        with self._called(request.session_handle, context) as served:
+            return StringValue(value=encoded(served.callable(request.handle).explain()))
 
     def ReleaseCallable(
         self, request: master_pb2.ReleaseCallableRequest, context: ServicerContext
     ) -> master_pb2.ReleaseCallableResponse:
         """Forget a prepared run."""
-        self._sessions.find(request.session_handle).release_callable(request.handle)
+        with self._called(request.session_handle, context) as served:
+            served.release_callable(request.handle)
         return master_pb2.ReleaseCallableResponse()
+
+
+def _run_step(
+    served: ServedSession, request: master_pb2.RunStepRequest, context: ServicerContext
+) -> master_pb2.RunStepResponse:
+    plan = served.plan([feed.name for feed in request.feed], list(request.fetch), list(request.target))
+    try:
+        values, metadata = _run(plan, [make_ndarray(feed.tensor) for feed in request.feed], request.options, context)
+    except OpError as error:
+        if not request.store_errors_in_response_body:
+            raise
+        response = master_pb2.RunStepResponse()
+        response.status_code = error.error_code
+        response.status_error_message = text_with_node(error)
+        return response
+    response = _response(request.fetch, values)
+    if metadata is not None:
+        response.metadata.CopyFrom(metadata)
+    return response
+
+
+def _key(context: ServicerContext) -> bytes:
+    """The session's key that a call shows, if any."""
+    found = dict(context.invocation_metadata()).get(SESSION_KEY, b"")
+    return found if isinstance(found, bytes) else b""
 
 
 def _response(names: Sequence[str], values: Sequence[Array]) -> master_pb2.RunStepResponse:

@@ -17,6 +17,7 @@ from weft.distributed.master.served_sessions import ServedSessions
 from weft.distributed.master.worker_cache import WorkerCache, task_names
 from weft.distributed.rpc import master_methods
 from weft.distributed.rpc import options as grpc_options
+from weft.distributed.rpc.gate import StandingConnections
 from weft.distributed.rpc.health import HealthService
 from weft.distributed.rpc.threads import RpcThreads
 from weft.distributed.server import local_servers
@@ -26,6 +27,7 @@ from weft.distributed.server.local_servers import LocalServer
 from weft.distributed.server.master_service import MasterService
 from weft.distributed.server.server_def import as_server_def
 from weft.distributed.server.session_cluster import SessionCluster
+from weft.distributed.server.sweeper import Sweeper
 from weft.distributed.worker import worker_service
 from weft.distributed.worker.local_worker import LocalWorker, status_of
 from weft.distributed.worker.remote_worker import RemoteWorker
@@ -37,6 +39,7 @@ from weft.errors import AbortedError, UnavailableError
 from weft.framework.cluster_spec import ClusterSpec, split_address
 from weft.framework.graph import Graph
 from weft.proto import master_pb2, tensorflow_server_pb2
+from weft.protocol.limits import Limits
 from weft.runtime.inter_op_pool import InterOpPool
 from weft.runtime.state.resource_manager import HeldResource, ResourceManager
 from weft.runtime.worker import Worker
@@ -64,6 +67,7 @@ class Server:
         insecure: whether anybody who reaches the server may use it, and run what he likes with this process's rights. Without
             that, a server on a loopback address takes processes of the same user only, and one on another address needs the
             cluster's credentials, out of the environment; see docs/security.md.
+        limits: how much it does for one client; see docs/security.md.
 
     Raises:
         ValueError: the task is not in the cluster.
@@ -81,7 +85,9 @@ class Server:
         config: Any = None,
         start: bool = True,
         insecure: bool = False,
+        limits: Limits | None = None,
     ) -> None:
+        limits = limits or Limits()
         self._server_def = as_server_def(server_or_cluster_def, job_name, task_index, protocol, config)
         definition = self._server_def
         self._cluster = ClusterSpec(definition.cluster)
@@ -98,8 +104,8 @@ class Server:
         devices = local_device_names(definition.job_name, definition.task_index, default_config.device_count)
         resources = ResourceManager(definition.job_name)
         self._master = Master(self._task, self._cluster, self._make_cache, default_config)
-        self._sessions = ServedSessions(self._master)
-        self._calls = CallService(self._sessions, InterOpPool("calls"))
+        self._sessions = ServedSessions(self._master, limits)
+        self._calls = CallService(self._sessions, InterOpPool("calls"), self._admissions.take_session)
         self._network: TaskNetwork
         self._worker = Worker(self._task, devices, secrets.randbits(62) | 1, resources, self._make_network)
         self._port = 0
@@ -107,6 +113,7 @@ class Server:
         threads = RpcThreads(f"rpc-{definition.job_name}-{definition.task_index}")
         self._rpc: Any = grpc.server(threads, options=grpc_options.SERVER_OPTIONS)
         self._listener: Listener | None = None
+        self._sweeper = Sweeper(f"weft-sweep-{self._task}", (self._close_overdue_sessions,))
         try:
             self._port = grpc_options.bind(self._rpc, self._address, self._admissions.credentials)
         except BaseException:
@@ -171,6 +178,7 @@ class Server:
         self._rpc.add_generic_rpc_handlers([service.handler() for service in services])
         self._rpc.start()
         local_servers.add(self._port, self)
+        self._sweeper.start()
         _LOG.info("Started server with target: %s", self.target)
 
     def join(self) -> None:
@@ -188,6 +196,7 @@ class Server:
             if self._stopped.is_set():
                 return
             self._stopped.set()
+        self._sweeper.stop()
         local_servers.remove(self._port)
         self._health.stop_serving()
         gone = UnavailableError.of(f"Task {self._task} is unavailable: its server was stopped")
@@ -202,6 +211,9 @@ class Server:
         self._rpc.stop(grace_s).wait(grace_s + 1.0)
         for stub in self._stubs.values():
             stub.close()
+
+    def _close_overdue_sessions(self) -> None:
+        self._sessions.close_overdue(StandingConnections(self._port).has)
 
     def __enter__(self) -> Server:
         return self
@@ -224,6 +236,15 @@ class Server:
         """
         return self._worker.resources.held()
 
+    @property
+    def session_count(self) -> int:
+        """How many sessions of clients in other processes are open here."""
+        return len(self._sessions)
+
+    def sweep(self) -> None:
+        """Close now what nobody owns any more, which happens every few seconds anyway."""
+        self._sweeper.sweep()
+
     def reset(self, containers: Sequence[str]) -> None:
         """Drop containers in the whole cluster."""
         self._master.reset(containers, ())
@@ -235,12 +256,12 @@ class Server:
 
     # The tensor channel's admission.
 
-    def admission(self, sender: str) -> master_pb2.ChannelAdmission:
-        """Where the channel listens, and a token for one connection, of that task or, for "", of a client."""
+    def admission(self, sender: str, session_handle: str = "") -> master_pb2.ChannelAdmission:
+        """Where the channel listens, and a token for one connection, of that task or, for "", of the client of a session."""
         assert self._listener is not None
         return master_pb2.ChannelAdmission(
             addresses=self._listener.addresses,
-            token=self._admissions.grant(sender),
+            token=self._admissions.grant(sender, session_handle),
             task=self._task,
             incarnation=self._worker.incarnation,
         )

@@ -39,8 +39,8 @@ _METHODS: Final = {
 class ChannelHost(Protocol):
     """What admits peers to a task's tensor channel."""
 
-    def admission(self, sender: str) -> master_pb2.ChannelAdmission:
-        """The addresses, and a token for one connection, of that task or, for "", of a client."""
+    def admission(self, sender: str, session_handle: str = "") -> master_pb2.ChannelAdmission:
+        """The addresses, and a token for one connection, of that task or, for "", of the client of a session."""
         ...
 
 
