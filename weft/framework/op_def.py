@@ -106,6 +106,7 @@ class Traits(TypedDict, total=False):
     updates: Sequence[str]
     reads: Sequence[str]
     allows_uninitialized: bool
+    one_moment: bool
     by_row: bool
     ahead: Rule | None
     by_element: Sequence[str]
@@ -164,6 +165,8 @@ class OpDef:
     """The resource inputs that the kernel gets the values of, as it does of Refs and of those in `updates`."""
     allows_uninitialized: bool = False
     """A variable without a value may come in, as None."""
+    one_moment: bool = False
+    """Where a run has such a node, each stage that only reads variables reads all of them between the same two updates."""
     by_row: bool = False
     """A gather or an update whose cost on NumPy is that of the rows that it names, not that of the variable, which is the
     first input. Such an update changes arrays in place that come to it writable, and all it updates come first."""

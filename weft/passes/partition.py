@@ -43,7 +43,8 @@ class Partition:
     """What one task executes in a run.
 
     `feeds` and `fetches` are in the order in which their values travel; `sends` and `recvs` are keyed by what crosses.
-    `settled` has the fetches that are read when the nodes given with them have run.
+    `settled` has the fetches that are read when the nodes given with them have run. With `one_moment` a stage that only reads
+    variables reads them as they are at one moment.
     """
 
     task: str
@@ -57,6 +58,7 @@ class Partition:
     recvs: dict[Tensor | Operation, Edge] = field(default_factory=dict)
     sends: list[Edge] = field(default_factory=list)
     settled: dict[Tensor, list[Operation]] = field(default_factory=dict)
+    one_moment: bool = False
 
 
 def partition(
@@ -68,11 +70,12 @@ def partition(
 ) -> dict[str, Partition]:
     """Cut a run's nodes into partitions by task name, in order of first use."""
     parts: dict[str, Partition] = {}
+    one_moment = any(op.op_def.one_moment for op in ops)
     tasks = {op: device_spec.task_name(placement[op]) for op in ops}
     users = _using_tasks(ops, tasks, staging, {*feeds, *fetches})
     for op in ops:
         for task in users.get(op, (tasks[op],)):
-            part = parts.setdefault(task, Partition(task))
+            part = parts.setdefault(task, Partition(task, one_moment=one_moment))
             part.nodes.append(op)
             part.devices[op] = placement[op]
             part.kinds[op] = staging.kinds[op]

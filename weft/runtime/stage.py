@@ -58,7 +58,7 @@ class Wiring:
     numbers of the stages that wait for it; `sends` lists (peer task, edge numbers, value numbers) to push when it is done, with
     value -1 for an edge without one. `fed` are the places of inputs that are arrays of the program's own, `outside` those and
     the places of what other tasks send; `leaving` are the places of outputs that only go to other tasks; `static` those of
-    inputs whose values compiled code depends on.
+    inputs whose values compiled code depends on. With `one_moment`, a stage that only reads variables reads them at one moment.
     """
 
     inputs: tuple[int, ...] = ()
@@ -70,6 +70,7 @@ class Wiring:
     outside: tuple[int, ...] = ()
     leaving: tuple[int, ...] = ()
     static: tuple[int, ...] = ()
+    one_moment: bool = False
 
 
 class Stage:
@@ -92,7 +93,8 @@ class Stage:
         self.inputs, self.outputs, self.sends = wiring.inputs, wiring.outputs, wiring.sends
         self.may_block = kind is Kind.HOST and any(op.op_def.stateful for op in program.nodes)
         self.rules = CompileRules(program, kind, device, wiring.outside)
-        self.host = HostProgram(program, holds_locks=kind is Kind.ROWS or self.rules.only_updates)
+        holds_locks = kind is Kind.ROWS or self.rules.only_updates
+        self.host = HostProgram(program, holds_locks, one_moment=wiring.one_moment)
         self._plain_host: HostProgram | None = None
         self._needs_frame = program.has_bodies or any(
             op.op_def.is_host or op.op_def.compiled_only or op.op_def.takes_run_index for op in program.nodes
@@ -216,7 +218,7 @@ class Stage:
     ) -> Sequence[Array]:
         """Run on the host, each node by itself, and tell its time."""
         if self._plain_host is None:
-            self._plain_host = HostProgram(self.program, is_plain=True)
+            self._plain_host = HostProgram(self.program, is_plain=True, one_moment=self.wiring.one_moment)
         inputs = self._owned([value if type(value) is np.ndarray else as_numpy(value) for value in inputs])
         frame = self._frame(session, context)
         outputs = self._plain_host.run_traced(inputs, frame, lambda op, begin, end: trace(self.device, op, begin, end))

@@ -142,6 +142,7 @@ class _Builder:
                 *self._places_of(key),
                 tuple(place for place, value in enumerate(outputs[key]) if value in sent),
                 tuple(p for p, tensor in enumerate(self._programs[key].inputs) if tensor in partition.static_feeds),
+                partition.one_moment,
             )
             stages.append(Stage(number, key[1], Kind(key[2]), self._programs[key], wiring))
         return StagePlan(

@@ -11,6 +11,7 @@ from tensorboard.compat.proto import graph_pb2
 import weft as tf
 from tests.distributed.fake_workers import on_both, task
 from weft.distributed.worker.partition_codec import decode, encode
+from weft.ops.io.checkpoint_io import save_v2
 from weft.passes.partition import Partition, partition
 from weft.passes.prune import prune
 from weft.passes.stage import Staging
@@ -49,6 +50,17 @@ def test_nodes_keep_their_devices_stages_and_order() -> None:
                 part.devices[op], part.kinds[op], part.levels[op],
             )  # fmt: skip
         assert names(back.fetches) == names(part.fetches)
+
+
+def test_a_run_that_reads_at_one_moment_says_so_to_all_its_tasks() -> None:
+    with tf.device("/job:b"):
+        variable = tf.get_variable("v", [2])
+    with tf.device("/job:a"):
+        save = save_v2("somewhere", ["v"], [""], [variable])
+    for part in parts_of([], [], [save]).values():
+        assert there_and_back(part).one_moment
+    for part in parts_of([], [tf.identity(variable)]).values():
+        assert not there_and_back(part).one_moment
 
 
 def test_feeds_and_edges_keep_their_numbers() -> None:

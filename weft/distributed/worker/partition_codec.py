@@ -23,6 +23,8 @@ from weft.passes.partition import Edge, Partition
 from weft.passes.stage import Kind
 
 _LEVEL, _KIND, _STATIC, _EDGE, _SHAPE = "_weft_level", "_weft_kind", "_weft_static", "_weft_edge", "_shape"
+# Only on the nodes of a partition that reads variables at one moment.
+_ONE_MOMENT = "_weft_one_moment"
 
 
 def encode(partition: Partition) -> graph_pb2.GraphDef:
@@ -65,6 +67,8 @@ def _encode_node(op: Operation, partition: Partition, renamed: dict[str, str]) -
     # Whom a node was to be with is settled by now.
     node.attr.pop("_class", None)
     _set(node, **{_LEVEL: partition.levels[op], _KIND: partition.kinds[op].value})
+    if partition.one_moment:
+        _set(node, **{_ONE_MOMENT: True})
     return node
 
 
@@ -130,6 +134,7 @@ def decode(proto: graph_pb2.GraphDef, task: str, fetches: list[str]) -> Partitio
             partition.devices[op] = op.device
             partition.kinds[op] = Kind(op.attrs[_KIND])
             partition.levels[op] = op.attrs[_LEVEL]
+            partition.one_moment |= op.attrs.get(_ONE_MOMENT, False)
     partition.feeds = [feeds[index] for index in sorted(feeds)]
     partition.fetches = [graph.get_tensor_by_name(name) for name in fetches]
     return partition

@@ -1,7 +1,7 @@
 """The nodes of a Saver: writing, reading and merging checkpoints, and the names of their parts.
 
 All are host ops: they run on the task that their device names and see its files only. Tensors are written from the
-memory in which they are; a variable's value is one whole array, whatever steps run meanwhile.
+memory in which they are, whatever steps run meanwhile; of each task a save gets all variables as they are at one moment.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def _check_counts(names: list[str], slices: list[str], tensors: int) -> None:
 
 
 @op("SaveV2", "prefix: string, tensor_names: string, shape_and_slices: string, tensors: [dtypes] ->",
-    infer=no_outputs, gradient=None, stateful=True)  # fmt: skip
+    infer=no_outputs, gradient=None, stateful=True, one_moment=True)  # fmt: skip
 def save_v2(
     ctx: OpContext, prefix: Array, tensor_names: Array, shape_and_slices: Array, tensors: Array, *, dtypes: list[DType]
 ) -> tuple[()]:

@@ -29,6 +29,7 @@ from weft.runtime.host.calls import Call, Loads, RowUpdate, call_of
 from weft.runtime.host.frame import Frame
 from weft.runtime.host.host_control_flow import BranchCall, HostBody, LoopCall
 from weft.runtime.host.joint_updates import JointUpdate, grouped
+from weft.runtime.host.snapshot import Snapshot
 from weft.runtime.program.kernel_errors import raise_located
 from weft.runtime.program.program import Argument, Instruction, Program
 from weft.runtime.program.results import as_result
@@ -48,10 +49,11 @@ class HostProgram:
         program: what to run.
         holds_locks: whether a run holds the locks of all its variables; else each update takes those that it needs.
         is_plain: whether each node shall be a call of its own, as where its time is taken.
+        one_moment: whether variables are read at one moment, in a program that only reads them.
     """
 
-    def __init__(self, program: Program, holds_locks: bool = False, is_plain: bool = False) -> None:
-        planner = _Planner(program, holds_locks, is_plain)
+    def __init__(self, program: Program, holds_locks: bool = False, is_plain: bool = False, one_moment: bool = False) -> None:
+        planner = _Planner(program, holds_locks, is_plain, one_moment)
         self.calls: Sequence[Call] = planner.calls
         # Those of variables that are only read too: an update of rows finds nobody with a view of its array.
         self._locks = locks_of(program.slots) if holds_locks else None
@@ -146,7 +148,7 @@ class _Planner:
     that look ahead.
     """
 
-    def __init__(self, program: Program, is_locked: bool, is_plain: bool) -> None:
+    def __init__(self, program: Program, is_locked: bool, is_plain: bool, one_moment: bool) -> None:
         self.calls: list[Call] = []
         self.places = list(range(program.size))
         self.values: list[Array] = [None] * program.size
@@ -155,6 +157,12 @@ class _Planner:
         self._program = program
         self._is_locked = is_locked
         self._is_plain = is_plain
+        # The places of the variables' values, where they are read together.
+        self._snapshot: dict[int, int] = {}
+        if one_moment and not is_locked and Snapshot.fits(program):
+            self._snapshot = {slot: program.size + slot for slot in range(len(program.slots))}
+            self.values += [None] * len(program.slots)
+            self.calls.append(Snapshot(program))
         # The places of what a run begins with.
         self._known = set(range(len(program.inputs)))
         joins = is_locked and not is_plain
@@ -171,8 +179,11 @@ class _Planner:
         if argument is None:
             return None
         if isinstance(argument, list):
-            return [self.places[each] if each >= 0 else each for each in argument]
-        return self.places[argument] if argument >= 0 else argument
+            return [self._place_or_slot(each) for each in argument]
+        return self._place_or_slot(argument)
+
+    def _place_or_slot(self, number: int) -> int:
+        return self.places[number] if number >= 0 else self._snapshot.get(~number, number)
 
     def _add(self, instruction: Instruction) -> None:
         role = instruction.op_def.role
@@ -202,6 +213,9 @@ class _Planner:
                 self._load(instruction.op, ~source, number)
 
     def _load(self, op: Operation, slot: int, place: int) -> None:
+        if slot in self._snapshot:
+            self.places[place] = self._snapshot[slot]
+            return
         last = self.calls[-1] if self.calls else None
         if not isinstance(last, Loads) or self._is_plain:
             last = Loads(self._is_locked)
