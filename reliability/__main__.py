@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import logging
 import sys
 from pathlib import Path
 
@@ -31,11 +32,14 @@ def _add_fuzz(options: argparse.ArgumentParser) -> None:
 
 
 def _fuzz(options: argparse.Namespace) -> int:
+    # What weft has to say of each refusal is not the question here.
+    logging.disable(logging.WARNING)
     target = TARGETS[options.what]()
     result = driver.fuzz(
         target, options.count, options.seed, start=options.start, memory_bytes=options.memory_mb << 20,
         report=lambda line: print(line, file=sys.stderr),
     )  # fmt: skip
+    target.close()
     print(driver.text(result))
     if options.examples:
         options.examples.mkdir(parents=True, exist_ok=True)

@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from reliability.fuzz.checkpoints import Checkpoints
 from reliability.fuzz.driver import Target
+from reliability.fuzz.frames import Frames
 from reliability.fuzz.graph_defs import GraphDefs
+from reliability.fuzz.grpc_messages import GrpcMessages
 
-TARGETS: Final[Mapping[str, Callable[[], Target]]] = {target.name: target for target in (GraphDefs,)}
+TARGETS: Final[Mapping[str, Callable[[], Target]]] = {
+    target.name: target for target in (Checkpoints, Frames, GraphDefs, GrpcMessages)
+}

@@ -31,6 +31,9 @@ class Target(Protocol):
     def run(self, data: bytes) -> str:
         """Give the input to weft; returns 'accepted' or the name of the error."""
 
+    def close(self) -> None:
+        """Let go of what the target holds."""
+
 
 class HungError(BaseException):
     """A case took longer than it may; no `except Exception` of weft's catches it."""
@@ -54,6 +57,8 @@ class Result:
         frames = traceback.extract_tb(error.__traceback__)
         at = next((f for f in reversed(frames) if "/weft/" in f.filename), frames[-1] if frames else None)
         key = f"{type(error).__name__} at {at.filename.rpartition('/weft/')[2]}:{at.lineno}" if at else type(error).__name__
+        if isinstance(error, AssertionError):
+            key = f"{key}: {str(error)[:90]}"
         self.failures[key] += 1
         self.examples.setdefault(key, (index, data, "".join(traceback.format_exception(error))[-3000:]))
 

@@ -38,6 +38,9 @@ class GraphDefs:
             return "DecodeError"
         return _outcome_of_import(proto) + _outcome_of_extension(proto)
 
+    def close(self) -> None:
+        """Nothing is held."""
+
 
 def _outcome_of_import(proto: Any) -> str:
     with tf.Graph().as_default():

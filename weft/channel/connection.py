@@ -29,6 +29,7 @@ from weft.channel.waiting.wait import role, wait_until
 from weft.errors import UnavailableError
 from weft.platform.fork_release import release_in_children
 from weft.platform.interrupts import deferred_interrupts, main_thread
+from weft.platform.limited_log import peer_log
 from weft.platform.quick_lately import QuickLately
 from weft.protocol.connection_life import ConnectionLife, LifeState, LifeStep
 from weft.protocol.messages import Goodbye, Hello, Message, Ping, Pong, Reject, Welcome
@@ -268,7 +269,7 @@ class Connection:
             try:
                 self._on_message(self, message)
             except Exception as error:
-                _log.exception("closing the connection to %s: handling a %s failed", self.name, type(message).__name__)
+                peer_log.exception("closing the connection to %s: handling a %s failed", self.name, type(message).__name__)
                 self._lose(error)
 
     def _handle_own(self, message: Message) -> None:
@@ -307,7 +308,7 @@ class Connection:
         assert steps == (LifeStep.TELL_OWNER,)
         cause = self._life.cause
         if isinstance(cause, ProtocolError):
-            _log.warning("closed the connection to %s: protocol violation: %s", self.name, cause)
+            peer_log.warning("closed the connection to %s: protocol violation: %s", self.name, cause)
         try:
             self._on_closed(self, cause)
         except Exception:

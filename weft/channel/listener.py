@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import hmac
-import logging
 import os
 import selectors
 import socket
@@ -31,6 +30,7 @@ from weft.channel.waiting import reader_pool
 from weft.channel.waiting.reader_pool import ReaderPool
 from weft.channel.waiting.wait import role
 from weft.platform.fork_release import release_in_children
+from weft.platform.limited_log import peer_log
 from weft.protocol.handshake import MAX_HELLO_BYTES, Acceptor
 from weft.protocol.messages import Hello, Message
 from weft.protocol.protocol_error import ProtocolError
@@ -42,8 +42,6 @@ MAX_UNADMITTED: Final = 256
 """The number of peers that may be in their handshake at the same time; further ones are closed at once."""
 
 _PAUSE_S: Final = 0.1  # when the process is out of file descriptors
-
-_log = logging.getLogger("weft")
 
 
 def has_token(token: bytes) -> Callable[[Hello], bool]:
@@ -202,7 +200,7 @@ class Listener:
         except (BlockingIOError, ConnectionError):  # the peer has gone already
             return
         except OSError as error:
-            _log.warning("%s cannot accept a connection: %s", self._receiver, error)
+            peer_log.warning("%s cannot accept a connection: %s", self._receiver, error)
             time.sleep(_PAUSE_S)
             return
         thread = threading.Thread(target=self._serve, args=(transport,), name=f"weft-admit-{self._receiver}", daemon=True)
@@ -215,7 +213,7 @@ class Listener:
                 return
         transport.close()
         if is_full:
-            _log.warning("%s closed a connection: %d others are not admitted yet", self._receiver, MAX_UNADMITTED)
+            peer_log.warning("%s closed a connection: %d others are not admitted yet", self._receiver, MAX_UNADMITTED)
 
     def _serve(self, transport: Transport) -> None:
         """The thread of a handshake, which also handles the messages that came right behind it."""
@@ -238,9 +236,9 @@ class Listener:
             connection = self._greet(transport)
         except (NotAdmittedError, ProtocolError, OSError) as error:
             if not self._is_stopped:
-                _log.warning("%s did not admit a connection from %s: %s", self._receiver, peer_name, error)
+                peer_log.warning("%s did not admit a connection from %s: %s", self._receiver, peer_name, error)
         except Exception:
-            _log.exception("%s failed to admit a connection from %s", self._receiver, peer_name)
+            peer_log.exception("%s failed to admit a connection from %s", self._receiver, peer_name)
         with self._lock:
             self._unadmitted.discard(transport)
             if connection is None:

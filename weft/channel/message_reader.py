@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import select
 from collections.abc import Callable, Sequence
 
@@ -10,12 +9,11 @@ from weft.channel.transport.transport import Transport
 from weft.channel.waiting.busy_poll import busy_poll
 from weft.channel.waiting.lease import Lease
 from weft.channel.waiting.wait import role
+from weft.platform.limited_log import peer_log
 from weft.platform.quick_lately import QuickLately
 from weft.protocol.messages import Message
 from weft.protocol.protocol_error import ProtocolError
 from weft.protocol.tensor_frame import FrameDecoder
-
-_log = logging.getLogger("weft")
 
 
 class MessageReader:
@@ -94,7 +92,7 @@ class MessageReader:
                 while decoder.missing_payload_bytes and not rules.is_stopped:
                     self._read(self._transport.receive_all)
         except Exception as error:  # such as that there is no memory
-            _log.exception("closing the connection to %s: reading it failed", self._name)
+            peer_log.exception("closing the connection to %s: reading it failed", self._name)
             self._lose(error)
         if rules.waiting:
             self.lease.wake_waiters()

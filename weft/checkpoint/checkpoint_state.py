@@ -113,6 +113,9 @@ def get_checkpoint_state(checkpoint_dir: str, latest_filename: str | None = None
         return None
     if not state.model_checkpoint_path:
         raise ValueError(f"Invalid checkpoint state loaded from {checkpoint_dir}")
+    if "\0" in state.model_checkpoint_path:
+        tf_logging.warning("%s: Checkpoint ignored: its path %r is no file's", filename, state.model_checkpoint_path)
+        return None
     state.model_checkpoint_path = _resolved(state.model_checkpoint_path, checkpoint_dir)
     state.all_model_checkpoint_paths[:] = [_resolved(path, checkpoint_dir) for path in state.all_model_checkpoint_paths]
     return state

@@ -6,7 +6,6 @@ bracket at the end of the text, where TensorFlow's clients look for it.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
@@ -16,8 +15,8 @@ from tensorboard.compat.proto import node_def_pb2
 
 from weft import errors
 from weft.errors import DeadlineExceededError, InternalError, InvalidArgumentError, OpError, UnavailableError
+from weft.platform.limited_log import peer_log
 
-_LOG = logging.getLogger("weft")
 # Tells the status of a handler from one that gRPC itself made, such as that of a lost connection.
 _MARK: Final = "weft-status"
 _NODE_KEY: Final = "weft-node-bin"
@@ -35,10 +34,10 @@ def answer(context: Any, what: str, handle: Callable[[], T]) -> T:
     except OpError as error:
         _fail(context, error)
     except (ValueError, TypeError, LookupError, DecodeError) as error:
-        _LOG.info("%s refused a request: %s", what, error, exc_info=True)
+        peer_log.info("%s refused a request: %s", what, error, exc_info=True)
         _fail(context, InvalidArgumentError.of(f"{what}: {error}"))
     except Exception as error:
-        _LOG.exception("%s failed", what)
+        peer_log.exception("%s failed", what)
         _fail(context, InternalError.of(f"{what}: {type(error).__name__}: {error}"))
     raise AssertionError("unreachable: abort raises")
 
