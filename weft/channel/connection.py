@@ -20,6 +20,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias
 
+from weft.channel.heartbeats import HEARTBEAT, Watch, heartbeats
 from weft.channel.message_reader import MessageReader
 from weft.channel.outbox import MAX_QUEUED_BYTES, Outbox
 from weft.channel.shared_memory.exchange import PayloadExchange
@@ -32,6 +33,7 @@ from weft.platform.interrupts import deferred_interrupts, main_thread
 from weft.platform.limited_log import peer_log
 from weft.platform.quick_lately import QuickLately
 from weft.protocol.connection_life import ConnectionLife, LifeState, LifeStep
+from weft.protocol.heartbeat import Evidence
 from weft.protocol.messages import Goodbye, Hello, Message, Ping, Pong, Reject, Welcome
 from weft.protocol.protocol_error import ProtocolError, RemoteProtocolError
 from weft.protocol.tensor_blob import Buffer
@@ -43,7 +45,7 @@ OnClosed: TypeAlias = Callable[["Connection", Exception | None], None]
 CLOSE_TIMEOUT_S: Final = 5.0
 """The time that a graceful close gives the peer by default."""
 
-_OF_THE_CONNECTION: Final = frozenset((Hello, Welcome, Reject, Ping, Goodbye))
+_OF_THE_CONNECTION: Final = frozenset((Hello, Welcome, Reject, Ping, Pong, Goodbye))
 
 _log = logging.getLogger("weft")
 
@@ -59,9 +61,10 @@ class Connection:
     `on_message(connection, message)` is called for one message at a time, in order, on a thread that reads; a message's
     arrays are the callee's for good. If it raises, this connection is closed and nothing else.
     `on_closed(connection, cause)` is called exactly once, last, on the connection's thread, or its pool's; the cause is None
-    after `close` here or there. Pings are answered here. `peer` is what the other side called itself; `outbox` knows what
-    waits for it, and `reader` who reads what it sends. Any thread may call any method. A connection that is never started
-    leaves the transport to be closed by its maker.
+    after `close` here or there. Pings are answered here. With a `watch` there are heartbeats, and a peer that stands still or
+    is cut off is a loss. `peer` is what the other side called itself; `outbox` knows what waits for it, and `reader` who reads
+    what it sends. Any thread may call any method. A connection that is never started leaves the transport to be closed by its
+    maker.
     """
 
     def __init__(
@@ -76,6 +79,7 @@ class Connection:
         received: Sequence[Message] = (),
         max_queued_bytes: int = MAX_QUEUED_BYTES,
         exchange: PayloadExchange | None = None,
+        watch: Watch | None = None,
     ) -> None:
         """Take over a transport that is established. `decoder` and `received` continue a stream that has been read from before.
 
@@ -87,6 +91,7 @@ class Connection:
         self._on_message = on_message
         self._on_closed = on_closed
         decoder = decoder or FrameDecoder()
+        self._watch = watch
         self._exchange = exchange
         if exchange is not None:
             decoder.borrower = exchange.borrower
@@ -116,6 +121,19 @@ class Connection:
         return self.outbox.queued_bytes
 
     @property
+    def received_count(self) -> int:
+        """A number that grows with what is received."""
+        return self.reader.received_count
+
+    def fileno(self) -> int:
+        """The descriptor that is readable while something waits to be read."""
+        return self.reader.fd
+
+    def evidence(self, silent_s: float) -> Evidence:
+        """What the kernel knows of a peer from which nothing has come for so long."""
+        return self._transport.evidence(silent_s)
+
+    @property
     def transport(self) -> str:
         """The kind of transport that carries this connection, such as "unix" or "tcp"."""
         return self._transport.kind
@@ -126,6 +144,8 @@ class Connection:
         With a pool, this thread handles the messages that came behind the handshake, so it has to be one that reads; see
         `role`.
         """
+        if self._watch is not None:
+            heartbeats.add(self, self._watch)
         if pool is None:
             self._thread = threading.Thread(target=self.reader.run, name=f"weft-read-{self.name}", daemon=True)
             self._thread.start()
@@ -277,6 +297,10 @@ class Connection:
             case Ping(nonce=nonce):
                 with contextlib.suppress(UnavailableError):
                     self.send(Pong(nonce))
+            case Pong(nonce=nonce) if nonce != HEARTBEAT:
+                self._on_message(self, message)
+            case Pong():
+                pass  # that something was received is what counts
             case Goodbye():
                 self._lose(None)
             case _:
@@ -299,6 +323,7 @@ class Connection:
 
     def _finish(self) -> None:
         """Release everything, then tell the owner. On the thread that has read it last."""
+        heartbeats.remove(self)
         self._lose(ConnectionError("its thread ended"))
         self.outbox.stop()
         self._transport.close()

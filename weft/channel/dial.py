@@ -10,6 +10,7 @@ from typing import NamedTuple
 from weft.channel.address import parse_address
 from weft.channel.admission import NotAdmittedError, admit, close_all
 from weft.channel.connection import Connection, OnClosed, OnMessage
+from weft.channel.heartbeats import Watch
 from weft.channel.outbox import MAX_QUEUED_BYTES
 from weft.channel.shared_memory.exchange import PayloadExchange, open_exchange
 from weft.channel.transport.transport import Address, DescriptorTransport, Transport
@@ -29,10 +30,11 @@ def dial(
     *,
     max_queued_bytes: int = MAX_QUEUED_BYTES,
     tls: ssl.SSLContext | None = None,
+    watch: Watch | None = None,
 ) -> tuple[Connection, Welcome]:
     """Return a started connection to the task at `addresses` (a Listener's), by one of this host alone if it can be.
 
-    `tls` has the credentials for addresses that ask for them.
+    `tls` has the credentials for addresses that ask for them, `watch` says how the task is watched.
 
     Blocks, `timeout_s` at most. A task that refuses, or is another one than `hello.target`, is not connected.
 
@@ -68,6 +70,7 @@ def dial(
             received=greeted.received,
             max_queued_bytes=max_queued_bytes,
             exchange=greeted.exchange,
+            watch=watch,
         )
         connection.start()
         return connection, welcome

@@ -20,6 +20,7 @@ from typing import Final, Protocol, TypeAlias
 
 from weft.channel.admission import NotAdmittedError, admit
 from weft.channel.connection import CLOSE_TIMEOUT_S, Connection, OnClosed, OnMessage
+from weft.channel.heartbeats import Watch
 from weft.channel.outbox import MAX_QUEUED_BYTES
 from weft.channel.shared_memory.exchange import join_exchange
 from weft.channel.transport.tcp import TcpListener
@@ -74,7 +75,7 @@ class Listener:
     `has_permission` judges a Hello's token; see `has_token`.
 
     Peers of this host are to be of the same user, unless `is_open`. With `tls` the TCP port takes holders of credentials only,
-    and `tls_name` is the name in this side's certificate.
+    and `tls_name` is the name in this side's certificate. `watch_of` says how a task is watched, or, for "", a client.
 
     Raises:
         UnavailableError: the address cannot be bound.
@@ -96,6 +97,7 @@ class Listener:
         tls: ssl.SSLContext | None = None,
         tls_name: str = "",
         is_open: bool = False,
+        watch_of: Callable[[str], Watch | None] = lambda sender: None,
         handshake_timeout_s: float = 10.0,
         max_queued_bytes: int = MAX_QUEUED_BYTES,
     ) -> None:
@@ -105,6 +107,7 @@ class Listener:
         self._on_message = on_message
         self._on_closed = on_closed
         self._clients = clients
+        self._watch_of = watch_of
         self._handshake_timeout_s = handshake_timeout_s
         self._max_queued_bytes = max_queued_bytes
         self._lock = threading.Lock()
@@ -271,6 +274,7 @@ class Listener:
             received=admitted.received,
             max_queued_bytes=self._max_queued_bytes,
             exchange=exchange,
+            watch=self._watch_of(hello.sender),
         )
         try:
             on_connection = self._on_connection if clients is None else clients.on_connection

@@ -37,6 +37,7 @@ class MessageReader:
     ) -> None:
         self.lease = Lease()
         self.fd = transport.fileno()
+        self.received_count = 0  # of receiving calls that brought something: what heartbeats look at
         self.finish = finish
         self._name = name
         self._transport = transport
@@ -118,6 +119,7 @@ class MessageReader:
         try:
             while True:
                 count = receive(self._buffer or self._decoder.get_buffer())
+                self.received_count += 1
                 if not count:
                     self._decoder.end_of_stream()
                     self._lose(ConnectionError("the peer closed it without a goodbye"))

@@ -55,6 +55,18 @@ def unix_peer(sock: socket.socket) -> int:
     return int(user)
 
 
+def unix_peer_process(sock: socket.socket) -> int:
+    """Return the process at the other end of a connected Unix socket: the one that connected or listened; 0 for a hidden one.
+
+    Raises:
+        OSError: the platform does not tell.
+    """
+    if not hasattr(socket, "SO_PEERCRED"):
+        raise OSError("This platform does not tell who is at the other end of a Unix socket")
+    process, _, _ = _PEER_CREDENTIALS.unpack(sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _PEER_CREDENTIALS.size))
+    return int(process)
+
+
 def tcp_peer(own: Endpoint, peer: Endpoint) -> int | None:
     """Return the user at the other end of a TCP connection within this host; None if the kernel does not tell.
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from weft.channel.transport.transport import RECEIVE_TIMEOUT_S
+from weft.protocol.heartbeat import Evidence
 from weft.protocol.tensor_blob import Buffer
 
 CAPACITY_BYTES: Final = 256 << 10
@@ -91,6 +92,10 @@ class MemoryTransport:
     def fileno(self) -> int:
         """The pipe that is readable while there is something to receive."""
         return self._incoming.readable_fd
+
+    def evidence(self, silent_s: float) -> Evidence:
+        """UNKNOWN: there is no kernel between."""
+        return Evidence.UNKNOWN
 
     def establish(self, timeout_s: float) -> None:
         """Do nothing: a pair is ready."""

@@ -6,9 +6,11 @@ import contextlib
 import socket
 from dataclasses import dataclass
 
+from weft.channel.transport.peer_evidence import tcp_evidence
 from weft.channel.transport.stream_socket import LISTEN_BACKLOG, StreamSocket, enlarge_buffers, taken_over
 from weft.errors import UnavailableError
 from weft.platform.peer_owner import is_loopback, tcp_peer
+from weft.protocol.heartbeat import Evidence
 
 
 class TcpTransport(StreamSocket):
@@ -35,6 +37,10 @@ class TcpTransport(StreamSocket):
         except OSError:
             return None
         return tcp_peer(own, peer) if is_loopback(peer[0]) else None
+
+    def evidence(self, silent_s: float) -> Evidence:
+        """Whether the host at the other end confirms what it is sent."""
+        return tcp_evidence(self._sock, silent_s)
 
     @property
     def peer_name(self) -> str:

@@ -20,9 +20,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from weft.channel.transport.peer_evidence import tcp_evidence
 from weft.channel.transport.stream_socket import taken_over
 from weft.channel.transport.tcp import TcpAddress, TcpListener
 from weft.channel.transport.transport import RECEIVE_TIMEOUT_S
+from weft.protocol.heartbeat import Evidence
 from weft.protocol.tensor_blob import Buffer
 
 _RECORD_BYTES: Final = 1 << 14
@@ -64,6 +66,10 @@ class TlsTransport:
     @property
     def peer_user(self) -> None:
         """None: the peer is known by its certificate."""
+
+    def evidence(self, silent_s: float) -> Evidence:
+        """Whether the host at the other end confirms what it is sent."""
+        return tcp_evidence(self._tls, silent_s)
 
     @property
     def peer_identities(self) -> frozenset[str]:

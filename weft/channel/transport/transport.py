@@ -34,6 +34,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, Protocol, runtime_checkable
 
+from weft.protocol.heartbeat import Evidence
 from weft.protocol.tensor_blob import Buffer
 
 RECEIVE_TIMEOUT_S: Final = 0.1
@@ -65,6 +66,10 @@ class Transport(Protocol):
 
     def fileno(self) -> int:
         """The descriptor that is readable while there is something to receive."""
+        ...
+
+    def evidence(self, silent_s: float) -> Evidence:
+        """What the kernel knows of a peer from which nothing has come for so long; does not wait."""
         ...
 
     def establish(self, timeout_s: float) -> None:

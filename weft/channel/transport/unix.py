@@ -17,9 +17,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from weft.channel.transport.peer_evidence import unix_evidence
 from weft.channel.transport.stream_socket import LISTEN_BACKLOG, StreamSocket, enlarge_buffers, taken_over
 from weft.platform.owner_folder import owner_folder
 from weft.platform.peer_owner import unix_peer
+from weft.protocol.heartbeat import Evidence
 
 _DESCRIPTOR: Final = struct.Struct("i")
 _NO_WAIT: Final = socket.MSG_DONTWAIT
@@ -46,6 +48,10 @@ class UnixTransport(StreamSocket):
             return unix_peer(self._sock)
         except OSError:
             return None
+
+    def evidence(self, silent_s: float) -> Evidence:
+        """Whether the process at the other end runs."""
+        return unix_evidence(self._sock)
 
     def send_with_descriptors(self, data: bytes, descriptors: Sequence[int]) -> int:
         """Send some of the data, with descriptors."""

@@ -14,6 +14,7 @@ from tensorboard.compat.proto.node_def_pb2 import NodeDef
 from weft import errors
 from weft.channel.connection import Connection
 from weft.channel.dial import dial
+from weft.channel.heartbeats import Watch
 from weft.credentials.credentials import CLIENT, Credentials
 from weft.distributed.worker.task_network import Admission
 from weft.errors import DeadlineExceededError, OpError, UnavailableError
@@ -40,9 +41,12 @@ class CallChannel:
         admission: the server's, for one connection.
         session_handle: the session that the steps belong to.
         timeout_ms: how long a step may take that does not say so itself; 0 for ever.
+        watch: how the server is watched.
     """
 
-    def __init__(self, target: str, task: str, admission: Admission, session_handle: str, timeout_ms: int) -> None:
+    def __init__(
+        self, target: str, task: str, admission: Admission, session_handle: str, timeout_ms: int, watch: Watch | None = None
+    ) -> None:
         self._target = target
         self._session_handle = session_handle
         self._timeout_ms = timeout_ms
@@ -55,7 +59,7 @@ class CallChannel:
         credentials = Credentials.for_host(split_address(target)[0], os.environ, CLIENT) if needs_tls else None
         self._connection, _ = dial(
             admission.addresses, hello, self._on_message, self._on_closed, _DIAL_TIMEOUT_S,
-            tls=None if credentials is None else credentials.context(is_server=False),
+            tls=None if credentials is None else credentials.context(is_server=False), watch=watch,
         )  # fmt: skip
         self._connection.reader.lease.rules.linger_s = _LINGER_S
 

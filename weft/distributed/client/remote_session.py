@@ -6,6 +6,7 @@ Sessions are opened and extended over gRPC; steps travel on the tensor channel.
 from __future__ import annotations
 
 import contextlib
+import os
 import threading
 import time
 from collections import deque
@@ -16,8 +17,10 @@ from google.protobuf.message import Message
 from tensorboard.compat.proto.config_pb2 import CallableOptions, ConfigProto
 from tensorboard.compat.proto.graph_pb2 import GraphDef
 
+from weft.channel.heartbeats import Watch
 from weft.distributed.client.call_channel import CallChannel
 from weft.distributed.client.remote_step import RemotePartialRun, RemoteStep
+from weft.distributed.rpc.heartbeat_timeout import heartbeat_timeout_s
 from weft.distributed.rpc.master_methods import METHODS, SERVICE, SESSION_KEY
 from weft.distributed.rpc.stub import RpcStub
 from weft.distributed.worker.worker_service import as_admission
@@ -48,7 +51,9 @@ class RemoteSession:
         self._target = target
         self._graph = graph
         self._config = config
-        self._rpc = RpcStub(SERVICE, METHODS, target, "The master")
+        heartbeat_s = heartbeat_timeout_s(config, os.environ)
+        self._rpc = RpcStub(SERVICE, METHODS, target, "The master", heartbeat_timeout_s=heartbeat_s)
+        self._watch = Watch(heartbeat_s, self._rpc.probe)
         self._timeout_s = config.operation_timeout_in_ms / 1000 or None
         self._lock = threading.Lock()
         self._handle = ""
@@ -150,7 +155,7 @@ class RemoteSession:
         self._key = admission.token
         timeout_ms = self._config.operation_timeout_in_ms
         try:
-            return CallChannel(self._target, response.channel.task, admission, self._handle, timeout_ms)
+            return CallChannel(self._target, response.channel.task, admission, self._handle, timeout_ms, self._watch)
         except BaseException:
             # The next run opens another session.
             self._close_there()

@@ -20,10 +20,12 @@ from weft.credentials.cluster_token import FILE_VARIABLE
 from weft.credentials.credentials import ANY_TASK, CLIENT, Credentials
 from weft.distributed.rpc import options as grpc_options
 from weft.distributed.rpc.gate import Gate
+from weft.distributed.rpc.probe import probe
 from weft.distributed.rpc.status import answer, from_rpc_error
 from weft.errors import CancelledError, DeadlineExceededError, ResourceExhaustedError
 from weft.framework.cluster_spec import split_address
 from weft.platform.local_address import is_of_this_host
+from weft.protocol.heartbeat import TIMEOUT_S, Evidence
 
 _LOG = logging.getLogger("weft")
 _POLL_S: Final = 1.0
@@ -84,10 +86,18 @@ class RpcStub:
         peer: what messages call the server.
         identity: as whom this process calls, by the credentials that its environment gives.
         server_name: the name that the server's certificate must have.
+        heartbeat_timeout_s: how soon calls fail when the server's process stands still; None for never.
     """
 
     def __init__(
-        self, service: str, methods: Methods, address: str, peer: str, identity: str = CLIENT, server_name: str = ANY_TASK
+        self,
+        service: str,
+        methods: Methods,
+        address: str,
+        peer: str,
+        identity: str = CLIENT,
+        server_name: str = ANY_TASK,
+        heartbeat_timeout_s: float | None = TIMEOUT_S,
     ) -> None:
         self._service = service
         self._methods = methods
@@ -95,6 +105,7 @@ class RpcStub:
         self._peer = peer
         self._identity = identity
         self._server_name = server_name
+        self._heartbeat_timeout_s = heartbeat_timeout_s
         self._lock = threading.Lock()
         self._channel: _Channel | None = None
 
@@ -152,6 +163,10 @@ class RpcStub:
                 next_report += _REPORT_EVERY_S
                 _LOG.warning("Still waiting for %s at %s: it cannot be reached", self._peer, self._address)
 
+    def probe(self, timeout_s: float) -> Evidence:
+        """Ask whether the server's process lives, by a channel of its own; blocks for so long at most."""
+        return probe(self._open_channel(), timeout_s)
+
     def close(self) -> None:
         """Close the gRPC channel; calls that go over it are cancelled."""
         with self._lock:
@@ -189,9 +204,12 @@ class RpcStub:
         return "it belongs to a cluster with other credentials than this process has"
 
     def _open(self) -> _Channel:
+        return _Channel(self._open_channel())
+
+    def _open_channel(self) -> grpc.Channel:
         host, _ = split_address(self._address)
         credentials = Credentials.for_host(host, os.environ, self._identity)
-        return _Channel(grpc_options.open_channel(self._address, credentials, self._server_name))
+        return grpc_options.open_channel(self._address, credentials, self._server_name, self._heartbeat_timeout_s)
 
     def _give_up(self, channel: _Channel) -> None:
         """A channel that failed remembers it for a while; a fresh one asks whether the peer is back."""

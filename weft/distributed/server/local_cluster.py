@@ -70,6 +70,12 @@ class LocalCluster:
         """The target for a session on a task; of the first job when none is named."""
         return f"grpc://{self.spec.task_address(job or self.spec.jobs[0], index)}"
 
+    def process_id(self, job: str, index: int) -> int:
+        """The process of a task, for tools that watch it, stop it or let it go on."""
+        process_id = self._processes[job, index].pid
+        assert process_id is not None
+        return process_id
+
     def kill(self, job: str, index: int) -> None:
         """End a task at once, as a crash would."""
         process = self._processes[job, index]

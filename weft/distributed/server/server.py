@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import secrets
 import threading
 from collections.abc import Callable, Sequence
@@ -10,6 +11,7 @@ from typing import Any
 
 import grpc
 
+from weft.channel.heartbeats import Watch
 from weft.channel.listener import Listener
 from weft.distributed.master.master import Master
 from weft.distributed.master.master_session import MasterSession
@@ -19,6 +21,7 @@ from weft.distributed.rpc import master_methods
 from weft.distributed.rpc import options as grpc_options
 from weft.distributed.rpc.gate import StandingConnections
 from weft.distributed.rpc.health import HealthService
+from weft.distributed.rpc.heartbeat_timeout import heartbeat_timeout_s
 from weft.distributed.rpc.threads import RpcThreads
 from weft.distributed.server import local_servers
 from weft.distributed.server.admissions import Admissions
@@ -99,6 +102,7 @@ class Server:
         self._is_started = False
         self._stubs: dict[str, WorkerStub] = {}
         default_config = definition.default_session_config
+        self._heartbeat_timeout_s = heartbeat_timeout_s(default_config, os.environ)
         engine_options.request(default_config)
         engine_options.share_cores(self._tasks_on_host())
         devices = local_device_names(definition.job_name, definition.task_index, default_config.device_count)
@@ -124,7 +128,7 @@ class Server:
 
     def _make_network(self, worker: Worker) -> TaskNetwork:
         tls = self._admissions.context(is_server=False)
-        self._network = TaskNetwork(worker, self._admit, tls)
+        self._network = TaskNetwork(worker, self._admit, tls, self._watch_of)
         return self._network
 
     @staticmethod
@@ -171,7 +175,7 @@ class Server:
             host, 0, receiver=self._task, incarnation=self._worker.incarnation, has_permission=self._admissions.has_permission,
             on_connection=self._network.accept, on_message=self._network.on_message, on_closed=self._network.on_closed,
             clients=self._calls, advertised_host=host, tls=self._admissions.context(is_server=True),
-            tls_name=self._admissions.identity, is_open=self._admissions.is_open,
+            tls_name=self._admissions.identity, is_open=self._admissions.is_open, watch_of=self._watch_of,
         )  # fmt: skip
         gate = self._admissions.gate(self._port)
         services = (MasterService(self._sessions, self, gate), WorkerService(self._worker, self, gate), self._health)
@@ -273,6 +277,16 @@ class Server:
             stub = self._stub(task, task_names(self._cluster)[task])
         return stub.open_channel(self._task, timeout_s=5.0)
 
+    def _watch_of(self, task: str) -> Watch:
+        """How a peer task is watched, or, for "", a client.
+
+        Nobody waits for a client, so one that is stopped (Ctrl-Z) may go on.
+        """
+        address = task_names(self._cluster).get(task)
+        if address is None:
+            return Watch(self._heartbeat_timeout_s, tolerates_stop=not task)
+        return Watch(self._heartbeat_timeout_s, lambda timeout_s: self._stub(task, address).probe(timeout_s))
+
     def _tasks_on_host(self) -> int:
         """How many tasks of the cluster compute on this task's host; parameter servers do little but update."""
         host, _ = split_address(self._address)
@@ -293,7 +307,7 @@ class Server:
         with self._lock:
             stub = self._stubs.get(task)
             if stub is None:
-                stub = self._stubs[task] = WorkerStub(task, address, self._task)
+                stub = self._stubs[task] = WorkerStub(task, address, self._task, self._heartbeat_timeout_s)
             return stub
 
     def reach(self, task: str, address: str) -> WorkerHandle:

@@ -19,6 +19,7 @@ from tensorboard.compat.proto import node_def_pb2, step_stats_pb2
 from weft import errors
 from weft.channel.connection import Connection
 from weft.channel.dial import dial
+from weft.channel.heartbeats import Watch
 from weft.distributed.worker.asked_parts import AskedParts
 from weft.distributed.worker.worker_handle import StepOwner
 from weft.errors import OpError, UnavailableError
@@ -52,12 +53,20 @@ class TaskNetwork:
         worker: whose steps and values travel here.
         admit: asks a peer task for an Admission (over gRPC); raises UnavailableError when it cannot be reached.
         tls: the task's credentials, for peers on other hosts.
+        watch_of: how a peer task is watched.
     """
 
-    def __init__(self, worker: Worker, admit: Admit, tls: ssl.SSLContext | None = None) -> None:
+    def __init__(
+        self,
+        worker: Worker,
+        admit: Admit,
+        tls: ssl.SSLContext | None = None,
+        watch_of: Callable[[str], Watch | None] = lambda task: None,
+    ) -> None:
         self._worker = worker
         self._admit = admit
         self._tls = tls
+        self._watch_of = watch_of
         self._lock = threading.Lock()
         self._dialing: dict[str, threading.Lock] = {}
         self._connections: dict[str, Connection] = {}
@@ -109,8 +118,9 @@ class TaskNetwork:
                 messages.PROTOCOL_VERSION, self._worker.task, self._worker.incarnation, admission.token, task
             )
             connection, welcome = dial(
-                admission.addresses, hello, self.on_message, self.on_closed, _DIAL_TIMEOUT_S, tls=self._tls
-            )
+                admission.addresses, hello, self.on_message, self.on_closed, _DIAL_TIMEOUT_S, tls=self._tls,
+                watch=self._watch_of(task),
+            )  # fmt: skip
             self._adopt(connection, task, welcome.incarnation)
             if connection.is_closed:
                 # It ended before it was known by its name, so nobody has cleaned up after it.

@@ -21,6 +21,7 @@ from weft.framework.device_spec import DeviceSpec
 from weft.passes.partition import Partition
 from weft.proto import master_pb2, worker_pb2
 from weft.proto.device_attributes_pb2 import DeviceAttributes as DeviceAttributesProto
+from weft.protocol.heartbeat import TIMEOUT_S, Evidence
 from weft.runtime.choice.stage_report import StageReport, decoded, encoded
 from weft.runtime.worker import Worker
 
@@ -142,11 +143,18 @@ class WorkerStub:
         task: the worker's task.
         address: `host:port`.
         caller: the task that calls.
+        heartbeat_timeout_s: how soon calls fail when the worker's process stands still; None for never.
     """
 
-    def __init__(self, task: str, address: str, caller: str) -> None:
+    def __init__(self, task: str, address: str, caller: str, heartbeat_timeout_s: float | None = TIMEOUT_S) -> None:
         self.task = task
-        self._rpc = RpcStub(SERVICE, _METHODS, address, f"Task {task}", identity_of(caller), identity_of(task))
+        self._rpc = RpcStub(
+            SERVICE, _METHODS, address, f"Task {task}", identity_of(caller), identity_of(task), heartbeat_timeout_s
+        )
+
+    def probe(self, timeout_s: float) -> Evidence:
+        """Ask whether its process lives; blocks for so long at most."""
+        return self._rpc.probe(timeout_s)
 
     def status(self, timeout_s: float) -> TaskStatus:
         """Ask who it is and which devices it has."""
