@@ -89,6 +89,20 @@ class BundleReader:
         entry = self._index.entry(name)
         return self._gather(name, entry, TensorSlice(tuple(starts), tuple(sizes)).within(entry.shape, name))
 
+    def verify(self) -> None:
+        """Read all of it without keeping anything, and check every length and checksum.
+
+        Raises:
+            NotFoundError: a data file is missing.
+            DataLossError: a file is damaged; names the file and the tensor.
+        """
+        for key, entry in self._index.records():
+            name = key.decode(errors="backslashreplace")
+            for piece in entry.slices:
+                self._slice_record(name, entry, piece, piece.within(entry.shape, name))
+            if not entry.slices:
+                self._read(entry, name, RecordReader.verify)
+
     def debug_string(self) -> str:
         """Return a line per tensor, such as `dense/kernel (DT_FLOAT) [784,10]`."""
         lines = []

@@ -15,6 +15,7 @@ from weft.checkpoint.bundle_index import write_index
 from weft.checkpoint.coding import crc32c, mask_crc
 from weft.checkpoint.commit import Move, publish, settle
 from weft.checkpoint.entry_reader import Array, byte_view
+from weft.checkpoint.leftovers import Claim
 from weft.checkpoint.string_tensor import encode_strings
 from weft.checkpoint.tensor_slice import SLICE_KEY_START, TensorSlice, slice_key
 from weft.framework import dtypes, tensor_util
@@ -42,9 +43,11 @@ class BundleWriter:
         self._entries: dict[bytes, Entry] = {}
         files.make_directory_of(prefix)
         self._path = data_filename(prefix, 0, 1)
-        self._temporary = files.temporary_name(self._path)
-        self._temporary_index = files.temporary_name(index_filename(prefix))
+        tag = files.unique_tag()
+        self._temporary = files.temporary_name(self._path, tag)
+        self._temporary_index = files.temporary_name(index_filename(prefix), tag)
         self._file = files.create(self._temporary)
+        self._claim = Claim(self._temporary)
         self._offset = 0
         self._open = True
 
@@ -111,12 +114,14 @@ class BundleWriter:
             self.abandon()
             raise
         self._open = False
+        self._claim.release()
 
     def abandon(self) -> None:
         """Remove what was written; the checkpoint at `prefix` is as it was."""
         self._open = False
         with contextlib.suppress(OSError):
             self._file.close()
+        self._claim.release()
         files.remove_if_exists(self._temporary)
         files.remove_if_exists(self._temporary_index)
 

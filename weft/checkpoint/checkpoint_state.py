@@ -17,6 +17,7 @@ from tensorboard.compat.proto import saver_pb2
 from weft import errors
 from weft.checkpoint import files
 from weft.checkpoint.bundle_format import index_filename
+from weft.checkpoint.wholeness import newest_whole
 from weft.platform import tf_logging
 from weft.proto.checkpoint_state_pb2 import CheckpointState
 
@@ -121,15 +122,29 @@ def get_checkpoint_state(checkpoint_dir: str, latest_filename: str | None = None
     return state
 
 
-def latest_checkpoint(checkpoint_dir: str, latest_filename: str | None = None) -> str | None:
-    """Return the path of a directory's latest checkpoint, None when there is none or its files are gone."""
+def latest_checkpoint(checkpoint_dir: str, latest_filename: str | None = None, verify: bool = False) -> str | None:
+    """Return the path of a directory's latest checkpoint, None when there is none or its files are gone.
+
+    Args:
+        checkpoint_dir: the directory.
+        latest_filename: the name of its state file; "checkpoint" when None.
+        verify: read all of the checkpoint and check it; return the newest that is whole, and warn of those passed over.
+    """
     state = get_checkpoint_state(checkpoint_dir, latest_filename)
     if state is None:
         return None
+    if verify:
+        return newest_whole(newest_first(state))
     if checkpoint_exists(state.model_checkpoint_path):
         return state.model_checkpoint_path
     tf_logging.error("Couldn't match files for checkpoint %s", state.model_checkpoint_path)
     return None
+
+
+def newest_first(state: CheckpointState) -> list[str]:
+    """Return all checkpoints that a state names, the latest first, then the others from the newest on."""
+    others = [path for path in reversed(state.all_model_checkpoint_paths) if path != state.model_checkpoint_path]
+    return [state.model_checkpoint_path, *others]
 
 
 def checkpoint_exists(checkpoint_prefix: str) -> bool:

@@ -121,14 +121,24 @@ def write_atomically(path: str, data: bytes) -> None:
     sync_directory(path)
 
 
-def temporary_name(path: str) -> str:
-    """Return a name beside `path` that nobody else uses."""
-    return f"{path}.tempstate{uuid.uuid4().hex[:16]}"
+def unique_tag() -> str:
+    """Return 16 hexadecimal digits that tell the files of one save from those of all others."""
+    return uuid.uuid4().hex[:16]
+
+
+def temporary_name(path: str, tag: str = "") -> str:
+    """Return a name beside `path` that nobody else uses; files with the same tag belong together."""
+    return f"{path}.tempstate{tag or unique_tag()}"
 
 
 def is_local(path: str) -> bool:
     """Whether a path names a file of this machine's file systems."""
     return isinstance(file_system(path)[0], LocalFileSystem)
+
+
+def local_path(path: str) -> str:
+    """Return what the operating system calls a file of this machine's file systems."""
+    return file_system(path)[1]
 
 
 def exists(path: str) -> bool:

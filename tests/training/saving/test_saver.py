@@ -482,3 +482,14 @@ def test_the_files_of_a_failed_save_do_not_replace_the_checkpoint(tmp_path: Path
         with pytest.raises(tf.errors.FailedPreconditionError):
             tf.train.Saver([variable, never], sharded=True).save(sess, str(tmp_path / "m"))
         assert tf.train.list_variables(path) == [("v", [])]
+
+
+def test_a_save_removes_what_killed_saves_left(tmp_path: Path) -> None:
+    left = tmp_path / "m-0.data-00000-of-00001.tempstate0123456789abcdef"
+    left.write_bytes(b"half")
+    os.utime(left, (1000, 1000))
+    value = tf.Variable(1.0)
+    with tf.Session() as sess:
+        sess.run(value.initializer)
+        tf.train.Saver().save(sess, str(tmp_path / "m"), 1)
+    assert sorted(path.suffix for path in tmp_path.iterdir()) == ["", ".data-00000-of-00001", ".index", ".meta"]

@@ -11,6 +11,7 @@ from tensorboard.compat.proto import saver_pb2
 
 from weft import errors
 from weft.checkpoint import checkpoint_state
+from weft.checkpoint.leftovers import sweep
 from weft.client.session import BaseSession
 from weft.framework.aliases import SessionLike
 from weft.framework.collection_proto import register_proto_function
@@ -238,6 +239,8 @@ class Saver:
         if not isinstance(sess, BaseSession):
             raise TypeError(f"'sess' must be a Session; {sess}")
         written: str | None = None
+        # Before, as they may have filled the disk.
+        sweep(os.path.dirname(save_path))
         if not self._is_empty:
             try:
                 fed = {self.saver_def.filename_tensor_name: checkpoint_file}

@@ -9,12 +9,13 @@ from typing import Any, Final
 from tensorboard.compat.proto import config_pb2
 
 from weft import errors
-from weft.checkpoint.checkpoint_state import get_checkpoint_state
+from weft.checkpoint.checkpoint_state import get_checkpoint_state, newest_first
 from weft.client.session import Session
 from weft.framework.aliases import Feeds
 from weft.framework.graph import Graph, get_default_graph
 from weft.framework.operation import Operation, Tensor
 from weft.platform import tf_logging
+from weft.training.saving.fallback import restore_newest_whole
 from weft.training.saving.saver import Saver
 from weft.training.sessions.model_readiness import ChiefWatch, Missing, what_is_missing
 from weft.training.sessions.needed_tasks import filtered_config
@@ -246,7 +247,7 @@ class SessionManager:
             state = self._checkpoint_state(checkpoint_dir or "", wait_for_checkpoint, max_wait_secs)
             if state is None:
                 return session, False
-            saver.restore(session, state.model_checkpoint_path)
+            restore_newest_whole(saver, session, newest_first(state))
             saver.recover_last_checkpoints(state.all_model_checkpoint_paths)
         except BaseException:
             _close(session)
