@@ -18,6 +18,7 @@ from typing import IO, Any, Final, Protocol, cast
 import fsspec
 
 from weft import errors
+from weft.platform.file_access import FileAccess, current_access
 
 _CODES: Final[dict[int, int]] = {
     errno.ENOENT: errors.NOT_FOUND,
@@ -83,7 +84,9 @@ _ERRNO_OF_CLASS: Final[dict[type[OSError], int]] = {
 
 @dataclass(frozen=True)
 class LocalFileSystem:
-    """The disks of this machine."""
+    """The disks of this machine, as far as they are open."""
+
+    _access: FileAccess | None = None
 
     def open(self, path: str, mode: str) -> IO[bytes]:
         with _errors_of(path):
@@ -99,7 +102,11 @@ class LocalFileSystem:
             return os.listdir(path)
 
     def glob(self, pattern: str) -> list[str]:
-        return glob.glob(pattern, include_hidden=True)
+        access = self._access
+        if access is None:
+            return glob.glob(pattern, include_hidden=True)
+        access.check_pattern(pattern)
+        return [path for path in glob.glob(pattern, include_hidden=True) if access.allows(path)]
 
     def make_directory(self, path: str) -> None:
         with _errors_of(path):
@@ -183,11 +190,17 @@ _LOCAL: Final = LocalFileSystem()
 
 
 def file_system(path: str) -> tuple[FileSystem, str]:
-    """Return the file system that a path or URL names, and the path on it."""
-    if path.startswith("file://"):
-        return _LOCAL, path.removeprefix("file://")
-    if "://" not in path:
-        return _LOCAL, path
+    """Return the file system that a path or URL names, and the path on it.
+
+    Raises:
+        PermissionDeniedError: the code that asks runs for somebody who may not touch it; see `file_access`.
+        UnimplementedError: no store of the URL's scheme is installed.
+    """
+    access = current_access()
+    if access is not None:
+        access.check(path)
+    if path.startswith("file://") or "://" not in path:
+        return _LOCAL if access is None else LocalFileSystem(access), path.removeprefix("file://")
     try:
         store, stripped = fsspec.core.url_to_fs(path)
     except (ValueError, ImportError) as error:

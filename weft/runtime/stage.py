@@ -225,7 +225,8 @@ class Stage:
         return self._apart(outputs, inputs)
 
     def _frame(self, session: SessionState, context: ContextOf | None) -> Frame:
-        return Frame(session.run_indices(self.program.random_nodes), context, not session.never_compile)
+        run_indices = session.run_indices(self.program.random_nodes)
+        return Frame(run_indices, context, not session.never_compile, session.file_access)
 
     def _owned(self, inputs: Sequence[Array]) -> Sequence[Array]:
         """The inputs, copied where a variable or a queue might keep an array that the program fed and may change later."""

@@ -11,6 +11,7 @@ from typing import Final
 
 from weft.errors import AbortedError, CancelledError, OpError
 from weft.passes.partition import Partition
+from weft.platform.file_access import FileAccess
 from weft.protocol.messages import Push
 from weft.protocol.rendezvous_table import Deliver, End, GiveUp, Instruction, RendezvousTable
 from weft.runtime.executor import Executor, Inbox, Outlet, Step
@@ -32,6 +33,7 @@ class Worker:
         incarnation: a number that no earlier run of this task had.
         resources: the state that sessions share.
         make_outlet: gives the way to other tasks, which knows the worker in its turn; without it the worker has no peers.
+        file_access: what the graphs that run here may open; None for everything.
     """
 
     def __init__(
@@ -41,11 +43,13 @@ class Worker:
         incarnation: int,
         resources: ResourceManager,
         make_outlet: Callable[[Worker], Outlet] | None = None,
+        file_access: FileAccess | None = None,
     ) -> None:
         self.task = task
         self.devices = list(devices)
         self.incarnation = incarnation
         self.resources = resources
+        self.file_access = file_access
         self.stopped: OpError | None = None
         """Why no more steps are taken; None while they are."""
         self._pool = InterOpPool()
@@ -69,7 +73,7 @@ class Worker:
         with self._lock:
             if session_handle in self._closed:
                 raise self._unknown_session(session_handle)
-            self._sessions.setdefault(session_handle, SessionState(resources, config, session_handle))
+            self._sessions.setdefault(session_handle, SessionState(resources, config, session_handle, self.file_access))
 
     def close_session(self, session_handle: str) -> None:
         """Cancel the session's steps and forget its graphs; shared state stays."""

@@ -26,6 +26,7 @@ from weft.distributed.rpc.threads import RpcThreads
 from weft.distributed.server import local_servers
 from weft.distributed.server.admissions import Admissions
 from weft.distributed.server.call_service import CallService
+from weft.distributed.server.file_roots import file_access_of
 from weft.distributed.server.local_servers import LocalServer
 from weft.distributed.server.master_service import MasterService
 from weft.distributed.server.server_def import as_server_def
@@ -71,6 +72,9 @@ class Server:
             that, a server on a loopback address takes processes of the same user only, and one on another address needs the
             cluster's credentials, out of the environment; see docs/security.md.
         limits: how much it does for one client; see docs/security.md.
+        file_roots: the directories below which graphs that run here may read and write; by default everything on a loopback
+            address, else the current directory, or nothing where the user's home is in that.
+        url_schemes: the URL schemes that they may use beside, such as "gs"; none by default.
 
     Raises:
         ValueError: the task is not in the cluster.
@@ -89,6 +93,8 @@ class Server:
         start: bool = True,
         insecure: bool = False,
         limits: Limits | None = None,
+        file_roots: Sequence[str | os.PathLike[str]] | None = None,
+        url_schemes: Sequence[str] | None = None,
     ) -> None:
         limits = limits or Limits()
         self._server_def = as_server_def(server_or_cluster_def, job_name, task_index, protocol, config)
@@ -111,7 +117,9 @@ class Server:
         self._sessions = ServedSessions(self._master, limits)
         self._calls = CallService(self._sessions, InterOpPool("calls"), self._admissions.take_session)
         self._network: TaskNetwork
-        self._worker = Worker(self._task, devices, secrets.randbits(62) | 1, resources, self._make_network)
+        host, _ = split_address(self._address)
+        file_access = file_access_of(self._task, host, file_roots, url_schemes, os.environ)
+        self._worker = Worker(self._task, devices, secrets.randbits(62) | 1, resources, self._make_network, file_access)
         self._port = 0
         self._health = HealthService((master_methods.SERVICE, worker_service.SERVICE))
         threads = RpcThreads(f"rpc-{definition.job_name}-{definition.task_index}")

@@ -77,7 +77,9 @@ class SessionCluster:
     def _make_worker(self, task: str, base: Worker) -> Worker:
         devices = [task + name.removeprefix(base.task) for name in base.devices]
         job = task.removeprefix("/job:").partition("/")[0]
-        return Worker(task, devices, secrets.randbits(62) | 1, ResourceManager(job), lambda _: _Outlet(self._workers))
+        return Worker(
+            task, devices, secrets.randbits(62) | 1, ResourceManager(job), lambda _: _Outlet(self._workers), base.file_access
+        )
 
 
 def _port_here(address: str) -> int | None:

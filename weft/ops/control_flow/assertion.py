@@ -22,7 +22,7 @@ from weft.ops.declaration import no_outputs, not_differentiable, op, same_as_inp
 from weft.ops.math.elementwise import FLOATS
 from weft.ops.strings.parts import string_format
 from weft.ops.strings.value_text import summarize_first
-from weft.platform import tf_logging
+from weft.platform import gfile, tf_logging
 
 
 def _scalar_condition(node: Operation) -> list[Dims]:
@@ -114,7 +114,7 @@ def print_v2_node(ctx: OpContext, input: Array, *, output_stream: str = "stderr"
     """Write the string to a stream, a file or the log: `scalar string ->`."""
     text = input.item().decode("utf-8", "replace")
     if output_stream.startswith("file://"):
-        with open(output_stream.removeprefix("file://"), "a", encoding="utf-8") as file:
+        with gfile.GFile(output_stream, "a") as file:
             file.write(text + end)
     elif output_stream in ("stdout", "stderr"):
         stream: TextIO = sys.stdout if output_stream == "stdout" else sys.stderr

@@ -34,6 +34,7 @@ from weft.framework.op_context import OpContext
 from weft.framework.op_def import lookup
 from weft.framework.operation import Operation, Tensor
 from weft.ops.declaration import not_differentiable, op, unknown
+from weft.platform.file_access import limited_to
 
 
 class _Registered:
@@ -95,7 +96,9 @@ def _call(token: str, inputs: list[Array], wanted: list[DType]) -> tuple[Array, 
     # A scalar arrives as a NumPy scalar, a single string as bytes.
     arguments = [value if np.ndim(value) else value[()] for value in inputs]
     try:
-        result = entry.function(*arguments)
+        # The function is this process's own, whatever the graphs of others may touch here.
+        with limited_to(None):
+            result = entry.function(*arguments)
     except Exception as error:
         raise _translated(error) from error
     if isinstance(result, list | tuple):

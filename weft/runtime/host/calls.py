@@ -19,6 +19,7 @@ import numpy as np
 from weft.framework.aliases import Array
 from weft.framework.op_role import Role
 from weft.framework.operation import Operation
+from weft.platform.file_access import limited_to
 from weft.platform.interrupts import deferred_interrupts
 from weft.runtime.host.frame import Frame
 from weft.runtime.program.kernel_errors import check_assigned, uninitialized
@@ -168,14 +169,19 @@ class RandomCall(KernelCall):
 
 
 class HostCall(KernelCall):
-    """A host op, which gets a context."""
+    """A host op, which gets a context, and opens the files that its session may."""
 
     __slots__ = ()
 
     def run(self, values: list[Array], frame: Frame) -> None:
         """Call the kernel, which may block."""
         assert frame.context is not None
-        made = self._kernel(frame.context(self.op), *self._take(values))
+        context = frame.context(self.op)
+        if frame.file_access is None:
+            made = self._kernel(context, *self._take(values))
+        else:
+            with limited_to(frame.file_access):
+                made = self._kernel(context, *self._take(values))
         self._store(results_of(made, len(self._instruction.outputs)), values)
 
 
@@ -188,7 +194,8 @@ class RandomHostCall(KernelCall):
         """Call the kernel, which may block."""
         assert frame.context is not None
         index = frame.run_indices[self._instruction.random]
-        made = self._kernel(frame.context(self.op), *self._take(values), run_index=index)
+        with limited_to(frame.file_access):
+            made = self._kernel(frame.context(self.op), *self._take(values), run_index=index)
         self._store(results_of(made, len(self._instruction.outputs)), values)
 
 
@@ -229,7 +236,8 @@ class Update(KernelCall):
         others = self._take(values)
         if instruction.op_def.is_host:
             assert frame.context is not None
-            made = self._kernel(frame.context(self.op), *old, *others)
+            with limited_to(frame.file_access):
+                made = self._kernel(frame.context(self.op), *old, *others)
         else:
             made = self._kernel(*old, *others)
         results = made if type(made) is tuple else results_of(made, len(slots))

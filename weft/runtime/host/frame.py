@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from weft.framework.operation import Operation
+from weft.platform.file_access import FileAccess
 
 
 class Frame:
@@ -16,25 +17,28 @@ class Frame:
         run_indices: for each random node how often it has run.
         context: gives a node's OpContext; None where no host op runs.
         compiles_loops: whether loops that turn out to be long may go on compiled.
+        file_access: what host ops may open; None for everything.
     """
 
-    __slots__ = ("compiles_loops", "context", "nodes_run", "run_indices")
+    __slots__ = ("compiles_loops", "context", "file_access", "nodes_run", "run_indices")
 
     def __init__(
         self,
         run_indices: Sequence[np.uint64] = (),
         context: Callable[[Operation], object] | None = None,
         compiles_loops: bool = False,
+        file_access: FileAccess | None = None,
     ) -> None:
         self.run_indices = run_indices
         self.context = context
         self.compiles_loops = compiles_loops
+        self.file_access = file_access
         # How many nodes ran in loops.
         self.nodes_run = 0
 
     def inside(self, run_indices: Sequence[np.uint64]) -> Frame:
         """The frame of a body."""
-        return Frame(run_indices, self.context, self.compiles_loops)
+        return Frame(run_indices, self.context, self.compiles_loops, self.file_access)
 
 
 PLAIN = Frame()

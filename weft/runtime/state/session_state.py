@@ -11,6 +11,7 @@ import numpy as np
 from tensorboard.compat.proto import config_pb2
 
 from weft.framework.operation import Operation
+from weft.platform.file_access import FileAccess
 from weft.runtime.host_permits import permits_of
 from weft.runtime.state.resource_manager import ResourceManager
 from weft.runtime.state.session_tensors import SessionTensors
@@ -24,10 +25,14 @@ class SessionState:
         config: the session's ConfigProto; `graph_options.optimizer_options.global_jit_level` ON_1 or ON_2 compiles every
             stage at its first run, OFF never; `inter_op_parallelism_threads` bounds how many host kernels run at a time.
         name: the session's name in the cluster.
+        file_access: what its graphs may open; None for everything.
     """
 
-    def __init__(self, resources: ResourceManager, config: Any = None, name: str = "") -> None:
+    def __init__(
+        self, resources: ResourceManager, config: Any = None, name: str = "", file_access: FileAccess | None = None
+    ) -> None:
         self.resources = resources
+        self.file_access = file_access
         self.name = name
         self.is_closed = False
         self.tensors = SessionTensors()
