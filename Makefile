@@ -9,7 +9,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help train test test-slow test-all check format proto bench fuzz walk notebooks clean
+.PHONY: help train test test-slow test-all check format proto bench chaos fuzz walk notebooks clean
 
 help:
 	@echo "make train      two parameter servers and two workers train a classifier of handwritten digits"
@@ -19,6 +19,7 @@ help:
 	@echo "make check      lint, format, types and import contracts"
 	@echo "make format     rewrite the code as the linter and formatter want it"
 	@echo "make bench      the benchmarks; BENCH=... gives them arguments, such as BENCH=--help"
+	@echo "make chaos      200 short training jobs that something happens to; CHAOS=... gives other arguments"
 	@echo "make fuzz       mutated input; FUZZ=... gives the arguments, such as FUZZ='--what graphdefs --count 5000'"
 	@echo "make walk       count what one step walks through; WALK=--calls lists the calls"
 	@echo "make notebooks  run the tutorial's notebooks and store what they show"
@@ -64,6 +65,10 @@ format: $(VENV)/installed-dev
 
 bench: $(VENV)/installed-dev
 	$(BIN)/python -m benchmarks $(BENCH)
+
+CHAOS ?= --jobs 200 --seed 1
+chaos: $(VENV)/installed-dev
+	$(BIN)/python -m reliability chaos $(CHAOS)
 
 FUZZ ?= --what graphdefs --count 5000 --seed 1
 fuzz: $(VENV)/installed-dev

@@ -7,6 +7,7 @@ import logging
 import sys
 from pathlib import Path
 
+from reliability.chaos import campaign
 from reliability.fuzz import driver
 from reliability.fuzz.catalogue import TARGETS
 
@@ -18,7 +19,26 @@ def parser() -> argparse.ArgumentParser:
     )
     commands = options.add_subparsers(required=True, metavar="COMMAND")
     _add_fuzz(commands.add_parser("fuzz", help="give weft mutated input"))
+    _add_chaos(commands.add_parser("chaos", help="let something happen to short training jobs"))
     return options
+
+
+def _add_chaos(options: argparse.ArgumentParser) -> None:
+    options.add_argument("--jobs", type=int, default=200)
+    options.add_argument("--seed", type=int, default=1)
+    options.add_argument("--first", type=int, default=0, help="the number of the first job, to repeat one")
+    options.add_argument("--steps", type=int, default=60, help="the length of each job")
+    options.add_argument("--parallel", type=int, default=2, help="how many jobs run at a time")
+    options.add_argument("--keep", type=Path, metavar="FOLDER", help="where logs and histories of bad jobs are kept")
+    options.set_defaults(run=_chaos)
+
+
+def _chaos(options: argparse.Namespace) -> int:
+    outcomes = campaign.run(
+        options.jobs, options.seed, steps=options.steps, parallel=options.parallel, first=options.first, keep=options.keep
+    )  # fmt: skip
+    print(campaign.table(outcomes))
+    return 1 if any(outcome.problems for outcome in outcomes) else 0
 
 
 def _add_fuzz(options: argparse.ArgumentParser) -> None:
