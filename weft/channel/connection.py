@@ -35,7 +35,7 @@ from weft.platform.quick_lately import QuickLately
 from weft.protocol.connection_life import ConnectionLife, LifeState, LifeStep
 from weft.protocol.heartbeat import Evidence
 from weft.protocol.messages import Goodbye, Hello, Message, Ping, Pong, Reject, Welcome
-from weft.protocol.protocol_error import ProtocolError, RemoteProtocolError
+from weft.protocol.protocol_error import CutShortError, ProtocolError, RemoteProtocolError
 from weft.protocol.tensor_blob import Buffer
 from weft.protocol.tensor_frame import FrameDecoder, encode
 
@@ -48,6 +48,11 @@ CLOSE_TIMEOUT_S: Final = 5.0
 _OF_THE_CONNECTION: Final = frozenset((Hello, Welcome, Reject, Ping, Pong, Goodbye))
 
 _log = logging.getLogger("weft")
+
+
+def is_cut(cause: Exception | None) -> bool:
+    """Whether a connection ended for this cause though its peer may well be there: the system reported an end or an error."""
+    return isinstance(cause, CutShortError) or (cause is not None and isinstance(cause.__cause__, OSError))
 
 
 class Connection:
@@ -114,6 +119,11 @@ class Connection:
     def is_closed(self) -> bool:
         """Whether the connection is over and `on_closed` has returned."""
         return self._is_closed.is_set()
+
+    @property
+    def cause(self) -> Exception | None:
+        """Why the connection ended; None while it has not, and after a goodbye."""
+        return self._life.cause
 
     @property
     def queued_bytes(self) -> int:

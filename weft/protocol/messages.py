@@ -10,6 +10,7 @@ truth value.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final, TypeAlias
 
@@ -18,6 +19,16 @@ import numpy.typing as npt
 PROTOCOL_VERSION: Final = 1
 
 Array: TypeAlias = npt.NDArray[Any]
+
+_OBJECT_BYTES: Final = 64
+
+
+def size_of(arrays: Iterable[Array]) -> int:
+    """How many bytes arrays hold, those of strings with their characters."""
+    return sum(
+        sum(map(len, array.ravel().tolist()), array.size * _OBJECT_BYTES) if array.dtype.hasobject else array.nbytes
+        for array in arrays
+    )
 
 
 class MessageKind:

@@ -13,3 +13,7 @@ class LocalProtocolError(ProtocolError):
 
 class RemoteProtocolError(ProtocolError):
     """The peer sent what no correct peer sends. The connection cannot be used any further."""
+
+
+class CutShortError(RemoteProtocolError):
+    """The stream ended within a message: the peer's process is gone, or the connection was cut."""

@@ -27,7 +27,7 @@ import numpy.typing as npt
 
 from weft.protocol import messages
 from weft.protocol.messages import Message
-from weft.protocol.protocol_error import LocalProtocolError, RemoteProtocolError
+from weft.protocol.protocol_error import CutShortError, LocalProtocolError, RemoteProtocolError
 from weft.protocol.receive_memory import ReceiveMemory
 from weft.protocol.tensor_blob import Buffer
 from weft.protocol.tensor_layout import Layout, Packed, Part, layout_of, pack
@@ -282,7 +282,7 @@ class FrameDecoder:
             RemoteProtocolError: the stream ends within a frame, or was broken before.
         """
         if self._error is None and (self._payload is not None or self._start != self._end):
-            self._error = RemoteProtocolError("the connection ended in the middle of a message")
+            self._error = CutShortError("the connection ended in the middle of a message")
         if self._error is not None:
             raise self._error
 

@@ -6,6 +6,7 @@ Only a stage that may block goes to the inter-op pool, unless the step has a thr
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -13,7 +14,8 @@ from typing import Any, Final, Protocol
 
 import numpy as np
 
-from weft.errors import InternalError, OpError
+from weft.errors import AbortedError, InternalError, OpError
+from weft.framework.aliases import Array
 from weft.framework.operation import Operation
 from weft.passes.partition import Partition
 from weft.passes.stage import Kind
@@ -30,6 +32,8 @@ from weft.runtime.xla.xla_process import as_numpy
 
 # What travels along an edge that carries no value: that the node ran.
 CONTROL: Final = np.zeros((), np.float32)
+
+_SENT: Final = -1  # among the counts of what stages wait for
 
 
 class Outlet(Protocol):
@@ -77,9 +81,15 @@ class Executor:
         self.devices = sorted(set(partition.devices.values()))
         self.feed_numbers = plan.feed_numbers
         self.fetch_numbers = plan.fetch_numbers
-        self.recvs = plan.recvs
-        self._edges = {edge.number: edge for edge in partition.recvs.values()}
-        self.value_count = plan.value_count
+        self._carried = plan.recvs
+        # Each edge has a place among the values, also one that carries none: what came along it once is not taken again.
+        places = itertools.count(plan.value_count)
+        self.recvs = {
+            edge: (number if number >= 0 else next(places), waiting) for edge, (number, waiting) in plan.recvs.items()
+        }
+        self.edges = {edge.number: edge for edge in partition.recvs.values()}
+        self.value_count = next(places)
+        self.peers = {edge.sender for edge in self.edges.values()} | {to for stage in self.stages for to, _, _ in stage.sends}
         self.session = session
         self.outlet = outlet
         self.pool = pool
@@ -93,10 +103,10 @@ class Executor:
         """Note the values that came from another task, each at the device that waits for it."""
         now = time.time()
         for number, tensor in zip(edges, tensors, strict=True):
-            value, waiting = self.recvs[number]
+            value, waiting = self._carried[number]
             if value >= 0:
                 device = self.stages[waiting[0]].device if waiting else self.devices[0]
-                trace.add_transfer(device, self._edges[number], begin_s, now, getattr(tensor, "nbytes", 0))
+                trace.add_transfer(device, self.edges[number], begin_s, now, getattr(tensor, "nbytes", 0))
 
     def explain(self) -> list[StageReport]:
         """Which way each stage goes, and why."""
@@ -183,11 +193,13 @@ class Step:
         if self.trace is not None:
             self._executor.note_transfers(self.trace, self._begin_s, edges, tensors)
         ready: list[Stage] = []
+        values = self._values
         with self._lock:
             for edge, tensor in zip(edges, tensors, strict=True):
                 number, waiting = self._executor.recvs[edge]
-                if number >= 0:
-                    self._values[number] = tensor
+                if values[number] is not None:
+                    continue  # It was sent again; see `push_again`.
+                values[number] = tensor
                 for waiter in waiting:
                     self._pending[waiter] -= 1
                     if self._pending[waiter] == 0:
@@ -196,6 +208,39 @@ class Step:
             self.run(ready)
         elif ready:
             self._inbox.put(lambda: self.run(ready))
+
+    def exchanges_with(self, peer: str) -> bool:
+        """Whether values of the step go to a peer task, or come from it."""
+        return peer in self._executor.peers
+
+    def lacks_from(self, peer: str) -> bool:
+        """Whether a value is still to come from a peer task."""
+        return any(
+            edge.sender == peer and self._values[self._executor.recvs[number][0]] is None
+            for number, edge in self._executor.edges.items()
+        )
+
+    @property
+    def pushed(self) -> list[tuple[str, tuple[int, ...], list[Array]]]:
+        """What was sent so far: each time to which peer, along which edges, and the values."""
+        sent = [stage for stage in self._executor.stages if self._pending[stage.number] == _SENT]
+        return [(to, edges, self._made(numbers)) for stage in sent for to, edges, numbers in stage.sends]
+
+    def push_again(self, peer: str) -> None:
+        """Send a peer all that it has been sent: some of it may have been lost with a connection. It takes each value once.
+
+        Also when the step is over here: it may not be over there.
+        """
+        outlet = self._executor.outlet
+        if self.error is not None or outlet is None:
+            return
+        try:
+            for to, edges, tensors in self.pushed:
+                if to == peer:
+                    outlet.push(to, self.step_id, edges, tensors)
+        except Exception as error:  # such as that an update of another step has taken the array
+            text = f"What the step had sent to {peer} was lost with a connection, and cannot be sent again: {error}"
+            self.abort(AbortedError.of(text))
 
     def abort(self, error: OpError) -> None:
         """End the step with this error, unless it is over; blocked kernels are woken."""
@@ -268,8 +313,11 @@ class Step:
             outputs = stage.run(inputs, self._executor.session, lambda op: self._context(op, stage, permit), sink)
             for number, value in zip(stage.outputs, outputs, strict=True):
                 values[number] = value
-            for peer, edges, numbers in stage.sends:
-                self._send(peer, edges, numbers)
+            if stage.sends:
+                # Before it is sent: a connection that is brought back just now shows either this or the sending itself.
+                self._pending[stage.number] = _SENT
+                for peer, edges, numbers in stage.sends:
+                    self._send(peer, edges, numbers)
         except OpError as error:
             self.abort(error)
             return []
@@ -299,10 +347,12 @@ class Step:
     def _send(self, peer: str, edges: tuple[int, ...], numbers: tuple[int, ...]) -> None:
         outlet = self._executor.outlet
         assert outlet is not None
+        outlet.push(peer, self.step_id, edges, self._made(numbers))
+
+    def _made(self, numbers: tuple[int, ...]) -> list[Array]:
         values = self._values
         made = [CONTROL if number < 0 else values[number] for number in numbers]
-        tensors = [value if type(value) is np.ndarray else as_numpy(value) for value in made]
-        outlet.push(peer, self.step_id, edges, tensors)
+        return [value if type(value) is np.ndarray else as_numpy(value) for value in made]
 
     def _context(self, op: Operation, stage: Stage, permit: Permit | None) -> HostContext:
         return HostContext(op, stage.device, self.step_id, self._executor.session, self._cancellation, permit)

@@ -194,6 +194,30 @@ class Worker:
             instructions = self._rendezvous.abort(step_id, error)
         self._execute(instructions)
 
+    def exchanges_with(self, peer: str) -> bool:
+        """Whether a step that runs here gives a peer task values, or takes some from it."""
+        return any(step.exchanges_with(peer) for step in self._running())
+
+    def push_again(self, peer: str) -> None:
+        """Send a peer again what steps that run here have sent to it: a connection was lost, and there is another."""
+        for step in self._running():
+            if step.exchanges_with(peer):
+                step.push_again(peer)
+
+    def lacking_from(self, peer: str) -> list[int]:
+        """The steps that run here and wait for a value from a peer task."""
+        return [step.step_id for step in self._running() if step.lacks_from(peer)]
+
+    def abort_with(self, peer: str, error: OpError) -> None:
+        """End the steps that exchange values with a peer: it is gone, and some may be lost."""
+        for step in self._running():
+            if step.exchanges_with(peer):
+                self.abort(step.step_id, error)
+
+    def _running(self) -> list[Step]:
+        with self._lock:
+            return self._rendezvous.running
+
     def stop(self, error: OpError) -> None:
         """End every step here and take no more."""
         with self._lock:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import random
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -13,12 +15,14 @@ import pytest
 import weft as tf
 from tests.distributed.fake_workers import device, on_both, task
 from weft.channel.listener import Listener, has_token
+from weft.distributed.worker import link_repair
 from weft.distributed.worker.task_network import Admission, TaskNetwork
 from weft.errors import CancelledError, InvalidArgumentError, OpError, UnavailableError
 from weft.passes.partition import Partition, partition
 from weft.passes.prune import prune
 from weft.passes.stage import Staging
 from weft.protocol.master_step import PartDone, PartEvent, PartFailed
+from weft.protocol.outcome_table import LANES
 from weft.runtime.executor import Step
 from weft.runtime.state.resource_manager import ResourceManager
 from weft.runtime.worker import Worker
@@ -59,6 +63,7 @@ class Answer:
     def __init__(self) -> None:
         self._over = threading.Event()
         self._result: tuple[Any, OpError | None] = (None, None)
+        self.parts: list[Step] = []  # of the same step in the master's task
 
     def tell(self, event: PartEvent) -> None:
         assert not self._over.is_set()
@@ -67,6 +72,14 @@ class Answer:
 
     def put(self, action: Callable[[], None]) -> None:
         action()
+
+    def repeat(self, task: str) -> None:
+        self.ask()
+        for part in self.parts:
+            part.push_again(task)
+
+    def ask(self) -> None:
+        """Ask for the part, for the first time or again."""
 
     def end(self, step: Step) -> None:
         """Take the end of a part that ran here."""
@@ -213,7 +226,7 @@ def test_a_lost_connection_ends_what_waits_on_both_sides(tasks: tuple[Task, Task
     answer = Answer()
     a.network.run_graph(b.worker.task, 5, handle, [], False, answer)
     wait_until(lambda: b.worker.live_steps == 1)
-    a.network.connect(b.worker.task).abort(None)
+    a.network.connect(b.worker.task).begin_close("enough")
     with pytest.raises(UnavailableError, match=f"Task {b.worker.task} is unavailable"):
         _ = answer.values
     wait_until(lambda: b.worker.live_steps == 0)
@@ -224,6 +237,129 @@ def test_a_lost_connection_ends_what_waits_on_both_sides(tasks: tuple[Task, Task
     handle = b.worker.register("s", parts_of([x], [x + 1.0])[b.worker.task])
     a.network.run_graph(b.worker.task, 6, handle, [np.float32(1)], False, again)
     assert again.values == [2.0]
+
+
+class Asking(Answer):
+    """A part of task b that task a asks for, again after a cut."""
+
+    def __init__(self, a: Task, b: Task, step_id: int, handle: str, *feeds: Any) -> None:
+        super().__init__()
+        self._ask = lambda: a.network.run_graph(b.worker.task, step_id, handle, list(feeds), False, self)
+        self.ask()
+
+    def ask(self) -> None:
+        self._ask()
+
+
+def cut(task: Task, peer: Task) -> None:
+    """End the connections between two tasks, as a device between them does."""
+    connection = task.network.connection_with(peer.worker.task)
+    if connection is not None:
+        connection.abort(ConnectionResetError("cut by the test"))
+
+
+def counter(b: Task) -> tuple[str, Callable[[], int]]:
+    """An increment on task b, registered there, and how often it was applied."""
+    with tf.device("/job:b"):
+        total = tf.Variable(0, name="total")
+    begin = b.worker.register("s", parts_of([], [total.initializer.outputs[0]])[b.worker.task])
+    b.worker.run_graph(1 << 40, begin, [], lambda step: None)
+    read = b.worker.register("s", parts_of([], [total.value()])[b.worker.task])
+    handle = b.worker.register("s", parts_of([], [total.assign_add(1)])[b.worker.task])
+    steps = iter(range(1 << 41, 1 << 42))
+
+    def applied() -> int:
+        answer = Answer()
+        b.worker.run_graph(next(steps), read, [], answer.end)
+        return int(answer.values[0])
+
+    return handle, applied
+
+
+def test_a_part_goes_on_when_the_connection_by_which_it_was_asked_for_is_cut(tasks: tuple[Task, Task]) -> None:
+    a, b = tasks
+    dequeue, enqueue = blocked()
+    handle = b.worker.register("s", parts_of([], [dequeue])[b.worker.task])
+    answer = Asking(a, b, 5, handle)
+    wait_until(lambda: b.worker.live_steps == 1)
+    first = a.network.connection_with(b.worker.task)
+    cut(a, b)
+    wait_until(lambda: a.network.connection_with(b.worker.task) not in (None, first))
+    ops = prune([], [], [enqueue])
+    placement = {op: device("b") for op in ops}
+    part = partition(ops, placement, Staging(ops, placement, []), [], [])[b.worker.task]
+    b.worker.run_graph(6, b.worker.register("s", part), [], lambda step: None)
+    assert answer.values == [1]
+
+
+def test_a_part_that_was_over_before_the_cut_answers_again_with_what_it_answered(
+    tasks: tuple[Task, Task], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    a, b = tasks
+    handle, applied = counter(b)
+    answer = Asking(a, b, 5, handle)
+    assert answer.values == [1]
+    again = Answer()
+    a.network.run_graph(b.worker.task, 5, handle, [], False, again)
+    assert again.values == [1]
+    assert applied() == 1
+
+
+def test_a_master_that_is_there_again_and_does_not_ask_has_given_the_part_up(
+    tasks: tuple[Task, Task], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    a, b = tasks
+    monkeypatch.setattr(link_repair, "_GRACE_S", 0.05)
+    dequeue, _ = blocked()
+    answer = Answer()  # which asks for nothing again
+    a.network.run_graph(b.worker.task, 5, b.worker.register("s", parts_of([], [dequeue])[b.worker.task]), [], False, answer)
+    wait_until(lambda: b.worker.live_steps == 1)
+    cut(a, b)
+    wait_until(lambda: b.worker.live_steps == 0)
+
+
+def test_increments_under_random_cuts_count_once(tasks: tuple[Task, Task]) -> None:
+    a, b = tasks
+    handle, applied = counter(b)
+    cuts, rng = 0, random.Random(5)
+    with ThreadPoolExecutor(4) as pool:
+
+        def work(lane: int) -> None:
+            for number in range(100):
+                assert Asking(a, b, lane + number * LANES, handle).values
+
+        done = [pool.submit(work, lane) for lane in range(4)]
+        while not all(each.done() for each in done):
+            threading.Event().wait(rng.uniform(0.0, 0.02))
+            cut(*rng.choice([(a, b), (b, a)]))
+            cuts += 1
+        for each in done:
+            each.result()
+    assert applied() == 400
+    assert cuts > 5
+
+
+def test_values_pushed_under_random_cuts_arrive_once(tasks: tuple[Task, Task]) -> None:
+    a, b = tasks
+    rng = random.Random(6)
+    x, there, here = on_both()
+    parts = parts_of([x], [there, here])
+    handles = {each.worker.task: each.worker.register("s", parts[each.worker.task]) for each in tasks}
+    with ThreadPoolExecutor(3) as pool:
+
+        def work(lane: int) -> None:
+            for number in range(60):
+                own, step = Answer(), lane + number * LANES
+                asked = Asking(a, b, step, handles[b.worker.task])
+                asked.parts.append(a.worker.run_graph(step, handles[a.worker.task], [np.float32(number)], own.end))
+                assert (own.values, asked.values) == ([number**2], [-(number**2)])
+
+        done = [pool.submit(work, lane) for lane in range(3)]
+        while not all(each.done() for each in done):
+            threading.Event().wait(rng.uniform(0.0, 0.03))
+            cut(*rng.choice([(a, b), (b, a)]))
+        for each in done:
+            each.result()
 
 
 def test_a_peer_that_is_not_there_is_told_at_once(tasks: tuple[Task, Task]) -> None:

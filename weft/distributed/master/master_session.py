@@ -30,6 +30,7 @@ from weft.passes.placer import Placer
 from weft.passes.prune import prune
 from weft.passes.settled_fetches import settled_fetches
 from weft.passes.stage import Staging
+from weft.protocol.outcome_table import LANES
 
 _LOG = logging.getLogger("weft")
 
@@ -79,8 +80,9 @@ class MasterSession:
         self._incarnations = {task_name(device.name): device.incarnation for device in device_attributes()}
         self._piece_lock = threading.Lock()
         self._pieces: dict[Any, StepPlan] = {}
-        # A random start keeps the step numbers of all masters of a cluster apart.
-        self._step_ids = itertools.count(secrets.randbits(52) << 10)
+        # A random start keeps the step numbers of all masters of a cluster apart; `outcome_table` says what they tell a task.
+        self._first_step_ids = itertools.count(secrets.randbits(45) * LANES)
+        self._last_step_ids: list[int] = []  # of lanes that no step is in
         self._live: set[StepRun] = set()
         # What plans that are gone had registered. They go on any thread, perhaps while a lock is held, so nothing is sent then.
         self._retired: deque[Part] = deque()
@@ -117,8 +119,11 @@ class MasterSession:
         return StepPlan(parts, feeds, fetches, self)
 
     def next_step_id(self) -> int:
-        """A number that no other step of the cluster has."""
-        return next(self._step_ids)
+        """A number that no other step of the cluster has, until `note_end`."""
+        try:
+            return self._last_step_ids.pop() + LANES
+        except IndexError:
+            return next(self._first_step_ids)
 
     def retire(self, parts: Sequence[Part]) -> None:
         """Deregister these parts before the next plan is made; a session that is over has nothing registered."""
@@ -220,8 +225,9 @@ class MasterSession:
             step.cancel(self.error)
 
     def note_end(self, step: StepRun) -> None:
-        """A step is over."""
+        """A step is over, or will not be run; called once."""
         self._live.discard(step)
+        self._last_step_ids.append(step.step_id)
 
     @property
     def live_steps(self) -> int:

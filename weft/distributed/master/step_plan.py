@@ -102,7 +102,12 @@ class StepPlan:
         if self._owner.error is not None:
             raise self._owner.error
         if not self._deployment.is_current:
-            self._renew()
+            try:
+                self._renew()
+            except OpError:
+                if step is not None:
+                    self._owner.note_end(step)
+                raise
         if self._single is not None and step is None and (options is None or not _is_watched(options)):
             return self._single.run(feeds), None
         if step is None:

@@ -30,6 +30,7 @@ from weft.protocol.master_step import (
     Started,
     StepState,
 )
+from weft.runtime.executor import Step
 
 _NOWHERE: Final = Deployment({})
 
@@ -42,7 +43,7 @@ class RunningSteps(Protocol):
         ...
 
     def note_end(self, step: StepRun) -> None:
-        """A step is over."""
+        """A step is over, or will not be run; called once."""
         ...
 
 
@@ -59,7 +60,7 @@ class StepRun:
         session: the session that the step belongs to.
     """
 
-    __slots__ = ("_deployment", "_feeds", "_inbox", "_is_traced", "_lock", "_session", "_step", "_wakeup")
+    __slots__ = ("_deployment", "_feeds", "_here", "_inbox", "_is_traced", "_lock", "_session", "_step", "_wakeup")
 
     def __init__(self, step_id: int, tasks: Iterable[str], session: RunningSteps) -> None:
         self._step = MasterStep(step_id, tasks)
@@ -70,7 +71,13 @@ class StepRun:
         self._wakeup: WakeupPipe | None = None  # of the thread that runs the step
         self._deployment = _NOWHERE
         self._feeds: Sequence[Array] = ()
+        self._here: list[Step] = []  # the parts in this process
         self._is_traced = False
+
+    @property
+    def step_id(self) -> int:
+        """The step's number."""
+        return self._step.step_id
 
     @property
     def stats(self) -> Mapping[str, object]:
@@ -129,16 +136,38 @@ class StepRun:
                 case LetGo():
                     self.put(instruction)
                 case AskPart(task):
-                    if step.state is not StepState.RUNNING:
-                        continue  # A task that was asked before has ended the step.
-                    part = self._deployment.parts[task]
-                    feeds = [self._feeds[place] for place in part.feed_places]
-                    try:
-                        part.worker.run_graph(step.step_id, part.graph_handle, feeds, self._is_traced, self)
-                    except OpError as refusal:
-                        self.tell(PartFailed(task, refusal))
+                    self._ask(task)
                 case AbortPart(task, error):
                     self._deployment.parts[task].worker.abort(step.step_id, error)
+
+    def _ask(self, task: str) -> None:
+        step = self._step
+        if step.state is not StepState.RUNNING:
+            return  # A task that was asked before has ended the step.
+        part = self._deployment.parts[task]
+        feeds = [self._feeds[place] for place in part.feed_places]
+        try:
+            here = part.worker.run_graph(step.step_id, part.graph_handle, feeds, self._is_traced, self)
+        except OpError as refusal:
+            self.tell(PartFailed(task, refusal))
+        else:
+            if here is not None:
+                self._here.append(here)
+
+    def repeat(self, task: str) -> None:
+        """Ask a task for its part again, whose connection was cut: it runs the part once, and answers again if it has.
+
+        The parts of this process send it again what they have sent, also those that are over.
+        """
+        self._ask(task)
+        self._deployment.parts[task].worker.flush()
+
+        def push_again() -> None:
+            for part in self._here:
+                part.push_again(task)
+
+        # On the step's own thread: it may just be at starting a part.
+        self.put(push_again)
 
     def cancel(self, error: OpError) -> None:
         """Give the step up, unless it is over. One that does not run yet ends when it is to run."""

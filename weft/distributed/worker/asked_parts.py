@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import threading
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -11,7 +13,9 @@ from weft import errors
 from weft.channel.connection import Connection
 from weft.errors import AbortedError, OpError
 from weft.protocol import messages
+from weft.protocol.outcome_table import Fate, OutcomeTable
 from weft.runtime.executor import Step
+from weft.runtime.state.session_state import PartOutcome
 from weft.runtime.step_trace import StepTrace
 from weft.runtime.worker import Worker
 
@@ -19,32 +23,88 @@ _LOG: Final = logging.getLogger("weft")
 
 
 class AskedParts:
-    """Runs parts for the peers of one worker. All methods are safe from any thread, and none waits."""
+    """Runs parts for the peers of one worker, each once, however often it is asked for. Safe from any thread; nothing waits."""
 
     def __init__(self, worker: Worker) -> None:
         self._worker = worker
+        self._lock = threading.Lock()  # of the outcomes
         self._askers: dict[int, Connection] = {}  # by step
 
     def start(self, connection: Connection, request: messages.RunGraph) -> None:
-        """Run a part on this thread, as far as it goes; the peer is answered once."""
+        """Run a part on this thread, as far as it goes; the peer is answered once.
+
+        A part that is known already is not run again: the connection by which it was asked for first was cut.
+        """
+        step_id = request.step_id
+        try:
+            outcomes = self._worker.executor(request.graph_handle).session.outcomes
+        except OpError as error:
+            self._send(connection, _failure(step_id, error))
+            return
+        with self._lock:
+            found = outcomes.ask(step_id)
+            if found is Fate.NEW or found is Fate.RUNNING:
+                self._askers[step_id] = connection
+        if found is Fate.NEW:
+            self._run(connection, request, outcomes)
+        elif isinstance(found, PartOutcome):
+            self._answer_again(connection, found)
+        elif found is not Fate.RUNNING:
+            self._send(connection, _failure(step_id, AbortedError.of(self._untold(step_id, found))))
+
+    def _run(
+        self,
+        connection: Connection,
+        request: messages.RunGraph,
+        outcomes: OutcomeTable[PartOutcome],
+    ) -> None:
         trace = StepTrace() if request.trace_level else None
-        self._askers[request.step_id] = connection
+
+        def end(outcome: PartOutcome) -> None:
+            with self._lock:
+                outcomes.end(request.step_id, outcome, _size_of(outcome))
+                asker = self._askers.pop(request.step_id, None)
+            if asker is not None:
+                self._send(asker, outcome.answer)
 
         def done(step: Step) -> None:
-            self._askers.pop(step.step_id, None)
-            self._send(connection, self._answer(step, trace))
+            end(PartOutcome(self._answer(step, trace), _pushes_of(step)))
 
         try:
             self._worker.run_graph(request.step_id, request.graph_handle, request.feeds, done, trace)
         except OpError as error:
-            self._askers.pop(request.step_id, None)
-            self._send(connection, _failure(request.step_id, error))
+            end(PartOutcome(_failure(request.step_id, error)))
+
+    def _answer_again(self, connection: Connection, outcome: PartOutcome) -> None:
+        """Tell a master what it was told before, behind the values that its task was sent."""
+        for peer, push in outcome.pushes:
+            if peer == connection.name:
+                self._send(connection, push)
+        self._send(connection, outcome.answer)
+
+    def _untold(self, step_id: int, fate: Fate) -> str:
+        if fate is Fate.DROPPED:
+            what = "was applied, but its values were too many to be kept for a second answer"
+        else:
+            what = "was given up or acknowledged by its master, so it may or may not have been applied"
+        return f"Step {step_id:x} on {self._worker.task} {what}; the connection by which it was asked for was cut"
+
+    def asker_of(self, step_id: int) -> str:
+        """The task that has asked for a part that runs; "" if nobody has."""
+        asker = self._askers.get(step_id)
+        return "" if asker is None else asker.name
+
+    def has_any_of(self, connection: Connection) -> bool:
+        """Whether parts run that were asked for by a connection."""
+        return any(asker is connection for asker in list(self._askers.values()))
 
     def abort_of(self, connection: Connection, peer: str) -> None:
-        """End the parts that were asked for by a connection: it is lost."""
-        orphans = [step_id for step_id, asker in list(self._askers.items()) if asker is connection]
+        """End the parts that were asked for by a connection and by none since: it is lost."""
+        with self._lock:
+            orphans = [step_id for step_id, asker in self._askers.items() if asker is connection]
+            for step_id in orphans:
+                del self._askers[step_id]
         for step_id in orphans:
-            self._askers.pop(step_id, None)
             self._worker.abort(step_id, AbortedError.of(f"{peer} asked for this step and is gone"))
 
     def _answer(self, step: Step, trace: StepTrace | None) -> messages.StepDone | messages.StepFailed:
@@ -61,8 +121,19 @@ class AskedParts:
         try:
             connection.send(message)
         except OpError as error:
-            # The peer is gone; `abort_of` deals with what it had asked for.
+            # The peer is gone, or asks again; `abort_of` deals with what it had asked for.
             _LOG.info("%s: an answer could not be sent: %s", self._worker.task, error)
+
+
+def _pushes_of(step: Step) -> Sequence[tuple[str, messages.Push]]:
+    if step.error is not None:
+        return ()
+    return [(peer, messages.Push(step.step_id, edges, tuple(tensors))) for peer, edges, tensors in step.pushed]
+
+
+def _size_of(outcome: PartOutcome) -> int:
+    size = sum(messages.size_of(push.tensors) for _, push in outcome.pushes)
+    return size + messages.size_of(outcome.answer.fetches) if isinstance(outcome.answer, messages.StepDone) else size
 
 
 def _failure(step_id: int, error: OpError) -> messages.StepFailed:

@@ -53,7 +53,7 @@ class LocalWorker:
         """Forget a registered graph."""
         self.worker.deregister(graph_handle)
 
-    def run_graph(self, step_id: int, graph_handle: str, feeds: Sequence[Array], trace: bool, owner: StepOwner) -> None:
+    def run_graph(self, step_id: int, graph_handle: str, feeds: Sequence[Array], trace: bool, owner: StepOwner) -> Step:
         """Start a part of a step on this thread; later stages run on the thread that waits for the step."""
         step_trace = StepTrace() if trace else None
 
@@ -63,7 +63,7 @@ class LocalWorker:
             else:
                 owner.tell(PartDone(self.task, step.fetches, None if step_trace is None else step_trace.as_proto()))
 
-        self.worker.run_graph(step_id, graph_handle, feeds, done, step_trace, owner)
+        return self.worker.run_graph(step_id, graph_handle, feeds, done, step_trace, owner)
 
     def flush(self) -> None:
         """Do nothing: a part begins when it is asked for."""

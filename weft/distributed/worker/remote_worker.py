@@ -15,7 +15,7 @@ from weft.errors import OpError
 from weft.framework.aliases import Array
 from weft.passes.partition import Partition
 from weft.runtime.choice.stage_report import StageReport
-from weft.runtime.executor import Executor
+from weft.runtime.executor import Executor, Step
 
 _CONTROL_TIMEOUT_S = 10.0
 
@@ -79,12 +79,13 @@ class RemoteWorker:
         """Drop containers, or all."""
         self._stub.cleanup_all(list(containers), _CONTROL_TIMEOUT_S)
 
-    def run_graph(self, step_id: int, graph_handle: str, feeds: Sequence[Array], trace: bool, owner: StepOwner) -> None:
+    def run_graph(self, step_id: int, graph_handle: str, feeds: Sequence[Array], trace: bool, owner: StepOwner) -> Step | None:
         """Ask for a part of a step."""
         is_late = type(graph_handle) is _LateGraph
         self._network.run_graph(self.task, step_id, graph_handle, feeds, trace, owner, is_held=is_late)
         if is_late:
             self._holds = True  # only now: who finds it True and flushes sends this request too
+        return None
 
     def flush(self) -> None:
         """Ask for the parts that wait for values from here, and have not been asked for with the first of them."""

@@ -1,12 +1,13 @@
 """TaskNetwork: a task's tensor-channel connections with its peers, and what travels on them.
 
-Every message is handled on the thread of the connection that it came by; what may take long is put on the pool there. A lost
-connection ends what waits for that peer: parts of steps that were asked of it fail with UnavailableError, steps that it asked
-for are aborted.
+Every message is handled on the thread of the connection that it came by; what may take long is put on the pool there. A
+connection that was cut while steps need it is made again (`link_repair`), and they go on. One that is lost for good ends what
+waits for that peer: parts of steps that were asked of it fail with UnavailableError, steps that it asked for are aborted.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import logging
 import ssl
 import threading
@@ -17,12 +18,13 @@ from typing import Any, Final
 from tensorboard.compat.proto import node_def_pb2, step_stats_pb2
 
 from weft import errors
-from weft.channel.connection import Connection
+from weft.channel.connection import Connection, is_cut
 from weft.channel.dial import dial
 from weft.channel.heartbeats import Watch
 from weft.distributed.worker.asked_parts import AskedParts
+from weft.distributed.worker.link_repair import CutLink, LinkRepair
 from weft.distributed.worker.worker_handle import StepOwner
-from weft.errors import OpError, UnavailableError
+from weft.errors import AbortedError, OpError, UnavailableError
 from weft.framework.aliases import Array
 from weft.protocol import messages
 from weft.protocol.master_step import PartDone, PartFailed, WorkerLost
@@ -68,6 +70,7 @@ class TaskNetwork:
         self._tls = tls
         self._watch_of = watch_of
         self._lock = threading.Lock()
+        self._adopted = threading.Condition(self._lock)
         self._dialing: dict[str, threading.Lock] = {}
         self._connections: dict[str, Connection] = {}
         self._incarnations: dict[str, int] = {}
@@ -75,6 +78,7 @@ class TaskNetwork:
         self._local: dict[str, Worker] = {}
         self._pending: dict[tuple[int, str], StepOwner] = {}
         self._asked = AskedParts(worker)
+        self._repair = LinkRepair(self, self._go_on_with, self._give_up)
         self._closed = False
 
     # Who is there.
@@ -124,8 +128,8 @@ class TaskNetwork:
             self._adopt(connection, task, welcome.incarnation)
             if connection.is_closed:
                 # It ended before it was known by its name, so nobody has cleaned up after it.
-                self.on_closed(connection, None)
-                raise self._lost(task, None)
+                self.on_closed(connection, connection.cause)
+                raise self._lost(task, connection.cause)
             return connection
 
     def accept(self, connection: Connection, hello: messages.Hello) -> None:
@@ -135,10 +139,15 @@ class TaskNetwork:
     def _adopt(self, connection: Connection, task: str, incarnation: int) -> None:
         with self._lock:
             self._names[connection] = task
-            known = self._connections.get(task)
-            if known is None or self._incarnations.get(task) != incarnation:
-                self._connections[task] = connection
-                self._incarnations[task] = incarnation
+            # The latest: a peer that connects again has lost the one before, which may not be known here yet.
+            self._connections[task] = connection
+            self._incarnations[task] = incarnation
+            self._adopted.notify_all()
+
+    def wait_for_dial(self, task: str, timeout_s: float) -> None:
+        """Block until there is a connection with a task, or the time is up."""
+        with self._lock:
+            self._adopted.wait_for(lambda: task in self._connections, timeout_s)
 
     # What leaves.
 
@@ -149,7 +158,13 @@ class TaskNetwork:
         if local is not None:
             local.receive(push)
             return
-        (self._connections.get(peer) or self.connect(peer)).send(push)
+        connection = self._connections.get(peer) or self.connect(peer)
+        try:
+            connection.send(push)
+        except UnavailableError:
+            # The step sends it again when the link is repaired, and is ended when it is not.
+            if not is_cut(connection.cause):
+                raise
 
     def has_room(self, peer: str) -> bool:
         """Whether a peer task keeps up with what is sent to it; see `Outlet`."""
@@ -191,10 +206,13 @@ class TaskNetwork:
         try:
             ask(messages.RunGraph(step_id, graph_handle, tuple(feeds), int(trace)))
         except OpError:
-            if self._pending.pop(key, None) is not None:
-                raise
-        if self._names.get(connection) is None and self._pending.pop(key, None) is not None:
-            raise self._lost(task, None)
+            if not is_cut(connection.cause):
+                if self._pending.pop(key, None) is not None:
+                    raise
+                return
+        if self._names.get(connection) is None and key in self._pending:
+            # It was lost before the owner was known to wait, so its repair may have passed him by.
+            self._begin_repair(CutLink(connection, task, _incarnation_at(connection), connection.cause))
 
     def flush(self, task: str) -> None:
         """Send a peer what is held for it."""
@@ -245,27 +263,80 @@ class TaskNetwork:
     def on_closed(self, connection: Connection, cause: Exception | None) -> None:
         """A connection ended: whatever waits for that peer ends too."""
         with self._lock:
-            task = self._names.pop(connection, None)
-            if task is not None and self._connections.get(task) is connection:
+            task = self._names.pop(connection, "")
+            if self._connections.get(task) is connection:
                 del self._connections[task]
                 self._incarnations.pop(task, None)
-            lost = [key for key in self._pending if key[1] == task]
-            waiting = [owner for key in lost if (owner := self._pending.pop(key, None)) is not None]
+        self._begin_repair(CutLink(connection, task, _incarnation_at(connection), cause))
+
+    def _begin_repair(self, link: CutLink) -> None:
+        """Repair a link that is worth it; end what waits for it otherwise."""
+        if is_cut(link.cause) and not self._closed and self._is_needed(link):
+            self._repair.begin(dataclasses.replace(link, lacking=self._worker.lacking_from(link.task)))
+        else:
+            self._end(link, self._lost(link.task, link.cause))
+
+    def _is_needed(self, link: CutLink) -> bool:
+        """Whether a step waits for the peer, or the peer for a step."""
+        if any(key[1] == link.task for key in list(self._pending)):
+            return True
+        return self._asked.has_any_of(link.connection) or self._worker.exchanges_with(link.task)
+
+    def _go_on_with(self, link: CutLink) -> None:
+        """A link was repaired: repeat what may have been lost."""
+        for key, owner in list(self._pending.items()):
+            if key[1] == link.task:
+                owner.repeat(link.task)
+        self._worker.push_again(link.task)
+
+    def _give_up(self, link: CutLink, error: OpError | None) -> None:
+        """A link was not repaired; or it was, and what the peer has not asked for again it does not want."""
+        if error is None:
+            self._asked.abort_of(link.connection, link.task)
+            self._abort_stuck(link)
+            return
+        lost = self._lost(link.task, link.cause)
+        self._end(link, lost)
+        self._worker.abort_with(link.task, lost)
+
+    def _abort_stuck(self, link: CutLink) -> None:
+        """End the steps whose values were lost with a connection, and are not sent again: the part that made them is over.
+
+        A master sends the values of its own task again as long as a step runs, and a part that runs does so too.
+        """
+        for step_id in set(link.lacking) & set(self._worker.lacking_from(link.task)):
+            if (step_id, link.task) in self._pending or self._asked.asker_of(step_id) == link.task:
+                continue
+            text = f"Values of {link.task} for a step were lost when its connection with {self._worker.task} was cut"
+            self._worker.abort(step_id, AbortedError.of(f"{text}; the step may or may not have been applied"))
+
+    def _end(self, link: CutLink, lost: OpError) -> None:
+        with self._lock:
+            keys = [key for key in self._pending if key[1] == link.task]
+            waiting = [owner for key in keys if (owner := self._pending.pop(key, None)) is not None]
         for owner in waiting:
-            owner.tell(WorkerLost(task or "", self._lost(task or "", cause)))
-        self._asked.abort_of(connection, task or "a task")
+            owner.tell(WorkerLost(link.task, lost))
+        self._asked.abort_of(link.connection, link.task or "a task")
 
     def _lost(self, task: str, cause: Exception | None) -> OpError:
         return UnavailableError.of(
             f"Task {task} is unavailable: its connection with {self._worker.task} was lost"
-            f"{f' ({cause})' if cause is not None else ''}. It died, was stopped or cannot be reached any more."
+            f"{f' ({cause})' if cause is not None else ''}. It died, was stopped or cannot be reached any more. A step that it "
+            "was asked for may or may not have been applied."
         )
 
     def close(self) -> None:
         """Close every connection."""
         self._closed = True
+        self._repair.stop()
         for connection in list(self._names):
             connection.begin_close("the task stops")
+
+
+def _incarnation_at(connection: Connection) -> int:
+    """Which run of the peer a connection was with."""
+    peer = connection.peer
+    return 0 if peer is None else peer.incarnation
 
 
 def _error(code: int, text: str, node_name: str) -> OpError:

@@ -13,7 +13,7 @@ from weft.framework.aliases import Array
 from weft.passes.partition import Partition
 from weft.protocol.master_step import PartEvent
 from weft.runtime.choice.stage_report import StageReport
-from weft.runtime.executor import Executor
+from weft.runtime.executor import Executor, Step
 
 
 class StepOwner(Protocol):
@@ -21,6 +21,10 @@ class StepOwner(Protocol):
 
     def tell(self, event: PartEvent) -> None:
         """Say how a part ended, once for each part, on any thread. Does not wait."""
+        ...
+
+    def repeat(self, task: str) -> None:
+        """Ask a task for its part again, under the same number: the connection with it was cut, and there is another."""
         ...
 
     def put(self, action: Callable[[], None]) -> None:
@@ -59,8 +63,10 @@ class WorkerHandle(Protocol):
         """Forget a registered graph."""
         ...
 
-    def run_graph(self, step_id: int, graph_handle: str, feeds: Sequence[Array], trace: bool, owner: StepOwner) -> None:
+    def run_graph(self, step_id: int, graph_handle: str, feeds: Sequence[Array], trace: bool, owner: StepOwner) -> Step | None:
         """Start a part of a step, at the latest at `flush`; its owner is told once of its end, perhaps before this returns.
+
+        Returns the part itself, if it is in this process.
 
         Raises:
             OpError: the part did not start; the owner is told nothing.

@@ -5,16 +5,25 @@ from __future__ import annotations
 import secrets
 import threading
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from tensorboard.compat.proto import config_pb2
 
 from weft.framework.operation import Operation
 from weft.platform.file_access import FileAccess
+from weft.protocol.messages import Push, StepDone, StepFailed
+from weft.protocol.outcome_table import OutcomeTable
 from weft.runtime.host_permits import permits_of
 from weft.runtime.state.resource_manager import ResourceManager
 from weft.runtime.state.session_tensors import SessionTensors
+
+
+class PartOutcome(NamedTuple):
+    """What a task's part of a step has answered its master, and the messages that it has sent to peers, by task."""
+
+    answer: StepDone | StepFailed
+    pushes: Sequence[tuple[str, Push]] = ()
 
 
 class SessionState:
@@ -36,6 +45,8 @@ class SessionState:
         self.name = name
         self.is_closed = False
         self.tensors = SessionTensors()
+        self.outcomes: OutcomeTable[PartOutcome] = OutcomeTable()
+        """Of the steps that masters in other processes have asked this task for."""
         self.host_permits = permits_of(config)
         level = config.graph_options.optimizer_options.global_jit_level if config is not None else 0
         options = config_pb2.OptimizerOptions
