@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import weft as tf
+from weft.training.sessions.presence import presence_of
 
 
 @pytest.fixture
@@ -163,3 +164,100 @@ def test_a_scaffold_can_be_copied_in_part() -> None:
     assert calls == [copy]
     with pytest.raises(TypeError, match="not a Scaffold instance"):
         tf.train.Scaffold(copy_from_scaffold=1)  # type: ignore[arg-type]
+
+
+def in_graph_of_its_own(build: Any) -> Any:
+    with tf.Graph().as_default():
+        return build()
+
+
+def prepare(target: str, directory: Path | None, start: float, **arguments: Any) -> Any:
+    """A chief's session of a model of two variables and a step, which begin with `start`; gives what it finds."""
+
+    def build() -> Any:
+        step = tf.train.get_or_create_global_step()
+        one, two = tf.Variable(start, name="one"), tf.Variable(start, name="two")
+        scaffold = tf.train.Scaffold(saver=tf.train.Saver())
+        creator = tf.train.ChiefSessionCreator(scaffold, target, checkpoint_dir=str(directory or "") or None, **arguments)
+        more, ask = [one.assign_add(1.0), two.assign_add(1.0), step.assign_add(1)], [one, two, step]
+        return creator.create_session(), scaffold.saver, more, ask
+
+    return in_graph_of_its_own(build)
+
+
+def abandon(session: Any) -> None:
+    """End a session as the death of its process does: the note of its run stays."""
+    presence = presence_of(session)
+    assert presence is not None
+    presence.wait_until_posted(10.0)
+    presence.set_state("ready")
+    presence._run = None
+    session.close()
+
+
+@pytest.mark.parametrize("has_directory", [True, False])
+def test_a_chief_joins_the_model_of_one_that_died(server: Any, tmp_path: Path, has_directory: bool) -> None:
+    directory = tmp_path if has_directory else None
+    session, saver, more, ask = prepare(server.target, directory, 1.0)
+    if has_directory:
+        saver.save(session, str(tmp_path / "model"), global_step=0)
+    session.run(more)
+    abandon(session)
+    session, _, _, ask = prepare(server.target, directory, 5.0)
+    assert session.run(ask) == [2.0, 2.0, 1]
+    session.close()
+    # A session that was closed has ended the run: without a checkpoint the next begins anew.
+    session, _, _, ask = prepare(server.target, directory, 5.0)
+    assert session.run(ask) == ([2.0, 2.0, 1] if has_directory else [5.0, 5.0, 0])
+    session.close()
+
+
+def test_a_chief_with_other_checkpoints_begins_another_run(server: Any, tmp_path: Path) -> None:
+    session, _, more, _ = prepare(server.target, tmp_path / "a", 1.0)
+    session.run(more)
+    abandon(session)
+    session, _, _, ask = prepare(server.target, tmp_path / "b", 5.0)
+    assert session.run(ask) == [5.0, 5.0, 0]
+    session.close()
+
+
+def test_a_chief_restores_what_lives_where_it_is_told_to(server: Any, tmp_path: Path) -> None:
+    session, saver, more, _ = prepare(server.target, tmp_path, 1.0)
+    saver.save(session, str(tmp_path / "model"), global_step=0)
+    session.run(more)
+    abandon(session)
+    session, _, _, ask = prepare(server.target, tmp_path, 5.0, restore="always")
+    assert session.run(ask) == [1.0, 1.0, 0]
+    session.close()
+    with pytest.raises(ValueError, match=r"restore must be one of 'shard', 'whole', 'always', or None, got 'half'"):
+        manager(restore="half")
+
+
+def test_a_checkpoint_of_a_later_step_than_what_lives_is_restored(server: Any, tmp_path: Path) -> None:
+    session, saver, more, ask = prepare(server.target, tmp_path, 1.0)
+    session.run(more)
+    saver.save(session, str(tmp_path / "model"), global_step=1)
+    abandon(session)
+    with tf.Graph().as_default(), tf.Session(server.target) as other:
+        step = tf.train.get_or_create_global_step()
+        other.run(step.assign(0))
+    session, _, _, ask = prepare(server.target, tmp_path, 5.0)
+    assert session.run(ask) == [2.0, 2.0, 1]
+    session.close()
+
+
+def test_a_program_with_a_ready_op_of_its_own_is_asked_for_values_all_the_same(server: Any, tmp_path: Path) -> None:
+    def build() -> Any:
+        value = tf.Variable(1.0, use_resource=False)
+        nothing = tf.constant([], tf.string)
+        scaffold = tf.train.Scaffold(ready_op=nothing, ready_for_local_init_op=nothing)
+        session = tf.train.ChiefSessionCreator(scaffold, server.target, checkpoint_dir=str(tmp_path)).create_session()
+        assert tf.get_default_graph().finalized
+        return session, value
+
+    session, value = in_graph_of_its_own(build)
+    session.run(value.initializer)
+    abandon(session)
+    session, value = in_graph_of_its_own(build)
+    assert session.run(value) == 1.0
+    session.close()

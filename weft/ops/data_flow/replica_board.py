@@ -1,6 +1,7 @@
 """The replica board: where the replicas of a training job leave notes for each other, on a task that all of them reach.
 
-A member posts a note under its own name and posts again to say that it is still there. Readers get every note with its age by
+A member posts a note under its own name and posts again to say that it is still there. A note may be one to keep, however long
+its member is silent: it says of a training run what has to outlive every process of it. Readers get every note with its age by
 the clock of the board's task, so clocks of several hosts are never compared.
 """
 
@@ -28,24 +29,30 @@ class ReplicaBoard:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._notes: dict[bytes, tuple[bytes, float]] = {}
+        self._kept: set[bytes] = set()
 
-    def post(self, member: bytes, note: bytes, now: float) -> bool:
+    def post(self, member: bytes, note: bytes, now: float, is_kept: bool = False) -> bool:
         """Put up a member's note; an empty one keeps the note that is there. Tells whether there is a note now."""
         with self._lock:
-            kept = note or self._notes.get(member, (b"", now))[0]
-            if kept:
-                self._notes[member] = kept, now
-            return bool(kept)
+            posted = note or self._notes.get(member, (b"", now))[0]
+            if posted:
+                self._notes[member] = posted, now
+                if is_kept:
+                    self._kept.add(member)
+            return bool(posted)
 
     def leave(self, member: bytes) -> None:
         """Take a member's note away."""
         with self._lock:
             self._notes.pop(member, None)
+            self._kept.discard(member)
 
     def read(self, now: float) -> list[tuple[bytes, bytes, float]]:
         """Member, note and the seconds since the last post, of every member."""
         with self._lock:
-            self._notes = {member: note for member, note in self._notes.items() if now - note[1] < _FORGOTTEN_S}
+            self._notes = {
+                member: note for member, note in self._notes.items() if member in self._kept or now - note[1] < _FORGOTTEN_S
+            }
             return [(member, note, now - posted) for member, (note, posted) in self._notes.items()]
 
 
@@ -54,12 +61,16 @@ def _board(ctx: OpContext) -> ReplicaBoard:
 
 
 @op("ReplicaBoardPost", "member: string, note: string -> has_note: bool", infer=scalar_shape, gradient=None, stateful=True)
-def replica_board_post(ctx: OpContext, member: Array, note: Array, *, container: str = "", shared_name: str = "") -> Result:
+def replica_board_post(
+    ctx: OpContext, member: Array, note: Array, *, container: str = "", shared_name: str = "", is_kept: bool = False
+) -> Result:
     """Put up a member's note, or with an empty one say that it is still there; false when the board knows no note of it.
+
+    With `is_kept` the note stays when its member is silent.
 
     `scalar string, scalar string -> scalar bool`
     """
-    return np.asarray(_board(ctx).post(member.item(), note.item(), time.monotonic()))
+    return np.asarray(_board(ctx).post(member.item(), note.item(), time.monotonic(), is_kept))
 
 
 @op("ReplicaBoardLeave", "member: string ->", infer=no_outputs, gradient=None, stateful=True)

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from weft import errors
 from weft.checkpoint.wholeness import damage_of, warn_passed_over
-from weft.framework.aliases import SessionLike
 from weft.platform import tf_logging
-from weft.training.saving.saver import Saver
 
 
-def restore_newest_whole(saver: Saver, session: SessionLike, paths: Sequence[str]) -> str:
+def restore_newest_whole(restore: Callable[[str], object], paths: Sequence[str]) -> str:
     """Restore the first of these checkpoints whose files are whole, and return its path.
 
     A checkpoint is looked at only when restoring it has failed, so a whole one is read once. What a failed restore gave to some
     variables is replaced by the next one.
 
     Args:
-        saver: restores all variables.
-        session: where.
+        restore: restores a checkpoint, as `Saver.restore` does in a session.
         paths: the checkpoints, the latest first.
 
     Raises:
@@ -28,7 +25,7 @@ def restore_newest_whole(saver: Saver, session: SessionLike, paths: Sequence[str
     failure: Exception | None = None
     for path in paths:
         try:
-            saver.restore(session, path)
+            restore(path)
         except (errors.DataLossError, errors.NotFoundError, ValueError) as error:
             damage = damage_of(path)
             if damage is None:

@@ -94,6 +94,12 @@ class ChiefWatch:
         self._presence = presence
         self._clock = clock
         self._first_seen: dict[str, float] = {}
+        self._is_initializing = False
+
+    @property
+    def is_chief_initializing(self) -> bool:
+        """Whether the last look found a chief that gives the model its values: they may still be others a moment later."""
+        return self._is_initializing
 
     def look(self, missing: Collection[str]) -> str:
         """Tell what the chief does; `missing` are the variables that this replica waits for.
@@ -101,6 +107,7 @@ class ChiefWatch:
         Raises:
             InvalidArgumentError: the chief's model is another one, so the wait would not end, or end with wrong values.
         """
+        self._is_initializing = False
         chiefs = [replica for replica in self._presence.others() if replica.is_chief]
         if not chiefs:
             return "No chief is there: it was not started yet, or it has failed"
@@ -109,6 +116,7 @@ class ChiefWatch:
             if not self._is_in_conflict(diff, missing):
                 if diff.only_there and not missing:
                     tf_logging.warning("The %s has variables that this replica has not:\n%s", chief, diff)
+                self._is_initializing = chief.state == "initializing"
                 return f"The {chief} is {chief.state}"
         for chief, diff in zip(chiefs, diffs, strict=True):
             seen = self._first_seen.setdefault(str(chief), self._clock())

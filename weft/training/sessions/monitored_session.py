@@ -232,11 +232,12 @@ def MonitoredTrainingSession(
     max_wait_secs: float = 7200,
     save_checkpoint_steps: Any = USE_DEFAULT,
     summary_dir: str | None = None,
+    restore: str | None = None,
 ) -> MonitoredSession:
     """Make a MonitoredSession for one replica of a training job.
 
     The chief restores the last checkpoint or initializes the model, writes checkpoints and summaries; the others wait for
-    it.
+    it. A chief that comes back to a model that lives joins it.
 
     Args:
         master: the target: this task's server, or '' without a cluster.
@@ -254,6 +255,8 @@ def MonitoredTrainingSession(
         max_wait_secs: how long a replica waits for the chief.
         save_checkpoint_steps: steps between checkpoints, instead.
         summary_dir: where to write summaries; `checkpoint_dir` when None.
+        restore: what the chief restores when a parameter server has lost its variables: 'shard', these alone; 'whole', all;
+            'always', all even if none is lost, whenever the chief makes a session. See `SessionManager`.
     """
     save_summaries_steps, save_summaries_secs = _frequency(save_summaries_steps, save_summaries_secs, 100, None)
     save_checkpoint_steps, save_checkpoint_secs = _frequency(save_checkpoint_steps, save_checkpoint_secs, None, 600)
@@ -279,7 +282,7 @@ def MonitoredTrainingSession(
             )
         )
     all_hooks.extend(hooks or ())
-    chief = ChiefSessionCreator(scaffold, master, config, checkpoint_dir)
+    chief = ChiefSessionCreator(scaffold, master, config, checkpoint_dir, restore=restore)
     return MonitoredSession(chief, all_hooks, stop_grace_period_secs)
 
 

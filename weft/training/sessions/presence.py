@@ -1,7 +1,8 @@
 """Presence: a replica's note on the board of its job, kept fresh while its session is open, and what it reads there.
 
 The chief's note has the signature of its model, so that replicas with another one are told; everybody's note says what the
-replica is doing, so that the chief can wait for the others at the end. The board is a resource on the tasks that hold the
+replica is doing, so that the chief can wait for the others at the end. Beside them is the note of the training run, which the
+chief leaves for the one that comes after it. The board is a resource on the tasks that hold the
 variables. A session of its own, on a graph of its own, goes there: the program's graph stays as the program made it.
 """
 
@@ -15,7 +16,7 @@ import threading
 import time
 import weakref
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any, Final
 
 from tensorboard.compat.proto import config_pb2
@@ -30,6 +31,7 @@ from weft.ops.array.placeholder import placeholder
 from weft.ops.data_flow.replica_board import replica_board_leave, replica_board_post, replica_board_read
 from weft.platform import tf_logging
 from weft.training.sessions.model_signature import ModelSignature, as_plain, from_plain, signature_of
+from weft.training.sessions.revival import Run
 
 HEARTBEAT_S: Final = 1.5
 LEASE_S: Final = 6.0
@@ -41,6 +43,8 @@ _POLL_S: Final = 0.1
 LONGEST_DRAIN_S: Final = 15.0
 _LOG_EVERY_S: Final = 10.0
 _BOARD: Final = {"container": "weft", "shared_name": "replicas"}
+# What the run's note stands under; a replica's name has a colon.
+_RUN: Final = "run"
 
 
 @dataclass(frozen=True)
@@ -94,10 +98,11 @@ class Board:
         with self._graph.as_default():
             self._member = placeholder(dtypes.string, [])
             self._note = placeholder(dtypes.string, [])
-            self._posts, self._leaves, self._reads = [], [], []
+            self._posts, self._keeps, self._leaves, self._reads = [], [], [], []
             for task in tasks:
                 with self._graph.device(task):
                     self._posts.append(replica_board_post(self._member, self._note, **_BOARD))
+                    self._keeps.append(replica_board_post(self._member, self._note, is_kept=True, **_BOARD))
                     self._leaves.append(replica_board_leave(self._member, **_BOARD))
                     self._reads.append(replica_board_read(**_BOARD))
 
@@ -114,6 +119,10 @@ class Board:
     def post(self, member: str, note: bytes) -> bool:
         """Post a note, or with an empty one say that the member is still there; tells whether every task has its note."""
         return all(self._run(self._posts, {self._member: member, self._note: note}))
+
+    def keep(self, member: str, note: bytes) -> None:
+        """Post a note that stays when its member is silent."""
+        self._run(self._keeps, {self._member: member, self._note: note})
 
     def leave(self, member: str) -> None:
         """Take the member's note away."""
@@ -169,6 +178,8 @@ class Presence:
         self._state = state
         self._is_changed = True
         self._is_posted = False
+        self._run: Run | None = None
+        self._is_up = threading.Event()
         self._lock = threading.Lock()
         self._wake = threading.Event()
         self._is_over = False
@@ -186,7 +197,16 @@ class Presence:
 
     def set_state(self, state: str) -> None:
         """Change the note."""
-        self._state, self._is_changed = state, True
+        self._state = state
+        self._announce()
+
+    def wait_until_posted(self, limit_s: float) -> None:
+        """Block until the note of now is up, or for so many seconds."""
+        self._is_up.wait(limit_s)
+
+    def _announce(self) -> None:
+        self._is_up.clear()
+        self._is_changed = True
         self._wake.set()
 
     def others(self) -> list[Replica]:
@@ -197,7 +217,34 @@ class Presence:
         except OpError as error:
             tf_logging.debug("The replica board cannot be read: %s", error.message)
             return []
-        return [Replica.from_note(note) for member, (note, age) in found.items() if member != self._member and age < LEASE_S]
+        return self._others_of(found)
+
+    def _others_of(self, found: dict[str, tuple[bytes, float]]) -> list[Replica]:
+        fresh = (note for member, (note, age) in found.items() if member not in (self._member, _RUN) and age < LEASE_S)
+        return [Replica.from_note(note) for note in fresh]
+
+    def job(self) -> tuple[Run | None, list[Replica]]:
+        """The note of the last training run, and the replicas of other sessions that are there now.
+
+        Raises:
+            UnavailableError: the board cannot be read now.
+        """
+        try:
+            with self._lock:
+                found = self._board.read()
+        except OpError as error:
+            raise UnavailableError(error.node_def, error.op, f"The replica board cannot be read: {error.message}") from error
+        run = Run(*json.loads(found[_RUN][0])) if _RUN in found else None
+        return run, self._others_of(found)
+
+    def begin_run(self, checkpoints: str | None) -> None:
+        """Leave a note that a training run lives; when this session is closed the note says so.
+
+        Args:
+            checkpoints: where the run's checkpoints are; None for nowhere.
+        """
+        self._run = Run(checkpoints, has_ended=False)
+        self._announce()
 
     @property
     def is_chief(self) -> bool:
@@ -234,6 +281,8 @@ class Presence:
         with contextlib.suppress(OpError, RuntimeError), self._lock:
             if self._is_posted:
                 self._board.leave(self._member)
+            if self._run is not None:
+                self._board.keep(_RUN, _run_note(Run(self._run.checkpoints, has_ended=True)))
         with self._lock:
             self._board.close()
 
@@ -247,6 +296,13 @@ class Presence:
             )
             self._is_posted = True
             self._board.post(self._member, note.as_note())
+            if self._run is not None:
+                self._board.keep(_RUN, _run_note(self._run))
+            self._is_up.set()
+
+
+def _run_note(run: Run) -> bytes:
+    return json.dumps(astuple(run)).encode()
 
 
 def _board_tasks(signature: ModelSignature) -> list[str]:

@@ -21,7 +21,7 @@ class SessionCreator:
 
 
 class ChiefSessionCreator(SessionCreator):
-    """Makes sessions for the chief: restores the last checkpoint or initializes the model.
+    """Makes sessions for the chief: joins a model that lives, else restores the last checkpoint or initializes the model.
 
     Args:
         scaffold: the parts of the graph; a new Scaffold when None.
@@ -29,6 +29,7 @@ class ChiefSessionCreator(SessionCreator):
         config: their ConfigProto.
         checkpoint_dir: where to look for the last checkpoint.
         checkpoint_filename_with_path: a checkpoint to restore instead.
+        restore: 'shard', 'whole' or 'always': what to restore where the model lives; see `SessionManager`.
     """
 
     def __init__(
@@ -38,19 +39,21 @@ class ChiefSessionCreator(SessionCreator):
         config: config_pb2.ConfigProto | None = None,
         checkpoint_dir: str | None = None,
         checkpoint_filename_with_path: str | None = None,
+        restore: str | None = None,
     ) -> None:
         self._scaffold = scaffold or Scaffold()
         self._master = master
         self._config = config
         self._checkpoint_dir = checkpoint_dir
         self._checkpoint_filename_with_path = checkpoint_filename_with_path
+        self._restore = restore
         self._session_manager: SessionManager | None = None
 
     def create_session(self) -> Session:
         """A new session with a model that is ready."""
         self._scaffold.finalize()
         if self._session_manager is None:
-            self._session_manager = _session_manager(self._scaffold)
+            self._session_manager = _session_manager(self._scaffold, self._restore)
         return self._session_manager.prepare_session(
             self._master,
             saver=self._scaffold.saver,
@@ -94,11 +97,12 @@ class WorkerSessionCreator(SessionCreator):
         return self._session_manager.wait_for_session(self._master, config=self._config, max_wait_secs=self._max_wait_secs)
 
 
-def _session_manager(scaffold: Scaffold) -> SessionManager:
+def _session_manager(scaffold: Scaffold, restore: str | None = None) -> SessionManager:
     return SessionManager(
         local_init_op=scaffold.local_init_op,
         local_init_feed_dict=scaffold.local_init_feed_dict,
         ready_op=scaffold.ready_op,
         ready_for_local_init_op=scaffold.ready_for_local_init_op,
         graph=get_default_graph(),
+        restore=restore,
     )

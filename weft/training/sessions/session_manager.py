@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Final
 
 from tensorboard.compat.proto import config_pb2
@@ -18,14 +20,18 @@ from weft.platform import tf_logging
 from weft.training.saving.fallback import restore_newest_whole
 from weft.training.saving.saver import Saver
 from weft.training.sessions.model_readiness import ChiefWatch, Missing, what_is_missing
+from weft.training.sessions.model_values import ModelValues, trains_in_step
 from weft.training.sessions.needed_tasks import filtered_config
 from weft.training.sessions.presence import announce, presence_of
+from weft.training.sessions.revival import ALWAYS, SCOPES, SHARD, WHOLE
+from weft.training.sessions.reviver import Reviver
 
 _FIRST_POLL_S: Final = 0.02
 _LONGEST_POLL_S: Final = 0.5
 _LOG_EVERY_S: Final = 10.0
 # For so long what the chief says of its model may be on its way.
 _NOTE_S: Final = 1.0
+_ALL_THERE: Final = "All variables have values"
 
 
 class SessionManager:
@@ -41,9 +47,12 @@ class SessionManager:
         recovery_wait_secs: the longest time between two looks at a model that is not ready; it is looked at more often.
         local_init_run_options: RunOptions for `local_init_op`.
         local_init_feed_dict: what to feed it.
+        restore: which variables a chief gives values when it makes a session on tasks where the model lives. 'shard': those
+            without a value, so that the others keep their progress; 'whole': all, as soon as one has none; 'always': all, even
+            of a model that lives, as TensorFlow does. None: 'whole' where replicas train in step, else 'shard'.
 
     Raises:
-        ValueError: there is a `ready_for_local_init_op` but no `local_init_op`.
+        ValueError: there is a `ready_for_local_init_op` but no `local_init_op`, or `restore` is none of these.
     """
 
     def __init__(
@@ -55,7 +64,10 @@ class SessionManager:
         recovery_wait_secs: float = 30,
         local_init_run_options: config_pb2.RunOptions | None = None,
         local_init_feed_dict: Feeds | None = None,
+        restore: str | None = None,
     ) -> None:
+        if restore is not None and restore not in SCOPES:
+            raise ValueError(f"SessionManager: restore must be one of {', '.join(map(repr, SCOPES))}, or None, got {restore!r}")
         if ready_for_local_init_op is not None and local_init_op is None:
             raise ValueError("If you pass a ready_for_local_init_op you must also pass a local_init_op")
         self._local_init_op = local_init_op
@@ -65,6 +77,9 @@ class SessionManager:
         self._recovery_wait_secs = recovery_wait_secs
         self._local_init_run_options = local_init_run_options
         self._local_init_feed_dict = local_init_feed_dict
+        self._restore = restore
+        self._values: tuple[Saver | None, ModelValues] | None = None
+        self._has_been_ready = False
 
     def prepare_session(
         self,
@@ -79,7 +94,12 @@ class SessionManager:
         init_feed_dict: Feeds | None = None,
         init_fn: Callable[[Any], object] | None = None,
     ) -> Session:
-        """Make a session with a model that is ready: restored where there is a checkpoint, else initialized.
+        """Make a session with a model that is ready: joined where it lives, else restored, else initialized.
+
+        A model that lives on the tasks of a cluster is not restored, nor is any part of it that has values, unless the
+        checkpoint is of a later step: the replicas that train in it go on. Values that another training run has left are
+        replaced; a run is told by where its checkpoints are, and by replicas that train. See `restore` of the constructor for
+        a part that was lost.
 
         Args:
             master: the session's target.
@@ -107,8 +127,15 @@ class SessionManager:
         except BaseException:
             _close(session)
             raise
-        _set_state(session, "ready")
+        self._be_ready(session, checkpoint_dir or checkpoint_filename_with_path)
         return session
+
+    def _be_ready(self, session: Session, checkpoints: str | None) -> None:
+        self._has_been_ready = True
+        presence = presence_of(session)
+        if presence is not None:
+            presence.set_state("ready")
+            presence.begin_run(_location(checkpoints))
 
     def _initialize(self, session: Session, init_op: Operation | None, init_feed_dict: Feeds | None, init_fn: Any) -> None:
         if init_op is None and not init_fn and self._local_init_op is None:
@@ -166,7 +193,7 @@ class SessionManager:
             tf_logging.info("Restoring model from %s did not make model ready%s: %s", restored_from, what, missing)
             return session, False
         tf_logging.info("Restored model from %s", restored_from)
-        _set_state(session, "ready")
+        self._be_ready(session, restored_from)
         return session, True
 
     def wait_for_session(
@@ -187,7 +214,8 @@ class SessionManager:
             InvalidArgumentError: the chief has other variables; tells which.
         """
         limit_s = float("inf") if max_wait_secs is None else max_wait_secs
-        session = Session(master, graph=self._graph, config=filtered_config(master, self._graph, config))
+        config = filtered_config(master, self._graph, config)
+        session = Session(master, graph=self._graph, config=config)
         try:
             announce(session, False, config, "waiting")
             self._wait_until_ready(session, limit_s)
@@ -211,15 +239,15 @@ class SessionManager:
                     watch.wait_for_conflict(_NOTE_S)
                 raise
             about_chief = "" if watch is None else f". {watch.look(missing.names if missing else ())}"
-            if not missing:
+            if not missing and (watch is None or not watch.is_chief_initializing):
                 return
             now = time.monotonic()
             if now + poll_s > deadline:
                 raise errors.DeadlineExceededError.of(
-                    f"Session was not ready after waiting {limit_s:g} secs. {missing}{about_chief}"
+                    f"Session was not ready after waiting {limit_s:g} secs. {missing or _ALL_THERE}{about_chief}"
                 )
             if now >= log_due:
-                tf_logging.info("Waiting for model to be ready. %s%s", missing, about_chief)
+                tf_logging.info("Waiting for model to be ready. %s%s", missing or _ALL_THERE, about_chief)
                 log_due = now + _LOG_EVERY_S
             time.sleep(poll_s)
             poll_s = min(2 * poll_s, _LONGEST_POLL_S, max(self._recovery_wait_secs, _FIRST_POLL_S))
@@ -236,23 +264,41 @@ class SessionManager:
     ) -> tuple[Session, bool]:
         if checkpoint_dir and checkpoint:
             raise ValueError("Can not provide both checkpoint_dir and checkpoint_filename_with_path.")
-        session = Session(master, graph=self._graph, config=filtered_config(master, self._graph, config))
+        config = filtered_config(master, self._graph, config)
+        session = Session(master, graph=self._graph, config=config)
         try:
             announce(session, True, config, "initializing")
-            if not saver or not (checkpoint_dir or checkpoint):
-                return session, False
-            if checkpoint:
-                saver.restore(session, checkpoint)
-                return session, True
-            state = self._checkpoint_state(checkpoint_dir or "", wait_for_checkpoint, max_wait_secs)
-            if state is None:
-                return session, False
-            restore_newest_whole(saver, session, newest_first(state))
-            saver.recover_last_checkpoints(state.all_model_checkpoint_paths)
+            where = _location(checkpoint_dir or checkpoint)
+            if not saver:
+                return session, self._revive(session, None, [], where)
+            checkpoints = [checkpoint] if checkpoint else []
+            state = self._checkpoint_state(checkpoint_dir, wait_for_checkpoint, max_wait_secs) if checkpoint_dir else None
+            if state is not None:
+                checkpoints = newest_first(state)
+            is_restored = self._revive(session, saver, checkpoints, where)
+            if state is not None:
+                saver.recover_last_checkpoints(state.all_model_checkpoint_paths)
         except BaseException:
             _close(session)
             raise
-        return session, True
+        return session, is_restored
+
+    def _revive(self, session: Session, saver: Saver | None, checkpoints: Sequence[str], where: str | None) -> bool:
+        """Give the model's variables values, or leave them theirs; false when it is still to be initialized."""
+        presence = presence_of(session)
+        if presence is None or self._restore == ALWAYS:
+            # Without a presence the session has state of its own: nothing can live there.
+            if saver is not None and checkpoints:
+                restore_newest_whole(partial(saver.restore, session), checkpoints)
+            return bool(checkpoints)
+        values = self._values_of(saver)
+        scope = self._restore or (WHOLE if trains_in_step(self._graph) else SHARD)
+        return Reviver(session, presence, values, scope).revive(saver, checkpoints, where, self._has_been_ready)
+
+    def _values_of(self, saver: Saver | None) -> ModelValues:
+        if self._values is None or self._values[0] is not saver:
+            self._values = saver, ModelValues(self._graph, saver)
+        return self._values[1]
 
     def _checkpoint_state(self, directory: str, wait: bool, max_wait_secs: float) -> Any:
         deadline = time.monotonic() + max_wait_secs
@@ -292,6 +338,13 @@ def _close(session: Session) -> None:
         session.close()
     except errors.OpError as error:
         tf_logging.warning("Closing a session that failed: %s", error.message)
+
+
+def _location(checkpoints: str | None) -> str | None:
+    """Where checkpoints are, as a training run is told by: the path, absolute where it is one of this host's files."""
+    if checkpoints is None or "://" in checkpoints:
+        return checkpoints
+    return os.path.abspath(checkpoints)
 
 
 def _name(element: object) -> str | None:

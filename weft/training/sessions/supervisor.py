@@ -66,6 +66,7 @@ class Supervisor:
         summary_writer: writes the events; a FileWriter in `logdir`.
         init_fn: called with the session after `init_op`.
         local_init_run_options: RunOptions for `local_init_op`.
+        restore: what the chief restores where the model lives; see `SessionManager`.
 
     Raises:
         ValueError: this is not the chief and a variable has no device: it would not be the chief's.
@@ -95,6 +96,7 @@ class Supervisor:
         summary_writer: FileWriter | None = USE_DEFAULT,
         init_fn: Callable[[Tensor], Tensor] | None = None,
         local_init_run_options: config_pb2.RunOptions | None = None,
+        restore: str | None = None,
     ) -> None:
         self._graph = get_default_graph() if graph is None else graph
         with self._graph.as_default():
@@ -125,6 +127,7 @@ class Supervisor:
             graph=self._graph,
             recovery_wait_secs=recovery_wait_secs,
             local_init_run_options=local_init_run_options,
+            restore=restore,
         )
         self._check_devices()
         self._graph.finalize()

@@ -1,0 +1,148 @@
+"""Training jobs of processes that are killed and started again."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+import weft as tf
+from tests.guides.running import Program
+from weft.distributed.server.local_cluster import free_addresses
+
+pytestmark = pytest.mark.timeout(150)
+
+_PROGRAMS = Path(__file__).parent / "programs"
+
+
+class Job:
+    """The processes of one job: two parameter servers and some workers, by job and index."""
+
+    def __init__(self, program: str, workers: int, *arguments: object) -> None:
+        self._program = _PROGRAMS / program
+        self._workers = workers
+        self._addresses = ",".join(free_addresses(2 + workers))
+        self._arguments = arguments
+        self._running: list[Program] = []
+
+    def start(self, job: str, index: int) -> Program:
+        """Start a task, once more where it was killed."""
+        self._running.append(Program(self._program, job, index, self._addresses, *self._arguments))
+        return self._running[-1]
+
+    def start_all(self) -> tuple[list[Program], list[Program]]:
+        """Start all tasks; returns the parameter servers and the workers."""
+        servers = [self.start("ps", index) for index in range(2)]
+        return servers, [self.start("worker", index) for index in range(self._workers)]
+
+    def kill(self) -> None:
+        for program in self._running:
+            program.kill()
+
+
+@pytest.fixture
+def make_job() -> Iterator[Callable[..., Job]]:
+    made: list[Job] = []
+
+    def make(program: str, workers: int, *arguments: object) -> Job:
+        made.append(Job(program, workers, *arguments))
+        return made[-1]
+
+    yield make
+    for job in made:
+        job.kill()
+
+
+def found(program: Program) -> list[tuple[int, int, int]]:
+    """What the steps of a replica found: the global step, and the counts on ps:0 and ps:1."""
+    lines = [line.split() for line in program.output if line.startswith("found ")]
+    return [(int(step), int(first), int(second)) for _, step, first, second in lines]
+
+
+def wait_for_steps(program: Program, count: int, limit_s: float = 60.0) -> int:
+    """Block until a replica has made so many steps more; returns the global step."""
+    before, deadline = len(found(program)), time.monotonic() + limit_s
+    while len(found(program)) < before + count:
+        assert program.is_running, "\n".join(program.output[-20:])
+        assert time.monotonic() < deadline, "no more steps:\n" + "\n".join(program.output[-20:])
+        time.sleep(0.01)
+    return found(program)[-1][0]
+
+
+def never_falls(values: list[int]) -> bool:
+    return all(before <= after for before, after in pairwise(values))
+
+
+@pytest.mark.parametrize("has_directory", [True, pytest.param(False, marks=pytest.mark.slow)])
+def test_a_chief_that_was_killed_comes_back_to_a_model_that_has_gone_on(
+    make_job: Callable[..., Job], tmp_path: Path, has_directory: bool
+) -> None:
+    job = make_job("counting_replica.py", 3, tmp_path if has_directory else "", 800)
+    _, (chief, *workers) = job.start_all()
+    for worker in workers:
+        wait_for_steps(worker, 10)
+    chief.kill()
+    # The others go on meanwhile.
+    at_kill = wait_for_steps(workers[0], 30)
+    chief = job.start("worker", 0)
+    told = chief.wait_for("The model lives at global step")
+    joined = re.search(r"global step (\d+)", told)
+    assert joined is not None
+    assert int(joined[1]) >= at_kill
+    for replica in [chief, *workers]:
+        assert replica.wait(100)[-1] == "ended"
+        steps, firsts, seconds = zip(*found(replica), strict=True)
+        assert never_falls(steps)
+        assert never_falls(firsts)
+        assert never_falls(seconds)
+    # Of a step that the chief was killed in one of the two parameter servers may have its part.
+    step, first, second = max(found(each)[-1] for each in [chief, *workers])
+    assert step == first
+    assert abs(step - second) <= 3
+
+
+def test_a_parameter_server_that_was_killed_gets_its_own_variables_back_and_the_others_keep_theirs(
+    make_job: Callable[..., Job], tmp_path: Path
+) -> None:
+    job = make_job("counting_replica.py", 2, tmp_path, 400)
+    servers, replicas = job.start_all()
+    chief = replicas[0]
+    while wait_for_steps(chief, 5) < 130:
+        pass
+    servers[1].kill()
+    job.start("ps", 1)
+    told = chief.wait_for("1 variables have no value: /job:ps/task:1 was restarted. Restoring these from")
+    saved = int(told.partition(str(tmp_path))[2].partition("model.ckpt-")[2].partition(";")[0])
+    for replica in replicas:
+        assert replica.wait(100)[-1] == "ended"
+        steps, firsts, _ = zip(*found(replica), strict=True)
+        assert never_falls(steps)
+        assert never_falls(firsts)
+    steps, _, seconds = zip(*found(chief), strict=True)
+    restored = next(after for before, after in pairwise(seconds) if after < before)
+    assert saved - 2 <= restored < max(seconds)
+    assert 0 < steps[-1] - seconds[-1] < 200
+    with tf.Graph().as_default():
+        assert tf.train.load_variable(str(tmp_path), "global_step") >= 400
+
+
+@pytest.mark.slow
+def test_the_whole_model_goes_back_where_that_is_asked_for(make_job: Callable[..., Job], tmp_path: Path) -> None:
+    job = make_job("counting_replica.py", 2, tmp_path, 400, "whole")
+    servers, replicas = job.start_all()
+    while wait_for_steps(replicas[0], 5) < 130:
+        pass
+    servers[1].kill()
+    job.start("ps", 1)
+    told = replicas[0].wait_for("restoring all variables from")
+    for replica in replicas:
+        assert replica.wait(100)[-1] == "ended"
+    assert re.search(r"The model is at global step \d+: .*\(global step \d+\)", told)
+    step, first, second = found(replicas[0])[-1]
+    assert step == first
+    # Both parameter servers are back at one moment.
+    assert abs(first - second) <= 2
