@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from weft.errors import AbortedError, CancelledError, OpError
+from weft.errors import AbortedError, CancelledError, OpError, ResourceExhaustedError
+from weft.protocol.limits import ServerLimits
 from weft.protocol.messages import Push
 from weft.protocol.rendezvous_table import Deliver, End, GiveUp, RendezvousTable, StepState
 
@@ -18,7 +19,7 @@ REASON = CancelledError(None, None, "the chief cancelled it")
 @pytest.fixture
 def table() -> Iterator[RendezvousTable[str]]:
     table: RendezvousTable[str] = RendezvousTable(
-        TASK, max_early_steps=3, max_early_bytes=1000, max_early_s=100, max_remembered_steps=4
+        TASK, ServerLimits(max_early_bytes=1000, early_s=100), max_early_steps=3, max_remembered_steps=4
     )
     yield table
     entries = table._entries
@@ -40,12 +41,12 @@ def push(step_id: int, size: int = 8, edge: int = 0) -> Push:
     return Push(step_id, (edge,), (np.zeros(size, np.uint8),))
 
 
-def refusal(table: RendezvousTable[str], step_id: int) -> OpError:
+def refusal(table: RendezvousTable[str], step_id: int, kind: type[OpError] = AbortedError) -> OpError:
     """The error that a step ends with which is started now."""
     (end,) = table.start(step_id, "late")
     assert isinstance(end, End)
     assert end.step == "late"
-    assert isinstance(end.error, AbortedError)
+    assert type(end.error) is kind
     assert end.error.message.startswith(f"{TASK}: ")
     return end.error
 
@@ -111,7 +112,7 @@ def test_too_many_early_steps_are_an_error_of_the_newest(table: RendezvousTable[
     (given_up,) = table.push(push(4), 0)
     assert isinstance(given_up, GiveUp)
     assert "3 steps that have not started" in given_up.reason
-    assert given_up.reason in refusal(table, 4).message
+    assert given_up.reason in refusal(table, 4, ResourceExhaustedError).message
     assert not table.push(push(3), 0)
 
 
@@ -119,8 +120,9 @@ def test_too_many_early_bytes_are_an_error_and_release_the_steps_tensors(table: 
     table.push(push(1, 600), 0)
     (given_up,) = table.push(push(1, 600), 0)
     assert isinstance(given_up, GiveUp)
-    assert "limit of 1000" in given_up.reason
+    assert "started here: 1200, and the limit is 1000. It is max_early_bytes" in given_up.reason
     assert kept_bytes(table) == 0
+    assert given_up.reason in refusal(table, 1, ResourceExhaustedError).message
 
 
 def test_steps_that_never_start_expire(table: RendezvousTable[str]) -> None:
@@ -132,6 +134,15 @@ def test_steps_that_never_start_expire(table: RendezvousTable[str]) -> None:
     assert (given_up.step_id, "not started within 100 s" in given_up.reason) == (1, True)
     assert not table.push(push(1), 31)
     assert len(table.start(2, "two")) == 1
+
+
+def test_what_has_expired_is_given_up_without_another_push(table: RendezvousTable[str]) -> None:
+    table.push(push(1, 600), now_s=10)
+    assert table.expire(110) == []
+    (given_up,) = table.expire(110.1)
+    assert isinstance(given_up, GiveUp)
+    assert kept_bytes(table) == 0
+    assert "not started within 100 s" in refusal(table, 1).message
 
 
 def test_only_the_latest_ended_steps_are_remembered(table: RendezvousTable[str]) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from weft.protocol.limits import Limits
+from weft.protocol.limits import ServerLimits
 from weft.protocol.session_lease import IDLE_CONNECTION_S, LeaseState, SessionLease
 
-LIMITS = Limits(unused_session_s=5, lost_session_s=10, idle_session_s=5000)
+LIMITS = ServerLimits(unused_session_s=5, lost_session_s=10, idle_session_s=5000)
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from queue import SimpleQueue
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 import weft as tf
 from tests.runtime.conftest import MakeParts
 from weft.errors import AbortedError, CancelledError, OpError, UnavailableError
+from weft.protocol.limits import ServerLimits
 from weft.protocol.messages import Push
 from weft.runtime import worker as worker_module
 from weft.runtime.executor import Executor, Step
@@ -173,6 +175,21 @@ def test_a_session_that_is_closed_while_its_graph_is_prepared_leaves_none(
     with pytest.raises(AbortedError, match="Session handle 's' is not known"):
         worker.register("s", make_parts([tf.constant(1.0)])["a"])
     assert worker.graph_count == 0
+
+
+def test_values_for_steps_that_never_start_do_not_wait_for_the_next_message(make_parts: MakeParts) -> None:
+    worker = Worker("/job:a/replica:0/task:0", [], 1, ResourceManager("a"), limits=ServerLimits(early_s=0))
+    worker.create_session("s", tf.ConfigProto(), isolate=False)
+    value = np.zeros(1 << 20)
+    alive = weakref.ref(value)
+    worker.receive(Push(1, (0,), (value,)))
+    del value
+    assert alive() is not None
+    worker.give_up_late_steps()
+    assert alive() is None
+    outcome = Outcome()
+    worker.run_graph(1, worker.register("s", waiting_graph(make_parts)), [], outcome)
+    assert "got tensors but was not started within 0 s" in outcome.step.error.message
 
 
 def test_a_stopped_worker_ends_its_steps_and_takes_no_more(worker: Worker, make_parts: MakeParts) -> None:

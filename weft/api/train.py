@@ -31,6 +31,7 @@ from weft.proto.example_pb2 import FloatList as FloatList
 from weft.proto.example_pb2 import Int64List as Int64List
 from weft.proto.example_pb2 import SequenceExample as SequenceExample
 from weft.proto.tensorflow_server_pb2 import ServerDef as ServerDef
+from weft.protocol.limits import ServerLimits as ServerLimits
 from weft.training.coordinator import Coordinator as Coordinator
 from weft.training.coordinator import LooperThread as LooperThread
 from weft.training.device_setter import replica_device_setter as replica_device_setter

@@ -21,7 +21,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, ClassVar, Final, Generic, TypeAlias, TypeVar
 
-from weft.errors import AbortedError, OpError
+from weft.errors import AbortedError, OpError, ResourceExhaustedError
+from weft.protocol.limits import ServerLimits, exceeded
 from weft.protocol.messages import Push
 
 StepT = TypeVar("StepT")
@@ -52,6 +53,7 @@ class GiveUp:
 
 
 Instruction: TypeAlias = Deliver[StepT] | End[StepT] | GiveUp
+_Kind: TypeAlias = type[AbortedError] | type[ResourceExhaustedError]
 
 
 class StepState(Enum):
@@ -71,7 +73,8 @@ class _Entry(Generic[StepT]):
     since_s: float = 0.0  # when the first push came
     pushes: list[Push] = field(default_factory=list)
     size_bytes: int = 0
-    reason: str = ""  # why it is over
+    reason: str = ""  # why it is over, and the error for whoever starts it then
+    kind: _Kind = AbortedError
 
 
 class RendezvousTable(Generic[StepT]):
@@ -79,24 +82,25 @@ class RendezvousTable(Generic[StepT]):
 
     Args:
         task: the task's name, for errors.
-        max_early_steps, max_early_bytes: bounds of what is kept for steps that have not started.
-        max_early_s: how long it is kept. A step that has not started by then never will: its master is gone.
+        limits: of what is kept for steps that have not started, `max_early_bytes`, and how long, `early_s`. A step that has not
+            started by then never will: its master is gone.
+        max_early_steps: for how many steps.
         max_remembered_steps: how many of the steps that are over are remembered.
     """
 
     def __init__(
         self,
         task: str,
+        limits: ServerLimits | None = None,
         *,
         max_early_steps: int = 1024,
-        max_early_bytes: int = 4 << 30,
-        max_early_s: float = 300.0,
         max_remembered_steps: int = 4096,
     ) -> None:
         self._task: Final = task
         self._max_steps: Final = max_early_steps
-        self._max_bytes: Final = max_early_bytes
-        self._max_s: Final = max_early_s
+        limits = limits or ServerLimits()
+        self._max_bytes: Final = limits.max_early_bytes
+        self._max_s: Final = limits.early_s
         self._max_remembered: Final = max_remembered_steps
         self._entries: dict[int, _Entry[StepT]] = {}
         self._early: dict[int, _Entry[StepT]] = {}  # oldest first
@@ -144,12 +148,12 @@ class RendezvousTable(Generic[StepT]):
     # The rules for a push.
 
     def _keep(self, entry: _Entry[StepT], push: Push, now_s: float) -> Sequence[Instruction[StepT]]:
-        expired = self._expire(now_s)
+        expired = self.expire(now_s)
         size = sum(tensor.nbytes for tensor in push.tensors)
-        reason = self._overflow(entry, size)
-        if reason:
-            self._end(entry, reason)
-            return [*expired, GiveUp(entry.step_id, reason)]
+        overflow = self._overflow(entry, size)
+        if overflow is not None:
+            self._end(entry, overflow.message, type(overflow))
+            return [*expired, GiveUp(entry.step_id, overflow.message)]
         if entry.state is StepState.UNKNOWN:
             entry.state, entry.since_s = StepState.EARLY, now_s
             self._early[entry.step_id] = entry
@@ -174,9 +178,9 @@ class RendezvousTable(Generic[StepT]):
 
     def _refuse(self, entry: _Entry[StepT], step: StepT) -> Sequence[Instruction[StepT]]:
         reason = entry.reason or f"step {entry.step_id} runs already"
-        return (End(step, AbortedError.of(f"{self._task}: {reason}")),)
+        return (End(step, entry.kind.of(f"{self._task}: {reason}")),)
 
-    def _expire(self, now_s: float) -> list[Instruction[StepT]]:
+    def expire(self, now_s: float) -> list[Instruction[StepT]]:
         """Give up the steps that have waited too long for their start."""
         stale: list[Instruction[StepT]] = []
         while self._early and (oldest := next(iter(self._early.values()))).since_s < now_s - self._max_s:
@@ -185,13 +189,15 @@ class RendezvousTable(Generic[StepT]):
             stale.append(GiveUp(oldest.step_id, reason))
         return stale
 
-    def _overflow(self, entry: _Entry[StepT], size: int) -> str:
+    def _overflow(self, entry: _Entry[StepT], size: int) -> ResourceExhaustedError | None:
         if entry.state is StepState.UNKNOWN and len(self._early) >= self._max_steps:
-            return f"tensors came for {self._max_steps} steps that have not started here, no more are kept"
+            return ResourceExhaustedError.of(
+                f"tensors came for {self._max_steps} steps that have not started here, no more are kept"
+            )
         if self._early_bytes + size > self._max_bytes:
-            kept = f"{self._early_bytes} bytes are kept for steps that have not started here"
-            return f"{kept}, {size} more would exceed the limit of {self._max_bytes}"
-        return ""
+            what = "too many bytes of tensors came for steps that have not started here"
+            return exceeded(what, self._early_bytes + size, "max_early_bytes", self._max_bytes)
+        return None
 
     def _forget_early(self, entry: _Entry[StepT]) -> Sequence[Push]:
         pushes, entry.pushes = entry.pushes, []
@@ -199,10 +205,10 @@ class RendezvousTable(Generic[StepT]):
         del self._early[entry.step_id]
         return pushes
 
-    def _end(self, entry: _Entry[StepT], reason: str) -> None:
+    def _end(self, entry: _Entry[StepT], reason: str, kind: _Kind = AbortedError) -> None:
         if entry.state is StepState.EARLY:
             self._forget_early(entry)
-        entry.state, entry.step, entry.reason = StepState.OVER, None, reason
+        entry.state, entry.step, entry.reason, entry.kind = StepState.OVER, None, reason, kind
         self._over.append(entry.step_id)
         while len(self._over) > self._max_remembered:
             del self._entries[self._over.popleft()]

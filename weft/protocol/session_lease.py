@@ -18,7 +18,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import Final
 
-from weft.protocol.limits import Limits
+from weft.protocol.limits import ServerLimits
 
 IDLE_CONNECTION_S: Final = 25 * 60.0
 """gRPC closes a connection after 30 minutes without calls, or a little less: it counts from the last call's end."""
@@ -41,7 +41,7 @@ class SessionLease:
         peer: the connection of the call that opened it; "" if that is not known.
     """
 
-    def __init__(self, limits: Limits, now_s: float, peer: str = "") -> None:
+    def __init__(self, limits: ServerLimits, now_s: float, peer: str = "") -> None:
         self._limits = limits
         self._state = LeaseState.UNUSED
         self._last_s = now_s

@@ -12,6 +12,7 @@ from typing import Final
 from weft.errors import AbortedError, CancelledError, OpError
 from weft.passes.partition import Partition
 from weft.platform.file_access import FileAccess
+from weft.protocol.limits import ServerLimits
 from weft.protocol.messages import Push
 from weft.protocol.rendezvous_table import Deliver, End, GiveUp, Instruction, RendezvousTable
 from weft.runtime.executor import Executor, Inbox, Outlet, Step
@@ -34,6 +35,7 @@ class Worker:
         resources: the state that sessions share.
         make_outlet: gives the way to other tasks, which knows the worker in its turn; without it the worker has no peers.
         file_access: what the graphs that run here may open; None for everything.
+        limits: how much is kept here for sessions and for steps that have not started.
     """
 
     def __init__(
@@ -44,12 +46,14 @@ class Worker:
         resources: ResourceManager,
         make_outlet: Callable[[Worker], Outlet] | None = None,
         file_access: FileAccess | None = None,
+        limits: ServerLimits | None = None,
     ) -> None:
         self.task = task
         self.devices = list(devices)
         self.incarnation = incarnation
         self.resources = resources
         self.file_access = file_access
+        self.limits = limits
         self.stopped: OpError | None = None
         """Why no more steps are taken; None while they are."""
         self._pool = InterOpPool()
@@ -58,7 +62,7 @@ class Worker:
         self._sessions: dict[str, SessionState] = {}
         self._closed: dict[str, None] = {}  # handles, the oldest first
         self._executors: dict[str, tuple[str, Executor]] = {}
-        self._rendezvous: RendezvousTable[Step] = RendezvousTable(task)
+        self._rendezvous: RendezvousTable[Step] = RendezvousTable(task, limits or ServerLimits())
         self._outlet = None if make_outlet is None else make_outlet(self)
 
     def create_session(self, session_handle: str, config: object, isolate: bool) -> None:
@@ -73,7 +77,9 @@ class Worker:
         with self._lock:
             if session_handle in self._closed:
                 raise self._unknown_session(session_handle)
-            self._sessions.setdefault(session_handle, SessionState(resources, config, session_handle, self.file_access))
+            self._sessions.setdefault(
+                session_handle, SessionState(resources, config, session_handle, self.file_access, self.limits)
+            )
 
     def close_session(self, session_handle: str) -> None:
         """Cancel the session's steps and forget its graphs; shared state stays."""
@@ -169,6 +175,12 @@ class Worker:
         """Take values that another task made for a step, which may begin only later."""
         with self._lock:
             instructions = self._rendezvous.push(push, time.monotonic())
+        self._execute(instructions)
+
+    def give_up_late_steps(self) -> None:
+        """Drop what came for steps that should have started long ago: nobody waits for it."""
+        with self._lock:
+            instructions = self._rendezvous.expire(time.monotonic())
         self._execute(instructions)
 
     def _execute(self, instructions: Sequence[Instruction[Step]]) -> None:

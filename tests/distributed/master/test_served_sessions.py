@@ -9,17 +9,22 @@ from tensorboard.compat.proto import config_pb2, graph_pb2
 
 from weft import errors
 from weft.distributed.master.direct import open_direct_session
+from weft.distributed.master.graph_size import GraphSize
 from weft.distributed.master.served_sessions import ServedSession
 from weft.framework.graph import Graph
 from weft.framework.graph_def import to_graph_def
 from weft.ops.array.constant import constant
-from weft.protocol.limits import Limits
+from weft.protocol.limits import ServerLimits
 from weft.protocol.session_lease import SessionLease
+
+LIMITS = ServerLimits(max_graph_nodes=5, max_graph_bytes=500, max_prepared_runs=2)
 
 
 @pytest.fixture
 def served() -> Any:
-    made = ServedSession(open_direct_session(Graph(), config_pb2.ConfigProto()), SessionLease(Limits(), 0.0))
+    made = ServedSession(
+        open_direct_session(Graph(), config_pb2.ConfigProto()), SessionLease(LIMITS, 0.0), LIMITS, GraphSize(LIMITS)
+    )
     yield made
     made.session.close()
 
@@ -78,3 +83,37 @@ def test_callables_are_known_until_they_are_released(served: ServedSession) -> N
     served.release_callable(number)
     with pytest.raises(errors.InvalidArgumentError, match=f"No such callable handle: {number}"):
         served.callable(number)
+
+
+def test_a_graph_does_not_grow_beyond_its_nodes(served: ServedSession) -> None:
+    version = served.extend(constants("a", "b", "c"), served.graph_version)
+    with pytest.raises(errors.ResourceExhaustedError, match=r"too many nodes: 6, and the limit is 5. It is max_graph_nodes"):
+        served.extend(constants("d", "e", "f"), version)
+    assert served.extend(constants("d", "e"), version) == 5  # what was refused has left nothing
+
+
+def test_a_graph_does_not_grow_beyond_its_bytes(served: ServedSession) -> None:
+    graph_def = constants("a")
+    graph_def.node[0].attr["_note"].s = b"x" * 500
+    with pytest.raises(errors.ResourceExhaustedError, match=r"too many bytes.*limit is 500.*WEFT_LIMITS=max_graph_bytes=N"):
+        served.extend(graph_def, 0)
+    assert served.graph_version == 0
+
+
+def test_the_nodes_of_functions_count(served: ServedSession) -> None:
+    graph_def = constants("a")
+    function = graph_def.library.function.add()
+    for number in range(5):
+        function.node_def.add(name=f"n{number}")
+    with pytest.raises(errors.ResourceExhaustedError, match="too many nodes: 6"):
+        served.extend(graph_def, 0)
+
+
+def test_prepared_runs_are_released_before_there_are_more(served: ServedSession) -> None:
+    served.extend(constants("a"), 0)
+    first = served.make_callable([], ["a:0"], [])
+    served.make_callable([], ["a:0"], [])
+    with pytest.raises(errors.ResourceExhaustedError, match="prepared runs that it has not released: 3, and the limit is 2"):
+        served.make_callable([], ["a:0"], [])
+    served.release_callable(first)
+    served.make_callable([], ["a:0"], [])

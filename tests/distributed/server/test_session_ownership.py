@@ -22,14 +22,14 @@ from weft.distributed.client.remote_session import RemoteSession
 from weft.distributed.rpc.master_methods import METHODS, SERVICE, SESSION_KEY
 from weft.distributed.rpc.stub import RpcStub
 from weft.distributed.server.server import Server
-from weft.errors import AbortedError, OpError, PermissionDeniedError, UnavailableError
+from weft.errors import AbortedError, OpError, PermissionDeniedError, ResourceExhaustedError, UnavailableError
 from weft.framework.tensor_util import make_ndarray
 from weft.proto import master_pb2
 from weft.protocol import messages
-from weft.protocol.limits import Limits
+from weft.protocol.limits import ServerLimits
 
 PATIENCE_S = 20.0
-AT_ONCE = Limits(unused_session_s=0, lost_session_s=0, idle_session_s=3600)
+AT_ONCE = ServerLimits(unused_session_s=0, lost_session_s=0, idle_session_s=3600)
 
 
 class Client:
@@ -193,8 +193,30 @@ def test_a_client_that_cannot_connect_leaves_no_session(monkeypatch: pytest.Monk
         session.close()
 
 
+def test_so_many_sessions_are_open_and_no_more(client: NewClient) -> None:
+    with Server({"a": ["localhost:0"]}, limits=ServerLimits(max_sessions=2)) as server:
+        clients = [client(server) for _ in range(3)]
+        for each in clients[:2]:
+            each.create()
+        with pytest.raises(
+            ResourceExhaustedError, match=r"too many open sessions.*: 3, and the limit is 2. It is max_sessions"
+        ):
+            clients[2].create()
+        clients[0].rpc.call("CloseSession", master_pb2.CloseSessionRequest(session_handle=clients[0].handle), PATIENCE_S)
+        clients[2].create()
+
+
+def test_limits_come_from_the_environment_too(client: NewClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WEFT_LIMITS", "max_graph_nodes=0")
+    with (
+        Server({"a": ["localhost:0"]}) as server,
+        pytest.raises(ResourceExhaustedError, match="too many nodes: 1, and the limit is 0"),
+    ):
+        client(server).create()
+
+
 def test_closing_sessions_while_they_prepare_leaves_no_graph() -> None:
-    limits = Limits(unused_session_s=1)
+    limits = ServerLimits(unused_session_s=1)
     with (
         Server({"a": ["localhost:0"]}, limits=limits) as server,
         tf.Graph().as_default() as graph,

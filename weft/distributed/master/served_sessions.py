@@ -11,8 +11,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
+from tensorboard.compat.proto.graph_pb2 import GraphDef
 from tensorboard.compat.proto.node_def_pb2 import NodeDef
 
+from weft.distributed.master.graph_size import GraphSize
 from weft.distributed.master.master import Master
 from weft.distributed.master.master_session import MasterSession
 from weft.distributed.master.partial_run import PartialRun, unknown_handle
@@ -23,7 +25,7 @@ from weft.framework.graph import Graph
 from weft.framework.importer import add_nodes
 from weft.framework.node_def_reader import InvalidNodeError
 from weft.framework.operation import Operation, Tensor
-from weft.protocol.limits import Limits
+from weft.protocol.limits import ServerLimits, exceeded
 from weft.protocol.session_lease import SessionLease
 
 _LOG: Final = logging.getLogger("weft")
@@ -37,10 +39,14 @@ class ServedSession:
     Args:
         session: what the master has of it.
         lease: how long it lives without its client.
+        limits: how large its graph may become, and how many runs it may prepare.
+        size: of the graph that the session was opened with.
     """
 
-    def __init__(self, session: MasterSession, lease: SessionLease) -> None:
+    def __init__(self, session: MasterSession, lease: SessionLease, limits: ServerLimits, size: GraphSize) -> None:
         self.session = session
+        self._max_prepared_runs = limits.max_prepared_runs
+        self._size = size
         self.lease = lease
         self.key = b""  # shown by whoever has it, if not empty
         self._lock = threading.Lock()
@@ -55,7 +61,7 @@ class ServedSession:
         """How many nodes the client has sent."""
         return len(self.session.graph.operations)
 
-    def extend(self, graph_def: object, current_version: int) -> int:
+    def extend(self, graph_def: GraphDef, current_version: int) -> int:
         """Add nodes; AbortedError when the client's idea of the graph is not the master's."""
         with self._lock:
             if current_version != self.graph_version and self._torn is None:
@@ -65,6 +71,7 @@ class ServedSession:
                 )
             self._raise_if_torn()
             _check_registered(graph_def)
+            self._size.add(graph_def)
             try:
                 add_nodes(self.session.graph, graph_def)
             except (OpError, ValueError, TypeError, LookupError) as error:
@@ -85,6 +92,9 @@ class ServedSession:
 
     def make_callable(self, feeds: Sequence[str], fetches: Sequence[str], targets: Sequence[str]) -> int:
         """Prepare a run; returns the number by which it is called."""
+        if len(self._callables) >= self._max_prepared_runs:
+            what = f"Session {self.session.handle} has too many prepared runs that it has not released"
+            raise exceeded(what, len(self._callables) + 1, "max_prepared_runs", self._max_prepared_runs)
         plan = self._prepare(feeds, fetches, targets)
         number = next(self._ids)
         self._callables[number] = plan
@@ -171,16 +181,19 @@ class ServedSessions:
         limits: of what they do and how long they are kept.
     """
 
-    def __init__(self, master: Master, limits: Limits | None = None) -> None:
+    def __init__(self, master: Master, limits: ServerLimits | None = None) -> None:
         self.master = master
-        self._limits = limits or Limits()
-        self._lock = threading.Lock()  # of the leases
+        self._limits = limits or ServerLimits()
+        self._lock = threading.Lock()  # of the leases, and of opening
+        self._opening = 0
         self._sessions: dict[str, ServedSession] = {}
 
     def __len__(self) -> int:
         return len(self._sessions)
 
-    def create(self, graph_def: object, config: Any, raise_if_cancelled: Callable[[], None], peer: str = "") -> tuple[str, int]:
+    def create(
+        self, graph_def: GraphDef, config: Any, raise_if_cancelled: Callable[[], None], peer: str = ""
+    ) -> tuple[str, int]:
         """Open a session on a graph; blocks until the cluster's tasks are there. Returns its handle and graph version.
 
         Args:
@@ -191,17 +204,38 @@ class ServedSessions:
         """
         graph = Graph()
         _check_registered(graph_def)
+        size = GraphSize(self._limits)
+        size.add(graph_def)
         add_nodes(graph, graph_def)
-        session = self.master.open_session(graph, config, raise_if_cancelled)
-        try:
-            # The cluster was waited for; a client that went away meanwhile will not hear of its session.
-            raise_if_cancelled()
-        except BaseException:
-            session.close()
-            raise
-        served = ServedSession(session, SessionLease(self._limits, time.monotonic(), peer))
-        self._sessions[session.handle] = served
+        with self._place_for_one():
+            session = self.master.open_session(graph, config, raise_if_cancelled)
+            try:
+                # The cluster was waited for; a client that went away meanwhile will not hear of its session.
+                raise_if_cancelled()
+            except BaseException:
+                session.close()
+                raise
+            lease = SessionLease(self._limits, time.monotonic(), peer)
+            served = ServedSession(session, lease, self._limits, size)
+            self._sessions[session.handle] = served
         return session.handle, served.graph_version
+
+    @contextmanager
+    def _place_for_one(self) -> Iterator[None]:
+        """Count a session while it is being opened; ResourceExhaustedError when there are too many."""
+        with self._lock:
+            found = len(self._sessions) + self._opening + 1
+            if found > self._limits.max_sessions:
+                what = (
+                    f"{self.master.task} has too many open sessions; close one, or wait until those without a client are closed"
+                )
+                raise exceeded(what, found, "max_sessions", self._limits.max_sessions)
+            self._opening += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._opening -= 1
 
     def find(self, handle: str) -> ServedSession:
         """An open session; AbortedError when it is not known (any more)."""

@@ -43,7 +43,8 @@ from weft.errors import AbortedError, UnavailableError
 from weft.framework.cluster_spec import ClusterSpec, split_address
 from weft.framework.graph import Graph
 from weft.proto import master_pb2, tensorflow_server_pb2
-from weft.protocol.limits import Limits
+from weft.protocol.limits import VARIABLE as LIMITS_VARIABLE
+from weft.protocol.limits import ServerLimits
 from weft.runtime.inter_op_pool import InterOpPool
 from weft.runtime.state.resource_manager import HeldResource, ResourceManager
 from weft.runtime.worker import Worker
@@ -71,7 +72,7 @@ class Server:
         insecure: whether anybody who reaches the server may use it, and run what he likes with this process's rights. Without
             that, a server on a loopback address takes processes of the same user only, and one on another address needs the
             cluster's credentials, out of the environment; see docs/security.md.
-        limits: how much it does for one client; see docs/security.md.
+        limits: how much it keeps for its clients; by default as `WEFT_LIMITS` in the environment says; see docs/security.md.
         file_roots: the directories below which graphs that run here may read and write; by default everything on a loopback
             address, else the current directory, or nothing where the user's home is in that.
         url_schemes: the URL schemes that they may use beside, such as "gs"; none by default.
@@ -92,11 +93,11 @@ class Server:
         config: Any = None,
         start: bool = True,
         insecure: bool = False,
-        limits: Limits | None = None,
+        limits: ServerLimits | None = None,
         file_roots: Sequence[str | os.PathLike[str]] | None = None,
         url_schemes: Sequence[str] | None = None,
     ) -> None:
-        limits = limits or Limits()
+        limits = limits or ServerLimits.from_text(os.environ.get(LIMITS_VARIABLE, ""))
         self._server_def = as_server_def(server_or_cluster_def, job_name, task_index, protocol, config)
         definition = self._server_def
         self._cluster = ClusterSpec(definition.cluster)
@@ -119,13 +120,13 @@ class Server:
         self._network: TaskNetwork
         host, _ = split_address(self._address)
         file_access = file_access_of(self._task, host, file_roots, url_schemes, os.environ)
-        self._worker = Worker(self._task, devices, secrets.randbits(62) | 1, resources, self._make_network, file_access)
+        self._worker = Worker(self._task, devices, secrets.randbits(62) | 1, resources, self._make_network, file_access, limits)
         self._port = 0
         self._health = HealthService((master_methods.SERVICE, worker_service.SERVICE))
         threads = RpcThreads(f"rpc-{definition.job_name}-{definition.task_index}")
         self._rpc: Any = grpc.server(threads, options=grpc_options.SERVER_OPTIONS)
         self._listener: Listener | None = None
-        self._sweeper = Sweeper(f"weft-sweep-{self._task}", (self._close_overdue_sessions,))
+        self._sweeper = Sweeper(f"weft-sweep-{self._task}", (self._close_overdue_sessions, self._worker.give_up_late_steps))
         try:
             self._port = grpc_options.bind(self._rpc, self._address, self._admissions.credentials)
         except BaseException:

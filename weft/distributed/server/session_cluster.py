@@ -78,7 +78,13 @@ class SessionCluster:
         devices = [task + name.removeprefix(base.task) for name in base.devices]
         job = task.removeprefix("/job:").partition("/")[0]
         return Worker(
-            task, devices, secrets.randbits(62) | 1, ResourceManager(job), lambda _: _Outlet(self._workers), base.file_access
+            task,
+            devices,
+            secrets.randbits(62) | 1,
+            ResourceManager(job),
+            lambda _: _Outlet(self._workers),
+            base.file_access,
+            base.limits,
         )
 
 

@@ -12,6 +12,7 @@ from tensorboard.compat.proto import config_pb2
 
 from weft.framework.operation import Operation
 from weft.platform.file_access import FileAccess
+from weft.protocol.limits import ServerLimits
 from weft.protocol.messages import Push, StepDone, StepFailed
 from weft.protocol.outcome_table import OutcomeTable
 from weft.runtime.host_permits import permits_of
@@ -35,18 +36,24 @@ class SessionState:
             stage at its first run, OFF never; `inter_op_parallelism_threads` bounds how many host kernels run at a time.
         name: the session's name in the cluster.
         file_access: what its graphs may open; None for everything.
+        limits: how many tensors it may keep; None for any number.
     """
 
     def __init__(
-        self, resources: ResourceManager, config: Any = None, name: str = "", file_access: FileAccess | None = None
+        self,
+        resources: ResourceManager,
+        config: Any = None,
+        name: str = "",
+        file_access: FileAccess | None = None,
+        limits: ServerLimits | None = None,
     ) -> None:
         self.resources = resources
         self.file_access = file_access
         self.name = name
         self.is_closed = False
-        self.tensors = SessionTensors()
         self.outcomes: OutcomeTable[PartOutcome] = OutcomeTable()
         """Of the steps that masters in other processes have asked this task for."""
+        self.tensors = SessionTensors(limits)
         self.host_permits = permits_of(config)
         level = config.graph_options.optimizer_options.global_jit_level if config is not None else 0
         options = config_pb2.OptimizerOptions
