@@ -55,7 +55,9 @@ class FakeWorker:
         del self.registered[graph_handle]
         self.deregistered.append(graph_handle)
 
-    def run_graph(self, step_id: int, graph_handle: str, feeds: Sequence[Any], trace: bool, owner: StepOwner) -> None:
+    def run_graph(
+        self, step_id: int, graph_handle: str, feeds: Sequence[Any], trace: bool, owner: StepOwner, is_again: bool = False
+    ) -> None:
         assert graph_handle in self.registered
         if self.refusal is not None:
             raise self.refusal

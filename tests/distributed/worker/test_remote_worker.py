@@ -37,7 +37,7 @@ class Network:
     def incarnation_of(self, name: str) -> int:
         return 7
 
-    def run_graph(self, *_: Any, is_held: bool) -> None:
+    def run_graph(self, *_: Any, is_held: bool, is_again: bool) -> None:
         self.left.append("held" if is_held else "asked")
 
     def flush(self, name: str) -> None:

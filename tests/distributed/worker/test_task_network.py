@@ -74,11 +74,11 @@ class Answer:
         action()
 
     def repeat(self, task: str) -> None:
-        self.ask()
+        self.ask(is_again=True)
         for part in self.parts:
             part.push_again(task)
 
-    def ask(self) -> None:
+    def ask(self, is_again: bool = False) -> None:
         """Ask for the part, for the first time or again."""
 
     def end(self, step: Step) -> None:
@@ -244,11 +244,13 @@ class Asking(Answer):
 
     def __init__(self, a: Task, b: Task, step_id: int, handle: str, *feeds: Any) -> None:
         super().__init__()
-        self._ask = lambda: a.network.run_graph(b.worker.task, step_id, handle, list(feeds), False, self)
+        self._ask = lambda is_again: a.network.run_graph(
+            b.worker.task, step_id, handle, list(feeds), False, self, is_again=is_again
+        )
         self.ask()
 
-    def ask(self) -> None:
-        self._ask()
+    def ask(self, is_again: bool = False) -> None:
+        self._ask(is_again)
 
 
 def cut(task: Task, peer: Task) -> None:

@@ -140,14 +140,14 @@ class StepRun:
                 case AbortPart(task, error):
                     self._deployment.parts[task].worker.abort(step.step_id, error)
 
-    def _ask(self, task: str) -> None:
+    def _ask(self, task: str, is_again: bool = False) -> None:
         step = self._step
         if step.state is not StepState.RUNNING:
             return  # A task that was asked before has ended the step.
         part = self._deployment.parts[task]
         feeds = [self._feeds[place] for place in part.feed_places]
         try:
-            here = part.worker.run_graph(step.step_id, part.graph_handle, feeds, self._is_traced, self)
+            here = part.worker.run_graph(step.step_id, part.graph_handle, feeds, self._is_traced, self, is_again)
         except OpError as refusal:
             self.tell(PartFailed(task, refusal))
         else:
@@ -159,7 +159,7 @@ class StepRun:
 
         The parts of this process send it again what they have sent, also those that are over.
         """
-        self._ask(task)
+        self._ask(task, is_again=True)
         self._deployment.parts[task].worker.flush()
 
         def push_again() -> None:

@@ -53,7 +53,15 @@ class LocalWorker:
         """Forget a registered graph."""
         self.worker.deregister(graph_handle)
 
-    def run_graph(self, step_id: int, graph_handle: str, feeds: Sequence[Array], trace: bool, owner: StepOwner) -> Step:
+    def run_graph(
+        self,
+        step_id: int,
+        graph_handle: str,
+        feeds: Sequence[Array],
+        trace: bool,
+        owner: StepOwner,
+        is_again: bool = False,
+    ) -> Step:
         """Start a part of a step on this thread; later stages run on the thread that waits for the step."""
         step_trace = StepTrace() if trace else None
 

@@ -79,10 +79,18 @@ class RemoteWorker:
         """Drop containers, or all."""
         self._stub.cleanup_all(list(containers), _CONTROL_TIMEOUT_S)
 
-    def run_graph(self, step_id: int, graph_handle: str, feeds: Sequence[Array], trace: bool, owner: StepOwner) -> Step | None:
+    def run_graph(
+        self,
+        step_id: int,
+        graph_handle: str,
+        feeds: Sequence[Array],
+        trace: bool,
+        owner: StepOwner,
+        is_again: bool = False,
+    ) -> Step | None:
         """Ask for a part of a step."""
         is_late = type(graph_handle) is _LateGraph
-        self._network.run_graph(self.task, step_id, graph_handle, feeds, trace, owner, is_held=is_late)
+        self._network.run_graph(self.task, step_id, graph_handle, feeds, trace, owner, is_held=is_late, is_again=is_again)
         if is_late:
             self._holds = True  # only now: who finds it True and flushes sends this request too
         return None

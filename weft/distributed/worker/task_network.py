@@ -191,17 +191,22 @@ class TaskNetwork:
         trace: bool,
         owner: StepOwner,
         is_held: bool = False,
+        is_again: bool = False,
     ) -> None:
         """Ask a peer to run its part of a step; the owner is told once, on the thread that hears of the part's end.
 
-        If `is_held`, the peer is asked with the next message to it, or at `flush`.
+        If `is_held`, the peer is asked with the next message to it, or at `flush`. With `is_again` it is asked only if the owner
+        still waits; it may be told while this runs.
 
         Raises:
             OpError: the peer was not asked.
         """
         connection = self._connections.get(task) or self.connect(task)
         key = (step_id, task)
-        self._pending[key] = owner
+        if not is_again:
+            self._pending[key] = owner
+        elif key not in self._pending:
+            return
         ask = connection.hold if is_held else connection.send
         try:
             ask(messages.RunGraph(step_id, graph_handle, tuple(feeds), int(trace)))

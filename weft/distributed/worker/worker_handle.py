@@ -63,10 +63,19 @@ class WorkerHandle(Protocol):
         """Forget a registered graph."""
         ...
 
-    def run_graph(self, step_id: int, graph_handle: str, feeds: Sequence[Array], trace: bool, owner: StepOwner) -> Step | None:
+    def run_graph(
+        self,
+        step_id: int,
+        graph_handle: str,
+        feeds: Sequence[Array],
+        trace: bool,
+        owner: StepOwner,
+        is_again: bool = False,
+    ) -> Step | None:
         """Start a part of a step, at the latest at `flush`; its owner is told once of its end, perhaps before this returns.
 
-        Returns the part itself, if it is in this process.
+        Returns the part itself, if it is in this process. A task elsewhere may be asked again, after a cut, for a part whose
+        owner has not been told yet.
 
         Raises:
             OpError: the part did not start; the owner is told nothing.
