@@ -195,8 +195,8 @@ class TaskNetwork:
     ) -> None:
         """Ask a peer to run its part of a step; the owner is told once, on the thread that hears of the part's end.
 
-        If `is_held`, the peer is asked with the next message to it, or at `flush`. With `is_again` it is asked only if the owner
-        still waits; it may be told while this runs.
+        If `is_held`, the peer is asked with the next message to it, or at `flush`. With `is_again` it is asked only if the
+        owner still waits; it may be told while this runs.
 
         Raises:
             OpError: the peer was not asked.
