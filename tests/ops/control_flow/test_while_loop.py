@@ -267,8 +267,7 @@ def test_runs_on_a_server():
     y = tf.while_loop(lambda i, s: i < 3, lambda i, s: (i + 1, s * v), [tf.constant(0), x])[1]
     update = tf.cond(x[0] > 0, lambda: v.assign_add([1.0, 1.0]), lambda: v)
     grad = tf.gradients(y, v)[0]
-    server = tf.train.Server.create_local_server()
-    with tf.Session(server.target) as sess:
+    with tf.train.Server.create_local_server() as server, tf.Session(server.target) as sess:
         sess.run(tf.global_variables_initializer())
         assert sess.run(grad, {x: [1, 1]}).tolist() == [3, 12]
         assert sess.run(update, {x: [1, 1]}).tolist() == [2, 3]
