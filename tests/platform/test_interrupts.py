@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import signal
 import threading
+import weakref
 from collections.abc import Iterator
 
 import pytest
@@ -145,4 +146,27 @@ def test_an_interrupt_in_a_callback_of_the_garbage_collector_is_not_lost() -> No
     gc.callbacks.append(interrupt)
     with pytest.raises(KeyboardInterrupt):
         collected()
+    assert done == ["callback", "block"]
+
+
+class Referent:
+    """Can be referred to weakly."""
+
+
+def test_an_interrupt_in_the_callback_of_a_weak_reference_is_not_lost() -> None:
+    done: list[str] = []
+
+    def callback() -> None:
+        signal.raise_signal(signal.SIGINT)
+        done.append("callback")
+
+    def released() -> None:
+        with relayed_interrupts():
+            kept = Referent()
+            weakref.finalize(kept, callback)
+            del kept
+            done.append("block")
+
+    with pytest.raises(KeyboardInterrupt):
+        released()
     assert done == ["callback", "block"]

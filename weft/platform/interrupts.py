@@ -11,6 +11,7 @@ from collections.abc import Callable
 from threading import get_ident
 from types import FrameType
 from typing import Final, Protocol, TypeAlias
+from weakref import WeakKeyDictionary, WeakSet
 
 # Python runs a signal's handler between any two instructions of the main thread, and the usual handler of Ctrl-C raises
 # KeyboardInterrupt there. Most code survives that: the exception leaves through its `finally` blocks, and the program ends, or
@@ -21,24 +22,28 @@ from typing import Final, Protocol, TypeAlias
 # - Half a message is written, or bytes are taken from a connection and not handled yet. The stream cannot go on after that, and
 #   the connection is lost with all sessions that use it.
 # - XLA's process-wide set-up is half done.
+# - JAX traces and compiles. Its compiler calls Python back, and an exception there is wrapped into a RuntimeError ("Exception
+#   raised in callback", JAX 0.12), leaves its caches half filled, or ends the process by a segmentation fault (JAX 0.10).
+# - Python itself drops an exception: in callbacks of the garbage collector and of weak references, and in `__del__`.
 #
-# They are short, so the interrupt may come at their end. How?
+# They are short, or like XLA's compiler seldom look at signals; so the interrupt may come at their end. How?
 #
 # What does not work:
 #
 # - `try: ... except KeyboardInterrupt`. The exception is raised at an arbitrary instruction, the interrupted one cannot be
-# taken   up again, and there is no way of knowing which of two assignments was made.
+#   taken up again, and there is no way of knowing which of two assignments was made.
 # - Locks. Python's `with lock:` may be interrupted between taking the lock and entering the block (bpo-29988), and while it is
 #   held it keeps other threads out, not signals.
 # - Blocking the signal for the thread (`pthread_sigmask`). The kernel hands a signal that is meant for the process to any
-# thread   that does not block it, Python's C handler notes it there, and the Python handler runs on the main thread all the
-# same. - Doing the work on another thread, where no handler runs. A hop there and back costs as much as a small step, and the
-# main   thread, which waits for it, is interrupted in its wait and would have to cancel work that cannot be cancelled.
+#   thread that does not block it, Python's C handler notes it there, and the Python handler runs on the main thread all the
+#   same.
+# - Doing the work on another thread, where no handler runs. A hop there and back costs as much as a small step, and the main
+#   thread, which waits for it, is interrupted in its wait and would have to cancel work that cannot be cancelled.
 # - One handler of our own, installed at import, that looks whether a block is open. Handlers are the program's: it installs its
-# own   before or after `import weft`, reads them back (`signal.getsignal`), and other libraries chain to what they find. A
-# handler that   is replaced protects nothing, and one that insists breaks programs.
+#   own before or after `import weft`, reads them back (`signal.getsignal`), and other libraries chain to what they find. A
+#   handler that is replaced protects nothing, and one that insists breaks programs.
 # - A flag in such a block that a handler finds by looking at the frames of the stack, as trio does. It needs the handler to be
-# ours,   too, and walks the stack only when a signal comes; we would have to replace the handler before, which is the cost.
+#   ours, too, and walks the stack only when a signal comes; we would have to replace the handler before, which is the cost.
 #
 # What does: in a block, the program's handlers of the two signals that are sent to end programs are replaced by a relay, which
 # notes what comes. At the block's end the handlers are put back, except those that the program has replaced meanwhile, and the
@@ -51,6 +56,7 @@ from typing import Final, Protocol, TypeAlias
 # What remains open: a signal between the end of `__enter__` and the first instruction of the block, or behind the last one,
 # finds the relay and is noted. One before `__enter__` is raised before anything has happened. A wait in C, such as a poll, ends
 # for a signal that comes while it sleeps, and not for one that came just before: hence waits of the main thread go by slices.
+# Outside of a relay Python drops what a callback of the garbage collector raises, as it does in any program that imports JAX.
 
 WAIT_SLICE_S: Final = 0.1
 """The longest wait of the main thread at a time. A signal that comes just before a wait begins does not end that wait."""
@@ -99,14 +105,20 @@ def is_main_thread() -> bool:
     return get_ident() == main_thread.ident
 
 
-def _is_collecting(frame: FrameType | None) -> bool:
-    """Whether a signal interrupts a callback of the garbage collector, from which no exception gets out.
+# Callbacks of weak references: all of these modules, whose functions are short.
+_WEAK_FILES: Final = {WeakKeyDictionary.update.__code__.co_filename, WeakSet.add.__code__.co_filename}
 
-    JAX has one. From Python 3.12 on the collector runs where signals are looked for too, so they meet more often than before.
+
+def _must_wait(frame: FrameType | None) -> bool:
+    """Whether a signal interrupts a call from which Python lets no exception out.
+
+    JAX has a callback of the garbage collector. A signal that comes during a collection is handled in the first Python code
+    after it, which is that callback or a weak reference's.
     """
     codes = {getattr(callback, "__code__", None) for callback in gc.callbacks}
     while frame is not None:
-        if frame.f_code in codes:
+        code = frame.f_code
+        if code in codes or code.co_name == "__del__" or code.co_filename in _WEAK_FILES:
             return True
         frame = frame.f_back
     return False
@@ -132,7 +144,7 @@ class _Relay:
                 _set_handler(number, self)
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
-        if main_thread.defers or _is_collecting(frame):
+        if main_thread.defers or _must_wait(frame):
             self._due.append((number, frame))
         else:
             self._handlers[number](number, frame)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,9 @@ import pytest
 
 import weft as tf
 from weft.framework.operation import Operation, Tensor
+from weft.runtime.compiled import engine
 from weft.runtime.compiled.engine import CompiledStage
+from weft.runtime.compiled.tracing import trace
 from weft.runtime.program.program import Program
 from weft.runtime.program.program_builder import build_program
 from weft.runtime.state.binder import Binder
@@ -100,3 +103,37 @@ def test_compiling_is_timed_and_running_is_not(graph: tf.Graph) -> None:
     assert once > 0.0
     compiled([np.ones(2, np.float32)], [], [], ())
     assert compiled.compile_s == once
+
+
+def test_an_interrupt_while_a_step_compiles_comes_when_it_has_code(monkeypatch: pytest.MonkeyPatch, graph: tf.Graph) -> None:
+    """JAX's compiler, which calls Python back, is not interrupted: it wraps the exception, or breaks."""
+    interrupts: list[int] = []
+    begun: list[int] = []
+    traced: list[int] = []
+
+    def interrupted(*arguments: Any) -> Any:
+        begun.append(size)
+        if interrupts:
+            signal.raise_signal(interrupts.pop())
+        made = trace(*arguments)
+        traced.append(size)
+        return made
+
+    monkeypatch.setattr(engine, "trace", interrupted)
+    x = tf.placeholder(tf.float32, [None])
+    y = x * 2.0 + 1.0
+    config = tf.ConfigProto()
+    config.graph_options.optimizer_options.global_jit_level = tf.OptimizerOptions.ON_1
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with tf.Session(config=config) as session:
+            for sizes in ([1], [2, 3], [4, 5]):
+                for size in sizes:
+                    interrupts.append(signal.SIGINT)
+                    with pytest.raises(KeyboardInterrupt):
+                        session.run(y, {x: [1.0] * size})
+                    assert not interrupts
+                    assert traced == begun
+                assert session.run(y, {x: [1.0] * size}).tolist() == [3.0] * size
+    finally:
+        signal.signal(signal.SIGINT, before)

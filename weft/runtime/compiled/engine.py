@@ -16,6 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from weft.framework.aliases import Array
+from weft.platform.interrupts import deferred_interrupts, is_main_thread
 from weft.runtime.compiled.leaving_values import LeavingValues, join
 from weft.runtime.compiled.traced_state import TracedState
 from weft.runtime.compiled.tracing import trace
@@ -78,6 +79,8 @@ class CompiledStage:
         self.compile_s = 0.0
         """How long tracing and compiling have taken, in seconds."""
         self._traced_at_s = 0.0
+        # Puts interrupts off while the main thread compiles; only that thread sets it.
+        self._compiling: deferred_interrupts | None = None
 
     @property
     def compilations(self) -> int:
@@ -107,7 +110,10 @@ class CompiledStage:
         dynamic = shaped[0] if not self._static else [shaped[0][i] for i in self._dynamic]
         ready = self._ready.copy()
         with jax.enable_x64(True), contextlib.nullcontext() if self._device is None else jax.default_device(self._device):
-            counted = function.lower(dynamic, shaped[1], shaped[2], indices).cost_analysis()
+            try:
+                counted = function.lower(dynamic, shaped[1], shaped[2], indices).cost_analysis()
+            finally:
+                self._end_compiling()
         self._ready = ready
         return float((counted or {}).get("flops", 0.0))
 
@@ -120,7 +126,11 @@ class CompiledStage:
         """
         check()
         known = len(self._ready)
-        results = self._dispatch(inputs, reads, updates, run_indices)
+        try:
+            results = self._dispatch(inputs, reads, updates, run_indices)
+        finally:
+            if self._compiling is not None:
+                self._end_compiling()
         if len(self._ready) > known:
             self.compile_s += time.perf_counter() - self._traced_at_s
             if len(self._ready) > CODE_LIMIT:
@@ -128,6 +138,17 @@ class CompiledStage:
                 self._functions.clear()
                 self._ready.clear()
         return results
+
+    def _begin_compiling(self) -> None:
+        """Put interrupts off until the end of the call. Only the function that JAX traces gets to know that JAX compiles."""
+        if is_main_thread() and self._compiling is None:
+            self._compiling = deferred_interrupts()
+            self._compiling.__enter__()
+
+    def _end_compiling(self) -> None:
+        if self._compiling is not None and is_main_thread():
+            compiling, self._compiling = self._compiling, None
+            compiling.__exit__()
 
     def _dispatch(
         self, inputs: Sequence[Array], reads: Sequence[Array], updates: Sequence[Array], run_indices: Sequence[Array]
@@ -162,6 +183,7 @@ class CompiledStage:
             inputs: Sequence[Array], reads: Sequence[Array], updates: Sequence[Array], run_indices: Sequence[Array]
         ) -> tuple[list[Array] | LeavingValues, list[Array]]:
             self._traced_at_s = time.perf_counter()
+            self._begin_compiling()
             self._ready.add(Signature(key, tuple(value.shape for value in inputs)))
             if static:
                 merged: list[Array] = [None] * len(program.inputs)
@@ -195,10 +217,13 @@ def _static_key(static: Sequence[np.ndarray]) -> _StaticKey:
 
 
 def _quiet_first_call(compiled: _Code, functions: dict[_StaticKey, _Code], key: _StaticKey) -> _Code:
-    """JAX warns when a donated array cannot be reused, as when a variable changes its shape; that is no news here."""
+    """Compiles and runs, uninterrupted and quietly.
+
+    JAX warns when a donated array cannot be reused, as when a variable changes its shape; that is no news here.
+    """
 
     def first(*arguments: Array) -> tuple[Sequence[Array] | LeavingValues, Sequence[Array]]:
-        with warnings.catch_warnings():
+        with deferred_interrupts(), warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="Some donated buffers were not usable")
             result = compiled(*arguments)
         functions[key] = compiled

@@ -20,6 +20,7 @@ from weft.errors import OpError
 from weft.framework.aliases import Array
 from weft.ops.traced_checks import collected
 from weft.passes.bodies import loop_constants
+from weft.platform.interrupts import deferred_interrupts
 from weft.runtime.compiled.traced_loop import Carry, TracedLoop
 from weft.runtime.compiled.traced_state import CarriedState
 from weft.runtime.compiled.tracing import trace_body
@@ -89,7 +90,9 @@ class HotLoop:
         while True:
             constants = {place: np.asarray(values[place]) for place in sorted(self._constants or ())}
             dynamic = [None if place in constants else value for place, value in enumerate(values)]
-            made, pieces, iteration, count, is_full, failed = self._function(constants)(dynamic, reads, run_indices, iteration)
+            function = self._function(constants)
+            with deferred_interrupts():  # It may compile.
+                made, pieces, iteration, count, is_full, failed = function(dynamic, reads, run_indices, iteration)
             if failed:
                 return None
             values = [constants.get(place, value) for place, value in enumerate(np.asarray(v) for v in made)]
