@@ -8,10 +8,10 @@ from weft.framework import dtypes
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import Graph, get_default_graph
 from weft.framework.operation import Tensor
+from weft.ops.variables.get_variable import get_variable
 from weft.ops.variables.initializers import Zeros
 from weft.ops.variables.options import VariableAggregation
 from weft.ops.variables.variable import Variable
-from weft.ops.variables.variable_scope import get_variable
 from weft.platform import tf_logging
 
 

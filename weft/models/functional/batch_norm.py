@@ -32,8 +32,9 @@ from weft.ops.nn.norm import batch_normalization, moments, weighted_moments
 from weft.ops.variables.initializers import Ones, Zeros
 from weft.ops.variables.model_variables import model_variable
 from weft.ops.variables.moving_average import assign_moving_average
+from weft.ops.variables.scopes import ScopeLike
 from weft.ops.variables.variable import Variable
-from weft.ops.variables.variable_scope import ScopeLike, variable_scope
+from weft.ops.variables.variable_scope import variable_scope
 from weft.ops.variables.variable_store import Reuse
 
 

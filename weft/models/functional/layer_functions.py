@@ -37,7 +37,8 @@ from weft.ops.nn.softmax import softmax as nn_softmax
 from weft.ops.variables.fan_initializers import xavier_initializer
 from weft.ops.variables.initializers import Zeros
 from weft.ops.variables.model_variables import model_variable
-from weft.ops.variables.variable_scope import ScopeLike, VariableScope, variable_scope
+from weft.ops.variables.scopes import ScopeLike, VariableScope
+from weft.ops.variables.variable_scope import variable_scope
 from weft.ops.variables.variable_store import Reuse
 
 _NAMES = {"kernel": "weights", "bias": "biases"}

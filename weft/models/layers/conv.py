@@ -19,7 +19,7 @@ from weft.ops.nn.conv import conv2d as nn_conv2d
 from weft.ops.nn.conv import conv2d_transpose as nn_conv2d_transpose
 from weft.ops.nn.conv import conv3d as nn_conv3d
 from weft.ops.nn.conv import conv3d_transpose as nn_conv3d_transpose
-from weft.ops.variables.variable_scope import ScopeLike
+from weft.ops.variables.scopes import ScopeLike
 from weft.ops.variables.variable_store import Reuse
 
 _LETTERS: Final = {1: "W", 2: "HW", 3: "DHW"}

@@ -22,7 +22,9 @@ from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import Dims
-from weft.ops.variables.variable_scope import ScopeLike, VariableScope, get_variable, variable_scope
+from weft.ops.variables.get_variable import get_variable
+from weft.ops.variables.scopes import ScopeLike, VariableScope
+from weft.ops.variables.variable_scope import variable_scope
 from weft.ops.variables.variable_store import Reuse
 
 

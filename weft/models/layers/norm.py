@@ -22,8 +22,8 @@ from weft.ops.nn.fused_norm import fused_batch_norm
 from weft.ops.nn.norm import batch_normalization as normalize
 from weft.ops.nn.norm import moments
 from weft.ops.variables.initializers import ones_initializer, zeros_initializer
+from weft.ops.variables.scopes import ScopeLike
 from weft.ops.variables.variable import Variable
-from weft.ops.variables.variable_scope import ScopeLike
 from weft.ops.variables.variable_store import Reuse
 
 _ZEROS, _ONES = zeros_initializer(), ones_initializer()

@@ -21,7 +21,9 @@ from weft.framework.tensor_shape import Dimension, TensorShape
 from weft.ops.array.filling import zeros
 from weft.ops.array.joining import concat
 from weft.ops.array.shape_ops import shape as shape_of
-from weft.ops.variables.variable_scope import ScopeLike, get_variable, variable_scope
+from weft.ops.variables.get_variable import get_variable
+from weft.ops.variables.scopes import ScopeLike
+from weft.ops.variables.variable_scope import variable_scope
 
 WEIGHTS_NAME = "kernel"
 BIAS_NAME = "bias"

@@ -17,7 +17,8 @@ from weft.ops.array.tiling import reverse
 from weft.ops.control_flow.tensor_array import TensorArray
 from weft.ops.control_flow.while_loop import while_loop
 from weft.ops.math.comparison import less
-from weft.ops.variables.variable_scope import ScopeLike, variable_scope
+from weft.ops.variables.scopes import ScopeLike
+from weft.ops.variables.variable_scope import variable_scope
 
 
 def dynamic_rnn(

@@ -21,7 +21,8 @@ from weft.ops.control_flow.while_loop import while_loop
 from weft.ops.math.comparison import logical_not, logical_or
 from weft.ops.math.elementwise import add
 from weft.ops.math.reduce_functions import reduce_all
-from weft.ops.variables.variable_scope import ScopeLike, variable_scope
+from weft.ops.variables.scopes import ScopeLike
+from weft.ops.variables.variable_scope import variable_scope
 
 
 def raw_rnn(

@@ -15,7 +15,8 @@ from weft.models.rnn.step import batch_size_from, common_dtype, lengths_of, mask
 from weft.ops.array.joining import concat, stack, unstack
 from weft.ops.array.sequences import reverse_sequence
 from weft.ops.control_flow.ordering import with_dependencies
-from weft.ops.variables.variable_scope import ScopeLike, variable_scope
+from weft.ops.variables.scopes import ScopeLike
+from weft.ops.variables.variable_scope import variable_scope
 
 
 class StateSaver(Protocol):

@@ -20,7 +20,8 @@ from weft.ops.math.division import div
 from weft.ops.math.unary import floor
 from weft.ops.nn.dropout import dropout
 from weft.ops.random.functions import random_uniform
-from weft.ops.variables.variable_scope import ScopeLike, variable_scope
+from weft.ops.variables.scopes import ScopeLike
+from weft.ops.variables.variable_scope import variable_scope
 
 
 class MultiRNNCell(RNNCell):

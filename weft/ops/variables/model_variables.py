@@ -22,9 +22,10 @@ from weft.framework.aliases import (
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
 from weft.ops.arg_scope import add_arg_scope
+from weft.ops.variables.get_variable import get_variable
 from weft.ops.variables.options import VariableAggregation, VariableSynchronization
+from weft.ops.variables.scopes import ScopeLike, VariableScope, get_variable_scope
 from weft.ops.variables.variable import Variable
-from weft.ops.variables.variable_scope import ScopeLike, VariableScope, get_variable, get_variable_scope
 
 # Calling the class makes an object of the kind wanted, with more arguments than the class itself takes.
 _new_variable: Any = Variable

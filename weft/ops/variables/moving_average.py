@@ -10,8 +10,10 @@ from weft.ops.input_scope import input_scope
 from weft.ops.math.casting import cast
 from weft.ops.math.division import power
 from weft.ops.variables.assign import assign, assign_add, assign_sub
+from weft.ops.variables.get_variable import get_variable
 from weft.ops.variables.initializers import Zeros
-from weft.ops.variables.variable_scope import get_variable, get_variable_scope, variable_scope
+from weft.ops.variables.scopes import get_variable_scope
+from weft.ops.variables.variable_scope import variable_scope
 
 
 def assign_moving_average(

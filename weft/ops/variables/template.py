@@ -9,7 +9,8 @@ from typing import Any
 from weft.framework.aliases import Getter, Nest, VariableLike
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
-from weft.ops.variables.variable_scope import VariableScope, variable_scope
+from weft.ops.variables.scopes import VariableScope
+from weft.ops.variables.variable_scope import variable_scope
 from weft.platform import tf_logging
 
 

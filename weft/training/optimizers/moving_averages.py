@@ -18,10 +18,11 @@ from weft.ops.math.casting import cast
 from weft.ops.math.comparison import minimum
 from weft.ops.math.division import divide, truediv
 from weft.ops.variables.collections import global_variables, moving_average_variables, trainable_variables
+from weft.ops.variables.get_variable import get_variable
 from weft.ops.variables.initializers import Zeros
 from weft.ops.variables.moving_average import assign_moving_average
 from weft.ops.variables.variable import Variable
-from weft.ops.variables.variable_scope import get_variable, variable_scope
+from weft.ops.variables.variable_scope import variable_scope
 from weft.training.optimizers import slot_creator
 
 

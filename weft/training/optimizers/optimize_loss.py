@@ -21,9 +21,10 @@ from weft.ops.math.elementwise import add, mul
 from weft.ops.math.norms import global_norm
 from weft.ops.random.functions import truncated_normal
 from weft.ops.summary.nodes import histogram, scalar
+from weft.ops.variables.get_variable import get_variable
 from weft.ops.variables.initializers import Constant
 from weft.ops.variables.variable import Variable
-from weft.ops.variables.variable_scope import get_variable, variable_scope
+from weft.ops.variables.variable_scope import variable_scope
 from weft.training.optimizers.adagrad import AdagradOptimizer
 from weft.training.optimizers.adam import AdamOptimizer
 from weft.training.optimizers.ftrl import FtrlOptimizer

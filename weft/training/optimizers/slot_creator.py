@@ -13,12 +13,14 @@ from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.ops.array.filling import zeros
 from weft.ops.array.shape_ops import shape as shape_of
+from weft.ops.variables.get_variable import get_variable
 from weft.ops.variables.initializers import Zeros
 from weft.ops.variables.ref_variable import RefVariable
 from weft.ops.variables.resource_variable import ResourceVariable
 from weft.ops.variables.save_slice_info import SaveSliceInfo
+from weft.ops.variables.scopes import get_variable_scope
 from weft.ops.variables.variable import Variable
-from weft.ops.variables.variable_scope import get_variable, get_variable_scope, variable_scope
+from weft.ops.variables.variable_scope import variable_scope
 
 
 def create_slot(primary: Variable | Tensor, val: Any, name: str, colocate_with_primary: bool = True) -> Any:

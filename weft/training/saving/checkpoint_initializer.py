@@ -8,8 +8,8 @@ from typing import Any
 from weft.framework.graph import get_default_graph
 from weft.ops.io import checkpoint_io
 from weft.ops.variables.partitioned_variable import PartitionedVariable
+from weft.ops.variables.scopes import default_variable_store
 from weft.ops.variables.variable import Variable
-from weft.ops.variables.variable_scope import _get_default_variable_store
 from weft.platform import tf_logging
 from weft.training.saving.checkpoint_contents import checkpoint_path, load_checkpoint
 from weft.training.saving.saveable import saveables_of
@@ -56,7 +56,7 @@ def _find(target: Any) -> Any:
 
 
 def _known_variables() -> Mapping[str, Any]:
-    return _get_default_variable_store().variables
+    return default_variable_store().variables
 
 
 def _parts(name: str, known: Mapping[str, object]) -> list[Any] | None:

@@ -12,29 +12,25 @@ from tensorboard.compat.proto import config_pb2, event_pb2
 
 from weft.client.session import BaseSession, Session
 from weft.events.file_writer import FileWriter
-from weft.framework import dtypes
 from weft.framework.aliases import Feeds, SessionLike
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import Graph, get_default_graph
 from weft.framework.graph_file import write_graph
-from weft.framework.op_role import Role
 from weft.framework.operation import Operation, Tensor
-from weft.ops.summary.merge import merge_all
-from weft.ops.variables.collections import global_variables, global_variables_initializer, report_uninitialized_variables
 from weft.ops.variables.variable import Variable
 from weft.platform import tf_logging
 from weft.training.coordinator import Coordinator, LooperThread
 from weft.training.queue_runner import QueueRunner
 from weft.training.saving.meta_graph import export_meta_graph
 from weft.training.saving.saver import Saver
-from weft.training.scaffold import Scaffold
+from weft.training.sessions.model_parts import USE_DEFAULT, ModelParts
 from weft.training.sessions.presence import LONGEST_DRAIN_S, drain
 from weft.training.sessions.session_manager import SessionManager
 from weft.training.sessions.supervisor_services import SVStepCounterThread, SVSummaryThread, SVTimerCheckpointThread
 from weft.training.training_util import global_step as value_of_global_step
 
 
-class Supervisor:
+class Supervisor(ModelParts):
     """Initializes or restores a model, or waits for the chief to do so; saves it and writes summaries while it trains.
 
         sv = tf.train.Supervisor(logdir=..., is_chief=...)
@@ -72,7 +68,7 @@ class Supervisor:
         ValueError: this is not the chief and a variable has no device: it would not be the chief's.
     """
 
-    USE_DEFAULT: ClassVar[Any] = 0
+    USE_DEFAULT: ClassVar[Any] = USE_DEFAULT
 
     def __init__(
         self,
@@ -98,16 +94,10 @@ class Supervisor:
         local_init_run_options: config_pb2.RunOptions | None = None,
         restore: str | None = None,
     ) -> None:
-        self._graph = get_default_graph() if graph is None else graph
-        with self._graph.as_default():
-            self._ready_op = _part(ready_op, GraphKeys.READY_OP, report_uninitialized_variables)
-            self._ready_for_local_init_op = _part(ready_for_local_init_op, GraphKeys.READY_FOR_LOCAL_INIT_OP, lambda: None)
-            self._init_op = _part(init_op, GraphKeys.INIT_OP, global_variables_initializer)
-            self._local_init_op = _part(local_init_op, GraphKeys.LOCAL_INIT_OP, Scaffold.default_local_init_op)
-            self._saver = _part(saver, GraphKeys.SAVERS, lambda: Saver() if global_variables() else None)
-            self._summary_op = _part(summary_op, GraphKeys.SUMMARY_OP, merge_all)
-            self._global_step = _part(global_step, GraphKeys.GLOBAL_STEP, _global_step_by_name)
-        self._init_feed_dict = init_feed_dict
+        super().__init__(
+            get_default_graph() if graph is None else graph, ready_op, ready_for_local_init_op, init_op, init_feed_dict,
+            local_init_op, summary_op, saver, global_step,
+        )  # fmt: skip
         self._init_fn = init_fn
         self._is_chief = is_chief
         self._coord = Coordinator()
@@ -129,21 +119,14 @@ class Supervisor:
             local_init_run_options=local_init_run_options,
             restore=restore,
         )
-        self._check_devices()
+        if not is_chief:
+            self._check_devices()
         self._graph.finalize()
 
     def _writer(self, given: object) -> Any:
-        if given is not Supervisor.USE_DEFAULT:
+        if given is not USE_DEFAULT:
             return given
         return FileWriter(self._logdir) if self._logdir else None
-
-    def _check_devices(self) -> None:
-        if self._is_chief:
-            return
-        for op in self._graph.get_operations():
-            # TensorFlow does not ask it of variables behind handles.
-            if op.op_def.role is Role.VARIABLE and op.outputs[0].dtype.is_ref and not op.device:
-                raise ValueError(f"When using replicas, all Variables must have their device set: {op.name!r} has none")
 
     @property
     def is_chief(self) -> bool:
@@ -161,49 +144,14 @@ class Supervisor:
         return self._coord
 
     @property
-    def init_op(self) -> Any:
-        """The operation that initializes the global variables."""
-        return self._init_op
-
-    @property
-    def init_feed_dict(self) -> Any:
-        """The feeds of `init_op`."""
-        return self._init_feed_dict
-
-    @property
-    def ready_op(self) -> Any:
-        """The tensor of the names of variables without a value."""
-        return self._ready_op
-
-    @property
-    def ready_for_local_init_op(self) -> Any:
-        """The tensor of the names of variables that the local initialization needs."""
-        return self._ready_for_local_init_op
-
-    @property
     def summary_writer(self) -> Any:
         """The writer of the events; None for all but the chief."""
         return self._summary_writer
 
     @property
-    def summary_op(self) -> Any:
-        """The tensor of all summaries, or None."""
-        return self._summary_op
-
-    @property
     def save_summaries_secs(self) -> float | None:
         """Seconds between summaries."""
         return self._save_summaries_secs
-
-    @property
-    def global_step(self) -> Any:
-        """The tensor that counts the steps, or None."""
-        return self._global_step
-
-    @property
-    def saver(self) -> Any:
-        """The Saver, or None."""
-        return self._saver
 
     @property
     def save_model_secs(self) -> float | None:
@@ -424,35 +372,6 @@ class Supervisor:
     StopOnException = stop_on_exception
     WaitForStop = wait_for_stop
     SummaryComputed = summary_computed
-
-
-def _part(given: object, key: str, make: Callable[[], object]) -> Any:
-    """The item given; by default the first of a collection, else one that `make` makes, which is put there."""
-    # A Tensor compares to 0 as a new node: compare identities only.
-    if given is not Supervisor.USE_DEFAULT:
-        return given
-    graph = get_default_graph()
-    found = graph.get_collection(key)
-    if len(found) > 1:
-        tf_logging.info("Found %d %s operations. Returning the first one.", len(found), key)
-    if found:
-        return found[0]
-    made = make()
-    if made is not None:
-        graph.add_to_collection(key, made)
-    return made
-
-
-def _global_step_by_name() -> Any:
-    try:
-        step = get_default_graph().get_tensor_by_name("global_step:0")
-    except KeyError:
-        return None
-    if step.dtype.base_dtype in (dtypes.int32, dtypes.int64):
-        # The variable of that name, if it is one: unlike its tensor it can be exported.
-        return next((variable for variable in global_variables() if variable.name == step.name), step)
-    tf_logging.warning("Found 'global_step' is not an int type: %s", step.dtype)
-    return None
 
 
 def _close_quietly(sess: Any) -> None:
