@@ -83,6 +83,9 @@ class FakeWorker:
     def waits_at(self, step_id: int) -> list[str]:
         return ["deq (QueueDequeueV2)"] if step_id in self._running else []
 
+    def awaits(self, step_id: int, task: str) -> list[tf.Tensor]:
+        return []
+
     def abort(self, step_id: int, error: OpError) -> None:
         self.aborted.append((step_id, error))
 

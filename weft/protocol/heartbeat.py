@@ -97,11 +97,13 @@ class Heartbeat:
 
     def beat(self, now_s: float, count: int) -> tuple[BeatStep, ...]:
         """It is time for a beat; `count` differs from the last one if something was received."""
-        is_late = now_s - self._last_s > _LATE * self.interval_s
+        since_s = now_s - self._last_s
         has_moved = count != self._count
         self._last_s, self._count = now_s, count
-        if has_moved or is_late:
+        if has_moved:
             self._heard_s = now_s
+        elif since_s > _LATE * self.interval_s:
+            self._heard_s += since_s - self.interval_s
         if has_moved:
             return (BeatStep.TELL,)
         if self._timeout_s is None or self._is_inquiring or now_s < self._inquire_s:

@@ -73,9 +73,10 @@ class Cancelled:
 
 @dataclass(frozen=True, slots=True)
 class DeadlinePassed:
-    """The step's time is up; `waits_on` says on whom and on what."""
+    """The step's time is up; `waits_on` says on whom and on what, `node` is the Operation that makes it, where it is known."""
 
     waits_on: str
+    node: object = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +173,7 @@ class MasterStep:
 
     def _time_out(self, event: DeadlinePassed) -> Sequence[Instruction]:
         text = f"Timed out waiting for step {self.step_id:x} on {event.waits_on}"
-        return self._fail(DeadlineExceededError.of(text))
+        return self._fail(DeadlineExceededError.of(text, event.node))
 
     def _fail(self, error: OpError) -> Sequence[Instruction]:
         self.state = StepState.FAILED

@@ -16,7 +16,7 @@ import numpy as np
 
 from weft.errors import AbortedError, InternalError, OpError
 from weft.framework.aliases import Array
-from weft.framework.operation import Operation
+from weft.framework.operation import Operation, Tensor
 from weft.passes.partition import Partition
 from weft.passes.stage import Kind
 from weft.runtime.cancellation import Cancellation
@@ -213,12 +213,14 @@ class Step:
         """Whether values of the step go to a peer task, or come from it."""
         return peer in self._executor.peers
 
-    def lacks_from(self, peer: str) -> bool:
-        """Whether a value is still to come from a peer task."""
-        return any(
-            edge.sender == peer and self._values[self._executor.recvs[number][0]] is None
-            for number, edge in self._executor.edges.items()
-        )
+    def awaits(self, peer: str) -> list[Tensor | Operation]:
+        """What is still to come from a peer task."""
+        executor, values = self._executor, self._values
+        return [
+            edge.source
+            for number, edge in executor.edges.items()
+            if edge.sender == peer and values[executor.recvs[number][0]] is None
+        ]
 
     @property
     def pushed(self) -> list[tuple[str, tuple[int, ...], list[Array]]]:

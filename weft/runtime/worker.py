@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from weft.errors import AbortedError, CancelledError, OpError
+from weft.framework.operation import Operation, Tensor
 from weft.passes.partition import Partition
 from weft.platform.file_access import FileAccess
 from weft.protocol.limits import ServerLimits
@@ -200,6 +201,12 @@ class Worker:
             found = self._rendezvous.find(step_id)
         return [] if found is None else found.waits_at
 
+    def awaits(self, step_id: int, task: str) -> list[Tensor | Operation]:
+        """What a step lacks here of another task's."""
+        with self._lock:
+            found = self._rendezvous.find(step_id)
+        return [] if found is None else found.awaits(task)
+
     def abort(self, step_id: int, error: OpError) -> None:
         """End a step here, if it runs."""
         with self._lock:
@@ -218,7 +225,7 @@ class Worker:
 
     def lacking_from(self, peer: str) -> list[int]:
         """The steps that run here and wait for a value from a peer task."""
-        return [step.step_id for step in self._running() if step.lacks_from(peer)]
+        return [step.step_id for step in self._running() if step.awaits(peer)]
 
     def abort_with(self, peer: str, error: OpError) -> None:
         """End the steps that exchange values with a peer: it is gone, and some may be lost."""

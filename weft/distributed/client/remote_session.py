@@ -80,7 +80,7 @@ class RemoteSession:
         )
         request = master_pb2.MakeCallableRequest(session_handle=self._handle, options=options)
         number = self._call("MakeCallable", request).handle
-        return RemoteStep(calls, self._handle, number, self._retired.append, self._explain)
+        return RemoteStep(calls, self._handle, number, self._retired.append, self._explain, [*fetches, *targets])
 
     def _explain(self, number: int) -> list[StageReport]:
         """Ask what the stages of a prepared run tell about themselves."""

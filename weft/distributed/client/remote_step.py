@@ -7,8 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from tensorboard.compat.proto.config_pb2 import RunMetadata, RunOptions
 
 from weft.distributed.client.call_channel import CallChannel
+from weft.distributed.master.awaited import named
+from weft.errors import UnavailableError
 from weft.framework.aliases import Array
-from weft.framework.operation import Tensor
+from weft.framework.operation import Operation, Tensor
 from weft.protocol.tensor_frame import RepeatedCall
 from weft.runtime.choice.stage_report import StageReport
 
@@ -21,6 +23,7 @@ class RemoteStep:
         session_handle, number: by which the server knows the run.
         retire: takes the number when the run is dropped, on any thread.
         explain: asks the server what the stages of the run with this number tell about themselves.
+        awaited: what the run is there for, for errors.
     """
 
     def __init__(
@@ -30,19 +33,24 @@ class RemoteStep:
         number: int,
         retire: Callable[[int], None],
         explain: Callable[[int], list[StageReport]],
+        awaited: Sequence[Tensor | Operation] = (),
     ) -> None:
         self._calls = calls
         self._number = number
         self._repeated = RepeatedCall(session_handle, number)
         self._retire = retire
         self._explain = explain
+        self._awaited = awaited
 
     def __del__(self) -> None:
         self._retire(self._number)
 
     def run(self, feeds: Sequence[Array], options: RunOptions | None = None) -> tuple[list[Array], RunMetadata | None]:
         """Run one step there; returns the fetches and the RunMetadata, or None."""
-        done = self._calls.call(self._number, self._repeated, feeds, options)
+        try:
+            done = self._calls.call(self._number, self._repeated, feeds, options)
+        except UnavailableError as error:
+            raise named(error, self._awaited) from error.__cause__
         return list(done.fetches), RunMetadata.FromString(done.metadata) if done.metadata else None
 
     def explain(self) -> list[StageReport]:

@@ -13,9 +13,11 @@ from typing import Final, Protocol
 
 from weft.channel.waiting.wait import wait_until
 from weft.channel.waiting.wakeup_pipe import WakeupPipe, of_this_thread
+from weft.distributed.master.awaited import awaited_from, named, node_of, told
 from weft.distributed.master.deployment import Deployment
 from weft.errors import CancelledError, OpError
 from weft.framework.aliases import Array
+from weft.framework.operation import Operation
 from weft.platform.interrupts import WAIT_SLICE_S, deferred_interrupts, is_main_thread, relayed_interrupts
 from weft.platform.quick_lately import QuickLately
 from weft.protocol.master_step import (
@@ -29,6 +31,7 @@ from weft.protocol.master_step import (
     PartFailed,
     Started,
     StepState,
+    WorkerLost,
 )
 from weft.runtime.executor import Step
 
@@ -128,6 +131,9 @@ class StepRun:
     def tell(self, event: Event) -> None:
         """Take note of what happened to the step, and do what follows from it. Does not wait."""
         step = self._step
+        if type(event) is WorkerLost:  # while the parts still know what they lack
+            awaited = awaited_from(event.task, self._deployment.parts, step.step_id)
+            event = WorkerLost(event.task, named(event.error, awaited))
         with self._lock:
             instructions = step.handle(event)
         # Without the lock: a part in this process may end while it is asked or aborted, and says so on this thread.
@@ -194,7 +200,7 @@ class StepRun:
                 left_s = None if deadline_s is None else max(deadline_s - time.monotonic(), 0.0)
                 if left_s == 0:
                     deadline_s = None
-                    self.tell(DeadlinePassed(self._waits_on()))
+                    self.tell(self._deadline_passed())
                 elif slice_s is None:
                     wait_until(inbox.__len__, sources, left_s, quick)
                 else:
@@ -207,9 +213,17 @@ class StepRun:
                     return
                 action()
 
-    def _waits_on(self) -> str:
-        """The tasks whose parts are not over, with the nodes at which they are blocked where that is known."""
+    def _deadline_passed(self) -> DeadlinePassed:
+        """Name the tasks whose parts are not over, with the nodes at which they are blocked, or what they are to deliver."""
         with self._lock:
             tasks = self._step.waiting_for
-        nodes = {task: ", ".join(self._deployment.parts[task].worker.waits_at(self._step.step_id)) for task in tasks}
-        return "; ".join(f"{task}, blocked at {nodes[task]}" if nodes[task] else task for task in tasks)
+        parts, step_id = self._deployment.parts, self._step.step_id
+        waits: list[str] = []
+        nodes: list[Operation] = []
+        for task in tasks:
+            blocked = parts[task].worker.waits_at(step_id)
+            awaited = [] if blocked else awaited_from(task, parts, step_id)
+            nodes += map(node_of, awaited)
+            where = f", blocked at {', '.join(blocked)}" if blocked else f", for {told(awaited)}" if awaited else ""
+            waits.append(f"{task}{where}")
+        return DeadlinePassed("; ".join(waits), nodes[0] if nodes else None)

@@ -11,6 +11,7 @@ from weft.distributed.worker.worker_handle import StepOwner
 from weft.errors import OpError
 from weft.framework.aliases import Array
 from weft.framework.device_attributes import DeviceAttributes
+from weft.framework.operation import Operation, Tensor
 from weft.passes.partition import Partition
 from weft.protocol.master_step import PartDone, PartFailed
 from weft.runtime.choice.stage_report import StageReport
@@ -79,6 +80,10 @@ class LocalWorker:
     def waits_at(self, step_id: int) -> list[str]:
         """The nodes at which a step is blocked."""
         return self.worker.waits_at(step_id)
+
+    def awaits(self, step_id: int, task: str) -> Sequence[Tensor | Operation]:
+        """What a step lacks here of another task's."""
+        return self.worker.awaits(step_id, task)
 
     def abort(self, step_id: int, error: OpError) -> None:
         """End a step here."""

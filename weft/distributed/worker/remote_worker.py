@@ -13,6 +13,7 @@ from weft.distributed.worker.worker_handle import StepOwner
 from weft.distributed.worker.worker_service import WorkerStub
 from weft.errors import OpError
 from weft.framework.aliases import Array
+from weft.framework.operation import Operation, Tensor
 from weft.passes.partition import Partition
 from weft.runtime.choice.stage_report import StageReport
 from weft.runtime.executor import Executor, Step
@@ -104,6 +105,10 @@ class RemoteWorker:
     def waits_at(self, step_id: int) -> list[str]:
         """Not known here."""
         return []
+
+    def awaits(self, step_id: int, task: str) -> Sequence[Tensor | Operation]:
+        """Not known here."""
+        return ()
 
     def abort(self, step_id: int, error: OpError) -> None:
         """Tell the task to give a step up."""

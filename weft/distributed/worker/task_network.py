@@ -278,8 +278,12 @@ class TaskNetwork:
         """Repair a link that is worth it; end what waits for it otherwise."""
         if is_cut(link.cause) and not self._closed and self._is_needed(link):
             self._repair.begin(dataclasses.replace(link, lacking=self._worker.lacking_from(link.task)))
-        else:
-            self._end(link, self._lost(link.task, link.cause))
+            return
+        lost = self._lost(link.task, link.cause)
+        self._end(link, lost)
+        # Steps of other masters, too, whose connections with all their tasks may be well.
+        for step_id in self._worker.lacking_from(link.task):
+            self._worker.abort(step_id, lost)
 
     def _is_needed(self, link: CutLink) -> bool:
         """Whether a step waits for the peer, or the peer for a step."""

@@ -10,6 +10,7 @@ from tensorboard.compat.proto.config_pb2 import ConfigProto
 from weft.channel.waiting.wait import Source
 from weft.errors import OpError
 from weft.framework.aliases import Array
+from weft.framework.operation import Operation, Tensor
 from weft.passes.partition import Partition
 from weft.protocol.master_step import PartEvent
 from weft.runtime.choice.stage_report import StageReport
@@ -88,6 +89,10 @@ class WorkerHandle(Protocol):
 
     def waits_at(self, step_id: int) -> list[str]:
         """The nodes at which a step is blocked in the task, as far as that is known without asking it."""
+        ...
+
+    def awaits(self, step_id: int, task: str) -> Sequence[Tensor | Operation]:
+        """What a step lacks here of another task's, as far as that is known without asking."""
         ...
 
     def abort(self, step_id: int, error: OpError) -> None:
