@@ -29,7 +29,8 @@ class ServerLimits:
         max_early_bytes: how many bytes of tensors are kept for steps that have not started here.
         early_s: how long they are kept.
         unused_session_s: how long a session is kept that its client has opened and never used.
-        lost_session_s: how long one is kept whose client called by gRPC alone, and whose connection was lost between calls.
+        lost_session_s: how long one is kept whose client called by gRPC alone, or whose master is another task, and whose
+            connection was lost.
         idle_session_s: how long one is kept whose client has not called by gRPC, where gRPC may have closed the connection for
             idleness, or nothing is known of it.
     """

@@ -83,12 +83,21 @@ class Worker:
             )
 
     def close_session(self, session_handle: str) -> None:
-        """Cancel the session's steps and forget its graphs; shared state stays."""
+        """Cancel the session's steps and forget its graphs, for good; shared state stays."""
         with self._lock:
-            session = self._sessions.pop(session_handle, None)
             self._closed[session_handle] = None
             if len(self._closed) > _MAX_REMEMBERED_SESSIONS:
                 del self._closed[next(iter(self._closed))]
+        self.drop_session(session_handle)
+
+    def has_session(self, session_handle: str) -> bool:
+        """Whether state is kept for a session."""
+        return session_handle in self._sessions
+
+    def drop_session(self, session_handle: str) -> None:
+        """Cancel the session's steps and forget its graphs; a master that turns out to live may register them again."""
+        with self._lock:
+            session = self._sessions.pop(session_handle, None)
             if session is not None:
                 session.is_closed = True
             steps = [step for step in self._rendezvous.running if step.session is session]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import queue
 import random
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -21,6 +23,7 @@ from weft.channel.dial import dial
 from weft.distributed.client.remote_session import RemoteSession
 from weft.distributed.rpc.master_methods import METHODS, SERVICE, SESSION_KEY
 from weft.distributed.rpc.stub import RpcStub
+from weft.distributed.server.free_ports import free_ports
 from weft.distributed.server.server import Server
 from weft.errors import AbortedError, OpError, PermissionDeniedError, ResourceExhaustedError, UnavailableError
 from weft.framework.tensor_util import make_ndarray
@@ -240,3 +243,37 @@ def test_closing_sessions_while_they_prepare_leaves_no_graph() -> None:
         # A client that gave up before it heard of its session has left it unused.
         until_swept(server)
         assert server.worker.graph_count == 0
+
+
+_CHIEF = """
+import sys
+import weft as tf
+with tf.train.Server({spec!r}, "chief", 0) as server:
+    with tf.device("/job:ps/task:0"):
+        v = tf.Variable(1.0)
+    session = tf.Session(server.target)
+    session.run(v.initializer)
+    print("up", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_a_killed_master_leaves_no_graph_on_other_tasks() -> None:
+    ps_port, chief_port = free_ports(2)
+    spec = {"ps": [f"localhost:{ps_port}"], "chief": [f"localhost:{chief_port}"]}
+    with Server(spec, "ps", 0, limits=AT_ONCE) as ps:
+        command = [sys.executable, "-c", _CHIEF.format(spec=spec)]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as chief:
+            try:
+                assert chief.stdout is not None
+                assert chief.stdout.readline() == "up\n"
+                ps.sweep()
+                assert ps.worker.graph_count > 0
+            finally:
+                chief.kill()
+
+        def is_forgotten() -> bool:
+            ps.sweep()
+            return ps.worker.graph_count == 0
+
+        until(is_forgotten)

@@ -19,6 +19,15 @@ from weft.passes.stage import Staging
 class Stub:
     """The gRPC side of a task, which registers what it is given."""
 
+    def __init__(self) -> None:
+        self.answers = True
+        self.deleted: list[str] = []
+
+    def delete_session(self, session_handle: str) -> bool:
+        if self.answers:
+            self.deleted.append(session_handle)
+        return self.answers
+
     def register_graph(self, session_handle: str, config: Any, part: Partition, incarnation: int) -> str:
         return f"{len(part.nodes)} nodes"
 
@@ -30,12 +39,13 @@ class Network:
 
     def __init__(self) -> None:
         self.left: list[str] = []
+        self.incarnation = 7
 
     def connect(self, name: str) -> None:
         pass
 
     def incarnation_of(self, name: str) -> int:
-        return 7
+        return self.incarnation
 
     def run_graph(self, *_: Any, is_held: bool, is_again: bool) -> None:
         self.left.append("held" if is_held else "asked")
@@ -50,8 +60,13 @@ def network() -> Network:
 
 
 @pytest.fixture
-def worker(network: Network) -> Iterator[RemoteWorker]:
-    stub, net = Stub(), network
+def stub() -> Stub:
+    return Stub()
+
+
+@pytest.fixture
+def worker(network: Network, stub: Stub) -> Iterator[RemoteWorker]:
+    net = network
     with tf.Graph().as_default():
         yield RemoteWorker(task("b"), stub, net)  # type: ignore[arg-type]
 
@@ -83,3 +98,23 @@ def test_a_part_that_has_something_to_do_is_asked_for_at_once(worker: RemoteWork
     ask(worker, part_of_b([x], [at_once]))
     worker.flush()
     assert network.left == ["asked"]
+
+
+def test_a_session_that_ends_while_its_task_is_out_of_reach_is_ended_when_that_is_back(
+    worker: RemoteWorker, network: Network, stub: Stub
+) -> None:
+    x, _, here = on_both()
+    part = part_of_b([x], [here])
+    for session in ("cut", "silent", "other"):
+        worker.register(session, tf.ConfigProto(), part)
+    network.incarnation = 0
+    worker.close_session("cut")
+    network.incarnation, stub.answers = 7, False
+    worker.close_session("silent")
+    assert stub.deleted == []
+    stub.answers = True
+    worker.register("next", tf.ConfigProto(), part)
+    assert sorted(stub.deleted) == ["cut", "silent"]
+    worker.close_session("cut")
+    worker.close_session("never")
+    assert len(stub.deleted) == 2

@@ -12,6 +12,7 @@ from tensorboard.compat.proto import config_pb2
 from weft.distributed.rpc.gate import Gate
 from weft.distributed.rpc.options import SERVER_OPTIONS, bind
 from weft.distributed.rpc.threads import RpcThreads
+from weft.distributed.worker.session_owners import SessionOwners
 from weft.distributed.worker.worker_service import WorkerService, WorkerStub
 from weft.errors import AbortedError, InvalidArgumentError, UnavailableError
 from weft.framework.graph import Graph
@@ -42,8 +43,9 @@ def worker() -> Worker:
 @pytest.fixture
 def address(worker: Worker) -> Iterator[str]:
     server: Any = grpc.server(RpcThreads("test"), options=SERVER_OPTIONS)
+    owners = SessionOwners(worker, lambda task: 0, 600)
     server.add_generic_rpc_handlers(
-        (WorkerService(worker, FakeChannel(), Gate(["127.0.0.1", "::1"], 0, is_open=True)).handler(),)
+        (WorkerService(worker, FakeChannel(), Gate(["127.0.0.1", "::1"], 0, is_open=True), owners).handler(),)
     )
     port = bind(server, "localhost:0")
     server.start()

@@ -35,6 +35,7 @@ from weft.distributed.server.sweeper import Sweeper
 from weft.distributed.worker import worker_service
 from weft.distributed.worker.local_worker import LocalWorker, status_of
 from weft.distributed.worker.remote_worker import RemoteWorker
+from weft.distributed.worker.session_owners import SessionOwners
 from weft.distributed.worker.task_network import Admission, TaskNetwork
 from weft.distributed.worker.task_status import TaskStatus
 from weft.distributed.worker.worker_handle import WorkerHandle
@@ -121,12 +122,16 @@ class Server:
         host, _ = split_address(self._address)
         file_access = file_access_of(self._task, host, file_roots, url_schemes, os.environ)
         self._worker = Worker(self._task, devices, secrets.randbits(62) | 1, resources, self._make_network, file_access, limits)
+        self._owners = SessionOwners(self._worker, self._network.incarnation_of, limits.lost_session_s)
         self._port = 0
         self._health = HealthService((master_methods.SERVICE, worker_service.SERVICE))
         threads = RpcThreads(f"rpc-{definition.job_name}-{definition.task_index}")
         self._rpc: Any = grpc.server(threads, options=grpc_options.SERVER_OPTIONS)
         self._listener: Listener | None = None
-        self._sweeper = Sweeper(f"weft-sweep-{self._task}", (self._close_overdue_sessions, self._worker.give_up_late_steps))
+        self._sweeper = Sweeper(
+            f"weft-sweep-{self._task}",
+            (self._close_overdue_sessions, self._owners.close_orphans, self._worker.give_up_late_steps),
+        )
         try:
             self._port = grpc_options.bind(self._rpc, self._address, self._admissions.credentials)
         except BaseException:
@@ -187,7 +192,11 @@ class Server:
             tls_name=self._admissions.identity, is_open=self._admissions.is_open, watch_of=self._watch_of,
         )  # fmt: skip
         gate = self._admissions.gate(self._port)
-        services = (MasterService(self._sessions, self, gate), WorkerService(self._worker, self, gate), self._health)
+        services = (
+            MasterService(self._sessions, self, gate),
+            WorkerService(self._worker, self, gate, self._owners),
+            self._health,
+        )
         self._rpc.add_generic_rpc_handlers([service.handler() for service in services])
         self._rpc.start()
         local_servers.add(self._port, self)

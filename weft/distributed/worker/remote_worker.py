@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections import deque
 from collections.abc import Sequence
 
 from tensorboard.compat.proto.config_pb2 import ConfigProto
@@ -40,6 +42,8 @@ class RemoteWorker:
         self._stub = stub
         self._network = network
         self._holds = False  # whether something may wait for `flush`
+        self._registered: set[str] = set()  # the sessions that the task may know
+        self._unclosed: deque[str] = deque()  # those of them that ended while it could not be reached
 
     @property
     def is_local(self) -> bool:
@@ -63,6 +67,8 @@ class RemoteWorker:
             UnavailableError: the task cannot be reached.
         """
         self._network.connect(self.task)
+        self._close_left()
+        self._registered.add(session_handle)
         graph_handle = self._stub.register_graph(session_handle, config, partition, self.incarnation)
         return _LateGraph(graph_handle) if begins_with_values_from(partition, self._network.tasks_here) else graph_handle
 
@@ -72,9 +78,20 @@ class RemoteWorker:
             self._stub.deregister_graph(graph_handle)
 
     def close_session(self, session_handle: str) -> None:
-        """Forget a session, if it can be that the task knows it."""
-        if self.incarnation:
-            self._stub.delete_session(session_handle)
+        """Forget a session, if it can be that the task knows it; a task out of reach is told when it is back."""
+        if session_handle in self._registered:
+            self._registered.discard(session_handle)
+            self._unclosed.append(session_handle)
+            if self.incarnation:
+                self._close_left()
+
+    def _close_left(self) -> None:
+        for _ in range(len(self._unclosed)):
+            with contextlib.suppress(IndexError):  # another thread was faster
+                session_handle = self._unclosed.popleft()
+                if not self._stub.delete_session(session_handle):
+                    self._unclosed.append(session_handle)
+                    return
 
     def clear(self, containers: Sequence[str]) -> None:
         """Drop containers, or all."""

@@ -13,6 +13,7 @@ from weft.credentials.credentials import CLIENT, task_identity
 from weft.distributed.rpc.gate import Gate
 from weft.distributed.rpc.stub import RpcStub, method_handlers
 from weft.distributed.worker import partition_codec
+from weft.distributed.worker.session_owners import SessionOwners, master_of
 from weft.distributed.worker.task_network import Admission
 from weft.distributed.worker.task_status import TaskStatus
 from weft.errors import AbortedError, OpError, PermissionDeniedError
@@ -66,10 +67,11 @@ def device_proto(device: DeviceAttributes) -> DeviceAttributesProto:
 class WorkerService:
     """Handles the requests of masters and peers. Every method takes a request and returns a response, or raises."""
 
-    def __init__(self, worker: Worker, channel: ChannelHost, gate: Gate) -> None:
+    def __init__(self, worker: Worker, channel: ChannelHost, gate: Gate, owners: SessionOwners) -> None:
         self._worker = worker
         self._channel = channel
         self._gate = gate
+        self._owners = owners
 
     def handler(self) -> GenericRpcHandler:
         """The gRPC handler to add to a server."""
@@ -80,6 +82,14 @@ class WorkerService:
             raise AbortedError.of(
                 f"This is {self._worker.task}, not {wanted}: the cluster spec of the caller gives this "
                 "address to another task than the one that was started here"
+            )
+
+    def _check_master(self, session_handle: str, context: ServicerContext) -> None:
+        """Let only the master that has a session change it, whoever else knows its handle."""
+        master, caller = master_of(session_handle), self._gate.check(context)
+        if caller.identities and not caller.may_be(identity_of(master)):
+            raise PermissionDeniedError.of(
+                f"The caller's certificate is not that of {master or 'a master'}, which has the session {session_handle}"
             )
 
     def GetStatus(self, request: worker_pb2.GetStatusRequest, context: ServicerContext) -> worker_pb2.GetStatusResponse:
@@ -108,7 +118,9 @@ class WorkerService:
             raise AbortedError.of(
                 f"{worker.task} was restarted: its incarnation is {worker.incarnation:x}, not {request.incarnation:x}"
             )
+        self._check_master(request.session_handle, context)
         worker.create_session(request.session_handle, request.config, request.config.isolate_session_state)
+        self._owners.note(request.session_handle)
         partition = partition_codec.decode(request.graph_def, worker.task, list(request.fetch))
         return worker_pb2.RegisterGraphResponse(graph_handle=worker.register(request.session_handle, partition))
 
@@ -127,6 +139,7 @@ class WorkerService:
         self, request: worker_pb2.DeleteWorkerSessionRequest, context: ServicerContext
     ) -> worker_pb2.DeleteWorkerSessionResponse:
         """Forget a session."""
+        self._check_master(request.session_handle, context)
         self._worker.close_session(request.session_handle)
         return worker_pb2.DeleteWorkerSessionResponse()
 
@@ -184,19 +197,20 @@ class WorkerStub:
         request = worker_pb2.DeregisterGraphRequest(graph_handle=graph_handle)
         return decoded(self._rpc.call("ExplainGraph", request, timeout_s).value)
 
-    def delete_session(self, session_handle: str) -> None:
-        """Forget a session; a task that is gone has forgotten it."""
-        self._quietly("DeleteWorkerSession", worker_pb2.DeleteWorkerSessionRequest(session_handle=session_handle))
+    def delete_session(self, session_handle: str) -> bool:
+        """Forget a session; returns whether the task has answered."""
+        return self._quietly("DeleteWorkerSession", worker_pb2.DeleteWorkerSessionRequest(session_handle=session_handle))
 
     def cleanup_all(self, containers: list[str], timeout_s: float) -> None:
         """Drop containers."""
         self._rpc.call("CleanupAll", worker_pb2.CleanupAllRequest(container=containers), timeout_s)
 
-    def _quietly(self, name: str, request: Message) -> None:
+    def _quietly(self, name: str, request: Message) -> bool:
         try:
             self._rpc.call(name, request, timeout_s=2.0)
         except OpError:
-            return
+            return False
+        return True
 
     def close(self) -> None:
         """Close the gRPC channel."""
