@@ -20,6 +20,7 @@ from tensorboard.compat.proto.graph_pb2 import GraphDef
 from weft.channel.heartbeats import Watch
 from weft.distributed.client.call_channel import CallChannel
 from weft.distributed.client.remote_step import RemotePartialRun, RemoteStep
+from weft.distributed.rpc import stage_reports
 from weft.distributed.rpc.heartbeat_timeout import heartbeat_timeout_s
 from weft.distributed.rpc.master_methods import METHODS, SERVICE, SESSION_KEY
 from weft.distributed.rpc.stub import RpcStub
@@ -32,8 +33,8 @@ from weft.framework.function_def import grown_operations
 from weft.framework.graph import Graph
 from weft.framework.graph_def import graph_def_of
 from weft.framework.operation import Operation, Tensor
-from weft.proto import master_pb2
-from weft.runtime.choice.stage_report import StageReport, decoded
+from weft.proto import explain_pb2, master_pb2
+from weft.runtime.choice.stage_report import StageReport
 
 _ANSWER_S: Final = 2.0  # how long the master's own report of a timeout may take to come
 
@@ -84,8 +85,8 @@ class RemoteSession:
 
     def _explain(self, number: int) -> list[StageReport]:
         """Ask what the stages of a prepared run tell about themselves."""
-        request = master_pb2.ReleaseCallableRequest(session_handle=self._handle, handle=number)
-        return decoded(self._call("ExplainCallable", request).value)
+        request = explain_pb2.ExplainCallableRequest(session_handle=self._handle, handle=number)
+        return stage_reports.decode(self._call("ExplainCallable", request).stages)
 
     def _release_retired(self) -> None:
         while self._retired:

@@ -7,9 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from google.protobuf.wrappers_pb2 import StringValue
-
-from weft.proto import master_pb2
+from weft.proto import explain_pb2, master_pb2
 
 SERVICE: Final = "tensorflow.MasterService"
 SESSION_KEY: Final = "weft-session-bin"
@@ -21,4 +19,4 @@ METHODS: Final = {
         "CreateSession", "ExtendSession", "PartialRunSetup", "RunStep", "CloseSession", "ListDevices", "Reset",
         "MakeCallable", "RunCallable", "ReleaseCallable",
     )
-} | {"ExplainCallable": (master_pb2.ReleaseCallableRequest, StringValue)}  # fmt: skip
+} | {"ExplainCallable": (explain_pb2.ExplainCallableRequest, explain_pb2.ExplainCallableResponse)}  # fmt: skip

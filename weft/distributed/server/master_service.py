@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 
 import numpy as np
-from google.protobuf.wrappers_pb2 import StringValue
 from grpc import GenericRpcHandler, ServicerContext
 from tensorboard.compat.proto.config_pb2 import RunMetadata, RunOptions
 
 from weft.distributed.master.served_sessions import ServedSession, ServedSessions
 from weft.distributed.master.step_plan import StepPlan
+from weft.distributed.rpc import stage_reports
 from weft.distributed.rpc.gate import Gate
 from weft.distributed.rpc.master_methods import METHODS, SERVICE, SESSION_KEY
 from weft.distributed.rpc.status import text_with_node
@@ -20,8 +20,7 @@ from weft.distributed.worker.worker_service import ChannelHost, device_proto
 from weft.errors import CancelledError, OpError
 from weft.framework.aliases import Array
 from weft.framework.tensor_util import make_ndarray, make_tensor_proto
-from weft.proto import master_pb2
-from weft.runtime.choice.stage_report import encoded
+from weft.proto import explain_pb2, master_pb2
 
 
 class MasterService:
@@ -122,10 +121,13 @@ class MasterService:
         fetched = [make_tensor_proto(np.asarray(value)) for value in values]
         return master_pb2.RunCallableResponse(fetch=fetched, metadata=metadata)
 
-    def ExplainCallable(self, request: master_pb2.ReleaseCallableRequest, context: ServicerContext) -> StringValue:
-        """What the stages of a prepared run tell about themselves; the request names the run."""
+    def ExplainCallable(
+        self, request: explain_pb2.ExplainCallableRequest, context: ServicerContext
+    ) -> explain_pb2.ExplainCallableResponse:
+        """What the stages of a prepared run tell about themselves."""
         with self._called(request.session_handle, context) as served:
-            return StringValue(value=encoded(served.callable(request.handle).explain()))
+            reports = served.callable(request.handle).explain()
+        return explain_pb2.ExplainCallableResponse(stages=stage_reports.encode(reports))
 
     def ReleaseCallable(
         self, request: master_pb2.ReleaseCallableRequest, context: ServicerContext

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Final, Protocol
 
 from google.protobuf.message import Message
-from google.protobuf.wrappers_pb2 import StringValue
 from grpc import GenericRpcHandler, ServicerContext
 from tensorboard.compat.proto.config_pb2 import ConfigProto
 
 from weft.credentials.credentials import CLIENT, task_identity
+from weft.distributed.rpc import stage_reports
 from weft.distributed.rpc.gate import Gate
 from weft.distributed.rpc.stub import RpcStub, method_handlers
 from weft.distributed.worker import partition_codec
@@ -20,10 +20,10 @@ from weft.errors import AbortedError, OpError, PermissionDeniedError
 from weft.framework.device_attributes import DeviceAttributes
 from weft.framework.device_spec import DeviceSpec
 from weft.passes.partition import Partition
-from weft.proto import master_pb2, worker_pb2
+from weft.proto import explain_pb2, master_pb2, worker_pb2
 from weft.proto.device_attributes_pb2 import DeviceAttributes as DeviceAttributesProto
 from weft.protocol.heartbeat import TIMEOUT_S, Evidence
-from weft.runtime.choice.stage_report import StageReport, decoded, encoded
+from weft.runtime.choice.stage_report import StageReport
 from weft.runtime.worker import Worker
 
 SERVICE: Final = "weft.WorkerService"
@@ -33,7 +33,7 @@ _METHODS: Final = {
     "RegisterGraph": (worker_pb2.RegisterGraphRequest, worker_pb2.RegisterGraphResponse),
     "DeregisterGraph": (worker_pb2.DeregisterGraphRequest, worker_pb2.DeregisterGraphResponse),
     "DeleteWorkerSession": (worker_pb2.DeleteWorkerSessionRequest, worker_pb2.DeleteWorkerSessionResponse),
-    "ExplainGraph": (worker_pb2.DeregisterGraphRequest, StringValue),
+    "ExplainGraph": (explain_pb2.ExplainGraphRequest, explain_pb2.ExplainGraphResponse),
     "CleanupAll": (worker_pb2.CleanupAllRequest, worker_pb2.CleanupAllResponse),
 }
 
@@ -131,9 +131,12 @@ class WorkerService:
         self._worker.deregister(request.graph_handle)
         return worker_pb2.DeregisterGraphResponse()
 
-    def ExplainGraph(self, request: worker_pb2.DeregisterGraphRequest, context: ServicerContext) -> StringValue:
-        """What the stages of a graph tell about themselves; the request names the graph."""
-        return StringValue(value=encoded(self._worker.executor(request.graph_handle).explain()))
+    def ExplainGraph(
+        self, request: explain_pb2.ExplainGraphRequest, context: ServicerContext
+    ) -> explain_pb2.ExplainGraphResponse:
+        """What the stages of a graph tell about themselves."""
+        reports = self._worker.executor(request.graph_handle).explain()
+        return explain_pb2.ExplainGraphResponse(stages=stage_reports.encode(reports))
 
     def DeleteWorkerSession(
         self, request: worker_pb2.DeleteWorkerSessionRequest, context: ServicerContext
@@ -194,8 +197,8 @@ class WorkerStub:
 
     def explain_graph(self, graph_handle: str, timeout_s: float) -> list[StageReport]:
         """Ask what the stages of a graph tell about themselves."""
-        request = worker_pb2.DeregisterGraphRequest(graph_handle=graph_handle)
-        return decoded(self._rpc.call("ExplainGraph", request, timeout_s).value)
+        request = explain_pb2.ExplainGraphRequest(graph_handle=graph_handle)
+        return stage_reports.decode(self._rpc.call("ExplainGraph", request, timeout_s).stages)
 
     def delete_session(self, session_handle: str) -> bool:
         """Forget a session; returns whether the task has answered."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
 from typing import NamedTuple
 
 
@@ -35,16 +33,6 @@ class StageReport(NamedTuple):
 def not_asked(task: str, why: str) -> StageReport:
     """What stands for the stages of a task that could not be asked."""
     return StageReport(task, -1, "", "", "", "not asked", why, 0, 0.0, 0, 0.0, 0.0, 0)
-
-
-def encoded(reports: Sequence[StageReport]) -> str:
-    """The reports as text, for another process."""
-    return json.dumps(reports)
-
-
-def decoded(text: str) -> list[StageReport]:
-    """The reports of a text that `encoded` made."""
-    return [StageReport(*row) for row in json.loads(text)]
 
 
 class Tally:
