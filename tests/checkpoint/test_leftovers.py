@@ -76,6 +76,16 @@ def test_the_parts_of_a_sharded_save_that_was_killed_go_with_their_directory(tmp
     assert names(tmp_path) == []
 
 
+def test_the_place_of_a_save_by_tasks_goes_as_a_whole(tmp_path: Path) -> None:
+    parts = tmp_path / ".saving-0123456789abcdef" / "files" / "m-5_temp"
+    parts.mkdir(parents=True)
+    killed_save(parts / "part-00001-of-00002")
+    (parts.parent / "m-4.index").write_bytes(b"1")
+    make_old(tmp_path)
+    assert sweep(str(tmp_path)) == (1 << 20) + 1
+    assert names(tmp_path) == []
+
+
 def test_parts_that_wait_for_one_that_is_still_written_are_kept(tmp_path: Path) -> None:
     parts = tmp_path / "m-5_temp"
     with BundleWriter(str(parts / "part-00000-of-00002")) as writer:

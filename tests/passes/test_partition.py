@@ -8,6 +8,7 @@ import numpy as np
 
 import weft as tf
 from weft.passes.partition import Partition, partition
+from weft.passes.prune import prune
 from weft.passes.stage import Staging
 
 
@@ -121,3 +122,21 @@ def test_a_constant_that_is_large_or_fetched_is_sent(graph: tf.Graph) -> None:
     tf.negative(seen, name="b2")
     parts = cut(graph, {"b1": "b", "b2": "b"}, fetches=[seen])
     assert list(parts["b"].recvs) == [large, seen]
+
+
+def test_a_run_that_only_fetches_variables_reads_them_at_one_moment(graph: tf.Graph) -> None:
+    v, w = (tf.get_variable(name, [2], use_resource=True) for name in "vw")
+    sources = [v.handle.op, w.handle.op]
+    read = [v.read_value(), tf.identity(w.read_value())]
+    placement = dict.fromkeys(graph.get_operations(), "/job:a/replica:0/task:0/device:CPU:0")
+
+    def is_one_moment(fetches: Sequence[tf.Tensor]) -> bool:
+        ops = prune(fetches, (), ())
+        assert set(sources) <= set(ops)
+        (part,) = partition(ops, placement, Staging(ops, placement, ()), (), fetches).values()
+        return part.one_moment
+
+    assert is_one_moment(read)
+    total = tf.add(*read)
+    placement[total.op] = placement[sources[0]]
+    assert not is_one_moment([total])

@@ -12,6 +12,7 @@ import pytest
 
 import weft as tf
 from weft.distributed.server.local_cluster import LocalCluster
+from weft.training.saving.saver import get_saver_or_default
 
 
 @pytest.fixture(scope="module")
@@ -123,3 +124,71 @@ def test_a_save_during_training_has_a_variable_and_its_slot_of_one_update(
         counts.append(slot[0])
     assert counts == sorted(counts)
     assert counts[-1] > counts[0]
+
+
+def apart(cluster: LocalCluster, directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have this process see another directory than the tasks do at a relative path, as where no file system is shared."""
+    (directory / "here").mkdir()
+    monkeypatch.chdir(directory / "here")
+
+
+def test_without_shared_files_a_save_and_a_restore_go_through_the_client(
+    cluster: LocalCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    value = np.arange(20, dtype=np.float32).reshape(10, 2)
+    variables = build(2, value)
+    tf.get_variable("resource", initializer=[3.0, 4.0], use_resource=True)
+    before = set(Path.cwd().iterdir())
+    there = Path.cwd()
+    apart(cluster, tmp_path, monkeypatch)
+    monkeypatch.setattr("weft.training.saving.streaming.BATCH_BYTES", 50)
+    for name, saver in (("plain", tf.train.Saver()), ("default", get_saver_or_default())):
+        with tf.Session(cluster.target("worker", 0)) as sess:
+            sess.run(tf.global_variables_initializer())
+            for step in (1, 2):
+                path = saver.save(sess, name, global_step=step)
+                assert path == f"{name}-{step}"
+                sess.run([tf.assign(v, tf.zeros_like(v)) for v in tf.global_variables()])
+                saver.restore(sess, path)
+            assert sess.run(variables[1]).tolist() == [2.0]
+            assert sess.run("resource:0").tolist() == [3.0, 4.0]
+            np.testing.assert_array_equal(sess.run(tf.convert_to_tensor(variables[2])), value)
+        with tf.Session(cluster.target("worker", 0)) as sess:
+            saver.restore(sess, path)
+        np.testing.assert_array_equal(tf.train.load_variable(path, "table"), value)
+    assert set(there.iterdir()) == before
+    assert not list(Path.cwd().glob(".*"))
+
+
+def test_without_shared_files_a_save_by_the_tasks_is_refused_and_writes_nothing(
+    cluster: LocalCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with tf.device("/job:ps/task:0"):
+        tf.Variable([1.0], name="alone")
+    before = set(Path.cwd().iterdir())
+    there = Path.cwd()
+    apart(cluster, tmp_path, monkeypatch)
+    saver = tf.train.Saver(sharded=True)
+    with tf.Session(cluster.target("worker", 0)) as sess:
+        sess.run(tf.global_variables_initializer())
+        message = r"Nothing was saved as m-1: .*/job:ps/replica:0/task:0 writes.*leave out sharded=True"
+        with pytest.raises(tf.errors.NotFoundError, match=message):
+            saver.save(sess, "m", global_step=1)
+    assert set(there.iterdir()) == before
+    assert list(Path.cwd().iterdir()) == []
+
+
+def test_a_streamed_checkpoint_that_lacks_a_variable_says_so(
+    cluster: LocalCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    apart(cluster, tmp_path, monkeypatch)
+    with tf.Graph().as_default(), tf.Session() as sess:
+        other = tf.Variable(1.0, name="other")
+        sess.run(other.initializer)
+        tf.train.Saver().save(sess, "m")
+    with tf.device("/job:ps/task:1"):
+        tf.Variable(1.0, name="wanted")
+    with tf.Session(cluster.target("worker", 0)) as sess, pytest.raises(tf.errors.NotFoundError) as raised:
+        tf.train.Saver().restore(sess, "m")
+    assert raised.value.message.startswith("Restoring from checkpoint failed.")
+    assert "Key wanted not found in checkpoint" in raised.value.message

@@ -51,6 +51,14 @@ def publish(prefix: str, moves: Sequence[Move], new_index: str, sync: bool) -> N
         files.remove_if_exists(kept)
 
 
+def adopt(staged: str, prefix: str, sync: bool = True) -> None:
+    """Make the finished bundle at `staged`, of the same file system, the one at `prefix`."""
+    shards = BundleIndex(staged).shards
+    moves = [Move(data_filename(staged, shard, shards), data_filename(prefix, shard, shards)) for shard in range(shards)]
+    settle(prefix, ())
+    publish(prefix, moves, index_filename(staged), sync)
+
+
 def settle(prefix: str, moved_already: Collection[str]) -> None:
     """Settle what a crashed save left: of each data file with two versions, leave the one that the index tells of.
 

@@ -22,6 +22,8 @@ from weft.platform import tf_logging
 _IDLE_S: Final = 60.0
 _TEMPORARY: Final = re.compile(r"\.tempstate(?P<save>[0-9a-f]{16})$")
 _PARTS_SUFFIX: Final = "_temp"
+STAGING_PREFIX: Final = ".saving-"
+_STAGING: Final = re.compile(re.escape(STAGING_PREFIX) + "[0-9a-f]{16}")
 _PART: Final = re.compile(r"^part-\d{5}-of-\d{5}\.(index|data-\d{5}-of-\d{5})(\.tempstate[0-9a-f]{16})?$")
 
 
@@ -53,8 +55,8 @@ def sweep(directory: str) -> int:
     before_s = time.time() - _IDLE_S
     doomed = [path for group in _groups(files.local_path(directory) or ".") if _is_dead(group, before_s) for path in group]
     size = sum(map(_remove, doomed))
-    for parts in {os.path.dirname(path) for path in doomed if os.path.dirname(path).endswith(_PARTS_SUFFIX)}:
-        files.remove_directory_if_empty(parts)
+    for folder in {os.path.dirname(path) for path in doomed}:
+        _remove_own_directories(folder)
     if doomed:
         message = "Removed %d temporary files (%.1f MiB) from %s, which saves had left that were killed"
         tf_logging.info(message, len(doomed), size / 2**20, directory)
@@ -68,6 +70,8 @@ def _groups(directory: str) -> Iterator[list[str]]:
         match = _TEMPORARY.search(entry.name)
         if match:
             saves.setdefault(match["save"], []).append(entry.path)
+        elif _STAGING.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False):
+            yield [os.path.join(folder, name) for folder, _, names in os.walk(entry.path) for name in names]
         elif entry.name.endswith(_PARTS_SUFFIX) and entry.is_dir(follow_symlinks=False):
             inside = list(_entries(entry.path))
             if inside and all(_PART.match(part.name) for part in inside):
@@ -106,6 +110,13 @@ def _is_claimed(path: str) -> bool:
     finally:
         os.close(descriptor)
     return False
+
+
+def _remove_own_directories(folder: str) -> None:
+    """Remove a directory of parts, and those of a staging place above it, as far as they are empty."""
+    while folder.endswith(_PARTS_SUFFIX) or STAGING_PREFIX in folder:
+        files.remove_directory_if_empty(folder)
+        folder = os.path.dirname(folder)
 
 
 def _remove(path: str) -> int:

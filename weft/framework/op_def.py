@@ -166,7 +166,8 @@ class OpDef:
     allows_uninitialized: bool = False
     """A variable without a value may come in, as None."""
     one_moment: bool = False
-    """Where a run has such a node, each stage that only reads variables reads all of them between the same two updates."""
+    """Where a run has such a node, each stage that only reads variables reads all of them between the same two updates. So does
+    a run that does nothing but fetch variables."""
     by_row: bool = False
     """A gather or an update whose cost on NumPy is that of the rows that it names, not that of the variable, which is the
     first input. Such an update changes arrays in place that come to it writable, and all it updates come first."""

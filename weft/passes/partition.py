@@ -13,7 +13,7 @@ from typing import Final
 from weft.framework import device_spec
 from weft.framework.op_role import Role
 from weft.framework.operation import Operation, Tensor
-from weft.passes.stage import Kind, Staging
+from weft.passes.stage import FREE_ROLES, Kind, Staging
 
 _COPIED_BYTES: Final = 1 << 20  # of a constant that several tasks get with their parts
 
@@ -70,7 +70,7 @@ def partition(
 ) -> dict[str, Partition]:
     """Cut a run's nodes into partitions by task name, in order of first use."""
     parts: dict[str, Partition] = {}
-    one_moment = any(op.op_def.one_moment for op in ops)
+    one_moment = _reads_variables_only(ops) or any(op.op_def.one_moment for op in ops)
     tasks = {op: device_spec.task_name(placement[op]) for op in ops}
     users = _using_tasks(ops, tasks, staging, {*feeds, *fetches})
     for op in ops:
@@ -86,6 +86,11 @@ def partition(
         if tensor.op in tasks and tensor not in parts[tasks[tensor.op]].fetches:
             parts[tasks[tensor.op]].fetches.append(tensor)
     return parts
+
+
+def _reads_variables_only(ops: Sequence[Operation]) -> bool:
+    """Whether a run does nothing but fetch variables, as one that looks at a model, or saves it, does."""
+    return all(op.op_def.hands_on or op.op_def.role in FREE_ROLES for op in ops)
 
 
 def _using_tasks(

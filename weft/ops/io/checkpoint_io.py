@@ -52,10 +52,7 @@ def save_v2(
     with _writer(ctx, _scalar_text(prefix, "prefix")) as writer:
         for name, box, value, dtype in zip(names, slices, tensors, dtypes, strict=True):
             ctx.raise_if_cancelled()
-            if box:
-                _add_slice(writer, name, box, value, dtype)
-            else:
-                writer.add(name, value, dtype)
+            add_tensor(writer, name, box, value, dtype)
     return ()
 
 
@@ -66,6 +63,14 @@ def _writer(ctx: OpContext, prefix: str) -> BundleWriter:
         task = device_spec.task_name(ctx.device)
         message = f"{error.message} ({task} writes {prefix}: the directory must exist on the file system of that task)"
         raise NotFoundError.of(message) from error
+
+
+def add_tensor(writer: BundleWriter, name: str, box: str, value: Array, dtype: DType) -> None:
+    """Write a tensor, or the part of one that a shape-and-slice says."""
+    if box:
+        _add_slice(writer, name, box, value, dtype)
+    else:
+        writer.add(name, value, dtype)
 
 
 def _add_slice(writer: BundleWriter, name: str, box: str, value: Tensor, dtype: DType) -> None:
@@ -90,15 +95,21 @@ def restore_v2(ctx: OpContext, prefix: Array, tensor_names: Array, shape_and_sli
     _check_counts(names, slices, len(dtypes))
     values = []
     with BundleReader(_scalar_text(prefix, "prefix")) as reader:
-        _check_present(reader, names)
+        check_present(reader, names)
         for name, box, dtype in zip(names, slices, dtypes, strict=True):
             ctx.raise_if_cancelled()
-            _check_dtype(reader, name, dtype)
-            values.append(_read_slice(reader, name, box) if box else reader.lookup(name))
+            values.append(read_tensor(reader, name, box, dtype))
     return tuple(values)
 
 
-def _check_present(reader: BundleReader, names: list[str]) -> None:
+def read_tensor(reader: BundleReader, name: str, box: str, dtype: DType) -> Array:
+    """Read a tensor of that type, or the box of one that a shape-and-slice says."""
+    _check_dtype(reader, name, dtype)
+    return _read_slice(reader, name, box) if box else reader.lookup(name)
+
+
+def check_present(reader: BundleReader, names: list[str]) -> None:
+    """Raise NotFoundError, naming them, when the checkpoint lacks tensors."""
     missing = [name for name in names if not reader.has(name)]
     if not missing:
         return

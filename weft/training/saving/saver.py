@@ -26,6 +26,7 @@ from weft.platform import gfile, tf_logging
 from weft.training.saving import meta_graph
 from weft.training.saving.kept_checkpoints import KeptCheckpoints
 from weft.training.saving.saver_builder import BaseSaverBuilder, BulkSaverBuilder
+from weft.training.saving.transfer import CheckpointTransfer
 
 _ADVICE: Final = (
     "Restoring from checkpoint failed. This is most likely due to {} from the checkpoint. Please ensure that you have "
@@ -37,13 +38,15 @@ class Saver:
     """Saves variables to `PATH-STEP.index` and `.data` files, and restores them. Used by one thread at a time.
 
     Making it adds nodes to the default graph; `save` and `restore` run them. The graph may go on running steps
-    meanwhile: every variable is written as it is at one moment.
+    meanwhile: of each task all variables are written as they are at one moment. Checkpoints are files of this process; where
+    the tasks do not see them, variables come and go through this process, unless `sharded` is asked for.
 
     Args:
         var_list: variables and savable objects, or a dict of them by the names to use in checkpoints; all global
             variables and savable objects when None.
         reshape: give each tensor that is restored the shape of its variable.
-        sharded: let each device's task write its variables itself, to a file system that all of them see.
+        sharded: let each device's task write its variables itself, to a file system that all of them see; where they do not,
+            `save` raises NotFoundError.
         max_to_keep: how many checkpoints to keep; None or 0 keeps all.
         keep_checkpoint_every_n_hours: besides, keep one for ever each time so many hours have passed.
         name: the name scope of the nodes; "save" when None.
@@ -61,6 +64,9 @@ class Saver:
         TypeError, ValueError: `var_list` is of a wrong type or ambiguous, there is nothing to save, or the version is
             not V2.
     """
+
+    # Whether nobody chose its arguments.
+    _is_default = False
 
     def __init__(
         self,
@@ -101,6 +107,7 @@ class Saver:
         self._filename = filename
         self._save_relative_paths = save_relative_paths
         self._kept = KeptCheckpoints()
+        self._transfer = CheckpointTransfer(asks_for_shards=sharded and not self._is_default)
         if not defer_build:
             self.build()
         if self.saver_def:
@@ -243,8 +250,8 @@ class Saver:
         sweep(os.path.dirname(save_path))
         if not self._is_empty:
             try:
-                fed = {self.saver_def.filename_tensor_name: checkpoint_file}
-                written = os.fsdecode(sess.run(self.saver_def.save_tensor_name, fed))
+                self._transfer.save(sess, self.saver_def, checkpoint_file)
+                written = checkpoint_file
                 if write_state:
                     self._write_state(written, os.path.dirname(save_path), latest_filename)
                     self._kept.delete_oldest(self.saver_def.version, meta_graph_suffix)
@@ -300,7 +307,7 @@ class Saver:
             raise ValueError(f"The passed save_path is not a valid checkpoint: {prefix}")
         tf_logging.info("Restoring parameters from %s", prefix)
         try:
-            sess.run(self.saver_def.restore_op_name, {self.saver_def.filename_tensor_name: prefix})
+            self._transfer.restore(sess, self.saver_def, prefix)
         except errors.NotFoundError as error:
             raise _advised(error, "a Variable name or other graph key that is missing") from error
         except errors.InvalidArgumentError as error:
@@ -349,6 +356,12 @@ def _check_saver_def(saver_def: saver_pb2.SaverDef | None) -> None:
         raise ValueError(f"saver_def must specify the restore_op_name: {saver_def}")
 
 
+class _DefaultSaver(Saver):
+    """The Saver of training sessions whose program made none: it has shards, as TensorFlow's, but nobody asked for them."""
+
+    _is_default = True
+
+
 def get_saver_or_default() -> Saver:
     """The Saver in the collection SAVERS; one is made and put there when there is none.
 
@@ -363,7 +376,7 @@ def get_saver_or_default() -> Saver:
         )
     if savers:
         return savers[0]  # type: ignore[no-any-return]
-    saver = Saver(sharded=True, allow_empty=True)
+    saver = _DefaultSaver(sharded=True, allow_empty=True)
     get_default_graph().add_to_collection(GraphKeys.SAVERS, saver)
     return saver
 

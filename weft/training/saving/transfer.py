@@ -1,0 +1,95 @@
+"""How a Saver's checkpoints get into files and back: the tasks write and read them, or the process with the session does."""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any, Final
+
+from weft import errors
+from weft.checkpoint import files
+from weft.client.session import BaseSession
+from weft.framework.aliases import SessionLike
+from weft.platform import tf_logging
+from weft.training.saving.staging import Staging
+from weft.training.saving.streaming import streamed_restore, streamed_save
+
+_KEY_MISSING: Final = "not found in checkpoint"
+
+
+class CheckpointTransfer:
+    """Runs a Saver's nodes where the tasks see this process's files, and streams through this process where they do not.
+
+    What was found out about a session is remembered: its next save or restore streams at once. Used by one thread at a time.
+
+    Args:
+        asks_for_shards: the program asked for the tasks to write; then a save fails where they see other files.
+    """
+
+    def __init__(self, asks_for_shards: bool) -> None:
+        self._asks_for_shards = asks_for_shards
+        self._apart: weakref.WeakSet[BaseSession] = weakref.WeakSet()
+
+    def save(self, session: BaseSession, saver_def: Any, path: str) -> None:
+        """Write the checkpoint `path`; blocks until it is complete.
+
+        Raises:
+            NotFoundError, PermissionDeniedError: the tasks see other files, and the program asked for them to write.
+            OpError: a variable has no value, or a file could not be written.
+        """
+        if not _may_differ(session, path):
+            session.run(saver_def.save_tensor_name, {saver_def.filename_tensor_name: path})
+            return
+        if session not in self._apart and self._save_by_tasks(session, saver_def, path):
+            return
+        streamed_save(session, session.graph.as_graph_element(saver_def.save_tensor_name).op, path)
+
+    def _save_by_tasks(self, session: BaseSession, saver_def: Any, path: str) -> bool:
+        with Staging(path) as staging:
+            try:
+                session.run(saver_def.save_tensor_name, {saver_def.filename_tensor_name: staging.prefix})
+            except errors.OpError as error:
+                if not staging.is_hidden_from(error):
+                    raise
+                if self._asks_for_shards:
+                    raise _not_shared(error, path) from error
+                self._note(session, path, error)
+                return False
+            staging.adopt()
+            return True
+
+    def restore(self, session: SessionLike, saver_def: Any, path: str) -> None:
+        """Give the variables the values of the checkpoint `path`, which this process sees; a wrapped session's tasks read it.
+
+        Raises:
+            OpError: as the RestoreV2 node says.
+        """
+        if not isinstance(session, BaseSession) or session not in self._apart:
+            try:
+                session.run(saver_def.restore_op_name, {saver_def.filename_tensor_name: path})
+            except (errors.NotFoundError, errors.PermissionDeniedError) as error:
+                if not isinstance(session, BaseSession) or _KEY_MISSING in error.message or not _may_differ(session, path):
+                    raise
+                self._note(session, path, error)
+            else:
+                return
+        streamed_restore(session, session.graph.as_graph_element(saver_def.restore_op_name), path)
+
+    def _note(self, session: BaseSession, path: str, error: errors.OpError) -> None:
+        self._apart.add(session)
+        message = "Checkpoint %s goes through this process, as a task does not see its files: %s"
+        tf_logging.info(message, path, error.message)
+
+
+def _may_differ(session: BaseSession, path: str) -> bool:
+    """Whether tasks may see other files than this process: not where it has no servers, and not behind a URL."""
+    return bool(session.sess_str) and files.is_local(path)
+
+
+def _not_shared(error: errors.OpError, path: str) -> errors.OpError:
+    kind: Any = type(error)
+    message = (
+        f"Nothing was saved as {path}: Saver(sharded=True) has each task write its own variables, but not all of them see the "
+        f"files of this process ({error.message}). Save to a directory that all of them share or to a URL, or leave out "
+        "sharded=True: then the variables go through this process"
+    )
+    return kind(error.node_def, error.op, message)  # type: ignore[no-any-return]
