@@ -1,7 +1,7 @@
 """Executor: runs one task's partition, stage by stage, as values and messages arrive.
 
 A step's stages run on whatever thread makes them ready: the thread that started the step, or the one that received a message.
-Only a stage that may block goes to the inter-op pool, unless the step has a thread of its own and nothing else to do.
+Only a stage that may block, or compute without end, goes to the inter-op pool: nobody's thread is kept by it.
 """
 
 from __future__ import annotations
@@ -98,6 +98,9 @@ class Executor:
         only = self.stages[0] if len(self.stages) == 1 else None
         # The stage of a partition that a SingleStep can run.
         self.single = only if only is not None and not only.sends and not self.recvs and not only.may_block else None
+        if self.single is not None and self.single.has_loops:
+            # Its thread waits, so that it can be let go.
+            self.single = None
 
     def note_transfers(self, trace: StepTrace, begin_s: float, edges: Sequence[int], tensors: Sequence[object]) -> None:
         """Note the values that came from another task, each at the device that waits for it."""
@@ -257,7 +260,7 @@ class Step:
             stage = ready.pop()
             if stage.sends and self._has_to_wait(stage):
                 continue
-            if stage.may_block:
+            if stage.may_block or stage.has_loops:
                 self._executor.pool.submit(lambda stage=stage: self._run_and_continue(stage))  # type: ignore[misc]
             else:
                 ready.extend(self._run_stage(stage))

@@ -7,6 +7,7 @@ the stage now. A stage that is compiled may still go back to the host for a size
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from collections import Counter
@@ -29,7 +30,8 @@ from weft.runtime.choice.stage_report import StageReport, Tally
 from weft.runtime.compiled import engine
 from weft.runtime.compiled.input_checks import InputChecks
 from weft.runtime.compiled.leaving_values import LeavingValues
-from weft.runtime.host.frame import PLAIN, Frame
+from weft.runtime.compiled.stoppable import has_loops
+from weft.runtime.host.frame import PLAIN, Frame, StepView
 from weft.runtime.host.host_program import HostProgram
 from weft.runtime.program.kernel_errors import kernel_error
 from weft.runtime.program.program import Program
@@ -40,7 +42,7 @@ from weft.runtime.xla.xla_process import as_numpy
 
 TraceSink: TypeAlias = Callable[[str, Operation, float, float], None]
 """Told the device and the time of each node that ran."""
-ContextOf: TypeAlias = Callable[[Operation], object]
+ContextOf: TypeAlias = Callable[[Operation], StepView]
 
 _Run: TypeAlias = "Callable[[Stage, Sequence[Array], SessionState, ContextOf | None], Sequence[Array]]"
 
@@ -92,6 +94,7 @@ class Stage:
         self.wiring = wiring
         self.inputs, self.outputs, self.sends = wiring.inputs, wiring.outputs, wiring.sends
         self.may_block = kind is Kind.HOST and any(op.op_def.stateful for op in program.nodes)
+        self.has_loops = has_loops(program)
         self.rules = CompileRules(program, kind, device, wiring.outside)
         holds_locks = kind is Kind.ROWS or self.rules.only_updates
         self.host = HostProgram(program, holds_locks, one_moment=wiring.one_moment)
@@ -247,9 +250,9 @@ class Stage:
         """Compile and run; a stage with loops or branches whose shapes XLA cannot have stays on the host from then on."""
         compiled = self._compile(self.rules.is_light(self._most_work))
         try:
-            outputs = self._dispatched(compiled, inputs, session)
+            outputs = self._dispatched(compiled, inputs, session, context)
         except OpError as error:
-            if not self.program.has_bodies:
+            if not self.program.has_bodies or self._is_over(context):
                 self._way = Stage._run_compiled
                 raise
             self._compiled_before_s, self.compiled = self._compile_s(), None
@@ -275,37 +278,46 @@ class Stage:
     def _run_compiled(self, inputs: Sequence[Array], session: SessionState, context: ContextOf | None) -> Sequence[Array]:
         compiled = self.compiled
         assert compiled is not None
-        if compiled.compilations >= COMPILED_AT_ONCE and not self._has_code(compiled, inputs, session):
+        if compiled.compilations >= COMPILED_AT_ONCE and not self._has_code(compiled, inputs, session, context):
             return self._run_host(inputs, session, context)
-        return self._dispatched(compiled, inputs, session)
+        return self._dispatched(compiled, inputs, session, context)
 
-    def _has_code(self, compiled: engine.CompiledStage, inputs: Sequence[Array], session: SessionState) -> bool:
+    def _has_code(
+        self, compiled: engine.CompiledStage, inputs: Sequence[Array], session: SessionState, context: ContextOf | None
+    ) -> bool:
         """Whether inputs of this size run compiled: there may be no code for it, and sizes that keep changing may not recur."""
         size = compiled.signature(inputs)
         if compiled.is_ready(size) or self.rules.must_compile or session.compile_at_once:
             return True
         sizes = self._sizes
         if sizes.work is None:
-            sizes.work = self._most_work + self._operations(compiled, inputs)
+            sizes.work = self._most_work + self._operations(compiled, inputs, context)
         if sizes.is_worth(size, self.program.updated_bytes(), COLD_UPDATE_BYTES):
             return True
         sizes.note_run(size)
         return False
 
-    def _operations(self, compiled: engine.CompiledStage, inputs: Sequence[Array]) -> float:
+    def _operations(self, compiled: engine.CompiledStage, inputs: Sequence[Array], context: ContextOf | None) -> float:
         """How many operations XLA counts in code for these inputs; 0 where it cannot have them, which running them will say."""
         reads = [slot.value for slot in self._read_slots]
         updates = [slot.value for slot in self._updated_slots]
+        check = self._check(context)
         try:
-            return compiled.operations(inputs, reads, updates)
+            with contextlib.nullcontext() if compiled.stops is None else compiled.stops.watched(check):
+                return compiled.operations(inputs, reads, updates)
         except Exception:
+            check()
             return 0.0
 
-    def _dispatched(self, compiled: engine.CompiledStage, inputs: Sequence[Array], session: SessionState) -> Sequence[Array]:
+    def _dispatched(
+        self, compiled: engine.CompiledStage, inputs: Sequence[Array], session: SessionState, context: ContextOf | None
+    ) -> Sequence[Array]:
         self._compiled_tally.runs += 1
         if self._checks:
             self._checks.run(inputs)
         indices = session.run_indices(self.program.random_nodes) if self.program.random_nodes else ()
+        if compiled.stops is not None:
+            return self._run_watched(compiled, inputs, indices, context)
         if compiled.is_light:
             return self._run_light(compiled, inputs, indices)
         if self._locks:
@@ -318,6 +330,34 @@ class Stage:
             # XLA reads a fed array where it lies; the program may change it as soon as the run returns.
             engine.wait_until_ready(made or values)
         return made
+
+    def _run_watched(
+        self, compiled: engine.CompiledStage, inputs: Sequence[Array], indices: Sequence[Array], context: ContextOf | None
+    ) -> Sequence[Array]:
+        """Run code with loops, to its end or to that of the step; variables get their new values only at its own."""
+        if compiled.is_light and sum(map(_nbytes, inputs)) > self._light_bytes:
+            compiled = self._compile(is_light=False)
+        assert compiled.stops is not None
+        with compiled.stops.watched(self._check(context)) as looks, deferred_interrupts(), held(self._locks) as locks:
+            outputs, values = self._call(compiled, inputs, indices, (looks,))
+            # A variable that is only read may be updated while the loop runs.
+            locks.keep(locks_of(self._written_slots))
+            made = engine.outputs_of(outputs)
+            engine.wait_until_ready(values or made)
+            for slot, value in zip(self._written_slots, values, strict=True):
+                slot.value = value
+        return [np.asarray(value) for value in made] if compiled.is_light else made
+
+    def _check(self, context: ContextOf | None) -> Callable[[], None]:
+        """What raises the step's error when it has one."""
+        return Frame((), context).check_of(self.program.nodes[-1])
+
+    def _is_over(self, context: ContextOf | None) -> bool:
+        try:
+            self._check(context)()
+        except OpError:
+            return True
+        return False
 
     def _run_light(self, compiled: engine.CompiledStage, inputs: Sequence[Array], indices: Sequence[Array]) -> Sequence[Array]:
         if sum(map(_nbytes, inputs)) > self._light_bytes:
@@ -345,12 +385,16 @@ class Stage:
         return outputs, values
 
     def _call(
-        self, compiled: engine.CompiledStage, inputs: Sequence[Array], indices: Sequence[Array]
+        self,
+        compiled: engine.CompiledStage,
+        inputs: Sequence[Array],
+        indices: Sequence[Array],
+        looks: Sequence[Array] = (),
     ) -> tuple[Sequence[Array] | LeavingValues, Sequence[Array]]:
         reads = [slot.value for slot in self._read_slots]
         updates = [slot.value for slot in self._updated_slots]
         try:
-            return compiled(inputs, reads, updates, indices)
+            return compiled(inputs, reads, updates, indices, looks)
         except OpError:
             raise
         except Exception as error:

@@ -19,8 +19,8 @@ def taken(monkeypatch):
     calls = []
     finish = HotLoop.finish
 
-    def counted(self, values, run_indices, iteration):
-        result = finish(self, values, run_indices, iteration)
+    def counted(self, values, run_indices, iteration, check):
+        result = finish(self, values, run_indices, iteration, check)
         calls.append((iteration, result is not None))
         return result
 

@@ -18,6 +18,7 @@ import numpy as np
 from weft.framework.aliases import Array
 from weft.platform.interrupts import deferred_interrupts, is_main_thread
 from weft.runtime.compiled.leaving_values import LeavingValues, join
+from weft.runtime.compiled.stoppable import Stops, has_loops
 from weft.runtime.compiled.traced_state import TracedState
 from weft.runtime.compiled.tracing import trace
 from weft.runtime.program.program import Program
@@ -43,7 +44,8 @@ class CompiledStage:
     """A program as one XLA function.
 
     It is compiled at the first call for each combination of input shapes, and of the values of `static_inputs`. The values of
-    written variables are donated: the arrays passed for them must not be used afterwards.
+    written variables are donated: the arrays passed for them must not be used afterwards. Code that can be stopped donates
+    none.
 
     Args:
         program: what to compile.
@@ -71,8 +73,13 @@ class CompiledStage:
         # A variable that is overwritten before it is read has no value to pass in.
         self.updated = [number for number in self.written if number in program.read_slots]
         self._device = calling_thread_device() if is_light else device
+        self._is_on_cpu = (self._device or jax.devices()[0]).platform == "cpu"
         self._leaving = leaving
         self.is_light = is_light
+        # An accelerator's memory is scarce: where variables are updated there, they are, and the code runs to its end.
+        is_stoppable = has_loops(program) and (self._is_on_cpu or not self.written)
+        self.stops = Stops([program]) if is_stoppable else None
+        """How runs are stopped; None for code without loops. A call gets the argument that it gives."""
         self._functions: dict[_StaticKey, _Code] = {}
         # The sizes for which there is code. It grows when JAX traces, which it does once for each of them.
         self._ready: set[Signature] = set()
@@ -110,15 +117,21 @@ class CompiledStage:
         dynamic = shaped[0] if not self._static else [shaped[0][i] for i in self._dynamic]
         ready = self._ready.copy()
         with jax.enable_x64(True), contextlib.nullcontext() if self._device is None else jax.default_device(self._device):
+            looks = () if self.stops is None else (jax.ShapeDtypeStruct((1 + len(self.stops),), np.int32),)  # type: ignore[no-untyped-call]
             try:
-                counted = function.lower(dynamic, shaped[1], shaped[2], indices).cost_analysis()
+                counted = function.lower(dynamic, shaped[1], shaped[2], indices, *looks).cost_analysis()
             finally:
                 self._end_compiling()
         self._ready = ready
         return float((counted or {}).get("flops", 0.0))
 
     def __call__(
-        self, inputs: Sequence[Array], reads: Sequence[Array], updates: Sequence[Array], run_indices: Sequence[Array]
+        self,
+        inputs: Sequence[Array],
+        reads: Sequence[Array],
+        updates: Sequence[Array],
+        run_indices: Sequence[Array],
+        looks: Sequence[Array] = (),
     ) -> tuple[Sequence[Array] | LeavingValues, Sequence[Array]]:
         """Dispatch; returns the outputs and the new values of the written variables, which may still be being computed.
 
@@ -127,7 +140,7 @@ class CompiledStage:
         check()
         known = len(self._ready)
         try:
-            results = self._dispatch(inputs, reads, updates, run_indices)
+            results = self._dispatch(inputs, reads, updates, run_indices, looks)
         finally:
             if self._compiling is not None:
                 self._end_compiling()
@@ -151,18 +164,23 @@ class CompiledStage:
             compiling.__exit__()
 
     def _dispatch(
-        self, inputs: Sequence[Array], reads: Sequence[Array], updates: Sequence[Array], run_indices: Sequence[Array]
+        self,
+        inputs: Sequence[Array],
+        reads: Sequence[Array],
+        updates: Sequence[Array],
+        run_indices: Sequence[Array],
+        looks: Sequence[Array],
     ) -> tuple[Sequence[Array] | LeavingValues, Sequence[Array]]:
         if self.is_light:
             inputs = usable(inputs)
         with jax.enable_x64(True), contextlib.nullcontext() if self._device is None else jax.default_device(self._device):
             if not self._static:
                 function = self._functions.get(()) or self._make((), ())
-                return function(inputs, reads, updates, run_indices)
+                return function(inputs, reads, updates, run_indices, *looks)
             static = [np.asarray(inputs[i]) for i in self._static]
             key = _static_key(static)
             function = self._functions.get(key) or self._make(key, static)
-            return function([inputs[i] for i in self._dynamic], reads, updates, run_indices)
+            return function([inputs[i] for i in self._dynamic], reads, updates, run_indices, *looks)
 
     def _make(self, key: _StaticKey, static: Sequence[np.ndarray]) -> _Code:
         if len(self._functions) >= CODE_LIMIT:
@@ -171,7 +189,9 @@ class CompiledStage:
             self._functions.pop(oldest)
             self._ready = {signature for signature in self._ready.copy() if signature.static != oldest}
         options = COMPILER_OPTIONS if self.is_light else None
-        compiled = jit(self._traceable(key, static), self._device, options, donate_argnums=(2,))
+        compiled = jit(
+            self._traceable(key, static), self._device, options, donate_argnums=() if self.stops is not None else (2,)
+        )
         self._functions[key] = _quiet_first_call(compiled, self._functions, key)
         return self._functions[key]
 
@@ -180,7 +200,11 @@ class CompiledStage:
         program = self._program
 
         def stage(
-            inputs: Sequence[Array], reads: Sequence[Array], updates: Sequence[Array], run_indices: Sequence[Array]
+            inputs: Sequence[Array],
+            reads: Sequence[Array],
+            updates: Sequence[Array],
+            run_indices: Sequence[Array],
+            *looks: Array,
         ) -> tuple[list[Array] | LeavingValues, list[Array]]:
             self._traced_at_s = time.perf_counter()
             self._begin_compiling()
@@ -197,7 +221,8 @@ class CompiledStage:
                 values[number] = value
             for number, value in zip(self.updated, updates, strict=True):
                 values[number] = value
-            outputs = trace(program, inputs, TracedState(values), run_indices)
+            with contextlib.nullcontext() if self.stops is None else self.stops.traced(*looks):
+                outputs = trace(program, inputs, TracedState(values), run_indices)
             return join([jnp.asarray(o) for o in outputs], self._leaving), [jnp.asarray(values[n]) for n in self.written]
 
         return stage

@@ -1,6 +1,6 @@
 """If and While nodes while they are traced.
 
-An If is a `lax.cond` and a While a `lax.while_loop` (a `lax.scan` when it records), whose carried values are what changes: the
+An If is a `lax.cond` and a While a `lax.while_loop` in slices (see `stoppable`), whose carried values are what changes: the
 loop variables and the variables that a body writes. Everything else, such as captured weights, is closed over, so what is known
 while tracing stays known.
 """
@@ -8,7 +8,7 @@ while tracing stays known.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import Final, Protocol
 
 import jax
 import jax.numpy as jnp
@@ -17,10 +17,15 @@ from jax import lax
 
 from weft.framework.aliases import Array
 from weft.ops.traced_checks import in_inner_trace
+from weft.runtime.compiled.stoppable import looks, raise_if_stopped
 from weft.runtime.compiled.traced_loop import Carry, TracedLoop
 from weft.runtime.compiled.traced_state import CarriedState, State
 from weft.runtime.compiled.traced_values import as_array, is_traced, is_true, truth
 from weft.runtime.program.program import Body, ControlFlow, Counter, Program
+
+_SHORT: Final = 8
+"""A loop that is known to have no more iterations runs to its end: those of a stopped step too."""
+_CHECKED: Final = 1024  # iterations that are counted beforehand, between looks whether the step is still wanted
 
 _Branch = Callable[[list[Array]], tuple[list[Array], list[Array]]]
 
@@ -99,17 +104,41 @@ def run_loop(
     written = control_flow.written
     loop = TracedLoop(control_flow.bodies, control_flow.types, written, arguments, state, run_indices, tracer.trace)
     carry: Carry = loop.start(jnp.uint64(0))
-    records: list[Array] = []
+    trips = None
+    if len(control_flow.outputs) > len(arguments):
+        assert control_flow.counter is not None
+        trips = _trips(control_flow.counter, arguments, tracer)
     with in_inner_trace():
-        if len(control_flow.outputs) == len(arguments):
-            final, after, _ = lax.while_loop(loop.test, lambda carry: loop.step(carry)[0], carry)
-        else:
-            assert control_flow.counter is not None
-            trips = _trips(control_flow.counter, arguments, tracer)
-            (final, after, _), records = lax.scan(lambda carry, _: loop.step(carry), carry, None, length=trips)
+        (final, after, _), records = _iterated(control_flow, loop, carry, trips)
     for slot, value in zip(written, after, strict=True):
         state.write(slot, value)
     return loop.merged(final) + list(records)
+
+
+def _iterated(flow: ControlFlow, loop: TracedLoop, carry: Carry, trips: int | None) -> tuple[Carry, list[Array]]:
+    """What a loop carries at its end, and what it has recorded; one that records has so many `trips`."""
+    stoppable = looks()
+    if trips is None:
+        test, step = loop.test, lambda carry: loop.step(carry)[0]
+        if stoppable is None:
+            return lax.while_loop(test, step, carry), []
+        return stoppable.loop(flow, test, step, carry, lambda carry: carry[2]), []
+    if stoppable is None or trips <= _SHORT:
+        return lax.scan(lambda carry, _: loop.step(carry), carry, None, length=trips)
+
+    def record(state: tuple[Carry, list[Array]]) -> tuple[Carry, list[Array]]:
+        carry, records = state
+        place = carry[2].astype(jnp.int32)
+        carry, values = loop.step(carry)
+        pairs = zip(records, values, strict=True)
+        return carry, [lax.dynamic_update_index_in_dim(record, value, place, 0) for record, value in pairs]
+
+    shapes = jax.eval_shape(loop.step, carry)[1]
+    records = [jnp.zeros((trips, *shape.shape), shape.dtype) for shape in shapes]
+    state: tuple[Carry, list[Array]] = stoppable.loop(
+        flow, lambda state: state[0][2] < trips, record, (carry, records), lambda state: state[0][2]
+    )
+    return state
 
 
 def _trips(counter: Counter, arguments: Sequence[Array], tracer: BodyTracer) -> int:
@@ -120,4 +149,6 @@ def _trips(counter: Counter, arguments: Sequence[Array], tracer: BodyTracer) -> 
         for place, value in zip(counter.varying, tracer.compute(counter.step, values), strict=True):
             values[place] = value
         count += 1
+        if not count % _CHECKED:
+            raise_if_stopped()
     return count

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Protocol
 
 import numpy as np
 
 from weft.framework.operation import Operation
 from weft.platform.file_access import FileAccess
+
+
+class StepView(Protocol):
+    """What a host program itself needs of a node's OpContext."""
+
+    def raise_if_cancelled(self) -> None:
+        """Raise the step's error when it has one."""
+        ...
 
 
 class Frame:
@@ -25,7 +34,7 @@ class Frame:
     def __init__(
         self,
         run_indices: Sequence[np.uint64] = (),
-        context: Callable[[Operation], object] | None = None,
+        context: Callable[[Operation], StepView] | None = None,
         compiles_loops: bool = False,
         file_access: FileAccess | None = None,
     ) -> None:
@@ -39,6 +48,14 @@ class Frame:
     def inside(self, run_indices: Sequence[np.uint64]) -> Frame:
         """The frame of a body."""
         return Frame(run_indices, self.context, self.compiles_loops, self.file_access)
+
+    def check_of(self, op: Operation) -> Callable[[], None]:
+        """What a node that may take long calls now and then; raises the step's error when it has one."""
+        return _nothing if self.context is None else self.context(op).raise_if_cancelled
+
+
+def _nothing() -> None:
+    return None
 
 
 PLAIN = Frame()

@@ -95,8 +95,10 @@ class LoopCall(_BodiesCall):
         records: list[list[Array]] = [[] for _ in recorded]
         rest: list[list[Array]] = [[] for _ in recorded]
         may_compile = frame.compiles_loops and self._may_compile
+        check = frame.check_of(self.op)
         iteration = 0
         while True:
+            check()
             if may_compile and (iteration == HOT_ITERATIONS or (self._hot is not None and not iteration)):
                 finished = self._finished(variables, frame, iteration)
                 if finished is not None:
@@ -122,7 +124,7 @@ class LoopCall(_BodiesCall):
             hot = self._hot = HotLoop(self._control_flow, self._slots)
         if not iteration and not hot.is_ready(variables):
             return None
-        return hot.finish(variables, frame.run_indices, iteration)
+        return hot.finish(variables, frame.run_indices, iteration, frame.check_of(self.op))
 
 
 def _stacked(values: list[Array], tensor: Tensor) -> Array:

@@ -1,13 +1,15 @@
 """HotLoop: lets a loop that turns out to be long, while it is interpreted, go on as compiled code.
 
-A loop is interpreted for its first iterations, which costs tens of microseconds each. When there are many, the rest runs as one
-XLA loop, from the values that the loop variables have by then. Where a kernel in it would refuse a value, the loop is
+A loop is interpreted for its first iterations, which costs tens of microseconds each. When there are many, the rest runs as XLA
+loops, from the values that the loop variables have by then; each takes a tenth of a second or so, and between two of them the
+step may end. Where a kernel in it would refuse a value, the loop is
 interpreted after all, from the same values, and raises its error.
 """
 
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Hashable, Sequence
 from typing import Final, TypeAlias
 
@@ -21,6 +23,7 @@ from weft.framework.aliases import Array
 from weft.ops.traced_checks import collected
 from weft.passes.bodies import loop_constants
 from weft.platform.interrupts import deferred_interrupts
+from weft.runtime.compiled.stoppable import Check, Stops, next_count
 from weft.runtime.compiled.traced_loop import Carry, TracedLoop
 from weft.runtime.compiled.traced_state import CarriedState
 from weft.runtime.compiled.tracing import trace_body
@@ -34,6 +37,8 @@ from weft.runtime.xla.xla_process import ForkedProcessError, start
 HOT_ITERATIONS: Final = 256
 _CHUNK_BYTES: Final = 32 << 20
 _CHUNK_ITERATIONS: Final = 4096
+
+_FIRST_ITERATIONS: Final = 1024
 
 _LongCarry: TypeAlias = tuple[Carry, Array, Array, list[Array]]
 """What the loop carries, how many iterations this piece has had, whether a kernel refused a value, the recorded values."""
@@ -58,15 +63,21 @@ class HotLoop:
         self._constants = loop_constants(control_flow.op)
         self._functions: dict[Hashable, Callable[..., Array]] = {}
         self._ready: set[Hashable] = set()
+        # Of loops in the body.
+        self._stops = Stops([body.program for body in control_flow.bodies], is_inside=True)
+        self._piece = _FIRST_ITERATIONS
 
     def is_ready(self, values: Sequence[Array]) -> bool:
         """Whether there is code for loop variables of these shapes already."""
         return bool(self._ready) and self._signature(values) in self._ready
 
-    def finish(self, values: Sequence[Array], run_indices: Sequence[Array], iteration: int) -> Finished | None:
+    def finish(self, values: Sequence[Array], run_indices: Sequence[Array], iteration: int, check: Check) -> Finished | None:
         """Run the rest of the loop; returns the node's inputs as the loop leaves them, and the recorded values in pieces.
 
         None when the loop cannot be compiled, or must be interpreted because a kernel refuses a value.
+
+        Raises:
+            OpError: what `check` raised, which is called now and then.
         """
         if self._constants is None:
             return None
@@ -76,23 +87,34 @@ class HotLoop:
         signature = self._signature(values)
         try:
             start()
-            with jax.enable_x64(True):
-                finished = self._run(list(values), reads, run_indices, np.uint64(iteration))
+            with jax.enable_x64(True), self._stops.watched(check) as looks:
+                finished = self._run(list(values), reads, run_indices, np.uint64(iteration), looks, check)
         except (OpError, TypeError, ValueError, ForkedProcessError):
+            check()
             # XLA cannot have it, or this process cannot have XLA.
             self._constants = None
             return None
         self._ready.add(signature)
         return finished
 
-    def _run(self, values: list[Array], reads: list[Array], run_indices: Sequence[Array], iteration: Array) -> Finished | None:
+    def _run(
+        self,
+        values: list[Array],
+        reads: list[Array],
+        run_indices: Sequence[Array],
+        iteration: Array,
+        looks: Array,
+        check: Check,
+    ) -> Finished | None:
         records: list[list[Array]] = [[] for _ in self._types[len(values) :]]
         while True:
             constants = {place: np.asarray(values[place]) for place in sorted(self._constants or ())}
             dynamic = [None if place in constants else value for place, value in enumerate(values)]
+            began_s, begun = time.monotonic(), int(iteration)
+            until = np.uint64(begun + self._piece)
             function = self._function(constants)
             with deferred_interrupts():  # It may compile.
-                made, pieces, iteration, count, is_full, failed = function(dynamic, reads, run_indices, iteration)
+                made, pieces, iteration, count, is_full, failed = function(dynamic, reads, run_indices, iteration, until, looks)
             if failed:
                 return None
             values = [constants.get(place, value) for place, value in enumerate(np.asarray(v) for v in made)]
@@ -100,6 +122,12 @@ class HotLoop:
                 record.append(np.asarray(piece)[: int(count)])
             if not is_full:
                 return values, records
+            check()
+            self._adapt(int(count), time.monotonic() - began_s)
+
+    def _adapt(self, count: int, took_s: float) -> None:
+        """Have pieces take as long as slices of compiled loops do."""
+        self._piece = next_count(count, took_s)
 
     def _function(self, constants: dict[int, Array]) -> Callable[..., Array]:
         key = tuple((place, value.shape, value.dtype.str, value.tobytes()) for place, value in constants.items())
@@ -108,7 +136,26 @@ class HotLoop:
         return self._functions[key]
 
     def _traced(
-        self, constants: dict[int, Array], dynamic: list[Array], reads: list[Array], indices: Array, iteration: Array
+        self,
+        constants: dict[int, Array],
+        dynamic: list[Array],
+        reads: list[Array],
+        indices: Array,
+        iteration: Array,
+        until: Array,
+        looks: Array,
+    ) -> Array:
+        with self._stops.traced(looks):
+            return self._traced_piece(constants, dynamic, reads, indices, iteration, until)
+
+    def _traced_piece(
+        self,
+        constants: dict[int, Array],
+        dynamic: list[Array],
+        reads: list[Array],
+        indices: Array,
+        iteration: Array,
+        until: Array,
     ) -> Array:
         arguments = [constants.get(place, value) for place, value in enumerate(dynamic)]
         state = CarriedState(None, dict(zip(self._numbers, reads, strict=True)))
@@ -122,7 +169,8 @@ class HotLoop:
             inner, count, failed, _ = carry
             with collected():
                 more = loop.test(inner)
-            return jnp.logical_and(more, jnp.logical_and(~failed, count < size if shapes else True))
+            has_room = jnp.logical_and(inner[2] < until, count < size if shapes else True)
+            return jnp.logical_and(more, jnp.logical_and(~failed, has_room))
 
         def step(carry: _LongCarry) -> _LongCarry:
             inner, count, failed, buffers = carry
@@ -133,8 +181,7 @@ class HotLoop:
 
         inner, count, failed, buffers = lax.while_loop(test, step, (first, 0, jnp.asarray(False), buffers))
         with collected() as wrong:
-            loop.test(inner)
-        is_full = count == size if shapes else jnp.asarray(False)
+            is_full = loop.test(inner)
         return loop.merged(inner[0]), buffers, inner[2], count, is_full, _any(failed, wrong)
 
     def _signature(self, values: Sequence[Array]) -> Hashable:

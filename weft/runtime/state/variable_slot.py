@@ -142,9 +142,16 @@ class held:
     def __init__(self, locks: Sequence[threading.Lock]) -> None:
         self._locks = locks
 
-    def __enter__(self) -> None:
+    def __enter__(self) -> held:
         for lock in self._locks:
             lock.acquire()
+        return self
+
+    def keep(self, locks: Sequence[threading.Lock]) -> None:
+        """Release the others already."""
+        others, self._locks = [lock for lock in self._locks if lock not in locks], locks
+        for lock in others:
+            lock.release()
 
     def __exit__(self, *exc_info: object) -> None:
         for lock in self._locks:
