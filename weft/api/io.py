@@ -14,11 +14,11 @@ from weft.ops.data_flow.queue import RandomShuffleQueue as RandomShuffleQueue
 from weft.ops.image.codecs import decode_bmp as decode_bmp
 from weft.ops.image.codecs import decode_gif as decode_gif
 from weft.ops.image.codecs import decode_image as decode_image
-from weft.ops.image.codecs import decode_jpeg as decode_jpeg
 from weft.ops.image.codecs import decode_png as decode_png
-from weft.ops.image.codecs import encode_jpeg as encode_jpeg
 from weft.ops.image.codecs import encode_png as encode_png
-from weft.ops.image.codecs import extract_jpeg_shape as extract_jpeg_shape
+from weft.ops.image.jpeg import decode_jpeg as decode_jpeg
+from weft.ops.image.jpeg import encode_jpeg as encode_jpeg
+from weft.ops.image.jpeg import extract_jpeg_shape as extract_jpeg_shape
 from weft.ops.io.csv_records import decode_csv as decode_csv
 from weft.ops.io.example_features import FixedLenFeature as FixedLenFeature
 from weft.ops.io.example_features import FixedLenSequenceFeature as FixedLenSequenceFeature

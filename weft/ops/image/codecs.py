@@ -24,13 +24,13 @@ from weft.framework.tensor_shape import Dims
 from weft.ops.declaration import op
 
 _PIXELS: Final = (dtypes.uint8, dtypes.uint16)
-_SIGNATURES: Final = ((b"\xff\xd8\xff", "JPEG"), (b"\x89PNG\r\n\x1a\n", "PNG"), (b"GIF8", "GIF"), (b"BM", "BMP"))
+SIGNATURES: Final = ((b"\xff\xd8\xff", "JPEG"), (b"\x89PNG\r\n\x1a\n", "PNG"), (b"GIF8", "GIF"), (b"BM", "BMP"))
 _MODES: Final = {1: "L", 2: "LA", 3: "RGB", 4: "RGBA"}
 # Of 2**15 parts, those of red, green and blue in a grey as PNG decoders make it.
 _GREY: Final = np.array([9798, 19235, 3735])
 
 
-def _pillow(what: str) -> ModuleType:
+def pillow(what: str) -> ModuleType:
     """Pillow's Image module; loaded by its first use, since most programs have no images."""
     try:
         return importlib.import_module("PIL.Image")
@@ -40,26 +40,26 @@ def _pillow(what: str) -> ModuleType:
         ) from error
 
 
-def _invalid(message: str) -> InvalidArgumentError:
+def invalid(message: str) -> InvalidArgumentError:
     return InvalidArgumentError.of(message)
 
 
-def _format_of(data: bytes) -> str:
-    for signature, kind in _SIGNATURES:
+def format_of(data: bytes) -> str:
+    for signature, kind in SIGNATURES:
         if data.startswith(signature):
             return kind
-    raise _invalid("Unknown image file format. One of JPEG, PNG, GIF, BMP required.")
+    raise invalid("Unknown image file format. One of JPEG, PNG, GIF, BMP required.")
 
 
-def _opened(data: bytes) -> tuple[Any, str]:
+def opened(data: bytes) -> tuple[Any, str]:
     """The decoded image, its pixels loaded, and its format."""
-    kind = _format_of(data)
-    module = _pillow("Decoding an image")
+    kind = format_of(data)
+    module = pillow("Decoding an image")
     try:
         image = module.open(io.BytesIO(data), formats=[kind])
         image.load()
     except (OSError, SyntaxError, ValueError, EOFError, module.DecompressionBombError) as error:
-        raise _invalid(f"Invalid {kind} data, size {len(data)}: {error}") from error
+        raise invalid(f"Invalid {kind} data, size {len(data)}: {error}") from error
     return image, kind
 
 
@@ -74,13 +74,13 @@ def _own_mode(image: Any) -> Any:
     return image.convert("RGB")
 
 
-def _pixels(data: bytes, channels: int, wide: bool) -> np.ndarray:
+def pixels_of(data: bytes, channels: int, wide: bool) -> np.ndarray:
     """[height, width, channels] pixels, uint16 when `wide`; `channels` 0 for as many as the file has."""
     if channels not in (0, 1, 3, 4):
-        raise _invalid(f"`channels` must be 0, 1, 3 or 4 but got {channels}")
-    image, kind = _opened(data)
+        raise invalid(f"`channels` must be 0, 1, 3 or 4 but got {channels}")
+    image, kind = opened(data)
     if kind == "JPEG" and channels == 4:
-        raise _invalid("JPEG does not support 4 channels")
+        raise invalid("JPEG does not support 4 channels")
     if kind == "PNG" and wide and data[24:26] > b"\x10\x00":
         raise UnimplementedError.of("A PNG with 16 bits for each of several channels cannot be decoded as uint16")
     if kind == "JPEG":
@@ -114,7 +114,7 @@ def _as_channels(pixels: np.ndarray, channels: int) -> np.ndarray:
 
 def _frames(data: bytes) -> np.ndarray:
     """[frames, height, width, 3] uint8 pixels of a GIF."""
-    image, _ = _opened(data)
+    image, _ = opened(data)
     frames = []
     for number in range(getattr(image, "n_frames", 1)):
         image.seek(number)
@@ -122,86 +122,59 @@ def _frames(data: bytes) -> np.ndarray:
     return np.stack(frames)
 
 
-def _single_frame(data: bytes) -> bytes:
+def single_frame(data: bytes) -> bytes:
     """The data, which must not hold an animation."""
-    if _format_of(data) == "GIF" and len(frames := _frames(data)) > 1:
-        raise _invalid(
+    if format_of(data) == "GIF" and len(frames := _frames(data)) > 1:
+        raise invalid(
             f"Got {len(frames)} frames, but animated gifs can only be decoded by tf.io.decode_gif or tf.io.decode_image"
         )
     return data
 
 
-def _contents(node: Operation) -> None:
+def check_contents(node: Operation) -> None:
     dims = node.inputs[0].dims
     if dims:
         raise ValueError(f"Shape must be rank 0 but is rank {len(dims)}")
 
 
-def _image_shape(node: Operation) -> list[Dims]:
-    _contents(node)
+def image_shape(node: Operation) -> list[Dims]:
+    check_contents(node)
     return [(None, None, node.attrs["channels"] or None)]
 
 
 def _gif_shape(node: Operation) -> list[Dims]:
-    _contents(node)
+    check_contents(node)
     return [(None, None, None, 3)]
 
 
 def _any_image_shape(node: Operation) -> list[Dims]:
-    _contents(node)
+    check_contents(node)
     return [None if node.attrs["expand_animations"] else (None, None, node.attrs["channels"] or None)]
 
 
-@op("DecodePng", "contents: string -> image: dtype", infer=_image_shape, gradient=None, types={"dtype": _PIXELS})
+@op("DecodePng", "contents: string -> image: dtype", infer=image_shape, gradient=None, types={"dtype": _PIXELS})
 def decode_png(ctx: OpContext, contents: Array, *, channels: int = 0, dtype: DType = dtypes.uint8) -> Result:
     """The pixels of a PNG, JPEG or BMP file, or of a GIF with one frame: `scalar -> [height, width, channels]`.
 
     `channels` is 1 for grey, 3 for RGB, 4 for RGBA, 0 for what the file has; `dtype` is uint8 or uint16.
     """
-    return _pixels(_single_frame(contents.item()), channels, dtype is dtypes.uint16)
+    return pixels_of(single_frame(contents.item()), channels, dtype is dtypes.uint16)
 
 
-@op("DecodeJpeg", "contents: string -> image: uint8", infer=_image_shape, gradient=None)
-def decode_jpeg(
-    ctx: OpContext,
-    contents: Array,
-    *,
-    channels: int = 0,
-    ratio: int = 1,
-    fancy_upscaling: bool = True,
-    try_recover_truncated: bool = False,
-    acceptable_fraction: float = 1.0,
-    dct_method: str = "",
-) -> Result:
-    """The pixels of a JPEG, PNG or BMP file: `scalar -> [height, width, channels] uint8`.
-
-    `channels` is 1 for grey, 3 for RGB, 0 for what the file has; `ratio`, 1, 2, 4 or 8, makes the image so much smaller.
-    """
-    if ratio not in (1, 2, 4, 8):
-        raise _invalid(f"ratio must be 1, 2, 4, or 8, got {ratio}")
-    pixels = _pixels(_single_frame(contents.item()), channels, False)
-    if ratio == 1:
-        return pixels
-    size = -(-pixels.shape[1] // ratio), -(-pixels.shape[0] // ratio)
-    module = _pillow("Decoding an image")
-    shrunk = module.fromarray(pixels.squeeze(2) if pixels.shape[2] == 1 else pixels).resize(size, module.Resampling.BOX)
-    return np.asarray(shrunk).reshape(size[1], size[0], -1)
-
-
-@op("DecodeBmp", "contents: string -> image: uint8", infer=_image_shape, gradient=None)
+@op("DecodeBmp", "contents: string -> image: uint8", infer=image_shape, gradient=None)
 def decode_bmp(ctx: OpContext, contents: Array, *, channels: int = 0) -> Result:
     """The pixels of a BMP file: `scalar -> [height, width, channels] uint8`."""
     data = contents.item()
-    if _format_of(data) != "BMP":
-        raise _invalid("Trying to decode BMP format using a wrong op. Use `decode_image` or the op of the file's own format")
-    return _pixels(data, channels, False)
+    if format_of(data) != "BMP":
+        raise invalid("Trying to decode BMP format using a wrong op. Use `decode_image` or the op of the file's own format")
+    return pixels_of(data, channels, False)
 
 
 @op("DecodeGif", "contents: string -> image: uint8", infer=_gif_shape, gradient=None)
 def decode_gif(ctx: OpContext, contents: Array) -> Result:
     """The pixels of all frames of a GIF file: `scalar -> [frames, height, width, 3] uint8`."""
     data = contents.item()
-    return _frames(data) if _format_of(data) == "GIF" else _pixels(data, 3, False)[None]
+    return _frames(data) if format_of(data) == "GIF" else pixels_of(data, 3, False)[None]
 
 
 @op("DecodeImage", "contents: string -> image: dtype", infer=_any_image_shape, gradient=None,
@@ -214,12 +187,12 @@ def decode_image_node(
     `scalar -> [height, width, channels]`, or `scalar -> [frames, height, width, 3]` for a GIF.
     """
     data = contents.item()
-    if _format_of(data) == "GIF" and channels in (0, 3):
+    if format_of(data) == "GIF" and channels in (0, 3):
         frames = _frames(data)
         pixels = frames if expand_animations else frames[0]
         pixels = pixels.astype(np.uint16) * 257 if dtype is dtypes.uint16 else pixels
     else:
-        pixels = _pixels(data, channels, dtype is dtypes.uint16)
+        pixels = pixels_of(data, channels, dtype is dtypes.uint16)
     return pixels.astype(np.float32) / np.float32(255) if dtype is dtypes.float32 else pixels
 
 
@@ -256,7 +229,7 @@ def _at_least_an_image(node: Operation) -> list[Dims]:
     return [dims[:-3]]
 
 
-def _one_image(node: Operation) -> list[Dims]:
+def one_image(node: Operation) -> list[Dims]:
     dims = node.inputs[0].dims
     if dims is not None and len(dims) != 3:
         raise ValueError(f"Shape must be rank 3 but is rank {len(dims)}")
@@ -273,78 +246,25 @@ def encode_png(ctx: OpContext, image: Array, *, compression: int = -1) -> Result
     `compression` is from 0, none, to 9; -1 for the default.
     """
     if not -1 <= compression <= 9:
-        raise _invalid(f"compression should be in [-1,9], got {compression}")
+        raise invalid(f"compression should be in [-1,9], got {compression}")
     channels = image.shape[-1]
     if channels not in _MODES:
-        raise _invalid(f"image must have 1, 2, 3, or 4 channels, got {channels}")
+        raise invalid(f"image must have 1, 2, 3, or 4 channels, got {channels}")
     if image.dtype == np.uint16 and channels > 1:
         raise UnimplementedError.of(f"A PNG of {channels} channels of uint16 cannot be encoded: use one channel or uint8")
     options = {} if compression < 0 else {"compress_level": compression}
-    encoded = np.empty(image.shape[:-3], np.object_)
-    for place in np.ndindex(encoded.shape):
-        encoded[place] = _encoded(image[place], "PNG", **options)
-    return encoded
+    files = np.empty(image.shape[:-3], np.object_)
+    for place in np.ndindex(files.shape):
+        files[place] = encoded(image[place], "PNG", **options)
+    return files
 
 
-@op("EncodeJpeg", "image: uint8 -> contents: string", infer=_one_image, gradient=None)
-def encode_jpeg(
-    ctx: OpContext,
-    image: Array,
-    *,
-    format: str = "",
-    quality: int = 95,
-    progressive: bool = False,
-    optimize_size: bool = False,
-    chroma_downsampling: bool = True,
-    density_unit: str = "in",
-    x_density: int = 300,
-    y_density: int = 300,
-    xmp_metadata: str = "",
-) -> Result:
-    """An image with 1 or 3 channels as the bytes of a JPEG file: `[height, width, channels] uint8 -> scalar`.
-
-    `format` is 'grayscale' or 'rgb'; '' for what the channels say. `quality` is from 0 to 100.
-    """
-    if not 0 <= quality <= 100:
-        raise _invalid(f"quality must be in [0,100], got {quality}")
-    wanted = {"": (1, 3), "grayscale": (1,), "rgb": (3,)}.get(format)
-    if wanted is None:
-        raise _invalid(f"format must be '', 'grayscale' or 'rgb', got {format!r}")
-    if image.shape[2] not in wanted:
-        kinds = " or ".join(map(str, wanted))
-        raise _invalid(f"image must have {kinds} channels, got [{','.join(map(str, image.shape))}]")
-    scale = 1.0 if density_unit == "in" else 2.54
-    options: dict[str, Any] = {"xmp": xmp_metadata.encode()} if xmp_metadata else {}
-    data = np.empty((), np.object_)
-    data[()] = _encoded(
-        image, "JPEG", quality=quality, progressive=progressive, optimize=optimize_size,
-        subsampling=2 if chroma_downsampling else 0, dpi=(round(x_density * scale), round(y_density * scale)), **options,
-    )  # fmt: skip
-    return data
-
-
-def _encoded(pixels: np.ndarray, kind: str, **options: object) -> bytes:
-    module = _pillow(f"Encoding a {kind}")
+def encoded(pixels: np.ndarray, kind: str, **options: object) -> bytes:
+    module = pillow(f"Encoding a {kind}")
     buffer = io.BytesIO()
     single = pixels.shape[2] == 1
     try:
         module.fromarray(np.ascontiguousarray(pixels[..., 0] if single else pixels)).save(buffer, kind, **options)
     except (OSError, ValueError, SystemError) as error:
-        raise _invalid(f"A {list(pixels.shape)} image cannot be encoded as {kind}: {error}") from error
+        raise invalid(f"A {list(pixels.shape)} image cannot be encoded as {kind}: {error}") from error
     return buffer.getvalue()
-
-
-def _three(node: Operation) -> list[Dims]:
-    _contents(node)
-    return [(3,)]
-
-
-@op("ExtractJpegShape", "contents: string -> image_shape: output_type", infer=_three, gradient=None,
-    types={"output_type": (dtypes.int32, dtypes.int64)})  # fmt: skip
-def extract_jpeg_shape(ctx: OpContext, contents: Array, *, output_type: DType = dtypes.int32) -> Result:
-    """Height, width and channels of a JPEG file, without decoding it: `scalar -> [3]`."""
-    data = contents.item()
-    if _format_of(data) != "JPEG":
-        raise _invalid(f"Invalid JPEG data, size {len(data)}: it has another format")
-    image = _pillow("Reading a JPEG").open(io.BytesIO(data), formats=["JPEG"])
-    return np.array([image.height, image.width, len(image.getbands())], output_type.as_numpy_dtype)

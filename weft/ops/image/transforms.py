@@ -9,25 +9,32 @@ from typing import Final
 
 from weft.framework import dtypes
 from weft.framework.aliases import DTypeLike, TensorLike
+from weft.framework.constant_value import constant_value
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.shape_ops import transpose
 from weft.ops.array.tiling import reverse, tile
+from weft.ops.control_flow.ordering import with_dependencies
+from weft.ops.debugging.checks import assert_greater_equal
 from weft.ops.math.casting import cast, saturate_cast
 from weft.ops.math.reduce_functions import reduce_mean, reduce_sum
 
 _GREY: Final = [0.2989, 0.5870, 0.1140]
 
 
-def _image(image: TensorLike) -> tuple[Tensor, int]:
-    """The tensor, and how many dimensions come before the height."""
-    tensor = convert_to_tensor(image, name="image")
+def image_of(image: TensorLike, what: str = "image") -> tuple[Tensor, int]:
+    """The tensor, and how many dimensions come before the height.
+
+    Raises:
+        ValueError: the rank is not 3 or 4.
+    """
+    tensor = convert_to_tensor(image, name=what)
     rank = tensor.shape.ndims
     if rank not in (3, 4):
         found = "an unknown number of" if rank is None else rank
         raise ValueError(
-            f"'image' must have either 3 or 4 dimensions, [height, width, channels] or with a batch before; {tensor.name!r} "
+            f"'{what}' must have either 3 or 4 dimensions, [height, width, channels] or with a batch before; {tensor.name!r} "
             f"has {found} dimensions. Give it a shape with set_shape"
         )
     return tensor, rank - 3
@@ -36,28 +43,28 @@ def _image(image: TensorLike) -> tuple[Tensor, int]:
 def flip_left_right(image: TensorLike) -> Tensor:
     """Mirror an image or a batch: left becomes right."""
     with get_default_graph().name_scope("flip_left_right"):
-        tensor, before = _image(image)
+        tensor, before = image_of(image)
         return reverse(tensor, [before + 1])
 
 
 def flip_up_down(image: TensorLike) -> Tensor:
     """Mirror an image or a batch: the top becomes the bottom."""
     with get_default_graph().name_scope("flip_up_down"):
-        tensor, before = _image(image)
+        tensor, before = image_of(image)
         return reverse(tensor, [before])
 
 
 def transpose_image(image: TensorLike, name: str | None = None) -> Tensor:
     """Exchange height and width of an image or a batch."""
     with get_default_graph().name_scope(name or "transpose"):
-        tensor, before = _image(image)
+        tensor, before = image_of(image)
         return transpose(tensor, [*range(before), before + 1, before, before + 2])
 
 
 def rot90(image: TensorLike, k: int = 1, name: str | None = None) -> Tensor:
     """Turn an image or a batch counter-clockwise by `k` quarter turns."""
     with get_default_graph().name_scope(name or "rot90"):
-        tensor, before = _image(image)
+        tensor, before = image_of(image)
         swapped = [*range(before), before + 1, before, before + 2]
         match k % 4:
             case 0:
@@ -128,53 +135,28 @@ def adjust_brightness(image: TensorLike, delta: TensorLike) -> Tensor:
         return convert_image_dtype(brighter, tensor.dtype, saturate=True)
 
 
+def adjust_gamma(image: TensorLike, gamma: TensorLike = 1, gain: TensorLike = 1) -> Tensor:
+    """Make pixels, of a scale from 0 to 1, `gain * pixel**gamma`; integers saturate.
+
+    Raises:
+        ValueError: gamma is negative; InvalidArgumentError where only a run tells.
+    """
+    with get_default_graph().name_scope("adjust_gamma"):
+        tensor = convert_to_tensor(image, name="image")
+        pixels = tensor if tensor.dtype.is_floating else convert_image_dtype(tensor, dtypes.float32)
+        known = constant_value(convert_to_tensor(gamma))
+        if known is not None and known < 0:
+            raise ValueError("Gamma should be a non-negative real number.")
+        if known is None:
+            text = "Gamma should be a non-negative real number."
+            pixels = with_dependencies([assert_greater_equal(gamma, 0.0, message=text)], pixels)
+        return convert_image_dtype(gain * pixels**gamma, tensor.dtype, saturate=True)
+
+
 def adjust_contrast(images: TensorLike, contrast_factor: TensorLike) -> Tensor:
     """Scale the distance of each channel's pixels from their mean over the image."""
     with get_default_graph().name_scope("adjust_contrast"):
-        tensor, before = _image(images)
+        tensor, before = image_of(images)
         pixels = tensor if tensor.dtype.is_floating else convert_image_dtype(tensor, dtypes.float32)
         mean = reduce_mean(pixels, axis=[before, before + 1], keepdims=True)
         return convert_image_dtype((pixels - mean) * contrast_factor + mean, tensor.dtype, saturate=True)
-
-
-def crop_to_bounding_box(
-    image: TensorLike, offset_height: int, offset_width: int, target_height: int, target_width: int
-) -> Tensor:
-    """The part of an image or a batch that begins at the offsets and has the target size.
-
-    Raises:
-        ValueError: the box is empty or begins before the image, or does not fit it.
-    """
-    tensor, before = _image(image)
-    height, width = tensor.shape.as_list()[before : before + 2]
-    for what, offset, size, whole in (
-        ("height", offset_height, target_height, height),
-        ("width", offset_width, target_width, width),
-    ):
-        if offset < 0:
-            raise ValueError(f"offset_{what} must be >= 0, got {offset}.")
-        if size <= 0:
-            raise ValueError(f"target_{what} must be > 0, got {size}.")
-        if whole is not None and offset + size > whole:
-            raise ValueError(f"{what} must be >= target + offset: {whole} is less than {size} + {offset}.")
-    rows = slice(offset_height, offset_height + target_height)
-    columns = slice(offset_width, offset_width + target_width)
-    return tensor[(slice(None), rows, columns) if before else (rows, columns)]
-
-
-def central_crop(image: TensorLike, central_fraction: float) -> Tensor:
-    """The middle of an image or a batch, of this fraction of its height and width, which must be known.
-
-    Raises:
-        ValueError: the fraction is not in (0, 1], or the size is not known.
-    """
-    if not 0.0 < central_fraction <= 1.0:
-        raise ValueError("central_fraction must be within (0, 1]")
-    tensor, before = _image(image)
-    if central_fraction == 1.0:
-        return tensor
-    height, width = tensor.shape.as_list()[before : before + 2]
-    if height is None or width is None:
-        raise ValueError(f"central_crop: the size of {tensor.name!r} is not known. Give it a shape with set_shape")
-    top, left = int((height - height * central_fraction) / 2), int((width - width * central_fraction) / 2)
-    return crop_to_bounding_box(tensor, top, left, height - 2 * top, width - 2 * left)

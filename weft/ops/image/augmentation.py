@@ -1,0 +1,106 @@
+"""Images changed at random, as training data is augmented."""
+
+from __future__ import annotations
+
+from weft.framework import dtypes
+from weft.framework.aliases import TensorLike
+from weft.framework.graph import get_default_graph
+from weft.framework.operation import Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.ops.array.selection import where_v2
+from weft.ops.array.shape_ops import reshape, shape
+from weft.ops.array.tiling import reverse
+from weft.ops.image.colours import adjust_hue, adjust_saturation
+from weft.ops.image.jpeg import adjust_jpeg_quality
+from weft.ops.image.transforms import adjust_brightness, adjust_contrast, image_of
+from weft.ops.math.comparison import less
+from weft.ops.random.functions import random_uniform
+
+
+def random_flip_left_right(image: TensorLike, seed: int | None = None) -> Tensor:
+    """Mirror an image, left to right, with a chance of one half; each image of a batch by a chance of its own."""
+    with get_default_graph().name_scope("random_flip_left_right"):
+        return _random_flip(image, 1, seed)
+
+
+def random_flip_up_down(image: TensorLike, seed: int | None = None) -> Tensor:
+    """Mirror an image, top to bottom, with a chance of one half; each image of a batch by a chance of its own."""
+    with get_default_graph().name_scope("random_flip_up_down"):
+        return _random_flip(image, 0, seed)
+
+
+def _random_flip(image: TensorLike, axis: int, seed: int | None) -> Tensor:
+    tensor, before = image_of(image)
+    chances = random_uniform(shape(tensor)[:before], 0.0, 1.0, seed=seed)
+    is_flipped = reshape(less(chances, 0.5), [-1, 1, 1, 1] if before else [1, 1, 1])
+    flipped = where_v2(is_flipped, reverse(tensor, [axis + before]), tensor)
+    flipped.set_shape(tensor.shape)
+    return flipped
+
+
+def random_brightness(image: TensorLike, max_delta: float, seed: int | None = None) -> Tensor:
+    """Add a number from `[-max_delta, max_delta)` to all pixels; see `adjust_brightness`.
+
+    Raises:
+        ValueError: `max_delta` is negative.
+    """
+    _check_delta(max_delta)
+    return adjust_brightness(image, random_uniform([], -max_delta, max_delta, seed=seed))
+
+
+def random_contrast(image: TensorLike, lower: float, upper: float, seed: int | None = None) -> Tensor:
+    """Multiply the contrast by a number from `[lower, upper)`; see `adjust_contrast`.
+
+    Raises:
+        ValueError: `upper` is not larger than `lower`, or `lower` is negative.
+    """
+    _check_range(lower, upper)
+    return adjust_contrast(image, random_uniform([], lower, upper, seed=seed))
+
+
+def random_hue(image: TensorLike, max_delta: float, seed: int | None = None) -> Tensor:
+    """Turn the hue by a number from `[-max_delta, max_delta)` of a full turn; see `adjust_hue`.
+
+    Raises:
+        ValueError: `max_delta` is not from 0 to 0.5.
+    """
+    if max_delta > 0.5:
+        raise ValueError("max_delta must be <= 0.5.")
+    _check_delta(max_delta)
+    return adjust_hue(image, random_uniform([], -max_delta, max_delta, seed=seed))
+
+
+def random_saturation(image: TensorLike, lower: float, upper: float, seed: int | None = None) -> Tensor:
+    """Multiply the saturation by a number from `[lower, upper)`; see `adjust_saturation`.
+
+    Raises:
+        ValueError: `upper` is not larger than `lower`, or `lower` is negative.
+    """
+    _check_range(lower, upper)
+    return adjust_saturation(image, random_uniform([], lower, upper, seed=seed))
+
+
+def random_jpeg_quality(image: TensorLike, min_jpeg_quality: int, max_jpeg_quality: int, seed: int | None = None) -> Tensor:
+    """Lose what a JPEG file of a quality from `[min_jpeg_quality, max_jpeg_quality)` loses; see `adjust_jpeg_quality`.
+
+    Raises:
+        ValueError: the qualities are not from 0 to 100, or the first is not smaller than the second.
+    """
+    if min_jpeg_quality < 0 or max_jpeg_quality < 0 or min_jpeg_quality > 100 or max_jpeg_quality > 100:
+        raise ValueError("jpeg encoding range must be between 0 and 100.")
+    if min_jpeg_quality >= max_jpeg_quality:
+        raise ValueError("`min_jpeg_quality` must be less than `max_jpeg_quality`.")
+    quality = random_uniform([], min_jpeg_quality, max_jpeg_quality, seed=seed, dtype=dtypes.int32)
+    return adjust_jpeg_quality(convert_to_tensor(image, name="image"), quality)
+
+
+def _check_delta(max_delta: float) -> None:
+    if max_delta < 0:
+        raise ValueError("max_delta must be non-negative.")
+
+
+def _check_range(lower: float, upper: float) -> None:
+    if upper <= lower:
+        raise ValueError("upper must be > lower.")
+    if lower < 0:
+        raise ValueError("lower must be non-negative.")

@@ -1,0 +1,162 @@
+"""SampleDistortedBoundingBox: a random part of an image that covers enough of a labelled box, to augment training data."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from weft.errors import InvalidArgumentError
+from weft.framework import dtypes
+from weft.framework.aliases import Array, Result, TensorLike
+from weft.framework.op_context import OpContext
+from weft.framework.operation import Tensor
+from weft.ops.declaration import op
+from weft.ops.random.seed import get_seed
+
+_SIZES: Final = (dtypes.uint8, dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64)
+
+
+class _Box(NamedTuple):
+    """A part of an image, in pixels."""
+
+    top: int
+    left: int
+    bottom: int
+    right: int
+
+    @property
+    def area(self) -> int:
+        return max(self.bottom - self.top, 0) * max(self.right - self.left, 0)
+
+    def shared(self, other: _Box) -> int:
+        """The area of the intersection."""
+        return _Box(
+            max(self.top, other.top), max(self.left, other.left), min(self.bottom, other.bottom), min(self.right, other.right)
+        ).area
+
+
+def _crop(generator: np.random.Generator, height: int, width: int, areas: tuple[float, float], ratio: float) -> _Box | None:
+    """A random box, `ratio` times as wide as high, whose share of the image's area is in the range; None if there is none."""
+    least, most = areas[0] * height * width, areas[1] * height * width
+    rows, max_rows = round(math.sqrt(least / ratio)), round(math.sqrt(most / ratio))
+    if round(max_rows * ratio) > width:
+        max_rows = int((width + 0.5 - 1e-7) / ratio)
+    max_rows = min(max_rows, height)
+    rows = min(rows, max_rows)
+    if rows < max_rows:
+        rows += int(generator.integers(max_rows - rows + 1))
+    columns = round(rows * ratio)
+    # Rounding may have left the range by a pixel.
+    if rows * columns < least:
+        rows += 1
+    elif rows * columns > most:
+        rows -= 1
+    columns = round(rows * ratio)
+    if not (least <= rows * columns <= most and 0 < rows <= height and 0 < columns <= width):
+        return None
+    top = int(generator.integers(height - rows)) if rows < height else 0
+    left = int(generator.integers(width - columns)) if columns < width else 0
+    return _Box(top, left, top + rows, left + columns)
+
+
+@op("SampleDistortedBoundingBoxV2", "image_size: T, bounding_boxes: float, min_object_covered: float -> "
+    "begin: T, size: T, bboxes: float", gradient=None, infer=lambda node: [(3,), (3,), (1, 1, 4)], stateful=True,
+    types={"T": _SIZES})  # fmt: skip
+def sample_distorted_bounding_box_v2(
+    ctx: OpContext, image_size: Array, bounding_boxes: Array, min_object_covered: Array, *, seed: int = 0, seed2: int = 0,
+    aspect_ratio_range: Sequence[float] = (0.75, 1.33), area_range: Sequence[float] = (0.05, 1.0), max_attempts: int = 100,
+    use_image_if_no_bounding_boxes: bool = False, run_index: int = 0,
+) -> tuple[Result, Result, Result]:  # fmt: skip
+    """A random part of an image, for `slice` and as a box: `[3], [batch, n, 4], scalar -> [3], [3], [1, 1, 4]`."""
+    height, width = (int(each) for each in image_size[:2])
+    covered = float(min_object_covered)
+    _check(image_size, bounding_boxes, covered, aspect_ratio_range, area_range)
+    boxes = [_in_pixels(box, height, width) for box in bounding_boxes.reshape(-1, 4)]
+    if not boxes:
+        if not use_image_if_no_bounding_boxes:
+            raise InvalidArgumentError.of(
+                "No bounding boxes provided as input. One must enable use_image_if_no_bounding_boxes if you wish to not "
+                "provide any bounding boxes."
+            )
+        boxes = [_Box(0, 0, height, width)]
+    generator = np.random.Generator(np.random.Philox(key=seed % (1 << 64) | seed2 % (1 << 64) << 64, counter=int(run_index)))
+    chosen = _Box(0, 0, height, width)
+    for _ in range(max_attempts):
+        ratio = float(generator.uniform(aspect_ratio_range[0], aspect_ratio_range[1]))
+        crop = _crop(generator, height, width, (area_range[0], area_range[1]), ratio)
+        if crop is not None and any(box.area and crop.shared(box) >= covered * box.area for box in boxes):
+            chosen = crop
+            break
+    top, left, bottom, right = chosen
+    found = np.array([top / height, left / width, bottom / height, right / width], np.float32)
+    begin = np.array([top, left, 0], image_size.dtype)
+    return begin, np.array([bottom - top, right - left, -1], image_size.dtype), found.reshape(1, 1, 4)
+
+
+def _in_pixels(box: Array, height: int, width: int) -> _Box:
+    top, left, bottom, right = (float(each) for each in box)
+    if not (0 <= top <= 1 and 0 <= left <= 1 and 0 <= bottom <= 1 and 0 <= right <= 1):
+        raise InvalidArgumentError.of(f"All bounding box coordinates must be in [0.0, 1.0]: {box.tolist()}")
+    return _Box(int(top * height), int(left * width), int(bottom * height), int(right * width))
+
+
+def _check(size: Array, boxes: Array, covered: float, ratios: Sequence[float], areas: Sequence[float]) -> None:
+    if size.shape != (3,):
+        raise InvalidArgumentError.of(f"image_size must contain 3 elements {list(size.shape)}")
+    if min(size[:2]) <= 0:
+        raise InvalidArgumentError.of(f"image height and width must be positive, got {size[:2].tolist()}")
+    if boxes.ndim != 3 or boxes.shape[2] != 4:
+        raise InvalidArgumentError.of(f"input boxes must be 3-dimensional [batch, num_boxes, coords]: {list(boxes.shape)}")
+    if not 0 <= covered <= 1:
+        raise InvalidArgumentError.of(f"Min covered must be between 0 and 1: {covered:g}")
+    for what, values, most in (("Aspect ratio", ratios, math.inf), ("Area", areas, 1.0)):
+        if len(values) != 2 or values[0] <= 0 or values[1] <= 0 or values[1] > most:
+            raise InvalidArgumentError.of(f"{what} range must be two positive numbers, got {list(values)}")
+
+
+def _or_default(values: Sequence[float] | None, default: tuple[float, float]) -> list[float]:
+    return [float(each) for each in (default if values is None else values)]
+
+
+def sample_distorted_bounding_box(
+    image_size: TensorLike,
+    bounding_boxes: TensorLike,
+    seed: int | None = None,
+    seed2: int | None = None,
+    min_object_covered: TensorLike = 0.1,
+    aspect_ratio_range: Sequence[float] | None = None,
+    area_range: Sequence[float] | None = None,
+    max_attempts: int | None = None,
+    use_image_if_no_bounding_boxes: bool | None = None,
+    name: str | None = None,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Choose a random part of an image that covers enough of one of its boxes.
+
+    Args:
+        image_size: `[height, width, channels]`, integers.
+        bounding_boxes: `[batch, n, 4]`, shares of the height and width.
+        seed, seed2: make the choice repeatable; the graph's seed and the node's where they are not given.
+        min_object_covered: the share of a box that the part covers at least.
+        aspect_ratio_range: the part's width by height; 0.75 to 1.33 if None.
+        area_range: the part's share of the image's area; 0.05 to 1 if None.
+        max_attempts: after so many in vain the whole image is the part; 100 if None.
+        use_image_if_no_bounding_boxes: whether the image is the box where there is none.
+        name: the node's name.
+
+    Returns:
+        `begin` and `size` for `tf.slice`, and the part as a box, `[1, 1, 4]`, for `draw_bounding_boxes`.
+
+    Raises:
+        InvalidArgumentError: when it runs, with no boxes or with such as are not in [0, 1].
+    """
+    first, second = (seed, seed2) if seed2 is not None else get_seed(seed)
+    begin, size, boxes = sample_distorted_bounding_box_v2(
+        image_size, bounding_boxes, min_object_covered, seed=first or 0, seed2=second or 0,
+        aspect_ratio_range=_or_default(aspect_ratio_range, (0.75, 1.33)), area_range=_or_default(area_range, (0.05, 1.0)),
+        max_attempts=100 if max_attempts is None else max_attempts,
+        use_image_if_no_bounding_boxes=bool(use_image_if_no_bounding_boxes), name=name,
+    )  # fmt: skip
+    return begin, size, boxes
