@@ -14,7 +14,6 @@ from typing import Any, Final
 from tensorboard.compat.proto.graph_pb2 import GraphDef
 from tensorboard.compat.proto.node_def_pb2 import NodeDef
 
-from weft.distributed.master.graph_size import GraphSize
 from weft.distributed.master.master import Master
 from weft.distributed.master.master_session import MasterSession
 from weft.distributed.master.partial_run import PartialRun, unknown_handle
@@ -25,6 +24,7 @@ from weft.framework.graph import Graph
 from weft.framework.importer import add_nodes
 from weft.framework.node_def_reader import InvalidNodeError
 from weft.framework.operation import Operation, Tensor
+from weft.protocol.graph_size import GraphSize
 from weft.protocol.limits import ServerLimits, exceeded
 from weft.protocol.session_lease import SessionLease
 
