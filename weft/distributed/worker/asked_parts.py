@@ -105,7 +105,8 @@ class AskedParts:
             for step_id in orphans:
                 del self._askers[step_id]
         for step_id in orphans:
-            self._worker.abort(step_id, AbortedError.of(f"{peer} asked for this step and is gone"))
+            text = f"{peer} asked for this step and is gone; the step may or may not have been applied"
+            self._worker.abort(step_id, AbortedError.of(text))
 
     def _answer(self, step: Step, trace: StepTrace | None) -> messages.StepDone | messages.StepFailed:
         if step.error is not None:
