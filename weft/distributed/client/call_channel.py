@@ -217,7 +217,10 @@ class CallChannel:
     def _on_closed(self, connection: Connection, cause: Exception | None) -> None:
         if self._is_resumable(connection):
             return  # those that wait see that it is closed
-        lost = f"The server at {self._target} is unavailable: the connection was lost ({cause or 'it said goodbye'})"
+        lost = (
+            f"The server at {self._target} is unavailable: the connection was lost ({cause or 'it said goodbye'}); "
+            "the step may or may not have been applied"
+        )
         error = self._ended or UnavailableError.of(lost)
         for answers in list(self._answers.values()):
             answers.append(error)

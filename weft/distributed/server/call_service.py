@@ -116,7 +116,7 @@ class CallService:
             if found is Fate.RUNNING:
                 return
             what = "was applied, but its values were too many to be kept" if found is Fate.DROPPED else "was given up"
-            found = _failure(call_id, AbortedError.of(f"The step {what} when the connection was cut"))
+            found = _failure(call_id, AbortedError.of(f"The connection was cut, and the step {what}"))
         self._send(connection, found)
 
     def _run_inline(self, session: ServedSession, message: messages.RunCallable, plan: StepPlan) -> None:
