@@ -30,7 +30,7 @@ from weft.protocol.tensor_frame import RepeatedCall, encode
 
 _DIAL_TIMEOUT_S: Final = 5.0
 _LINGER_S: Final = 0.05  # Unasked, a server says no more than goodbye, and the threads of many clients shall wake rarely.
-_RESUME_S: Final = 2.0  # how long a connection that was cut is tried to be made again
+_RESUME_S: Final = 4.0  # how long a connection that was cut is tried to be made again
 _ANSWER_S: Final = 5.0  # The master ends a step at its deadline; the client allows for the way there and back.
 
 _Answer: TypeAlias = messages.CallDone | messages.CallFailed | OpError

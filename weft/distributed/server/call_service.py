@@ -23,7 +23,7 @@ from weft.runtime.inter_op_pool import InterOpPool
 LONG_S: Final = 500e-6
 """A step that takes longer is worth waking another thread for, which costs some 50 µs."""
 
-GRACE_S: Final = 3.0
+GRACE_S: Final = 5.0
 """How long a session waits for its client after a cut; the client tries for a little less."""
 
 
