@@ -117,3 +117,12 @@ def test_prepared_runs_are_released_before_there_are_more(served: ServedSession)
         served.make_callable([], ["a:0"], [])
     served.release_callable(first)
     served.make_callable([], ["a:0"], [])
+
+
+def test_runs_in_pieces_are_ended_before_there_are_more(served: ServedSession) -> None:
+    served.extend(constants("a"), 0)
+    handles = [served.begin_partial([], ["a:0"], []) for _ in range(2)]
+    with pytest.raises(errors.ResourceExhaustedError, match="not run to their end: 3, and the limit is 2"):
+        served.begin_partial([], ["a:0"], [])
+    served.run_piece(handles[0], {}, ["a:0"])
+    served.begin_partial([], ["a:0"], [])

@@ -96,13 +96,16 @@ class ServedSession:
 
     def make_callable(self, feeds: Sequence[str], fetches: Sequence[str], targets: Sequence[str]) -> int:
         """Prepare a run; returns the number by which it is called."""
-        if len(self._callables) >= self._max_prepared_runs:
-            what = f"Session {self.session.handle} has too many prepared runs that it has not released"
-            raise exceeded(what, len(self._callables) + 1, "max_prepared_runs", self._max_prepared_runs)
+        self._check_runs(len(self._callables), "prepared runs that it has not released")
         plan = self._prepare(feeds, fetches, targets)
         number = next(self._ids)
         self._callables[number] = plan
         return number
+
+    def _check_runs(self, count: int, what: str) -> None:
+        if count >= self._max_prepared_runs:
+            text = f"Session {self.session.handle} has too many {what}"
+            raise exceeded(text, count + 1, "max_prepared_runs", self._max_prepared_runs)
 
     def callable(self, number: int) -> StepPlan:
         """A prepared run."""
@@ -128,6 +131,7 @@ class ServedSession:
 
     def begin_partial(self, feeds: Sequence[str], fetches: Sequence[str], targets: Sequence[str]) -> str:
         """Begin a run in pieces; returns its handle."""
+        self._check_runs(len(self._partial_runs), "runs in pieces that it has not run to their end")
         graph = self.session.graph
         run = self.session.prepare_partial(_tensors(graph, feeds), _tensors(graph, fetches), _targets(graph, targets))
         handle = f"partial-{next(self._ids)}"
