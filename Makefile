@@ -9,7 +9,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help train test test-slow test-all check format proto bench chaos fuzz walk names notebooks clean
+.PHONY: help train test test-slow test-all check format proto bench chaos leaks fuzz soak walk notebooks clean
 
 help:
 	@echo "make train      two parameter servers and two workers train a classifier of handwritten digits"
@@ -20,9 +20,10 @@ help:
 	@echo "make format     rewrite the code as the linter and formatter want it"
 	@echo "make bench      the benchmarks; BENCH=... gives them arguments, such as BENCH=--help"
 	@echo "make chaos      200 short training jobs that something happens to; CHAOS=... gives other arguments"
+	@echo "make leaks      steps, sessions and clients that end badly; LEAKS=... gives their numbers"
+	@echo "make soak       a cluster in use for 20 minutes; SOAK=... gives other arguments"
 	@echo "make fuzz       mutated input; FUZZ=... gives the arguments, such as FUZZ='--what graphdefs --count 5000'"
 	@echo "make walk       count what one step walks through; WALK=--calls lists the calls"
-	@echo "make names      which names that public programs use are missing"
 	@echo "make notebooks  run the tutorial's notebooks and store what they show"
 	@echo "make proto      generate the protocol buffer modules again"
 	@echo "make clean      remove the environment and what the tools left"
@@ -71,15 +72,20 @@ CHAOS ?= --jobs 200 --seed 1
 chaos: $(VENV)/installed-dev
 	$(BIN)/python -m reliability chaos $(CHAOS)
 
+LEAKS ?= --steps 10000 --sessions 1000 --clients 1000
+leaks: $(VENV)/installed-dev
+	$(BIN)/python -m reliability leaks $(LEAKS)
+
+SOAK ?= --minutes 20
+soak: $(VENV)/installed-dev
+	$(BIN)/python -m reliability soak $(SOAK)
+
 FUZZ ?= --what graphdefs --count 5000 --seed 1
 fuzz: $(VENV)/installed-dev
 	$(BIN)/python -m reliability fuzz $(FUZZ)
 
 walk: $(VENV)/installed-dev
 	$(BIN)/python tools/walk.py $(WALK)
-
-names: $(VENV)/installed-dev
-	$(BIN)/python tools/api_coverage.py
 
 notebooks: $(VENV)/installed-dev
 	$(BIN)/python tools/notebooks.py --write docs/notebooks/*.ipynb

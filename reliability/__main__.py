@@ -7,9 +7,11 @@ import logging
 import sys
 from pathlib import Path
 
+from reliability import soak
 from reliability.chaos import campaign
 from reliability.fuzz import driver
 from reliability.fuzz.catalogue import TARGETS
+from reliability.leaks import campaign as leaks
 
 
 def parser() -> argparse.ArgumentParser:
@@ -20,7 +22,34 @@ def parser() -> argparse.ArgumentParser:
     commands = options.add_subparsers(required=True, metavar="COMMAND")
     _add_fuzz(commands.add_parser("fuzz", help="give weft mutated input"))
     _add_chaos(commands.add_parser("chaos", help="let something happen to short training jobs"))
+    _add_leaks(commands.add_parser("leaks", help="end steps, sessions and clients badly, and look for what is left"))
+    _add_soak(commands.add_parser("soak", help="use a cluster for minutes, and watch its memory and latency"))
     return options
+
+
+def _add_soak(options: argparse.ArgumentParser) -> None:
+    options.add_argument("--minutes", type=float, default=20)
+    options.add_argument("--seed", type=int, default=1)
+    options.set_defaults(run=_soak)
+
+
+def _soak(options: argparse.Namespace) -> int:
+    samples = soak.run(options.minutes, options.seed)
+    print(soak.text(samples))
+    return 1 if soak.problems(samples) else 0
+
+
+def _add_leaks(options: argparse.ArgumentParser) -> None:
+    options.add_argument("--steps", type=int, default=10_000, help="timed-out steps, and as many cancelled ones")
+    options.add_argument("--sessions", type=int, default=1_000, help="dropped sessions")
+    options.add_argument("--clients", type=int, default=1_000, help="killed clients")
+    options.set_defaults(run=_leaks)
+
+
+def _leaks(options: argparse.Namespace) -> int:
+    findings = leaks.run(options.steps, options.sessions, options.clients)
+    print("\n".join(leaks.text(each) for each in findings))
+    return 1 if any(each.problems for each in findings) else 0
 
 
 def _add_chaos(options: argparse.ArgumentParser) -> None:

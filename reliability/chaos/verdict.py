@@ -42,7 +42,7 @@ def judge(job: Job, outcome: Outcome, happening: Happening) -> None:
     steps, notes = history.read(job.folder.glob("train-*.jsonl"))
     final = _final_state(job)
     outcome.operations = len(probes)
-    outcome.problems += _training_problems(job, steps, final, happening)
+    outcome.problems += _training_problems(job, steps, notes, final, happening)
     outcome.problems += _object_problems(probes, final, happening)
     outcome.detected_s, outcome.recovered_s = _times(probes, steps, notes, happening)
 
@@ -88,27 +88,32 @@ def _read_final_state(job: Job) -> dict[str, Any]:
         return state
 
 
-def _training_problems(job: Job, steps: list[Operation], final: dict[str, Any], happening: Happening) -> list[str]:
+def _training_problems(
+    job: Job, steps: list[Operation], notes: list[dict[str, Any]], final: dict[str, Any], happening: Happening
+) -> list[str]:
     if not final:
         return ["the final state cannot be read"]
     problems = []
     step, weights = final["step"], final["weights"]
-    # Each worker may have begun a step before it was told of the last one; a worker that was started again makes one more.
-    if not job.steps <= step <= job.steps + WORKERS:
-        problems.append(f"the job ended at step {step}, {job.steps} to {job.steps + WORKERS} are right")
+    done = sum(each.status == OK for each in steps)
+    # A step has no known end where its worker was killed, or where the session had to be made again under it: it may have been
+    # applied to one variable and not to another.
+    renewed = sum(note["kind"] == "session" for note in notes) - WORKERS
+    unknown = sum(each.status != OK for each in steps) + renewed
+    # Each worker may have begun a step before it was told of the last one, and makes one with each new session.
+    last = job.steps + WORKERS + renewed
+    if not job.steps <= step <= last:
+        problems.append(f"the job ended at step {step}, {job.steps} to {last} are right")
+    is_lost = happening.fault == "kill ps"
     for index, values in enumerate(weights):
+        counted = -round(values[0])
         if len(set(values)) != 1:
             problems.append(f"an update of w{index} was applied in part: {values}")
-    lost_server = happening.index if happening.fault == "kill ps" else None
-    for index, values in enumerate(weights):
-        place = (index + 1) % SERVERS
-        counted = -round(values[0])
-        if counted != step and (lost_server is None or place == 0):
-            # Where a parameter server was killed, the step and the weights beside it still are of one moment.
-            problems.append(f"w{index} has {counted} updates at step {step}: {abs(counted - step)} lost or doubled")
-    done = sum(each.status == OK for each in steps)
-    if not job.is_sync and lost_server is None and done > step:
-        problems.append(f"{done} steps were confirmed, the step count is {step}")
+        # What a killed parameter server held is of the moment of its last checkpoint, and so is the step beside it.
+        elif abs(counted - step) > unknown and not (is_lost and (index + 1) % SERVERS):
+            problems.append(f"w{index} has {counted} updates at step {step}, {unknown} steps have no known end")
+    if not job.is_sync and not is_lost and not done <= step <= done + unknown:
+        problems.append(f"{done} steps were confirmed and {unknown} have no known end, the step count is {step}")
     return problems
 
 

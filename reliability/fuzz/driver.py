@@ -91,7 +91,7 @@ def fuzz(
             try:
                 outcome = target.run(data)
             except KeyboardInterrupt:
-                raise
+                break
             except BaseException as error:
                 outcome = "FAILED"
                 result.note_failure(index, data, error)

@@ -10,8 +10,13 @@ from google.protobuf.message import DecodeError
 import weft as tf
 from reliability.fuzz.byte_mutation import mutate
 from reliability.fuzz.message_mutation import MessageMutation
+from weft.distributed.master.graph_size import GraphSize
 from weft.distributed.master.served_sessions import ServedSession
 from weft.errors import InternalError, OpError, UnknownError
+from weft.protocol.limits import ServerLimits
+from weft.protocol.session_lease import SessionLease
+
+_LIMITS = ServerLimits()
 
 
 class GraphDefs:
@@ -54,7 +59,8 @@ def _outcome_of_import(proto: Any) -> str:
 
 def _outcome_of_extension(proto: Any) -> str:
     try:
-        ServedSession(_Bare()).extend(proto, 0)  # type: ignore[arg-type]
+        bare: Any = _Bare()
+        ServedSession(bare, SessionLease(_LIMITS, 0.0), _LIMITS, GraphSize(_LIMITS)).extend(proto, 0)
     except OpError as error:
         if isinstance(error, InternalError | UnknownError):
             raise

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import queue
+import signal
 import threading
 from collections.abc import Iterator
 from concurrent import futures
@@ -18,20 +21,28 @@ from weft.proto import worker_pb2
 PATIENCE_S = 30.0
 SERVICE = "weft.test.Service"
 PAIR = (worker_pb2.GetStatusRequest, worker_pb2.GetStatusResponse)
-METHODS = {"Wait": PAIR, "Fail": PAIR, "Answer": PAIR}
+METHODS = {"Wait": PAIR, "Hang": PAIR, "Fail": PAIR, "Answer": PAIR}
 
 
 class Servicer:
-    """One method waits, one is unavailable, one answers."""
+    """One method waits, one for its call to end, one is unavailable, one answers."""
 
     def __init__(self) -> None:
         self.waits = threading.Event()
         self.go = threading.Event()
+        self.ends: queue.SimpleQueue[bool] = queue.SimpleQueue()
 
     def Wait(self, request: Any, context: Any) -> Any:
         self.waits.set()
         self.go.wait(PATIENCE_S)
         return worker_pb2.GetStatusResponse(incarnation=7)
+
+    def Hang(self, request: Any, context: Any) -> Any:
+        over = threading.Event()
+        context.add_callback(over.set)
+        self.waits.set()
+        self.ends.put(over.wait(PATIENCE_S))
+        return worker_pb2.GetStatusResponse()
 
     def Fail(self, request: Any, context: Any) -> Any:
         raise UnavailableError(None, None, "gone for a moment")
@@ -109,3 +120,22 @@ def test_closing_cancels_the_calls_that_are_under_way(
     with pytest.raises(CancelledError):
         waiting.result(PATIENCE_S)
     assert stub.call("Answer", REQUEST, PATIENCE_S).incarnation == 8
+
+
+def test_ctrl_c_ends_a_call_at_the_server_too(stub: RpcStub, servicer: Servicer) -> None:
+    stub.call("Answer", worker_pb2.GetStatusRequest())
+    # The thread of futures holds a descriptor while it lives.
+    before = len(os.listdir("/proc/self/fd")) + 2
+    for _ in range(5):
+        servicer.waits.clear()
+        threading.Thread(target=_interrupt_once, args=(servicer.waits,)).start()
+        with pytest.raises(KeyboardInterrupt):
+            stub.call("Hang", worker_pb2.GetStatusRequest())
+        assert servicer.ends.get(timeout=PATIENCE_S)
+    assert stub.call("Answer", worker_pb2.GetStatusRequest()).incarnation == 8
+    assert len(os.listdir("/proc/self/fd")) <= before
+
+
+def _interrupt_once(begun: threading.Event) -> None:
+    assert begun.wait(PATIENCE_S)
+    os.kill(os.getpid(), signal.SIGINT)

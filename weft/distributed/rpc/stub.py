@@ -24,6 +24,7 @@ from weft.distributed.rpc.probe import probe
 from weft.distributed.rpc.status import answer, from_rpc_error
 from weft.errors import CancelledError, DeadlineExceededError, ResourceExhaustedError
 from weft.framework.cluster_spec import split_address
+from weft.platform.interrupts import deferred_interrupts, is_main_thread
 from weft.platform.local_address import is_of_this_host
 from weft.protocol.heartbeat import TIMEOUT_S, Evidence
 
@@ -125,7 +126,7 @@ class RpcStub:
                 response_deserializer=self._methods[name][1].FromString,
             )
             try:
-                return method(request, timeout=timeout_s, metadata=metadata)
+                return _wait_for(method, request, timeout_s, metadata)
             except grpc.RpcError as error:
                 if error.code() is grpc.StatusCode.UNAVAILABLE:
                     self._give_up(channel)
@@ -216,6 +217,31 @@ class RpcStub:
         with self._lock:
             if self._channel is channel:
                 self._channel = None
+
+
+def _wait_for(
+    method: grpc.UnaryUnaryMultiCallable, request: Message, timeout_s: float | None, metadata: Sequence[tuple[str, bytes]]
+) -> Any:
+    """Call a method and wait for its response.
+
+    Ctrl-C leaves a plain call running, its descriptors open, and what it makes there with nobody; one in gRPC's own wait
+    for a future leaves its lock held. So the thread where Ctrl-C comes waits for a lock of its own.
+    """
+    if not is_main_thread():
+        return method(request, timeout=timeout_s, metadata=metadata)
+    done = threading.Lock()
+    done.acquire()
+    with deferred_interrupts():
+        pending = method.future(request, timeout=timeout_s, metadata=metadata)
+        pending.add_done_callback(lambda _: done.release())
+    try:
+        done.acquire()
+    except BaseException:
+        with deferred_interrupts():
+            pending.cancel()
+        raise
+    with deferred_interrupts():
+        return pending.result()
 
 
 def _answers_within(channel: grpc.Channel, timeout_s: float) -> bool:

@@ -85,17 +85,6 @@ class MasterService:
         self._sessions.close_for(request.session_handle, _key(context))
         return master_pb2.CloseSessionResponse()
 
-    def ResumeSession(
-        self, request: master_pb2.CloseSessionRequest, context: ServicerContext
-    ) -> master_pb2.CreateSessionResponse:
-        """Admit another connection of the client that has a session, whose last one was cut; the request names the session."""
-        with self._called(request.session_handle, context) as served:
-            return master_pb2.CreateSessionResponse(
-                session_handle=request.session_handle,
-                graph_version=served.graph_version,
-                channel=self._channel.admission("", request.session_handle),
-            )
-
     def ListDevices(self, request: master_pb2.ListDevicesRequest, context: ServicerContext) -> master_pb2.ListDevicesResponse:
         """The devices of a session, or of the whole cluster; this task's own are the local ones."""
         master = self._sessions.master
@@ -122,6 +111,9 @@ class MasterService:
         options = request.options
         with self._called(request.session_handle, context) as served:
             number = served.make_callable(list(options.feed), list(options.fetch), list(options.target))
+        if not context.is_active():
+            # Ctrl-C while it was prepared: nobody will learn its number.
+            served.release_callable(number)
         return master_pb2.MakeCallableResponse(handle=number)
 
     def RunCallable(self, request: master_pb2.RunCallableRequest, context: ServicerContext) -> master_pb2.RunCallableResponse:
