@@ -9,7 +9,11 @@ unexport PYTHONDONTWRITEBYTECODE
 
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
+<<<<<<< ours
+.PHONY: help train test test-slow test-all check format proto bench chaos fuzz walk names notebooks clean
+=======
 .PHONY: help train test test-slow test-all check format proto bench chaos leaks fuzz soak walk notebooks clean
+>>>>>>> theirs
 
 help:
 	@echo "make train      two parameter servers and two workers train a classifier of handwritten digits"
@@ -24,6 +28,7 @@ help:
 	@echo "make soak       a cluster in use for 20 minutes; SOAK=... gives other arguments"
 	@echo "make fuzz       mutated input; FUZZ=... gives the arguments, such as FUZZ='--what graphdefs --count 5000'"
 	@echo "make walk       count what one step walks through; WALK=--calls lists the calls"
+	@echo "make names      which names that public programs use are missing"
 	@echo "make notebooks  run the tutorial's notebooks and store what they show"
 	@echo "make proto      generate the protocol buffer modules again"
 	@echo "make clean      remove the environment and what the tools left"
@@ -86,6 +91,9 @@ fuzz: $(VENV)/installed-dev
 
 walk: $(VENV)/installed-dev
 	$(BIN)/python tools/walk.py $(WALK)
+
+names: $(VENV)/installed-dev
+	$(BIN)/python tools/api_coverage.py
 
 notebooks: $(VENV)/installed-dev
 	$(BIN)/python tools/notebooks.py --write docs/notebooks/*.ipynb

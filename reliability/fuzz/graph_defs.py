@@ -10,9 +10,9 @@ from google.protobuf.message import DecodeError
 import weft as tf
 from reliability.fuzz.byte_mutation import mutate
 from reliability.fuzz.message_mutation import MessageMutation
-from weft.distributed.master.graph_size import GraphSize
 from weft.distributed.master.served_sessions import ServedSession
 from weft.errors import InternalError, OpError, UnknownError
+from weft.protocol.graph_size import GraphSize
 from weft.protocol.limits import ServerLimits
 from weft.protocol.session_lease import SessionLease
 

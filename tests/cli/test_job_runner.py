@@ -9,7 +9,7 @@ import pytest
 from weft.cli.cluster_job import ClusterJob
 from weft.cli.display import PlainDisplay
 from weft.cli.job_runner import JobRunner
-from weft.distributed.server.free_ports import free_ports
+from weft.platform.free_ports import free_ports
 
 FOREVER = "signal.pause()"
 

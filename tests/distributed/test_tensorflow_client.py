@@ -11,7 +11,9 @@ from typing import Any
 
 import pytest
 
+from tests.distributed.waiting import until
 from weft.distributed.server.server import Server
+from weft.protocol.limits import ServerLimits
 
 pytestmark = pytest.mark.oracle
 
@@ -178,3 +180,41 @@ def test_a_closed_session_of_another_client_does_not_disturb(client: Callable[[s
         first.close()
         result = [*found, float(second.run(y))]
     """) == [3, 3, 3]
+
+
+def test_a_session_lives_as_long_as_its_client_however_idle_and_no_longer() -> None:
+    interpreter = os.environ.get("WEFT_ORACLE_PYTHON")
+    if not interpreter:
+        pytest.skip("WEFT_ORACLE_PYTHON names no Python that has TensorFlow")
+    script = """
+session = tf.Session(target)
+v = tf.Variable(1.0)
+session.run(v.initializer)
+print("up", flush=True)
+sys.stdin.readline()
+print(session.run(v), flush=True)
+sys.stdin.readline()
+"""
+    limits = ServerLimits(unused_session_s=0, lost_session_s=0)
+    with Server({"a": ["localhost:0"]}, limits=limits) as server:
+        command = [interpreter, "-c", _PREAMBLE + script, server.target]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as client:
+            try:
+                assert client.stdin is not None
+                assert client.stdout is not None
+                assert client.stdout.readline() == "up\n"
+                for _ in range(3):
+                    server.sweep()
+                assert server.session_count == 1
+                client.stdin.write("\n")
+                client.stdin.flush()
+                assert client.stdout.readline() == "1.0\n"
+            finally:
+                client.kill()
+
+        def is_closed() -> bool:
+            server.sweep()
+            return server.session_count == 0
+
+        until(is_closed)
+        assert server.worker.graph_count == 0

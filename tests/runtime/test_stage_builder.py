@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+import pytest
+
 import weft as tf
 from tests.runtime.conftest import MakeParts
 from weft.passes.stage import Kind
 from weft.runtime.stage_builder import build_stages
 from weft.runtime.state.resource_manager import ResourceManager
+from weft.runtime.state.session_state import SessionState
 
 
 def host_stages(parts: Any) -> list[list[str]]:
@@ -38,3 +42,14 @@ def test_host_ops_that_may_block_are_stages_by_themselves(make_parts: MakeParts)
     x = tf.placeholder(tf.float32)
     made = [tf.py_func(lambda value: value, [x], tf.float32) for _ in range(2)]
     assert host_stages(make_parts(made, [x])) == [["PyFunc"], ["PyFunc"]]
+
+
+@pytest.mark.parametrize("is_own", [False, True])
+def test_a_variable_keeps_a_fed_array_itself_only_where_it_is_the_tasks_own(make_parts: MakeParts, is_own: bool) -> None:
+    x = tf.placeholder(tf.float32, [2])
+    part = make_parts(targets=[tf.get_variable("v", [2]).assign(x).op], feeds=[x])["a"]
+    part.owns_feeds = is_own
+    (stage,) = build_stages(part, ResourceManager()).stages
+    fed = np.ones(2, np.float32)
+    stage.run([fed], SessionState(ResourceManager()), None, None)
+    assert np.shares_memory(stage.program.slots[0].value, fed) is is_own

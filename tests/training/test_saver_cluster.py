@@ -155,6 +155,12 @@ def test_without_shared_files_a_save_and_a_restore_go_through_the_client(
             np.testing.assert_array_equal(sess.run(tf.convert_to_tensor(variables[2])), value)
         with tf.Session(cluster.target("worker", 0)) as sess:
             saver.restore(sess, path)
+        scope = saver.as_saver_def().restore_op_name.partition("/")[0]
+        (one,) = (op for op in variables[0].op.outputs[0].consumers() if op.name.startswith(f"{scope}/Assign"))
+        with tf.Session(cluster.target("worker", 0)) as sess:
+            sess.run([tf.assign(variables[0], [8.0]), tf.assign(variables[1], [9.0])])
+            saver.restore_some(sess, path, [one])
+            assert [value.tolist() for value in sess.run(variables[:2])] == [[1.0], [9.0]]
         np.testing.assert_array_equal(tf.train.load_variable(path, "table"), value)
     assert set(there.iterdir()) == before
     assert not list(Path.cwd().glob(".*"))

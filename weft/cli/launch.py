@@ -11,7 +11,7 @@ from weft.cli.display import display_for_this_terminal
 from weft.cli.job_runner import JobRunner
 from weft.cli.parser import OneLineParser
 from weft.cli.program_file import check_program
-from weft.distributed.server.free_ports import free_ports
+from weft.platform.free_ports import free_ports
 
 _DESCRIPTION = """\
 Start a cluster of processes on this machine: PROGRAM runs once per task, with

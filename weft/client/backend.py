@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from tensorboard.compat.proto import config_pb2
 
+from weft.framework.device_attributes import DeviceAttributes
 from weft.framework.operation import Operation, Tensor
 from weft.runtime.choice.stage_report import StageReport
 
@@ -59,6 +60,6 @@ class Backend(Protocol):
         """End the session without waiting for anything; for a session that was dropped without being closed."""
         ...
 
-    def list_devices(self) -> list[Any]:
+    def list_devices(self) -> list[DeviceAttributes]:
         """The DeviceAttributes of every task."""
         ...

@@ -6,12 +6,14 @@ feeds, the step itself and the conversion of the fetches.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar, overload
 
 from tensorboard.compat.proto import config_pb2
+from tensorboard.compat.proto.graph_pb2 import GraphDef
 
 from weft.client import feeds, targets
 from weft.client.backend import Backend
@@ -23,10 +25,14 @@ from weft.client.tensor_handle import KeptTensors, TensorHandle
 from weft.errors import OpError
 from weft.framework.aliases import Feeds, Fetches
 from weft.framework.default_stack import default_graphs, default_sessions
+from weft.framework.device_attributes import DeviceAttributes
 from weft.framework.dtypes import DType
 from weft.framework.graph import Graph, get_default_graph
-from weft.framework.operation import Tensor
+from weft.framework.operation import Operation, Tensor
 from weft.runtime.xla.xla_process import ForkedProcessError
+
+_Key = TypeVar("_Key")
+_Fetch = TypeVar("_Fetch")
 
 
 class BaseSession:
@@ -56,7 +62,7 @@ class BaseSession:
         return self._graph
 
     @property
-    def graph_def(self) -> Any:
+    def graph_def(self) -> GraphDef:
         """The graph's GraphDef."""
         return self._graph.as_graph_def()
 
@@ -64,6 +70,43 @@ class BaseSession:
     def sess_str(self) -> bytes:
         """The target, in bytes."""
         return self._target.encode()
+
+    # A tensor's value is an array, a NumPy scalar, bytes or a handle, by its rank and type, which no annotation knows.
+    @overload
+    def run(
+        self,
+        fetches: Operation,
+        feed_dict: object = None,
+        options: config_pb2.RunOptions | None = None,
+        run_metadata: config_pb2.RunMetadata | None = None,
+    ) -> None: ...
+
+    @overload
+    def run(
+        self,
+        fetches: list[_Fetch],
+        feed_dict: object = None,
+        options: config_pb2.RunOptions | None = None,
+        run_metadata: config_pb2.RunMetadata | None = None,
+    ) -> list[Any]: ...
+
+    @overload
+    def run(
+        self,
+        fetches: dict[_Key, _Fetch],
+        feed_dict: object = None,
+        options: config_pb2.RunOptions | None = None,
+        run_metadata: config_pb2.RunMetadata | None = None,
+    ) -> dict[_Key, Any]: ...
+
+    @overload
+    def run(
+        self,
+        fetches: Fetches,
+        feed_dict: object = None,
+        options: config_pb2.RunOptions | None = None,
+        run_metadata: config_pb2.RunMetadata | None = None,
+    ) -> Any: ...
 
     def run(
         self,
@@ -236,7 +279,7 @@ class BaseSession:
             raise RuntimeError("The Session graph is empty.  Add operations to the graph before calling run().")
         return backend
 
-    def list_devices(self) -> list[Any]:
+    def list_devices(self) -> list[DeviceAttributes]:
         """The devices of every task of the session's cluster."""
         if self._backend is None:
             raise RuntimeError("Attempted to use a closed Session.")
@@ -262,7 +305,7 @@ class BaseSession:
         """Have a function called at the end of `close`."""
         self._when_closed.append(callback)
 
-    def as_default(self) -> Any:
+    def as_default(self) -> contextlib.AbstractContextManager[BaseSession]:
         """Make this the default session for the block, for `eval` and `Operation.run`."""
         return default_sessions.use(self)
 

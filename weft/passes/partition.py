@@ -44,7 +44,8 @@ class Partition:
 
     `feeds` and `fetches` are in the order in which their values travel; `sends` and `recvs` are keyed by what crosses.
     `settled` has the fetches that are read when the nodes given with them have run. With `one_moment` a stage that only reads
-    variables reads them as they are at one moment.
+    variables reads them as they are at one moment. With `owns_feeds` the fed arrays are the task's own, as where they came with
+    a message, and not the program's.
     """
 
     task: str
@@ -59,6 +60,7 @@ class Partition:
     sends: list[Edge] = field(default_factory=list)
     settled: dict[Tensor, list[Operation]] = field(default_factory=dict)
     one_moment: bool = False
+    owns_feeds: bool = False
 
 
 def partition(

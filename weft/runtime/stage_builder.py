@@ -269,7 +269,8 @@ class _Builder:
     def _places_of(self, key: _GroupKey) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """The places of a stage's inputs that are fed, and of those that come from outside of the partition."""
         inputs = self._programs[key].inputs
-        fed = tuple(place for place, tensor in enumerate(inputs) if tensor in self._feeds)
+        of_program = () if self._partition.owns_feeds else self._feeds
+        fed = tuple(place for place, tensor in enumerate(inputs) if tensor in of_program)
         outside = self._partition.recvs.keys() | self._feeds
         return fed, tuple(place for place, tensor in enumerate(inputs) if tensor in outside)
 

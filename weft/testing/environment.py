@@ -8,8 +8,8 @@ from typing import Any
 from tensorboard.compat.proto import config_pb2, node_def_pb2
 
 from weft.client.device_lib import list_local_devices
-from weft.distributed.server.free_ports import free_ports
 from weft.distributed.server.server import Server
+from weft.platform.free_ports import free_ports
 
 
 def gpu_device_name() -> str:

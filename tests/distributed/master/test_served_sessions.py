@@ -9,11 +9,11 @@ from tensorboard.compat.proto import config_pb2, graph_pb2
 
 from weft import errors
 from weft.distributed.master.direct import open_direct_session
-from weft.distributed.master.graph_size import GraphSize
 from weft.distributed.master.served_sessions import ServedSession
 from weft.framework.graph import Graph
 from weft.framework.graph_def import to_graph_def
 from weft.ops.array.constant import constant
+from weft.protocol.graph_size import GraphSize
 from weft.protocol.limits import ServerLimits
 from weft.protocol.session_lease import SessionLease
 

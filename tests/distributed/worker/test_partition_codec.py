@@ -59,8 +59,15 @@ def test_a_run_that_reads_at_one_moment_says_so_to_all_its_tasks() -> None:
         save = save_v2("somewhere", ["v"], [""], [variable])
     for part in parts_of([], [], [save]).values():
         assert there_and_back(part).one_moment
-    for part in parts_of([], [tf.identity(variable)]).values():
+    for part in parts_of([], [tf.negative(variable)]).values():
         assert not there_and_back(part).one_moment
+
+
+def test_what_is_fed_to_another_task_is_that_tasks_own() -> None:
+    x, there, here = on_both()
+    part = parts_of([x], [there, here])[task("a")]
+    assert not part.owns_feeds
+    assert there_and_back(part).owns_feeds
 
 
 def test_feeds_and_edges_keep_their_numbers() -> None:

@@ -9,12 +9,13 @@ import grpc
 import pytest
 from tensorboard.compat.proto import config_pb2
 
-from weft.distributed.rpc.gate import Gate
+from weft.credentials.credentials import ANY_TASK
+from weft.distributed.rpc.gate import Caller, Gate
 from weft.distributed.rpc.options import SERVER_OPTIONS, bind
 from weft.distributed.rpc.threads import RpcThreads
 from weft.distributed.worker.session_owners import SessionOwners
-from weft.distributed.worker.worker_service import WorkerService, WorkerStub
-from weft.errors import AbortedError, InvalidArgumentError, UnavailableError
+from weft.distributed.worker.worker_service import WorkerService, WorkerStub, identity_of
+from weft.errors import AbortedError, InvalidArgumentError, PermissionDeniedError, UnavailableError
 from weft.framework.graph import Graph
 from weft.ops.array.constant import constant
 from weft.passes.partition import Partition, partition
@@ -101,6 +102,32 @@ def test_the_end_of_a_session_forgets_its_graphs(stub: WorkerStub, worker: Worke
     stub.delete_session("session")
     with pytest.raises(AbortedError, match=handle):
         worker.executor(handle)
+
+
+class StrictGate:
+    """Lets everybody in, as the holder of one certificate."""
+
+    def __init__(self, *identities: str) -> None:
+        self.caller = Caller(frozenset(identities))
+
+    def check(self, context: object) -> Caller:
+        return self.caller
+
+
+@pytest.mark.parametrize("identity", ["client.weft", "w-1.weft"])
+def test_only_the_master_that_has_a_session_changes_it_here(worker: Worker, identity: str) -> None:
+    gate: Any = StrictGate(identity, ANY_TASK)
+    service = WorkerService(worker, FakeChannel(), gate, SessionOwners(worker, lambda task: 0, 600))
+    context: Any = None
+    for request, method in (
+        (worker_pb2.RegisterGraphRequest(session_handle=f"{CALLER}#1"), service.RegisterGraph),
+        (worker_pb2.DeleteWorkerSessionRequest(session_handle=f"{CALLER}#1"), service.DeleteWorkerSession),
+    ):
+        with pytest.raises(PermissionDeniedError, match=f"certificate is not that of {CALLER}, which has the session"):
+            method(request, context)
+    own: Any = StrictGate(identity_of(CALLER), ANY_TASK)
+    service = WorkerService(worker, FakeChannel(), own, SessionOwners(worker, lambda task: 0, 600))
+    service.DeleteWorkerSession(worker_pb2.DeleteWorkerSessionRequest(session_handle=f"{CALLER}#1"), context)
 
 
 def test_a_task_that_was_restarted_refuses_graphs_for_its_former_self(stub: WorkerStub) -> None:

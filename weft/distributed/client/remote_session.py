@@ -24,6 +24,7 @@ from weft.distributed.rpc import stage_reports
 from weft.distributed.rpc.heartbeat_timeout import heartbeat_timeout_s
 from weft.distributed.rpc.master_methods import METHODS, SERVICE, SESSION_KEY
 from weft.distributed.rpc.stub import RpcStub
+from weft.distributed.worker.task_network import Admission
 from weft.distributed.worker.worker_service import as_admission
 from weft.errors import CancelledError, OpError
 from weft.framework import tensor_util
@@ -156,11 +157,17 @@ class RemoteSession:
         self._key = admission.token
         timeout_ms = self._config.operation_timeout_in_ms
         try:
-            return CallChannel(self._target, response.channel.task, admission, self._handle, timeout_ms, self._watch)
+            task = response.channel.task
+            return CallChannel(self._target, task, admission, self._handle, timeout_ms, self._watch, self._resume)
         except BaseException:
             # The next run opens another session.
             self._close_there()
             raise
+
+    def _resume(self) -> Admission:
+        """Ask for another connection with the session: the last one was cut."""
+        request = master_pb2.CloseSessionRequest(session_handle=self._handle)
+        return as_admission(self._rpc.call("ResumeSession", request, _ANSWER_S, self._shown_key()).channel)
 
     def _wait_for_server(self, request: master_pb2.CreateSessionRequest, timeout_s: float | None) -> Any:
         """Create the session; a server that is started later is waited for, as its cluster is.

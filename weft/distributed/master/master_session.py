@@ -22,6 +22,7 @@ from weft.distributed.master.step_plan import StepPlan
 from weft.distributed.master.step_run import StepRun
 from weft.distributed.worker.worker_handle import WorkerHandle
 from weft.errors import AbortedError, CancelledError, InvalidArgumentError, OpError
+from weft.framework.device_attributes import DeviceAttributes
 from weft.framework.device_spec import task_name
 from weft.framework.graph import Graph
 from weft.framework.operation import Operation, Tensor
@@ -234,7 +235,7 @@ class MasterSession:
         """How many steps run now."""
         return len(self._live)
 
-    def list_devices(self) -> list[Any]:
+    def list_devices(self) -> list[DeviceAttributes]:
         """The DeviceAttributes of every task of the session."""
         return self._device_attributes()
 

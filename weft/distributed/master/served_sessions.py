@@ -14,7 +14,6 @@ from typing import Any, Final
 from tensorboard.compat.proto.graph_pb2 import GraphDef
 from tensorboard.compat.proto.node_def_pb2 import NodeDef
 
-from weft.distributed.master.graph_size import GraphSize
 from weft.distributed.master.master import Master
 from weft.distributed.master.master_session import MasterSession
 from weft.distributed.master.partial_run import PartialRun, unknown_handle
@@ -25,7 +24,10 @@ from weft.framework.graph import Graph
 from weft.framework.importer import add_nodes
 from weft.framework.node_def_reader import InvalidNodeError
 from weft.framework.operation import Operation, Tensor
+from weft.protocol.graph_size import GraphSize
 from weft.protocol.limits import ServerLimits, exceeded
+from weft.protocol.messages import CallDone, CallFailed
+from weft.protocol.outcome_table import OutcomeTable
 from weft.protocol.session_lease import SessionLease
 
 _LOG: Final = logging.getLogger("weft")
@@ -49,6 +51,8 @@ class ServedSession:
         self._size = size
         self.lease = lease
         self.key = b""  # shown by whoever has it, if not empty
+        self.outcomes: OutcomeTable[CallDone | CallFailed] = OutcomeTable()
+        """Of the client's calls."""
         self._lock = threading.Lock()
         self._ids = itertools.count(1)
         self._callables: dict[int, StepPlan] = {}
@@ -284,7 +288,8 @@ class ServedSessions:
             served = self._sessions.get(handle)
             if served is not None:
                 served.lease.own()
-                served.key = key
+                # That of the first connection: one that resumes the session was asked for with it.
+                served.key = served.key or key
 
     def close_for(self, handle: str, key: bytes) -> None:
         """End a session for a client that shows its key, if it has one; PermissionDeniedError when it is another client's."""

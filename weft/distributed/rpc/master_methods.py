@@ -1,6 +1,7 @@
 """The methods of TensorFlow's master service, with their requests and responses: what a server answers and a client calls.
 
-One is weft's own: ExplainCallable, by the handle of a prepared run.
+Two are weft's own: ExplainCallable, by the handle of a prepared run, and ResumeSession, by a session's handle, for a client
+whose connection was cut.
 """
 
 from __future__ import annotations
@@ -19,4 +20,7 @@ METHODS: Final = {
         "CreateSession", "ExtendSession", "PartialRunSetup", "RunStep", "CloseSession", "ListDevices", "Reset",
         "MakeCallable", "RunCallable", "ReleaseCallable",
     )
-} | {"ExplainCallable": (explain_pb2.ExplainCallableRequest, explain_pb2.ExplainCallableResponse)}  # fmt: skip
+} | {
+    "ExplainCallable": (explain_pb2.ExplainCallableRequest, explain_pb2.ExplainCallableResponse),
+    "ResumeSession": (master_pb2.CloseSessionRequest, master_pb2.CreateSessionResponse),
+}  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Sequence
 from typing import Any, Final
@@ -9,24 +10,30 @@ from typing import Any, Final
 import numpy as np
 from tensorboard.compat.proto import config_pb2
 
-from weft.channel.connection import Connection
-from weft.distributed.master.served_sessions import ServedSessions
+from weft.channel.connection import Connection, is_cut
+from weft.distributed.master.served_sessions import ServedSession, ServedSessions
 from weft.distributed.master.step_plan import StepPlan
 from weft.distributed.master.step_run import StepRun
 from weft.distributed.rpc.status import node_name
-from weft.errors import CancelledError, InternalError, OpError, PermissionDeniedError, UnavailableError
+from weft.errors import AbortedError, CancelledError, InternalError, OpError, PermissionDeniedError, UnavailableError
 from weft.protocol import messages
+from weft.protocol.outcome_table import Fate
 from weft.runtime.inter_op_pool import InterOpPool
 
 LONG_S: Final = 500e-6
 """A step that takes longer is worth waking another thread for, which costs some 50 µs."""
+
+GRACE_S: Final = 5.0
+"""How long a session waits for its client after a cut; the client tries for a little less."""
 
 
 class CallService:
     """Runs clients' calls. A call that one stage of this task answers runs on the connection's thread, others on the pool.
 
     A connection belongs to one session, the one that its client was admitted for when it opened it. Calls of other sessions are
-    refused, whoever knows their handles. When the connection ends, its session is closed: nobody can use it any more.
+    refused, whoever knows their handles. When the connection ends, its session is closed: nobody can use it any more. Between
+    hosts an end without a goodbye may be a cut: there the client has `GRACE_S` to connect again and ask for its calls once
+    more, which are run once, and answered by the connection that there is.
 
     Args:
         sessions: the sessions there are.
@@ -38,13 +45,17 @@ class CallService:
         self._sessions = sessions
         self._pool = pool
         self._session_of = session_of
+        self._lock = threading.Lock()  # of the outcomes, and of the connections
         self._admitted: dict[Connection, str] = {}
-        self._steps: dict[tuple[Connection, int], StepRun] = {}  # by the number of the call
+        self._connections: dict[str, Connection] = {}  # the latest of each session
+        self._steps: dict[tuple[str, int], StepRun] = {}  # by session and the number of the call
 
     def on_connection(self, connection: Connection, hello: messages.Hello) -> None:
         """Take over a client's connection for the session that it was admitted for."""
         handle = self._session_of(hello)
-        self._admitted[connection] = handle
+        with self._lock:
+            self._admitted[connection] = handle
+            self._connections[handle] = connection
         self._sessions.note_owner(handle, hello.token)
 
     def on_message(self, connection: Connection, message: messages.Message) -> None:
@@ -54,61 +65,103 @@ class CallService:
                 try:
                     if message.session_handle != self._admitted.get(connection):
                         raise _foreign(message.session_handle)
-                    plan = self._sessions.find(message.session_handle).callable(message.callable_id)
+                    session = self._sessions.find(message.session_handle)
+                    plan = session.callable(message.callable_id)
                 except OpError as error:
-                    self._fail(connection, message.call_id, error)
+                    self._send(connection, _failure(message.call_id, error))
                     return
-                if plan.runs_inline:
-                    self._run_inline(connection, message, plan)
+                with self._lock:
+                    found = session.outcomes.ask(message.call_id)
+                if found is not Fate.NEW:
+                    self._answer_again(connection, message.call_id, found)
+                elif plan.runs_inline:
+                    self._run_inline(session, message, plan)
                 else:
                     # The client may give the call up even before a thread has begun with it.
-                    step = self._steps[connection, message.call_id] = plan.new_step()
-                    self._pool.submit(lambda: self._run(connection, message, plan, step))
+                    step = self._steps[message.session_handle, message.call_id] = plan.new_step()
+                    self._pool.submit(lambda: self._run(session, message, plan, step))
             case messages.CancelCall(call_id, reason):
-                found = self._steps.get((connection, call_id))
-                if found is not None:
-                    found.cancel(CancelledError.of(f"The client gave the step up: {reason}"))
+                running = self._steps.get((self._admitted.get(connection, ""), call_id))
+                if running is not None:
+                    running.cancel(CancelledError.of(f"The client gave the step up: {reason}"))
             case _:
                 raise ValueError(f"a client sent {type(message).__name__}, which only tasks send")
 
     def on_closed(self, connection: Connection, cause: Exception | None) -> None:
-        """Close the session of a client that is gone."""
-        self._sessions.close(self._admitted.pop(connection, ""))
+        """Close the session of a client that is gone, soon if it may come back."""
+        with self._lock:
+            handle = self._admitted.pop(connection, "")
+            if self._connections.get(handle) is not connection:
+                return  # it has come back before this end was known
+        # Nothing cuts a connection within a host: its client is dead.
+        if is_cut(cause) and connection.transport != "unix":
+            timer = threading.Timer(GRACE_S, self._close_unless_resumed, (handle, connection))
+            timer.daemon = True
+            timer.start()
+        else:
+            self._close_unless_resumed(handle, connection)
 
-    def _run_inline(self, connection: Connection, message: messages.RunCallable, plan: StepPlan) -> None:
+    def _close_unless_resumed(self, handle: str, connection: Connection) -> None:
+        with self._lock:
+            if self._connections.get(handle) is not connection:
+                return
+            del self._connections[handle]
+        self._sessions.close(handle)
+
+    def _answer_again(
+        self, connection: Connection, call_id: int, found: messages.CallDone | messages.CallFailed | Fate
+    ) -> None:
+        """Answer a call that has come before; one that runs still is answered when it is over."""
+        if isinstance(found, Fate):
+            if found is Fate.RUNNING:
+                return
+            what = "was applied, but its values were too many to be kept" if found is Fate.DROPPED else "was given up"
+            found = _failure(call_id, AbortedError.of(f"The connection was cut, and the step {what}"))
+        self._send(connection, found)
+
+    def _run_inline(self, session: ServedSession, message: messages.RunCallable, plan: StepPlan) -> None:
         """Run a call on this thread, beside which other clients are served where that may take long."""
-        if not plan.quick.is_likely:
+        connection = self._connections.get(message.session_handle)
+        if connection is not None and not plan.quick.is_likely:
             connection.step_aside()
         began_s = time.perf_counter()
-        self._run(connection, message, plan)
+        self._run(session, message, plan)
         plan.quick.note(time.perf_counter() - began_s <= LONG_S)
 
-    def _run(self, connection: Connection, message: messages.RunCallable, plan: StepPlan, step: StepRun | None = None) -> None:
+    def _run(self, session: ServedSession, message: messages.RunCallable, plan: StepPlan, step: StepRun | None = None) -> None:
+        answer: messages.CallDone | messages.CallFailed
+        size_bytes = 0
         try:
             options = config_pb2.RunOptions.FromString(message.options) if message.options else None
             values, metadata = plan.run(message.feeds, options, step)
             fetches = _arrays(values)
+            told = metadata.SerializeToString() if metadata is not None else b""
+            answer = messages.CallDone(message.call_id, fetches, told)
+            if fetches:
+                size_bytes = messages.size_of(fetches)
         except OpError as error:
-            self._fail(connection, message.call_id, error)
-            return
+            answer = _failure(message.call_id, error)
         except Exception as error:
-            self._fail(connection, message.call_id, InternalError.of(f"{type(error).__name__}: {error}"))
-            return
+            answer = _failure(message.call_id, InternalError.of(f"{type(error).__name__}: {error}"))
         finally:
             if step is not None:
-                self._steps.pop((connection, message.call_id), None)
-        done = messages.CallDone(message.call_id, fetches, metadata.SerializeToString() if metadata is not None else b"")
-        self._send(connection, done)
-
-    def _fail(self, connection: Connection, call_id: int, error: OpError) -> None:
-        self._send(connection, messages.CallFailed(call_id, error.error_code, error.message, node_name(error)))
+                self._steps.pop((message.session_handle, message.call_id), None)
+        with self._lock:
+            session.outcomes.end(message.call_id, answer, size_bytes)
+            connection = self._connections.get(message.session_handle)
+        if connection is not None:
+            self._send(connection, answer)
 
     def _send(self, connection: Connection, message: messages.Message) -> None:
         try:
             connection.send(message)
         except UnavailableError:
-            # The client is gone; `on_closed` cleans up.
+            # The client is gone, or comes back and asks again.
             return
+
+
+def _failure(call_id: int, error: OpError) -> messages.CallFailed:
+    return messages.CallFailed(call_id, error.error_code, error.message, node_name(error))
 
 
 def _foreign(handle: str) -> PermissionDeniedError:

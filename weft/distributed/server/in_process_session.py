@@ -11,6 +11,7 @@ from weft.distributed.master.partial_run import PartialRun
 from weft.distributed.master.step_plan import StepPlan
 from weft.distributed.server.local_servers import LocalServer
 from weft.errors import CancelledError, OpError
+from weft.framework.device_attributes import DeviceAttributes
 from weft.framework.graph import Graph
 from weft.framework.operation import Operation, Tensor
 from weft.runtime.xla import engine_options
@@ -54,7 +55,7 @@ class InProcessSession:
         self._raise_if_closed()
         return (self._session or self._open()).prepare_partial(feeds, fetches, targets)
 
-    def list_devices(self) -> list[Any]:
+    def list_devices(self) -> list[DeviceAttributes]:
         """The devices of the session's tasks."""
         return self._open().list_devices()
 

@@ -10,9 +10,9 @@ from typing import Any
 from tensorboard.compat.proto import config_pb2
 
 from weft.distributed.rpc.master_requests import wait_until_serving
-from weft.distributed.server.free_ports import free_ports
 from weft.distributed.server.server import Server
 from weft.framework.cluster_spec import ClusterSpec
+from weft.platform.free_ports import free_ports
 
 _START_TIMEOUT_S = 60.0
 

@@ -85,6 +85,17 @@ class MasterService:
         self._sessions.close_for(request.session_handle, _key(context))
         return master_pb2.CloseSessionResponse()
 
+    def ResumeSession(
+        self, request: master_pb2.CloseSessionRequest, context: ServicerContext
+    ) -> master_pb2.CreateSessionResponse:
+        """Admit another connection of the client that has a session, whose last one was cut; the request names the session."""
+        with self._called(request.session_handle, context) as served:
+            return master_pb2.CreateSessionResponse(
+                session_handle=request.session_handle,
+                graph_version=served.graph_version,
+                channel=self._channel.admission("", request.session_handle),
+            )
+
     def ListDevices(self, request: master_pb2.ListDevicesRequest, context: ServicerContext) -> master_pb2.ListDevicesResponse:
         """The devices of a session, or of the whole cluster; this task's own are the local ones."""
         master = self._sessions.master

@@ -86,7 +86,7 @@ class AskedParts:
         if fate is Fate.DROPPED:
             what = "was applied, but its values were too many to be kept for a second answer"
         else:
-            what = "was given up or acknowledged by its master, so it may or may not have been applied"
+            what = "was given up or acknowledged by its master, so the step may or may not have been applied"
         return f"Step {step_id:x} on {self._worker.task} {what}; the connection by which it was asked for was cut"
 
     def asker_of(self, step_id: int) -> str:
@@ -105,7 +105,8 @@ class AskedParts:
             for step_id in orphans:
                 del self._askers[step_id]
         for step_id in orphans:
-            self._worker.abort(step_id, AbortedError.of(f"{peer} asked for this step and is gone"))
+            text = f"{peer} asked for this step and is gone; the step may or may not have been applied"
+            self._worker.abort(step_id, AbortedError.of(text))
 
     def _answer(self, step: Step, trace: StepTrace | None) -> messages.StepDone | messages.StepFailed:
         if step.error is not None:

@@ -21,7 +21,7 @@ from weft.protocol.messages import Welcome
 
 _LOG: Final = logging.getLogger("weft")
 
-REPAIR_S: Final = 2.0
+REPAIR_S: Final = 4.0
 """How long a peer is tried that neither takes nor refuses a connection."""
 
 _GRACE_S: Final = 2.0  # how long a part runs for a master that is there again, and does not ask for it

@@ -113,7 +113,7 @@ def decode(proto: graph_pb2.GraphDef, task: str, fetches: list[str]) -> Partitio
     """
     graph = Graph()
     add_nodes(graph, proto)
-    partition = Partition(task)
+    partition = Partition(task, owns_feeds=True)
     feeds: dict[int, Tensor] = {}
     for op in graph.get_operations():
         role = op.op_def.role

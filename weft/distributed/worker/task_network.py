@@ -330,8 +330,8 @@ class TaskNetwork:
     def _lost(self, task: str, cause: Exception | None) -> OpError:
         return UnavailableError.of(
             f"Task {task} is unavailable: its connection with {self._worker.task} was lost"
-            f"{f' ({cause})' if cause is not None else ''}. It died, was stopped or cannot be reached any more. A step that it "
-            "was asked for may or may not have been applied."
+            f"{f' ({cause})' if cause is not None else ''}. It died, was stopped or cannot be reached any more. If it was "
+            "asked for a step, the step may or may not have been applied."
         )
 
     def close(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 import os
+from collections.abc import Sequence
 from typing import Any, Final
 
 from tensorboard.compat.proto import saver_pb2
@@ -18,6 +19,7 @@ from weft.framework.collection_proto import register_proto_function
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
 from weft.framework.name_prefix import prepend_name_scope, strip_name_scope
+from weft.framework.operation import Operation
 from weft.ops.declaration import definition_of
 from weft.ops.io.checkpoint_io import merge_v2_checkpoints
 from weft.ops.variables.collections import _all_saveable_objects
@@ -312,6 +314,19 @@ class Saver:
             raise _advised(error, "a Variable name or other graph key that is missing") from error
         except errors.InvalidArgumentError as error:
             raise _advised(error, "a mismatch between the current graph and the graph") from error
+
+    def restore_some(self, sess: SessionLike, save_path: str, nodes: Sequence[Operation]) -> None:
+        """Run some of the assignments that `restore` runs, in one step where the tasks see the checkpoint's files.
+
+        Args:
+            sess: the session, of the graph in which this Saver was made.
+            save_path: the checkpoint's path without suffix.
+            nodes: operations that the restore operation waits for.
+
+        Raises:
+            OpError: as `restore` raises, without its advice.
+        """
+        self._transfer.restore(sess, self.saver_def, save_path, nodes)
 
     def export_meta_graph(
         self,

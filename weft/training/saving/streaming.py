@@ -57,18 +57,20 @@ def streamed_save(session: SessionLike, saved: Operation, prefix: str) -> None:
                 add_tensor(writer, item.name, item.box, values.pop(0), item.dtype)
 
 
-def streamed_restore(session: SessionLike, restored: Operation, prefix: str) -> None:
-    """Read a checkpoint in this process, and feed it piece by piece to the assignments behind an operation.
+def streamed_restore(session: SessionLike, restored: Sequence[Operation], prefix: str) -> None:
+    """Read a checkpoint in this process, and feed it piece by piece to the assignments that operations are or wait for.
 
     Raises:
         NotFoundError: the checkpoint lacks a variable.
         InvalidArgumentError: a variable's type or shape is another one than the checkpoint's.
         DataLossError: a file is damaged.
     """
-    items = {item.tensor: item for node in _nodes_behind([restored], restore_v2) for item in _items(node, node.outputs)}
+    items = {item.tensor: item for node in _nodes_behind(restored, restore_v2) for item in _items(node, node.outputs)}
     with BundleReader(prefix) as reader:
-        check_present(reader, [item.name for item in items.values()])
-        for batch, needed in _batches(_leaves(restored), items, reader):
+        leaves = _leaves(restored)
+        needed_at_all = {tensor for leaf in leaves for tensor in _tensors_behind(leaf)}
+        check_present(reader, [item.name for tensor, item in items.items() if tensor in needed_at_all])
+        for batch, needed in _batches(leaves, items, reader):
             fed = {item.tensor: read_tensor(reader, item.name, item.box, item.dtype) for item in needed}
             session.run(batch, fed)
 
@@ -111,10 +113,10 @@ def _task_of(tensor: Tensor) -> str:
     return device_spec.task_name(tensor.device) if tensor.device else ""
 
 
-def _leaves(restored: Operation) -> list[Operation]:
-    """The operations that a group waits for, through the groups among them."""
+def _leaves(restored: Sequence[Operation]) -> list[Operation]:
+    """The operations themselves, and instead of a group those that it waits for, through the groups among them."""
     leaves: dict[Operation, None] = {}
-    waiting = [restored]
+    waiting = list(reversed(restored))
     while waiting:
         op = waiting.pop()
         if op.op_def.role is Role.ORDER:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Sequence
 from typing import Any, Final
 
 from weft import errors
 from weft.checkpoint import files
 from weft.client.session import BaseSession
 from weft.framework.aliases import SessionLike
+from weft.framework.operation import Operation
 from weft.platform import tf_logging
 from weft.training.saving.staging import Staging
 from weft.training.saving.streaming import streamed_restore, streamed_save
@@ -57,22 +59,28 @@ class CheckpointTransfer:
             staging.adopt()
             return True
 
-    def restore(self, session: SessionLike, saver_def: Any, path: str) -> None:
-        """Give the variables the values of the checkpoint `path`, which this process sees; a wrapped session's tasks read it.
+    def restore(self, session: SessionLike, saver_def: Any, path: str, nodes: Sequence[Operation] = ()) -> None:
+        """Give variables the values of the checkpoint `path`, which this process sees; a wrapped session's tasks read it.
+
+        Args:
+            session: the session.
+            saver_def: names the nodes.
+            path: the checkpoint's path.
+            nodes: which of the assignments to run; all when empty.
 
         Raises:
             OpError: as the RestoreV2 node says.
         """
         if not isinstance(session, BaseSession) or session not in self._apart:
             try:
-                session.run(saver_def.restore_op_name, {saver_def.filename_tensor_name: path})
+                session.run(list(nodes) or saver_def.restore_op_name, {saver_def.filename_tensor_name: path})
             except (errors.NotFoundError, errors.PermissionDeniedError) as error:
                 if not isinstance(session, BaseSession) or _KEY_MISSING in error.message or not _may_differ(session, path):
                     raise
                 self._note(session, path, error)
             else:
                 return
-        streamed_restore(session, session.graph.as_graph_element(saver_def.restore_op_name), path)
+        streamed_restore(session, nodes or [session.graph.as_graph_element(saver_def.restore_op_name)], path)
 
     def _note(self, session: BaseSession, path: str, error: errors.OpError) -> None:
         self._apart.add(session)

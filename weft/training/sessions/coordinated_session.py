@@ -106,8 +106,8 @@ class CoordinatedSession:
             raise RuntimeError("Run called even after should_stop requested.")
         context = SessionRunContext(SessionRunArgs(fetches, feed_dict), self._sess)
         requests = [(hook, hook.before_run(context)) for hook in self._hooks]
-        wanted = {_CALLER: fetches}
-        wanted.update((hook, asked.fetches) for hook, asked in requests if asked and asked.fetches is not None)  # type: ignore[misc]
+        wanted: dict[object, object] = {_CALLER: fetches}
+        wanted.update((hook, asked.fetches) for hook, asked in requests if asked and asked.fetches is not None)
         feeds = _merged_feeds(feed_dict, requests)
         options = _merged_options(options, requests)
         metadata = config_pb2.RunMetadata() if run_metadata is None else run_metadata

@@ -66,7 +66,7 @@ class ModelValues:
         ]
         if nodes:
             assert self._saver is not None
-            session.run(nodes, {self._saver.saver_def.filename_tensor_name: path})
+            self._saver.restore_some(session, path, nodes)
         return missing.difference(*map(_updated, nodes))
 
     def initialize(self, session: Session, missing: Iterable[Operation]) -> None:

@@ -2,7 +2,7 @@ import socket
 
 import pytest
 
-from weft.distributed.server import free_ports
+from weft.platform import free_ports
 
 
 def test_ports_are_different_and_free():
