@@ -9,11 +9,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-<<<<<<< ours
-.PHONY: help train test test-slow test-all check format proto bench chaos fuzz walk names notebooks clean
-=======
-.PHONY: help train test test-slow test-all check format proto bench chaos leaks fuzz soak walk notebooks clean
->>>>>>> theirs
+.PHONY: help train test test-slow test-all check format proto bench chaos leaks fuzz soak walk names notebooks clean
 
 help:
 	@echo "make train      two parameter servers and two workers train a classifier of handwritten digits"
