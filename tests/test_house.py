@@ -32,7 +32,7 @@ _ANYS = {
     "api": 24,
     "autodiff": 34,
     "checkpoint": 9,
-    "client": 83,
+    "client": 82,
     "distributed": 49,
     "errors": 4,
     "events": 9,

@@ -68,7 +68,7 @@ class Supervisor(ModelParts):
         ValueError: this is not the chief and a variable has no device: it would not be the chief's.
     """
 
-    USE_DEFAULT: ClassVar[Any] = USE_DEFAULT
+    USE_DEFAULT: ClassVar = USE_DEFAULT
 
     def __init__(
         self,
