@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from weft.cli import credentials, launch, run
+from weft.cli import credentials, launch, run, stop
 from weft.cli.parser import OneLineParser
 
 
@@ -19,6 +19,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     run.add_to(subcommands)
     launch.add_to(subcommands)
     credentials.add_to(subcommands)
+    stop.add_to(subcommands)
     arguments = parser.parse_args(argv)
     exit_code: int = arguments.run(arguments)
     return exit_code

@@ -57,6 +57,7 @@ class Worker:
         self.limits = limits
         self.stopped: OpError | None = None
         """Why no more steps are taken; None while they are."""
+        self._draining: OpError | None = None
         self._pool = InterOpPool()
         self._handles = itertools.count(1)
         self._lock = threading.Lock()
@@ -161,7 +162,7 @@ class Worker:
         that received the message.
 
         Raises:
-            AbortedError: the graph is not registered here. The error that the worker was stopped with.
+            AbortedError: the graph is not registered here. The error that the worker was stopped or drained with.
         """
         executor = self.executor(graph_handle)
 
@@ -172,8 +173,9 @@ class Worker:
 
         step = Step(executor, step_id, feeds, finish, trace, inbox)
         with self._lock:
-            if self.stopped is not None:
-                raise self.stopped
+            refusal = self.stopped or self._draining
+            if refusal is not None:
+                raise refusal
             instructions = self._rendezvous.start(step_id, step)
         if instructions:
             # A step that cannot run here is over then, and nothing of it begins.
@@ -245,6 +247,11 @@ class Worker:
     def _running(self) -> list[Step]:
         with self._lock:
             return self._rendezvous.running
+
+    def drain(self, error: OpError) -> None:
+        """Take no more steps; those that run go on."""
+        with self._lock:
+            self._draining = error
 
     def stop(self, error: OpError) -> None:
         """End every step here and take no more."""

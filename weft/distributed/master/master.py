@@ -11,7 +11,7 @@ from typing import Any
 from weft.distributed.master.master_session import MasterSession
 from weft.distributed.master.worker_cache import WorkerCache
 from weft.distributed.worker.task_status import TaskStatus
-from weft.errors import AbortedError
+from weft.errors import AbortedError, OpError
 from weft.framework.cluster_spec import ClusterSpec
 from weft.framework.graph import Graph
 
@@ -35,6 +35,7 @@ class Master:
         self._default_config = default_config
         self._lock = threading.Lock()
         self._sessions: dict[str, MasterSession] = {}
+        self._draining: OpError | None = None
 
     def open_session(
         self, graph: Graph, config: Any, raise_if_cancelled: Callable[[], None], timeout_s: float | None = None
@@ -45,7 +46,9 @@ class Master:
 
         Raises:
             DeadlineExceededError: `operation_timeout_in_ms`, or the time of the run that opens it, passed before that.
+            UnavailableError: the master is drained.
         """
+        self._raise_if_draining()
         config = self._default_config if config is None else config
         workers, own = self._cluster_of(config)
         tasks = workers.filtered(list(config.device_filters), own)
@@ -67,7 +70,14 @@ class Master:
         session = MasterSession(handle, graph, workers.handle, names, config, close, lambda: attributes, home)
         with self._lock:
             self._sessions[handle] = session
+        if self._draining is not None:
+            session.close(self._draining)
+            raise self._draining
         return session
+
+    def _raise_if_draining(self) -> None:
+        if self._draining is not None:
+            raise self._draining
 
     def _cluster_of(self, config: Any) -> tuple[WorkerCache, str]:
         if not config.HasField("cluster_def") or not config.cluster_def.job:
@@ -86,6 +96,20 @@ class Master:
         for task in self._workers.filtered(device_filters, self.task):
             self._workers.handle(task).clear(containers)
         self.close_sessions(AbortedError.of("Session was aborted because the server's containers were reset."))
+
+    @property
+    def live_steps(self) -> int:
+        """How many steps of its sessions run now."""
+        with self._lock:
+            return sum(session.live_steps for session in self._sessions.values())
+
+    def drain(self, error: OpError) -> None:
+        """Open no more sessions, and take no more steps; those that run go on."""
+        self._draining = error
+        with self._lock:
+            sessions = list(self._sessions.values())
+        for session in sessions:
+            session.drain(error)
 
     def close_sessions(self, error: Any) -> None:
         """End every session of this master with this error."""

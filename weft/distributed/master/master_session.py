@@ -65,6 +65,7 @@ class MasterSession:
     ) -> None:
         self.home = home
         self.error: OpError | None = None
+        self._is_draining = False
         self.timeout_ms = config.operation_timeout_in_ms
         self._device_attributes = device_attributes
         self.handle = handle
@@ -243,10 +244,16 @@ class MasterSession:
         """Close the session; nothing here waits."""
         self.close()
 
+    def drain(self, error: OpError) -> None:
+        """Take no more steps; those that run go on until `close`."""
+        if self.error is None:
+            self.error, self._is_draining = error, True
+
     def close(self, error: OpError | None = None) -> None:
         """Cancel the steps that run and end the session. A second call does nothing."""
-        if self.error is not None:
+        if self.error is not None and not self._is_draining:
             return
+        self._is_draining = False
         self.error = error or CancelledError.of("Step was cancelled by an explicit call to `Session::Close()`.")
         for step in list(self._live):
             step.cancel(self.error)

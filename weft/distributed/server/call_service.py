@@ -143,14 +143,19 @@ class CallService:
             answer = _failure(message.call_id, error)
         except Exception as error:
             answer = _failure(message.call_id, InternalError.of(f"{type(error).__name__}: {error}"))
-        finally:
-            if step is not None:
-                self._steps.pop((message.session_handle, message.call_id), None)
         with self._lock:
             session.outcomes.end(message.call_id, answer, size_bytes)
             connection = self._connections.get(message.session_handle)
         if connection is not None:
             self._send(connection, answer)
+        # Not before the answer is on its way: a server that drains waits for it.
+        if step is not None:
+            self._steps.pop((message.session_handle, message.call_id), None)
+
+    @property
+    def live_calls(self) -> int:
+        """How many calls are not answered yet, without those that a connection's thread runs by itself."""
+        return len(self._steps)
 
     def _send(self, connection: Connection, message: messages.Message) -> None:
         try:

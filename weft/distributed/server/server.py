@@ -6,6 +6,7 @@ import logging
 import os
 import secrets
 import threading
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -13,6 +14,7 @@ import grpc
 
 from weft.channel.heartbeats import Watch
 from weft.channel.listener import Listener
+from weft.distributed.client.stopping import StopService
 from weft.distributed.master.master import Master
 from weft.distributed.master.master_session import MasterSession
 from weft.distributed.master.served_sessions import ServedSessions
@@ -54,6 +56,8 @@ from weft.runtime.xla.allocation import keep_some_freed_memory
 from weft.runtime.xla.device import PARAMETER_SERVER, local_device_names
 
 _LOG = logging.getLogger("weft")
+_CALLS_END_S = 1.0
+_LOOK_S = 0.01  # between looks whether the steps have ended, while the server drains
 
 
 class Server:
@@ -107,6 +111,7 @@ class Server:
         self._admissions = Admissions(definition.job_name, definition.task_index, self._address, insecure)
         self._lock = threading.Lock()
         self._stopped = threading.Event()
+        self._is_stopping = False
         self._is_started = False
         self._stubs: dict[str, WorkerStub] = {}
         default_config = definition.default_session_config
@@ -178,7 +183,7 @@ class Server:
             RuntimeError: the server was stopped.
         """
         with self._lock:
-            if self._stopped.is_set():
+            if self._is_stopping:
                 raise RuntimeError(f"Server {self._task} was stopped; make a new one")
             if self._is_started:
                 return
@@ -195,6 +200,7 @@ class Server:
         services = (
             MasterService(self._sessions, self, gate),
             WorkerService(self._worker, self, gate, self._owners),
+            StopService(self._task, self.stop, gate),
             self._health,
         )
         self._rpc.add_generic_rpc_handlers([service.handler() for service in services])
@@ -209,15 +215,36 @@ class Server:
         while not self._stopped.wait(timeout=3600.0):
             pass
 
-    def stop(self, grace_s: float = 1.0) -> None:
+    def stop(self, grace_s: float = 0.0) -> None:
         """Stop serving and free the port: sessions end with AbortedError, steps of others with UnavailableError.
 
-        Blocks for about `grace_s` seconds at most while calls end. A second call does nothing.
+        With a grace the server drains first: new sessions and steps get UnavailableError, which says so, and those steps that
+        run have so many seconds to end. Blocks until then, and for a second or so while calls end. A second call does nothing.
         """
         with self._lock:
-            if self._stopped.is_set():
+            if self._is_stopping:
                 return
+            self._is_stopping = True
+        try:
+            if grace_s > 0 and self._is_started:
+                self._drain(grace_s)
+            self._end()
+        finally:
             self._stopped.set()
+
+    def _drain(self, grace_s: float) -> None:
+        """Take nothing new, and wait for the steps that run."""
+        when = f"it takes no new sessions and steps, and stops in {grace_s:g} s at the latest"
+        refusal = UnavailableError.of(f"Task {self._task} is being drained: {when}")
+        self._health.stop_serving()
+        self._master.drain(refusal)
+        self._worker.drain(refusal)
+        deadline_s = time.monotonic() + grace_s
+        idle = threading.Event()
+        while (self._master.live_steps or self._worker.live_steps or self._calls.live_calls) and time.monotonic() < deadline_s:
+            idle.wait(_LOOK_S)
+
+    def _end(self) -> None:
         self._sweeper.stop()
         local_servers.remove(self._port)
         self._health.stop_serving()
@@ -230,7 +257,7 @@ class Server:
         if not self._is_started:
             # gRPC frees the port of a server only that was started.
             self._rpc.start()
-        self._rpc.stop(grace_s).wait(grace_s + 1.0)
+        self._rpc.stop(_CALLS_END_S).wait(_CALLS_END_S + 1.0)
         for stub in self._stubs.values():
             stub.close()
 

@@ -1,0 +1,48 @@
+"""`weft stop`: stops servers, here or on other hosts, after the steps that run."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Final
+
+from weft.cli.parser import OneLineParser
+from weft.distributed.client.stopping import stop_server
+from weft.errors import OpError
+
+_SCHEME: Final = "grpc://"
+_DESCRIPTION: Final = """\
+Drain each server and stop it: it takes no new sessions and steps, those that
+run have the time of --grace to end, and its program's server.join() returns.
+Servers take the word of their own user's processes on their host, and of
+holders of their cluster's credentials, which the environment tells as for any
+client.
+"""
+
+
+def add_to(subcommands: argparse._SubParsersAction[OneLineParser]) -> None:
+    """Add the command to the parser of `weft`."""
+    parser = subcommands.add_parser(
+        "stop",
+        help="stop servers after the steps that run",
+        description=_DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("targets", nargs="+", metavar="TARGET", help="grpc://host:port, as a session's target")
+    parser.add_argument("--grace", type=float, default=10.0, metavar="S", help="seconds that running steps have (10)")
+    parser.set_defaults(run=lambda arguments: _run(arguments, parser))
+
+
+def _run(arguments: argparse.Namespace, parser: OneLineParser) -> int:
+    for target in arguments.targets:
+        if not target.startswith(_SCHEME) or ":" not in target[len(_SCHEME) :]:
+            parser.error(f"{target!r} is no target such as grpc://host:port")
+    failed = 0
+    for target in arguments.targets:
+        try:
+            print(f"Stopped {stop_server(target[len(_SCHEME) :], arguments.grace)} at {target}", flush=True)
+        except OpError as error:
+            print(f"weft stop: {target}: {error.message}", file=sys.stderr)
+            failed = 1
+    return failed
