@@ -57,6 +57,7 @@ from weft.api import quantization as quantization
 from weft.api import queue as queue
 from weft.api import random as random
 from weft.api import raw_ops as raw_ops
+from weft.api import saved_model as saved_model
 from weft.api import sets as sets
 from weft.api import signal as signal
 from weft.api import signal as spectral

@@ -1,0 +1,120 @@
+"""Loading a SavedModel: one of its graphs, by tags, into the default graph, and its variables into a session."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import Any
+
+from google.protobuf import text_format
+from google.protobuf.message import DecodeError
+from tensorboard.compat.proto.meta_graph_pb2 import MetaGraphDef
+
+from weft.checkpoint.checkpoint_state import checkpoint_exists
+from weft.framework.graph import get_default_graph
+from weft.framework.operation import Operation
+from weft.platform import gfile, tf_logging
+from weft.proto.saved_model_pb2 import SavedModel
+from weft.training.saved_model import layout
+from weft.training.saved_model.signatures import load_op_from_signature_def
+from weft.training.saving.saver import import_meta_graph
+
+
+def maybe_saved_model_directory(export_dir: str) -> bool:
+    """Whether a folder has the file of a SavedModel."""
+    return any(gfile.Exists(os.path.join(export_dir, name)) for name in (layout.FILENAME_PB, layout.FILENAME_PBTXT))
+
+
+def parse_saved_model(export_dir: str) -> SavedModel:
+    """Read the file of a SavedModel.
+
+    Raises:
+        OSError: there is none, or it cannot be parsed.
+    """
+    binary, text = (os.path.join(export_dir, name) for name in (layout.FILENAME_PB, layout.FILENAME_PBTXT))
+    model = SavedModel()
+    if gfile.Exists(binary):
+        with gfile.GFile(binary, "rb") as file:
+            try:
+                model.ParseFromString(file.read())
+            except DecodeError as error:
+                raise OSError(f"Cannot parse file {binary}: {error}.") from error
+        return model
+    if gfile.Exists(text):
+        with gfile.GFile(text, "rb") as file:
+            try:
+                text_format.Merge(file.read().decode(), model)
+            except (text_format.ParseError, UnicodeDecodeError) as error:
+                raise OSError(f"Cannot parse file {text}: {error}.") from error
+        return model
+    raise OSError(
+        f"SavedModel file does not exist at: {export_dir}{os.path.sep}{{{layout.FILENAME_PBTXT}|{layout.FILENAME_PB}}}"
+    )
+
+
+def load(sess: Any, tags: Iterable[str], export_dir: str, import_scope: str | None = None, **saver_kwargs: Any) -> MetaGraphDef:
+    """Load the graph with these tags into the default graph, restore its variables and make it ready.
+
+    Args:
+        sess: the session, of the default graph.
+        tags: exactly the tags of the graph.
+        export_dir: the SavedModel's folder.
+        import_scope: the name scope to put all into.
+        saver_kwargs: as `import_meta_graph` takes them.
+
+    Returns:
+        The graph as it was saved, with its signatures.
+
+    Raises:
+        OSError: there is no SavedModel.
+        RuntimeError: no graph has these tags.
+    """
+    export_dir = os.fspath(export_dir)
+    wanted = {tags} if isinstance(tags, str) else set(tags)
+    meta_graph = _with_tags(parse_saved_model(export_dir), wanted)
+    with sess.graph.as_default():
+        saver = import_meta_graph(meta_graph, import_scope=import_scope, **saver_kwargs)
+        path = os.path.join(export_dir, layout.VARIABLES_DIRECTORY, layout.VARIABLES_FILENAME)
+        if saver is not None and checkpoint_exists(path):
+            saver.restore(sess, path)
+        elif saver is not None:
+            tf_logging.info("The specified SavedModel has no variables; no checkpoints were restored.")
+        init_op = _init_op_of(meta_graph, import_scope)
+        if init_op is not None:
+            sess.run(init_op, feed_dict=_asset_paths(meta_graph, export_dir, import_scope))
+    return meta_graph
+
+
+def _with_tags(model: SavedModel, wanted: set[str]) -> MetaGraphDef:
+    for meta_graph in model.meta_graphs:
+        if set(meta_graph.meta_info_def.tags) == wanted:
+            found: MetaGraphDef = meta_graph
+            return found
+    available = ", ".join(str(sorted(each.meta_info_def.tags)) for each in model.meta_graphs)
+    raise RuntimeError(
+        f"MetaGraphDef associated with tags {sorted(wanted)} could not be found in SavedModel. It has graphs with the tags "
+        f"{available or 'of none'}"
+    )
+
+
+def _asset_paths(meta_graph: MetaGraphDef, export_dir: str, import_scope: str | None) -> dict[str, str]:
+    """What the tensors that name the model's files are to be fed."""
+    prefix = f"{import_scope}/" if import_scope else ""
+    folder = os.path.join(export_dir, layout.ASSETS_DIRECTORY)
+    return {f"{prefix}{each.tensor_info.name}": os.path.join(folder, each.filename) for each in meta_graph.asset_file_def}
+
+
+def _init_op_of(meta_graph: MetaGraphDef, import_scope: str | None) -> Operation | None:
+    """The operation that makes the model ready, wherever the version that wrote it notes that."""
+    key = layout.INIT_OP_SIGNATURE_KEY
+    if key in meta_graph.signature_def:
+        found = load_op_from_signature_def(meta_graph.signature_def[key], key, import_scope)
+        return found if isinstance(found, Operation) else found.op
+    for collection in (layout.MAIN_OP_KEY, layout.LEGACY_INIT_OP_KEY):
+        if collection in meta_graph.collection_def:
+            names = meta_graph.collection_def[collection].node_list.value
+            if len(names) != 1:
+                raise RuntimeError(f"Expected exactly one main op in the collection {collection!r}, found {list(names)}")
+            prefix = f"{import_scope}/" if import_scope else ""
+            return get_default_graph().get_operation_by_name(f"{prefix}{names[0]}")
+    return None
