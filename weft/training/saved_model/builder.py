@@ -144,8 +144,7 @@ class SavedModelBuilder:
             key = layout.INIT_OP_SIGNATURE_KEY
             meta_graph.signature_def[key].CopyFrom(op_signature_def(init_op, key))
         for packed in get_default_graph().get_collection(layout.ASSETS_KEY):
-            asset = meta_graph.asset_file_def.add()
-            packed.Unpack(asset)
+            meta_graph.asset_file_def.add().ParseFromString(packed.value)
         self._saved_model.meta_graphs.add().CopyFrom(meta_graph)
 
     def _save_assets(self, assets: Sequence[Tensor] | None) -> None:
@@ -160,8 +159,8 @@ class SavedModelBuilder:
                 paths[name] = source
                 gfile.MakeDirs(folder)
                 gfile.Copy(source, os.path.join(folder, name), overwrite=True)
-            packed = AnyMessage()
-            packed.Pack(AssetFileDef(filename=name, tensor_info=build_tensor_info(tensor)))
+            asset = AssetFileDef(filename=name, tensor_info=build_tensor_info(tensor))
+            packed = AnyMessage(type_url=layout.ASSET_TYPE_URL, value=asset.SerializeToString())
             graph.add_to_collection(layout.ASSETS_KEY, packed)
 
 

@@ -1,4 +1,4 @@
-"""The names of a SavedModel's files, collections, tags and signatures; they are TensorFlow's, so that either reads the other's."""
+"""The names of a SavedModel's files, collections, tags and signatures, which are TensorFlow's: either reads the other's."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ VARIABLES_FILENAME: Final = "variables"
 ASSETS_DIRECTORY: Final = "assets"
 
 ASSETS_KEY: Final = "saved_model_assets"
+ASSET_TYPE_URL: Final = "type.googleapis.com/tensorflow.AssetFileDef"
 MAIN_OP_KEY: Final = "saved_model_main_op"
 LEGACY_INIT_OP_KEY: Final = "legacy_init_op"
 TRAIN_OP_KEY: Final = "saved_model_train_op"

@@ -8,7 +8,7 @@ from typing import Any
 
 from google.protobuf import text_format
 from google.protobuf.message import DecodeError
-from tensorboard.compat.proto.meta_graph_pb2 import MetaGraphDef
+from tensorboard.compat.proto.meta_graph_pb2 import AssetFileDef, MetaGraphDef
 
 from weft.checkpoint.checkpoint_state import checkpoint_exists
 from weft.framework.graph import get_default_graph
@@ -101,7 +101,14 @@ def _asset_paths(meta_graph: MetaGraphDef, export_dir: str, import_scope: str | 
     """What the tensors that name the model's files are to be fed."""
     prefix = f"{import_scope}/" if import_scope else ""
     folder = os.path.join(export_dir, layout.ASSETS_DIRECTORY)
-    return {f"{prefix}{each.tensor_info.name}": os.path.join(folder, each.filename) for each in meta_graph.asset_file_def}
+    return {f"{prefix}{each.tensor_info.name}": os.path.join(folder, each.filename) for each in _assets_of(meta_graph)}
+
+
+def _assets_of(meta_graph: MetaGraphDef) -> list[AssetFileDef]:
+    """The model's files; writers in the manner of TensorFlow 1 note them in a collection alone."""
+    if meta_graph.asset_file_def or layout.ASSETS_KEY not in meta_graph.collection_def:
+        return list(meta_graph.asset_file_def)
+    return [AssetFileDef.FromString(each.value) for each in meta_graph.collection_def[layout.ASSETS_KEY].any_list.value]
 
 
 def _init_op_of(meta_graph: MetaGraphDef, import_scope: str | None) -> Operation | None:
