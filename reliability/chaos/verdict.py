@@ -100,8 +100,9 @@ def _training_problems(
     # applied to one variable and not to another.
     renewed = sum(note["kind"] == "session" for note in notes) - WORKERS
     unknown = sum(each.status != OK for each in steps) + renewed
-    # Each worker may have begun a step before it was told of the last one, and makes one with each new session.
-    last = job.steps + WORKERS + renewed
+    # A worker reads the step beside its own update, before or behind it, and the others may have begun one meanwhile: two for
+    # each, and one for each new session.
+    last = job.steps + 2 * WORKERS + renewed
     if not job.steps <= step <= last:
         problems.append(f"the job ended at step {step}, {job.steps} to {last} are right")
     is_lost = happening.fault == "kill ps"
