@@ -28,6 +28,10 @@ CASES = [
 WITHOUT_CASE = {"CallExported": "its function comes with the node; tests/train/test_optax_optimizer.py"}
 
 OWN_OPS = {
+    "AccumulatorJoin": "tells which replicas a synchronous update is made by",
+    "AccumulatorLeave": "tells which replicas a synchronous update is made by",
+    "AccumulatorLimit": "lets a synchronous update be made of fewer gradients when a replica is gone",
+    "AccumulatorRestart": "lets replicas that train in step go back to a checkpoint",
     "AccumulatorReport": "tells what a synchronous update waits for",
     "ReplicaBoardLeave": "tells which replicas a synchronous update waits for",
     "ReplicaBoardPost": "tells which replicas a synchronous update waits for",

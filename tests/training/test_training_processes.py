@@ -146,3 +146,56 @@ def test_the_whole_model_goes_back_where_that_is_asked_for(make_job: Callable[..
     assert step == first
     # Both parameter servers are back at one moment.
     assert abs(first - second) <= 2
+
+
+def test_replicas_in_step_go_on_without_one_that_was_killed_and_with_it_when_it_is_back(make_job: Callable[..., Job]) -> None:
+    job = make_job("sync_replica.py", 3, 150, 2.0, 0)
+    _, (chief, other, killed) = job.start_all()
+    wait_for_steps(killed, 5)
+    killed.kill()
+    at = time.monotonic()
+    told = chief.wait_for("/job:worker/task:2 is gone")
+    assert "updates are made of 2 gradients from now on (3 when all 3 replicas are there)" in told
+    wait_for_steps(other, 3, 10.0)
+    # 2 s and half a second between two looks; the rest is for a machine that is busy.
+    assert time.monotonic() - at < 10.0
+    killed = job.start("worker", 2)
+    chief.wait_for("/job:worker/task:2 is back: updates are made of 3 gradients", 60.0)
+    for replica in [chief, other, killed]:
+        assert replica.wait(100)[-1] == "ended"
+
+
+def test_the_end_of_input_at_one_replica_in_step_is_clean_and_the_others_go_on(make_job: Callable[..., Job]) -> None:
+    job = make_job("sync_replica.py", 3, 60, 100.0, 20)
+    _, (chief, *others) = job.start_all()
+    assert others[1].wait(100)[-1] == "ended"
+    assert len(found(others[1])) == 20
+    chief.wait_for("/job:worker/task:2 is gone: updates are made of 2 gradients")
+    for replica in [chief, others[0]]:
+        assert replica.wait(60)[-1] == "ended"
+        assert found(replica)[-1][0] >= 59
+
+
+@pytest.mark.slow
+def test_replicas_in_step_go_on_when_a_chief_or_a_parameter_server_was_killed(
+    make_job: Callable[..., Job], tmp_path: Path
+) -> None:
+    job = make_job("sync_replica.py", 3, 400, 2.0, 0, tmp_path)
+    servers, (chief, *others) = job.start_all()
+    wait_for_steps(others[0], 20)
+    chief.kill()
+    time.sleep(1.0)
+    chief = job.start("worker", 0)
+    chief.wait_for("The model lives at global step")
+    wait_for_steps(others[0], 20)
+    servers[1].kill()
+    job.start("ps", 1)
+    chief.wait_for("restoring all variables from")
+    wait_for_steps(others[0], 20)
+    for replica in [chief, *others]:
+        assert replica.wait(100)[-1] == "ended"
+    with tf.Graph().as_default():
+        step = tf.train.load_variable(str(tmp_path), "global_step")
+        values = [tf.train.load_variable(str(tmp_path), name) for name in ("first", "second")]
+    # Each update takes one tenth of the gradient 1 away, whoever's gradients it is made of; both variables have had all.
+    assert values == pytest.approx([-0.1 * step] * 2, rel=1e-3)

@@ -42,6 +42,7 @@ class AccumulatorState:
         self._step = 0
         self._count = 0
         self._dropped = 0
+        self._limit: int | None = None
         self._is_gone = False
 
     def check_same(self, dtype: DType, shape: Dims, reduction_type: str) -> None:
@@ -71,7 +72,7 @@ class AccumulatorState:
     def report(self) -> dict[str, Any]:
         """The step, how many gradients there are and are waited for (None when nobody waits), and who gave them."""
         with self._changed:
-            needed = self._takers[0][1] if self._takers else None
+            needed = self._needed(self._takers[0][1]) if self._takers else None
             replicas = self._contributors.report(time.monotonic())
             return {"step": self._step, "count": self._count, "needed": needed, "replicas": replicas}
 
@@ -79,6 +80,39 @@ class AccumulatorState:
         """Drop gradients of earlier steps from now on; going back is ignored."""
         with self._changed:
             self._step = max(self._step, step)
+
+    def restart(self, step: int) -> None:
+        """Begin at a step, which may be an earlier one: gradients that are here are dropped, and the limit is lifted.
+
+        Replicas that gave them give them again, once they have a token of this step.
+        """
+        with self._changed:
+            if self._count:
+                self._taken(self._count)
+            self._count, self._step, self._limit = 0, step, None
+            self._contributors.begin_again()
+
+    def limit(self, num_required: int) -> None:
+        """Let takers, also those that wait, need so many gradients at most."""
+        with self._changed:
+            self._limit = num_required
+            self._changed.notify_all()
+
+    def join(self, ctx: OpContext) -> None:
+        """Know the session as one that will give gradients."""
+        with self._changed:
+            self._contributors.join(ctx.session, time.monotonic())
+
+    def leave(self, ctx: OpContext, everyone: bool) -> None:
+        """Note that the session gives no more gradients; with `everyone`, forget all sessions: their job is over."""
+        with self._changed:
+            if everyone:
+                self._contributors.forget_all()
+            else:
+                self._contributors.leave(ctx.session)
+
+    def _needed(self, num_required: int) -> int:
+        return num_required if self._limit is None else min(num_required, self._limit)
 
     def apply(self, ctx: OpContext, local_step: int, *gradient: object) -> bool:
         """Add a gradient that was computed at `local_step`; tells whether it was fresh."""
@@ -115,7 +149,7 @@ class AccumulatorState:
         try:
             with self._changed:
                 try:
-                    while waiter[0] or not (self._takers[0] is waiter and self._count >= num_required):
+                    while waiter[0] or not (self._takers[0] is waiter and self._count >= self._needed(num_required)):
                         if waiter[0]:
                             ctx.raise_if_cancelled()
                         if waiter[0] or self._is_gone:

@@ -85,6 +85,34 @@ def accumulator_set_global_step(ctx: OpContext, handle: Array, new_global_step: 
     return ()
 
 
+@op("AccumulatorRestart", "handle: Ref(string), global_step: int64 ->", infer=no_outputs, gradient=None, stateful=True)
+def accumulator_restart(ctx: OpContext, handle: Array, global_step: Array) -> tuple[()]:
+    """Drop what is in it and begin at a step, which may be earlier than its own: `scalar string, scalar int64 ->`."""
+    _find(ctx, handle).restart(int(global_step))
+    return ()
+
+
+@op("AccumulatorLimit", "handle: Ref(string), num_required: int32 ->", infer=no_outputs, gradient=None, stateful=True)
+def accumulator_limit(ctx: OpContext, handle: Array, num_required: Array) -> tuple[()]:
+    """Let takers, also those that wait, need so many gradients at most: `scalar string, scalar int32 ->`."""
+    _find(ctx, handle).limit(int(num_required))
+    return ()
+
+
+@op("AccumulatorJoin", "handle: Ref(string) ->", infer=no_outputs, gradient=None, stateful=True)
+def accumulator_join(ctx: OpContext, handle: Array) -> tuple[()]:
+    """Know this session as one that will give gradients: `scalar string ->`."""
+    _find(ctx, handle).join(ctx)
+    return ()
+
+
+@op("AccumulatorLeave", "handle: Ref(string) ->", infer=no_outputs, gradient=None, stateful=True)
+def accumulator_leave(ctx: OpContext, handle: Array, *, everyone: bool = False) -> tuple[()]:
+    """Note that this session gives no more gradients, or with `everyone` that no session known does: `scalar string ->`."""
+    _find(ctx, handle).leave(ctx, everyone)
+    return ()
+
+
 def _dense_shape(node: Operation) -> list[Dims]:
     made_by = node.inputs[0].op
     return [made_by.attrs.get("shape") if made_by.type == "ConditionalAccumulator" else None]

@@ -61,6 +61,24 @@ class ConditionalAccumulatorBase:
             self._accumulator_ref, _as_step(new_global_step), name=name or f"{self._name}_SetGlobalStep"
         )
 
+    def restart(self, global_step: TensorLike, name: str | None = None) -> Operation:
+        """An operation that drops the gradients in it and begins at a step, which may be earlier than its own."""
+        return accumulators.accumulator_restart(
+            self._accumulator_ref, _as_step(global_step), name=name or f"{self._name}_Restart"
+        )
+
+    def limit(self, num_required: TensorLike, name: str | None = None) -> Operation:
+        """An operation after which `take_grad` needs so many gradients at most, also where it waits already."""
+        return accumulators.accumulator_limit(self._accumulator_ref, num_required, name=name or f"{self._name}_Limit")
+
+    def join(self, name: str | None = None) -> Operation:
+        """An operation that lets the report have this session before its first gradient."""
+        return accumulators.accumulator_join(self._accumulator_ref, name=name or f"{self._name}_Join")
+
+    def leave(self, everyone: bool = False, name: str | None = None) -> Operation:
+        """An operation that says that this session gives no more gradients, or that `everyone` has ended."""
+        return accumulators.accumulator_leave(self._accumulator_ref, everyone=everyone, name=name or f"{self._name}_Leave")
+
 
 class ConditionalAccumulator(ConditionalAccumulatorBase):
     """Sums dense gradients.

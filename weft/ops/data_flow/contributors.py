@@ -15,7 +15,9 @@ _REMEMBERED_S: Final = 600.0
 class _Contribution:
     owner: StepOwner
     last_s: float
-    count: int
+    count: int = 0
+    has_given: bool = False
+    has_ended: bool = False
 
 
 class Contributors:
@@ -26,9 +28,28 @@ class Contributors:
 
     def note(self, owner: StepOwner, now: float, is_fresh: bool) -> None:
         """Count a gradient; one that came too late shows only that its session is alive."""
-        known = self._known.setdefault(owner.name, _Contribution(owner, now, 0))
-        known.last_s = now
+        known = self._note(owner, now)
         known.count += is_fresh
+        known.has_given = True
+
+    def join(self, owner: StepOwner, now: float) -> None:
+        """Know a session before its first gradient."""
+        self._note(owner, now)
+
+    def leave(self, owner: StepOwner) -> None:
+        """Note that a session gives no more gradients, and did not just lose its connection."""
+        known = self._known.get(owner.name)
+        if known is not None:
+            known.has_ended = True
+
+    def forget_all(self) -> None:
+        """Know nobody any more: those who come are those of another job."""
+        self._known.clear()
+
+    def _note(self, owner: StepOwner, now: float) -> _Contribution:
+        known = self._known.setdefault(owner.name, _Contribution(owner, now))
+        known.last_s = now
+        return known
 
     def begin_again(self) -> None:
         """Start counting for the next update."""
@@ -36,13 +57,25 @@ class Contributors:
             known.count = 0
 
     def report(self, now: float) -> list[dict[str, Any]]:
-        """Each session's name, how many gradients it gave for this update, how long ago its last came, and whether it ended."""
+        """What is known of each session: its name, and
+
+        - `count`: how many gradients it gave for this update; `has_given`: whether it ever gave one;
+        - `age_s`: how long ago its last came;
+        - `has_left`: whether the session is closed, as that of a dead process is; `has_ended`: whether it said that it ends.
+        """
         self._known = {
             name: known
             for name, known in self._known.items()
             if not (known.owner.is_closed and now - known.last_s > _REMEMBERED_S)
         }
         return [
-            {"name": name, "count": known.count, "age_s": now - known.last_s, "has_left": known.owner.is_closed}
+            {
+                "name": name,
+                "count": known.count,
+                "has_given": known.has_given,
+                "age_s": now - known.last_s,
+                "has_left": known.owner.is_closed,
+                "has_ended": known.has_ended,
+            }
             for name, known in sorted(self._known.items())
         ]

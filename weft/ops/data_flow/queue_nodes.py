@@ -269,7 +269,7 @@ def queue_close_v2(ctx: OpContext, handle: Array, *, cancel_pending_enqueues: bo
 
 @op("QueueReopen", "handle: resource ->", infer=no_outputs, gradient=None, stateful=True)
 def queue_reopen(ctx: OpContext, handle: Array) -> tuple[()]:
-    """Take elements again; TensorFlow has no such operation, and needs a new server for it.
+    """Take elements again, and drop those that are there; TensorFlow has no such operation, and needs a new server for it.
 
     `scalar resource ->`
     """

@@ -183,13 +183,12 @@ class QueueState:
         self._wait_in(self._putters, ctx, advance, "Close")
 
     def reopen(self) -> None:
-        """Take elements again after `close`; those that were left when it was closed are dropped."""
+        """Take elements again, also after `close`; those that are there are dropped."""
         with self._changed:
-            if self._closed:
-                while len(self._store):
-                    self._store.take()
-                self._closed = False
-                self._changed.notify_all()
+            while len(self._store):
+                self._store.take()
+            self._closed = False
+            self._changed.notify_all()
 
     def _wait_in(
         self,

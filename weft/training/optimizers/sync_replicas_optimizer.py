@@ -4,21 +4,33 @@ How a step goes. Each replica stamps its gradients with its local step and pushe
 drops those stamped before the global step. When an accumulator holds `replicas_to_aggregate` of them, the chief's thread takes
 their mean, updates the variables, adds one to the global step and puts one token per replica, which carries that step, into the
 token queue. A replica's train op ends when it has drawn a token, whose step becomes its local step.
+
+Without a replica. The accumulators know the sessions that give gradients. When a replica's are closed, as a killed process's
+are at once, and no new one has come in time, the chief lowers the count that an update needs, also for the one that waits, and
+the number of tokens: left at that they would let a fast replica give two gradients where a slow one has given none. A gradient
+of the replica brings both up again.
+
+A chief that comes back drops gradients and tokens that are there. The model may have gone back to a checkpoint, whose step is
+before that of the accumulators, which would drop every gradient from then on. Replicas that wait get one of the first tokens,
+and give their gradient again.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from weft.errors import CancelledError
-from weft.framework.aliases import SessionLike
+from weft.framework import dtypes
+from weft.framework.aliases import SessionLike, TensorLike
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import Graph, get_default_graph
 from weft.framework.indexed_slices import IndexedSlices
 from weft.framework.operation import Operation, Tensor
 from weft.ops.array.filling import fill
+from weft.ops.array.placeholder import placeholder
 from weft.ops.control_flow.ordering import group, no_op
 from weft.ops.data_flow.conditional_accumulator import ConditionalAccumulator, SparseConditionalAccumulator
 from weft.ops.data_flow.queue import FIFOQueue
@@ -33,6 +45,7 @@ from weft.training.optimizers.moving_averages import ExponentialMovingAverage
 from weft.training.optimizers.optimizer import Optimizer
 from weft.training.queue_runner import QueueRunner
 from weft.training.sessions.model_readiness import what_is_missing
+from weft.training.sessions.quorum import Count, Quorum
 from weft.training.sessions.stall_watch import WatchedQueueRunner
 
 
@@ -43,7 +56,9 @@ class SyncReplicasOptimizer(Optimizer):
         train_op = opt.minimize(loss, global_step=global_step)
         hooks = [opt.make_session_run_hook(is_chief)]
 
-    While an update waits for gradients, the chief logs every 10 seconds how many there are and whose are missing.
+    While an update waits for gradients, the chief logs every 10 seconds how many there are and whose are missing. A replica
+    that was killed is waited for no longer than `replica_timeout_secs`, one that has come to the end of its input not at all;
+    one that comes back takes part again.
 
     The hook is all that a MonitoredTrainingSession needs. With a Supervisor, pass `local_init_op` (`chief_init_op` or
     `local_step_init_op`) and `ready_for_local_init_op`, and on the chief run `get_init_tokens_op()` and start
@@ -58,6 +73,8 @@ class SyncReplicasOptimizer(Optimizer):
         variables_to_average: the variables that it averages.
         use_locking: recorded in the update ops.
         name: the name of the operations made.
+        replica_timeout_secs: how long an update waits for a replica whose session has ended, before it is made without it; None
+            for ever, as in TensorFlow.
     """
 
     def __init__(
@@ -69,6 +86,7 @@ class SyncReplicasOptimizer(Optimizer):
         variables_to_average: Sequence[Variable] | None = None,
         use_locking: bool = False,
         name: str = "sync_replicas",
+        replica_timeout_secs: float | None = 5.0,
     ) -> None:
         super().__init__(use_locking, name)
         if total_num_replicas is None:
@@ -79,7 +97,7 @@ class SyncReplicasOptimizer(Optimizer):
         self._opt = opt
         self._replicas_to_aggregate = replicas_to_aggregate
         self._total_num_replicas = total_num_replicas
-        self._tokens_per_step = max(total_num_replicas, replicas_to_aggregate)
+        self._replica_timeout_secs = replica_timeout_secs
         self._variable_averages = variable_averages
         self._variables_to_average = variables_to_average
         self._global_step: Any = None
@@ -89,6 +107,9 @@ class SyncReplicasOptimizer(Optimizer):
         self._release: Any = None
         self._accumulator_list: list[tuple[Any, str]] = []
         self._reports: list[Tensor] = []
+        self._limited: Any = None
+        self._count_fed: tuple[Tensor, Tensor] | None = None
+        self._tokens_per_step: Any = None
         self.local_step_init_op: Any = None
         self.chief_init_op: Any = None
         self.ready_for_local_init_op: Any = None
@@ -121,6 +142,7 @@ class SyncReplicasOptimizer(Optimizer):
         self._add_local_step(global_step)
         with graph.name_scope(None), graph.name_scope(name or self._name):
             pushes, aggregated = self._add_accumulators(pairs)
+            self.local_step_init_op = group(self.local_step_init_op, *self._at_each_task(lambda each: each.join()))
             with graph.device(global_step.device), graph.name_scope(None):
                 update = self._opt.apply_gradients(aggregated, global_step)
                 queue = FIFOQueue(
@@ -128,8 +150,10 @@ class SyncReplicasOptimizer(Optimizer):
                 )
                 self.sync_token_queue = queue
                 train_op = self._add_train_op(queue, pushes)
+                self._tokens_per_step = self._add_tokens_per_step()
                 self._release = self._add_release(queue, update)
-                self._reports = self._add_reports(graph)
+                self._limited = self._add_limit(graph)
+                self._reports = self._at_each_task(lambda each: each.report())
                 self._chief_queue_runner = self.watched_queue_runner()
             self.chief_init_op = self._add_chief_init(graph)
         return train_op
@@ -185,31 +209,46 @@ class SyncReplicasOptimizer(Optimizer):
         """The operation of the chief's thread: the update, then the tokens for the next step."""
         graph = get_default_graph()
         with graph.control_dependencies([update]):
-            release: Any = queue.enqueue_many((self._tokens(self._tokens_per_step),))
+            release: Any = queue.enqueue_many((self._tokens(self._tokens_per_step.read_value()),))
         if self._variable_averages is not None:
             with graph.control_dependencies([release]):
                 release = self._variable_averages.apply(self._variables_to_average)
         return release
 
-    def _tokens(self, count: int) -> Tensor:
+    def _tokens(self, count: TensorLike) -> Tensor:
         # Reading explicitly makes the value that of after the control dependencies.
         step = self._global_step
         return fill([count], step.read_value() if isinstance(step, Variable) else step)
 
-    def _add_reports(self, graph: Graph) -> list[Tensor]:
-        """For each task, what its first accumulator says of the update that it waits for."""
-        first = {device: accumulator for accumulator, device in reversed(self._accumulator_list)}
-        reports = []
-        for device, accumulator in first.items():
-            with graph.device(device):
-                reports.append(accumulator.report())
-        return reports
+    def _add_tokens_per_step(self) -> Any:
+        """The number of tokens of an update, beside the queue; in no collection, since only `chief_init_op` initializes it."""
+        make_variable: Any = Variable
+        count = max(self._total_num_replicas, self._replicas_to_aggregate)
+        return make_variable(initial_value=count, trainable=False, collections=[], name="sync_rep_tokens_per_step")
 
-    def _add_chief_init(self, graph: Graph) -> Operation:
-        steps = [self.local_step_init_op]
+    def _add_limit(self, graph: Graph) -> Operation:
+        """The operation that makes another Count hold, for the update that waits as well."""
+        required, tokens = self._count_fed = placeholder(dtypes.int32, []), placeholder(dtypes.int32, [])
+        steps = [assign(self._tokens_per_step, tokens)]
         for accumulator, device in self._accumulator_list:
             with graph.device(device):
-                steps.append(accumulator.set_global_step(self._global_step, name="SetGlobalStep"))
+                steps.append(accumulator.limit(required))
+        return group(*steps)
+
+    def _at_each_task(self, make: Callable[[Any], Any]) -> list[Any]:
+        """A node for the first accumulator of each task, which knows the sessions as well as the task's others."""
+        first = {device: accumulator for accumulator, device in reversed(self._accumulator_list)}
+        made = []
+        for device, accumulator in first.items():
+            with get_default_graph().device(device):
+                made.append(make(accumulator))
+        return made
+
+    def _add_chief_init(self, graph: Graph) -> Operation:
+        steps = [self.local_step_init_op, self._tokens_per_step.initializer]
+        for accumulator, device in self._accumulator_list:
+            with graph.device(device):
+                steps.append(accumulator.restart(self._global_step, name="SetGlobalStep"))
         return group(*steps)
 
     def get_chief_queue_runner(self) -> QueueRunner:
@@ -241,19 +280,36 @@ class SyncReplicasOptimizer(Optimizer):
         if num_tokens <= 0:
             return no_op(name="no_init_tokens")
         with get_default_graph().device(self._global_step.device):
-            # An earlier job on these parameter servers closed the queue when it ended.
+            # An earlier job on these parameter servers closed the queue when it ended, or this one's chief left tokens there.
             reopened = queue_reopen(self.sync_token_queue.queue_ref)
         with get_default_graph().control_dependencies([reopened]):
             return self._enqueue_tokens(num_tokens)
 
-    def enqueue_last_tokens(self) -> Operation:
-        """The operation by which a replica that ends leaves tokens for all others, lest they wait for its gradients."""
-        return self._enqueue_tokens(max(self._total_num_replicas - 1, 1))
+    def end_replica_op(self) -> Operation:
+        """The operation by which a replica ends: no update waits for it, and there are tokens for all others."""
+        leaves = self._at_each_task(lambda each: each.leave())
+        with get_default_graph().control_dependencies(leaves):
+            return self._enqueue_tokens(max(self._total_num_replicas - 1, 1))
+
+    def end_chief_op(self) -> Operation:
+        """The operation by which the chief ends the job: replicas that wait for a token end as at the end of their input."""
+        assert self.sync_token_queue is not None
+        with get_default_graph().control_dependencies(self._at_each_task(lambda each: each.leave(everyone=True))):
+            return self.sync_token_queue.close()
 
     def watched_queue_runner(self, **ops: Operation) -> WatchedQueueRunner:
         """A runner of the thread that makes the updates; `ops` are QueueRunner's `close_op` and `cancel_op`."""
         assert self.sync_token_queue is not None
-        return WatchedQueueRunner(self._reports, self.sync_token_queue, [self._release], **ops)
+        timeout_s = self._replica_timeout_secs
+        follow = None
+        if timeout_s is not None:
+            follow = partial(Quorum, self._replicas_to_aggregate, self._total_num_replicas, timeout_s)
+        return WatchedQueueRunner(self._reports, follow, self._set_count, self.sync_token_queue, [self._release], **ops)
+
+    def _set_count(self, session: SessionLike, count: Count) -> None:
+        assert self._count_fed is not None
+        required, tokens = self._count_fed
+        session.run(self._limited, {required: count.required, tokens: count.tokens})
 
     def _enqueue_tokens(self, count: int) -> Operation:
         assert self.sync_token_queue is not None
@@ -303,10 +359,10 @@ class _SyncReplicasOptimizerHook(SessionRunHook):
         self._ready_op = optimizer.ready_for_local_init_op
         self._local_init_op = optimizer.chief_init_op if self._is_chief else optimizer.local_step_init_op
         if not self._is_chief:
-            self._end_op = optimizer.enqueue_last_tokens()
+            self._end_op = optimizer.end_replica_op()
             return
         self._init_tokens_op = optimizer.get_init_tokens_op(self._num_tokens)
-        self._end_op = optimizer.sync_token_queue.close()
+        self._end_op = optimizer.end_chief_op()
         # The queue stays open when the chief only loses its session: the others then wait for it to come back.
         self._queue_runner = optimizer.watched_queue_runner(close_op=no_op(), cancel_op=no_op())
 

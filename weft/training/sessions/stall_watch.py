@@ -1,10 +1,11 @@
-"""StallWatch: tells in the log which replicas a synchronous update waits for."""
+"""StallWatch: tells in the log which replicas a synchronous update waits for, and lets it go on without those that are gone."""
 
 from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from weft import errors
@@ -12,10 +13,10 @@ from weft.framework.aliases import SessionLike, TensorLike
 from weft.platform import tf_logging
 from weft.training.coordinator import Coordinator, SessionThread
 from weft.training.queue_runner import QueueRunner
+from weft.training.sessions.quorum import Count, Quorum, Report
 
 WATCH_EVERY_S: Final = 10.0
-
-Report = Mapping[str, Any]
+FOLLOW_EVERY_S: Final = 0.5
 
 
 class StallWatch:
@@ -56,14 +57,27 @@ def _replica(replica: Mapping[str, Any]) -> str:
 class WatchedQueueRunner(QueueRunner):
     """The QueueRunner that makes the updates, with a thread more that watches them where a coordinator can stop it.
 
+    The thread tells of updates that wait, and lets them go on without replicas that are gone.
+
     Args:
         reports: what gives the accumulators' reports.
+        follow: makes the Quorum of one session; None waits for all replicas for ever.
+        set_count: runs in the session what makes a Count hold from then on.
         arguments: those of QueueRunner.
     """
 
-    def __init__(self, reports: Sequence[TensorLike], *arguments: Any, **more: Any) -> None:
+    def __init__(
+        self,
+        reports: Sequence[TensorLike],
+        follow: Callable[[], Quorum] | None,
+        set_count: Callable[[SessionLike, Count], object],
+        *arguments: Any,
+        **more: Any,
+    ) -> None:
         super().__init__(*arguments, **more)
         self._reports = list(reports)
+        self._follow = follow
+        self._set_count = set_count
 
     def create_threads(
         self, sess: SessionLike, coord: Coordinator | None = None, daemon: bool = False, start: bool = False
@@ -79,12 +93,26 @@ class WatchedQueueRunner(QueueRunner):
         return [*threads, watch]
 
     def _watch(self, sess: SessionLike, coord: Coordinator) -> None:
-        watch = StallWatch()
-        while not coord.wait_for_stop(WATCH_EVERY_S):
+        watch, quorum = StallWatch(), None if self._follow is None else self._follow()
+        look_at = time.monotonic() + WATCH_EVERY_S
+        while not coord.wait_for_stop(WATCH_EVERY_S if quorum is None else min(FOLLOW_EVERY_S, WATCH_EVERY_S)):
             try:
-                told = watch.look([json.loads(report) for report in sess.run(self._reports)])
+                reports = [json.loads(report) for report in sess.run(self._reports)]
+                if quorum is not None:
+                    self._follow_replicas(sess, quorum, reports)
             except (errors.OpError, RuntimeError):
                 # What became of the session is for those to tell who train in it.
                 return
-            if told is not None:
-                tf_logging.warning("%s", told)
+            if time.monotonic() >= look_at:
+                look_at += WATCH_EVERY_S
+                told = watch.look(reports)
+                if told is not None:
+                    tf_logging.warning("%s", told)
+
+    def _follow_replicas(self, sess: SessionLike, quorum: Quorum, reports: Sequence[Report]) -> None:
+        before = quorum.count
+        told = quorum.look(reports, time.monotonic())
+        if quorum.count != before:
+            self._set_count(sess, quorum.count)
+        if told is not None:
+            tf_logging.warning("%s", told)

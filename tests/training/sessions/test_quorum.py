@@ -1,0 +1,64 @@
+"""How many gradients make an update while replicas are gone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.training.sessions.quorum import Count, Quorum
+
+
+def session(index: int, number: int = 0, **traits: bool) -> dict[str, Any]:
+    name = f"/job:worker/replica:0/task:{index}#{number}"
+    return {"name": name, "has_left": False, "has_ended": False, "has_given": True, **traits}
+
+
+def report(*sessions: dict[str, Any]) -> list[dict[str, Any]]:
+    return [{"replicas": list(sessions)}]
+
+
+def test_a_replica_that_is_gone_for_long_is_not_waited_for_until_it_gives_a_gradient() -> None:
+    quorum = Quorum(3, 3, timeout_s=5.0)
+    here = [session(0), session(1)]
+    assert quorum.look(report(*here, session(2)), 0.0) is None
+    assert quorum.look(report(*here, session(2, has_left=True)), 1.0) is None
+    assert quorum.look(report(*here, session(2, has_left=True)), 5.9) is None
+    assert quorum.count == Count(3, 3)
+    told = quorum.look(report(*here, session(2, has_left=True)), 6.0)
+    assert told == ("/job:worker/task:2 is gone: updates are made of 2 gradients from now on (3 when all 3 replicas are there)")
+    assert quorum.count == Count(2, 2)
+    back = session(2, 1, has_given=False)
+    assert quorum.look(report(*here, session(2, has_left=True), back), 9.0) is None
+    back["has_given"] = True
+    told = quorum.look(report(*here, session(2, has_left=True), back), 9.5)
+    assert told is not None
+    assert told.startswith("/job:worker/task:2 is back: updates are made of 3 gradients")
+    assert quorum.count == Count(3, 3)
+
+
+def test_a_replica_that_makes_a_new_session_in_time_is_not_gone() -> None:
+    quorum = Quorum(2, 2, timeout_s=5.0)
+    assert quorum.look(report(session(0), session(1, has_left=True)), 0.0) is None
+    assert quorum.look(report(session(0), session(1, has_left=True), session(1, 1, has_given=False)), 4.0) is None
+    assert quorum.look(report(session(0), session(1, has_left=True), session(1, 1, has_left=True)), 8.0) is None
+    assert quorum.count == Count(2, 2)
+
+
+def test_a_replica_that_has_ended_is_gone_at_once_and_one_that_never_came_is_waited_for() -> None:
+    quorum = Quorum(3, 3, timeout_s=60.0)
+    assert quorum.look(report(session(0), session(1, has_ended=True)), 0.0) is not None
+    assert quorum.count == Count(2, 2)
+
+
+def test_spare_replicas_are_used_up_first_and_few_replicas_give_more() -> None:
+    spare = Quorum(2, 3, timeout_s=0.0)
+    spare.look(report(session(0), session(1), session(2, has_left=True)), 0.0)
+    assert spare.count == Count(2, 2)
+    several = Quorum(4, 2, timeout_s=0.0)
+    several.look(report(session(0), session(1, has_left=True)), 0.0)
+    assert several.count == Count(4, 4)
+
+
+def test_sessions_are_put_together_from_all_tasks_and_one_replica_is_always_needed() -> None:
+    quorum = Quorum(2, 2, timeout_s=0.0)
+    quorum.look([*report(session(0, has_left=True)), *report(session(0), session(1, has_left=True))], 0.0)
+    assert quorum.count == Count(1, 1)

@@ -1,0 +1,95 @@
+"""Quorum: how many gradients make a synchronous update while replicas are gone, from what the accumulators report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+Report = Mapping[str, Any]
+
+_NAMED: Final = 4
+
+
+@dataclass(frozen=True)
+class Count:
+    """How many gradients an update needs, and how many tokens it releases."""
+
+    required: int
+    tokens: int
+
+
+class Quorum:
+    """Follows the replicas: one that is gone for some time is no longer waited for, until it gives a gradient again.
+
+    A replica is a task; it is gone when all its sessions are closed, as those of a dead process are at once. For so long it may
+    just be making a new session. One that has said that it ends, at the end of its input, is gone at once. A replica that has
+    never come is not gone: an update waits for it.
+
+    Args:
+        aggregate: how many gradients make an update when all replicas are there.
+        total: how many replicas there are.
+        timeout_s: how long a replica is waited for.
+    """
+
+    def __init__(self, aggregate: int, total: int, timeout_s: float) -> None:
+        self._aggregate = aggregate
+        self._total = total
+        self._timeout_s = timeout_s
+        self._left_at: dict[str, float] = {}
+        self._gone: set[str] = set()
+        self.count = self._count(0)
+
+    def look(self, reports: Sequence[Report], now: float) -> str | None:
+        """Follow what is reported now; `count` in words when it has changed, with the replicas that it changed for.
+
+        Args:
+            reports: one for each task that has accumulators; see `AccumulatorState.report`.
+            now: seconds of any one clock.
+        """
+        sessions = _by_task(reports)
+        before = set(self._gone)
+        for task, known in sessions.items():
+            self._follow(task, known, now)
+        here = sum(any(map(_is_open, known)) for task, known in sessions.items() if task not in self._gone)
+        self.count = self._count(here)
+        if before == self._gone:
+            return None
+        what = [f"{task} is gone" for task in sorted(self._gone - before)]
+        what += [f"{task} is back" for task in sorted(before - self._gone)]
+        return (
+            f"{', '.join(what[:_NAMED])}{' ...' if len(what) > _NAMED else ''}: updates are made of {self.count.required} "
+            f"gradients from now on ({self._aggregate} when all {self._total} replicas are there)"
+        )
+
+    def _follow(self, task: str, known: Sequence[Report], now: float) -> None:
+        if task in self._gone:
+            if any(_is_open(each) and each["has_given"] for each in known):
+                self._gone.discard(task)
+        elif any(map(_is_open, known)):
+            self._left_at.pop(task, None)
+        elif now - self._left_at.setdefault(task, now) >= self._timeout_s or any(each["has_ended"] for each in known):
+            self._gone.add(task)
+            del self._left_at[task]
+
+    def _count(self, here: int) -> Count:
+        live = max(1, self._total - len(self._gone), min(here, self._total))
+        # Where an update is made of several gradients of each replica those that are left give more.
+        required = min(self._aggregate, live) if self._aggregate <= self._total else self._aggregate
+        return Count(required, max(live, required))
+
+
+def _by_task(reports: Iterable[Report]) -> dict[str, list[Report]]:
+    """The sessions of each task; a session that has left one accumulator has left."""
+    found: dict[str, dict[str, dict[str, Any]]] = {}
+    for report in reports:
+        for each in report["replicas"]:
+            task = each["name"].partition("#")[0].replace("/replica:0", "")
+            known = found.setdefault(task, {}).setdefault(each["name"], dict(each))
+            for trait in ("has_left", "has_ended", "has_given"):
+                known[trait] = known[trait] or each[trait]
+    return {task: list(sessions.values()) for task, sessions in found.items()}
+
+
+def _is_open(session: Report) -> bool:
+    return not (session["has_left"] or session["has_ended"])
