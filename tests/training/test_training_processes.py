@@ -149,7 +149,7 @@ def test_the_whole_model_goes_back_where_that_is_asked_for(make_job: Callable[..
 
 
 def test_replicas_in_step_go_on_without_one_that_was_killed_and_with_it_when_it_is_back(make_job: Callable[..., Job]) -> None:
-    job = make_job("sync_replica.py", 3, 150, 2.0, 0)
+    job = make_job("sync_replica.py", 3, 500, 2.0, 0)
     _, (chief, other, killed) = job.start_all()
     wait_for_steps(killed, 5)
     killed.kill()

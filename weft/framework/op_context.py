@@ -37,6 +37,11 @@ class StepOwner(Protocol):
         """Whether the session has ended."""
         ...
 
+    @property
+    def is_away(self) -> bool:
+        """Whether nobody can run steps in the session now: it has ended, or its master's process is dead or cut off."""
+        ...
+
 
 class OpContext(Protocol):
     """The step and the task in which a host kernel runs. Made anew for each node and step; not to be kept."""

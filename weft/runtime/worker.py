@@ -107,6 +107,21 @@ class Worker:
         for step in steps:
             step.abort(CancelledError.of("Step was cancelled by an explicit call to `Session::Close()`."))
 
+    def master_left(self, task: str, incarnation: int) -> None:
+        """Note for its sessions that a task, whose masters may have some, cannot be reached; it may come back as it was."""
+        for session in self._sessions_of(task):
+            session.lost_master = incarnation
+
+    def master_came(self, task: str, incarnation: int) -> None:
+        """Note for its sessions that a task is there again, if it is the same run of it."""
+        for session in self._sessions_of(task):
+            if session.lost_master == incarnation:
+                session.lost_master = None
+
+    def _sessions_of(self, task: str) -> list[SessionState]:
+        with self._lock:
+            return [session for session in self._sessions.values() if session.name.partition("#")[0] == task]
+
     def register(self, session_handle: str, partition: Partition) -> str:
         """Prepare a partition for running; returns its graph handle.
 

@@ -50,5 +50,5 @@ with tf.train.MonitoredTrainingSession(
     while not session.should_stop():
         local_step = session.run(train)
         print("found", local_step, 0, 0)
-        time.sleep(0.01)
+        time.sleep(0.03)
 print("ended")

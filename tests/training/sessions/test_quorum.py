@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import threading
 from typing import Any
 
+import weft as tf
 from weft.training.sessions.quorum import Count, Quorum
 
 
@@ -60,5 +63,51 @@ def test_spare_replicas_are_used_up_first_and_few_replicas_give_more() -> None:
 
 def test_sessions_are_put_together_from_all_tasks_and_one_replica_is_always_needed() -> None:
     quorum = Quorum(2, 2, timeout_s=0.0)
-    quorum.look([*report(session(0, has_left=True)), *report(session(0), session(1, has_left=True))], 0.0)
+    quorum.look(
+        [*report(session(0, has_left=True), session(1, has_left=True)), *report(session(0), session(1, has_left=True))], 0.0
+    )
     assert quorum.count == Count(1, 1)
+
+
+def test_an_update_that_waits_is_made_of_fewer_gradients_when_the_limit_says_so() -> None:
+    with tf.train.Server.create_local_server() as server, tf.Graph().as_default():
+        accumulator = tf.ConditionalAccumulator(tf.float32, shape=[])
+        apply, take, limit = accumulator.apply_grad(4.0, local_step=9), accumulator.take_grad(3), accumulator.limit(1)
+        taken: list[float] = []
+        with tf.Session(server.target) as session:
+            thread = threading.Thread(target=lambda: taken.append(session.run(take)), daemon=True)
+            thread.start()
+            session.run(apply)
+            session.run(limit)
+            thread.join(20)
+    assert taken == [4.0]
+
+
+def test_an_accumulator_begins_again_at_an_earlier_step() -> None:
+    with tf.train.Server.create_local_server() as server, tf.Graph().as_default():
+        accumulator = tf.ConditionalAccumulator(tf.float32, shape=[])
+        early, count = accumulator.apply_grad(1.0, local_step=3), accumulator.num_accumulated()
+        with tf.Session(server.target) as session:
+            session.run(accumulator.set_global_step(8))
+            session.run(early)
+            assert session.run(count) == 0
+            session.run(accumulator.apply_grad(1.0, local_step=8))
+            session.run(accumulator.restart(3))
+            assert session.run(count) == 0
+            session.run(early)
+            assert session.run(count) == 1
+
+
+def test_an_accumulator_knows_who_joins_who_ends_and_whose_job_is_over() -> None:
+    with tf.train.Server.create_local_server() as server, tf.Graph().as_default():
+        accumulator = tf.ConditionalAccumulator(tf.float32, shape=[])
+        join, leave, over = accumulator.join(), accumulator.leave(), accumulator.leave(everyone=True)
+        told = accumulator.report()
+        with tf.Session(server.target) as first, tf.Session(server.target) as second:
+            first.run(join)
+            second.run(join)
+            first.run(leave)
+            replicas = json.loads(second.run(told))["replicas"]
+            assert sorted((each["has_ended"], each["has_given"]) for each in replicas) == [(False, False), (True, False)]
+            second.run(over)
+            assert json.loads(second.run(told))["replicas"] == []

@@ -17,7 +17,7 @@ from weft.training.sessions.stall_watch import StallWatch
 class Owner:
     def __init__(self, name: str) -> None:
         self.name = name
-        self.is_closed = False
+        self.is_closed = self.is_away = False
 
 
 def report(step: int, count: int, needed: int | None = 3, replicas: list[dict[str, Any]] | None = None) -> dict[str, Any]:
@@ -37,7 +37,7 @@ def test_sessions_are_counted_for_each_update() -> None:
         contributors.note(typed, now, is_fresh)
     assert [(r["name"], r["count"], r["age_s"]) for r in contributors.report(5.0)] == [("a", 2, 2.0), ("b", 1, 1.0)]
     contributors.begin_again()
-    second.is_closed = True
+    second.is_away = True
     assert [(r["count"], r["has_left"]) for r in contributors.report(5.0)] == [(0, False), (0, True)]
     assert [r["name"] for r in contributors.report(700.0)] == ["a"]
 

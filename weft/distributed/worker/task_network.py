@@ -142,6 +142,7 @@ class TaskNetwork:
             # The latest: a peer that connects again has lost the one before, which may not be known here yet.
             self._connections[task] = connection
             self._incarnations[task] = incarnation
+            self._worker.master_came(task, incarnation)
             self._adopted.notify_all()
 
     def wait_for_dial(self, task: str, timeout_s: float) -> None:
@@ -272,6 +273,7 @@ class TaskNetwork:
             if self._connections.get(task) is connection:
                 del self._connections[task]
                 self._incarnations.pop(task, None)
+                self._worker.master_left(task, _incarnation_at(connection))
         self._begin_repair(CutLink(connection, task, _incarnation_at(connection), cause))
 
     def _begin_repair(self, link: CutLink) -> None:

@@ -61,12 +61,12 @@ class Contributors:
 
         - `count`: how many gradients it gave for this update; `has_given`: whether it ever gave one;
         - `age_s`: how long ago its last came;
-        - `has_left`: whether the session is closed, as that of a dead process is; `has_ended`: whether it said that it ends.
+        - `has_left`: whether the session is closed, or its process dead or cut off; `has_ended`: whether it said that it ends.
         """
         self._known = {
             name: known
             for name, known in self._known.items()
-            if not (known.owner.is_closed and now - known.last_s > _REMEMBERED_S)
+            if not (known.owner.is_away and now - known.last_s > _REMEMBERED_S)
         }
         return [
             {
@@ -74,7 +74,7 @@ class Contributors:
                 "count": known.count,
                 "has_given": known.has_given,
                 "age_s": now - known.last_s,
-                "has_left": known.owner.is_closed,
+                "has_left": known.owner.is_away,
                 "has_ended": known.has_ended,
             }
             for name, known in sorted(self._known.items())

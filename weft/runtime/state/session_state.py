@@ -51,6 +51,8 @@ class SessionState:
         self.file_access = file_access
         self.name = name
         self.is_closed = False
+        self.lost_master: int | None = None
+        """The incarnation of the master's task when its connection was lost; None while it is there."""
         self.outcomes: OutcomeTable[PartOutcome] = OutcomeTable()
         """Of the steps that masters in other processes have asked this task for."""
         self.tensors = SessionTensors(limits)
@@ -61,6 +63,11 @@ class SessionState:
         self.never_compile = level == options.OFF
         self._lock = threading.Lock()
         self._run_counts: dict[str, int] = {}
+
+    @property
+    def is_away(self) -> bool:
+        """Whether nobody can run steps in the session now: it is closed, or its master's process is dead or cut off."""
+        return self.is_closed or self.lost_master is not None
 
     def run_indices(self, nodes: Sequence[Operation]) -> list[Any]:
         """For each random node how often it has run in this session, and count this run.

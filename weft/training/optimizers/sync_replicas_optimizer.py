@@ -5,10 +5,10 @@ drops those stamped before the global step. When an accumulator holds `replicas_
 their mean, updates the variables, adds one to the global step and puts one token per replica, which carries that step, into the
 token queue. A replica's train op ends when it has drawn a token, whose step becomes its local step.
 
-Without a replica. The accumulators know the sessions that give gradients. When a replica's are closed, as a killed process's
+Without a replica. The accumulators know the sessions that give gradients. When a replica's have left, as a killed process's
 are at once, and no new one has come in time, the chief lowers the count that an update needs, also for the one that waits, and
 the number of tokens: left at that they would let a fast replica give two gradients where a slow one has given none. A gradient
-of the replica brings both up again.
+of the replica brings both up again, with a token more for the update that waits: it has taken one of those.
 
 A chief that comes back drops gradients and tokens that are there. The model may have gone back to a checkpoint, whose step is
 before that of the accumulators, which would drop every gradient from then on. Replicas that wait get one of the first tokens,
@@ -108,7 +108,7 @@ class SyncReplicasOptimizer(Optimizer):
         self._accumulator_list: list[tuple[Any, str]] = []
         self._reports: list[Tensor] = []
         self._limited: Any = None
-        self._count_fed: tuple[Tensor, Tensor] | None = None
+        self._count_fed: tuple[Tensor, ...] = ()
         self._tokens_per_step: Any = None
         self.local_step_init_op: Any = None
         self.chief_init_op: Any = None
@@ -228,8 +228,10 @@ class SyncReplicasOptimizer(Optimizer):
 
     def _add_limit(self, graph: Graph) -> Operation:
         """The operation that makes another Count hold, for the update that waits as well."""
-        required, tokens = self._count_fed = placeholder(dtypes.int32, []), placeholder(dtypes.int32, [])
-        steps = [assign(self._tokens_per_step, tokens)]
+        required, tokens, more = self._count_fed = tuple(placeholder(dtypes.int32, []) for _ in range(3))
+        assert self.sync_token_queue is not None
+        # The update that waits has tokens for as many as it was to be made of: those who come in have none.
+        steps = [assign(self._tokens_per_step, tokens), self.sync_token_queue.enqueue_many((self._tokens(more),))]
         for accumulator, device in self._accumulator_list:
             with graph.device(device):
                 steps.append(accumulator.limit(required))
@@ -306,10 +308,10 @@ class SyncReplicasOptimizer(Optimizer):
             follow = partial(Quorum, self._replicas_to_aggregate, self._total_num_replicas, timeout_s)
         return WatchedQueueRunner(self._reports, follow, self._set_count, self.sync_token_queue, [self._release], **ops)
 
-    def _set_count(self, session: SessionLike, count: Count) -> None:
-        assert self._count_fed is not None
-        required, tokens = self._count_fed
-        session.run(self._limited, {required: count.required, tokens: count.tokens})
+    def _set_count(self, session: SessionLike, count: Count, before: Count) -> None:
+        required, tokens, more = self._count_fed
+        added = max(0, count.tokens - before.tokens)
+        session.run(self._limited, {required: count.required, tokens: count.tokens, more: added})
 
     def _enqueue_tokens(self, count: int) -> Operation:
         assert self.sync_token_queue is not None

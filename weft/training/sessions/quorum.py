@@ -22,7 +22,7 @@ class Count:
 class Quorum:
     """Follows the replicas: one that is gone for some time is no longer waited for, until it gives a gradient again.
 
-    A replica is a task; it is gone when all its sessions are closed, as those of a dead process are at once. For so long it may
+    A replica is a task; it is gone when all its sessions have left, as those of a dead process have at once. For so long it may
     just be making a new session. One that has said that it ends, at the end of its input, is gone at once. A replica that has
     never come is not gone: an update waits for it.
 
@@ -80,13 +80,14 @@ class Quorum:
 
 
 def _by_task(reports: Iterable[Report]) -> dict[str, list[Report]]:
-    """The sessions of each task; a session that has left one accumulator has left."""
+    """The sessions of each task; one that some task of the parameters can reach has not left: idle connections may be cut."""
     found: dict[str, dict[str, dict[str, Any]]] = {}
     for report in reports:
         for each in report["replicas"]:
             task = each["name"].partition("#")[0].replace("/replica:0", "")
             known = found.setdefault(task, {}).setdefault(each["name"], dict(each))
-            for trait in ("has_left", "has_ended", "has_given"):
+            known["has_left"] = known["has_left"] and each["has_left"]
+            for trait in ("has_ended", "has_given"):
                 known[trait] = known[trait] or each[trait]
     return {task: list(sessions.values()) for task, sessions in found.items()}
 

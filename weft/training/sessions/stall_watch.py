@@ -62,7 +62,7 @@ class WatchedQueueRunner(QueueRunner):
     Args:
         reports: what gives the accumulators' reports.
         follow: makes the Quorum of one session; None waits for all replicas for ever.
-        set_count: runs in the session what makes a Count hold from then on.
+        set_count: runs in the session what makes a Count hold from then on, in place of the one before.
         arguments: those of QueueRunner.
     """
 
@@ -70,7 +70,7 @@ class WatchedQueueRunner(QueueRunner):
         self,
         reports: Sequence[TensorLike],
         follow: Callable[[], Quorum] | None,
-        set_count: Callable[[SessionLike, Count], object],
+        set_count: Callable[[SessionLike, Count, Count], object],
         *arguments: Any,
         **more: Any,
     ) -> None:
@@ -113,6 +113,6 @@ class WatchedQueueRunner(QueueRunner):
         before = quorum.count
         told = quorum.look(reports, time.monotonic())
         if quorum.count != before:
-            self._set_count(sess, quorum.count)
+            self._set_count(sess, quorum.count, before)
         if told is not None:
             tf_logging.warning("%s", told)
