@@ -20,7 +20,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from weft.errors import CancelledError
 from weft.framework import dtypes
@@ -32,7 +32,11 @@ from weft.framework.operation import Operation, Tensor
 from weft.ops.array.filling import fill
 from weft.ops.array.placeholder import placeholder
 from weft.ops.control_flow.ordering import group, no_op
-from weft.ops.data_flow.conditional_accumulator import ConditionalAccumulator, SparseConditionalAccumulator
+from weft.ops.data_flow.conditional_accumulator import (
+    ConditionalAccumulator,
+    ConditionalAccumulatorBase,
+    SparseConditionalAccumulator,
+)
 from weft.ops.data_flow.queue import FIFOQueue
 from weft.ops.data_flow.queue_nodes import queue_reopen
 from weft.ops.variables.assign import assign
@@ -47,6 +51,8 @@ from weft.training.queue_runner import QueueRunner
 from weft.training.sessions.model_readiness import what_is_missing
 from weft.training.sessions.quorum import Count, Quorum
 from weft.training.sessions.stall_watch import WatchedQueueRunner
+
+T = TypeVar("T")
 
 
 class SyncReplicasOptimizer(Optimizer):
@@ -105,7 +111,7 @@ class SyncReplicasOptimizer(Optimizer):
         self.sync_token_queue: FIFOQueue | None = None
         self._chief_queue_runner: QueueRunner | None = None
         self._release: Any = None
-        self._accumulator_list: list[tuple[Any, str]] = []
+        self._accumulator_list: list[tuple[ConditionalAccumulatorBase, str]] = []
         self._reports: list[Tensor] = []
         self._limited: Any = None
         self._count_fed: tuple[Tensor, ...] = ()
@@ -237,7 +243,7 @@ class SyncReplicasOptimizer(Optimizer):
                 steps.append(accumulator.limit(required))
         return group(*steps)
 
-    def _at_each_task(self, make: Callable[[Any], Any]) -> list[Any]:
+    def _at_each_task(self, make: Callable[[ConditionalAccumulatorBase], T]) -> list[T]:
         """A node for the first accumulator of each task, which knows the sessions as well as the task's others."""
         first = {device: accumulator for accumulator, device in reversed(self._accumulator_list)}
         made = []
