@@ -22,6 +22,7 @@ from weft.client.partial_runs import PartialRuns
 from weft.client.plans import Plan, Plans
 from weft.client.stage_table import StageTable
 from weft.client.tensor_handle import KeptTensors, TensorHandle
+from weft.distributed.master.step_metadata import with_timeout
 from weft.errors import OpError
 from weft.framework.aliases import Feeds, Fetches
 from weft.framework.default_stack import default_graphs, default_sessions
@@ -29,6 +30,7 @@ from weft.framework.device_attributes import DeviceAttributes
 from weft.framework.dtypes import DType
 from weft.framework.graph import Graph, get_default_graph
 from weft.framework.operation import Operation, Tensor
+from weft.platform.deadline import left_s, within
 from weft.runtime.xla.xla_process import ForkedProcessError
 
 _Key = TypeVar("_Key")
@@ -39,12 +41,17 @@ class BaseSession:
     """The common part of all sessions: running, callables, devices, closing. Safe from many threads."""
 
     def __init__(
-        self, target: str | bytes = "", graph: Graph | None = None, config: config_pb2.ConfigProto | None = None
+        self,
+        target: str | bytes = "",
+        graph: Graph | None = None,
+        config: config_pb2.ConfigProto | None = None,
+        timeout: float | None = None,
     ) -> None:
         if graph is not None and not isinstance(graph, Graph):
             raise TypeError(f"graph must be a tf.Graph, but got {type(graph)}")
         if config is not None and not isinstance(config, config_pb2.ConfigProto):
             raise TypeError(f"config must be a tf.ConfigProto, but got {type(config)}")
+        config = _with_session_timeout(config, timeout)
         self._target = _checked_target(target)
         self._graph = get_default_graph() if graph is None else graph
         self._config = config
@@ -137,7 +144,7 @@ class BaseSession:
         plan = None if feed_dict else self._plans.find(fetches, ())
         if plan is not None and options is None and run_metadata is None:
             return plan.results(self._call(plan, (), None)[0], (), self._handle_of)
-        plan, values = self._look_up(fetches, feed_dict, None if options is None else _timeout_of(options))
+        plan, values, options = self._look_up(fetches, feed_dict, options)
         return self._run_plan(plan, values, options, run_metadata)
 
     def _run_plan(
@@ -157,7 +164,10 @@ class BaseSession:
     def _handle_of(self, handle: bytes, dtype: DType) -> TensorHandle:
         return TensorHandle(handle.decode(), dtype, self, self._kept_tensors)
 
-    def _look_up(self, fetches: Fetches, feed_dict: object, timeout_s: float | None) -> tuple[Plan, list[Any]]:
+    def _look_up(
+        self, fetches: Fetches, feed_dict: object, options: config_pb2.RunOptions | None
+    ) -> tuple[Plan, list[Any], config_pb2.RunOptions | None]:
+        """The plan of a run, the values that are fed, and the options: for a plan that had to be made, with the time left."""
         if feed_dict:
             pairs = feeds.resolve(self._graph, feed_dict)
             if TensorHandle in map(type, pairs.values()):
@@ -166,13 +176,25 @@ class BaseSession:
             values = [feeds.as_feed(tensor, value) for tensor, value in pairs.items()]
         else:
             fed, values = [], []
-        return self._plans.find(fetches, fed) or self._make_plan(fetches, fed, timeout_s), values
+        plan = self._plans.find(fetches, fed)
+        if plan is None:
+            with within(self._limit_s(options)):
+                plan = self._make_plan(fetches, fed)
+                options = with_timeout(options, left_s())
+        return plan, values, options
 
-    def _make_plan(self, fetches: Fetches, fed: list[Tensor], timeout_s: float | None = None) -> Plan:
+    def _limit_s(self, options: config_pb2.RunOptions | None) -> float | None:
+        """How long a run may take, in seconds, with the planning, and the opening of the session if it is the first."""
+        timeout_ms = 0 if options is None else _checked_options(options).timeout_in_ms
+        timeout_ms = timeout_ms or (self._config.operation_timeout_in_ms if self._config is not None else 0)
+        return timeout_ms / 1000 if timeout_ms > 0 else None
+
+    def _make_plan(self, fetches: Fetches, fed: list[Tensor]) -> Plan:
         backend = self._open_backend()
         self._growth.look()
         try:
-            return self._plans.make(fetches, fed, functools.partial(backend.prepare, timeout_s=timeout_s))
+            with within(self._limit_s(None) if left_s() is None else None):
+                return self._plans.make(fetches, fed, functools.partial(backend.prepare, timeout_s=left_s()))
         except OpError as error:
             raise self._located(error) from None
 
@@ -290,7 +312,8 @@ class BaseSession:
         self._closed = True
         backend, self._backend = self._backend, None
         if backend is not None:
-            backend.close()
+            with within(self._limit_s(None)):
+                backend.close()
         self._plans.clear()
         callbacks, self._when_closed = self._when_closed, []
         for callback in callbacks:
@@ -323,12 +346,18 @@ class Session(BaseSession):
         target: '' for this process, or the `grpc://host:port` of a server.
         graph: the graph to run; the default graph when None.
         config: a ConfigProto.
+        timeout: how many seconds anything that the session does may take: each run, with the opening of the session and the
+            planning that the first one begins with, and closing. It takes the place of the config's `operation_timeout_in_ms`.
     """
 
     def __init__(
-        self, target: str | bytes = "", graph: Graph | None = None, config: config_pb2.ConfigProto | None = None
+        self,
+        target: str | bytes = "",
+        graph: Graph | None = None,
+        config: config_pb2.ConfigProto | None = None,
+        timeout: float | None = None,
     ) -> None:
-        super().__init__(target, graph, config)
+        super().__init__(target, graph, config, timeout)
         self._entered: list[Any] | None = None
 
     def __enter__(self) -> Session:
@@ -368,9 +397,13 @@ class InteractiveSession(BaseSession):
     """A session that is the default one from its making until it is closed, for notebooks and shells."""
 
     def __init__(
-        self, target: str | bytes = "", graph: Graph | None = None, config: config_pb2.ConfigProto | None = None
+        self,
+        target: str | bytes = "",
+        graph: Graph | None = None,
+        config: config_pb2.ConfigProto | None = None,
+        timeout: float | None = None,
     ) -> None:
-        super().__init__(target, graph, config)
+        super().__init__(target, graph, config, timeout)
         default_sessions.push(self)
         if graph is not None:
             default_graphs.push(self.graph)
@@ -398,10 +431,17 @@ def _checked_target(target: str | bytes) -> str:
     return target or ""
 
 
-def _timeout_of(options: config_pb2.RunOptions | None) -> float | None:
-    """How long a run may take, in seconds, as far as its options say it: also when it has to wait for tasks first."""
-    options = _checked_options(options)
-    return options.timeout_in_ms / 1000 if options is not None and options.timeout_in_ms > 0 else None
+def _with_session_timeout(config: config_pb2.ConfigProto | None, timeout_s: float | None) -> config_pb2.ConfigProto | None:
+    """The config with a session's timeout, if it has one."""
+    if timeout_s is None:
+        return config
+    if not timeout_s > 0:
+        raise ValueError(f"timeout must be a positive number of seconds, but got {timeout_s!r}")
+    limited = config_pb2.ConfigProto()
+    if config is not None:
+        limited.CopyFrom(config)
+    limited.operation_timeout_in_ms = max(int(timeout_s * 1000), 1)
+    return limited
 
 
 def _checked_options(options: config_pb2.RunOptions | None) -> Any:

@@ -22,6 +22,7 @@ from weft.distributed.worker.task_network import Admission
 from weft.errors import AbortedError, DeadlineExceededError, OpError, UnavailableError
 from weft.framework.aliases import Array
 from weft.framework.cluster_spec import split_address
+from weft.platform.deadline import left_s, within
 from weft.platform.interrupts import WAIT_SLICE_S, deferred_interrupts, is_main_thread
 from weft.protocol import messages
 from weft.protocol.outcome_table import LANES
@@ -31,7 +32,7 @@ from weft.protocol.tensor_frame import RepeatedCall, encode
 _DIAL_TIMEOUT_S: Final = 5.0
 _LINGER_S: Final = 0.05  # Unasked, a server says no more than goodbye, and the threads of many clients shall wake rarely.
 _RESUME_S: Final = 4.0  # how long a connection that was cut is tried to be made again
-_ANSWER_S: Final = 5.0  # The master ends a step at its deadline; the client allows for the way there and back.
+_ANSWER_S: Final = 0.3  # The master ends a step at its deadline; the client allows for the way there and back.
 
 _Answer: TypeAlias = messages.CallDone | messages.CallFailed | OpError
 
@@ -80,7 +81,7 @@ class CallChannel:
         needs_tls = any(address.startswith("tls:") for address in admission.addresses)
         credentials = Credentials.for_host(split_address(self._target)[0], os.environ, CLIENT) if needs_tls else None
         connection, _ = dial(
-            admission.addresses, hello, self._on_message, self._on_closed, _DIAL_TIMEOUT_S,
+            admission.addresses, hello, self._on_message, self._on_closed, left_s(_DIAL_TIMEOUT_S) or 0.0,
             tls=None if credentials is None else credentials.context(is_server=False), watch=self._watch,
         )  # fmt: skip
         connection.reader.lease.rules.linger_s = _LINGER_S
@@ -138,6 +139,7 @@ class CallChannel:
     def _converse(self, frame: Sequence[Buffer], answers: list[_Answer], timeout_s: float | None) -> None:
         """Send a call and wait for its answer, by as many connections as it takes."""
         connection = self._connection
+        deadline_s = None if timeout_s is None else time.monotonic() + timeout_s
         while True:
             try:
                 self._ask(connection, frame, answers, timeout_s)
@@ -146,7 +148,10 @@ class CallChannel:
                     raise
             if answers or not self._is_resumable(connection):
                 return
-            connection = self._resumed(connection)
+            if deadline_s is not None:
+                timeout_s = max(deadline_s - time.monotonic(), 0.0)
+            with within(timeout_s):
+                connection = self._resumed(connection)
 
     def _is_resumable(self, connection: Connection) -> bool:
         """Whether a connection was cut that can be made again. Within a host nothing cuts one: its server is dead."""

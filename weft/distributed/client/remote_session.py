@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
-import time
 from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -23,7 +22,7 @@ from weft.distributed.client.remote_step import RemotePartialRun, RemoteStep
 from weft.distributed.rpc import stage_reports
 from weft.distributed.rpc.heartbeat_timeout import heartbeat_timeout_s
 from weft.distributed.rpc.master_methods import METHODS, SERVICE, SESSION_KEY
-from weft.distributed.rpc.stub import RpcStub
+from weft.distributed.rpc.stub import ANSWER_S, RpcStub
 from weft.distributed.worker.task_network import Admission
 from weft.distributed.worker.worker_service import as_admission
 from weft.errors import CancelledError, OpError
@@ -34,10 +33,11 @@ from weft.framework.function_def import grown_operations
 from weft.framework.graph import Graph
 from weft.framework.graph_def import graph_def_of
 from weft.framework.operation import Operation, Tensor
+from weft.platform.deadline import holding, left_s, within
 from weft.proto import explain_pb2, master_pb2
 from weft.runtime.choice.stage_report import StageReport
 
-_ANSWER_S: Final = 2.0  # how long the master's own report of a timeout may take to come
+_ANSWER_S: Final = 2.0  # how long a server may take to end a session, or to take it up again
 
 
 class RemoteSession:
@@ -54,7 +54,7 @@ class RemoteSession:
         self._graph = graph
         self._config = config
         heartbeat_s = heartbeat_timeout_s(config, os.environ)
-        self._rpc = RpcStub(SERVICE, METHODS, target, "The master", heartbeat_timeout_s=heartbeat_s)
+        self._rpc = RpcStub(SERVICE, METHODS, target, "The master", heartbeat_timeout_s=heartbeat_s, answer_s=ANSWER_S)
         self._watch = Watch(heartbeat_s, self._rpc.probe)
         self._timeout_s = config.operation_timeout_in_ms / 1000 or None
         self._lock = threading.Lock()
@@ -125,7 +125,7 @@ class RemoteSession:
 
     def _synchronise(self, timeout_s: float | None = None) -> CallChannel:
         """Send the nodes that are new, with the session's opening at first; returns the way for calls."""
-        with self._lock:
+        with holding(self._lock, f"the session on {self._target}, which another thread opens or extends"):
             self._raise_if_closed()
             if self._calls is not None and self._sent_version == self._graph.version:
                 return self._calls
@@ -174,15 +174,11 @@ class RemoteSession:
 
         `timeout_s` is what the run allows that opens the session; the session's own timeout counts too.
         """
-        begin = time.monotonic()
         limits_s = [limit for limit in (self._timeout_s, timeout_s) if limit is not None]
-        self._rpc.wait_until_reachable(min(limits_s, default=None), self._raise_if_closed)
-        if self._timeout_s is None or (timeout_s is not None and timeout_s < self._timeout_s):
-            left = None if timeout_s is None else max(timeout_s - (time.monotonic() - begin), 0.001)
-            return self._rpc.call("CreateSession", request, left)
-        # The master gives up by itself at the same time, and can say which tasks it has waited for.
-        left_s = max(self._timeout_s - (time.monotonic() - begin), 0.0) + _ANSWER_S
-        return self._rpc.call("CreateSession", request, left_s)
+        with within(min(limits_s, default=None)):
+            self._rpc.wait_until_reachable(left_s(), self._raise_if_closed)
+            # The master gives up by itself at the same time, and can say which tasks it has waited for.
+            return self._rpc.call("CreateSession", request)
 
     def _raise_if_closed(self) -> None:
         if self._closed is not None:
@@ -211,11 +207,12 @@ class RemoteSession:
         if handle:
             request = master_pb2.CloseSessionRequest(session_handle=handle)
             with contextlib.suppress(OpError):
-                self._rpc.call("CloseSession", request, 2.0, self._shown_key())
+                self._rpc.call("CloseSession", request, min(_ANSWER_S, self._timeout_s or _ANSWER_S), self._shown_key())
 
     def _call(self, name: str, request: Message) -> Any:
         """Call a method about the session, showing that it is this client's."""
-        return self._rpc.call(name, request, self._timeout_s, self._shown_key())
+        with within(self._timeout_s):
+            return self._rpc.call(name, request, None, self._shown_key())
 
     def _shown_key(self) -> Sequence[tuple[str, bytes]]:
         return ((SESSION_KEY, self._key),)

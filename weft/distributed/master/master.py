@@ -6,7 +6,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Final
 
 from weft.distributed.master.master_session import MasterSession
 from weft.distributed.master.worker_cache import WorkerCache
@@ -14,6 +14,9 @@ from weft.distributed.worker.task_status import TaskStatus
 from weft.errors import AbortedError, OpError
 from weft.framework.cluster_spec import ClusterSpec
 from weft.framework.graph import Graph
+from weft.platform.deadline import left_s, within
+
+_CLOSE_S: Final = 2.0
 
 MakeCache = Callable[[ClusterSpec], tuple[WorkerCache, str]]
 
@@ -53,7 +56,8 @@ class Master:
         workers, own = self._cluster_of(config)
         tasks = workers.filtered(list(config.device_filters), own)
         timeouts_s = [limit for limit in (config.operation_timeout_in_ms / 1000, timeout_s) if limit]
-        deadline = time.monotonic() + min(timeouts_s) if timeouts_s else None
+        limit_s = left_s(min(timeouts_s, default=None))
+        deadline = None if limit_s is None else time.monotonic() + limit_s
         statuses = workers.wait_for(tasks, deadline, raise_if_cancelled)
         # Tasks name sessions in messages, and a reader wants to know where they belong.
         handle = f"{self.task}#{secrets.token_hex(8)}"
@@ -62,8 +66,9 @@ class Master:
         def close() -> None:
             with self._lock:
                 self._sessions.pop(handle, None)
-            for task in tasks:
-                workers.handle(task).close_session(handle)
+            with within(_CLOSE_S):  # for all together: some may stand still
+                for task in tasks:
+                    workers.handle(task).close_session(handle)
 
         names = [device.name for device in attributes]
         home = next((name for name in names if name.startswith(f"{own}/")), "")

@@ -46,3 +46,14 @@ def _device_stats(home: str, stats: Mapping[str, StepStats | None]) -> Sequence[
         devices += trace.as_proto().dev_stats
     trim_transfers(devices)
     return sorted(devices, key=lambda device: (device.device != home, device.device))
+
+
+def with_timeout(options: RunOptions | None, timeout_s: float | None) -> RunOptions | None:
+    """A run's options with what is left of its time, where that is limited."""
+    if timeout_s is None:
+        return options
+    limited = RunOptions()
+    if options is not None:
+        limited.CopyFrom(options)
+    limited.timeout_in_ms = max(int(timeout_s * 1000), 1)
+    return limited

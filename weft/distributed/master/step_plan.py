@@ -9,11 +9,12 @@ from typing import Protocol
 from tensorboard.compat.proto.config_pb2 import RunMetadata, RunOptions
 
 from weft.distributed.master.deployment import Deployment, Part
-from weft.distributed.master.step_metadata import is_traced, metadata_of
+from weft.distributed.master.step_metadata import is_traced, metadata_of, with_timeout
 from weft.distributed.master.step_run import RunningSteps, StepRun
 from weft.errors import OpError
 from weft.framework.aliases import Array
 from weft.framework.operation import Tensor
+from weft.platform.deadline import holding, left_s, within
 from weft.platform.quick_lately import QuickLately
 from weft.runtime.choice.stage_report import StageReport, not_asked
 from weft.runtime.single_step import SingleStep
@@ -103,7 +104,7 @@ class StepPlan:
             raise self._owner.error
         if not self._deployment.is_current:
             try:
-                self._renew()
+                options = self._renew(options)
             except OpError:
                 if step is not None:
                     self._owner.note_end(step)
@@ -112,8 +113,7 @@ class StepPlan:
             return self._single.run(feeds), None
         if step is None:
             step = self.new_step()
-        timeout_ms = (options.timeout_in_ms if options is not None else 0) or self._owner.timeout_ms
-        timeout_s = timeout_ms / 1000 if timeout_ms > 0 else None
+        timeout_s = self._timeout_s(options)
         traced = options is not None and is_traced(options)
         made = step.run(self._deployment, feeds, self._quick, timeout_s=timeout_s, is_traced=traced)
         fetched = [feeds[place] if task == "" else made[task][place] for task, place in self._fetch_places]
@@ -132,9 +132,18 @@ class StepPlan:
                 reports.append(not_asked(task, error.message))
         return reports
 
-    def _renew(self) -> None:
-        """Register again with the tasks that have been restarted."""
-        with self._renewal:
+    def _timeout_s(self, options: RunOptions | None) -> float | None:
+        timeout_ms = (options.timeout_in_ms if options is not None else 0) or self._owner.timeout_ms
+        return timeout_ms / 1000 if timeout_ms > 0 else None
+
+    def _renew(self, options: RunOptions | None) -> RunOptions | None:
+        """Register again with tasks that were restarted or cut off; returns the run's options with the time that is left."""
+        with within(self._timeout_s(options)):
+            self._register_again()
+            return with_timeout(options, left_s())
+
+    def _register_again(self) -> None:
+        with holding(self._renewal, "another thread that registers the plan again"):
             if self._deployment.is_current:
                 return
             current = {

@@ -17,6 +17,7 @@ from weft.framework.cluster_spec import ClusterSpec
 _LOG = logging.getLogger("weft")
 _REPORT_EVERY_S = 10.0
 _POLL_S = 0.1
+_ASK_S = 1.0  # a task that does not answer meanwhile is asked again
 
 
 class TaskRegistry(Protocol):
@@ -81,8 +82,11 @@ class WorkerCache:
         next_report = time.monotonic() + _REPORT_EVERY_S
         while True:
             for task in [task for task in tasks if task not in found]:
+                left_s = _ASK_S if deadline is None else min(_ASK_S, deadline - time.monotonic())
+                if left_s <= 0:
+                    break
                 try:
-                    found[task] = self._registry.status(task, self.addresses[task], timeout_s=1.0)
+                    found[task] = self._registry.status(task, self.addresses[task], timeout_s=left_s)
                 except OpError as error:
                     reasons[task] = error.message.removeprefix(f"Task {task} at {self.addresses[task]} is unavailable: ")
             missing = [task for task in tasks if task not in found]
@@ -95,7 +99,7 @@ class WorkerCache:
             if now >= next_report:
                 next_report = now + _REPORT_EVERY_S
                 _LOG.warning("CreateSession still waiting for response from:%s", self._why(missing, reasons))
-            time.sleep(_POLL_S)
+            time.sleep(_POLL_S if deadline is None else min(_POLL_S, deadline - now))
 
     def _why(self, missing: Sequence[str], reasons: dict[str, str]) -> str:
         """A line for each task that is missing, with the reason."""

@@ -82,21 +82,21 @@ def _shortened(text: str, limit: int) -> str:
     return text[:low] + note
 
 
-def from_rpc_error(error: Any, peer: str) -> OpError:
+def from_rpc_error(error: Any, peer: str, method: str = "") -> OpError:
     """The OpError of a failed call: as the peer raised it, or naming the peer when gRPC itself failed."""
     code = error.code()
     message = error.details() or code.name
     metadata = dict(error.trailing_metadata() or ())
     if _MARK not in metadata:
-        return _transport_error(code, message, peer)
+        return _transport_error(code, message, peer, method)
     name = metadata.get(_NODE_KEY, b"").decode()
     node_def = node_def_pb2.NodeDef(name=name) if name else None
     return errors.from_status(code.value[0], message.removesuffix(_bracket(name)), node_def)
 
 
-def _transport_error(code: grpc.StatusCode, message: str, peer: str) -> OpError:
+def _transport_error(code: grpc.StatusCode, message: str, peer: str, method: str) -> OpError:
     if code is grpc.StatusCode.UNAVAILABLE:
         return UnavailableError.of(f"{peer} is unavailable: {message}")
     if code is grpc.StatusCode.DEADLINE_EXCEEDED:
-        return DeadlineExceededError.of(f"{peer} did not answer in time: {message}")
+        return DeadlineExceededError.of(f"{peer} did not answer in time{f' ({method})' if method else ''}: {message}")
     return errors.from_status(code.value[0], f"{peer}: {message}")

@@ -24,11 +24,16 @@ from weft.distributed.rpc.probe import probe
 from weft.distributed.rpc.status import answer, from_rpc_error
 from weft.errors import CancelledError, DeadlineExceededError, ResourceExhaustedError
 from weft.framework.cluster_spec import split_address
+from weft.platform.deadline import left_s, within
 from weft.platform.interrupts import deferred_interrupts, is_main_thread
 from weft.platform.local_address import is_of_this_host
 from weft.protocol.heartbeat import TIMEOUT_S, Evidence
 
 _LOG = logging.getLogger("weft")
+ANSWER_S: Final = 0.25
+"""The time for a master's report, beyond the deadline, of what it has waited for."""
+
+_NO_DEADLINE_S: Final = 1e8
 _POLL_S: Final = 1.0
 _REPORT_EVERY_S: Final = 10.0
 
@@ -48,11 +53,21 @@ def method_handlers(service: str, methods: Methods, servicer: object, gate: Gate
 
         def call(data: bytes, context: grpc.ServicerContext) -> bytes | None:
             what = f"{service}.{name}"
-            return answer(context, what, lambda: respond(data, context))
+            with within(_left_for(context)):
+                return answer(context, what, lambda: respond(data, context))
 
         return grpc.unary_unary_rpc_method_handler(call)
 
     return grpc.method_handlers_generic_handler(service, {name: unary(name, pair[0]) for name, pair in methods.items()})
+
+
+def _left_for(context: grpc.ServicerContext) -> float | None:
+    """How long a handler may take, so that its report is there when the caller's time is up; None for ever."""
+    remaining_s: float | None = context.time_remaining()
+    # Of a caller that sets no deadline gRPC says that he waits for centuries, and would overflow if it were told so.
+    if remaining_s is None or remaining_s > _NO_DEADLINE_S:
+        return None
+    return max(remaining_s - ANSWER_S, 0.0)
 
 
 def _serialized(response: Message) -> bytes:
@@ -88,6 +103,8 @@ class RpcStub:
         identity: as whom this process calls, by the credentials that its environment gives.
         server_name: the name that the server's certificate must have.
         heartbeat_timeout_s: how soon calls fail when the server's process stands still; None for never.
+        answer_s: the time for the answer of a server that waits for others in its turn. It hears of the deadline, gives up by
+            itself, and knows better for what it has waited.
     """
 
     def __init__(
@@ -99,6 +116,7 @@ class RpcStub:
         identity: str = CLIENT,
         server_name: str = ANY_TASK,
         heartbeat_timeout_s: float | None = TIMEOUT_S,
+        answer_s: float = 0.0,
     ) -> None:
         self._service = service
         self._methods = methods
@@ -106,6 +124,7 @@ class RpcStub:
         self._peer = peer
         self._identity = identity
         self._server_name = server_name
+        self._answer_s = answer_s
         self._heartbeat_timeout_s = heartbeat_timeout_s
         self._lock = threading.Lock()
         self._channel: _Channel | None = None
@@ -115,10 +134,18 @@ class RpcStub:
     ) -> Any:
         """Call a method and wait for its response. Metadata goes with the request, under names that end in `-bin`.
 
+        The deadline of what this thread does counts, too.
+
         Raises:
+            DeadlineExceededError: the time is up.
             OpError: the call's status; UnavailableError when the peer cannot be reached, CancelledError when the stub is closed
                 meanwhile.
         """
+        left = left_s()
+        if left == 0:
+            raise DeadlineExceededError.of(f"{self._peer} at {self._address} was not asked any more ({name}): the time is up")
+        if left is not None:
+            timeout_s = left + self._answer_s if timeout_s is None else min(left + self._answer_s, timeout_s)
         with self._used_channel() as channel:
             method = channel.grpc.unary_unary(
                 f"/{self._service}/{name}",
@@ -130,7 +157,7 @@ class RpcStub:
             except grpc.RpcError as error:
                 if error.code() is grpc.StatusCode.UNAVAILABLE:
                     self._give_up(channel)
-                raise from_rpc_error(error, f"{self._peer} at {self._address}") from None
+                raise from_rpc_error(error, f"{self._peer} at {self._address}", name) from None
 
     def wait_until_reachable(self, timeout_s: float | None, raise_if_cancelled: Callable[[], None]) -> None:
         """Block until a server listens at the address; log every 10 s that it does not yet.

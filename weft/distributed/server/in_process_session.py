@@ -14,6 +14,7 @@ from weft.errors import CancelledError, OpError
 from weft.framework.device_attributes import DeviceAttributes
 from weft.framework.graph import Graph
 from weft.framework.operation import Operation, Tensor
+from weft.platform.deadline import holding
 from weft.runtime.xla import engine_options
 
 
@@ -30,7 +31,7 @@ class InProcessSession:
         self._closed: OpError | None = None
 
     def _open(self, timeout_s: float | None = None) -> MasterSession:
-        with self._lock:
+        with holding(self._lock, "the session, which another thread opens"):
             if self._session is None:
                 self._session = self._server.open_session(self._graph, self._config, self._raise_if_closed, timeout_s)
             return self._session

@@ -26,6 +26,7 @@ from weft.distributed.worker.link_repair import CutLink, LinkRepair
 from weft.distributed.worker.worker_handle import StepOwner
 from weft.errors import AbortedError, OpError, UnavailableError
 from weft.framework.aliases import Array
+from weft.platform.deadline import holding, left_s
 from weft.protocol import messages
 from weft.protocol.master_step import PartDone, PartFailed, WorkerLost
 from weft.protocol.protocol_error import RemoteProtocolError
@@ -111,7 +112,7 @@ class TaskNetwork:
             return found
         with self._lock:
             gate = self._dialing.setdefault(task, threading.Lock())
-        with gate:
+        with holding(gate, f"a connection with {task}, which another thread makes"):
             found = self._connections.get(task)
             if found is not None:
                 return found
@@ -122,7 +123,7 @@ class TaskNetwork:
                 messages.PROTOCOL_VERSION, self._worker.task, self._worker.incarnation, admission.token, task
             )
             connection, welcome = dial(
-                admission.addresses, hello, self.on_message, self.on_closed, _DIAL_TIMEOUT_S, tls=self._tls,
+                admission.addresses, hello, self.on_message, self.on_closed, left_s(_DIAL_TIMEOUT_S) or 0.0, tls=self._tls,
                 watch=self._watch_of(task),
             )  # fmt: skip
             self._adopt(connection, task, welcome.incarnation)
