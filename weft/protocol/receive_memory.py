@@ -33,7 +33,7 @@ class ReceiveMemory:
         """How much is kept, in use or not."""
         return self._pool.kept_bytes
 
-    def take(self, size_bytes: int) -> npt.NDArray[np.uint8]:
+    def allocate(self, size_bytes: int) -> npt.NDArray[np.uint8]:
         """`[size_bytes]` bytes that begin at a multiple of ALIGNMENT; whatever was in them before.
 
         They are the caller's until the last array made of them is gone.

@@ -355,7 +355,7 @@ class FrameDecoder:
     def _begin_payload(self, kind: _Kind, fields: _Fields, size: int, at: int, out: list[Message]) -> int:
         """Move the part of a large payload that has come to memory of its own; return where the buffer's rest starts."""
         try:
-            payload = self._memory.take(size)
+            payload = self._memory.allocate(size)
         except (MemoryError, ValueError) as error:
             raise RemoteProtocolError(f"there is no memory for a payload of {size} bytes") from error
         self._frames_since = 0

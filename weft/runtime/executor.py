@@ -118,7 +118,7 @@ class Executor:
     def permit_for(self, stage: Stage) -> Permit | None:
         """Leave to run a stage, perhaps after a wait; None for a stage that needs none."""
         permits = self.session.host_permits
-        return permits.take() if permits is not None and stage.kind is Kind.HOST else None
+        return permits.acquire() if permits is not None and stage.kind is Kind.HOST else None
 
 
 class Step:
