@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 import threading
 from collections.abc import Iterator
@@ -82,6 +83,12 @@ def increments_under_cuts(cluster: CutCluster, clients: int, count: int, pause_s
     steps = [cluster.prepare(added) for _ in range(clients)]
     rng = random.Random(seed)
 
+    def again(fetch: tf.Tensor) -> RemoteStep:
+        for _ in range(20):
+            with contextlib.suppress(UnavailableError, AbortedError):
+                return cluster.prepare(fetch)
+        return cluster.prepare(fetch)
+
     def work(step: RemoteStep) -> tuple[int, int]:
         succeeded = failed = 0
         for _ in range(count):
@@ -92,7 +99,7 @@ def increments_under_cuts(cluster: CutCluster, clients: int, count: int, pause_s
                 if "the step may or may not have been applied" not in error.message:
                     raise
                 failed += 1
-                step = cluster.prepare(added)  # its session may be what was lost
+                step = again(added)  # its session may be what was lost
         return succeeded, failed
 
     with ThreadPoolExecutor(clients) as pool:
@@ -101,7 +108,7 @@ def increments_under_cuts(cluster: CutCluster, clients: int, count: int, pause_s
             threading.Event().wait(rng.uniform(0.0, pause_s))
             cluster.cut(rng)
         results = [each.result() for each in done]
-    (applied,), _ = cluster.prepare(total.value()).run([])
+    (applied,), _ = again(total.value()).run([])
     return sum(each[0] for each in results), sum(each[1] for each in results), int(applied)
 
 

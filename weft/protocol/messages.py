@@ -25,10 +25,12 @@ _OBJECT_BYTES: Final = 64
 
 def size_of(arrays: Iterable[Array]) -> int:
     """How many bytes arrays hold, those of strings with their characters."""
-    return sum(
-        sum(map(len, array.ravel().tolist()), array.size * _OBJECT_BYTES) if array.dtype.hasobject else array.nbytes
-        for array in arrays
-    )
+    size_bytes = 0
+    for array in arrays:
+        size_bytes += array.nbytes
+        if array.dtype.hasobject:
+            size_bytes += sum(map(len, array.ravel().tolist()), array.size * _OBJECT_BYTES)
+    return size_bytes
 
 
 class MessageKind:

@@ -28,6 +28,9 @@ LANES: Final = 1 << 16
 MAX_BYTES: Final = 16 << 20
 """How much the answers that one session has not acknowledged may hold, by default."""
 
+UNKNOWN_FATE: Final = "the step may or may not have been applied"
+"""What the error of a step says, in these words, where nobody can tell."""
+
 AnswerT = TypeVar("AnswerT")
 
 

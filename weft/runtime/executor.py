@@ -228,8 +228,17 @@ class Step:
     @property
     def pushed(self) -> list[tuple[str, tuple[int, ...], list[Array]]]:
         """What was sent so far: each time to which peer, along which edges, and the values."""
-        sent = [stage for stage in self._executor.stages if self._pending[stage.number] == _SENT]
-        return [(to, edges, self._made(numbers)) for stage in sent for to, edges, numbers in stage.sends]
+        sent: list[tuple[str, tuple[int, ...], list[Array]]] = []
+        # Loops: asked at the end of each part that a peer has asked for.
+        for stage in self._executor.stages:
+            if stage.sends and self._pending[stage.number] == _SENT:
+                for to, edges, numbers in stage.sends:
+                    tensors: list[Array] = []
+                    for number in numbers:
+                        value = CONTROL if number < 0 else self._values[number]
+                        tensors.append(value if type(value) is np.ndarray else as_numpy(value))
+                    sent.append((to, edges, tensors))
+        return sent
 
     def push_again(self, peer: str) -> None:
         """Send a peer all that it has been sent: some of it may have been lost with a connection. It takes each value once.
@@ -352,12 +361,10 @@ class Step:
     def _send(self, peer: str, edges: tuple[int, ...], numbers: tuple[int, ...]) -> None:
         outlet = self._executor.outlet
         assert outlet is not None
-        outlet.push(peer, self.step_id, edges, self._made(numbers))
-
-    def _made(self, numbers: tuple[int, ...]) -> list[Array]:
         values = self._values
         made = [CONTROL if number < 0 else values[number] for number in numbers]
-        return [value if type(value) is np.ndarray else as_numpy(value) for value in made]
+        tensors = [value if type(value) is np.ndarray else as_numpy(value) for value in made]
+        outlet.push(peer, self.step_id, edges, tensors)
 
     def _context(self, op: Operation, stage: Stage, permit: Permit | None) -> HostContext:
         return HostContext(op, stage.device, self.step_id, self._executor.session, self._cancellation, permit)

@@ -25,7 +25,7 @@ from weft.framework.cluster_spec import split_address
 from weft.platform.deadline import left_s, within
 from weft.platform.interrupts import WAIT_SLICE_S, deferred_interrupts, is_main_thread
 from weft.protocol import messages
-from weft.protocol.outcome_table import LANES
+from weft.protocol.outcome_table import LANES, UNKNOWN_FATE
 from weft.protocol.tensor_blob import Buffer
 from weft.protocol.tensor_frame import RepeatedCall, encode
 
@@ -173,7 +173,7 @@ class CallChannel:
                     )
                     text = (
                         f"The connection with the server at {self._target} was cut ({connection.cause}) and cannot be made "
-                        f"again: {error.message}; the step may or may not have been applied"
+                        f"again: {error.message}; {UNKNOWN_FATE}"
                     )
                     self._unknown = (AbortedError if isinstance(error, AbortedError) else UnavailableError).of(text)
             if self._ended is not None:
@@ -224,7 +224,7 @@ class CallChannel:
             return  # those that wait see that it is closed
         lost = (
             f"The server at {self._target} is unavailable: the connection was lost ({cause or 'it said goodbye'}); "
-            "the step may or may not have been applied"
+            f"{UNKNOWN_FATE}"
         )
         error = self._ended or UnavailableError.of(lost)
         for answers in list(self._answers.values()):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -13,7 +12,7 @@ from weft import errors
 from weft.channel.connection import Connection
 from weft.errors import AbortedError, OpError
 from weft.protocol import messages
-from weft.protocol.outcome_table import Fate, OutcomeTable
+from weft.protocol.outcome_table import UNKNOWN_FATE, Fate, OutcomeTable
 from weft.runtime.executor import Step
 from weft.runtime.state.session_state import PartOutcome
 from weft.runtime.step_trace import StepTrace
@@ -60,33 +59,41 @@ class AskedParts:
     ) -> None:
         trace = StepTrace() if request.trace_level else None
 
-        def end(outcome: PartOutcome) -> None:
+        def end(outcome: PartOutcome, size_bytes: int) -> None:
             with self._lock:
-                outcomes.end(request.step_id, outcome, _size_of(outcome))
+                outcomes.end(request.step_id, outcome, size_bytes)
                 asker = self._askers.pop(request.step_id, None)
             if asker is not None:
                 self._send(asker, outcome.answer)
 
         def done(step: Step) -> None:
-            end(PartOutcome(self._answer(step, trace), _pushes_of(step)))
+            answer = self._answer(step, trace)
+            if isinstance(answer, messages.StepFailed):
+                end(PartOutcome(answer), 0)
+                return
+            pushes = step.pushed
+            size_bytes = messages.size_of(answer.fetches) if answer.fetches else 0
+            for _, _, tensors in pushes:
+                size_bytes += messages.size_of(tensors)
+            end(PartOutcome(answer, pushes), size_bytes)
 
         try:
             self._worker.run_graph(request.step_id, request.graph_handle, request.feeds, done, trace)
         except OpError as error:
-            end(PartOutcome(_failure(request.step_id, error)))
+            end(PartOutcome(_failure(request.step_id, error)), 0)
 
     def _answer_again(self, connection: Connection, outcome: PartOutcome) -> None:
         """Tell a master what it was told before, behind the values that its task was sent."""
-        for peer, push in outcome.pushes:
+        for peer, edges, tensors in outcome.pushes:
             if peer == connection.name:
-                self._send(connection, push)
+                self._send(connection, messages.Push(outcome.answer.step_id, edges, tuple(tensors)))
         self._send(connection, outcome.answer)
 
     def _untold(self, step_id: int, fate: Fate) -> str:
         if fate is Fate.DROPPED:
             what = "was applied, but its values were too many to be kept for a second answer"
         else:
-            what = "was given up or acknowledged by its master, so the step may or may not have been applied"
+            what = f"was given up or acknowledged by its master, so {UNKNOWN_FATE}"
         return f"Step {step_id:x} on {self._worker.task} {what}; the connection by which it was asked for was cut"
 
     def asker_of(self, step_id: int) -> str:
@@ -105,7 +112,7 @@ class AskedParts:
             for step_id in orphans:
                 del self._askers[step_id]
         for step_id in orphans:
-            text = f"{peer} asked for this step and is gone; the step may or may not have been applied"
+            text = f"{peer} asked for this step and is gone; {UNKNOWN_FATE}"
             self._worker.abort(step_id, AbortedError.of(text))
 
     def _answer(self, step: Step, trace: StepTrace | None) -> messages.StepDone | messages.StepFailed:
@@ -124,17 +131,6 @@ class AskedParts:
         except OpError as error:
             # The peer is gone, or asks again; `abort_of` deals with what it had asked for.
             _LOG.info("%s: an answer could not be sent: %s", self._worker.task, error)
-
-
-def _pushes_of(step: Step) -> Sequence[tuple[str, messages.Push]]:
-    if step.error is not None:
-        return ()
-    return [(peer, messages.Push(step.step_id, edges, tuple(tensors))) for peer, edges, tensors in step.pushed]
-
-
-def _size_of(outcome: PartOutcome) -> int:
-    size = sum(messages.size_of(push.tensors) for _, push in outcome.pushes)
-    return size + messages.size_of(outcome.answer.fetches) if isinstance(outcome.answer, messages.StepDone) else size
 
 
 def _failure(step_id: int, error: OpError) -> messages.StepFailed:

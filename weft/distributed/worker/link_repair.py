@@ -105,7 +105,7 @@ class LinkRepair:
             try:
                 links.connect(link.task)
             except OpError as error:
-                if self._stopped.is_set() or _is_refusal(error) or time.monotonic() >= deadline_s:
+                if self._stopped.is_set() or is_refusal(error) or time.monotonic() >= deadline_s:
                     return error
             else:
                 now = links.incarnation_of(link.task)
@@ -118,6 +118,6 @@ class LinkRepair:
             pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
 
 
-def _is_refusal(error: OpError) -> bool:
+def is_refusal(error: OpError) -> bool:
     """Whether nothing listens at the peer's address any more, which is how a process that is dead looks."""
     return "refused" in error.message.lower()

@@ -7,6 +7,7 @@ waits for that peer: parts of steps that were asked of it fail with UnavailableE
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import logging
 import ssl
@@ -22,19 +23,21 @@ from weft.channel.connection import Connection, is_cut
 from weft.channel.dial import dial
 from weft.channel.heartbeats import Watch
 from weft.distributed.worker.asked_parts import AskedParts
-from weft.distributed.worker.link_repair import CutLink, LinkRepair
+from weft.distributed.worker.link_repair import CutLink, LinkRepair, is_refusal
 from weft.distributed.worker.worker_handle import StepOwner
 from weft.errors import AbortedError, OpError, UnavailableError
 from weft.framework.aliases import Array
 from weft.platform.deadline import holding, left_s
 from weft.protocol import messages
 from weft.protocol.master_step import PartDone, PartFailed, WorkerLost
+from weft.protocol.outcome_table import UNKNOWN_FATE
 from weft.protocol.protocol_error import RemoteProtocolError
 from weft.runtime.worker import Worker
 
 _LOG = logging.getLogger("weft")
 
 _DIAL_TIMEOUT_S: Final = 5.0
+_DIALS: Final = 3  # how often in a row a peer is dialed that was there a moment ago, by gRPC
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,10 @@ class Admission:
 
 
 Admit = Callable[[str], Admission]
+
+
+class CutWhileDialedError(UnavailableError):
+    """A connection ended while it was made, without a refusal."""
 
 
 class TaskNetwork:
@@ -118,20 +125,30 @@ class TaskNetwork:
                 return found
             if self._closed:
                 raise UnavailableError.of(f"{self._worker.task} is stopped, so it cannot reach {task}")
-            admission = self._admit(task)
-            hello = messages.Hello(
-                messages.PROTOCOL_VERSION, self._worker.task, self._worker.incarnation, admission.token, task
-            )
+            for _ in range(_DIALS - 1):
+                # Whatever cuts connections cuts those that are being made, too.
+                with contextlib.suppress(CutWhileDialedError):
+                    return self._dial(task)
+            return self._dial(task)
+
+    def _dial(self, task: str) -> Connection:
+        admission = self._admit(task)
+        hello = messages.Hello(messages.PROTOCOL_VERSION, self._worker.task, self._worker.incarnation, admission.token, task)
+        try:
             connection, welcome = dial(
                 admission.addresses, hello, self.on_message, self.on_closed, left_s(_DIAL_TIMEOUT_S) or 0.0, tls=self._tls,
                 watch=self._watch_of(task),
             )  # fmt: skip
-            self._adopt(connection, task, welcome.incarnation)
-            if connection.is_closed:
-                # It ended before it was known by its name, so nobody has cleaned up after it.
-                self.on_closed(connection, connection.cause)
-                raise self._lost(task, connection.cause)
-            return connection
+        except UnavailableError as error:
+            if is_refusal(error):
+                raise
+            raise CutWhileDialedError.of(error.message) from error
+        self._adopt(connection, task, welcome.incarnation)
+        if connection.is_closed:
+            # It ended before it was known by its name, so nobody has cleaned up after it.
+            self.on_closed(connection, connection.cause)
+            raise CutWhileDialedError.of(self._lost(task, connection.cause).message)
+        return connection
 
     def accept(self, connection: Connection, hello: messages.Hello) -> None:
         """Take over a connection that a peer made."""
@@ -320,7 +337,7 @@ class TaskNetwork:
             if (step_id, link.task) in self._pending or self._asked.asker_of(step_id) == link.task:
                 continue
             text = f"Values of {link.task} for a step were lost when its connection with {self._worker.task} was cut"
-            self._worker.abort(step_id, AbortedError.of(f"{text}; the step may or may not have been applied"))
+            self._worker.abort(step_id, AbortedError.of(f"{text}; {UNKNOWN_FATE}"))
 
     def _end(self, link: CutLink, lost: OpError) -> None:
         with self._lock:
@@ -334,7 +351,7 @@ class TaskNetwork:
         return UnavailableError.of(
             f"Task {task} is unavailable: its connection with {self._worker.task} was lost"
             f"{f' ({cause})' if cause is not None else ''}. It died, was stopped or cannot be reached any more. If it was "
-            "asked for a step, the step may or may not have been applied."
+            f"asked for a step, {UNKNOWN_FATE}."
         )
 
     def close(self) -> None:

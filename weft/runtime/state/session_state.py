@@ -13,7 +13,7 @@ from tensorboard.compat.proto import config_pb2
 from weft.framework.operation import Operation
 from weft.platform.file_access import FileAccess
 from weft.protocol.limits import ServerLimits
-from weft.protocol.messages import Push, StepDone, StepFailed
+from weft.protocol.messages import Array, StepDone, StepFailed
 from weft.protocol.outcome_table import OutcomeTable
 from weft.runtime.host_permits import permits_of
 from weft.runtime.state.resource_manager import ResourceManager
@@ -21,10 +21,10 @@ from weft.runtime.state.session_tensors import SessionTensors
 
 
 class PartOutcome(NamedTuple):
-    """What a task's part of a step has answered its master, and the messages that it has sent to peers, by task."""
+    """What a task's part of a step has answered its master, and what it has sent: to which peer, by which edges, what."""
 
     answer: StepDone | StepFailed
-    pushes: Sequence[tuple[str, Push]] = ()
+    pushes: Sequence[tuple[str, tuple[int, ...], Sequence[Array]]] = ()
 
 
 class SessionState:

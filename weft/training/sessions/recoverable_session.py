@@ -10,6 +10,8 @@ from tensorboard.compat.proto import config_pb2
 
 from weft.errors import OpError
 from weft.framework.aliases import Fetches
+from weft.platform import tf_logging
+from weft.protocol.outcome_table import UNKNOWN_FATE
 from weft.training.sessions.coordinated_session import CoordinatedSession, CoordinatedSessionCreator
 from weft.training.sessions.recovery import RETRYABLE, RetryBudget, ValueLostError
 
@@ -19,8 +21,9 @@ T = TypeVar("T")
 class RecoverableSession:
     """Runs steps in one CoordinatedSession after the other. Used by one thread at a time.
 
-    A step that failed with a lost task is repeated in a new session, whose model comes from the last checkpoint. Attempts
-    back off and are counted; a step that succeeds starts the count anew.
+    A step that failed with a lost task is repeated in a new session. One that may have been applied, as far as the tasks go
+    that live, is repeated with a warning, which says so: then its update may count twice there. A connection that was cut
+    loses no step. Attempts back off and are counted; a step that succeeds starts the count anew.
 
     Args:
         creator: makes the sessions.
@@ -84,6 +87,10 @@ class RecoverableSession:
                 self._is_value_lost = True
                 self._lose("running a step", error)
             except RETRYABLE as error:
+                if UNKNOWN_FATE in error.message:
+                    tf_logging.warning(
+                        "A step is run again though it may have been applied, in part or as a whole: %s", error.message
+                    )
                 self._lose("running a step", error)
             else:
                 self._budget.succeeded()
