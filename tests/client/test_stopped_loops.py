@@ -177,6 +177,25 @@ def test_ctrl_c_ends_a_loop(place: Place, make: Callable[[Any, Any], Any]) -> No
     assert place.session.run(loop.variable) == before + (0 if make is of_host_ops else 3)
 
 
+PROGRAM = """
+import weft as tf
+trips = tf.placeholder(tf.int64, [])
+loop = tf.while_loop(lambda i: i < trips, lambda i: i + 1, [tf.constant(0, tf.int64)])
+session = tf.Session()
+for _ in range(7):
+    session.run(loop, {trips: 3})
+try:
+    session.run(loop, {trips: 10**12}, options=tf.RunOptions(timeout_in_ms=200))
+except tf.errors.DeadlineExceededError:
+    print("given up", flush=True)
+"""
+
+
+def test_a_program_may_end_while_its_loop_has_not_yet() -> None:
+    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (0, "given up\n"), done.stderr
+
+
 CLIENT = """
 import sys
 import weft as tf

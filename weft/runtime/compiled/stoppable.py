@@ -13,9 +13,11 @@ A failed execution has no results, and would take arrays with it that were donat
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import itertools
 import logging
+import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
@@ -26,7 +28,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from weft.errors import OpError
+from weft.errors import CancelledError, OpError
 from weft.framework.aliases import Array
 from weft.runtime.program.program import ControlFlow, Program
 
@@ -38,6 +40,8 @@ _FIRST: Final = 16
 # A loop within a loop begins anew with each iteration around it, and that one looks too.
 _FIRST_INSIDE: Final = 1 << 14
 _GROWTH: Final = 8
+_END_S: Final = 2.0
+_END_LOOK_S: Final = 0.01
 # What the host is asked, and answers, has 32 bits: JAX narrows what is wider on threads that have not enabled that.
 _MOST: Final = (1 << 31) - 1
 
@@ -64,6 +68,26 @@ class _Run:
         self.check = check
         self.error: OpError | None = None
         self.looked_s = time.monotonic()
+
+
+class _Process:
+    """The runs of this process. At its end they are stopped: a callback into an interpreter that is gone would abort it."""
+
+    def __init__(self) -> None:
+        self.is_ending = False
+        self.runs: set[_Run] = set()
+
+    def end(self) -> None:
+        """Stop all runs, and wait until they are over, unless an iteration takes very long."""
+        self.is_ending = True
+        deadline_s = time.monotonic() + _END_S
+        while self.runs and time.monotonic() < deadline_s:
+            time.sleep(_END_LOOK_S)
+
+
+_PROCESS: Final = _Process()
+atexit.register(_PROCESS.end)
+os.register_at_fork(after_in_child=_PROCESS.runs.clear)
 
 
 class Stops:
@@ -104,6 +128,7 @@ class Stops:
         """
         token = next(self._tokens) % _MOST
         run = self._runs[token] = _Run(check)
+        _PROCESS.runs.add(run)
         reset = _CHECK.set(check)
         try:
             yield np.array([token, *self._iterations], np.int32)
@@ -114,6 +139,7 @@ class Stops:
         finally:
             _CHECK.reset(reset)
             del self._runs[token]
+            _PROCESS.runs.discard(run)
 
     @contextlib.contextmanager
     def traced(self, argument: Array) -> Iterator[None]:
@@ -138,6 +164,8 @@ class Stops:
         """
         run = self._runs[token]
         try:
+            if _PROCESS.is_ending:
+                raise CancelledError.of("The process ends")
             run.check()
         except OpError as error:
             run.error = error
