@@ -122,10 +122,11 @@ def test_a_parameter_server_that_was_killed_gets_its_own_variables_back_and_the_
         steps, firsts, _ = zip(*found(replica), strict=True)
         assert never_falls(steps)
         assert never_falls(firsts)
-    steps, _, seconds = zip(*found(chief), strict=True)
-    restored = next(after for before, after in pairwise(seconds) if after < before)
-    assert saved - 2 <= restored < max(seconds)
-    assert 0 < steps[-1] - seconds[-1] < 200
+    live = re.search(r"at global step (\d+)", told)
+    assert live is not None
+    # What ps:1 had counted since the checkpoint is lost, and nothing else; a step of each replica may have got half through.
+    step, _, second = found(chief)[-1]
+    assert step - second == pytest.approx(int(live[1]) - saved, abs=4)
     with tf.Graph().as_default():
         assert tf.train.load_variable(str(tmp_path), "global_step") >= 400
 
