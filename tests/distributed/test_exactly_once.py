@@ -43,7 +43,7 @@ class CutCluster:
 
     def prepare(self, fetch: tf.Tensor) -> RemoteStep:
         """A step of a client of its own."""
-        session = RemoteSession(self.servers[1].target.removeprefix("grpc://"), tf.get_default_graph(), tf.ConfigProto())
+        session = RemoteSession(self.servers[1].target.removeprefix("grpc://"), fetch.graph, tf.ConfigProto())
         self.sessions.append(session)
         return session.prepare([], [fetch], [])
 
