@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
-from google.protobuf import text_format
-from google.protobuf.any_pb2 import Any as AnyMessage
+from google.protobuf import any_pb2, text_format
 from tensorboard.compat.proto.meta_graph_pb2 import AssetFileDef, MetaGraphDef, SignatureDef
 
+from weft.client.session import BaseSession
 from weft.framework.collections import GraphKeys
 from weft.framework.constant_value import constant_value
 from weft.framework.graph import Graph, get_default_graph
@@ -49,7 +48,7 @@ class SavedModelBuilder:
 
     def add_meta_graph_and_variables(
         self,
-        sess: Any,
+        sess: BaseSession,
         tags: Iterable[str],
         signature_def_map: Mapping[str, SignatureDef] | None = None,
         assets_collection: Sequence[Tensor] | None = None,
@@ -160,7 +159,7 @@ class SavedModelBuilder:
                 gfile.MakeDirs(folder)
                 gfile.Copy(source, os.path.join(folder, name), overwrite=True)
             asset = AssetFileDef(filename=name, tensor_info=build_tensor_info(tensor))
-            packed = AnyMessage(type_url=layout.ASSET_TYPE_URL, value=asset.SerializeToString())
+            packed = any_pb2.Any(type_url=layout.ASSET_TYPE_URL, value=asset.SerializeToString())
             graph.add_to_collection(layout.ASSETS_KEY, packed)
 
 
@@ -199,7 +198,7 @@ def _saver_of_all() -> Saver:
 
 
 def simple_save(
-    session: Any,
+    session: BaseSession,
     export_dir: str,
     inputs: Mapping[str, Tensor],
     outputs: Mapping[str, Tensor],

@@ -11,6 +11,7 @@ from google.protobuf.message import DecodeError
 from tensorboard.compat.proto.meta_graph_pb2 import AssetFileDef, MetaGraphDef
 
 from weft.checkpoint.checkpoint_state import checkpoint_exists
+from weft.client.session import BaseSession
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation
 from weft.platform import gfile, tf_logging
@@ -52,7 +53,9 @@ def parse_saved_model(export_dir: str) -> SavedModel:
     )
 
 
-def load(sess: Any, tags: Iterable[str], export_dir: str, import_scope: str | None = None, **saver_kwargs: Any) -> MetaGraphDef:
+def load(
+    sess: BaseSession, tags: Iterable[str], export_dir: str, import_scope: str | None = None, **saver_kwargs: Any
+) -> MetaGraphDef:
     """Load the graph with these tags into the default graph, restore its variables and make it ready.
 
     Args:

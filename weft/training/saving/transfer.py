@@ -6,6 +6,8 @@ import weakref
 from collections.abc import Sequence
 from typing import Any, Final
 
+from tensorboard.compat.proto import saver_pb2
+
 from weft import errors
 from weft.checkpoint import files
 from weft.client.session import BaseSession
@@ -31,7 +33,7 @@ class CheckpointTransfer:
         self._asks_for_shards = asks_for_shards
         self._apart: weakref.WeakSet[BaseSession] = weakref.WeakSet()
 
-    def save(self, session: BaseSession, saver_def: Any, path: str) -> None:
+    def save(self, session: BaseSession, saver_def: saver_pb2.SaverDef, path: str) -> None:
         """Write the checkpoint `path`; blocks until it is complete.
 
         Raises:
@@ -45,7 +47,7 @@ class CheckpointTransfer:
             return
         streamed_save(session, session.graph.as_graph_element(saver_def.save_tensor_name).op, path)
 
-    def _save_by_tasks(self, session: BaseSession, saver_def: Any, path: str) -> bool:
+    def _save_by_tasks(self, session: BaseSession, saver_def: saver_pb2.SaverDef, path: str) -> bool:
         with Staging(path) as staging:
             try:
                 session.run(saver_def.save_tensor_name, {saver_def.filename_tensor_name: staging.prefix})
@@ -59,7 +61,7 @@ class CheckpointTransfer:
             staging.adopt()
             return True
 
-    def restore(self, session: SessionLike, saver_def: Any, path: str, nodes: Sequence[Operation] = ()) -> None:
+    def restore(self, session: SessionLike, saver_def: saver_pb2.SaverDef, path: str, nodes: Sequence[Operation] = ()) -> None:
         """Give variables the values of the checkpoint `path`, which this process sees; a wrapped session's tasks read it.
 
         Args:
