@@ -8,9 +8,9 @@ of one moment, and `BATCH_BYTES` or one variable while it restores.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from weft.checkpoint.bundle_reader import BundleReader
 from weft.checkpoint.bundle_writer import BundleWriter
@@ -51,7 +51,7 @@ def streamed_save(session: SessionLike, saved: Operation, prefix: str) -> None:
             per_task.setdefault(_task_of(item.tensor), []).append(item)
     with BundleWriter(prefix) as writer:
         for items in per_task.values():
-            values: list[Any] = session.run([item.tensor for item in items])
+            values: list[Array] = session.run([item.tensor for item in items])
             for item in items:
                 # Given up one by one, so that memory falls while the disk is waited for.
                 add_tensor(writer, item.name, item.box, values.pop(0), item.dtype)
@@ -126,7 +126,7 @@ def _leaves(restored: Sequence[Operation]) -> list[Operation]:
     return list(leaves)
 
 
-def _nodes_behind(ends: Sequence[Operation], kind: Any) -> list[Operation]:
+def _nodes_behind(ends: Sequence[Operation], kind: Callable[..., object]) -> list[Operation]:
     wanted = definition_of(kind)
     return [op for op in _ops_behind(ends) if op.op_def is wanted]
 
