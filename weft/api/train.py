@@ -113,6 +113,7 @@ from weft.training.sessions.monitored_session import SingularMonitoredSession as
 from weft.training.sessions.session_creator import ChiefSessionCreator as ChiefSessionCreator
 from weft.training.sessions.session_creator import SessionCreator as SessionCreator
 from weft.training.sessions.session_creator import WorkerSessionCreator as WorkerSessionCreator
+from weft.training.sessions.recovery import RetryPolicy as RetryPolicy
 from weft.training.sessions.session_manager import SessionManager as SessionManager
 from weft.training.sessions.supervisor import Supervisor as Supervisor
 from weft.training.training_util import assert_global_step as assert_global_step

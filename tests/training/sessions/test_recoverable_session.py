@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+import weft as tf
 from weft.errors import OpError, UnavailableError
 from weft.protocol.outcome_table import UNKNOWN_FATE
 from weft.training.sessions.recoverable_session import RecoverableSession
@@ -44,3 +45,35 @@ def test_a_step_that_may_have_been_applied_is_repeated_with_a_warning(
     assert sessions.made == 2
     told = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
     assert [UNKNOWN_FATE in each for each in told] == [True] * warnings
+
+
+def test_a_policy_says_when_to_give_up() -> None:
+    waits: list[float] = []
+    sessions = Sessions(*[UnavailableError.of("gone")] * 10)
+    policy = tf.train.RetryPolicy(attempts=3, first_wait_s=0.5, longest_wait_s=0.75)
+    session = RecoverableSession(sessions, RetryBudget(policy, sleep=waits.append))  # type: ignore[arg-type]
+    with pytest.raises(UnavailableError, match="Gave up after 3 attempts"):
+        session.run("train")
+    assert waits == [0.5, 0.75]
+
+
+def test_a_training_session_takes_a_policy() -> None:
+    class Loses(tf.train.SessionRunHook):
+        def before_run(self, run_context: Any) -> None:
+            raise UnavailableError.of("the hook lost it")
+
+    with tf.Graph().as_default():
+        step = tf.no_op()
+        tf.train.get_or_create_global_step()
+        policy = tf.train.RetryPolicy(attempts=2, first_wait_s=0.0)
+        with (
+            tf.train.MonitoredTrainingSession(hooks=[Loses()], retry_policy=policy) as session,
+            pytest.raises(UnavailableError, match="Gave up after 2 attempts"),
+        ):
+            session.run(step)
+
+
+@pytest.mark.parametrize("wrong", [{"attempts": 0}, {"first_wait_s": -1.0}, {"longest_wait_s": -0.1}])
+def test_a_policy_that_makes_no_sense_is_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="RetryPolicy"):
+        tf.train.RetryPolicy(**wrong)

@@ -23,6 +23,7 @@ from weft.training.scaffold import Scaffold
 from weft.training.sessions.coordinated_session import CoordinatedSession, CoordinatedSessionCreator, StepContext
 from weft.training.sessions.presence import LONGEST_DRAIN_S, drain
 from weft.training.sessions.recoverable_session import RecoverableSession
+from weft.training.sessions.recovery import RetryBudget, RetryPolicy
 from weft.training.sessions.session_creator import ChiefSessionCreator, SessionCreator, WorkerSessionCreator
 
 USE_DEFAULT: Final = object()
@@ -38,7 +39,7 @@ class _MonitoredSession:
         self,
         session_creator: SessionCreator | None,
         hooks: Sequence[SessionRunHook] | None,
-        should_recover: bool,
+        retry_policy: RetryPolicy | None,
         stop_grace_period_secs: float,
     ) -> None:
         self._graph = get_default_graph()
@@ -50,7 +51,10 @@ class _MonitoredSession:
         self._creator = CoordinatedSessionCreator(session_creator or ChiefSessionCreator(), self._hooks, stop_grace_period_secs)
         self._sess: CoordinatedSession | RecoverableSession | None = None
         try:
-            self._sess = RecoverableSession(self._creator) if should_recover else self._creator.create_session()
+            if retry_policy is None:
+                self._sess = self._creator.create_session()
+            else:
+                self._sess = RecoverableSession(self._creator, RetryBudget(retry_policy))
         except BaseException:
             self._open_graph_again()
             raise
@@ -174,6 +178,7 @@ class MonitoredSession(_MonitoredSession):
         session_creator: makes the sessions; a ChiefSessionCreator when None.
         hooks: SessionRunHooks, called in this order.
         stop_grace_period_secs: how long `close` waits for threads.
+        retry_policy: how often to try again after a lost task, and how long to wait before; for about an hour when None.
     """
 
     def __init__(
@@ -181,8 +186,9 @@ class MonitoredSession(_MonitoredSession):
         session_creator: SessionCreator | None = None,
         hooks: Sequence[SessionRunHook] | None = None,
         stop_grace_period_secs: float = 120,
+        retry_policy: RetryPolicy | None = None,
     ) -> None:
-        super().__init__(session_creator, hooks, True, stop_grace_period_secs)
+        super().__init__(session_creator, hooks, retry_policy or RetryPolicy(), stop_grace_period_secs)
 
 
 class SingularMonitoredSession(_MonitoredSession):
@@ -209,7 +215,7 @@ class SingularMonitoredSession(_MonitoredSession):
         checkpoint_filename_with_path: str | None = None,
     ) -> None:
         creator = ChiefSessionCreator(scaffold, master, config, checkpoint_dir, checkpoint_filename_with_path)
-        super().__init__(creator, hooks, False, stop_grace_period_secs)
+        super().__init__(creator, hooks, None, stop_grace_period_secs)
 
     def raw_session(self) -> Any:
         """The plain Session."""
@@ -233,6 +239,7 @@ def MonitoredTrainingSession(
     save_checkpoint_steps: Any = USE_DEFAULT,
     summary_dir: str | None = None,
     restore: str | None = None,
+    retry_policy: RetryPolicy | None = None,
 ) -> MonitoredSession:
     """Make a MonitoredSession for one replica of a training job.
 
@@ -257,13 +264,14 @@ def MonitoredTrainingSession(
         summary_dir: where to write summaries; `checkpoint_dir` when None.
         restore: what the chief restores when a parameter server has lost its variables: 'shard', these alone; 'whole', all;
             'always', all even if none is lost, whenever the chief makes a session. See `SessionManager`.
+        retry_policy: how often to try again after a lost task, and how long to wait before; for about an hour when None.
     """
     save_summaries_steps, save_summaries_secs = _frequency(save_summaries_steps, save_summaries_secs, 100, None)
     save_checkpoint_steps, save_checkpoint_secs = _frequency(save_checkpoint_steps, save_checkpoint_secs, None, 600)
     scaffold = scaffold or Scaffold()
     if not is_chief:
         worker = WorkerSessionCreator(scaffold, master, config, max_wait_secs)
-        return MonitoredSession(worker, hooks, stop_grace_period_secs)
+        return MonitoredSession(worker, hooks, stop_grace_period_secs, retry_policy)
     all_hooks = list(chief_only_hooks or ())
     summary_dir = summary_dir or checkpoint_dir
     if summary_dir:
@@ -283,7 +291,7 @@ def MonitoredTrainingSession(
         )
     all_hooks.extend(hooks or ())
     chief = ChiefSessionCreator(scaffold, master, config, checkpoint_dir, restore=restore)
-    return MonitoredSession(chief, all_hooks, stop_grace_period_secs)
+    return MonitoredSession(chief, all_hooks, stop_grace_period_secs, retry_policy)
 
 
 def _releases_replicas(hook: object) -> bool:

@@ -41,14 +41,29 @@ def value_lost(error: FailedPreconditionError, graph: Graph) -> ValueLostError |
 
 @dataclass(frozen=True)
 class RetryPolicy:
-    """How often to try again, and how long to wait before: from `first_wait_s`, doubled each time up to `longest_wait_s`.
+    """How often a training session tries again after a lost task, and how long it waits before.
 
-    The defaults go on for about an hour.
+    The waits are `first_wait_s`, doubled each time up to `longest_wait_s`; a step that succeeds starts the count anew. The
+    defaults go on for about an hour.
+
+    Args:
+        attempts: after so many failures the error is the program's; 1 tries nothing again.
+        first_wait_s: seconds before the second attempt.
+        longest_wait_s: the longest wait, in seconds.
+
+    Raises:
+        ValueError: there is no attempt, or a wait is negative.
     """
 
     attempts: int = 130
     first_wait_s: float = 0.1
     longest_wait_s: float = 30.0
+
+    def __post_init__(self) -> None:
+        if self.attempts < 1:
+            raise ValueError(f"RetryPolicy: attempts must be at least 1, got {self.attempts}; 1 tries nothing again")
+        if self.first_wait_s < 0 or self.longest_wait_s < 0:
+            raise ValueError(f"RetryPolicy: waits must not be negative, got {self.first_wait_s} s and {self.longest_wait_s} s")
 
 
 @dataclass
