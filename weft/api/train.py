@@ -110,10 +110,10 @@ from weft.training.sessions.basic_loops import basic_train_loop as basic_train_l
 from weft.training.sessions.monitored_session import MonitoredSession as MonitoredSession
 from weft.training.sessions.monitored_session import MonitoredTrainingSession as MonitoredTrainingSession
 from weft.training.sessions.monitored_session import SingularMonitoredSession as SingularMonitoredSession
+from weft.training.sessions.recovery import RetryPolicy as RetryPolicy
 from weft.training.sessions.session_creator import ChiefSessionCreator as ChiefSessionCreator
 from weft.training.sessions.session_creator import SessionCreator as SessionCreator
 from weft.training.sessions.session_creator import WorkerSessionCreator as WorkerSessionCreator
-from weft.training.sessions.recovery import RetryPolicy as RetryPolicy
 from weft.training.sessions.session_manager import SessionManager as SessionManager
 from weft.training.sessions.supervisor import Supervisor as Supervisor
 from weft.training.training_util import assert_global_step as assert_global_step
