@@ -15,7 +15,7 @@ from weft.framework.attr_value import FunctionName
 from weft.framework.func_graph import FuncGraph
 from weft.framework.function_def import add_arguments, add_results, body_graph_def, functions_run_by
 from weft.framework.graph import GRAPH_DEF_VERSION, Graph, get_default_graph
-from weft.framework.node_def_reader import Attrs, naming, read_attrs
+from weft.framework.node_def_reader import Attrs, InvalidNodeError, naming, read_attrs
 from weft.framework.node_types import output_types, types_of
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
@@ -57,7 +57,10 @@ def import_graph_def(
             prefix = name
         replacements = {key: _replacement(graph, key, value) for key, value in mapped.items()}
         importer = _Importer(graph, prefix, replacements, uniquify=True)
-    importer.add(proto)
+    try:
+        importer.add(proto)
+    except InvalidNodeError as error:
+        raise ValueError(str(error)) from error.__cause__  # the class that programs know
     unused = [key for key in mapped if key not in importer.used and not importer.has(key)]
     if unused:
         raise ValueError(f"Attempted to map inputs that were not found in graph_def: [{', '.join(sorted(unused))}]")
