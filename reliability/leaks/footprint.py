@@ -30,11 +30,9 @@ class Footprint:
 def take() -> Footprint:
     """Measure this process, after a collection."""
     gc.collect()
-    objects = Counter(
-        f"{type(each).__module__}.{type(each).__qualname__}"
-        for each in gc.get_objects()
-        if type(each).__module__.startswith("weft.")
-    )
+    # A class may say nothing, or something else than text, of its module.
+    named = ((str(type(each).__module__), type(each).__qualname__) for each in gc.get_objects())
+    objects = Counter(f"{module}.{name}" for module, name in named if module.startswith("weft."))
     status = {}
     with open("/proc/self/status") as file:
         for line in file:
