@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -16,6 +17,7 @@ from weft.distributed.master.step_run import StepRun
 from weft.errors import AbortedError, CancelledError, DeadlineExceededError, UnavailableError
 from weft.passes.partition import Partition
 from weft.platform.quick_lately import QuickLately
+from weft.runtime.executor import Step
 
 PATIENCE_S = 20.0
 ENOUGH = CancelledError(None, None, "enough")
@@ -152,3 +154,27 @@ def test_an_interrupt_gives_the_step_up_everywhere(steps: Steps) -> None:
     ((_, error),) = steps.workers[0].aborted
     assert "given up by its caller: KeyboardInterrupt" in error.message
     assert not steps.live
+
+
+def test_what_a_step_held_goes_at_its_end_and_waits_for_no_collection() -> None:
+    def alive() -> int:
+        return sum(type(each) is Step for each in gc.get_objects())
+
+    server = tf.train.Server.create_local_server()
+    try:
+        with tf.Graph().as_default(), tf.Session(server.target) as session:
+            queue = tf.FIFOQueue(3, tf.float32, [()])
+            put, taken = queue.enqueue(1.0), queue.dequeue()
+            session.run(put)
+            gc.collect()
+            gc.disable()
+            try:
+                before = alive()
+                for _ in range(20):
+                    session.run(taken)
+                    session.run(put)
+                assert alive() <= before + 1
+            finally:
+                gc.enable()
+    finally:
+        server.stop()

@@ -124,6 +124,9 @@ class StepRun:
             raise
         finally:
             self._session.note_end(self)
+            # The parts know this object. Their values, among them payloads in shared memory, shall go now and not with the
+            # garbage collector: pulling 100 MB went at 1.0 GB/s instead of 7 (2026-11-22).
+            self._here.clear()
         if self._step.error is not None:
             raise self._step.error
         return self._step.fetches
