@@ -317,8 +317,9 @@ class TaskNetwork:
 
     def _go_on_with(self, link: CutLink) -> None:
         """A link was repaired: repeat what may have been lost."""
-        for key, owner in list(self._pending.items()):
-            if key[1] == link.task:
+        for key in list(self._pending):
+            owner = self._pending.get(key) if key[1] == link.task else None
+            if owner is not None:
                 owner.repeat(link.task)
         for step in self._worker.steps_with(link.task):
             step.push_again(link.task)
