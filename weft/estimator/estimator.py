@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from weft.checkpoint.checkpoint_contents import list_variables, load_variable
 from weft.checkpoint.checkpoint_reader import NewCheckpointReader
 from weft.checkpoint.checkpoint_state import latest_checkpoint
 from weft.estimator.aliases import Features, InputFn, Labels, Metrics, ModelFn, Params
@@ -31,7 +32,6 @@ from weft.training.hooks.checkpoint_hooks import CheckpointSaverListener
 from weft.training.hooks.global_step_read import global_step_read
 from weft.training.hooks.session_run_hook import SessionRunHook
 from weft.training.hooks.stop_hooks import StopAtStepHook
-from weft.training.saving.checkpoint_contents import list_variables, load_variable
 from weft.training.saving.warm_start import warm_start
 from weft.training.sessions.evaluation import StopAfterNEvalsHook, evaluate_once
 from weft.training.sessions.monitored_session import MonitoredSession
