@@ -69,6 +69,8 @@ class GrpcMessages:
         if name == "CreateSession":
             self._close(master_pb2.CreateSessionResponse.FromString(answer).session_handle)
         elif name in ("CloseSession", "Reset"):
+            # A changed one may have named another session, or none: left open, they would come to the server's limit in time.
+            self._close(self._handle)
             self._handle = ""
         return f"{name} OK"
 
@@ -81,9 +83,10 @@ class GrpcMessages:
         return self._channel.unary_unary(f"/{SERVICE}/{name}")(request, timeout=_DEADLINE_S)  # type: ignore[no-any-return]
 
     def _renew(self) -> None:
-        """Open the session that the next requests are for, and see that it computes."""
+        """Open the session that the next requests are for, and see that it is the only one, and computes."""
         if self._handle:
             self._close(self._handle)
+        assert not self._server.session_count, f"{self._server.session_count} sessions are open that were closed"
         request = master_pb2.CreateSessionRequest(graph_def=self._graph).SerializeToString()
         self._handle = master_pb2.CreateSessionResponse.FromString(self._call("CreateSession", request)).session_handle
         self._uses = 0
