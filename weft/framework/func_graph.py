@@ -170,7 +170,8 @@ class FuncGraph(Graph):
         """Make nodes of the block wait; for nodes of a graph around it, the whole body waits."""
         if control_inputs is not None:
             found = [self._control_operation(item) for item in control_inputs]
-            control_inputs = [op for op in found if op.graph is self]
+            # An argument has its value before the body begins, and is no node that runs.
+            control_inputs = [op for op in found if op.graph is self and op.op_def.role is not Role.ARGUMENT]
         with super().control_dependencies(control_inputs):
             yield
 

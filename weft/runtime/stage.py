@@ -18,7 +18,7 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from weft.errors import FailedPreconditionError, OpError
+from weft.errors import FailedPreconditionError, OpError, UnimplementedError
 from weft.framework import device_spec
 from weft.framework.aliases import Array
 from weft.framework.operation import Operation
@@ -73,6 +73,11 @@ class Wiring:
     leaving: tuple[int, ...] = ()
     static: tuple[int, ...] = ()
     one_moment: bool = False
+
+
+def _is_of_unlike_shapes(error: OpError, inputs: Sequence[Array]) -> bool:
+    """Whether a stage was refused, before it ran, because of a TensorArray whose elements differ in shape."""
+    return isinstance(error, UnimplementedError) or any(getattr(value, "dtype", None) == np.object_ for value in inputs)
 
 
 class Stage:
@@ -252,14 +257,18 @@ class Stage:
         try:
             outputs = self._dispatched(compiled, inputs, session, context)
         except OpError as error:
-            if not self.program.has_bodies or self._is_over(context):
+            is_possible = self.program.has_bodies or _is_of_unlike_shapes(error, inputs)
+            if not is_possible or self._is_over(context):
                 self._way = Stage._run_compiled
                 raise
-            self._compiled_before_s, self.compiled = self._compile_s(), None
-            self._settle(Choice(Way.HOST, f"XLA cannot have a branch or loop of it: {error.message.splitlines()[0]}"))
+            self._leave_to_host(error)
             return self._way(self, inputs, session, context)
         self._way = Stage._run_compiled
         return outputs
+
+    def _leave_to_host(self, error: OpError) -> None:
+        self._compiled_before_s, self.compiled = self._compile_s(), None
+        self._settle(Choice(Way.HOST, f"XLA cannot have all of it: {error.message.splitlines()[0]}"))
 
     def _compile(self, is_light: bool) -> engine.CompiledStage:
         is_on_cpu = device_spec.device_type(self.device) == "CPU"
@@ -280,7 +289,13 @@ class Stage:
         assert compiled is not None
         if compiled.compilations >= COMPILED_AT_ONCE and not self._has_code(compiled, inputs, session, context):
             return self._run_host(inputs, session, context)
-        return self._dispatched(compiled, inputs, session, context)
+        try:
+            return self._dispatched(compiled, inputs, session, context)
+        except OpError as error:
+            if not _is_of_unlike_shapes(error, inputs) or self._is_over(context):
+                raise
+            self._leave_to_host(error)
+            return self._way(self, inputs, session, context)
 
     def _has_code(
         self, compiled: engine.CompiledStage, inputs: Sequence[Array], session: SessionState, context: ContextOf | None

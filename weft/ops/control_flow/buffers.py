@@ -19,9 +19,9 @@ from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_shape import Dims, TensorShape
 from weft.ops.array.filling import zeros_like
-from weft.ops.array.shape_ops import reshape, shape
+from weft.ops.array.shape_ops import shape
 from weft.ops.control_flow.buffer_marks import marked, marks_of, new_marks, note_read, note_written, unmarked
-from weft.ops.declaration import op, same_as_input, unknown
+from weft.ops.declaration import not_differentiable, op, same_as_input, unknown
 from weft.ops.traced_checks import note_wrong
 
 
@@ -101,6 +101,19 @@ def _with_element(flow: Array, index: int, value: Array) -> Array:
     return result
 
 
+@op("BufferZeros", "flow: T -> output: T", infer=same_as_input, gradient=not_differentiable)
+def buffer_zeros(xp: ArrayModule, flow: Array) -> Result:
+    """A buffer of zeros in the shapes of the elements: `[size, *element] -> [size, *element]`."""
+    if xp is not np:
+        return xp.zeros_like(flow)
+    flow = unmarked(flow)
+    if flow.dtype != object or flow.ndim != 1 or not any(isinstance(each, np.ndarray) for each in flow):
+        return np.zeros_like(flow) if flow.dtype != object else np.full(flow.shape, b"", np.object_)
+    result = np.empty(flow.shape[0], object)
+    result[:] = [np.zeros_like(each) for each in flow]
+    return result
+
+
 def _write_gradient(node: Operation, grad: Tensor) -> Gradients:
     _, index, value = node.inputs
     return [buffer_write(grad, index, zeros_like(value)), None, buffer_read(grad, index)]
@@ -118,7 +131,16 @@ def buffer_write(xp: ArrayModule, flow: Array, index: Array, value: Array) -> Re
     note_wrong((index < 0) | (index >= flow.shape[0]))
     if is_unshaped(flow) and value.shape != (0,):
         flow = xp.zeros((flow.shape[0], *value.shape), value.dtype)
+    _check_shape(flow, value.shape)
     return xp.asarray(flow).at[index].set(value)
+
+
+def _check_shape(flow: Array, element: tuple[int, ...]) -> None:
+    """Refuse, while code is traced, to write an element of another shape: only a buffer of the host holds it."""
+    if flow.shape[1:] != element:
+        raise UnimplementedError.of(
+            f"TensorArray: XLA has no array of elements of unlike shapes, {list(flow.shape[1:])} and {list(element)}"
+        )
 
 
 def _merged(node: Operation) -> Dims:
@@ -138,17 +160,24 @@ def growing_buffer_write(ctx: OpContext, flow: Array, index: Array, value: Array
 
     `[size, *element], scalar int32, [*element] -> [new_size, *element]`
     """
-    missing = int(index) + 1 - flow.shape[0]
-    if missing > 0:
-        marks = marks_of(flow)
-        if _is_ragged(flow, value.dtype):
-            more = np.empty(missing, object)
-        else:
-            more = np.full((missing, *flow.shape[1:]), b"" if flow.dtype == object else 0, flow.dtype)
-        flow = np.concatenate([unmarked(flow), more])
-        flow = flow if marks is None else marked(flow, marks.copy(flow.shape[0]))
+    flow = _grown(flow, int(index) + 1, value.dtype)
     _check_index(int(index), flow.shape[0], "write")
     return _written(flow, int(index), value)
+
+
+def _grown(flow: Array, size: int, dtype: Array) -> Array:
+    """The buffer with at least that many elements."""
+    missing = size - flow.shape[0]
+    if missing <= 0:
+        return flow
+    marks = marks_of(flow)
+    if _is_ragged(flow, dtype):
+        more = np.empty(missing, object)
+        more[:] = [np.zeros(0, dtype)] * missing
+    else:
+        more = np.full((missing, *flow.shape[1:]), b"" if flow.dtype == object else 0, flow.dtype)
+    flow = np.concatenate([unmarked(flow), more])
+    return flow if marks is None else marked(flow, marks.copy(flow.shape[0]))
 
 
 def _element(node: Operation) -> list[Dims]:
@@ -158,7 +187,7 @@ def _element(node: Operation) -> list[Dims]:
 
 def _read_gradient(node: Operation, grad: Tensor) -> Gradients:
     flow, index = node.inputs
-    return [buffer_write(zeros_like(flow), index, grad), None]
+    return [buffer_write(buffer_zeros(flow), index, grad), None]
 
 
 @op("BufferRead", "flow: T, index: int32 -> value: T", infer=_element, gradient=_read_gradient)
@@ -233,6 +262,7 @@ def buffer_scatter(xp: ArrayModule, flow: Array, indices: Array, value: Array) -
         flow = xp.zeros((flow.shape[0], *value.shape[1:]), value.dtype)
     if xp is not np:
         note_wrong((indices < 0) | (indices >= flow.shape[0]))
+        _check_shape(flow, value.shape[1:])
         return xp.asarray(flow).at[indices].set(value)
     for index in indices:
         _check_index(int(index), flow.shape[0], "write")
@@ -241,13 +271,33 @@ def buffer_scatter(xp: ArrayModule, flow: Array, indices: Array, value: Array) -
     return note_written(old, result, indices.tolist())
 
 
+def _grow_scatter_gradient(node: Operation, grad: Tensor) -> Gradients:
+    flow, indices, value = node.inputs
+    cleared = buffer_scatter(grad, indices, zeros_like(value))
+    return [cleared[: shape(flow)[0]], None, buffer_gather(grad, indices)]
+
+
+@op("GrowingBufferScatter", "flow: T, indices: int32, value: T -> output: T", infer=unknown, gradient=_grow_scatter_gradient)
+def growing_buffer_scatter(ctx: OpContext, flow: Array, indices: Array, value: Array) -> Result:
+    """The buffer with the elements at `indices` replaced by those of `value`; it grows to hold them.
+
+    `[size, *element], [n] int32, [n, *element] -> [new_size, *element]`
+    """
+    for index in indices:
+        _check_index(int(index), max(int(index) + 1, flow.shape[0]), "write")
+    flow = _grown(flow, int(indices.max(initial=-1)) + 1, value.dtype)
+    for index, each in zip(indices.tolist(), value, strict=True):
+        flow = _written(flow, index, np.asarray(each))
+    return flow
+
+
 def _gathered(node: Operation) -> list[Dims]:
     dims, indices = node.inputs[0].dims, node.inputs[1].dims
     return [None if dims is None or indices is None else (*indices, *dims[1:])]
 
 
 @op("BufferGather", "flow: T, indices: int32 -> value: T", infer=_gathered,
-    gradient=lambda node, grad: [buffer_scatter(zeros_like(node.inputs[0]), node.inputs[1], grad), None])  # fmt: skip
+    gradient=lambda node, grad: [buffer_scatter(buffer_zeros(node.inputs[0]), node.inputs[1], grad), None])  # fmt: skip
 def buffer_gather(xp: ArrayModule, flow: Array, indices: Array) -> Result:
     """The elements at `indices`, stacked: `[size, *element], [n] int32 -> [n, *element]`."""
     if xp is np:
@@ -268,8 +318,33 @@ def _concat_shape(node: Operation) -> list[Dims]:
     return [(count, *dims[2:])]
 
 
+def _concat_second_gradient(node: Operation, grad: Tensor) -> Gradients:
+    joined: Tensor = buffer_concat(grad)
+    return [None, joined]
+
+
+@op("BufferConcatGrad", "flow: T, grad: T -> output: T", infer=same_as_input, gradient=_concat_second_gradient)
+def buffer_concat_grad(xp: ArrayModule, flow: Array, grad: Array) -> Result:
+    """The parts of `grad` that belong to the elements of the buffer.
+
+    `[size, rows, *inner], [total, *inner] -> [size, rows, *inner]`
+    """
+    if xp is not np:
+        return xp.reshape(grad, flow.shape)
+    return _cut(grad, unmarked(flow))
+
+
+def _cut(value: Array, flow: Array) -> Array:
+    """The value in consecutive parts, as long as the elements of a buffer."""
+    if flow.dtype != object or flow.ndim != 1 or not flow.size or not np.ndim(flow[0]):
+        return np.reshape(value, flow.shape)
+    result = np.empty(flow.shape[0], object)
+    result[:] = np.split(value, np.cumsum([len(each) for each in flow])[:-1])
+    return result
+
+
 @op("BufferConcat", "flow: T -> value: T", infer=_concat_shape,
-    gradient=lambda node, grad: [reshape(grad, shape(node.inputs[0]))])  # fmt: skip
+    gradient=lambda node, grad: [buffer_concat_grad(node.inputs[0], grad)])  # fmt: skip
 def buffer_concat(xp: ArrayModule, flow: Array) -> Result:
     """The elements one after the other along their first dimension.
 
@@ -286,7 +361,19 @@ def buffer_concat(xp: ArrayModule, flow: Array) -> Result:
 
 
 def _split_gradient(node: Operation, grad: Tensor) -> Gradients:
-    return [reshape(grad, shape(node.inputs[0])), None]
+    return [buffer_split_grad(node.inputs[0], grad), None]
+
+
+@op("BufferSplitGrad", "value: T, grad: T -> output: T", infer=same_as_input,
+    gradient=lambda node, grad: [None, buffer_concat_grad(node.inputs[1], grad)])  # fmt: skip
+def buffer_split_grad(xp: ArrayModule, value: Array, grad: Array) -> Result:
+    """The elements of a buffer of gradients, joined in the shape of the value that was split.
+
+    `[total, *inner], [size, rows, *inner] -> [total, *inner]`
+    """
+    if xp is np and grad.dtype == object and grad.ndim == 1:
+        return np.concatenate([np.asarray(each) for each in grad])
+    return xp.reshape(grad, value.shape)
 
 
 @op("BufferSplit", "value: T, lengths: int32 -> flow: T", infer=unknown, gradient=_split_gradient, static=("lengths",))
@@ -315,6 +402,8 @@ def buffer_split(xp: ArrayModule, value: Array, lengths: Array, *, size: int = -
             f"{[sizes[other], *value.shape[1:]]} which is incompatible with the TensorArray's inferred element shape: "
             f"{[sizes[0], *value.shape[1:]]} (consider setting infer_shape=False)."
         )
+    if xp is not np:
+        raise UnimplementedError.of(f"TensorArray: XLA has no array of elements of unlike lengths, {sizes}")
     result = np.empty(len(sizes), object)
     result[:] = np.split(np.asarray(value), np.cumsum(sizes)[:-1])
     return result

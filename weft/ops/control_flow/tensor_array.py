@@ -10,7 +10,6 @@ from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import Dims, TensorShape, as_dims, dims_compatible, merge_dims
-from weft.ops.array.filling import zeros_like
 from weft.ops.array.identity import identity_node
 from weft.ops.array.shape_ops import shape
 from weft.ops.composites import register_composite
@@ -133,7 +132,7 @@ class TensorArray:
 
     def grad(self, source: str, flow: Tensor | None = None, name: str | None = None) -> TensorArray:
         """An array of zeros for the gradients of this one's elements."""
-        return self.with_flow(zeros_like(self._flow if flow is None else flow, name=name))
+        return self.with_flow(buffers.buffer_zeros(self._flow if flow is None else flow, name=name))
 
     def read(self, index: TensorLike, name: str | None = None) -> Tensor:
         """The element at `index`."""
@@ -184,7 +183,8 @@ class TensorArray:
             if tensor.dims is not None:
                 self._check_element(tensor.dims[1:])
             numbers = cast(convert_to_tensor(indices, name="indices"), dtypes.int32)
-            return self.with_flow(buffers.buffer_scatter(self._flow, numbers, tensor, name="TensorArrayScatterV3"))
+            scatter = buffers.growing_buffer_scatter if self._dynamic_size else buffers.buffer_scatter
+            return self.with_flow(scatter(self._flow, numbers, tensor, name="TensorArrayScatterV3"))
 
     def split(self, value: TensorLike, lengths: TensorLike, name: str | None = None) -> TensorArray:
         """The array with consecutive parts of `value`, `lengths` long, as elements."""

@@ -107,7 +107,7 @@ def _numpy(how: Convolution, x: Array, filters: Array) -> Array:
     for position in window.positions():
         taken = _split(padded[_everywhere(window, position)], groups)
         result += taken @ parts[position][:, 0] if groups == 1 else np.einsum("...gi,igo->...go", taken, parts[position])
-    return np.moveaxis(result.reshape(*result.shape[:-2], -1), -1, how.channel)
+    return np.moveaxis(result.reshape(*result.shape[:-2], filters.shape[-1]), -1, how.channel)
 
 
 def _first_shape(how: Convolution, x: Array) -> tuple[int, ...]:
@@ -126,7 +126,7 @@ def _numpy_to_input(how: Convolution, shape: Sequence[int], filters: Array, grad
     padded = np.zeros((shape[0], *sizes, shape[how.channel]), grad.dtype)
     for position in window.positions():
         back = np.einsum("...go,igo->...gi", grad, parts[position], optimize=True)
-        padded[_everywhere(window, position)] += back.reshape(*back.shape[:-2], -1)
+        padded[_everywhere(window, position)] += back.reshape(*back.shape[:-2], shape[how.channel])
     inside = tuple(slice(low, low + count) for low, count in zip(window.low, spatial, strict=True))
     return np.moveaxis(padded[(slice(None), *inside)], -1, how.channel)
 

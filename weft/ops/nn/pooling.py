@@ -145,7 +145,8 @@ def greatest_position(xp: Array, x: Array, made: Array, window: Window, with_bat
     for slices, is_first in firsts(xp, x, made, window):
         at = np.zeros((), np.int64)
         for index, (each, stride) in enumerate(zip(slices, strides, strict=True)):
-            places = np.arange(window.outputs[index]) * each.step + each.start - window.low[index]
+            places = np.arange(window.outputs[index], dtype=np.int64) * each.step + each.start - window.low[index]
             at = at[..., None] + places * stride
         result = xp.where(is_first, at, result)
-    return result
+    # Of an empty batch NumPy makes no integers.
+    return result.astype(np.int64) if xp is np else result

@@ -15,6 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from weft.errors import UnimplementedError
 from weft.framework.aliases import Array
 from weft.platform.interrupts import deferred_interrupts, is_main_thread
 from weft.runtime.compiled.leaving_values import LeavingValues, join
@@ -223,6 +224,8 @@ class CompiledStage:
                 values[number] = value
             with contextlib.nullcontext() if self.stops is None else self.stops.traced(*looks):
                 outputs = trace(program, inputs, TracedState(values), run_indices)
+            if any(getattr(output, "dtype", None) == np.object_ for output in outputs):
+                raise UnimplementedError.of("TensorArray: XLA has no array of elements of unlike shapes")
             return join([jnp.asarray(o) for o in outputs], self._leaving), [jnp.asarray(values[n]) for n in self.written]
 
         return stage

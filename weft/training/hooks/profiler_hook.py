@@ -10,7 +10,7 @@ from tensorboard.compat.proto import config_pb2, step_stats_pb2
 from weft.client.timeline import Timeline
 from weft.events.file_writer import FileWriterCache
 from weft.platform import gfile, tf_logging
-from weft.training.hooks.global_step_read import global_step_read
+from weft.training.hooks.global_step_read import StepReading, global_step_read
 from weft.training.hooks.hook_timer import SecondOrStepTimer
 from weft.training.hooks.session_run_hook import SessionRunArgs, SessionRunContext, SessionRunHook, SessionRunValues
 
@@ -47,6 +47,7 @@ class ProfilerHook(SessionRunHook):
         """Find the global step."""
         self._next_step: Any = None
         self._request_summary = False
+        self._reading = StepReading()
         self._global_step_tensor = global_step_read("ProfilerHook")
 
     def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
@@ -62,9 +63,10 @@ class ProfilerHook(SessionRunHook):
         if self._next_step is None:
             # The timer counts from here.
             self._timer.update_last_triggered_step(stale_step)
-        step = stale_step + 1
+        step = self._reading.made(stale_step)
         if self._request_summary:
             step = run_context.session.run(self._global_step_tensor)
+            self._reading.note(stale_step, step)
             self._timer.update_last_triggered_step(step)
             self._save(step, run_values.run_metadata.step_stats)
             self._file_writer.add_run_metadata(run_values.run_metadata, f"step_{step}")

@@ -8,7 +8,7 @@ from tensorboard.compat.proto import event_pb2
 
 from weft.events.file_writer import FileWriter, FileWriterCache
 from weft.framework.aliases import SessionLike
-from weft.training.hooks.global_step_read import global_step_read
+from weft.training.hooks.global_step_read import StepReading, global_step_read
 from weft.training.hooks.hook_timer import SecondOrStepTimer
 from weft.training.hooks.session_run_hook import SessionRunArgs, SessionRunContext, SessionRunHook, SessionRunValues
 from weft.training.scaffold import Scaffold
@@ -52,6 +52,7 @@ class SummarySaverHook(SessionRunHook):
             self._summary_writer = FileWriterCache.get(self._output_dir)
         self._next_step: Any = None
         self._request_summary = False
+        self._reading = StepReading()
         self._global_step_tensor = global_step_read("SummarySaverHook")
 
     def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
@@ -67,9 +68,11 @@ class SummarySaverHook(SessionRunHook):
         """Write the summaries when they came."""
         if self._summary_writer is None:
             return
-        step = run_values.results["global_step"] + 1
+        fetched = run_values.results["global_step"]
+        step = self._reading.made(fetched)
         if self._request_summary:
             step = run_context.session.run(self._global_step_tensor)
+            self._reading.note(fetched, step)
         if self._next_step is None:
             self._summary_writer.add_session_log(event_pb2.SessionLog(status=event_pb2.SessionLog.START), step)
         if self._request_summary:
