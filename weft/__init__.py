@@ -36,6 +36,7 @@ from weft import examples as examples
 from weft.api import bitwise as bitwise
 from weft.api import compat as compat
 from weft.api import contrib as contrib
+from weft.api import data as data
 from weft.api import debugging as debugging
 from weft.api import dtypes as dtypes
 from weft.api import estimator as estimator

@@ -79,7 +79,7 @@ def functions_of(ops: Iterable[Operation], library: Mapping[str, Any]) -> list[A
     waiting = list(ops)
     while waiting:
         op = waiting.pop()
-        for attr in op.op_def.bodies:
+        for attr in (*op.op_def.bodies, *op.op_def.calls):
             name = op.attrs[attr]
             if name not in found:
                 found[name] = library[name]

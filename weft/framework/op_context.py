@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
+
+from weft.errors import OpError
+from weft.framework.aliases import Array
+from weft.framework.operation import Operation
+from weft.platform.file_access import FileAccess
 
 T = TypeVar("T")
 
@@ -43,11 +48,46 @@ class StepOwner(Protocol):
         ...
 
 
+class Caller(Protocol):
+    """On whose behalf functions run and threads wait: a step, or something that goes on between steps, such as an iterator."""
+
+    @property
+    def file_access(self) -> FileAccess | None:
+        """What files are open to it; a thread that works for it has to be `limited_to` this."""
+        ...
+
+    def on_cancel(self, callback: Callable[[], None]) -> Callable[[], None]:
+        """Have `callback` called once at its end; returns a function that withdraws it. See `OpContext.on_cancel`."""
+        ...
+
+    def raise_if_cancelled(self) -> None:
+        """Raise its error when it has ended with one."""
+        ...
+
+    def apart(self) -> Caller:
+        """A caller that outlives this one's step, until it is cancelled."""
+        ...
+
+    def cancel(self, error: OpError) -> None:
+        """End it; for a caller that stands apart."""
+        ...
+
+
+class CalledFunction(Protocol):
+    """A function of the graph's library, with what it captured. Safe from any thread."""
+
+    def __call__(self, arguments: Sequence[Array], caller: Caller) -> list[Array]:
+        """The function's results for its own arguments, as arrays in host memory; OpError when a node in it fails."""
+        ...
+
+
 class OpContext(Protocol):
     """The step and the task in which a host kernel runs. Made anew for each node and step; not to be kept."""
 
     node_name: str
     """The node's name."""
+    op: Operation
+    """The node itself, for messages."""
     attrs: Mapping[str, Any]
     """The node's attributes, those that are no kernel parameter included."""
     device: str
@@ -82,6 +122,20 @@ class OpContext(Protocol):
 
     def slot(self, argument: str) -> Any:
         """The variable slot behind a Ref or resource input, with `.value` and `.update(function)`."""
+        ...
+
+    def function(self, attr: str, captured: str, values: Sequence[Array]) -> CalledFunction:
+        """A function that an attribute among the op's `calls` names.
+
+        Args:
+            attr: the attribute.
+            captured: the list input with what the function captured, its last arguments; empty for none.
+            values: the values of that input.
+        """
+        ...
+
+    def caller(self, like: Caller | None = None) -> Caller:
+        """The step as a caller of functions; the random nodes in these go on as they do for `like`."""
         ...
 
     def on_cancel(self, callback: Callable[[], None]) -> Callable[[], None]:

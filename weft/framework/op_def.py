@@ -113,6 +113,7 @@ class Traits(TypedDict, total=False):
     check: Callable[..., None] | None
     checks_traced: bool
     bodies: Sequence[str]
+    calls: Sequence[str]
 
 
 @dataclass(frozen=True, eq=False, slots=True, kw_only=True)
@@ -185,6 +186,8 @@ class OpDef:
     """The kernel itself tells a traced loop of the values that `check` would refuse (`note_wrong`)."""
     bodies: Sequence[str] = ()
     """The attributes that hold the functions which the node runs: the runtime does, and calls no kernel."""
+    calls: Sequence[str] = ()
+    """The attributes that hold functions which the kernel, of a host op, may call by its context, now or later."""
 
     @property
     def hands_on(self) -> bool:

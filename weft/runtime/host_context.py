@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
+from weft.errors import OpError
+from weft.framework.aliases import Array
 from weft.framework.node_types import group
 from weft.framework.operation import Operation
+from weft.platform.file_access import FileAccess
 from weft.runtime.cancellation import Cancellation
+from weft.runtime.host.called_function import CalledFunction, called_function
 from weft.runtime.host_permits import Permit
 from weft.runtime.state.binder import Binder
+from weft.runtime.state.run_counts import RunCounts
 from weft.runtime.state.session_state import SessionState
 from weft.runtime.state.session_tensors import SessionTensors
 from weft.runtime.state.variable_slot import VariableSlot
@@ -42,6 +47,11 @@ class HostContext:
     def node_name(self) -> str:
         """The node's name."""
         return self._op.name
+
+    @property
+    def op(self) -> Operation:
+        """The node."""
+        return self._op
 
     @property
     def attrs(self) -> Mapping[str, Any]:
@@ -78,6 +88,15 @@ class HostContext:
         container, _, name = bytes(text).decode().split("\0")
         return self._session.resources.find(container, kind, name)
 
+    def function(self, attr: str, captured: str, values: Sequence[Array]) -> CalledFunction:
+        """A function that an attribute names, with what it captured."""
+        return called_function(self._op, attr, captured, values, self._session)
+
+    def caller(self, like: object = None) -> HostCaller:
+        """The step as a caller of functions."""
+        counts = like.counts if isinstance(like, HostCaller) else RunCounts()
+        return HostCaller(self._session, self._cancellation, counts, self.device, self.step_id)
+
     def slot(self, argument: str) -> VariableSlot:
         """The variable slot behind a Ref or resource input."""
         bind = Binder(self._session.resources)
@@ -100,3 +119,42 @@ class HostContext:
     def raise_if_cancelled(self) -> None:
         """Raise the step's error when it has one."""
         self._cancellation.raise_if_cancelled()
+
+
+class HostCaller:
+    """On whose behalf kernels call functions; see `weft.framework.op_context.Caller`."""
+
+    __slots__ = ("_cancellation", "_device", "_session", "_step_id", "compiles_loops", "counts")
+
+    def __init__(self, session: SessionState, cancellation: Cancellation, counts: RunCounts, device: str, step_id: int) -> None:
+        self._session = session
+        self._cancellation = cancellation
+        self._device = device
+        self._step_id = step_id
+        self.counts = counts
+        self.compiles_loops = not session.never_compile
+
+    @property
+    def file_access(self) -> FileAccess | None:
+        """What files are open to it."""
+        return self._session.file_access
+
+    def context(self, op: Operation) -> HostContext:
+        """The context of a node in a function."""
+        return HostContext(op, self._device, self._step_id, self._session, self._cancellation)
+
+    def on_cancel(self, callback: Callable[[], None]) -> Callable[[], None]:
+        """Have `callback` called once at its end; returns a function that withdraws it."""
+        return self._cancellation.on_cancel(callback)
+
+    def raise_if_cancelled(self) -> None:
+        """Raise its error when it has ended with one."""
+        self._cancellation.raise_if_cancelled()
+
+    def apart(self) -> HostCaller:
+        """A caller that goes on when this one's step has ended."""
+        return HostCaller(self._session, Cancellation(), self.counts, self._device, self._step_id)
+
+    def cancel(self, error: OpError) -> None:
+        """End it."""
+        self._cancellation.cancel(error)

@@ -114,3 +114,39 @@ def deserialize_many_sparse(
     indices.set_shape([None, columns])
     shape.set_shape([columns])
     return SparseTensor(indices, values, shape)
+
+
+def _rows_unknown(node: Operation) -> list[Dims]:
+    return [(None, None), (None,), (None,)]
+
+
+@op("DeserializeSparse", "serialized_sparse: Tserialized -> sparse_indices: int64, sparse_values: dtype, sparse_shape: int64",
+    infer=_rows_unknown, gradient=None, types={"Tserialized": (dtypes.string, dtypes.variant)})  # fmt: skip
+def deserialize_sparse_node(ctx: OpContext, serialized_sparse: Array, *, dtype: DType) -> tuple[Result, Result, Result]:
+    """The sparse tensors of all rows, along as many new first dimensions as the rows have.
+
+    `[..., 3] -> [n, rank] int64, [n], [rank] int64`
+    """
+    if serialized_sparse.ndim < 1 or serialized_sparse.shape[-1] != 3:
+        raise InvalidArgumentError.of(
+            f"Serialized sparse should have 3 as the last dimension, got shape {list(serialized_sparse.shape)}"
+        )
+    outer = serialized_sparse.shape[:-1]
+    rows = serialized_sparse.reshape(-1, 3)
+    indices, values, shape = deserialize_many_sparse_node.op_def.kernel(ctx, rows, dtype=dtype)  # type: ignore[attr-defined]
+    if not outer:
+        return indices[:, 1:], values, shape[1:]
+    if len(outer) > 1:
+        places = np.stack(np.unravel_index(indices[:, 0], outer), axis=1).astype(np.int64)
+        indices = np.concatenate([places, indices[:, 1:]], axis=1)
+    return indices, values, np.concatenate([np.asarray(outer, np.int64), shape[1:]])
+
+
+def deserialize_sparse(
+    serialized_sparse: TensorLike, dtype: DTypeLike, rank: int | None = None, name: str | None = None
+) -> SparseTensor:
+    """The sparse tensor that rows of three parts hold together; `rank` is that of all of it."""
+    indices, values, shape = deserialize_sparse_node(serialized_sparse, dtype=dtype, name=name)
+    indices.set_shape([None, rank])
+    shape.set_shape([rank])
+    return SparseTensor(indices, values, shape)

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import secrets
-import threading
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
 from tensorboard.compat.proto import config_pb2
 
-from weft.framework.operation import Operation
 from weft.platform.file_access import FileAccess
 from weft.protocol.limits import ServerLimits
 from weft.protocol.messages import Array, StepDone, StepFailed
 from weft.protocol.outcome_table import OutcomeTable
 from weft.runtime.host_permits import permits_of
 from weft.runtime.state.resource_manager import ResourceManager
+from weft.runtime.state.run_counts import RunCounts
 from weft.runtime.state.session_tensors import SessionTensors
 
 
@@ -61,32 +58,12 @@ class SessionState:
         options = config_pb2.OptimizerOptions
         self.compile_at_once = level in (options.ON_1, options.ON_2)
         self.never_compile = level == options.OFF
-        self._lock = threading.Lock()
-        self._run_counts: dict[str, int] = {}
+        self.run_counts = RunCounts()
+        self.run_indices = self.run_counts.run_indices
+        self.plans: dict[object, object] = {}
+        """What host kernels' calls of functions are planned as; see `called_function`."""
 
     @property
     def is_away(self) -> bool:
         """Whether nobody can run steps in the session now: it is closed, or its master's process is dead or cut off."""
         return self.is_closed or self.lost_master is not None
-
-    def run_indices(self, nodes: Sequence[Operation]) -> list[Any]:
-        """For each random node how often it has run in this session, and count this run.
-
-        A node without seeds begins anywhere, so that neither another session nor another process repeats its numbers.
-        """
-        if not nodes:
-            return []
-        indices = []
-        with self._lock:
-            for node in nodes:
-                count = self._run_counts.get(node.name)
-                if count is None:
-                    count = secrets.randbits(64) if _is_unseeded(node) else 0
-                self._run_counts[node.name] = (count + 1) % 2**64
-                indices.append(np.uint64(count))
-        return indices
-
-
-def _is_unseeded(node: Operation) -> bool:
-    """Whether nobody gave the node a seed: kernels take (0, 0) for that."""
-    return not node.attrs.get("seed") and not node.attrs.get("seed2")

@@ -1,0 +1,171 @@
+"""Datasets and iterators through the public API, in one process."""
+
+import contextlib
+
+import numpy as np
+import pytest
+
+import weft as tf
+
+
+@pytest.fixture(autouse=True)
+def _graph():
+    with tf.Graph().as_default():
+        yield
+
+
+def elements(dataset, count=1000):
+    """All elements of a dataset, or the first of them."""
+    iterator = dataset.make_initializable_iterator()
+    following = iterator.get_next()
+    found = []
+    with tf.Session() as session:
+        session.run(iterator.initializer)
+        with contextlib.suppress(tf.errors.OutOfRangeError):
+            for _ in range(count):
+                found.append(session.run(following))
+    return found
+
+
+def numbers(dataset, count=1000):
+    """All elements of a dataset of scalars or vectors, as Python numbers."""
+    return [np.asarray(value).tolist() for value in elements(dataset, count)]
+
+
+def test_the_rows_of_tensors_come_in_order_and_structure():
+    dataset = tf.data.Dataset.from_tensor_slices({"a": [[1, 2], [3, 4]], "b": (np.float64([5, 6]), ["x", "y"])})
+    first, second = elements(dataset)
+    assert first["a"].tolist() == [1, 2]
+    assert (second["b"][0], second["b"][1]) == (6.0, b"y")
+    assert dataset.output_types == {"a": tf.int32, "b": (tf.float64, tf.string)}
+    assert (
+        repr(dataset) == "<DatasetV1Adapter shapes: {a: (2,), b: ((), ())}, types: {a: tf.int32, b: (tf.float64, tf.string)}>"
+    )
+
+
+@pytest.mark.parametrize(
+    ("make", "expected"),
+    [
+        (lambda d: d.repeat(2), [0, 1, 2, 3, 4] * 2),
+        (lambda d: d.take(2), [0, 1]),
+        (lambda d: d.skip(3), [3, 4]),
+        (lambda d: d.shard(2, 1), [1, 3]),
+        (lambda d: d.batch(2), [[0, 1], [2, 3], [4]]),
+        (lambda d: d.batch(2, drop_remainder=True), [[0, 1], [2, 3]]),
+        (lambda d: d.map(lambda x: x * 10), [0, 10, 20, 30, 40]),
+        (lambda d: d.filter(lambda x: x > 2), [3, 4]),
+        (lambda d: d.concatenate(tf.data.Dataset.range(2)), [0, 1, 2, 3, 4, 0, 1]),
+        (lambda d: d.flat_map(lambda x: tf.data.Dataset.range(x)), [0, 0, 1, 0, 1, 2, 0, 1, 2, 3]),
+        (lambda d: d.shuffle(3, seed=1), [1, 3, 0, 4, 2]),
+        (lambda d: d.shuffle(3, seed=1).repeat(2), [0, 3, 2, 1, 4, 2, 1, 4, 0, 3]),
+        (lambda d: d.shuffle(3, seed=1, reshuffle_each_iteration=False).repeat(2), [0, 3, 2, 1, 4] * 2),
+        (lambda d: d.apply(lambda e: e.take(1)), [0]),
+    ],
+)
+def test_a_transformation_gives_what_tensorflow_gives(make, expected):
+    assert numbers(make(tf.data.Dataset.range(5))) == expected
+
+
+def test_rows_that_are_batched_come_as_one_by_one():
+    rows = np.arange(30, dtype=np.float32).reshape(10, 3)
+    dataset = tf.data.Dataset.from_tensor_slices((rows, np.arange(10))).shuffle(4, seed=3).repeat(2).skip(1)
+    by_batch = elements(dataset.batch(4))
+    by_one = elements(dataset)
+    assert [len(labels) for _, labels in by_batch] == [4, 4, 4, 4, 3]
+    assert np.concatenate([labels for _, labels in by_batch]).tolist() == [label for _, label in by_one]
+    assert np.array_equal(np.concatenate([values for values, _ in by_batch]), np.stack([values for values, _ in by_one]))
+
+
+def test_a_one_shot_iterator_needs_no_initializer_and_begins_anew_in_each_session():
+    following = tf.data.Dataset.range(2).map(lambda x: x + 1).make_one_shot_iterator().get_next()
+    for _ in range(2):
+        with tf.Session() as session:
+            assert [session.run(following), session.run(following)] == [1, 2]
+            with pytest.raises(tf.errors.OutOfRangeError, match="End of sequence"):
+                session.run(following)
+
+
+def test_a_one_shot_iterator_of_a_variable_is_refused_while_the_graph_is_built():
+    variable = tf.get_variable("v", initializer=1, use_resource=True)
+    dataset = tf.data.Dataset.range(2).map(lambda x: tf.cast(x, tf.int32) + variable)
+    with pytest.raises(ValueError, match=r"make_initializable_iterator.*Cannot capture a stateful node \(name:v"):
+        dataset.make_one_shot_iterator()
+
+
+def test_an_iterator_that_was_not_initialized_says_so():
+    following = tf.data.Dataset.range(2).make_initializable_iterator().get_next()
+    with tf.Session() as session, pytest.raises(tf.errors.FailedPreconditionError, match="has not been initialized"):
+        session.run(following)
+
+
+def test_a_function_sees_variables_as_they_are_when_an_element_is_made():
+    variable = tf.get_variable("v", initializer=1, use_resource=True)
+    iterator = tf.data.Dataset.range(3).map(lambda x: tf.cast(x, tf.int32) + variable).make_initializable_iterator()
+    following = iterator.get_next()
+    with tf.Session() as session:
+        session.run(variable.initializer)
+        session.run(iterator.initializer)
+        assert session.run(following) == 1
+        session.run(variable.assign(10))
+        assert session.run(following) == 11
+
+
+def test_one_iterator_goes_over_any_dataset_of_its_structure():
+    iterator = tf.data.Iterator.from_structure(tf.int64, [])
+    following = iterator.get_next()
+    first, second = (iterator.make_initializer(tf.data.Dataset.range(n, n + 2)) for n in (0, 10))
+    with tf.Session() as session:
+        for initializer, expected in ((first, [0, 1]), (second, [10, 11]), (first, [0, 1])):
+            session.run(initializer)
+            assert [session.run(following), session.run(following)] == expected
+    with pytest.raises(TypeError, match="Expected output types"):
+        iterator.make_initializer(tf.data.Dataset.from_tensors(1.0))
+
+
+def test_a_fed_string_chooses_the_iterator():
+    training = tf.data.Dataset.range(3).make_one_shot_iterator()
+    testing = tf.data.Dataset.range(100, 103).make_initializable_iterator()
+    handle = tf.placeholder(tf.string, [])
+    following = tf.data.Iterator.from_string_handle(handle, tf.int64, []).get_next()
+    with tf.Session() as session:
+        of_training, of_testing = session.run([training.string_handle(), testing.string_handle()])
+        session.run(testing.initializer)
+        values = [session.run(following, {handle: each}) for each in (of_training, of_testing, of_training)]
+        assert values == [0, 100, 1]
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Could not parse"):
+            session.run(following, {handle: b"nonsense"})
+
+
+def test_a_failing_function_says_which_element_of_which_dataset_and_where():
+    dataset = tf.data.Dataset.range(5).map(lambda x: tf.check_numerics(1.0 / tf.cast(2 - x, tf.float32), "not finite"))
+    iterator = dataset.make_initializable_iterator()
+    following = iterator.get_next()
+    with tf.Session() as session:
+        session.run(iterator.initializer)
+        session.run([following])
+        session.run([following])
+        with pytest.raises(tf.errors.InvalidArgumentError, match="not finite") as caught:
+            session.run(following)
+        assert "[[element 2 of MapDataset 'MapDataset', built at " in caught.value.message
+        assert f"{__file__}:" in caught.value.message
+        assert caught.value.op is following.op
+        # The iteration goes on behind the element.
+        assert session.run(following) == -1.0
+
+
+def test_an_order_that_seeds_tell_is_the_one_that_tensorflow_has():
+    tf.set_random_seed(5)
+    dataset = tf.data.Dataset.range(3).map(lambda x: tf.random_uniform([])).repeat(2)
+    expected = [0.8398714, 0.73855865, 0.34402668, 0.6545304, 0.43996608, 0.3071612]
+    iterator = dataset.make_initializable_iterator()
+    following = iterator.get_next()
+    with tf.Session() as session:
+        for _ in range(2):
+            session.run(iterator.initializer)
+            assert np.allclose([session.run(following) for _ in range(6)], expected)
+
+
+def test_shapes_that_do_not_fit_into_a_batch_are_an_error_that_names_them():
+    dataset = tf.data.Dataset.range(3).map(lambda x: tf.fill([x], x)).batch(2)
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"component 0. First element had shape \[0\] and element 1"):
+        elements(dataset)

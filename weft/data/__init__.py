@@ -1,0 +1,1 @@
+"""Datasets and iterators as programs see them: they build the nodes of `weft.ops.data`."""

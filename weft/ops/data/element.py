@@ -1,0 +1,218 @@
+"""What datasets are at run time: sources, which make iterators over elements."""
+
+from __future__ import annotations
+
+import functools
+import os
+import weakref
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple, TypeAlias, TypeVar
+
+import numpy as np
+
+from weft.errors import InvalidArgumentError, OpError, UnimplementedError, from_status
+from weft.framework.aliases import Array
+from weft.framework.op_context import Caller, OpContext
+from weft.framework.operation import Operation, Tensor
+from weft.ops.declaration import not_differentiable, op, scalar_shape
+
+T = TypeVar("T")
+
+Element: TypeAlias = tuple[Array, ...]
+"""The components of one element, flat; sparse tensors are three serial parts in one component."""
+
+_PACKAGE: Final = str(Path(__file__).parents[2]) + os.sep
+
+State: TypeAlias = Array
+"""Where an iterator is: numbers, texts, arrays, None, and lists and dicts of these."""
+
+
+class Rows(NamedTuple):
+    """A source all of whose elements are rows of arrays that lie in memory: the arrays, and a source of the rows' numbers.
+
+    What batches such elements takes their rows at once, which costs a tenth of taking them one by one.
+    """
+
+    components: Sequence[Array]
+    numbers: Source
+
+
+class SourcedElement(tuple[Array, ...]):
+    """An element that knows where it comes from, for messages: a file and the number of the record in it."""
+
+    source: str
+
+
+class Iteration:
+    """One iteration over a dataset, and what goes on in it from one pass over a part of the dataset to the next."""
+
+    fuses = False
+    """Whether what is shuffled and then repeated is one shuffling of all passes, as TensorFlow has it by default."""
+
+    def __init__(self) -> None:
+        self._kept: weakref.WeakKeyDictionary[Source, object] = weakref.WeakKeyDictionary()
+
+    def kept(self, source: Source, make: Callable[[], T]) -> T:
+        """What a part keeps between passes over it; made when missing."""
+        found = self._kept.get(source)
+        if found is None:
+            found = self._kept.setdefault(source, make())
+        return found  # type: ignore[return-value]
+
+
+class Source:
+    """A dataset: immutable, shared by any number of iterators."""
+
+    @property
+    def rows(self) -> Rows | None:
+        """The dataset as rows of arrays, where it is that."""
+        return None
+
+    def iterate(self, iteration: Iteration) -> ElementIterator:
+        """Begin going over it, as a part of an iteration over the dataset that is made of it, or over itself."""
+        raise NotImplementedError
+
+    @property
+    def size(self) -> int | None:
+        """How many elements there are, -1 for infinitely many, None where only an iteration tells."""
+        return None
+
+    def repeated(self, count: int) -> Source | None:
+        """The dataset `count` times as one, where that is something else than one pass after the other."""
+        return None
+
+
+class ElementIterator:
+    """One iteration over a dataset. Used by one thread at a time."""
+
+    def next(self, caller: Caller) -> Element | None:
+        """The next element; None at the end, and from then on.
+
+        Raises:
+            OpError: the element cannot be made; the iteration goes on behind it.
+        """
+        raise NotImplementedError
+
+    def state(self) -> State:
+        """Where the iteration is; UnimplementedError where that cannot be saved."""
+        raise UnimplementedError.of(f"{type(self).__name__}: where this iteration is cannot be saved")
+
+    def restore(self, state: State, caller: Caller) -> None:
+        """Go to where an iteration over an equal dataset was."""
+        raise UnimplementedError.of(f"{type(self).__name__}: where this iteration was cannot be restored")
+
+    def close(self) -> None:
+        """End threads and close files; a second call does nothing."""
+
+
+class OverInput(ElementIterator):
+    """An iteration that takes elements of one other."""
+
+    def __init__(self, input_iterator: ElementIterator) -> None:
+        self._input = input_iterator
+
+    def state(self) -> State:
+        """Where the input is."""
+        return self._input.state()
+
+    def restore(self, state: State, caller: Caller) -> None:
+        """Go to where the input was."""
+        self._input.restore(state, caller)
+
+    def close(self) -> None:
+        """Close the input."""
+        self._input.close()
+
+
+def repeated_size(size: int | None, count: int) -> int | None:
+    """The size of a dataset that comes `count` times, -1 for without end."""
+    if count < 0:
+        return 0 if size == 0 else -1
+    return 0 if count == 0 else size if size is None or size < 0 else size * count
+
+
+def boxed(value: object) -> Array:
+    """A dataset as the value of a scalar variant tensor."""
+    result = np.empty((), np.object_)
+    result[()] = value
+    return result
+
+
+def source_of(value: Array) -> Source:
+    """The dataset that a variant tensor holds."""
+    found = value.item() if isinstance(value, np.ndarray) and value.ndim == 0 else value
+    if not isinstance(found, Source):
+        raise InvalidArgumentError.of(f"Tensor must be a Dataset object, got {type(found).__name__}")
+    return found
+
+
+def dataset_op(
+    name: str, inputs: str, calls: Sequence[str] = (), stateful: bool = False
+) -> Callable[[Callable[..., Source]], Callable[..., Tensor]]:
+    """Declare an op whose kernel makes a dataset: `inputs -> scalar variant`."""
+
+    def decorate(kernel: Callable[..., Source]) -> Callable[..., Tensor]:
+        @functools.wraps(kernel)
+        def boxing(*args: Array, **kwargs: object) -> Array:
+            return boxed(kernel(*args, **kwargs))
+
+        declare = op(
+            name, f"{inputs} -> handle: variant", infer=scalar_shape, gradient=not_differentiable, calls=calls,
+            stateful=stateful, allows_uninitialized=bool(calls),
+        )  # fmt: skip
+        made: Callable[..., Tensor] = declare(boxing)
+        return made
+
+    return decorate
+
+
+def located(error: OpError, where: str, number: int, element: object = None) -> OpError:
+    """The error of an element: which one of which dataset it is about, and where that comes from.
+
+    The node that failed is one of a function, which a program does not know by name; so the error is that of the node that
+    asked for the element, and the other goes into the text.
+    """
+    lines = [error.message]
+    if error.op is not None:
+        at = user_line(error.op)
+        lines.append(f"\t [[{{{{node {error.op.name}}}}}]]" + (f", built at {at}" if at else ""))
+    of_file = f", from {element.source}" if isinstance(element, SourcedElement) else ""
+    lines.append(f"\t [[element {number} of {where}{of_file}]]")
+    return from_status(error.error_code, "\n".join(lines))
+
+
+def user_line(op: Operation) -> str:
+    """The file and line of the program that built a node, empty for one that came from a GraphDef."""
+    for file, line, _, _ in reversed(op.traceback):
+        if not file.startswith(_PACKAGE):
+            return f"{file}:{line}"
+    return ""
+
+
+class Called:
+    """A dataset's function, whose failures say which element they are about.
+
+    Args:
+        ctx: the context of the dataset's kernel.
+        attr, captured, values: see `OpContext.function`.
+    """
+
+    __slots__ = ("_function", "where")
+
+    def __init__(self, ctx: OpContext, attr: str, captured: str, values: Sequence[Array]) -> None:
+        self._function = ctx.function(attr, captured, values)
+        self.where = place_of(ctx)
+
+    def __call__(self, arguments: Sequence[Array], caller: Caller, number: int, element: object = None) -> list[Array]:
+        """The results for arguments of that number, which come from `element`, or are it."""
+        try:
+            return self._function(arguments, caller)
+        except OpError as error:
+            raise located(error, self.where, number, arguments if element is None else element) from error
+
+
+def place_of(ctx: OpContext) -> str:
+    """A dataset's node, and where the program built it, for messages."""
+    line = user_line(ctx.op)
+    return f"{ctx.op.type} {ctx.node_name!r}" + (f", built at {line}" if line else "")

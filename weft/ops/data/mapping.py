@@ -1,0 +1,298 @@
+"""Datasets that call a function for each element: map, filter, take_while, scan; and those it makes: flat_map."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from weft.errors import InvalidArgumentError, OutOfRangeError
+from weft.framework.aliases import Array
+from weft.framework.attr_value import FunctionName as Function
+from weft.framework.dtypes import DType
+from weft.framework.op_context import Caller, OpContext
+from weft.framework.tensor_shape import Dims
+from weft.ops.data.element import (
+    Called,
+    Element,
+    ElementIterator,
+    Iteration,
+    OverInput,
+    Source,
+    State,
+    dataset_op,
+    source_of,
+)
+
+
+class Mapped(Source):
+    """The results of a function for each element."""
+
+    def __init__(self, source: Source, function: Called, ends_with_input: bool) -> None:
+        self._source = source
+        self._function = function
+        self._ends_with_input = ends_with_input
+
+    @property
+    def size(self) -> int | None:
+        """As many as there are elements."""
+        return self._source.size
+
+    def iterate(self, iteration: Iteration) -> ElementIterator:
+        """Begin going over it."""
+        return MapIterator(self._source.iterate(iteration), self._function, self._ends_with_input)
+
+
+class Numbering(OverInput):
+    """An iteration that counts the elements that it took."""
+
+    def __init__(self, input_iterator: ElementIterator) -> None:
+        super().__init__(input_iterator)
+        self._number = -1
+
+    def _take(self, caller: Caller) -> Element | None:
+        element = self._input.next(caller)
+        if element is not None:
+            self._number += 1
+        return element
+
+    def state(self) -> State:
+        """The count, and where the input is."""
+        return [self._number, self._input.state()]
+
+    def restore(self, state: State, caller: Caller) -> None:
+        """Go there."""
+        self._number, inner = state
+        self._input.restore(inner, caller)
+
+
+class MapIterator(Numbering):
+    """The results of a function.
+
+    Args:
+        input_iterator: gives its arguments.
+        function: the function.
+        ends_with_input: whether an OutOfRangeError of the function is an error; else it is the end.
+    """
+
+    def __init__(self, input_iterator: ElementIterator, function: Called, ends_with_input: bool) -> None:
+        super().__init__(input_iterator)
+        self._function = function
+        self._ends_with_input = ends_with_input
+
+    def next(self, caller: Caller) -> Element | None:
+        """The next result."""
+        element = self._take(caller)
+        if element is None:
+            return None
+        try:
+            return tuple(self._function(element, caller, self._number))
+        except OutOfRangeError as error:
+            if self._ends_with_input:
+                raise InvalidArgumentError.of(f"Function invocation produced OutOfRangeError: {error.message}") from error
+            return None
+
+
+@dataset_op("MapDataset", "input_dataset: variant, other_arguments: [Targuments]", calls=("f",))
+def map_dataset(
+    ctx: OpContext, input_dataset: Array, other_arguments: Sequence[Array], *, f: Function, Targuments: list[DType],
+    output_types: list[DType], output_shapes: list[Dims], use_inter_op_parallelism: bool = True,
+    preserve_cardinality: bool = False,
+) -> Source:  # fmt: skip
+    """The results of `f` for each element: `scalar variant, n*[*argument] -> scalar variant`."""
+    function = Called(ctx, "f", "other_arguments", other_arguments)
+    return Mapped(source_of(input_dataset), function, preserve_cardinality)
+
+
+class Filtered(Source):
+    """The elements for which a function is true; with `stops`, those before the first for which it is not."""
+
+    def __init__(self, source: Source, predicate: Called, stops: bool) -> None:
+        self._source = source
+        self._predicate = predicate
+        self._stops = stops
+
+    def iterate(self, iteration: Iteration) -> ElementIterator:
+        """Begin going over it."""
+        return FilterIterator(self._source.iterate(iteration), self._predicate, self._stops)
+
+
+class FilterIterator(Numbering):
+    """The elements for which a function is true."""
+
+    def __init__(self, input_iterator: ElementIterator, predicate: Called, stops: bool) -> None:
+        super().__init__(input_iterator)
+        self._predicate = predicate
+        self._stops = stops
+        self._is_over = False
+
+    def next(self, caller: Caller) -> Element | None:
+        """The next element."""
+        while not self._is_over:
+            element = self._take(caller)
+            if element is None:
+                return None
+            answer = self._predicate(element, caller, self._number)[0]
+            if np.ndim(answer):
+                raise InvalidArgumentError.of(f"Filter predicate `f` must return a scalar bool ({self._predicate.where}).")
+            if answer:
+                return element
+            self._is_over = self._stops
+        return None
+
+    def state(self) -> State:
+        """Whether it is over, and where the input is."""
+        return [self._is_over, super().state()]
+
+    def restore(self, state: State, caller: Caller) -> None:
+        """Go there."""
+        self._is_over, inner = state
+        super().restore(inner, caller)
+
+
+@dataset_op("FilterDataset", "input_dataset: variant, other_arguments: [Targuments]", calls=("predicate",))
+def filter_dataset(
+    ctx: OpContext, input_dataset: Array, other_arguments: Sequence[Array], *, predicate: Function,
+    Targuments: list[DType], output_types: list[DType], output_shapes: list[Dims],
+) -> Source:  # fmt: skip
+    """The elements for which `predicate` is true: `scalar variant, n*[*argument] -> scalar variant`."""
+    function = Called(ctx, "predicate", "other_arguments", other_arguments)
+    return Filtered(source_of(input_dataset), function, stops=False)
+
+
+@dataset_op("TakeWhileDataset", "input_dataset: variant, other_arguments: [Targuments]", calls=("predicate",))
+def take_while_dataset(
+    ctx: OpContext, input_dataset: Array, other_arguments: Sequence[Array], *, predicate: Function,
+    Targuments: list[DType], output_types: list[DType], output_shapes: list[Dims],
+) -> Source:  # fmt: skip
+    """The elements up to the first for which `predicate` is false: `scalar variant, n*[*argument] -> scalar variant`."""
+    function = Called(ctx, "predicate", "other_arguments", other_arguments)
+    return Filtered(source_of(input_dataset), function, stops=True)
+
+
+class Scanned(Source):
+    """The results of a function of a state and an element, which also gives the next state."""
+
+    def __init__(self, source: Source, initial: Sequence[Array], function: Called) -> None:
+        self._source = source
+        self._initial = initial
+        self._function = function
+
+    @property
+    def size(self) -> int | None:
+        """As many as there are elements."""
+        return self._source.size
+
+    def iterate(self, iteration: Iteration) -> ElementIterator:
+        """Begin going over it."""
+        return ScanIterator(self._source.iterate(iteration), list(self._initial), self._function)
+
+
+class ScanIterator(Numbering):
+    """The results of a function of a state and an element."""
+
+    def __init__(self, input_iterator: ElementIterator, state: list[Array], function: Called) -> None:
+        super().__init__(input_iterator)
+        self._state = state
+        self._function = function
+
+    def next(self, caller: Caller) -> Element | None:
+        """The next result."""
+        element = self._take(caller)
+        if element is None:
+            return None
+        results = self._function([*self._state, *element], caller, self._number, element)
+        count = len(self._state)
+        self._state = results[:count]
+        return tuple(results[count:])
+
+    def state(self) -> State:
+        """The function's state, and where the input is."""
+        return [self._state, super().state()]
+
+    def restore(self, state: State, caller: Caller) -> None:
+        """Go there."""
+        self._state, inner = state
+        super().restore(inner, caller)
+
+
+@dataset_op("ScanDataset", "input_dataset: variant, initial_state: [Tstate], other_arguments: [Targuments]", calls=("f",))
+def scan_dataset(
+    ctx: OpContext, input_dataset: Array, initial_state: Sequence[Array], other_arguments: Sequence[Array], *,
+    f: Function, Tstate: list[DType], Targuments: list[DType], output_types: list[DType], output_shapes: list[Dims],
+    preserve_cardinality: bool = False,
+) -> Source:  # fmt: skip
+    """The results of `f` for a state and each element: `scalar variant, s*[*state], n*[*argument] -> scalar variant`."""
+    return Scanned(source_of(input_dataset), initial_state, Called(ctx, "f", "other_arguments", other_arguments))
+
+
+class FlatMapped(Source):
+    """The elements of the datasets that a function makes of each element, one dataset after the other."""
+
+    def __init__(self, source: Source, function: Called) -> None:
+        self._source = source
+        self._function = function
+
+    def iterate(self, iteration: Iteration) -> ElementIterator:
+        """Begin going over it."""
+        return FlatMapIterator(self._source.iterate(iteration), self._function)
+
+
+class FlatMapIterator(Numbering):
+    """The elements of the datasets that a function makes."""
+
+    def __init__(self, input_iterator: ElementIterator, function: Called) -> None:
+        super().__init__(input_iterator)
+        self._function = function
+        self._element: Element | None = None
+        self._inner: ElementIterator | None = None
+
+    def next(self, caller: Caller) -> Element | None:
+        """The next element."""
+        while True:
+            if self._inner is None:
+                self._element = self._take(caller)
+                if self._element is None:
+                    return None
+                self._inner = self._made(self._element, caller)
+            found = self._inner.next(caller)
+            if found is not None:
+                return found
+            self._inner.close()
+            self._inner = None
+
+    def _made(self, element: Element, caller: Caller) -> ElementIterator:
+        made = self._function(element, caller, self._number)
+        return source_of(made[0]).iterate(Iteration())
+
+    def state(self) -> State:
+        """The element of which the present dataset was made, and where that is."""
+        inner = None if self._inner is None else [list(self._element or ()), self._inner.state()]
+        return [inner, super().state()]
+
+    def restore(self, state: State, caller: Caller) -> None:
+        """Go there."""
+        inner, behind = state
+        super().restore(behind, caller)
+        if self._inner is not None:
+            self._inner.close()
+            self._inner = None
+        if inner is not None:
+            self._element = tuple(inner[0])
+            self._inner = self._made(self._element, caller)
+            self._inner.restore(inner[1], caller)
+
+    def close(self) -> None:
+        """Close both datasets."""
+        if self._inner is not None:
+            self._inner.close()
+        super().close()
+
+
+@dataset_op("FlatMapDataset", "input_dataset: variant, other_arguments: [Targuments]", calls=("f",))
+def flat_map_dataset(
+    ctx: OpContext, input_dataset: Array, other_arguments: Sequence[Array], *, f: Function, Targuments: list[DType],
+    output_types: list[DType], output_shapes: list[Dims],
+) -> Source:  # fmt: skip
+    """The elements of the datasets that `f` makes of each: `scalar variant, n*[*argument] -> scalar variant`."""
+    return FlatMapped(source_of(input_dataset), Called(ctx, "f", "other_arguments", other_arguments))

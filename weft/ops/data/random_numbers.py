@@ -1,0 +1,51 @@
+"""RandomNumbers: TensorFlow's generator one 32-bit number at a time, as shuffling takes them."""
+
+from __future__ import annotations
+
+import secrets
+from typing import Final
+
+import numpy as np
+
+from weft.ops.random.philox import Stream, blocks, stream_of_seeds
+
+# Blocks of four numbers that are made at once.
+_AT_ONCE: Final = 256
+
+
+def settled_seeds(seed: int, seed2: int) -> tuple[int, int]:
+    """The seeds given; fresh ones for (0, 0), which stands for none."""
+    return (secrets.randbits(63), secrets.randbits(63)) if seed == 0 and seed2 == 0 else (seed, seed2)
+
+
+class RandomNumbers:
+    """The numbers of a stream in order.
+
+    Args:
+        seed, seed2: the stream.
+        taken: how many of its numbers have been taken already.
+    """
+
+    def __init__(self, seed: int, seed2: int, taken: int = 0) -> None:
+        self.seeds = (seed, seed2)
+        self.taken = taken
+        self._stream: Stream = stream_of_seeds(seed, seed2)
+        self._numbers: list[int] = []
+
+    def go_on(self, seed: int, seed2: int, taken: int) -> None:
+        """Become the numbers of a stream behind those that have been taken."""
+        if (seed, seed2) != self.seeds:
+            self.seeds = (seed, seed2)
+            self._stream = stream_of_seeds(seed, seed2)
+        self.taken = taken
+        self._numbers = []
+
+    def next(self) -> int:
+        """The next number, below 2**32."""
+        place = self.taken % (4 * _AT_ONCE)
+        if place == 0 or not self._numbers:
+            first = self.taken // (4 * _AT_ONCE) * _AT_ONCE
+            index = np.arange(first, first + _AT_ONCE, dtype=np.uint64)
+            self._numbers = np.stack(blocks(self._stream, index), axis=1).ravel().tolist()
+        self.taken += 1
+        return self._numbers[place]

@@ -1,0 +1,234 @@
+"""Shuffling: elements in a random order, out of a buffer that is kept full.
+
+The order is TensorFlow's for the same seeds: the same generator, and the same exchange of elements in the buffer. Where a
+dataset is shuffled and repeated at once, elements of two passes are in the buffer at a time, those of the earlier one come
+out first.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+
+from weft.errors import InvalidArgumentError
+from weft.framework.aliases import Array
+from weft.framework.dtypes import DType
+from weft.framework.op_context import Caller, OpContext
+from weft.framework.tensor_shape import Dims
+from weft.ops.data.element import Element, ElementIterator, Iteration, Rows, Source, State, dataset_op, repeated_size, source_of
+from weft.ops.data.random_numbers import RandomNumbers, settled_seeds
+
+
+class Shuffled(Source):
+    """A dataset in random order.
+
+    Args:
+        source: the elements.
+        buffer_size: how many of them one is chosen out of.
+        seeds: the generator's.
+        is_new_each_time: whether each pass within one iteration has an order of its own.
+        count: how often the elements come; -1 for without end.
+        origin: the dataset of which this is the same over the numbers of rows.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        buffer_size: int,
+        seeds: tuple[int, int],
+        is_new_each_time: bool,
+        count: int = 1,
+        origin: Shuffled | None = None,
+    ) -> None:
+        self._source = source
+        self._buffer_size = buffer_size
+        self._seeds = seeds
+        self._is_new_each_time = is_new_each_time
+        self._count = count
+        self._origin = origin or self
+
+    @property
+    def size(self) -> int | None:
+        """As many as there are, times the repetitions."""
+        return repeated_size(self._source.size, self._count)
+
+    @property
+    def rows(self) -> Rows | None:
+        """The same order of the rows' numbers."""
+        rows = self._source.rows
+        if rows is None:
+            return None
+        same = Shuffled(rows.numbers, self._buffer_size, self._seeds, self._is_new_each_time, self._count, self._origin)
+        return Rows(rows.components, same)
+
+    def repeated(self, count: int) -> Source | None:
+        """All passes shuffled by one generator, so that elements of the next pass are there when those of one run out."""
+        if not self._is_new_each_time or self._count != 1 or count == 0:
+            return None
+        return Shuffled(self._source, self._buffer_size, self._seeds, False, count)
+
+    def iterate(self, iteration: Iteration) -> ElementIterator:
+        """Begin going over it."""
+        seeder = None
+        if self._is_new_each_time:
+            seeder = iteration.kept(self._origin, lambda: RandomNumbers(*self._seeds))
+        return ShuffleIterator(lambda: self._source.iterate(iteration), self._buffer_size, self._seeds, seeder, self._count)
+
+
+class ShuffleIterator(ElementIterator):
+    """Elements in random order.
+
+    `_buffer` is a ring; the elements of each pass that it holds lie between two positions in `_passes`, which count on.
+
+    Args:
+        begin: begins a pass over the input.
+        buffer_size: the size of the ring.
+        seeds: the generator's seeds, where there is no seeder.
+        seeder: makes the seeds of each iteration; None for the same always.
+        count: how many passes there are, -1 for without end.
+    """
+
+    def __init__(
+        self,
+        begin: Callable[[], ElementIterator],
+        buffer_size: int,
+        seeds: tuple[int, int],
+        seeder: RandomNumbers | None,
+        count: int,
+    ) -> None:
+        self._begin = begin
+        self._size = buffer_size
+        self._seeder = seeder
+        self._count = count
+        self._random = RandomNumbers(*(seeds if seeder is None else (seeder.next(), seeder.next())))
+        self._input: ElementIterator | None = None
+        self._is_over = False
+        self._passes_done = 0
+        self._is_empty_pass = True
+        self._buffer: list[Element | None] = []
+        self._passes: deque[list[int]] = deque([[0, 0]])
+        self._held = 0
+
+    def next(self, caller: Caller) -> Element | None:
+        """The next element."""
+        if self._held < self._size and not self._is_over:
+            self._fill(caller)
+        if not self._held:
+            return None
+        passes = self._passes
+        while passes[0][0] == passes[0][1]:
+            passes.popleft()
+        first = passes[0]
+        start, end = first
+        buffer, size = self._buffer, self._size
+        index = (start + self._random.next() % (end - start)) % size
+        start_index = start % size
+        element = buffer[index]
+        buffer[index] = buffer[start_index]
+        # So that an element goes when nobody else has it.
+        buffer[start_index] = None
+        first[0] = start + 1
+        self._held -= 1
+        return element
+
+    def _fill(self, caller: Caller) -> None:
+        buffer, size = self._buffer, self._size
+        while self._held < size:
+            if self._input is None:
+                self._input = self._begin()
+            element = self._input.next(caller)
+            last = self._passes[-1]
+            if element is None:
+                if not self._next_pass(last[1]):
+                    return
+                continue
+            index = last[1] % size
+            if index == len(buffer):
+                buffer.append(element)
+            else:
+                buffer[index] = element
+            last[1] += 1
+            self._held += 1
+            self._is_empty_pass = False
+
+    def _next_pass(self, position: int) -> bool:
+        """Begin another pass over the input; whether there is one."""
+        assert self._input is not None
+        self._input.close()
+        self._input = None
+        self._passes_done += 1
+        # A pass without elements would be followed by others without end.
+        if self._is_empty_pass or self._passes_done == self._count:
+            self._is_over = True
+            return False
+        self._is_empty_pass = True
+        self._passes.append([position, position])
+        return True
+
+    def state(self) -> State:
+        """The buffer, the generators and where the input is."""
+        return {
+            "input": None if self._input is None else self._input.state(),
+            "over": self._is_over,
+            "done": self._passes_done,
+            "empty": self._is_empty_pass,
+            "buffer": list(self._buffer),
+            "passes": [list(each) for each in self._passes],
+            "random": [*self._random.seeds, self._random.taken],
+            "seeder": None if self._seeder is None else [*self._seeder.seeds, self._seeder.taken],
+        }
+
+    def restore(self, state: State, caller: Caller) -> None:
+        """Have the buffer and the generators as they were."""
+        self.close()
+        if state["input"] is not None:
+            self._input = self._begin()
+            self._input.restore(state["input"], caller)
+        self._is_over, self._passes_done, self._is_empty_pass = state["over"], state["done"], state["empty"]
+        self._buffer = list(state["buffer"])
+        self._passes = deque(list(each) for each in state["passes"])
+        self._held = sum(end - start for start, end in self._passes)
+        self._random = RandomNumbers(*state["random"])
+        if self._seeder is not None:
+            self._seeder.go_on(*state["seeder"])
+
+    def close(self) -> None:
+        """Close the input."""
+        if self._input is not None:
+            self._input.close()
+            self._input = None
+
+
+def _checked(buffer_size: Array) -> int:
+    if int(buffer_size) < 1:
+        raise InvalidArgumentError.of("buffer_size must be greater than zero.")
+    return int(buffer_size)
+
+
+@dataset_op("ShuffleDataset", "input_dataset: variant, buffer_size: int64, seed: int64, seed2: int64")
+def shuffle_dataset(
+    ctx: OpContext, input_dataset: Array, buffer_size: Array, seed: Array, seed2: Array, *,
+    reshuffle_each_iteration: bool = True, output_types: list[DType], output_shapes: list[Dims],
+) -> Source:  # fmt: skip
+    """A dataset in random order.
+
+    `scalar variant, scalar int64, scalar int64, scalar int64 -> scalar variant`
+    """
+    seeds = settled_seeds(int(seed), int(seed2))
+    return Shuffled(source_of(input_dataset), _checked(buffer_size), seeds, reshuffle_each_iteration)
+
+
+@dataset_op("ShuffleAndRepeatDataset", "input_dataset: variant, buffer_size: int64, seed: int64, seed2: int64, count: int64")
+def shuffle_and_repeat_dataset(
+    ctx: OpContext, input_dataset: Array, buffer_size: Array, seed: Array, seed2: Array, count: Array, *,
+    output_types: list[DType], output_shapes: list[Dims],
+) -> Source:  # fmt: skip
+    """A dataset in random order, again and again.
+
+    `scalar variant, scalar int64, scalar int64, scalar int64, scalar int64 -> scalar variant`
+    """
+    times = int(count)
+    if times < -1 or times == 0:
+        raise InvalidArgumentError.of("count must be greater than zero or equal to -1.")
+    seeds = settled_seeds(int(seed), int(seed2))
+    return Shuffled(source_of(input_dataset), _checked(buffer_size), seeds, False, times)

@@ -1,0 +1,103 @@
+"""CalledFunction: a function of the graph's library as a kernel calls it, on whatever thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from weft.framework.aliases import Array
+from weft.framework.dtypes import resource
+from weft.framework.func_graph import FuncGraph
+from weft.framework.node_types import group
+from weft.framework.operation import Operation, Tensor
+from weft.passes.bodies import body_nodes
+from weft.platform.file_access import FileAccess
+from weft.runtime.host.frame import Frame, StepView
+from weft.runtime.host.host_program import HostProgram
+from weft.runtime.program.program_builder import build_program
+from weft.runtime.state.binder import Binder
+from weft.runtime.state.run_counts import RunCounts
+from weft.runtime.state.session_state import SessionState
+from weft.runtime.state.variable_slot import VariableSlot
+
+
+class FunctionCaller(Protocol):
+    """What a call of a function needs of the one who calls."""
+
+    counts: RunCounts
+    compiles_loops: bool
+
+    @property
+    def file_access(self) -> FileAccess | None:
+        """What files are open to it."""
+        ...
+
+    @property
+    def context(self) -> Callable[[Operation], StepView]:
+        """Makes the contexts of the function's host nodes."""
+        ...
+
+
+class CalledFunction:
+    """A function with its captured values, ready to be called.
+
+    Args:
+        name: its name in the library.
+        plan: the function's nodes as a host program.
+        randoms: its random nodes.
+        captured: the values of its last arguments, those that stand for variables left out.
+    """
+
+    __slots__ = ("_captured", "_name", "_plan", "_randoms")
+
+    def __init__(self, name: str, plan: HostProgram, randoms: Sequence[Operation], captured: Sequence[Array]) -> None:
+        self._name = name
+        self._plan = plan
+        self._randoms = randoms
+        self._captured = list(captured)
+
+    def __call__(self, arguments: Sequence[Array], caller: FunctionCaller) -> list[Array]:
+        """Run it on its own arguments; see `weft.framework.op_context.CalledFunction`."""
+        indices = caller.counts.run_indices(self._randoms, self._name) if self._randoms else ()
+        frame = Frame(indices, caller.context, caller.compiles_loops, caller.file_access)
+        return self._plan.run([*arguments, *self._captured], frame)
+
+
+def called_function(op: Operation, attr: str, captured: str, values: Sequence[Array], session: SessionState) -> CalledFunction:
+    """The function that a node's attribute names; see `OpContext.function`.
+
+    Its plan is kept with the session: a dataset in a function of another is made anew for each of that one's elements.
+    """
+    function: FuncGraph = op.graph.get_function(op.attrs[attr])
+    bind = Binder(session.resources)
+    slots = [_slot(tensor, bind) for tensor in _members(op, captured)]
+    key = (function, *slots)
+    found = session.plans.get(key)
+    if not isinstance(found, tuple):
+        found = session.plans[key] = _planned(function, slots, bind)
+    plan, randoms = found
+    plain = [value for value, slot in zip(values, slots, strict=True) if slot is None]
+    return CalledFunction(function.name, plan, randoms, plain)
+
+
+def _members(op: Operation, name: str) -> list[Tensor]:
+    if not name:
+        return []
+    for arg, members in group(op.op_def.inputs, op.attrs, op.inputs):
+        if arg.name == name and isinstance(members, list):
+            return members
+    raise KeyError(f"{op.type} {op.name!r} has no list input {name!r}")
+
+
+def _slot(tensor: Tensor, bind: Binder) -> VariableSlot | None:
+    return bind(tensor) if tensor.dtype is resource or tensor.dtype.is_ref else None
+
+
+def _planned(
+    function: FuncGraph, slots: Sequence[VariableSlot | None], bind: Binder
+) -> tuple[HostProgram, Sequence[Operation]]:
+    own = len(function.inputs) - len(slots)
+    behind = dict(zip(function.inputs[own:], slots, strict=True))
+    inputs = [tensor for tensor in function.inputs if behind.get(tensor) is None]
+    program = build_program(body_nodes(function), inputs, function.outputs, bind.inside(behind))
+    return HostProgram(program), program.random_nodes
