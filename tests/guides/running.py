@@ -88,10 +88,15 @@ class Program:
 
     def wait(self, timeout_s: float = 60.0) -> list[str]:
         """Block until the program ends by itself, with success; return what it printed."""
+        code, output = self.wait_for_end(timeout_s)
+        assert code == 0, "\n".join(output)
+        return output
+
+    def wait_for_end(self, timeout_s: float = 60.0) -> tuple[int, list[str]]:
+        """Block until the program ends by itself; return its exit code and what it printed."""
         code = self._process.wait(timeout_s)
         self._reader.join(timeout_s)
-        assert code == 0, "\n".join(self.output)
-        return self.output
+        return code, self.output
 
     def pause(self, seconds: float) -> bool:
         """Watch the program for some time; return whether it still runs after that."""

@@ -82,7 +82,7 @@ def test_a_chief_that_was_killed_comes_back_to_a_model_that_has_gone_on(
     make_job: Callable[..., Job], tmp_path: Path, has_directory: bool
 ) -> None:
     job = make_job("counting_replica.py", 3, tmp_path if has_directory else "", 800)
-    _, (chief, *workers) = job.start_all()
+    servers, (chief, *workers) = job.start_all()
     for worker in workers:
         wait_for_steps(worker, 10)
     chief.kill()
@@ -103,6 +103,23 @@ def test_a_chief_that_was_killed_comes_back_to_a_model_that_has_gone_on(
     step, first, second = max(found(each)[-1] for each in [chief, *workers])
     assert step == first
     assert abs(step - second) <= 3
+    for server in servers:
+        assert "serving" in server.wait(30)
+
+
+def test_parameter_servers_fail_with_the_reason_when_their_chief_has_died_for_good(
+    make_job: Callable[..., Job], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WEFT_LIMITS", "lost_job_s=1")
+    job = make_job("counting_replica.py", 1, "", 800)
+    servers, (chief,) = job.start_all()
+    wait_for_steps(chief, 5)
+    chief.kill()
+    for server in servers:
+        code, output = server.wait_for_end(60)
+        assert code == 1
+        assert "AbortedError: Server /job:ps/replica:0/task:" in output[-1]
+        assert "has left without ending it: it died or was cut off, and nobody has come back for 1 s" in output[-1]
 
 
 def test_a_parameter_server_that_was_killed_gets_its_own_variables_back_and_the_others_keep_theirs(

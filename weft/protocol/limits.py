@@ -33,6 +33,8 @@ class ServerLimits:
             connection was lost.
         idle_session_s: how long one is kept whose client has not called by gRPC, where gRPC may have closed the connection for
             idleness, or nothing is known of it.
+        lost_job_s: how long a server in `join()` waits, when nobody is there, for a training job that has failed or whose chief
+            has died.
     """
 
     max_sessions: int = 1000
@@ -46,6 +48,7 @@ class ServerLimits:
     unused_session_s: float = 300.0
     lost_session_s: float = 600.0
     idle_session_s: float = 24 * 3600.0
+    lost_job_s: float = 60.0
 
     @classmethod
     def from_text(cls, text: str) -> Self:

@@ -29,6 +29,8 @@ class Here:
     def others(self) -> list[Replica]:
         return self.there
 
+    is_fenced = False
+
 
 class Clock:
     now = 0.0
@@ -43,6 +45,16 @@ def test_no_chief_is_told_from_one_that_initializes() -> None:
     assert watch.look(["v"]) == "No chief is there: it was not started yet, or it has failed"
     here.there.append(replica({"v": V}))
     assert watch.look(["v"]) == "The chief a:1 (process host:1) is initializing"
+
+
+def test_a_model_that_a_chief_has_left_half_made_is_waited_for() -> None:
+    here = Here({"v": V})
+    watch = ChiefWatch(here)
+    watch.look([])
+    assert not watch.is_chief_initializing
+    here.is_fenced = True
+    assert watch.look([]) == "The chief has gone while it gave the model its values; the next one does it again"
+    assert watch.is_chief_initializing
 
 
 def test_a_variable_that_the_chief_lacks_ends_the_wait_at_once() -> None:

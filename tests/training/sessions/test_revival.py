@@ -44,6 +44,9 @@ def test_a_model_that_lives_is_joined(scope: str, changes: dict[str, object]) ->
         {"run": None},
         {"run": Run("/d", has_ended=True), "has_checkpoint": False},
         {"checkpoints": None, "run": Run(None, has_ended=True), "has_checkpoint": False},
+        # What a chief that died has left half made.
+        {"is_half_made": True},
+        {"is_half_made": True, "is_returning": True, "missing": 2},
         # A checkpoint of a later step than what lives.
         {"checkpoint_step": 1601},
         {"checkpoint_step": 1601, "is_returning": True, "missing": 2},

@@ -246,6 +246,41 @@ def test_a_checkpoint_of_a_later_step_than_what_lives_is_restored(server: Any, t
     session.close()
 
 
+def wait_as_replica(target: str) -> Any:
+    def build() -> Any:
+        tf.train.get_or_create_global_step()
+        tf.Variable(0.0, name="one"), tf.Variable(0.0, name="two")
+        return tf.train.WorkerSessionCreator(tf.train.Scaffold(), target, max_wait_secs=0.5).create_session()
+
+    return in_graph_of_its_own(build)
+
+
+def test_nobody_goes_on_with_a_model_that_a_chief_has_left_half_restored(
+    server: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session, saver, more, _ = prepare(server.target, tmp_path, 1.0)
+    session.run(more)
+    saver.save(session, str(tmp_path / "model"), global_step=1)
+    abandon(session)
+    with tf.Graph().as_default(), tf.Session(server.target) as other:
+        other.run([tf.train.get_or_create_global_step().assign(0), tf.Variable(0.0, name="one").assign(77.0)])
+
+    def restore_the_step_and_die(self: Any, session: Any, path: str) -> None:
+        tf.train.get_global_step(session.graph).load(1, session)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(tf.train.Saver, "restore", restore_the_step_and_die)
+        with pytest.raises(KeyboardInterrupt):
+            prepare(server.target, tmp_path, 5.0)
+    with pytest.raises(tf.errors.DeadlineExceededError, match="The chief has gone while it gave the model its values"):
+        wait_as_replica(server.target)
+    session, _, _, ask = prepare(server.target, tmp_path, 5.0)
+    assert session.run(ask) == [2.0, 2.0, 1]
+    wait_as_replica(server.target).close()
+    session.close()
+
+
 def test_a_program_with_a_ready_op_of_its_own_is_asked_for_values_all_the_same(server: Any, tmp_path: Path) -> None:
     def build() -> Any:
         value = tf.Variable(1.0, use_resource=False)

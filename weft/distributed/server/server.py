@@ -14,6 +14,8 @@ import grpc
 
 from weft.channel.heartbeats import Watch
 from weft.channel.listener import Listener
+from weft.distributed.client.job_end import VARIABLE as ENDS_WITH_JOB
+from weft.distributed.client.job_end import JobEnd
 from weft.distributed.client.stopping import StopService
 from weft.distributed.master.master import Master
 from weft.distributed.master.master_session import MasterSession
@@ -102,7 +104,7 @@ class Server:
         file_roots: Sequence[str | os.PathLike[str]] | None = None,
         url_schemes: Sequence[str] | None = None,
     ) -> None:
-        limits = limits or ServerLimits.from_text(os.environ.get(LIMITS_VARIABLE, ""))
+        limits = self._limits = limits or ServerLimits.from_text(os.environ.get(LIMITS_VARIABLE, ""))
         self._server_def = as_server_def(server_or_cluster_def, job_name, task_index, protocol, config)
         definition = self._server_def
         self._cluster = ClusterSpec(definition.cluster)
@@ -209,11 +211,31 @@ class Server:
         self._sweeper.start()
         _LOG.info("Started server with target: %s", self.target)
 
-    def join(self) -> None:
-        """Block until the server is stopped."""
+    def join(self, ends_with_job: bool | None = None) -> None:
+        """Block until the server is stopped, or the training job that it serves has ended; then the program ends, too.
+
+        A job is that of a MonitoredTrainingSession or Supervisor. It has ended when its chief has closed its session and the
+        processes of chief and workers have left. A server that nobody has trained on serves on.
+
+        Args:
+            ends_with_job: whether to end with the job. By default as the environment's `WEFT_ENDS_WITH_JOB` says (0 or 1);
+                without that every task of a cluster does that has others, as parameter servers.
+
+        Raises:
+            SystemExit: with the exit code 0: the job is done, and the server is stopped.
+            AbortedError: the job has failed, or its chief has left without ending it, and nobody has come back for
+                `lost_job_s` of the server's limits. The server is stopped.
+        """
+        if ends_with_job is None:
+            ends_with_job = os.environ.get(ENDS_WITH_JOB, "1" if self._has_other_tasks() else "0") != "0"
+        if ends_with_job:
+            JobEnd(self._worker, self._network.is_there, self._limits.lost_job_s).wait(self._stopped, self.stop)
         # A wait without a limit cannot be interrupted on every platform.
         while not self._stopped.wait(timeout=3600.0):
             pass
+
+    def _has_other_tasks(self) -> bool:
+        return sum(len(self._cluster.task_indices(job)) for job in self._cluster.jobs) > 1
 
     def stop(self, grace_s: float = 0.0) -> None:
         """Stop serving and free the port: sessions end with AbortedError, steps of others with UnavailableError.

@@ -19,6 +19,11 @@ from weft.framework.operation import Operation
 from weft.framework.tensor_shape import Dims
 from weft.ops.declaration import no_outputs, op, scalar_shape
 
+CONTAINER: Final = "weft"
+"""The container of the board of a training job."""
+NAME: Final = "replicas"
+"""Its name there."""
+
 # Who has been silent for so long is forgotten; readers decide themselves whom they count as gone before.
 _FORGOTTEN_S: Final = 600.0
 
@@ -46,6 +51,11 @@ class ReplicaBoard:
         with self._lock:
             self._notes.pop(member, None)
             self._kept.discard(member)
+
+    def note_of(self, member: bytes) -> bytes | None:
+        """A member's note, however old; None when there is none."""
+        with self._lock:
+            return self._notes.get(member, (None, 0.0))[0]
 
     def read(self, now: float) -> list[tuple[bytes, bytes, float]]:
         """Member, note and the seconds since the last post, of every member."""

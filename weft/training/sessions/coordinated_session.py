@@ -15,6 +15,7 @@ from weft.platform import tf_logging
 from weft.training.coordinator import Coordinator
 from weft.training.hooks.session_run_hook import SessionRunArgs, SessionRunContext, SessionRunHook, SessionRunValues
 from weft.training.queue_runner import start_queue_runners
+from weft.training.sessions.presence import presence_of
 from weft.training.sessions.recovery import RETRYABLE, value_lost
 from weft.training.sessions.session_creator import SessionCreator
 
@@ -177,6 +178,12 @@ class CoordinatedSessionCreator:
             session.close(at_once=True)
             raise
         return session
+
+    def expect_another(self) -> None:
+        """Have the end of the last session not pass for that of the training."""
+        presence = presence_of(self.tf_sess)
+        if presence is not None:
+            presence.will_return()
 
     def forget(self) -> None:
         """Let go of the last session, which was closed."""

@@ -81,6 +81,11 @@ class Present(Protocol):
         """The replicas that are there now."""
         ...
 
+    @property
+    def is_fenced(self) -> bool:
+        """Whether that look found a model whose values were being replaced."""
+        ...
+
 
 class ChiefWatch:
     """Looks, while a replica waits, at whether the chief that is there has the same model.
@@ -109,6 +114,9 @@ class ChiefWatch:
         """
         self._is_initializing = False
         chiefs = [replica for replica in self._presence.others() if replica.is_chief]
+        if not chiefs and self._presence.is_fenced:
+            self._is_initializing = True
+            return "The chief has gone while it gave the model its values; the next one does it again"
         if not chiefs:
             return "No chief is there: it was not started yet, or it has failed"
         diffs = [SignatureDiff(self._presence.signature, chief.signature) for chief in chiefs]
@@ -116,7 +124,7 @@ class ChiefWatch:
             if not self._is_in_conflict(diff, missing):
                 if diff.only_there and not missing:
                     tf_logging.warning("The %s has variables that this replica has not:\n%s", chief, diff)
-                self._is_initializing = chief.state == "initializing"
+                self._is_initializing = chief.state == "initializing" or self._presence.is_fenced
                 return f"The {chief} is {chief.state}"
         for chief, diff in zip(chiefs, diffs, strict=True):
             seen = self._first_seen.setdefault(str(chief), self._clock())

@@ -21,7 +21,7 @@ from weft.training.hooks.step_counter_hook import StepCounterHook
 from weft.training.hooks.summary_hooks import SummarySaverHook
 from weft.training.scaffold import Scaffold
 from weft.training.sessions.coordinated_session import CoordinatedSession, CoordinatedSessionCreator, StepContext
-from weft.training.sessions.presence import LONGEST_DRAIN_S, drain
+from weft.training.sessions.presence import LONGEST_DRAIN_S, drain, tell_failure
 from weft.training.sessions.recoverable_session import RecoverableSession
 from weft.training.sessions.recovery import RetryBudget, RetryPolicy
 from weft.training.sessions.session_creator import ChiefSessionCreator, SessionCreator, WorkerSessionCreator
@@ -116,6 +116,8 @@ class _MonitoredSession:
     def __exit__(self, exception_type: Any, exception_value: object, traceback: object) -> bool:
         if exception_type is not None and issubclass(exception_type, _CLEAN_ENDS):
             exception_type = None
+        if exception_type is not None and isinstance(exception_value, BaseException):
+            tell_failure(self._tf_sess(), exception_value)
         self._close(exception_type)
         return exception_type is None
 
@@ -123,6 +125,9 @@ class _MonitoredSession:
         try:
             if exception_type is None:
                 self._call_end()
+        except BaseException as error:
+            tell_failure(self._tf_sess(), error)
+            raise
         finally:
             try:
                 session, self._sess = self._sess, None

@@ -2,49 +2,50 @@
 
 The chief's note has the signature of its model, so that replicas with another one are told; everybody's note says what the
 replica is doing, so that the chief can wait for the others at the end. Beside them is the note of the training run, which the
-chief leaves for the one that comes after it. The board is a resource on the tasks that hold the
+chief leaves for the one that comes after it, and that of the job, by which the servers that it was trained on know their end
+(`job_notes`). The board is a resource on the tasks that hold the
 variables. A session of its own, on a graph of its own, goes there: the program's graph stays as the program made it.
 """
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import json
-import os
-import socket
+import sys
 import threading
 import time
 import weakref
-from collections.abc import Sequence
 from dataclasses import astuple, dataclass
-from typing import Any, Final
+from typing import Final
 
 from tensorboard.compat.proto import config_pb2
 
 from weft.client.session import Session
-from weft.errors import AbortedError, OpError, UnavailableError
-from weft.framework import dtypes
-from weft.framework.aliases import Fetches, SessionLike
+from weft.errors import OpError, UnavailableError
+from weft.framework.aliases import SessionLike
 from weft.framework.device_spec import DeviceSpec
-from weft.framework.graph import Graph
-from weft.ops.array.placeholder import placeholder
-from weft.ops.data_flow.replica_board import replica_board_leave, replica_board_post, replica_board_read
 from weft.platform import tf_logging
+from weft.platform.process_name import this_process
+from weft.protocol.job_watch import DONE, FAILED, MEMBER, TRAINING, JobNote
+from weft.training.sessions.board import Board
+from weft.training.sessions.job_notes import JobNotes
 from weft.training.sessions.model_signature import ModelSignature, as_plain, from_plain, signature_of
 from weft.training.sessions.revival import Run
 
 HEARTBEAT_S: Final = 1.5
 LEASE_S: Final = 6.0
-_TIMEOUT_MS: Final = 5000
-_LEAVE_S: Final = 1.0
+_LEAVE_S: Final = 3.0
 _TASKS: Final = 3
 _POLL_S: Final = 0.1
 # A worker that trains on by itself does not keep the chief for longer.
 LONGEST_DRAIN_S: Final = 15.0
 _LOG_EVERY_S: Final = 10.0
-_BOARD: Final = {"container": "weft", "shared_name": "replicas"}
 # What the run's note stands under; a replica's name has a colon.
 _RUN: Final = "run"
+# The fence around a model whose values are being replaced.
+_FENCE: Final = "fence"
+_LONGEST_REASON: Final = 1000
 
 
 @dataclass(frozen=True)
@@ -76,88 +77,6 @@ class Replica:
         return Replica(is_chief, address, process, state, from_plain(signature))
 
 
-def this_process() -> str:
-    """A name that no other process of the job has."""
-    return f"{socket.gethostname()}:{os.getpid()}"
-
-
-class Board:
-    """The board as one member uses it. Used under its owner's lock.
-
-    Args:
-        target: the session's target.
-        config: the session's ConfigProto, whose device filters hold here too.
-        tasks: the devices that have a board each; a note is posted on all of them.
-    """
-
-    def __init__(self, target: str, config: config_pb2.ConfigProto | None, tasks: Sequence[str]) -> None:
-        self._target = target
-        self._config = _board_config(config)
-        self._session: Session | None = None
-        self._graph = Graph()
-        with self._graph.as_default():
-            self._member = placeholder(dtypes.string, [])
-            self._note = placeholder(dtypes.string, [])
-            self._posts, self._keeps, self._leaves, self._reads = [], [], [], []
-            for task in tasks:
-                with self._graph.device(task):
-                    self._posts.append(replica_board_post(self._member, self._note, **_BOARD))
-                    self._keeps.append(replica_board_post(self._member, self._note, is_kept=True, **_BOARD))
-                    self._leaves.append(replica_board_leave(self._member, **_BOARD))
-                    self._reads.append(replica_board_read(**_BOARD))
-
-    def _run(self, fetches: Fetches, feeds: object = None) -> Any:
-        if self._session is None:
-            self._session = Session(self._target, graph=self._graph, config=self._config)
-        try:
-            return self._session.run(fetches, feeds)
-        except (AbortedError, UnavailableError):
-            # Its containers were reset, or a task was restarted: the next one finds it again.
-            self.close()
-            raise
-
-    def post(self, member: str, note: bytes) -> bool:
-        """Post a note, or with an empty one say that the member is still there; tells whether every task has its note."""
-        return all(self._run(self._posts, {self._member: member, self._note: note}))
-
-    def keep(self, member: str, note: bytes) -> None:
-        """Post a note that stays when its member is silent."""
-        self._run(self._keeps, {self._member: member, self._note: note})
-
-    def leave(self, member: str) -> None:
-        """Take the member's note away."""
-        self._run(self._leaves, {self._member: member})
-
-    def read(self) -> dict[str, tuple[bytes, float]]:
-        """Each member's note and its age in seconds, the youngest of all tasks."""
-        found: dict[str, tuple[bytes, float]] = {}
-        for members, notes, ages in self._run(self._reads):
-            for member, note, age in zip(members.tolist(), notes.tolist(), ages.tolist(), strict=True):
-                name = member.decode()
-                if name not in found or age < found[name][1]:
-                    found[name] = note, age
-        return found
-
-    def close(self) -> None:
-        """End the session."""
-        session, self._session = self._session, None
-        if session is not None:
-            with contextlib.suppress(OpError):
-                session.close()
-
-
-def _board_config(config: config_pb2.ConfigProto | None) -> Any:
-    """The session's config with a time limit, and without what only the program's own graph is for."""
-    own = config_pb2.ConfigProto()
-    if config is not None:
-        own.CopyFrom(config)
-    own.operation_timeout_in_ms = _TIMEOUT_MS
-    own.allow_soft_placement = True
-    own.log_device_placement = False
-    own.ClearField("graph_options")
-    return own
-
-
 class Presence:
     """One session's note, posted by a thread until `leave` or the end of the session.
 
@@ -179,11 +98,16 @@ class Presence:
         self._is_changed = True
         self._is_posted = False
         self._run: Run | None = None
+        self._is_fenced = False
         self._is_up = threading.Event()
         self._lock = threading.Lock()
         self._wake = threading.Event()
         self._is_over = False
         self._board = Board(target, config, _board_tasks(self._signature))
+        self._jobs = JobNotes(self._board, target, config, is_chief, self._signature)
+        self._job_state: str | None = None
+        self._is_job_posted = True
+        self._failure = ""
         self._thread = threading.Thread(target=self._stay, name="weft-presence", daemon=True)
 
     @property
@@ -220,7 +144,12 @@ class Presence:
         return self._others_of(found)
 
     def _others_of(self, found: dict[str, tuple[bytes, float]]) -> list[Replica]:
-        fresh = (note for member, (note, age) in found.items() if member not in (self._member, _RUN) and age < LEASE_S)
+        self._is_fenced = _FENCE in found
+        fresh = (
+            note
+            for member, (note, age) in found.items()
+            if member not in (self._member, _RUN, _FENCE, MEMBER) and age < LEASE_S
+        )
         return [Replica.from_note(note) for note in fresh]
 
     def job(self) -> tuple[Run | None, list[Replica]]:
@@ -237,6 +166,24 @@ class Presence:
         run = Run(*json.loads(found[_RUN][0])) if _RUN in found else None
         return run, self._others_of(found)
 
+    @property
+    def is_fenced(self) -> bool:
+        """Whether the last look found a model whose values a chief has begun to replace, and not finished."""
+        return self._is_fenced
+
+    def raise_fence(self) -> None:
+        """Have replicas wait, and the next chief begin anew, until the fence is lowered, also if this process dies; blocks."""
+        self._is_fenced = True
+        with self._lock:
+            self._board.keep(_FENCE, b"values are replaced")
+
+    def lower_fence(self) -> None:
+        """Say that the model has all its values; blocks if there is a fence."""
+        if self._is_fenced:
+            with self._lock:
+                self._board.leave(_FENCE)
+            self._is_fenced = False
+
     def begin_run(self, checkpoints: str | None) -> None:
         """Leave a note that a training run lives; when this session is closed the note says so.
 
@@ -244,7 +191,27 @@ class Presence:
             checkpoints: where the run's checkpoints are; None for nowhere.
         """
         self._run = Run(checkpoints, has_ended=False)
+        self.begin_job()
+
+    def begin_job(self) -> None:
+        """Tell the servers that this replica trains; at the end of the session it tells them that too."""
+        session = self._session()
+        if session is not None:
+            self._jobs.find_tasks(session)
+        self._job_state = TRAINING
+        self._is_job_posted = False
         self._announce()
+
+    def fail(self, reason: str) -> None:
+        """Have the end of the session say that the job has failed."""
+        if self._job_state is not None:
+            self._job_state = FAILED
+            self._failure = reason[:_LONGEST_REASON]
+
+    def will_return(self) -> None:
+        """Have the end of the session say nothing: another one of this process goes on with the training."""
+        self._job_state = None
+        self._run = None
 
     @property
     def is_chief(self) -> bool:
@@ -266,7 +233,7 @@ class Presence:
             time.sleep(_POLL_S)
 
     def leave(self) -> None:
-        """Take the note away and end the thread; blocks for a second at most."""
+        """Take the note away and end the thread; blocks for a few seconds at most."""
         self._is_over = True
         self._wake.set()
         self._thread.join(_LEAVE_S)
@@ -276,6 +243,8 @@ class Presence:
             del session
             with contextlib.suppress(OpError, RuntimeError), self._lock:
                 self._post()
+                if not self._is_job_posted:
+                    self._post_job(TRAINING)
             self._wake.wait(HEARTBEAT_S)
             self._wake.clear()
         with contextlib.suppress(OpError, RuntimeError), self._lock:
@@ -283,8 +252,16 @@ class Presence:
                 self._board.leave(self._member)
             if self._run is not None:
                 self._board.keep(_RUN, _run_note(Run(self._run.checkpoints, has_ended=True)))
+        with contextlib.suppress(OpError, RuntimeError), self._lock:
+            if self._job_state is not None:
+                self._post_job(FAILED if self._job_state == FAILED else DONE)
         with self._lock:
             self._board.close()
+
+    def _post_job(self, state: str) -> None:
+        self._is_job_posted = True
+        chief = Replica(self._is_chief, self._address, this_process(), "", {})
+        self._jobs.post(JobNote(str(chief), this_process(), state, self._failure))
 
     def _post(self) -> None:
         if not self._is_changed:
@@ -295,6 +272,7 @@ class Presence:
                 self._is_chief, self._address, this_process(), self._state, self._signature if self._is_chief else {}
             )
             self._is_posted = True
+            self._is_job_posted = self._job_state is None
             self._board.post(self._member, note.as_note())
             if self._run is not None:
                 self._board.keep(_RUN, _run_note(self._run))
@@ -333,6 +311,13 @@ def presence_of(session: SessionLike | None) -> Presence | None:
     return _PRESENT.get(session) if isinstance(session, Session) else None
 
 
+def tell_failure(session: SessionLike | None, error: BaseException) -> None:
+    """Have the end of a session tell the servers that were trained on that the job has failed, and how."""
+    presence = presence_of(session)
+    if presence is not None:
+        presence.fail(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__)
+
+
 def drain(session: SessionLike | None, limit_s: float) -> None:
     """If this is a chief's session, block until the replicas of other processes have ended, or for so many seconds."""
     presence = presence_of(session)
@@ -342,3 +327,16 @@ def drain(session: SessionLike | None, limit_s: float) -> None:
     if left:
         told = ", ".join(map(str, left))
         tf_logging.warning("The chief ends while %d replicas train on, after waiting %g s: %s", len(left), limit_s, told)
+
+
+def _leave_at_exit() -> None:
+    """Programs of old do not close their sessions: one that ends without an error is done, too."""
+    for session, presence in list(_PRESENT.items()):
+        if not session.is_closed:
+            error = getattr(sys, "last_value", None)
+            if error is not None:
+                tell_failure(session, error)
+            presence.leave()
+
+
+atexit.register(_leave_at_exit)

@@ -22,8 +22,9 @@ class RecoverableSession:
     """Runs steps in one CoordinatedSession after the other. Used by one thread at a time.
 
     A step that failed with a lost task is repeated in a new session. One that may have been applied, as far as the tasks go
-    that live, is repeated with a warning, which says so: then its update may count twice there. A connection that was cut
-    loses no step. Attempts back off and are counted; a step that succeeds starts the count anew.
+    that live, is repeated with a warning, which says so: then its update may count twice there; or, if the policy says so, the
+    program gets the error instead. A connection that was cut loses no step. Attempts back off and are counted; a step that
+    succeeds starts the count anew.
 
     Args:
         creator: makes the sessions.
@@ -88,6 +89,9 @@ class RecoverableSession:
                 self._lose("running a step", error)
             except RETRYABLE as error:
                 if UNKNOWN_FATE in error.message:
+                    if not self._budget.policy.repeats_unknown_steps:
+                        self._close_lost()
+                        raise
                     tf_logging.warning(
                         "A step is run again though it may have been applied, in part or as a whole: %s", error.message
                     )
@@ -98,12 +102,16 @@ class RecoverableSession:
                 return result
 
     def _lose(self, what: str, error: OpError) -> None:
+        self._close_lost()
+        self._budget.failed(what, error)
+
+    def _close_lost(self) -> None:
         session, self._sess = self._sess, None
         if session is not None:
+            self._creator.expect_another()
             # A thread may have met the same loss.
             with contextlib.suppress(*RETRYABLE):
                 session.close()
-        self._budget.failed(what, error)
 
     def close(self, at_once: bool = False) -> None:
         """Close the session of now, if there is one."""

@@ -47,6 +47,7 @@ class ModelFound:
         run: the note of the last run; None when there is none.
         is_returning: whether this chief itself has had the model ready before, in this process.
         has_replicas: whether other replicas train now.
+        is_half_made: whether a chief has died while it gave values to a model that had others.
     """
 
     live: int
@@ -58,6 +59,7 @@ class ModelFound:
     run: Run | None = None
     is_returning: bool = False
     has_replicas: bool = False
+    is_half_made: bool = False
 
     @property
     def is_own(self) -> bool:
@@ -83,7 +85,7 @@ def revival_of(found: ModelFound, scope: str) -> Revival:
         scope: SHARD gives values only to variables without one, WHOLE to all as soon as one has none; ALWAYS asks nothing.
     """
     whole = Revival.RESTORE_ALL if found.has_checkpoint else Revival.INITIALIZE_ALL
-    if scope == ALWAYS or not found.live or not found.is_own or found.is_behind:
+    if scope == ALWAYS or not found.live or not found.is_own or found.is_behind or found.is_half_made:
         return whole
     if not found.missing:
         return Revival.JOIN

@@ -5,6 +5,8 @@ model goes on only when all variables have values and no chief says that it is i
 
 - A lost shard is restored in one step, from no value to the checkpoint's; a value that lives is never assigned.
 - A whole model is restored in two steps, the lost shard last: until then no replica gets past its ready op.
+- Where values are replaced, a fence stands on the board from before the first to after the last of them. It outlives a chief
+  that dies between: replicas that wait go on waiting, and the next chief begins with the whole model again.
 """
 
 from __future__ import annotations
@@ -56,6 +58,8 @@ class Reviver:
         revival = revival_of(found, self._scope)
         if found.live:
             tf_logging.info("%s", _told(found, revival, missing, checkpoints))
+        if found.live and revival in (Revival.RESTORE_ALL, Revival.INITIALIZE_ALL):
+            self._presence.raise_fence()
         match revival:
             case Revival.RESTORE_MISSING:
                 left = self._restore(checkpoints, missing)
@@ -81,6 +85,7 @@ class Reviver:
             run=run,
             is_returning=is_returning,
             has_replicas=any(other.state == "training" for other in others),
+            is_half_made=self._presence.is_fenced,
         )
 
     def _step_of(self, checkpoint: str) -> int | None:
@@ -137,6 +142,8 @@ def _told(found: ModelFound, revival: Revival, missing: set[Operation], checkpoi
         case Revival.INITIALIZE_MISSING:
             return f"{lost}The other {found.live} variables keep their values{at}"
     what = f"restoring all variables from {checkpoints[0]}{of}" if checkpoints else "initializing the model"
+    if found.is_half_made:
+        return f"{lost}The chief before has died while it gave the model its values{at}: {what}"
     if not found.is_own:
         return f"The tasks hold values that another training run has left{at}: {what}"
     return f"{lost}The model is{at or ' there in part'}: {what}"

@@ -131,8 +131,9 @@ class SessionManager:
         return session
 
     def _be_ready(self, session: Session, checkpoints: str | None) -> None:
-        self._has_been_ready = True
+        _lower_fence(session)
         presence = presence_of(session)
+        self._has_been_ready = True
         if presence is not None:
             presence.set_state("ready")
             presence.begin_run(_location(checkpoints))
@@ -182,6 +183,8 @@ class SessionManager:
         try:
             missing = self._try_local_init(session)
             if not is_restored:
+                # The program gives it its values, and nobody is told when it has them.
+                _lower_fence(session)
                 return session, False
             what = "" if not missing else " for local init"
             missing = missing or what_is_missing(session, self._ready_op)
@@ -190,6 +193,7 @@ class SessionManager:
             raise
         restored_from = checkpoint_dir or checkpoint_filename_with_path
         if missing:
+            _lower_fence(session)
             tf_logging.info("Restoring model from %s did not make model ready%s: %s", restored_from, what, missing)
             return session, False
         tf_logging.info("Restored model from %s", restored_from)
@@ -222,7 +226,10 @@ class SessionManager:
         except BaseException:
             _close(session)
             raise
-        _set_state(session, "training")
+        presence = presence_of(session)
+        if presence is not None:
+            presence.set_state("training")
+            presence.begin_job()
         return session
 
     def _wait_until_ready(self, session: Session, limit_s: float) -> None:
@@ -288,6 +295,8 @@ class SessionManager:
         presence = presence_of(session)
         if presence is None or self._restore == ALWAYS:
             # Without a presence the session has state of its own: nothing can live there.
+            if presence is not None:
+                presence.raise_fence()
             if saver is not None and checkpoints:
                 restore_newest_whole(partial(saver.restore, session), checkpoints)
             return bool(checkpoints)
@@ -322,16 +331,14 @@ class SessionManager:
         missing = what_is_missing(session, self._ready_for_local_init_op)
         if missing:
             return missing
-        tf_logging.info("Running local_init_op.")
         session.run(self._local_init_op, feed_dict=self._local_init_feed_dict, options=self._local_init_run_options)
-        tf_logging.info("Done running local_init_op.")
         return None
 
 
-def _set_state(session: Session, state: str) -> None:
+def _lower_fence(session: Session) -> None:
     presence = presence_of(session)
     if presence is not None:
-        presence.set_state(state)
+        presence.lower_fence()
 
 
 def _close(session: Session) -> None:

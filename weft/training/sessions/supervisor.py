@@ -24,7 +24,7 @@ from weft.training.queue_runner import QueueRunner
 from weft.training.saving.meta_graph import export_meta_graph
 from weft.training.saving.saver import Saver
 from weft.training.sessions.model_parts import USE_DEFAULT, ModelParts
-from weft.training.sessions.presence import LONGEST_DRAIN_S, drain
+from weft.training.sessions.presence import LONGEST_DRAIN_S, drain, tell_failure
 from weft.training.sessions.session_manager import SessionManager
 from weft.training.sessions.supervisor_services import SVStepCounterThread, SVSummaryThread, SVTimerCheckpointThread
 from weft.training.training_util import global_step as value_of_global_step
@@ -346,7 +346,8 @@ class Supervisor(ModelParts):
             yield sess
         except Exception as error:
             self.request_stop(error)
-        except BaseException:
+        except BaseException as error:
+            tell_failure(sess, error)
             # A KeyboardInterrupt must not wait for threads: closing the session ends what they run.
             self.request_stop()
             _close_quietly(sess)
@@ -357,6 +358,9 @@ class Supervisor(ModelParts):
                 self.request_stop()
                 drain(sess, min(self._stop_grace_secs, LONGEST_DRAIN_S))
             self.stop(close_summary_writer=close_summary_writer)
+        except BaseException as error:
+            tell_failure(sess, error)
+            raise
         finally:
             # This ends enqueues and dequeues that still wait.
             _close_quietly(sess)

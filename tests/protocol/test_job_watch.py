@@ -1,0 +1,101 @@
+"""When the training job of a server is over."""
+
+from __future__ import annotations
+
+import pytest
+
+from weft.protocol.job_watch import DONE, FAILED, TRAINING, JobNote, JobOver, JobWatch
+
+_PS = "/job:ps/replica:0/task:0"
+_CHIEF = "/job:worker/replica:0/task:0"
+
+
+def _note(state: str, reason: str = "", process: str = "host:1") -> JobNote:
+    return JobNote("chief localhost:1 (process host:1)", process, state, reason)
+
+
+class _Server:
+    """A server that waits at most a minute for a lost job."""
+
+    def __init__(self) -> None:
+        self.watch = JobWatch(_PS, "host:2", 60.0)
+        self.note: JobNote | None = None
+        self.is_used = False
+        self.masters: set[str] = set()
+        self.there: set[str] = set()
+
+    def look(self, now_s: float) -> JobOver | None:
+        return self.watch.look(now_s, self.note, self.is_used, self.masters, self.there.__contains__)
+
+    def over_after(self, begin_s: float = 0.0) -> float:
+        """The first second, from one on, at which the job is over."""
+        return next(at for at in range(1000) if self.look(begin_s + at) is not None)
+
+
+def test_a_server_that_nobody_has_trained_on_serves_on() -> None:
+    server = _Server()
+    server.masters = {_CHIEF}
+    assert all(server.look(float(at)) is None for at in range(0, 100_000, 1000))
+
+
+def test_a_job_that_is_done_is_over_a_moment_after_everybody_has_left() -> None:
+    server = _Server()
+    server.note, server.masters = _note(DONE), {_CHIEF}
+    server.is_used = True
+    assert server.look(0.0) is None
+    server.is_used, server.there = False, {_CHIEF}
+    assert all(server.look(float(at)) is None for at in range(1000)), "a notebook may train once more"
+    server.there = set()
+    assert server.over_after(1000.0) == 5
+    assert server.look(1005.0) == JobOver()
+
+
+def test_a_connection_that_comes_back_starts_the_wait_anew() -> None:
+    server = _Server()
+    server.note, server.masters = _note(DONE), {_CHIEF}
+    assert server.look(0.0) is None
+    server.there = {_CHIEF}
+    assert server.look(4.0) is None
+    server.there = set()
+    assert server.over_after(4.5) == 5
+
+
+@pytest.mark.parametrize(
+    ("note", "told"),
+    [
+        (_note(FAILED, "ValueError: no good"), "ended with ValueError: no good, and nobody has come back for 60 s"),
+        (_note(TRAINING), "left without ending it: it died or was cut off, and nobody has come back for 60 s"),
+    ],
+)
+def test_a_job_that_has_not_ended_well_is_waited_for_and_then_told(note: JobNote, told: str) -> None:
+    server = _Server()
+    server.note, server.masters = note, {_CHIEF}
+    assert server.over_after() == 60
+    over = server.look(61.0)
+    assert over is not None
+    assert told in over.error
+
+
+def test_a_chief_that_comes_back_in_time_goes_on() -> None:
+    server = _Server()
+    server.note, server.masters = _note(TRAINING), {_CHIEF}
+    assert server.look(0.0) is None
+    assert server.look(59.0) is None
+    server.is_used = True
+    assert server.look(200.0) is None
+    server.note, server.is_used = _note(DONE), False
+    assert server.over_after(200.0) == 5
+
+
+def test_a_client_in_another_process_may_come_again() -> None:
+    server = _Server()
+    server.note, server.masters = _note(DONE), {_PS}
+    assert server.over_after() == 60
+    own = _Server()
+    own.note, own.masters = _note(DONE, process="host:2"), {_PS}
+    assert own.over_after() == 5
+
+
+def test_a_note_travels_as_bytes() -> None:
+    note = _note(FAILED, "ValueError: né")
+    assert JobNote.decode(note.encode()) == note

@@ -1,0 +1,138 @@
+"""Servers that are joined end with the training job that they serve."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+import weft as tf
+from weft.distributed.server.local_cluster import free_addresses
+from weft.protocol import job_watch
+
+_PATIENCE_S = 30.0
+
+
+@pytest.fixture(autouse=True)
+def graph(monkeypatch: pytest.MonkeyPatch) -> Iterator[tf.Graph]:
+    monkeypatch.setattr(job_watch, "_MOMENT_S", 0.3)
+    with tf.Graph().as_default() as graph:
+        yield graph
+
+
+class Joined:
+    """A thread that joins a server, and how that has ended: the exit code, an error, or None for a server that was stopped."""
+
+    def __init__(self, server: tf.train.Server, ends_with_job: bool | None = None) -> None:
+        self.server = server
+        self._ends_with_job = ends_with_job
+        self._found: object = None
+        self._thread = threading.Thread(target=self._join)
+        self._thread.start()
+
+    def _join(self) -> None:
+        try:
+            self.server.join(self._ends_with_job)
+        except SystemExit as end:
+            self._found = end.code
+        except tf.errors.OpError as error:
+            self._found = error
+
+    def ends_within(self, limit_s: float) -> bool:
+        self._thread.join(limit_s)
+        return not self._thread.is_alive()
+
+    @property
+    def end(self) -> object:
+        assert self.ends_within(_PATIENCE_S), (self.server.worker.masters, self.server.worker.is_used, self.server.target)
+        return self._found
+
+
+class Cluster:
+    """Two parameter servers that are joined, of which the second holds no variable, and a worker."""
+
+    def __init__(self, ends_with_job: bool | None = None, lost_job_s: float = 1.0) -> None:
+        first, second, worker = free_addresses(3)
+        self.spec = {"ps": [first, second], "worker": [worker]}
+        limits = tf.train.ServerLimits(lost_job_s=lost_job_s)
+        servers = [tf.train.Server(self.spec, "ps", index, limits=limits) for index in range(2)]
+        self.worker = tf.train.Server(self.spec, "worker", 0)
+        self.joined = [Joined(server, ends_with_job) for server in servers]
+
+    def train(self, fail: bool = False) -> None:
+        with tf.Graph().as_default(), tf.device("/job:ps/task:0"):
+            count = tf.assign_add(tf.train.get_or_create_global_step(), 1)
+            with tf.train.MonitoredTrainingSession(self.worker.target) as session:
+                session.run(count)
+                if fail:
+                    raise ValueError("no good")
+
+    def stop(self) -> None:
+        for server in [self.worker, *(joined.server for joined in self.joined)]:
+            server.stop()
+
+
+@pytest.fixture
+def cluster() -> Iterator[Cluster]:
+    cluster = Cluster()
+    yield cluster
+    cluster.stop()
+
+
+def test_parameter_servers_end_with_success_when_the_job_is_done_and_its_process_has_left(cluster: Cluster) -> None:
+    cluster.train()
+    # A second job of the same process, as in a notebook, finds them.
+    assert not cluster.joined[0].ends_within(1.0)
+    cluster.train()
+    cluster.worker.stop()
+    assert [joined.end for joined in cluster.joined] == [0, 0]
+
+
+def test_parameter_servers_of_a_job_that_failed_tell_the_reason(cluster: Cluster) -> None:
+    with pytest.raises(ValueError, match="no good"):
+        cluster.train(fail=True)
+    cluster.worker.stop()
+    for joined in cluster.joined:
+        assert isinstance(joined.end, tf.errors.AbortedError)
+        assert "ended with ValueError: no good, and nobody has come back for 1 s" in joined.end.message
+
+
+def test_a_chief_that_comes_back_to_servers_of_a_failed_job_ends_it_well() -> None:
+    cluster = Cluster(lost_job_s=20.0)
+    try:
+        with pytest.raises(ValueError, match="no good"):
+            cluster.train(fail=True)
+        cluster.worker.stop()
+        cluster.worker = tf.train.Server(cluster.spec, "worker", 0)
+        cluster.train()
+        cluster.worker.stop()
+        assert [joined.end for joined in cluster.joined] == [0, 0]
+    finally:
+        cluster.stop()
+
+
+def test_servers_that_nobody_has_trained_on_or_that_are_told_so_serve_on(cluster: Cluster) -> None:
+    standing = Cluster(ends_with_job=False)
+    try:
+        with tf.device("/job:ps/task:0"):
+            assert tf.Session(cluster.worker.target).run(tf.constant(3) + 4) == 7
+        standing.train()
+        cluster.worker.stop()
+        standing.worker.stop()
+        waiting = [*cluster.joined, *standing.joined]
+        assert not any(joined.ends_within(0.5) for joined in waiting)
+        standing.stop()
+        assert standing.joined[0].end is None
+    finally:
+        standing.stop()
+
+
+def test_the_end_of_a_managed_session_is_that_of_the_job(cluster: Cluster) -> None:
+    with tf.device("/job:ps/task:0"):
+        count = tf.assign_add(tf.train.get_or_create_global_step(), 1)
+    supervisor = tf.train.Supervisor()
+    with supervisor.managed_session(cluster.worker.target) as session:
+        session.run(count)
+    cluster.worker.stop()
+    assert [joined.end for joined in cluster.joined] == [0, 0]

@@ -1,0 +1,67 @@
+"""JobEnd: ends a server that is joined when the training job that it serves has ended."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from typing import Final
+
+from weft.errors import AbortedError, NotFoundError
+from weft.ops.data_flow import replica_board
+from weft.ops.data_flow.replica_board import ReplicaBoard
+from weft.platform.process_name import this_process
+from weft.protocol.job_watch import MEMBER, JobNote, JobOver, JobWatch
+from weft.runtime.worker import Worker
+
+VARIABLE: Final = "WEFT_ENDS_WITH_JOB"
+"""The environment variable that says whether a joined server ends with its job, where the program does not: 0 or 1."""
+_LOOK_S: Final = 0.5
+_LOG: Final = logging.getLogger("weft")
+
+
+class JobEnd:
+    """Ends a server with its job.
+
+    Args:
+        worker: the server's; the chief's note is among its resources.
+        is_there: whether another task can be reached now.
+        lost_job_s: how long a job that has not ended well is waited for.
+    """
+
+    def __init__(self, worker: Worker, is_there: Callable[[str], bool], lost_job_s: float) -> None:
+        self._worker = worker
+        self._is_there = is_there
+        self._watch = JobWatch(worker.task, this_process(), lost_job_s)
+
+    def wait(self, stopped: threading.Event, stop: Callable[[], None]) -> None:
+        """Block until the server is stopped; see `Server.join`.
+
+        Args:
+            stopped: set when it is.
+            stop: stops it.
+        """
+        while not stopped.wait(_LOOK_S):
+            over = self._look()
+            if over is None:
+                continue
+            task = self._worker.task
+            _LOG.info("Server %s ends: its training job %s", task, "has failed" if over.error else "is done")
+            stop()
+            if over.error:
+                raise AbortedError.of(f"Server {task}: its training job is not done: {over.error}")
+            # Programs go on behind `join`, which never returned to them, as if they were workers.
+            raise SystemExit(0)
+
+    def _look(self) -> JobOver | None:
+        worker = self._worker
+        return self._watch.look(time.monotonic(), self._note(), worker.is_used, worker.masters, self._is_there)
+
+    def _note(self) -> JobNote | None:
+        try:
+            board = self._worker.resources.find(replica_board.CONTAINER, ReplicaBoard, replica_board.NAME)
+        except NotFoundError:
+            return None
+        note = board.note_of(MEMBER.encode())
+        return None if note is None else JobNote.decode(note)

@@ -1,0 +1,104 @@
+"""JobWatch: whether the training job that a server serves has ended, from the chief's note and from who is still there.
+
+A chief leaves a note with each task of its model when it begins to train, and another when it ends. A job is over when its
+chief has said so and everybody who had a session on the server has left, so that a program which looks at its model after the
+training, or trains once more, finds it. A chief that was killed says nothing; it, or another one, may come back for some time.
+
+    no note ─────────> goes on: nobody has trained here
+    somebody is here > goes on
+    the note is done > DONE, after a moment without anybody
+    it is not ───────> FAILED with the reason, when nobody has come back for `lost_job_s`
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection
+from dataclasses import asdict, dataclass
+from typing import Final
+
+TRAINING: Final = "training"
+DONE: Final = "done"
+FAILED: Final = "failed"
+MEMBER: Final = "job"
+"""What the note stands under on the board of a task; a replica's name has a colon."""
+
+# For so long a replica may be making a new connection or session.
+_MOMENT_S: Final = 5.0
+
+
+@dataclass(frozen=True)
+class JobNote:
+    """What a chief, or a replica on its own task, says of its training.
+
+    Attributes:
+        chief: who says it, in words.
+        process: its process.
+        state: TRAINING, DONE or FAILED.
+        reason: the error it ended with, where it FAILED.
+    """
+
+    chief: str
+    process: str
+    state: str
+    reason: str = ""
+
+    def encode(self) -> bytes:
+        """The note as bytes."""
+        return json.dumps(asdict(self)).encode()
+
+    @staticmethod
+    def decode(note: bytes) -> JobNote:
+        """The note that bytes stand for."""
+        return JobNote(**json.loads(note))
+
+
+@dataclass(frozen=True)
+class JobOver:
+    """The end of a job: without an error it is done."""
+
+    error: str = ""
+
+
+class JobWatch:
+    """Follows one server's job. Used by one thread at a time.
+
+    Args:
+        task: the server's task.
+        process: its process.
+        lost_job_s: how long a job that has not ended well is waited for when nobody is here.
+    """
+
+    def __init__(self, task: str, process: str, lost_job_s: float) -> None:
+        self._task = task
+        self._process = process
+        self._lost_job_s = lost_job_s
+        self._alone_since_s: float | None = None
+
+    def look(
+        self, now_s: float, note: JobNote | None, is_used: bool, masters: Collection[str], is_there: Callable[[str], bool]
+    ) -> JobOver | None:
+        """Whether the job is over now.
+
+        Args:
+            now_s: seconds of any one clock.
+            note: the last note; None when there is none.
+            is_used: whether there are sessions here whose masters can be reached.
+            masters: the tasks whose masters have, or had, sessions here.
+            is_there: whether another task can be reached.
+        """
+        if note is None or is_used or any(is_there(task) for task in masters if task != self._task):
+            self._alone_since_s = None
+            return None
+        if self._alone_since_s is None:
+            self._alone_since_s = now_s
+        # Of a client in another process nothing is known between its sessions.
+        may_come_again = self._task in masters and note.process != self._process
+        is_patient = may_come_again or note.state != DONE
+        if now_s - self._alone_since_s < (max(self._lost_job_s, _MOMENT_S) if is_patient else _MOMENT_S):
+            return None
+        return JobOver("" if note.state == DONE else self._told(note))
+
+    def _told(self, note: JobNote) -> str:
+        what = f"ended with {note.reason}" if note.state == FAILED else "has left without ending it: it died or was cut off"
+        return f"the {note.chief} {what}, and nobody has come back for {self._lost_job_s:g} s"
