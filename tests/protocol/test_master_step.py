@@ -20,9 +20,10 @@ from weft.protocol.master_step import (
     StepState,
     WorkerLost,
 )
+from weft.protocol.outcome_table import UNKNOWN_FATE
 from weft.protocol.protocol_error import LocalProtocolError
 
-LOST = UnavailableError(None, None, "lost")
+LOST = UnavailableError(None, None, f"lost; {UNKNOWN_FATE}")
 LATER = AbortedError(None, None, "later")
 ENOUGH = CancelledError(None, None, "enough")
 
@@ -64,6 +65,19 @@ def test_the_first_failure_is_the_steps_and_ends_the_other_parts(failure: Event)
     assert handle(step, PartFailed("c", LATER)) == []
     assert handle(step, PartDone("d", [1])) == []
     assert (step.state, step.error) == (StepState.FAILED, LOST)
+
+
+def test_a_part_that_could_not_run_leaves_the_fate_of_the_others_unknown() -> None:
+    refusal = AbortedError(None, None, "no such graph")
+    alone, beside, wrong = running("a"), running("a", "b"), running("a", "b")
+    handle(alone, PartFailed("a", refusal))
+    handle(beside, PartFailed("a", refusal))
+    handle(wrong, PartFailed("a", ENOUGH))
+    assert alone.error is refusal
+    assert isinstance(beside.error, AbortedError)
+    assert beside.error.message.startswith("no such graph. ")
+    assert UNKNOWN_FATE in beside.error.message
+    assert wrong.error is ENOUGH
 
 
 def test_a_caller_may_give_a_step_up() -> None:
@@ -111,7 +125,7 @@ def test_a_part_ends_once(tasks: list[str], event: Event) -> None:
 
 
 def test_an_event_before_the_start_is_refused() -> None:
-    with pytest.raises(LocalProtocolError, match=r"^Step 7 is planned and got WorkerLost\(a: lost\) after nothing$"):
+    with pytest.raises(LocalProtocolError, match=rf"^Step 7 is planned and got WorkerLost\(a: {LOST.message}\) after nothing$"):
         MasterStep(7, ["a"]).handle(WorkerLost("a", LOST))
 
 

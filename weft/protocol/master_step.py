@@ -21,7 +21,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, ClassVar, Final, TypeAlias
 
-from weft.errors import DeadlineExceededError, OpError
+from weft.errors import AbortedError, DeadlineExceededError, OpError, UnavailableError, from_status
+from weft.protocol.outcome_table import UNKNOWN_FATE
 from weft.protocol.protocol_error import LocalProtocolError
 
 
@@ -104,6 +105,8 @@ PartEvent: TypeAlias = PartDone | PartFailed | WorkerLost
 Event: TypeAlias = Started | PartEvent | Cancelled | DeadlinePassed
 Instruction: TypeAlias = AskPart | AbortPart | LetGo
 
+_LOST: Final = (AbortedError, UnavailableError)
+"""Errors after which a step is worth another attempt."""
 _LET_GO: Final = LetGo()
 
 
@@ -162,7 +165,13 @@ class MasterStep:
 
     def _lose_part(self, event: PartFailed | WorkerLost) -> Sequence[Instruction]:
         self._note_end(event)
-        return self._fail(event.error)
+        error = event.error
+        if isinstance(error, _LOST) and (self.fetches or self._waiting) and UNKNOWN_FATE not in error.message:
+            # Another task may have applied its part, or may do so before it is told.
+            text = f"{error.message}. Other tasks had parts of this step: {UNKNOWN_FATE}, in part"
+            error = from_status(error.error_code, text, error.node_def, error.op)
+            error.__cause__ = event.error
+        return self._fail(error)
 
     def _cancel(self, event: Cancelled) -> Sequence[Instruction]:
         return self._fail(event.error)

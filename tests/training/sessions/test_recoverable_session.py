@@ -25,6 +25,9 @@ class Sessions:
         self.made += 1
         return self
 
+    def should_stop(self) -> bool:
+        return False
+
     def run(self, *_: object) -> str:
         if self.errors:
             raise self.errors.pop(0)
@@ -32,6 +35,9 @@ class Sessions:
 
     def close(self, at_once: bool = False) -> None:
         """Nothing is open."""
+
+    def expect_another(self) -> None:
+        """Nobody is told."""
 
 
 @pytest.mark.parametrize(("text", "warnings"), [("it was not asked", 0), (f"it died; {UNKNOWN_FATE}", 1)])
@@ -45,6 +51,17 @@ def test_a_step_that_may_have_been_applied_is_repeated_with_a_warning(
     assert sessions.made == 2
     told = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
     assert [UNKNOWN_FATE in each for each in told] == [True] * warnings
+
+
+def test_a_policy_may_have_the_program_told_of_a_step_that_may_have_been_applied() -> None:
+    sessions = Sessions(UnavailableError.of("it was not asked"), UnavailableError.of(f"it died; {UNKNOWN_FATE}"))
+    policy = tf.train.RetryPolicy(repeats_unknown_steps=False)
+    session = RecoverableSession(sessions, RetryBudget(policy, sleep=lambda _: None))  # type: ignore[arg-type]
+    with pytest.raises(UnavailableError, match=UNKNOWN_FATE):
+        session.run("train")
+    assert not session.should_stop()
+    assert session.run("train") == "done", "the next run finds a new session"
+    assert sessions.made == 3
 
 
 def test_a_policy_says_when_to_give_up() -> None:

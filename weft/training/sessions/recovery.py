@@ -50,6 +50,9 @@ class RetryPolicy:
         attempts: after so many failures the error is the program's; 1 tries nothing again.
         first_wait_s: seconds before the second attempt.
         longest_wait_s: the longest wait, in seconds.
+        repeats_unknown_steps: whether a step is run again that may have been applied, with a warning. If not, the program gets
+            its AbortedError or UnavailableError, with the words "the step may or may not have been applied"; the training
+            session goes on with the next run.
 
     Raises:
         ValueError: there is no attempt, or a wait is negative.
@@ -58,6 +61,7 @@ class RetryPolicy:
     attempts: int = 130
     first_wait_s: float = 0.1
     longest_wait_s: float = 30.0
+    repeats_unknown_steps: bool = True
 
     def __post_init__(self) -> None:
         if self.attempts < 1:

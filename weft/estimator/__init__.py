@@ -1,1 +1,0 @@
-"""Estimators: a model as a function, and the loops that train, evaluate, predict and export it."""

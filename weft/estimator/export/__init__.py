@@ -1,1 +1,0 @@
-"""Exporting estimators as SavedModels: their outputs, their inputs, and the writing."""
