@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from weft.cli import credentials, launch, run, stop
 from weft.cli.parser import OneLineParser
+from weft.cli.saved_model import command as saved_model
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -20,6 +21,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     launch.add_to(subcommands)
     credentials.add_to(subcommands)
     stop.add_to(subcommands)
+    saved_model.add_to(subcommands)
     arguments = parser.parse_args(argv)
     exit_code: int = arguments.run(arguments)
     return exit_code

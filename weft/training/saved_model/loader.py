@@ -74,7 +74,7 @@ def load(
     """
     export_dir = os.fspath(export_dir)
     wanted = {tags} if isinstance(tags, str) else set(tags)
-    meta_graph = _with_tags(parse_saved_model(export_dir), wanted)
+    meta_graph = graph_with_tags(parse_saved_model(export_dir), wanted)
     with sess.graph.as_default():
         saver = import_meta_graph(meta_graph, import_scope=import_scope, **saver_kwargs)
         path = os.path.join(export_dir, layout.VARIABLES_DIRECTORY, layout.VARIABLES_FILENAME)
@@ -88,7 +88,12 @@ def load(
     return meta_graph
 
 
-def _with_tags(model: SavedModel, wanted: set[str]) -> MetaGraphDef:
+def graph_with_tags(model: SavedModel, wanted: set[str]) -> MetaGraphDef:
+    """The graph of a model that has exactly these tags.
+
+    Raises:
+        RuntimeError: there is none.
+    """
     for meta_graph in model.meta_graphs:
         if set(meta_graph.meta_info_def.tags) == wanted:
             found: MetaGraphDef = meta_graph

@@ -1,0 +1,1 @@
+"""`weft saved-model`: shows what a SavedModel offers, and runs it."""
