@@ -10,7 +10,8 @@ from reliability.fuzz.driver import Target
 from reliability.fuzz.frames import Frames
 from reliability.fuzz.graph_defs import GraphDefs
 from reliability.fuzz.grpc_messages import GrpcMessages
+from reliability.fuzz.tables import Tables
 
 TARGETS: Final[Mapping[str, Callable[[], Target]]] = {
-    target.name: target for target in (Checkpoints, Frames, GraphDefs, GrpcMessages)
+    target.name: target for target in (Checkpoints, Frames, GraphDefs, GrpcMessages, Tables)
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import shutil
 import threading
 from collections.abc import Callable
@@ -13,8 +14,11 @@ import pytest
 
 from weft import errors
 from weft.checkpoint import entry_reader, files
+from weft.checkpoint.bundle_format import index_filename
+from weft.checkpoint.bundle_index import BundleIndex, write_index
 from weft.checkpoint.bundle_reader import BundleReader
 from weft.checkpoint.bundle_writer import BundleWriter
+from weft.checkpoint.tensor_slice import TensorSlice, slice_key
 from weft.framework import dtypes
 
 
@@ -250,6 +254,36 @@ def test_a_truncated_data_file_spares_the_tensors_before_the_cut(prefix: str) ->
         message = "data-00000-of-00001: tensor 'b' is damaged: the file ends at byte 100, the tensor at 160"
         with pytest.raises(errors.DataLossError, match=message):
             reader.lookup("b")
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"shape": (1 << 43,)}, "tells 12 bytes, but float32"),
+        ({"shape": (1 << 43,), "size": 1 << 45}, "the file ends at byte"),
+        ({"shape": (-1, 3)}, r"tells shape \[-1, 3\]"),
+        ({"shape": (1 << 40, 1 << 40, 0)}, "tells shape"),
+        ({"shape": (1,) * 100}, "shape of 100 dimensions"),
+        ({"offset": -1}, "12 bytes at -1"),
+        ({"size": -1}, "-1 bytes at"),
+        ({"shard": -1}, "of data file -1"),
+        ({"dtype": dtypes.string.as_datatype_enum, "shape": (1 << 43,)}, "too few for 8796093022208 strings"),
+        ({"shape": (1 << 43,), "slices": (TensorSlice((0,), (1 << 43,)),)}, "the file ends at byte"),
+    ],
+)
+def test_a_damaged_record_behind_a_right_checksum_is_told_before_memory_is_taken(
+    prefix: str, change: dict[str, Any], told: str
+) -> None:
+    write(prefix, a=np.ones(3, np.float32))
+    with BundleReader(prefix) as reader:
+        good = BundleIndex(prefix).entry("a")
+        assert reader.lookup("a").sum() == 3
+    entry = dataclasses.replace(good, **change)
+    pieces = {slice_key("a", piece): dataclasses.replace(entry, slices=(), size=1 << 45) for piece in entry.slices}
+    Path(index_filename(prefix)).unlink()
+    write_index(index_filename(prefix), 1, {b"a": entry, **pieces}, sync=False)
+    with BundleReader(prefix) as reader, pytest.raises(errors.DataLossError, match=told):
+        reader.lookup("a")
 
 
 def test_a_missing_data_file_is_told_with_the_remedy(prefix: str) -> None:

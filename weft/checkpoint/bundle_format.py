@@ -8,6 +8,7 @@ lie. The entry of a partitioned variable has no bytes but a list of slices, each
 
 from __future__ import annotations
 
+import math
 import sys
 from dataclasses import dataclass
 from typing import Final
@@ -22,6 +23,9 @@ from weft.proto import tensor_bundle_pb2
 HEADER_KEY: Final = b""
 KEPT_SUFFIX: Final = ".kept"
 _VERSION: Final = 1
+# NumPy's limits: 64 dimensions, and 2^63 bytes at up to 16 for each element.
+_MAX_RANK: Final = 64
+_MAX_ELEMENTS: Final = 1 << 58
 
 
 def index_filename(prefix: str) -> str:
@@ -134,7 +138,22 @@ def decode_entry(data: bytes, key: str, name: str) -> Entry:
         raise errors.DataLossError.of(f"{name}: the record of tensor {key!r} cannot be read") from error
     shape = tuple(dim.size for dim in proto.shape.dim)
     slices = tuple(_decode_slice(piece) for piece in proto.slices)
+    if not _can_be(shape) or min(proto.shard_id, proto.offset, proto.size) < 0:
+        message = (
+            f"{name}: the record of tensor {key!r} is damaged: it tells shape {_shown(shape)}, and {proto.size} bytes at "
+            f"{proto.offset} of data file {proto.shard_id}"
+        )
+        raise errors.DataLossError.of(message)
     return Entry(proto.dtype, shape, proto.shard_id, proto.offset, proto.size, proto.crc32c, slices)
+
+
+def _can_be(shape: tuple[int, ...]) -> bool:
+    """Whether an array of this shape can be, in a memory however large."""
+    return len(shape) <= _MAX_RANK and min(shape, default=0) >= 0 and math.prod(filter(None, shape)) <= _MAX_ELEMENTS
+
+
+def _shown(shape: tuple[int, ...]) -> str:
+    return str(list(shape)) if len(shape) <= _MAX_RANK else f"of {len(shape)} dimensions"
 
 
 def _decode_slice(proto: tensor_bundle_pb2.TensorSliceProto) -> TensorSlice:

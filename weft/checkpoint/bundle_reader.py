@@ -118,18 +118,24 @@ class BundleReader:
         whole = TensorSlice.whole(entry.shape)
         if not entry.slices and wanted == whole:
             return self._read(entry, name, RecordReader.read)
+        parts = list(self._parts(name, entry, wanted))
+        self._check_covered(name, wanted, sum(part.elements for _, _, _, part in parts))
+        # Before there is memory for all: a damaged record may tell any shape, its file holds what it holds.
+        for record, label, _, _ in parts:
+            self._read(record, label, lambda reader: None)
         out = allocate(wanted.sizes, kind)
-        covered = 0
-        for piece in entry.slices or (whole,):
+        for record, label, stored, part in parts:
+            self._read(record, label, _copying(out, wanted, stored, part))
+        return out
+
+    def _parts(self, name: str, entry: Entry, wanted: TensorSlice) -> Iterator[tuple[Entry, str, TensorSlice, TensorSlice]]:
+        """The stored slices of which a box is made: the record, its name in messages, the slice, and what of it is wanted."""
+        for piece in entry.slices or (TensorSlice.whole(entry.shape),):
             stored = piece.within(entry.shape, name)
             part = stored.intersect(wanted)
-            if part is None:
-                continue
-            covered += part.elements
-            record = self._slice_record(name, entry, piece, stored) if entry.slices else entry
-            self._read(record, f"{name} {piece}", _copying(out, wanted, stored, part))
-        self._check_covered(name, wanted, covered)
-        return out
+            if part is not None:
+                record = self._slice_record(name, entry, piece, stored) if entry.slices else entry
+                yield record, f"{name} {piece}", stored, part
 
     def _slice_record(self, name: str, entry: Entry, piece: TensorSlice, stored: TensorSlice) -> Entry:
         record = self._index.slice_entry(name, piece)

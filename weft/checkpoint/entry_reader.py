@@ -17,7 +17,7 @@ from weft import errors
 from weft.checkpoint.bundle_format import Entry, as_known_dtype
 from weft.checkpoint.coding import crc32c, unmask_crc
 from weft.checkpoint.files import Bytes, RandomAccessFile
-from weft.checkpoint.string_tensor import decode_strings
+from weft.checkpoint.string_tensor import SHORTEST_BYTES, decode_strings
 from weft.checkpoint.tensor_slice import TensorSlice
 from weft.framework import dtypes
 from weft.platform.aligned_memory import aligned_empty
@@ -30,7 +30,13 @@ _BLOCK_BYTES: Final = 4 << 20
 
 
 class RecordReader:
-    """Reads one record from one file, from its start to its end; `label` names the tensor in messages."""
+    """Reads one record from one file, from its start to its end; `label` names the tensor in messages.
+
+    Raises:
+        DataLossError: the record says another length than its shape needs, or more than the file has; so nothing is allocated
+            that the file could not fill.
+        UnimplementedError: its elements are of a type that weft does not read.
+    """
 
     def __init__(self, file: RandomAccessFile, entry: Entry, label: str) -> None:
         self._file = file
@@ -39,6 +45,7 @@ class RecordReader:
         self._kind = _dtype_of(entry, label, file.path)
         self._done = 0
         self._crc = 0
+        self._check_lengths()
 
     def read(self) -> Array:
         """Return the record's array."""
@@ -65,7 +72,6 @@ class RecordReader:
         elif part == stored and target.flags.c_contiguous:
             self.read_into(target)
         else:
-            self._check_size(stored.elements * self._kind.size)
             for block in _row_blocks(stored, self._kind.size):
                 rows = np.empty(block.sizes, self._kind.as_numpy_dtype)
                 self._next(byte_view(rows))
@@ -106,6 +112,15 @@ class RecordReader:
             self._crc = crc32c(chunk, self._crc)
             self._done += count
         return buffer
+
+    def _check_lengths(self) -> None:
+        elements, size, end = math.prod(self._entry.shape), self._entry.size, self._entry.offset + self._entry.size
+        if end > self._file.size:
+            raise self._damage(f"the file ends at byte {self._file.size}, the tensor at {end}")
+        if self._kind is not dtypes.string:
+            self._check_size(elements * self._kind.size)
+        elif size < elements + SHORTEST_BYTES:
+            raise self._damage(f"its record tells {size} bytes, too few for {elements} strings")
 
     def _check_size(self, size: int) -> None:
         if size != self._entry.size:

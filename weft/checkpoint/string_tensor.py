@@ -16,6 +16,9 @@ import numpy.typing as npt
 
 from weft.checkpoint.coding import crc32c, fixed32, mask_crc, read_fixed32, read_varint, unmask_crc, varints
 
+SHORTEST_BYTES: Final = 4
+"""What a tensor of strings takes without any: the checksum of the lengths. Each string takes one byte at least."""
+
 _LARGEST_SHORT_LENGTH: Final = 0xFFFFFFFF
 
 

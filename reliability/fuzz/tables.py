@@ -1,0 +1,93 @@
+"""Mutated index files whose checksums are right, so that they reach what lies behind them: blocks, entries, records."""
+
+from __future__ import annotations
+
+import io
+import random
+
+from reliability.fuzz.byte_mutation import mutate
+from reliability.fuzz.checkpoints import Checkpoints
+from reliability.fuzz.message_mutation import MessageMutation
+from weft.checkpoint.bundle_format import HEADER_KEY
+from weft.checkpoint.coding import crc32c, fixed32, mask_crc, varints
+from weft.checkpoint.table import FOOTER_BYTES, Table, TableWriter
+from weft.proto.tensor_bundle_pb2 import BundleEntryProto, BundleHeaderProto
+
+
+class Tables(Checkpoints):
+    """Reads a checkpoint whose index is changed: in one record, in a block's bytes, or in the place of a block."""
+
+    name = "tables"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._index = next(number for number, name in enumerate(self._names) if name.endswith(".index"))
+        data = self._files[self._names[self._index]]
+        self._magic = data[-8:]
+        self._entries = list(Table(data, "index").items())
+        self._records = MessageMutation(
+            [BundleEntryProto.FromString(value) for key, value in self._entries if key != HEADER_KEY]
+        )  # fmt: skip
+        self._headers = MessageMutation([BundleHeaderProto.FromString(self._entries[0][1])])
+        self._block = _block(self._entries)
+
+    def make(self, source: random.Random) -> bytes:
+        """Make the number of the index file, one byte, and its changed content."""
+        made = self._changed_records(source) if source.random() < 0.5 else self._changed_block(source)
+        return bytes([self._index]) + made
+
+    def wrapped(self, block: bytes) -> bytes:
+        """The input in which these bytes are the block of records."""
+        return bytes([self._index]) + self._file(block, varints((0, len(block))))
+
+    def seeds(self) -> list[bytes]:
+        """Blocks of good files."""
+        return [self._block]
+
+    def _changed_records(self, source: random.Random) -> bytes:
+        entries = dict(self._entries)
+        for _ in range(source.randint(1, 2)):
+            key, value = source.choice(self._entries)
+            if source.random() < 0.3:
+                value = mutate(source, value)
+            elif key == HEADER_KEY:
+                value = self._headers.mutate(source, BundleHeaderProto.FromString(value)).SerializeToString()
+            else:
+                value = self._records.mutate(source, BundleEntryProto.FromString(value)).SerializeToString()
+            if source.random() < 0.2:
+                entries.pop(key, None)
+                key = mutate(source, key)
+            entries[key] = value
+        table = io.BytesIO()
+        writer = TableWriter(table)
+        for key in sorted(entries):
+            writer.add(key, entries[key])
+        writer.finish()
+        return table.getvalue()
+
+    def _changed_block(self, source: random.Random) -> bytes:
+        block, place = self._block, varints((0, len(self._block)))
+        if source.random() < 0.8:
+            block = mutate(source, block)
+            place = varints((0, len(block)))
+        else:
+            place = mutate(source, place)
+        return self._file(block, place)
+
+    def _file(self, block: bytes, place: bytes) -> bytes:
+        """A table of one block of records, which its index says is at `place`."""
+        metaindex = fixed32(0) + fixed32(1)
+        index = varints((0, 1, len(place))) + b"\xff" + place + fixed32(0) + fixed32(1)
+        data, places = b"", b""
+        for contents in (block, metaindex, index):
+            places = places + varints((len(data), len(contents)))
+            typed = contents + b"\0"
+            data += typed + fixed32(mask_crc(crc32c(typed)))
+        # The footer has the places of the last two.
+        footer = places[len(varints((0, len(block)))) :]
+        return data + footer.ljust(FOOTER_BYTES - len(self._magic), b"\0") + self._magic
+
+
+def _block(entries: list[tuple[bytes, bytes]]) -> bytes:
+    """The block of these entries, each with a whole key."""
+    return b"".join(varints((0, len(key), len(value))) + key + value for key, value in entries) + fixed32(0) + fixed32(1)
