@@ -56,6 +56,7 @@ def _add_chaos(options: argparse.ArgumentParser) -> None:
     options.add_argument("--jobs", type=int, default=200)
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--first", type=int, default=0, help="the number of the first job, to repeat one")
+    options.add_argument("--every", type=int, default=1, metavar="N", help="run every Nth job only; kinds come again every 12")
     options.add_argument("--steps", type=int, default=60, help="the length of each job")
     options.add_argument("--parallel", type=int, default=2, help="how many jobs run at a time")
     options.add_argument("--keep", type=Path, metavar="FOLDER", help="where logs and histories of bad jobs are kept")
@@ -64,7 +65,8 @@ def _add_chaos(options: argparse.ArgumentParser) -> None:
 
 def _chaos(options: argparse.Namespace) -> int:
     outcomes = campaign.run(
-        options.jobs, options.seed, steps=options.steps, parallel=options.parallel, first=options.first, keep=options.keep
+        options.jobs, options.seed, steps=options.steps, parallel=options.parallel, first=options.first, every=options.every,
+        keep=options.keep,
     )  # fmt: skip
     print(campaign.table(outcomes))
     return 1 if any(outcome.problems for outcome in outcomes) else 0

@@ -21,13 +21,15 @@ from reliability.chaos.job import HANG_S, KINDS, Outcome
 _SPARE_S: Final = 60.0
 
 
-def run(jobs: int, seed: int, *, steps: int = 60, parallel: int = 2, first: int = 0, keep: Path | None = None) -> list[Outcome]:
-    """Run jobs `first` to `first + jobs - 1`; blocks. Each is a process group that ends with its job."""
+def run(
+    jobs: int, seed: int, *, steps: int = 60, parallel: int = 2, first: int = 0, every: int = 1, keep: Path | None = None
+) -> list[Outcome]:
+    """Run jobs from number `first` on, `every` numbers apart; blocks. Each is a process group that ends with its job."""
     if keep is not None:
         keep.mkdir(parents=True, exist_ok=True)
     outcomes: list[Outcome] = []
     running: dict[int, tuple[int, float]] = {}
-    waiting = list(range(first, first + jobs))
+    waiting = list(range(first, first + jobs * every, every))
     with tempfile.TemporaryDirectory(prefix="weft-chaos-") as name:
         folder = Path(name)
         try:

@@ -97,6 +97,7 @@ def _prepare(job: Job, kind: str, index: int) -> None:
     os.dup2(log, 1)
     os.dup2(log, 2)
     sys.stdout, sys.stderr = os.fdopen(1, "w", buffering=1), os.fdopen(2, "w", buffering=1)
+    tf.logging.set_verbosity(tf.logging.INFO)
     faulthandler.register(signal.SIGUSR2, all_threads=True)
     faulthandler.enable()
     signal.signal(signal.SIGUSR1, _cut)

@@ -52,8 +52,8 @@ class Result:
     failures: Counter[str] = field(default_factory=Counter)
     examples: dict[str, tuple[int, bytes, str]] = field(default_factory=dict)
 
-    def note_failure(self, index: int, data: bytes, error: BaseException) -> None:
-        """Keep a failure under its type and its innermost frame."""
+    def note_failure(self, index: int, data: bytes, error: BaseException) -> str:
+        """Keep a failure under its type and its innermost frame, and return that."""
         frames = traceback.extract_tb(error.__traceback__)
         at = next((f for f in reversed(frames) if "/weft/" in f.filename), frames[-1] if frames else None)
         key = f"{type(error).__name__} at {at.filename.rpartition('/weft/')[2]}:{at.lineno}" if at else type(error).__name__
@@ -61,6 +61,7 @@ class Result:
             key = f"{key}: {str(error)[:90]}"
         self.failures[key] += 1
         self.examples.setdefault(key, (index, data, "".join(traceback.format_exception(error))[-3000:]))
+        return key
 
 
 @contextlib.contextmanager
@@ -94,7 +95,10 @@ def fuzz(
                 break
             except BaseException as error:
                 outcome = "FAILED"
-                result.note_failure(index, data, error)
+                kind = result.note_failure(index, data, error)
+                if report:
+                    # At once: whoever ends the run learns no more.
+                    report(f"{target.name}: case {index} failed: {kind}")
             finally:
                 signal.setitimer(signal.ITIMER_REAL, 0)
             result.outcomes[outcome] += 1

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Final
 
 from google.protobuf.message import DecodeError
 
@@ -25,7 +26,8 @@ class GraphDefs:
     name = "graphdefs"
 
     def __init__(self) -> None:
-        self._corpus = [_dense(), _loops(), _queues(), _strings()]
+        # Many small graphs rather than a few large ones: a case costs what its graph has of nodes, and changes one or two.
+        self._corpus = [make() for make in _CORPUS]
         self._bytes = [each.SerializeToString() for each in self._corpus]
         self._mutation = MessageMutation(self._corpus)
 
@@ -81,31 +83,53 @@ class _Bare:
         self.graph = tf.Graph()
 
 
-def _dense() -> Any:
+def _layer() -> Any:
     with tf.Graph().as_default() as graph:
         x = tf.placeholder(tf.float32, [None, 4], name="x")
         with tf.device("/job:ps/task:0"):
             w = tf.Variable(tf.random_normal([4, 3], seed=1), name="w")
             b = tf.get_variable("b", [3], use_resource=True)
-        loss = tf.reduce_mean(tf.nn.softmax_cross_entropy_with_logits(labels=tf.ones([2, 3]), logits=tf.matmul(x, w) + b))
-        tf.train.MomentumOptimizer(0.1, 0.9).minimize(loss, global_step=tf.train.get_or_create_global_step())
+        tf.reduce_mean(tf.nn.softmax_cross_entropy_with_logits(labels=tf.ones([2, 3]), logits=tf.matmul(x, w) + b))
+        tf.global_variables_initializer()
+        return graph.as_graph_def(add_shapes=True)
+
+
+def _training() -> Any:
+    with tf.Graph().as_default() as graph:
+        w = tf.Variable([1.0, 2.0], name="w")
+        tf.train.MomentumOptimizer(0.1, 0.9).minimize(tf.reduce_sum(w * w), global_step=tf.train.get_or_create_global_step())
+        return graph.as_graph_def(add_shapes=True)
+
+
+def _arrays() -> Any:
+    with tf.Graph().as_default() as graph:
         images = tf.reshape(tf.range(32.0), [1, 4, 4, 2])
         tf.nn.max_pool(tf.nn.conv2d(images, tf.ones([2, 2, 2, 3]), [1, 1, 1, 1], "SAME"), [1, 2, 2, 1], [1, 2, 2, 1], "VALID")
         tf.strided_slice(tf.transpose(images, [0, 2, 1, 3]), [0, 1, 0, 0], [1, 3, 4, 2], name="slice")
         tf.concat([tf.ones([2, 2]), tf.zeros([3, 2])], 0)
         tf.split(tf.ones([4, 4]), 2, 1)
         tf.gather(tf.ones([5, 2]), [1, 2])
-        tf.global_variables_initializer()
         return graph.as_graph_def(add_shapes=True)
 
 
-def _loops() -> Any:
+def _condition() -> Any:
     with tf.Graph().as_default() as graph:
         p = tf.placeholder(tf.bool, [], name="p")
         x = tf.constant(3.0)
-        y = tf.cond(p, lambda: x * 2, lambda: x - 1)
-        _, z = tf.while_loop(lambda i, a: i < 10, lambda i, a: (i + 1, a * y), [0, x])
+        tf.cond(p, lambda: x * 2, lambda: x - 1)
+        return graph.as_graph_def(add_shapes=True)
+
+
+def _loop() -> Any:
+    with tf.Graph().as_default() as graph:
+        x = tf.constant(3.0)
+        _, z = tf.while_loop(lambda i, a: i < 10, lambda i, a: (i + 1, a * x), [0, x])
         tf.gradients(z, x)
+        return graph.as_graph_def(add_shapes=True)
+
+
+def _map() -> Any:
+    with tf.Graph().as_default() as graph:
         tf.map_fn(lambda e: e * 2, tf.ones([3]))
         return graph.as_graph_def(add_shapes=True)
 
@@ -118,6 +142,11 @@ def _queues() -> Any:
         accumulator = tf.ConditionalAccumulator(tf.float32, [2], shared_name="acc")
         accumulator.apply_grad([1.0, 2.0], 1)
         accumulator.take_grad(2)
+        return graph.as_graph_def()
+
+
+def _saver() -> Any:
+    with tf.Graph().as_default() as graph:
         tf.sparse_placeholder(tf.float32)
         saver = tf.train.Saver([tf.Variable([1.0, 2.0], name="v")])
         assert saver is not None
@@ -134,3 +163,8 @@ def _strings() -> Any:
         tf.as_string(tf.range(3))
         tf.py_func(lambda a: a, [text], tf.string)
         return graph.as_graph_def(add_shapes=True)
+
+
+_CORPUS: Final[tuple[Callable[[], Any], ...]] = (
+    _layer, _training, _arrays, _condition, _loop, _map, _queues, _saver, _strings,
+)  # fmt: skip

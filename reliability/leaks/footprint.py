@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import time
 from collections import Counter
 from dataclasses import dataclass, field
 
@@ -18,17 +19,22 @@ _RESIDENT_BYTES = 24 << 20
 
 @dataclass(frozen=True)
 class Footprint:
-    """What one process held at one moment."""
+    """What one process held at one moment, and had used."""
 
     threads: int
     descriptors: int
     sockets: int
     resident_bytes: int
     objects: dict[str, int] = field(default_factory=dict)
+    cpu_s: float = 0.0
+    """Processor time until then."""
+    own_cpu_s: float = 0.0
+    """What measuring took of it behind that."""
 
 
 def take() -> Footprint:
     """Measure this process, after a collection."""
+    cpu_s = time.process_time()
     gc.collect()
     # A class may say nothing, or something else than text, of its module.
     named = ((str(type(each).__module__), type(each).__qualname__) for each in gc.get_objects())
@@ -45,6 +51,8 @@ def take() -> Footprint:
         sockets=sum(link.startswith("socket:") for link in links),
         resident_bytes=int(status["VmRSS"].split()[0]) * 1024,
         objects=dict(objects),
+        cpu_s=cpu_s,
+        own_cpu_s=time.process_time() - cpu_s,
     )
 
 

@@ -33,6 +33,9 @@ _UNLIKE_THE_ORACLE = frozenset(
     )
 )  # fmt: skip
 
+# Later TensorFlows have no estimators; these were compared with 1.15.5.
+_NOT_IN_THE_ORACLE = frozenset(("estimators",))
+
 # Names that later TensorFlows gave to the same things, and what differs from run to run.
 _SPELLINGS = (
     (r"OperatorNotAllowedInGraphError", "TypeError"),
@@ -82,7 +85,10 @@ def test_a_program_prints_what_is_expected(catalogue: str, program: str) -> None
 
 @pytest.mark.oracle
 @pytest.mark.skipif(not _ORACLE, reason="WEFT_ORACLE_PYTHON names no Python that has TensorFlow")
-@pytest.mark.parametrize(("catalogue", "program"), [each for each in _PROGRAMS if each[1] not in _UNLIKE_THE_ORACLE])
+@pytest.mark.parametrize(
+    ("catalogue", "program"),
+    [each for each in _PROGRAMS if each[0] not in _NOT_IN_THE_ORACLE and each[1] not in _UNLIKE_THE_ORACLE],
+)
 def test_a_program_prints_what_it_prints_with_tensorflow(catalogue: str, program: str) -> None:
     ours, theirs = _printed(sys.executable, "weft", catalogue), _printed(_ORACLE, "tensorflow", catalogue)
     assert normal(ours[program]) == normal(theirs[program])

@@ -55,6 +55,8 @@ CASES = [
     Case("ResizeBilinear", [_IMAGES, _SMALLER], {"half_pixel_centers": True}, sweep=False, gradient=False, variant="centers"),
     Case("ResizeBicubic", [_IMAGES, _LARGER], {"align_corners": True}, sweep=False, gradient=False),
     Case("ResizeBicubic", [_IMAGES, _SMALLER], {"half_pixel_centers": True}, sweep=False, gradient=False, variant="centers"),
+    Case("ResizeBilinearGrad", [_IMAGES[:, :3, :2] / 9, _IMAGES], sweep=False, gradient=False),
+    Case("ResizeBicubicGrad", [_IMAGES[:, :3, :2] / 9, _IMAGES], sweep=False, gradient=False),
     Case("ResizeArea", [_IMAGES[:, :4], np.array([2, 2], np.int32)], sweep=False,
          expected=lambda images, size: images.reshape(2, 2, 2, 2, 2, 3).mean((2, 4))),
     Case("ResizeNearestNeighbor", [_IMAGES, _LARGER], expected=_nearest, sweep=False),

@@ -27,7 +27,7 @@ PATIENCE_S = 20.0
 @pytest.fixture
 def worker() -> Worker:
     worker = Worker(TASK, [f"{TASK}/device:CPU:0"], 42, ResourceManager("a"))
-    worker.create_session("s", tf.ConfigProto(), isolate=False)
+    worker.sessions.create("s", tf.ConfigProto(), isolate=False)
     return worker
 
 
@@ -129,7 +129,7 @@ def test_a_step_that_was_given_up_before_it_came_runs_nothing(worker: Worker, ma
 
 
 def test_closing_a_session_ends_its_steps_and_forgets_its_graphs(worker: Worker, make_parts: MakeParts) -> None:
-    worker.create_session("other", tf.ConfigProto(), isolate=False)
+    worker.sessions.create("other", tf.ConfigProto(), isolate=False)
     part = waiting_graph(make_parts)
     handle, other = worker.register("s", part), worker.register("other", part)
     mine, others = Outcome(), Outcome()
@@ -159,7 +159,7 @@ def test_a_session_that_is_not_known_is_told(worker: Worker, make_parts: MakePar
 def test_a_session_that_was_closed_does_not_begin_again(worker: Worker, make_parts: MakeParts) -> None:
     worker.close_session("late")  # overtook the request that begins it
     with pytest.raises(AbortedError, match=r"Session handle 'late' is not known .* or the session was closed"):
-        worker.create_session("late", tf.ConfigProto(), isolate=False)
+        worker.sessions.create("late", tf.ConfigProto(), isolate=False)
     with pytest.raises(AbortedError, match="Session handle 'late' is not known"):
         worker.register("late", make_parts([tf.constant(1.0)])["a"])
 
@@ -179,7 +179,7 @@ def test_a_session_that_is_closed_while_its_graph_is_prepared_leaves_none(
 
 def test_values_for_steps_that_never_start_do_not_wait_for_the_next_message(make_parts: MakeParts) -> None:
     worker = Worker("/job:a/replica:0/task:0", [], 1, ResourceManager("a"), limits=ServerLimits(early_s=0))
-    worker.create_session("s", tf.ConfigProto(), isolate=False)
+    worker.sessions.create("s", tf.ConfigProto(), isolate=False)
     value = np.zeros(1 << 20)
     alive = weakref.ref(value)
     worker.receive(Push(1, (0,), (value,)))
@@ -207,8 +207,8 @@ def test_sessions_share_state_unless_they_are_isolated(worker: Worker, make_part
     variable = tf.Variable(1.0, use_resource=False)
     update = variable.assign_add(1.0)
     parts = {"init": make_parts(targets=[variable.initializer])["a"], "update": make_parts([update])["a"]}
-    worker.create_session("shared", tf.ConfigProto(), isolate=False)
-    worker.create_session("isolated", tf.ConfigProto(), isolate=True)
+    worker.sessions.create("shared", tf.ConfigProto(), isolate=False)
+    worker.sessions.create("isolated", tf.ConfigProto(), isolate=True)
     step_ids = iter(range(1, 100))
 
     def run(session: str, what: str) -> list[Any]:

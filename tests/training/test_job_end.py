@@ -45,7 +45,7 @@ class Joined:
 
     @property
     def end(self) -> object:
-        assert self.ends_within(_PATIENCE_S), (self.server.worker.masters, self.server.worker.is_used, self.server.target)
+        assert self.ends_within(_PATIENCE_S), self.server.target
         return self._found
 
 

@@ -17,10 +17,6 @@ from weft.ops.image.bounds import resize_image_with_crop_or_pad as resize_image_
 from weft.ops.image.bounds import resize_image_with_crop_or_pad as resize_with_crop_or_pad
 from weft.ops.image.boxes import crop_and_resize as crop_and_resize
 from weft.ops.image.boxes import draw_bounding_boxes as draw_bounding_boxes
-from weft.ops.image.boxes import non_max_suppression as non_max_suppression
-from weft.ops.image.boxes import non_max_suppression_overlaps as non_max_suppression_overlaps
-from weft.ops.image.boxes import non_max_suppression_padded as non_max_suppression_padded
-from weft.ops.image.boxes import non_max_suppression_with_scores as non_max_suppression_with_scores
 from weft.ops.image.codecs import decode_bmp as decode_bmp
 from weft.ops.image.codecs import decode_gif as decode_gif
 from weft.ops.image.codecs import decode_image as decode_image
@@ -56,6 +52,10 @@ from weft.ops.image.resize import resize_image_with_pad as resize_image_with_pad
 from weft.ops.image.resize import resize_images as resize
 from weft.ops.image.resize import resize_images as resize_images
 from weft.ops.image.resize import resize_nearest_neighbor as resize_nearest_neighbor
+from weft.ops.image.suppression import non_max_suppression as non_max_suppression
+from weft.ops.image.suppression import non_max_suppression_overlaps as non_max_suppression_overlaps
+from weft.ops.image.suppression import non_max_suppression_padded as non_max_suppression_padded
+from weft.ops.image.suppression import non_max_suppression_with_scores as non_max_suppression_with_scores
 from weft.ops.image.transforms import adjust_brightness as adjust_brightness
 from weft.ops.image.transforms import adjust_contrast as adjust_contrast
 from weft.ops.image.transforms import adjust_gamma as adjust_gamma

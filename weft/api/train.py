@@ -6,6 +6,9 @@ from tensorboard.compat.proto.cluster_pb2 import ClusterDef as ClusterDef
 from tensorboard.compat.proto.cluster_pb2 import JobDef as JobDef
 from tensorboard.compat.proto.saver_pb2 import SaverDef as SaverDef
 
+from weft.checkpoint.checkpoint_contents import list_variables as list_variables
+from weft.checkpoint.checkpoint_contents import load_checkpoint as load_checkpoint
+from weft.checkpoint.checkpoint_contents import load_variable as load_variable
 from weft.checkpoint.checkpoint_reader import NewCheckpointReader as NewCheckpointReader
 from weft.checkpoint.checkpoint_state import checkpoint_exists as checkpoint_exists
 from weft.checkpoint.checkpoint_state import generate_checkpoint_state_proto as generate_checkpoint_state_proto
@@ -20,6 +23,8 @@ from weft.events.file_writer import FileWriterCache as SummaryWriterCache
 from weft.events.summary_iterator import summary_iterator as summary_iterator
 from weft.framework.cluster_spec import ClusterSpec as ClusterSpec
 from weft.framework.graph_file import write_graph as write_graph
+from weft.ops.io.checkpoint_initializer import init_from_checkpoint as init_from_checkpoint
+from weft.ops.variables.saveables import SaveableObject as SaveableObject
 from weft.proto.checkpoint_state_pb2 import CheckpointState as CheckpointState
 from weft.proto.example_pb2 import BytesList as BytesList
 from weft.proto.example_pb2 import Example as Example
@@ -93,13 +98,8 @@ from weft.training.optimizers.sync_replicas_optimizer import SyncReplicasOptimiz
 from weft.training.queue_runner import QueueRunner as QueueRunner
 from weft.training.queue_runner import add_queue_runner as add_queue_runner
 from weft.training.queue_runner import start_queue_runners as start_queue_runners
-from weft.training.saving.checkpoint_contents import list_variables as list_variables
-from weft.training.saving.checkpoint_contents import load_checkpoint as load_checkpoint
-from weft.training.saving.checkpoint_contents import load_variable as load_variable
-from weft.training.saving.checkpoint_initializer import init_from_checkpoint as init_from_checkpoint
 from weft.training.saving.checkpoint_wait import checkpoints_iterator as checkpoints_iterator
 from weft.training.saving.meta_graph import export_meta_graph as export_meta_graph
-from weft.training.saving.saveable import SaveableObject as SaveableObject
 from weft.training.saving.saver import Saver as Saver
 from weft.training.saving.saver import import_meta_graph as import_meta_graph
 from weft.training.saving.saver_builder import BaseSaverBuilder as BaseSaverBuilder

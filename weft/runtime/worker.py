@@ -19,11 +19,10 @@ from weft.protocol.rendezvous_table import Deliver, End, GiveUp, Instruction, Re
 from weft.runtime.executor import Executor, Inbox, Outlet, Step
 from weft.runtime.inter_op_pool import InterOpPool
 from weft.runtime.state.resource_manager import ResourceManager
-from weft.runtime.state.session_state import SessionState
+from weft.runtime.state.session_table import SessionTable
 from weft.runtime.step_trace import StepTrace
 
 _LOG: Final = logging.getLogger("weft")
-_MAX_REMEMBERED_SESSIONS: Final = 1024  # those that were closed
 
 
 class Worker:
@@ -61,80 +60,26 @@ class Worker:
         self._pool = InterOpPool()
         self._handles = itertools.count(1)
         self._lock = threading.Lock()
-        self._sessions: dict[str, SessionState] = {}
-        self._masters: set[str] = set()
-        self._closed: dict[str, None] = {}  # handles, the oldest first
-        self._executors: dict[str, tuple[str, Executor]] = {}
+        self.sessions = SessionTable(task, incarnation, resources, file_access, limits)
+        self._executors: dict[str, Executor] = {}
         self._rendezvous: RendezvousTable[Step] = RendezvousTable(task, limits or ServerLimits())
         self._outlet = None if make_outlet is None else make_outlet(self)
 
-    def create_session(self, session_handle: str, config: object, isolate: bool) -> None:
-        """Begin to keep state for a session, once; an isolated one gets resources of its own.
-
-        Raises:
-            AbortedError: the session was closed: this request was overtaken by its end.
-        """
-        if session_handle in self._sessions:
-            return
-        resources = ResourceManager(self.resources.default_container) if isolate else self.resources
-        with self._lock:
-            if session_handle in self._closed:
-                raise self._unknown_session(session_handle)
-            self._masters.add(session_handle.partition("#")[0])
-            self._sessions.setdefault(
-                session_handle, SessionState(resources, config, session_handle, self.file_access, self.limits)
-            )
-
     def close_session(self, session_handle: str) -> None:
         """Cancel the session's steps and forget its graphs, for good; shared state stays."""
-        with self._lock:
-            self._closed[session_handle] = None
-            if len(self._closed) > _MAX_REMEMBERED_SESSIONS:
-                del self._closed[next(iter(self._closed))]
+        self.sessions.forbid(session_handle)
         self.drop_session(session_handle)
-
-    def has_session(self, session_handle: str) -> bool:
-        """Whether state is kept for a session."""
-        return session_handle in self._sessions
-
-    @property
-    def masters(self) -> set[str]:
-        """The tasks whose masters have, or had, sessions here."""
-        with self._lock:
-            return set(self._masters)
-
-    @property
-    def is_used(self) -> bool:
-        """Whether there are sessions here whose masters can be reached."""
-        with self._lock:
-            return not all(session.is_away for session in self._sessions.values())
 
     def drop_session(self, session_handle: str) -> None:
         """Cancel the session's steps and forget its graphs; a master that turns out to live may register them again."""
+        session = self.sessions.drop(session_handle)
+        if session is None:
+            return
         with self._lock:
-            session = self._sessions.pop(session_handle, None)
-            if session is not None:
-                session.is_closed = True
             steps = [step for step in self._rendezvous.running if step.session is session]
-            for handle in [h for h, (owner, _) in self._executors.items() if owner == session_handle]:
-                del self._executors[handle]
+            self._executors = {handle: each for handle, each in self._executors.items() if each.session is not session}
         for step in steps:
             step.abort(CancelledError.of("Step was cancelled by an explicit call to `Session::Close()`."))
-
-    def master_left(self, task: str, incarnation: int) -> None:
-        """Note for its sessions that a task, whose masters may have some, cannot be reached; it may come back as it was."""
-        for session in self._sessions_of(task):
-            session.lost_master = incarnation
-
-    def master_came(self, task: str, incarnation: int) -> None:
-        """Note for its sessions that a task is there again, if it is the same run of it."""
-        for session in self._sessions_of(task):
-            if session.lost_master == incarnation:
-                session.lost_master = None
-
-    def _sessions_of(self, task: str) -> list[SessionState]:
-        with self._lock:
-            return [session for session in self._sessions.values() if session.name.partition("#")[0] == task]
 
     def register(self, session_handle: str, partition: Partition) -> str:
         """Prepare a partition for running; returns its graph handle.
@@ -143,23 +88,15 @@ class Worker:
             AbortedError: this task does not know the session, as after a restart.
             InvalidArgumentError: a variable is held with another dtype than the graph declares.
         """
-        session = self._sessions.get(session_handle)
-        if session is None:
-            raise self._unknown_session(session_handle)
+        session = self.sessions.find(session_handle)
         executor = Executor(partition, session, self._outlet, self._pool)
         handle = f"{next(self._handles):016x}"
         with self._lock:
             if session.is_closed:
                 # While the graph was prepared; nobody would ever deregister it.
-                raise self._unknown_session(session_handle)
-            self._executors[handle] = (session_handle, executor)
+                raise self.sessions.unknown(session_handle)
+            self._executors[handle] = executor
         return handle
-
-    def _unknown_session(self, session_handle: str) -> AbortedError:
-        return AbortedError.of(
-            f"Session handle {session_handle!r} is not known to {self.task} (incarnation {self.incarnation}): the task was "
-            "restarted or the session was closed; open a new session"
-        )
 
     def deregister(self, graph_handle: str) -> None:
         """Forget a registered graph; steps that run it end as they would."""
@@ -174,7 +111,7 @@ class Worker:
                 f"Graph handle {graph_handle} is not registered with {self.task} (incarnation {self.incarnation}): the task "
                 "was restarted, or the session that registered it is closed"
             )
-        return found[1]
+        return found
 
     def run_graph(
         self,
@@ -253,29 +190,11 @@ class Worker:
             instructions = self._rendezvous.abort(step_id, error)
         self._execute(instructions)
 
-    def exchanges_with(self, peer: str) -> bool:
-        """Whether a step that runs here gives a peer task values, or takes some from it."""
-        return any(step.exchanges_with(peer) for step in self._running())
-
-    def push_again(self, peer: str) -> None:
-        """Send a peer again what steps that run here have sent to it: a connection was lost, and there is another."""
-        for step in self._running():
-            if step.exchanges_with(peer):
-                step.push_again(peer)
-
-    def lacking_from(self, peer: str) -> list[int]:
-        """The steps that run here and wait for a value from a peer task."""
-        return [step.step_id for step in self._running() if step.awaits(peer)]
-
-    def abort_with(self, peer: str, error: OpError) -> None:
-        """End the steps that exchange values with a peer: it is gone, and some may be lost."""
-        for step in self._running():
-            if step.exchanges_with(peer):
-                self.abort(step.step_id, error)
-
-    def _running(self) -> list[Step]:
+    def steps_with(self, peer: str) -> list[Step]:
+        """The steps that run here and exchange values with a peer task."""
         with self._lock:
-            return self._rendezvous.running
+            running = self._rendezvous.running
+        return [step for step in running if step.exchanges_with(peer)]
 
     def drain(self, error: OpError) -> None:
         """Take no more steps; those that run go on."""

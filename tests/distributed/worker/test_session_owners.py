@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tensorboard.compat.proto import config_pb2
 
-from weft.distributed.worker.session_owners import SessionOwners, master_of
+from weft.distributed.worker.session_owners import SessionOwners
 from weft.errors import AbortedError
 from weft.runtime.state.resource_manager import ResourceManager
 from weft.runtime.worker import Worker
@@ -17,12 +17,8 @@ CHIEF, OTHER = "/job:chief/replica:0/task:0", "/job:worker/replica:0/task:1"
 def worker() -> Worker:
     made = Worker("/job:ps/replica:0/task:0", [], 1, ResourceManager("ps"))
     for handle in (f"{CHIEF}#1", f"{OTHER}#2"):
-        made.create_session(handle, config_pb2.ConfigProto(), isolate=False)
+        made.sessions.create(handle, config_pb2.ConfigProto(), isolate=False)
     return made
-
-
-def test_a_handle_names_its_master() -> None:
-    assert master_of(f"{CHIEF}#0123") == CHIEF
 
 
 def test_the_sessions_of_a_master_that_was_restarted_are_closed(worker: Worker) -> None:
@@ -31,20 +27,20 @@ def test_the_sessions_of_a_master_that_was_restarted_are_closed(worker: Worker) 
     owners.note(f"{CHIEF}#1")
     owners.note(f"{OTHER}#2")
     owners.close_orphans()
-    assert worker.has_session(f"{CHIEF}#1")
+    assert f"{CHIEF}#1" in worker.sessions
     incarnations[CHIEF] = 7
     owners.close_orphans()
-    assert not worker.has_session(f"{CHIEF}#1")
-    assert worker.has_session(f"{OTHER}#2")
+    assert f"{CHIEF}#1" not in worker.sessions
+    assert f"{OTHER}#2" in worker.sessions
 
 
 def test_the_sessions_of_a_master_out_of_reach_are_closed_but_may_come_back(worker: Worker) -> None:
     owners = SessionOwners(worker, lambda task: 0, lost_s=0)
     owners.note(f"{CHIEF}#1")
     owners.close_orphans()
-    assert not worker.has_session(f"{CHIEF}#1")
-    worker.create_session(f"{CHIEF}#1", config_pb2.ConfigProto(), isolate=False)
-    assert worker.has_session(f"{CHIEF}#1")
+    assert f"{CHIEF}#1" not in worker.sessions
+    worker.sessions.create(f"{CHIEF}#1", config_pb2.ConfigProto(), isolate=False)
+    assert f"{CHIEF}#1" in worker.sessions
 
 
 def test_a_session_that_its_master_has_closed_is_forgotten(worker: Worker) -> None:
@@ -61,4 +57,4 @@ def test_a_session_that_its_master_has_closed_is_forgotten(worker: Worker) -> No
     owners.close_orphans()
     assert asked == []
     with pytest.raises(AbortedError, match="is not known"):
-        worker.create_session(f"{CHIEF}#1", config_pb2.ConfigProto(), isolate=False)
+        worker.sessions.create(f"{CHIEF}#1", config_pb2.ConfigProto(), isolate=False)

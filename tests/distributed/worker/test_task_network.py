@@ -37,7 +37,7 @@ class Task:
         self.admissions: dict[str, Admission] = {}
         self.network: TaskNetwork
         self.worker = Worker(task(job), [device(job)], ord(job), ResourceManager(job), self._make_network)
-        self.worker.create_session("s", tf.ConfigProto(), isolate=False)
+        self.worker.sessions.create("s", tf.ConfigProto(), isolate=False)
         self.listener = Listener(
             "127.0.0.1", 0, receiver=self.worker.task, incarnation=self.worker.incarnation, has_permission=has_token(b"t"),
             on_connection=self.network.accept, on_message=self.network.on_message, on_closed=self.network.on_closed,

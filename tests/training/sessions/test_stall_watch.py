@@ -102,3 +102,38 @@ def test_the_chief_tells_of_an_update_that_waits(monkeypatch: pytest.MonkeyPatch
             for _ in range(4):
                 session.run(train_op)
             assert told.wait(20), warnings
+
+
+def test_a_failed_update_ends_the_step_of_the_chief_that_waits_for_its_token() -> None:
+    failures = [tf.errors.UnavailableError(None, None, "cut"), tf.errors.InvalidArgumentError(None, None, "no update")]
+    waits = threading.Event()
+
+    class Fails(tf.train.SessionRunHook):
+        made = 0
+
+        def after_create_session(self, session: Any, coord: tf.train.Coordinator) -> None:
+            failure, self.made = failures[self.made], self.made + 1
+            waits.clear()
+
+            def fail() -> None:
+                assert waits.wait(20)
+                coord.request_stop(failure)
+
+            threading.Thread(target=fail).start()
+
+        def before_run(self, run_context: Any) -> None:
+            waits.set()
+
+    fails = Fails()
+    v = tf.Variable(0.0, name="v")
+    step = tf.train.get_or_create_global_step()
+    optimizer = tf.train.SyncReplicasOptimizer(tf.train.GradientDescentOptimizer(1.0), 2, 2)
+    train_op = optimizer.minimize(v * 1.0, global_step=step)
+    # No tokens are there at first, and one replica's gradients make no update.
+    hooks = [optimizer.make_session_run_hook(True, num_tokens=0), fails]
+    with (
+        pytest.raises(tf.errors.InvalidArgumentError, match="no update"),
+        tf.train.MonitoredTrainingSession(hooks=hooks, save_checkpoint_secs=None) as session,
+    ):
+        session.run(train_op)
+    assert fails.made == 2

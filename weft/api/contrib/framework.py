@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from weft.api.contrib import nest as nest
+from weft.checkpoint.checkpoint_contents import list_variables as list_variables
+from weft.checkpoint.checkpoint_contents import load_variable as load_variable
 from weft.framework.sparse_tensor import convert_to_tensor_or_sparse_tensor as convert_to_tensor_or_sparse_tensor
 from weft.framework.tensor_conversion import is_tensor as is_tensor
 from weft.framework.tensor_spec import TensorSpec as TensorSpec
@@ -16,6 +18,7 @@ from weft.ops.array.sequences import sort as sort
 from weft.ops.debugging.checks import assert_same_float_dtype as assert_same_float_dtype
 from weft.ops.debugging.checks import assert_scalar as assert_scalar
 from weft.ops.debugging.checks import is_strictly_increasing as is_strictly_increasing
+from weft.ops.io.checkpoint_initializer import init_from_checkpoint as init_from_checkpoint
 from weft.ops.variables.model_variables import add_model_variable as add_model_variable
 from weft.ops.variables.model_variables import filter_variables as filter_variables
 from weft.ops.variables.model_variables import get_local_variables as get_local_variables
@@ -30,9 +33,6 @@ from weft.ops.variables.model_variables import global_variable as global_variabl
 from weft.ops.variables.model_variables import local_variable as local_variable
 from weft.ops.variables.model_variables import model_variable as model_variable
 from weft.ops.variables.model_variables import variable as variable
-from weft.training.saving.checkpoint_contents import list_variables as list_variables
-from weft.training.saving.checkpoint_contents import load_variable as load_variable
-from weft.training.saving.checkpoint_initializer import init_from_checkpoint as init_from_checkpoint
 from weft.training.saving.model_assignments import assign_from_checkpoint_fn as assign_from_checkpoint_fn
 from weft.training.saving.model_assignments import assign_from_values as assign_from_values
 from weft.training.saving.model_assignments import assign_from_values_fn as assign_from_values_fn

@@ -55,8 +55,8 @@ class JobEnd:
             raise SystemExit(0)
 
     def _look(self) -> JobOver | None:
-        worker = self._worker
-        return self._watch.look(time.monotonic(), self._note(), worker.is_used, worker.masters, self._is_there)
+        sessions = self._worker.sessions
+        return self._watch.look(time.monotonic(), self._note(), sessions.is_used, sessions.masters, self._is_there)
 
     def _note(self) -> JobNote | None:
         try:

@@ -43,7 +43,7 @@ class LocalWorker:
 
     def register(self, session_handle: str, config: ConfigProto, partition: Partition) -> str:
         """Register a partition."""
-        self.worker.create_session(session_handle, config, config.isolate_session_state)
+        self.worker.sessions.create(session_handle, config, config.isolate_session_state)
         return self.worker.register(session_handle, partition)
 
     def close_session(self, session_handle: str) -> None:

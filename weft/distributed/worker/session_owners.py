@@ -9,14 +9,10 @@ from collections.abc import Callable
 from typing import Final
 
 from weft.protocol.master_lease import MasterLease
+from weft.runtime.state.session_table import master_of
 from weft.runtime.worker import Worker
 
 _LOG: Final = logging.getLogger("weft")
-
-
-def master_of(session_handle: str) -> str:
-    """The task of a session's master, which its handle begins with."""
-    return session_handle.partition("#")[0]
 
 
 class SessionOwners:
@@ -45,7 +41,7 @@ class SessionOwners:
         """Close the sessions whose masters are gone."""
         now_s = time.monotonic()
         with self._lock:
-            self._leases = {handle: lease for handle, lease in self._leases.items() if self._worker.has_session(handle)}
+            self._leases = {handle: lease for handle, lease in self._leases.items() if handle in self._worker.sessions}
             leases = list(self._leases.items())
         for handle, lease in leases:
             reason = lease.overdue(now_s, self._incarnation_of(master_of(handle)))

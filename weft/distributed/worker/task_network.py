@@ -165,7 +165,7 @@ class TaskNetwork:
             # The latest: a peer that connects again has lost the one before, which may not be known here yet.
             self._connections[task] = connection
             self._incarnations[task] = incarnation
-            self._worker.master_came(task, incarnation)
+            self._worker.sessions.master_came(task, incarnation)
             self._adopted.notify_all()
 
     def wait_for_dial(self, task: str, timeout_s: float) -> None:
@@ -296,32 +296,38 @@ class TaskNetwork:
             if self._connections.get(task) is connection:
                 del self._connections[task]
                 self._incarnations.pop(task, None)
-                self._worker.master_left(task, _incarnation_at(connection))
+                self._worker.sessions.master_left(task, _incarnation_at(connection))
         self._begin_repair(CutLink(connection, task, _incarnation_at(connection), cause))
 
     def _begin_repair(self, link: CutLink) -> None:
         """Repair a link that is worth it; end what waits for it otherwise."""
         if is_cut(link.cause) and not self._closed and self._is_needed(link):
-            self._repair.begin(dataclasses.replace(link, lacking=self._worker.lacking_from(link.task)))
+            self._repair.begin(dataclasses.replace(link, lacking=self._lacking_from(link.task)))
             return
         lost = self._lost(link.task, link.cause)
         self._end(link, lost)
         # Steps of other masters, too, whose connections with all their tasks may be well.
-        for step_id in self._worker.lacking_from(link.task):
+        for step_id in self._lacking_from(link.task):
             self._worker.abort(step_id, lost)
 
     def _is_needed(self, link: CutLink) -> bool:
         """Whether a step waits for the peer, or the peer for a step."""
         if any(key[1] == link.task for key in list(self._pending)):
             return True
-        return self._asked.has_any_of(link.connection) or self._worker.exchanges_with(link.task)
+        return self._asked.has_any_of(link.connection) or bool(self._worker.steps_with(link.task))
+
+    def _lacking_from(self, task: str) -> list[int]:
+        """The steps that run here and wait for a value of a peer."""
+        return [step.step_id for step in self._worker.steps_with(task) if step.awaits(task)]
 
     def _go_on_with(self, link: CutLink) -> None:
         """A link was repaired: repeat what may have been lost."""
-        for key, owner in list(self._pending.items()):
-            if key[1] == link.task:
+        for key in list(self._pending):
+            owner = self._pending.get(key) if key[1] == link.task else None
+            if owner is not None:
                 owner.repeat(link.task)
-        self._worker.push_again(link.task)
+        for step in self._worker.steps_with(link.task):
+            step.push_again(link.task)
 
     def _give_up(self, link: CutLink, error: OpError | None) -> None:
         """A link was not repaired; or it was, and what the peer has not asked for again it does not want."""
@@ -331,14 +337,15 @@ class TaskNetwork:
             return
         lost = self._lost(link.task, link.cause)
         self._end(link, lost)
-        self._worker.abort_with(link.task, lost)
+        for step in self._worker.steps_with(link.task):
+            self._worker.abort(step.step_id, lost)
 
     def _abort_stuck(self, link: CutLink) -> None:
         """End the steps whose values were lost with a connection, and are not sent again: the part that made them is over.
 
         A master sends the values of its own task again as long as a step runs, and a part that runs does so too.
         """
-        for step_id in set(link.lacking) & set(self._worker.lacking_from(link.task)):
+        for step_id in set(link.lacking) & set(self._lacking_from(link.task)):
             if (step_id, link.task) in self._pending or self._asked.asker_of(step_id) == link.task:
                 continue
             text = f"Values of {link.task} for a step were lost when its connection with {self._worker.task} was cut"

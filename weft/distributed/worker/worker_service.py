@@ -13,7 +13,7 @@ from weft.distributed.rpc import stage_reports
 from weft.distributed.rpc.gate import Gate
 from weft.distributed.rpc.stub import RpcStub, method_handlers
 from weft.distributed.worker import partition_codec
-from weft.distributed.worker.session_owners import SessionOwners, master_of
+from weft.distributed.worker.session_owners import SessionOwners
 from weft.distributed.worker.task_network import Admission
 from weft.distributed.worker.task_status import TaskStatus
 from weft.errors import AbortedError, OpError, PermissionDeniedError
@@ -24,6 +24,7 @@ from weft.proto import explain_pb2, master_pb2, worker_pb2
 from weft.proto.device_attributes_pb2 import DeviceAttributes as DeviceAttributesProto
 from weft.protocol.heartbeat import TIMEOUT_S, Evidence
 from weft.runtime.choice.stage_report import StageReport
+from weft.runtime.state.session_table import master_of
 from weft.runtime.worker import Worker
 
 SERVICE: Final = "weft.WorkerService"
@@ -119,7 +120,7 @@ class WorkerService:
                 f"{worker.task} was restarted: its incarnation is {worker.incarnation:x}, not {request.incarnation:x}"
             )
         self._check_master(request.session_handle, context)
-        worker.create_session(request.session_handle, request.config, request.config.isolate_session_state)
+        worker.sessions.create(request.session_handle, request.config, request.config.isolate_session_state)
         self._owners.note(request.session_handle)
         partition = partition_codec.decode(request.graph_def, worker.task, list(request.fetch))
         return worker_pb2.RegisterGraphResponse(graph_handle=worker.register(request.session_handle, partition))

@@ -1,13 +1,10 @@
-"""Boxes in images: cut out and resized, chosen among overlapping ones, drawn, and found at random.
+"""Boxes in images: cut out and resized, and drawn.
 
 A box is `[top, left, bottom, right]`, as shares of the image's height and width.
 """
 
 from __future__ import annotations
 
-import heapq
-import math
-from collections.abc import Callable, Sequence
 from typing import Final
 
 import numpy as np
@@ -37,13 +34,22 @@ _COLOURS: Final = np.array(
 
 
 def _cropped_shape(node: Operation) -> list[Dims]:
-    image, boxes, _, crop_size = node.inputs
-    for tensor, rank in ((image, 4), (boxes, 2)):
+    image, boxes, box_ind, crop_size = node.inputs
+    method = node.attrs["method"]
+    if method not in ("bilinear", "nearest"):
+        raise ValueError(f"Attr 'method' of 'CropAndResize' Op passed string '{method}' not in: \"bilinear\", \"nearest\".")
+    for tensor, rank in ((image, 4), (boxes, 2), (box_ind, 1), (crop_size, 1)):
         if tensor.dims is not None and len(tensor.dims) != rank:
             raise ValueError(f"Shape must be rank {rank} but is rank {len(tensor.dims)}")
+    for dims, axis, wanted in ((boxes.dims, 1, 4), (crop_size.dims, 0, 2)):
+        if dims is not None and dims[axis] not in (None, wanted):
+            raise ValueError(f"Dimension must be {wanted} but is {dims[axis]}")
+    count, indices = (None if each.dims is None else each.dims[0] for each in (boxes, box_ind))
+    if None not in (count, indices) and count != indices:
+        raise ValueError(f"Dimensions must be equal, but are {count} and {indices}")
     size = constant_value(crop_size)
-    height, width = (None, None) if size is None else (int(size[0]), int(size[1]))
-    count = None if boxes.dims is None else boxes.dims[0]
+    # A negative size is the kernel's to refuse.
+    height, width = (None, None) if size is None or min(size) < 0 else (int(size[0]), int(size[1]))
     return [(count, height, width, None if image.dims is None else image.dims[3])]
 
 
@@ -70,18 +76,21 @@ def crop_and_resize_node(
     extrapolation_value: float = 0.0,
 ) -> Result:  # fmt: skip
     """Each box's part of its image, resized: `[batch, h, w, depth], [n, 4], [n], [2] -> [n, size_0, size_1, depth]`."""
-    if method not in ("bilinear", "nearest"):
-        raise InvalidArgumentError.of(f"method must be 'bilinear' or 'nearest', got {method!r}")
     if xp is np:
         _check_crops(None, image, boxes, box_ind, crop_size)
     height, width = image.shape[1:3]
     rows, columns = (int(each) for each in np.ravel(crop_size))
     if rows <= 0 or columns <= 0:
         raise InvalidArgumentError.of("crop dimensions must be positive")
+    if not (height and width):
+        raise InvalidArgumentError.of("image dimensions must be positive")
     y = _sampled(xp, boxes[:, 0], boxes[:, 2], height, rows)
     x = _sampled(xp, boxes[:, 1], boxes[:, 3], width, columns)
-    inside = ((y >= 0) & (y <= height - 1))[:, :, None] & ((x >= 0) & (x <= width - 1))[:, None, :]
-    pixels = image.astype(np.float32)
+    in_rows, in_columns = (y >= 0) & (y <= height - 1), (x >= 0) & (x <= width - 1)
+    inside = in_rows[:, :, None] & in_columns[:, None, :]
+    # A sample at no number, as a box with NaN or infinity has them, lies outside; TensorFlow 1 reads wild memory there.
+    y, x = xp.where(in_rows, y, 0), xp.where(in_columns, x, 0)
+    pixels = xp.asarray(image).astype(np.float32)  # a constant is NumPy's, whose elements no traced index selects
     which = box_ind[:, None, None]
 
     def at(row: Array, column: Array) -> Array:
@@ -136,219 +145,19 @@ def crop_and_resize(
     )
 
 
-def _overlap(a: Sequence[float], b: Sequence[float]) -> float:
-    """The area of the intersection of two boxes, as a share of that of their union."""
-    a_top, a_bottom, a_left, a_right = min(a[0], a[2]), max(a[0], a[2]), min(a[1], a[3]), max(a[1], a[3])
-    b_top, b_bottom, b_left, b_right = min(b[0], b[2]), max(b[0], b[2]), min(b[1], b[3]), max(b[1], b[3])
-    a_area, b_area = (a_bottom - a_top) * (a_right - a_left), (b_bottom - b_top) * (b_right - b_left)
-    if a_area <= 0 or b_area <= 0:
-        return 0.0
-    common = max(min(a_bottom, b_bottom) - max(a_top, b_top), 0.0) * max(min(a_right, b_right) - max(a_left, b_left), 0.0)
-    return common / (a_area + b_area - common)
+def _pixel(share: np.float32, size: int) -> int:
+    """The pixel at a share of a side, in float32 as TensorFlow has it; for what no int64 holds, NaN too, the least int64.
 
-
-def _suppressed(
-    scores: Array, count: int, threshold: float, least: float, sigma: float, overlap: Callable[[int, int], float]
-) -> tuple[list[int], list[float]]:
-    """The boxes that stay, best first, and their scores.
-
-    A box that overlaps a better one by more than the threshold goes; with `sigma` its score shrinks by the overlaps instead
-    (Bodla et al. 2017), and it waits for its turn again.
+    That is what x86 makes of the conversion, on which TensorFlow relies: a box with such a corner is cut off or left out.
     """
-    scale = -0.5 / sigma if sigma > 0 else 0.0
-    waiting = [(-float(score), index, 0) for index, score in enumerate(scores) if score > least]
-    heapq.heapify(waiting)
-    chosen: list[int] = []
-    kept: list[float] = []
-    while waiting and len(chosen) < count:
-        negative, index, seen = heapq.heappop(waiting)
-        score = first = -negative
-        is_gone = False
-        for other in reversed(chosen[seen:]):
-            share = overlap(index, other)
-            if sigma <= 0 and share > threshold:
-                is_gone = True
-                break
-            score *= math.exp(scale * share * share) if share <= threshold else 0.0
-            if score <= least:
-                break
-        if is_gone:
-            continue
-        if score == first:
-            chosen.append(index)
-            kept.append(score)
-        elif score > least:
-            heapq.heappush(waiting, (-score, index, len(chosen)))
-    return chosen, kept
-
-
-def _chosen_shape(*then: Dims) -> Callable[[Operation], list[Dims]]:
-    """The rule of shapes of an op that chooses boxes: a vector, and these."""
-
-    def infer(node: Operation) -> list[Dims]:
-        boxes, scores = node.inputs[0].dims, node.inputs[1].dims
-        for dims, rank in ((boxes, 2), (scores, 1)):
-            if dims is not None and len(dims) != rank:
-                raise ValueError(f"Shape must be rank {rank} but is rank {len(dims)}")
-        if boxes is not None and scores is not None and None not in (boxes[0], scores[0]) and boxes[0] != scores[0]:
-            raise ValueError(f"Dimensions must be equal, but are {boxes[0]} and {scores[0]}: there is a score for each box")
-        return [(None,), *then]
-
-    return infer
-
-
-def _of_boxes(boxes: Array, scores: Array, *, count: Array, threshold: float, least: float, sigma: float = 0.0) -> tuple[
-    list[int], list[float]
-]:  # fmt: skip
-    if boxes.ndim != 2 or boxes.shape[1] != 4:
-        raise InvalidArgumentError.of(f"boxes must be of shape [n, 4], got {list(boxes.shape)}")
-    if scores.shape != boxes.shape[:1]:
-        raise InvalidArgumentError.of(f"scores has incompatible shape: {list(scores.shape)} for {boxes.shape[0]} boxes")
-    if not 0 <= threshold <= 1:
-        raise InvalidArgumentError.of("iou_threshold must be in [0, 1]")
-    corners = boxes.astype(np.float64).tolist()
-    return _suppressed(scores, int(count), threshold, least, sigma, lambda a, b: _overlap(corners[a], corners[b]))
-
-
-@op("NonMaxSuppressionV3", "boxes: T, scores: T, max_output_size: int32, iou_threshold: T_threshold, "
-    "score_threshold: T_threshold -> selected_indices: int32", gradient=None, infer=_chosen_shape(),
-    types={"T": _FLOATS, "T_threshold": _FLOATS},
-    defaults={"T": dtypes.float32, "T_threshold": dtypes.float32})  # fmt: skip
-def non_max_suppression_v3(
-    ctx: OpContext, boxes: Array, scores: Array, max_output_size: Array, iou_threshold: Array, score_threshold: Array
-) -> Result:
-    """The boxes that no better one overlaps too much, best first: `[n, 4], [n], scalar, scalar, scalar -> [m]`."""
-    chosen, _ = _of_boxes(boxes, scores, count=max_output_size, threshold=float(iou_threshold), least=float(score_threshold))
-    return np.array(chosen, np.int32)
-
-
-@op("NonMaxSuppressionV4", "boxes: T, scores: T, max_output_size: int32, iou_threshold: T_threshold, "
-    "score_threshold: T_threshold -> selected_indices: int32, valid_outputs: int32", gradient=None,
-    infer=_chosen_shape(()), types={"T": _FLOATS, "T_threshold": _FLOATS},
-    defaults={"T": dtypes.float32, "T_threshold": dtypes.float32})  # fmt: skip
-def non_max_suppression_v4(
-    ctx: OpContext, boxes: Array, scores: Array, max_output_size: Array, iou_threshold: Array, score_threshold: Array, *,
-    pad_to_max_output_size: bool = False,
-) -> tuple[Result, Result]:  # fmt: skip
-    """As NonMaxSuppressionV3, perhaps padded with zeros, and how many there are.
-
-    `[n, 4], [n], scalar, scalar, scalar -> [m], scalar`
-    """
-    chosen, _ = _of_boxes(boxes, scores, count=max_output_size, threshold=float(iou_threshold), least=float(score_threshold))
-    padding = int(max_output_size) - len(chosen) if pad_to_max_output_size else 0
-    return np.array(chosen + [0] * padding, np.int32), np.array(len(chosen), np.int32)
-
-
-@op("NonMaxSuppressionV5", "boxes: T, scores: T, max_output_size: int32, iou_threshold: T, score_threshold: T, "
-    "soft_nms_sigma: T -> selected_indices: int32, selected_scores: T, valid_outputs: int32", gradient=None,
-    infer=_chosen_shape((None,), ()), types={"T": _FLOATS}, defaults={"T": dtypes.float32})  # fmt: skip
-def non_max_suppression_v5(
-    ctx: OpContext, boxes: Array, scores: Array, max_output_size: Array, iou_threshold: Array, score_threshold: Array,
-    soft_nms_sigma: Array, *, pad_to_max_output_size: bool = False,
-) -> tuple[Result, Result, Result]:  # fmt: skip
-    """As NonMaxSuppressionV4, with the scores, which overlaps make smaller where sigma is positive.
-
-    `[n, 4], [n], scalar, scalar, scalar, scalar -> [m], [m], scalar`
-    """
-    chosen, kept = _of_boxes(
-        boxes, scores, count=max_output_size, threshold=float(iou_threshold), least=float(score_threshold),
-        sigma=float(soft_nms_sigma),
-    )  # fmt: skip
-    zeros = [0] * (int(max_output_size) - len(chosen) if pad_to_max_output_size else 0)
-    indices, values = np.array(chosen + zeros, np.int32), np.array(kept + zeros, scores.dtype)
-    return indices, values, np.array(len(chosen), np.int32)
-
-
-@op("NonMaxSuppressionWithOverlaps", "overlaps: float, scores: float, max_output_size: int32, overlap_threshold: float, "
-    "score_threshold: float -> selected_indices: int32", gradient=None, infer=_chosen_shape())  # fmt: skip
-def non_max_suppression_with_overlaps(
-    ctx: OpContext, overlaps: Array, scores: Array, max_output_size: Array, overlap_threshold: Array, score_threshold: Array
-) -> Result:
-    """As NonMaxSuppressionV3, with the overlaps given: `[n, n], [n], scalar, scalar, scalar -> [m]`."""
-    if overlaps.ndim != 2 or overlaps.shape[0] != overlaps.shape[1] or scores.shape != overlaps.shape[:1]:
-        raise InvalidArgumentError.of(f"overlaps must be square: {list(overlaps.shape)} for scores {list(scores.shape)}")
-    chosen, _ = _suppressed(
-        scores, int(max_output_size), float(overlap_threshold), float(score_threshold), 0.0,
-        lambda a, b: float(overlaps[a, b]),
-    )  # fmt: skip
-    return np.array(chosen, np.int32)
-
-
-def non_max_suppression(
-    boxes: TensorLike,
-    scores: TensorLike,
-    max_output_size: TensorLike,
-    iou_threshold: TensorLike = 0.5,
-    score_threshold: float = float("-inf"),
-    name: str | None = None,
-) -> Tensor:
-    """Choose the best boxes, none of which overlaps a better one by more than a threshold.
-
-    Args:
-        boxes: `[n, 4]`, float32; any two opposite corners, in any order.
-        scores: `[n]`.
-        max_output_size: the number to choose at most.
-        iou_threshold: the largest overlap, intersection over union.
-        score_threshold: boxes with a lower or equal score are left out.
-        name: the node's name.
-
-    Returns:
-        int32 `[m]`, the numbers of the boxes, best first.
-    """
-    return non_max_suppression_v3(boxes, scores, max_output_size, iou_threshold, score_threshold, name=name)
-
-
-def non_max_suppression_padded(
-    boxes: TensorLike,
-    scores: TensorLike,
-    max_output_size: TensorLike,
-    iou_threshold: TensorLike = 0.5,
-    score_threshold: float = float("-inf"),
-    pad_to_max_output_size: bool = False,
-    name: str | None = None,
-) -> tuple[Tensor, Tensor]:
-    """As `non_max_suppression`, perhaps padded with zeros to `max_output_size`, and the number of boxes chosen."""
-    indices, count = non_max_suppression_v4(
-        boxes, scores, max_output_size, iou_threshold, score_threshold, pad_to_max_output_size=pad_to_max_output_size, name=name
-    )
-    known = constant_value(indices.op.inputs[2])
-    if pad_to_max_output_size and known is not None:
-        indices.set_shape([int(known)])
-    return indices, count
-
-
-def non_max_suppression_with_scores(
-    boxes: TensorLike,
-    scores: TensorLike,
-    max_output_size: TensorLike,
-    iou_threshold: TensorLike = 0.5,
-    score_threshold: float = float("-inf"),
-    soft_nms_sigma: float = 0.0,
-    name: str | None = None,
-) -> tuple[Tensor, Tensor]:
-    """As `non_max_suppression`, with the scores; with a positive sigma overlaps lower scores instead (soft suppression)."""
-    indices, values, _ = non_max_suppression_v5(
-        boxes, scores, max_output_size, iou_threshold, score_threshold, soft_nms_sigma, name=name
-    )
-    return indices, values
-
-
-def non_max_suppression_overlaps(
-    overlaps: TensorLike,
-    scores: TensorLike,
-    max_output_size: TensorLike,
-    overlap_threshold: TensorLike = 0.5,
-    score_threshold: float = float("-inf"),
-    name: str | None = None,
-) -> Tensor:
-    """As `non_max_suppression`, with the overlaps of all pairs given, `[n, n]`."""
-    return non_max_suppression_with_overlaps(overlaps, scores, max_output_size, overlap_threshold, score_threshold, name=name)
+    place = float(share * np.float32(size - 1))
+    return int(place) if -(2.0**63) <= place < 2.0**63 else -(2**63)
 
 
 def _draw(image: Array, box: Array, colour: Array) -> None:
     height, width = image.shape[:2]
-    top, bottom = int(float(box[0]) * (height - 1)), int(float(box[2]) * (height - 1))
-    left, right = int(float(box[1]) * (width - 1)), int(float(box[3]) * (width - 1))
+    top, bottom = _pixel(box[0], height), _pixel(box[2], height)
+    left, right = _pixel(box[1], width), _pixel(box[3], width)
     if top > bottom or left > right or top >= height or bottom < 0 or left >= width or right < 0:
         return
     rows = slice(max(top, 0), min(bottom, height - 1) + 1)

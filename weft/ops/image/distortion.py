@@ -12,11 +12,13 @@ from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
 from weft.framework.aliases import Array, Result, TensorLike
 from weft.framework.op_context import OpContext
-from weft.framework.operation import Tensor
+from weft.framework.operation import Operation, Tensor
+from weft.framework.tensor_shape import Dims
 from weft.ops.declaration import op
 from weft.ops.random.seed import get_seed
 
 _SIZES: Final = (dtypes.uint8, dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64)
+_INT32_MAX: Final = 2**31 - 1
 
 
 class _Box(NamedTuple):
@@ -40,6 +42,8 @@ class _Box(NamedTuple):
 
 def _crop(generator: np.random.Generator, height: int, width: int, areas: tuple[float, float], ratio: float) -> _Box | None:
     """A random box, `ratio` times as wide as high, whose share of the image's area is in the range; None if there is none."""
+    if not 0 < ratio < math.inf:
+        return None
     least, most = areas[0] * height * width, areas[1] * height * width
     rows, max_rows = round(math.sqrt(least / ratio)), round(math.sqrt(most / ratio))
     if round(max_rows * ratio) > width:
@@ -62,8 +66,19 @@ def _crop(generator: np.random.Generator, height: int, width: int, areas: tuple[
     return _Box(top, left, top + rows, left + columns)
 
 
+def _part_shapes(node: Operation) -> list[Dims]:
+    size, boxes, covered = (each.dims for each in node.inputs)
+    for dims, rank in ((size, 1), (boxes, 3), (covered, 0)):
+        if dims is not None and len(dims) != rank:
+            raise ValueError(f"Shape must be rank {rank} but is rank {len(dims)}")
+    for dims, axis, wanted in ((size, 0, 3), (boxes, 2, 4)):
+        if dims is not None and dims[axis] not in (None, wanted):
+            raise ValueError(f"Dimension must be {wanted} but is {dims[axis]}")
+    return [(3,), (3,), (1, 1, 4)]
+
+
 @op("SampleDistortedBoundingBoxV2", "image_size: T, bounding_boxes: float, min_object_covered: float -> "
-    "begin: T, size: T, bboxes: float", gradient=None, infer=lambda node: [(3,), (3,), (1, 1, 4)], stateful=True,
+    "begin: T, size: T, bboxes: float", gradient=None, infer=_part_shapes, stateful=True,
     types={"T": _SIZES})  # fmt: skip
 def sample_distorted_bounding_box_v2(
     ctx: OpContext, image_size: Array, bounding_boxes: Array, min_object_covered: Array, *, seed: int = 0, seed2: int = 0,
@@ -73,7 +88,8 @@ def sample_distorted_bounding_box_v2(
     """A random part of an image, for `slice` and as a box: `[3], [batch, n, 4], scalar -> [3], [3], [1, 1, 4]`."""
     height, width = (int(each) for each in image_size[:2])
     covered = float(min_object_covered)
-    _check(image_size, bounding_boxes, covered, aspect_ratio_range, area_range)
+    _check(image_size, bounding_boxes)
+    _check_ranges(covered, aspect_ratio_range, area_range, max_attempts)
     boxes = [_in_pixels(box, height, width) for box in bounding_boxes.reshape(-1, 4)]
     if not boxes:
         if not use_image_if_no_bounding_boxes:
@@ -85,7 +101,7 @@ def sample_distorted_bounding_box_v2(
     generator = np.random.Generator(np.random.Philox(key=seed % (1 << 64) | seed2 % (1 << 64) << 64, counter=int(run_index)))
     chosen = _Box(0, 0, height, width)
     for _ in range(max_attempts):
-        ratio = float(generator.uniform(aspect_ratio_range[0], aspect_ratio_range[1]))
+        ratio = aspect_ratio_range[0] + (aspect_ratio_range[1] - aspect_ratio_range[0]) * float(generator.random())
         crop = _crop(generator, height, width, (area_range[0], area_range[1]), ratio)
         if crop is not None and any(box.area and crop.shared(box) >= covered * box.area for box in boxes):
             chosen = crop
@@ -97,24 +113,39 @@ def sample_distorted_bounding_box_v2(
 
 
 def _in_pixels(box: Array, height: int, width: int) -> _Box:
-    top, left, bottom, right = (float(each) for each in box)
-    if not (0 <= top <= 1 and 0 <= left <= 1 and 0 <= bottom <= 1 and 0 <= right <= 1):
-        raise InvalidArgumentError.of(f"All bounding box coordinates must be in [0.0, 1.0]: {box.tolist()}")
+    corners = top, left, bottom, right = tuple(float(each) for each in box)
+    wrong = [each for each in corners if not 0 <= each <= 1]
+    if wrong:
+        raise InvalidArgumentError.of(f"All bounding box coordinates must be in [0.0, 1.0]: {wrong[0]:g}")
     return _Box(int(top * height), int(left * width), int(bottom * height), int(right * width))
 
 
-def _check(size: Array, boxes: Array, covered: float, ratios: Sequence[float], areas: Sequence[float]) -> None:
+def _check(size: Array, boxes: Array) -> None:
     if size.shape != (3,):
         raise InvalidArgumentError.of(f"image_size must contain 3 elements {list(size.shape)}")
     if min(size[:2]) <= 0:
         raise InvalidArgumentError.of(f"image height and width must be positive, got {size[:2].tolist()}")
+    for side, length in (("height", size[0]), ("width", size[1])):
+        if length >= _INT32_MAX:
+            raise InvalidArgumentError.of(f"image {side} cannot be >= int32 max, got {length}")
     if boxes.ndim != 3 or boxes.shape[2] != 4:
         raise InvalidArgumentError.of(f"input boxes must be 3-dimensional [batch, num_boxes, coords]: {list(boxes.shape)}")
-    if not 0 <= covered <= 1:
-        raise InvalidArgumentError.of(f"Min covered must be between 0 and 1: {covered:g}")
-    for what, values, most in (("Aspect ratio", ratios, math.inf), ("Area", areas, 1.0)):
-        if len(values) != 2 or values[0] <= 0 or values[1] <= 0 or values[1] > most:
-            raise InvalidArgumentError.of(f"{what} range must be two positive numbers, got {list(values)}")
+
+
+def _check_ranges(covered: float, ratios: Sequence[float], areas: Sequence[float], max_attempts: int) -> None:
+    """Refuse what no part can meet; NaN is in no range."""
+    if not covered >= 0:
+        raise InvalidArgumentError.of(f"Min object covered must be non-negative: {covered:g}")
+    for what, values in (("Aspect ratio", ratios), ("Area", areas)):
+        shown = f"[{', '.join(f'{each:g}' for each in values)}]"
+        if len(values) != 2:
+            raise InvalidArgumentError.of(f"{what} range field must specify 2 dimensions, got {shown}")
+        if not (values[0] > 0 and values[1] > 0):
+            raise InvalidArgumentError.of(f"{what} range must be non-negative: {shown}")
+    if max(areas) > 1:
+        raise InvalidArgumentError.of(f"Area range must be less then or equal to 1.0: {shown}")
+    if max_attempts <= 0:
+        raise InvalidArgumentError.of(f"Max attempts must be non-negative: {max_attempts}")
 
 
 def _or_default(values: Sequence[float] | None, default: tuple[float, float]) -> list[float]:

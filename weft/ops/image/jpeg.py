@@ -120,6 +120,7 @@ def extract_jpeg_shape(ctx: OpContext, contents: Array, *, output_type: DType = 
 def is_jpeg(contents: TensorLike, name: str | None = None) -> Tensor:
     """Whether the bytes of a file, `scalar`, begin as those of a JPEG do: `scalar bool`."""
     with get_default_graph().name_scope(name or "is_jpeg"):
+        # The name of the scope and of the node: "a/a", as TensorFlow has it.
         return equal(substr(contents, 0, 3), SIGNATURES[0][0], name=name)
 
 

@@ -7,7 +7,7 @@ the sizes alone and are worked out in float32, as TensorFlow's kernels do.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -17,6 +17,7 @@ from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, Result
 from weft.framework.constant_value import constant_value
+from weft.framework.dtypes import DType
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_shape import Dims
 from weft.ops.declaration import op
@@ -139,7 +140,24 @@ def _resized_shape(node: Operation) -> list[Dims]:
     return [(batch, int(wanted[0]), int(wanted[1]), channels)]
 
 
-def _declare(name: str, taps: Callable[[int, int, bool, bool], _Taps], doc: str) -> Callable[..., Tensor]:
+def _matrix(taps: _Taps, size: int) -> np.ndarray:
+    """The weights as a matrix, `[output, size]`."""
+    dense = np.zeros((len(taps.places), size), np.float32)
+    np.add.at(dense, (np.arange(len(taps.places))[:, None], taps.places), taps.weights)
+    return dense
+
+
+def _product(xp: ArrayModule, images: Array, axis: int, matrix: np.ndarray) -> Array:
+    """The product of an axis with a matrix's first one."""
+    precision = {} if xp is np else {"precision": "highest"}  # an accelerator multiplies in fewer bits otherwise
+    return xp.moveaxis(xp.tensordot(images, matrix, axes=([axis], [0]), **precision), -1, axis)
+
+
+def _declare(
+    name: str, taps: Callable[[int, int, bool, bool], _Taps], grad_types: Sequence[DType], doc: str
+) -> Callable[..., Tensor]:
+    """The op that resizes and, as `<name>Grad`, its gradient."""
+
     def kernel(
         xp: ArrayModule, images: Array, size: Array, *, align_corners: bool = False, half_pixel_centers: bool = False
     ) -> Result:
@@ -149,9 +167,35 @@ def _declare(name: str, taps: Callable[[int, int, bool, bool], _Taps], doc: str)
         wide = _resampled(xp, pixels, 2, taps(width, columns, align_corners, half_pixel_centers))
         return _resampled(xp, wide, 1, taps(height, rows, align_corners, half_pixel_centers))
 
+    # As two matrix products, though most weights are zero. Derived from the kernel it is eight scatters, which XLA compiles
+    # three times as long (0.8 s, now 0.3 s) and runs at half the speed or less: 23 and 5 ms for 8 images from 64 to 128
+    # pixels, 343 and 190 ms for one from 512 to 1024 (CPU times on two cores, 2026-11-22).
+    def grad_kernel(
+        xp: ArrayModule, grads: Array, original_image: Array, *, align_corners: bool = False, half_pixel_centers: bool = False
+    ) -> Result:
+        (height, width), (rows, columns) = original_image.shape[1:3], grads.shape[1:3]
+        down = _matrix(taps(height, rows, align_corners, half_pixel_centers), height)
+        across = _matrix(taps(width, columns, align_corners, half_pixel_centers), width)
+        return _product(xp, _product(xp, grads, 1, down), 2, across).astype(original_image.dtype)
+
+    grad_kernel.__doc__ = f"""The gradient of {name} with respect to its images.
+
+    `[batch, rows, columns, channels], [batch, height, width, channels] -> [batch, height, width, channels]`
+    """
+    make_grad = op(
+        f"{name}Grad", "grads: float, original_image: T -> output: T", infer=lambda node: [node.inputs[1].dims], gradient=vjp,
+        types={"T": grad_types},
+    )(grad_kernel)  # fmt: skip
+
+    def gradient(node: Operation, grad: Tensor) -> list[Tensor | None]:
+        images = node.inputs[0]
+        if images.dtype.base_dtype not in grad_types:
+            return [None, None]
+        return [make_grad(grad, images, **{each: node.attrs[each] for each in ("align_corners", "half_pixel_centers")}), None]
+
     kernel.__doc__ = doc
     declared = op(
-        name, "images: T, size: int32 -> resized_images: float", infer=_resized_shape, gradient=vjp, static=("size",),
+        name, "images: T, size: int32 -> resized_images: float", infer=_resized_shape, gradient=gradient, static=("size",),
         types={"T": _PIXELS},
     )  # fmt: skip
     builder: Callable[..., Tensor] = declared(kernel)
@@ -161,6 +205,7 @@ def _declare(name: str, taps: Callable[[int, int, bool, bool], _Taps], doc: str)
 resize_bilinear_node = _declare(
     "ResizeBilinear",
     _linear,
+    (dtypes.float32, dtypes.float64, dtypes.float16, dtypes.bfloat16),
     """Images of another size, each pixel a blend of four.
 
     `[batch, height, width, channels], [2] -> [batch, size_0, size_1, channels]`
@@ -169,6 +214,7 @@ resize_bilinear_node = _declare(
 resize_bicubic_node = _declare(
     "ResizeBicubic",
     _cubic,
+    (dtypes.float32, dtypes.float64),
     """Images of another size, each pixel a cubic blend of sixteen.
 
     `[batch, height, width, channels], [2] -> [batch, size_0, size_1, channels]`

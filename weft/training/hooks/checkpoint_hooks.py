@@ -67,12 +67,18 @@ class CheckpointSaverHook(SessionRunHook):
     ) -> None:
         if saver is not None and scaffold is not None:
             raise ValueError("You cannot provide both saver and scaffold.")
+        tf_logging.info("Create CheckpointSaverHook.")
         self._saver = saver
         self._checkpoint_dir = os.fsdecode(checkpoint_dir)
         self._save_path = os.path.join(self._checkpoint_dir, checkpoint_basename)
         self._scaffold = scaffold
         self._timer = SecondOrStepTimer(every_secs=save_secs, every_steps=save_steps)
         self._listeners = list(listeners or ())
+
+    @property
+    def listeners(self) -> list[CheckpointSaverListener]:
+        """The listeners that are told of each checkpoint; others may be added before training begins."""
+        return self._listeners
 
     def begin(self) -> None:
         """Find the global step."""

@@ -78,7 +78,7 @@ class LoggingTensorHook(SessionRunHook):
             if self._formatter is not None:
                 tf_logging.info(self._formatter(values))
                 return
-            told = ", ".join(f"{tag} = {values[tag]}" for tag in self._tensors)
+            told = ", ".join(f"{tag} = {values[tag]!s}" for tag in self._tensors)
         if elapsed_s is None:
             tf_logging.info("%s", told)
         else:

@@ -25,7 +25,7 @@ from weft.ops.control_flow.ordering import group, with_dependencies
 from weft.ops.io import checkpoint_io
 from weft.ops.strings.parts import string_join
 from weft.ops.variables.partitioned_variable import PartitionedVariable
-from weft.training.saving.saveable import (
+from weft.ops.variables.saveables import (
     ReferenceVariableSaveable,
     ResourceVariableSaveable,
     SaveableObject,

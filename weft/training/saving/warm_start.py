@@ -8,18 +8,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from weft.checkpoint.checkpoint_contents import checkpoint_path, load_checkpoint
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
 from weft.ops.array.constant import constant
 from weft.ops.array.gather_scatter import gather
 from weft.ops.array.selection import where
 from weft.ops.io import checkpoint_io
+from weft.ops.io.checkpoint_initializer import init_from_checkpoint, set_initial_value
 from weft.ops.variables.initializers import zeros_initializer
 from weft.ops.variables.partitioned_variable import PartitionedVariable
 from weft.ops.variables.variable import Variable
 from weft.platform import gfile, tf_logging
-from weft.training.saving.checkpoint_contents import checkpoint_path, load_checkpoint
-from weft.training.saving.checkpoint_initializer import init_from_checkpoint, set_initial_value
 
 
 class VocabInfo(NamedTuple):

@@ -331,7 +331,9 @@ class SessionManager:
         missing = what_is_missing(session, self._ready_for_local_init_op)
         if missing:
             return missing
+        tf_logging.info("Running local_init_op.")
         session.run(self._local_init_op, feed_dict=self._local_init_feed_dict, options=self._local_init_run_options)
+        tf_logging.info("Done running local_init_op.")
         return None
 
 

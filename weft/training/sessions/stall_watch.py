@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import threading
 import time
@@ -9,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from weft import errors
+from weft.client.session import BaseSession
 from weft.framework.aliases import SessionLike, TensorLike
 from weft.platform import tf_logging
 from weft.training.coordinator import Coordinator, SessionThread
@@ -59,6 +61,9 @@ class WatchedQueueRunner(QueueRunner):
 
     The thread tells of updates that wait, and lets them go on without replicas that are gone.
 
+    A thread that fails ends the session too. Its queue stays open for the replicas of other processes, so that nothing else
+    would end a step of this process that waits for a token: after a cut, an update could fail where the step did not.
+
     Args:
         reports: what gives the accumulators' reports.
         follow: makes the Quorum of one session; None waits for all replicas for ever.
@@ -91,6 +96,13 @@ class WatchedQueueRunner(QueueRunner):
         if start:
             watch.start()
         return [*threads, watch]
+
+    def _close_on_stop(self, sess: SessionLike, coord: Coordinator) -> None:
+        super()._close_on_stop(sess, coord)
+        if coord.requested_exception is not None and isinstance(sess, BaseSession):
+            # Its tasks may be gone.
+            with contextlib.suppress(errors.OpError):
+                sess.close()
 
     def _watch(self, sess: SessionLike, coord: Coordinator) -> None:
         watch, quorum = StallWatch(), None if self._follow is None else self._follow()

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from weft.checkpoint.checkpoint_contents import checkpoint_path, load_checkpoint
 from weft.framework.graph import get_default_graph
 from weft.ops.io import checkpoint_io
 from weft.ops.variables.partitioned_variable import PartitionedVariable
+from weft.ops.variables.saveables import saveables_of
 from weft.ops.variables.scopes import default_variable_store
 from weft.ops.variables.variable import Variable
 from weft.platform import tf_logging
-from weft.training.saving.checkpoint_contents import checkpoint_path, load_checkpoint
-from weft.training.saving.saveable import saveables_of
 
 _Shapes = Mapping[str, Sequence[int]]
 

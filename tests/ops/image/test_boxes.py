@@ -1,0 +1,152 @@
+"""Boxes with numbers that are none, and other bad input: as TensorFlow 1.15 has it, or a clear error."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import weft as tf
+
+NAN, INF = float("nan"), float("inf")
+IMAGE = np.arange(16, dtype=np.float32).reshape(1, 4, 4, 1)
+
+
+@pytest.fixture(autouse=True)
+def _fresh_graph() -> Iterator[None]:
+    tf.reset_default_graph()
+    yield
+    tf.reset_default_graph()
+
+
+def run(fetch: Any) -> Any:
+    with tf.Session() as session:
+        return session.run(fetch)
+
+
+@pytest.mark.parametrize(
+    ("box", "drawn"),
+    [
+        ((NAN, 0, 1, 1), ["#..#", "#..#", "#..#", "####"]),
+        ((INF, 0, 1, 1), ["#..#", "#..#", "#..#", "####"]),
+        ((-INF, 0, 1, 1), ["#..#", "#..#", "#..#", "####"]),
+        ((0, NAN, 1, 1), ["####", "...#", "...#", "####"]),
+        ((0, 0, NAN, 1), ["....", "....", "....", "...."]),
+        ((0, 0, 1, INF), ["....", "....", "....", "...."]),
+        ((0, 0, 1e30, 0.5), ["....", "....", "....", "...."]),
+        ((-INF, -INF, INF, INF), ["....", "....", "....", "...."]),
+        ((-3e9, -3e9, 0.4, 0.4), [".#..", "##..", "....", "...."]),
+    ],
+)
+def test_a_corner_at_no_pixel_is_cut_off_or_leaves_the_box_out(box: tuple[float, ...], drawn: list[str]) -> None:
+    pixels = run(tf.image.draw_bounding_boxes(np.zeros((1, 4, 4, 1), np.float32), np.array([[box]], np.float32)))
+    assert ["".join("#" if each else "." for each in row) for row in pixels[0, :, :, 0]] == drawn
+
+
+def test_corners_fall_on_the_pixels_of_float32() -> None:
+    # 9/11 of 11 is 8.999... in float64 and 9 in float32.
+    box = np.array([[[9 / 11, 0, 9 / 11, 1]]], np.float32)
+    assert np.nonzero(run(tf.image.draw_bounding_boxes(np.zeros((1, 12, 2, 1), np.float32), box))[0, :, 0, 0])[0] == [9]
+
+
+@pytest.mark.parametrize("method", ["bilinear", "nearest"])
+def test_samples_at_no_number_lie_outside_of_the_image(method: str) -> None:
+    boxes = np.array([(NAN, 0, 1, 1), (0, NAN, 1, 1), (0, 0, INF, 1), (-INF, 0, INF, 1), (0, 0, 1e38, 1)], np.float32)
+    fed = tf.placeholder(tf.float32, [5, 4])
+    crops = tf.image.crop_and_resize(IMAGE, fed, [0] * 5, [2, 2], method=method, extrapolation_value=-1)
+    expected = np.full((5, 2, 2, 1), -1.0)
+    expected[4, 0, :, 0] = 0, 3
+    config = tf.ConfigProto()
+    for level in (tf.OptimizerOptions.OFF, tf.OptimizerOptions.ON_1):  # interpreted, then compiled
+        config.graph_options.optimizer_options.global_jit_level = level
+        with tf.Session(config=config) as session:
+            np.testing.assert_array_equal(session.run(crops, {fed: boxes}), expected)
+
+
+BOXES = np.array([(0, 0, 1, 1), (0, 0, 1, 0.5), (0, 1, 1, 2)], np.float32)
+SCORES = np.array([0.9, 0.8, 0.7], np.float32)
+
+
+@pytest.mark.parametrize(
+    ("threshold", "sigma", "chosen"),
+    [(0.5, 0.0, [0, 2]), (0.5, 0.5, [0, 2]), (0.0, 0.0, [0]), (0.51, 0.0, [0, 1, 2]), (1.0, 0.5, [0, 2, 1])],
+)
+def test_an_overlap_that_reaches_the_threshold_suppresses(threshold: float, sigma: float, chosen: list[int]) -> None:
+    indices, _ = tf.image.non_max_suppression_with_scores(BOXES, SCORES, 9, threshold, soft_nms_sigma=sigma)
+    assert run(indices).tolist() == chosen
+
+
+def test_a_negative_number_of_boxes_is_no_limit() -> None:
+    assert run(tf.image.non_max_suppression(BOXES, SCORES, -1)).tolist() == [0, 2]
+
+
+@pytest.mark.parametrize("value", [NAN, INF, -INF])
+@pytest.mark.parametrize("side", [0, 2])
+def test_a_box_without_an_area_suppresses_none_and_is_chosen_once(value: float, side: int) -> None:
+    boxes = BOXES.copy()
+    boxes[0, side] = value
+    assert run(tf.image.non_max_suppression(boxes, SCORES, 9)).tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize(("value", "chosen"), [(NAN, [0, 2]), (-INF, [0, 2]), (INF, [1, 2])])
+def test_scores_that_are_no_numbers_are_left_out_or_first(value: float, chosen: list[int]) -> None:
+    scores = np.array([0.9, value, 0.7], np.float32)
+    assert run(tf.image.non_max_suppression(BOXES, scores, 9)).tolist() == chosen
+
+
+def part(**changes: Any) -> Any:
+    arguments: dict[str, Any] = {"image_size": [10, 10, 3], "bounding_boxes": [[[0.1, 0.1, 0.9, 0.9]]], "seed": 1, **changes}
+    return tf.image.sample_distorted_bounding_box(**arguments)
+
+
+@pytest.mark.parametrize(
+    ("make", "match"),
+    [
+        (lambda: part(bounding_boxes=[[[0, 0, 1, NAN]]]), r"All bounding box coordinates must be in \[0.0, 1.0\]: nan"),
+        (lambda: part(bounding_boxes=[[[-INF, 0, 1, 1]]]), r"All bounding box coordinates must be in \[0.0, 1.0\]: -inf"),
+        (lambda: part(min_object_covered=NAN), "Min object covered must be non-negative: nan"),
+        (lambda: part(aspect_ratio_range=[NAN, 1]), r"Aspect ratio range must be non-negative: \[nan, 1\]"),
+        (lambda: part(aspect_ratio_range=[1.0]), "Aspect ratio range field must specify 2 dimensions"),
+        (lambda: part(area_range=[0.05, NAN]), r"Area range must be non-negative: \[0.05, nan\]"),
+        (lambda: part(area_range=[0.05, INF]), r"Area range must be less then or equal to 1.0: \[0.05, inf\]"),
+        (lambda: part(max_attempts=0), "Max attempts must be non-negative: 0"),
+        (lambda: part(image_size=[2**31 - 1, 10, 3]), "image height cannot be >= int32 max"),
+        (lambda: tf.image.crop_and_resize(IMAGE, [[0.0, 0, 1, 1]], [0], [-1, 2]), "crop dimensions must be positive"),
+        (lambda: tf.image.crop_and_resize(IMAGE[:, :0], [[0.0, 0, 1, 1]], [0], [1, 2]), "image dimensions must be positive"),
+        (lambda: tf.image.non_max_suppression(BOXES, SCORES, 3, NAN), r"iou_threshold must be in \[0, 1\]"),
+        (
+            lambda: tf.image.non_max_suppression_with_scores(BOXES, SCORES, 3, soft_nms_sigma=NAN),
+            "soft_nms_sigma_val must be >= 0",
+        ),
+    ],
+)  # fmt: skip
+def test_values_that_make_no_sense_are_refused(make: Callable[[], Any], match: str) -> None:
+    with pytest.raises(tf.errors.InvalidArgumentError, match=match):
+        run(make())
+
+
+@pytest.mark.parametrize(
+    "changes", [{"min_object_covered": 2.0}, {"aspect_ratio_range": [INF, 1]}, {"aspect_ratio_range": [0.5, INF]}]
+)
+def test_what_no_part_can_meet_gives_the_whole_image(changes: dict[str, Any]) -> None:
+    begin, size, _ = run(part(**changes))
+    assert (begin.tolist(), size.tolist()) == ([0, 0, 0], [10, 10, -1])
+
+
+@pytest.mark.parametrize(
+    ("make", "match"),
+    [
+        (lambda: part(image_size=[10, 10]), "Dimension must be 3 but is 2"),
+        (lambda: part(bounding_boxes=[[0.0, 0, 1, 1]]), "Shape must be rank 3 but is rank 2"),
+        (lambda: tf.image.crop_and_resize(IMAGE, [[0.0, 0, 1]], [0], [1, 2]), "Dimension must be 4 but is 3"),
+        (lambda: tf.image.crop_and_resize(IMAGE, [[0.0, 0, 1, 1]], [0], [1, 2, 3]), "Dimension must be 2 but is 3"),
+        (lambda: tf.image.crop_and_resize(IMAGE, [[0.0, 0, 1, 1]], [0, 0], [1, 2]), "must be equal, but are 1 and 2"),
+        (lambda: tf.image.crop_and_resize(IMAGE, [[0.0, 0, 1, 1]], [0], [1, 2], "cubic"), "passed string 'cubic' not in"),
+        (lambda: tf.image.non_max_suppression(BOXES, SCORES, [3]), "Shape must be rank 0 but is rank 1"),
+    ],
+)  # fmt: skip
+def test_shapes_that_do_not_fit_are_refused_when_the_graph_is_built(make: Callable[[], Any], match: str) -> None:
+    with pytest.raises(ValueError, match=match):
+        make()

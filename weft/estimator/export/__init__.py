@@ -1,0 +1,1 @@
+"""Exporting estimators as SavedModels: their outputs, their inputs, and the writing."""

@@ -1,0 +1,13 @@
+"""ModeKeys: the three ways in which a model function is called."""
+
+from __future__ import annotations
+
+from typing import Final
+
+
+class ModeKeys:
+    """The mode that a model function gets: to train, to evaluate or to predict."""
+
+    TRAIN: Final = "train"
+    EVAL: Final = "eval"
+    PREDICT: Final = "infer"
