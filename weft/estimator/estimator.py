@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from weft.checkpoint.checkpoint_contents import list_variables, load_variable
-from weft.checkpoint.checkpoint_reader import NewCheckpointReader
 from weft.checkpoint.checkpoint_state import latest_checkpoint
 from weft.estimator.aliases import Features, InputFn, Labels, Metrics, ModelFn, Params
 from weft.estimator.cluster_environment import TaskType
@@ -23,8 +22,8 @@ from weft.estimator.model_function import call_input_fn, call_model_fn, verify_m
 from weft.estimator.prediction import chosen_predictions, single_predictions
 from weft.estimator.run_config import RunConfig
 from weft.estimator.train_loop import train
+from weft.estimator.trained_steps import trained_steps
 from weft.estimator.warm_start_settings import WarmStartSettings, warm_start_settings
-from weft.framework.collections import GraphKeys
 from weft.framework.graph import Graph
 from weft.ops.random.seed import set_random_seed
 from weft.platform import tf_logging
@@ -111,6 +110,11 @@ class Estimator:
         return copy.deepcopy(self._params)
 
     @property
+    def warm_start_settings(self) -> WarmStartSettings | None:
+        """The settings by which variables get their first values, or None."""
+        return self._warm_start_settings
+
+    @property
     def model_fn(self) -> Callable[[Features, Labels, str, RunConfig], EstimatorSpec]:
         """The model's function, bound to its parameters: it takes features, labels, mode and config."""
 
@@ -168,7 +172,7 @@ class Estimator:
                 f"according to given configuration. Current configuration: {self._config}."
             )
         _check_steps(steps, max_steps)
-        if max_steps is not None and max_steps <= self._trained_steps():
+        if max_steps is not None and max_steps <= trained_steps(self.model_dir):
             tf_logging.info("Skipping training since max_steps has already saved.")
             return self
         all_hooks = _checked_hooks(hooks)
@@ -395,14 +399,6 @@ class Estimator:
     def _check_trained(self) -> None:
         if self.latest_checkpoint() is None:
             raise ValueError(f"Could not find trained model in model_dir: {self.model_dir}.")
-
-    def _trained_steps(self) -> int:
-        """The global step of the last checkpoint; 0 without one."""
-        path = self.latest_checkpoint()
-        reader = None if path is None else NewCheckpointReader(path)
-        if reader is None or not reader.has_tensor(GraphKeys.GLOBAL_STEP):
-            return 0
-        return int(reader.get_tensor(GraphKeys.GLOBAL_STEP))
 
 
 def _check_steps(steps: int | None, max_steps: int | None) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from weft import errors
@@ -153,10 +153,14 @@ class QueueRunner:
                 thread.start()
         return threads
 
+    def enqueuer(self, sess: BaseSession, enqueue_op: object) -> Callable[[], object]:
+        """What a thread calls again and again, until an error ends it."""
+        return sess.make_callable(enqueue_op)
+
     def _run(self, sess: BaseSession, enqueue_op: object, coord: Coordinator | None) -> None:
         is_at_end = False
         try:
-            enqueue = sess.make_callable(enqueue_op)
+            enqueue = self.enqueuer(sess, enqueue_op)
             while coord is None or not coord.should_stop():
                 enqueue()
         except self._queue_closed_exception_types:

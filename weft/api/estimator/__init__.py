@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from weft.api.estimator import experimental as experimental
 from weft.api.estimator import export as export
+from weft.api.estimator import inputs as inputs
+from weft.estimator.added_metrics import add_metrics as add_metrics
 from weft.estimator.estimator import Estimator as Estimator
 from weft.estimator.estimator_spec import EstimatorSpec as EstimatorSpec
+from weft.estimator.exporters import BestExporter as BestExporter
+from weft.estimator.exporters import Exporter as Exporter
+from weft.estimator.exporters import FinalExporter as FinalExporter
+from weft.estimator.exporters import LatestExporter as LatestExporter
 from weft.estimator.mode_keys import ModeKeys as ModeKeys
 from weft.estimator.run_config import RunConfig as RunConfig
+from weft.estimator.specs import EvalSpec as EvalSpec
+from weft.estimator.specs import TrainSpec as TrainSpec
+from weft.estimator.training import train_and_evaluate as train_and_evaluate
 from weft.estimator.warm_start_settings import WarmStartSettings as WarmStartSettings
 from weft.training.hooks.checkpoint_hooks import CheckpointSaverHook as CheckpointSaverHook
 from weft.training.hooks.checkpoint_hooks import CheckpointSaverListener as CheckpointSaverListener

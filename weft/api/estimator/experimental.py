@@ -5,3 +5,10 @@ from __future__ import annotations
 from weft.estimator.export.input_receiver import (
     build_raw_supervised_input_receiver_fn as build_raw_supervised_input_receiver_fn,
 )
+from weft.estimator.hooks.early_stopping import make_early_stopping_hook as make_early_stopping_hook
+from weft.estimator.hooks.early_stopping import stop_if_higher_hook as stop_if_higher_hook
+from weft.estimator.hooks.early_stopping import stop_if_lower_hook as stop_if_lower_hook
+from weft.estimator.hooks.early_stopping import stop_if_no_decrease_hook as stop_if_no_decrease_hook
+from weft.estimator.hooks.early_stopping import stop_if_no_increase_hook as stop_if_no_increase_hook
+from weft.estimator.hooks.in_memory_evaluator import InMemoryEvaluatorHook as InMemoryEvaluatorHook
+from weft.estimator.hooks.stop_at_checkpoint import make_stop_at_checkpoint_step_hook as make_stop_at_checkpoint_step_hook

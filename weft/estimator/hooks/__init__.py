@@ -1,0 +1,1 @@
+"""Hooks that look at evaluations while a model trains."""

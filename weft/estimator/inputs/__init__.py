@@ -1,0 +1,1 @@
+"""Input functions made of arrays and data frames."""
