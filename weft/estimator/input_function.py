@@ -2,13 +2,30 @@
 
 from __future__ import annotations
 
+from weft.data.dataset import Dataset
 from weft.estimator.aliases import Features, Labels
 from weft.framework import nest
-from weft.framework.aliases import Nest
+from weft.framework.aliases import Nest, SessionLike
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
-from weft.framework.operation import Tensor
+from weft.framework.operation import Operation, Tensor
+from weft.training.coordinator import Coordinator
 from weft.training.hooks.session_run_hook import SessionRunHook
+
+
+class DatasetInitializerHook(SessionRunHook):
+    """Starts the iterator of a Dataset in each session that is made.
+
+    Args:
+        initializer: the iterator's.
+    """
+
+    def __init__(self, initializer: Operation) -> None:
+        self._initializer = initializer
+
+    def after_create_session(self, session: SessionLike, coord: Coordinator) -> None:
+        """Run the initializer."""
+        session.run(self._initializer)
 
 
 def parse_input_fn_result(result: Nest) -> tuple[Features, Labels, list[SessionRunHook]]:
@@ -18,6 +35,10 @@ def parse_input_fn_result(result: Nest) -> tuple[Features, Labels, list[SessionR
         ValueError: the function returned a tuple or list of another length than 2.
     """
     hooks: list[SessionRunHook] = []
+    if isinstance(result, Dataset):
+        iterator = result.make_initializable_iterator()
+        hooks.append(DatasetInitializerHook(iterator.initializer))
+        result = iterator.get_next()
     if isinstance(result, tuple | list):
         if len(result) != 2:
             raise ValueError("input_fn should return (features, labels) as a len 2 tuple.")
