@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 from tensorboard.compat.proto.meta_graph_pb2 import TensorInfo
 
 from weft.framework.dtypes import as_dtype
@@ -24,7 +25,7 @@ _FILE_FUNCTIONS: Final = {"load", "loadtxt", "genfromtxt", "fromfile", "memmap",
 
 def read_inputs(
     files: str, expressions: str, examples: str, described: Mapping[str, TensorInfo]
-) -> dict[str, np.ndarray[Any, Any]]:
+) -> dict[str, npt.NDArray[np.generic]]:
     """The arrays to feed, by the names that the signature gives its inputs.
 
     Args:
@@ -37,7 +38,7 @@ def read_inputs(
         ValueError: something of it is malformed, or names no input of the signature.
         OSError: a file cannot be read.
     """
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     for name, text in _pairs("--inputs", files):
         found[name] = _from_file(name, text)
     for name, text in _pairs("--input_exprs", expressions):
@@ -59,7 +60,7 @@ def _pairs(option: str, text: str) -> Iterator[tuple[str, str]]:
         yield name.strip(), value.strip()
 
 
-def _from_file(name: str, text: str) -> Any:
+def _from_file(name: str, text: str) -> object:
     matched = _FILE.fullmatch(text)
     if matched is None:
         raise ValueError(f"--inputs: {name}={text!r} is not of the form input=FILE or input=FILE[NAME]")
@@ -77,7 +78,7 @@ def _from_file(name: str, text: str) -> Any:
         return loaded[entry or loaded.files[0]]
 
 
-def _loaded(name: str, path: str) -> Any:
+def _loaded(name: str, path: str) -> object:
     try:
         return np.load(path, allow_pickle=False)
     except (ValueError, EOFError) as error:
@@ -87,7 +88,7 @@ def _loaded(name: str, path: str) -> Any:
         ) from error
 
 
-def _evaluated(name: str, text: str) -> Any:
+def _evaluated(name: str, text: str) -> object:
     try:
         tree = ast.parse(text, mode="eval")
     except SyntaxError as error:
@@ -123,7 +124,7 @@ def _serialized_examples(name: str, text: str) -> list[bytes]:
     return [_serialized(each) for each in described]
 
 
-def _serialized(features: Mapping[str, Any]) -> bytes:
+def _serialized(features: Mapping[str, object]) -> bytes:
     example = Example()
     for name, values in features.items():
         if not isinstance(values, list):
@@ -140,7 +141,7 @@ def _serialized(features: Mapping[str, Any]) -> bytes:
     return example.SerializeToString()
 
 
-def _as_array(name: str, value: Any, info: TensorInfo) -> np.ndarray[Any, Any]:
+def _as_array(name: str, value: object, info: TensorInfo) -> npt.NDArray[np.generic]:
     dtype = as_dtype(info.dtype)
     try:
         return np.asarray(value, object if dtype.as_numpy_dtype is np.object_ else dtype.as_numpy_dtype)

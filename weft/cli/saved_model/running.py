@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from weft.cli.saved_model.inputs import read_inputs
 from weft.cli.saved_model.showing import find_graph, find_signature
@@ -49,7 +49,7 @@ def _output_paths(folder: str | None, keys: list[str], overwrite: bool) -> dict[
     return paths
 
 
-def _report(outputs: Mapping[str, Any], paths: Mapping[str, str]) -> None:
+def _report(outputs: Mapping[str, object], paths: Mapping[str, str]) -> None:
     for key, value in sorted(outputs.items()):
         print(f"Result for output key {key}:\n{value}")
         if key in paths:
@@ -57,7 +57,7 @@ def _report(outputs: Mapping[str, Any], paths: Mapping[str, str]) -> None:
             print(f"Output {key} is saved to {paths[key]}")
 
 
-def _storable(value: Any) -> np.ndarray[Any, Any]:
+def _storable(value: object) -> npt.NDArray[np.generic]:
     """An array that needs no pickle to be stored: strings as bytes of one length."""
     array = np.asarray(value)
     return array.astype(np.bytes_) if array.dtype == object else array
