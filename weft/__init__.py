@@ -40,6 +40,7 @@ from weft.api import data as data
 from weft.api import debugging as debugging
 from weft.api import dtypes as dtypes
 from weft.api import estimator as estimator
+from weft.api import feature_column as feature_column
 from weft.api import graph_util as graph_util
 from weft.api import image as image
 from weft.api import import_paths as _import_paths

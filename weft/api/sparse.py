@@ -34,3 +34,5 @@ from weft.ops.sparse.tensors import sparse_merge as merge
 from weft.ops.sparse.tensors import sparse_placeholder as placeholder
 from weft.ops.sparse.tensors import sparse_tensor_to_dense as to_dense
 from weft.ops.sparse.tensors import sparse_to_indicator as to_indicator
+from weft.ops.strings.cross import sparse_cross as cross
+from weft.ops.strings.cross import sparse_cross_hashed as cross_hashed

@@ -1,1 +1,1 @@
-"""Model building on top of the ops: layers, losses, metrics, recurrent networks."""
+"""Model building on top of the ops: layers, losses, metrics, recurrent networks, feature columns."""

@@ -1,0 +1,1 @@
+"""Feature columns: how named features of examples become the tensors that a model reads, and the variables in between."""

@@ -1,0 +1,170 @@
+"""Checks of what programs pass to the makers of columns, and of lists of columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeAlias
+
+from weft.framework import dtypes
+from weft.framework.dtypes import DType
+from weft.framework.operation import Tensor
+from weft.framework.tensor_shape import TensorShape
+from weft.models.feature_columns.column import FeatureColumn, ParseSpec
+
+Defaults: TypeAlias = "int | float | Sequence[Defaults]"
+
+
+def check_key(key: object) -> None:
+    """Raise ValueError unless the key is a string."""
+    if not isinstance(key, str):
+        raise ValueError(f"key must be a string. Got: type {type(key)}. Given key: {key}.")
+
+
+def check_string_or_int(dtype: DType, prefix: str) -> None:
+    """Raise ValueError unless this is the type of strings or of integers."""
+    if dtype != dtypes.string and not dtype.is_integer:
+        raise ValueError(f"{prefix} dtype must be string or integer. dtype: {dtype}.")
+
+
+def check_number(dtype: DType, key: object) -> None:
+    """Raise ValueError unless this is a type of numbers."""
+    if not (dtype.is_integer or dtype.is_floating):
+        raise ValueError(f"dtype must be convertible to float. dtype: {dtype}, key: {key}")
+
+
+def check_same_kind(key: str, wanted: DType, found: DType) -> None:
+    """Raise ValueError where strings meet integers."""
+    if wanted.is_integer != found.is_integer:
+        raise ValueError(
+            "Column dtype and SparseTensors dtype must be compatible. "
+            f"key: {key}, column dtype: {wanted}, tensor dtype: {found}"
+        )
+
+
+def checked_shape(shape: int | Iterable[int], key: object) -> tuple[int, ...]:
+    """The shape as a tuple of positive integers."""
+    dims = (shape,) if isinstance(shape, int) or not isinstance(shape, Iterable) else tuple(shape)
+    for dimension in dims:
+        if not isinstance(dimension, int):
+            raise TypeError(f"shape dimensions must be integer. shape: {dims}, key: {key}")
+        if dimension < 1:
+            raise ValueError(f"shape dimensions must be greater than 0. shape: {dims}, key: {key}")
+    return dims
+
+
+def checked_default(shape: tuple[int, ...], default: object, dtype: DType, key: object) -> Defaults | None:
+    """The default value as nested tuples of this shape; None where there is none.
+
+    Raises:
+        ValueError: it has another shape. TypeError: it is of another type.
+    """
+    if default is None:
+        return None
+    if isinstance(default, int) or (isinstance(default, float) and dtype.is_floating):
+        return _filled(shape, default)
+    as_list = getattr(default, "tolist", None)
+    given = as_list() if callable(as_list) else default
+    if isinstance(given, list | tuple):
+        if not _has_shape(given, shape):
+            raise ValueError(
+                f"The shape of default_value must be equal to given shape. default_value: {given}, shape: {shape}, key: {key}"
+            )
+        leaves = list(_leaves(given))
+        if all(isinstance(leaf, int) for leaf in leaves):
+            return _as_tuples(given)
+        if any(isinstance(leaf, float) for leaf in leaves) and dtype.is_floating:
+            return _as_tuples(given)
+    raise TypeError(f"default_value must be compatible with dtype. default_value: {given}, dtype: {dtype}, key: {key}")
+
+
+def _filled(shape: tuple[int, ...], value: float) -> Defaults:
+    return tuple(_filled(shape[1:], value) for _ in range(shape[0])) if shape else value
+
+
+def _has_shape(value: object, shape: tuple[int, ...]) -> bool:
+    if isinstance(value, list | tuple) != bool(shape):
+        return False
+    if not isinstance(value, list | tuple):
+        return True
+    return len(value) == shape[0] and all(_has_shape(item, shape[1:]) for item in value)
+
+
+def _leaves(value: object) -> Iterator[object]:
+    if not isinstance(value, list | tuple):
+        yield value
+        return
+    for item in value:
+        yield from _leaves(item)
+
+
+def _as_tuples(value: Defaults) -> Defaults:
+    return tuple(map(_as_tuples, value)) if isinstance(value, list | tuple) else value
+
+
+def column_list(feature_columns: object, kind: str = "_FeatureColumn") -> list[FeatureColumn]:
+    """The columns that a program passed, one or several, as a list in order of their names.
+
+    Raises:
+        ValueError: there is none, two have one name, or something is no column.
+    """
+    if isinstance(feature_columns, FeatureColumn):
+        feature_columns = [feature_columns]
+    if isinstance(feature_columns, dict):
+        raise ValueError("Expected feature_columns to be iterable, found dict.")
+    if not isinstance(feature_columns, Iterable):
+        raise TypeError(f"feature_columns must be a column or an iterable of columns, found {feature_columns!r}")
+    by_name: dict[str, FeatureColumn] = {}
+    for column in feature_columns:
+        if not isinstance(column, FeatureColumn):
+            raise ValueError(f"Items of feature_columns must be a {kind}. Given (type {type(column)}): {column}.")
+        if column.name in by_name:
+            raise ValueError(
+                f"Duplicate feature column name found for columns: {column} and {by_name[column.name]}. This usually means "
+                "that these columns refer to same base feature. Either one must be discarded or a duplicated but renamed "
+                "item must be inserted in features dict."
+            )
+        by_name[column.name] = column
+    if not by_name:
+        raise ValueError("feature_columns must not be empty.")
+    return [by_name[name] for name in sorted(by_name)]
+
+
+def check_batch_sizes(tensors: Sequence[Tensor], columns: Sequence[FeatureColumn]) -> None:
+    """Raise ValueError where two columns' tensors are known to be of different batches."""
+    first: tuple[FeatureColumn, int] | None = None
+    for tensor, column in zip(tensors, columns, strict=True):
+        size = None if not tensor.dims else tensor.dims[0]
+        if size is None:
+            continue
+        if first is None:
+            first = column, size
+        elif first[1] != size:
+            raise ValueError(
+                "Batch size (first dimension) of each feature must be same. "
+                f"Batch size of columns ({first[0].name}, {column.name}): ({first[1]}, {size})"
+            )
+
+
+def element_count(shape: TensorShape) -> int:
+    """The number of elements of a column's known shape."""
+    count = shape.num_elements()
+    assert count is not None
+    return count
+
+
+def make_parse_example_spec(feature_columns: Iterable[FeatureColumn]) -> ParseSpec:
+    """What `tf.parse_example` must look for, to feed these columns.
+
+    Raises:
+        ValueError: something is no column, or two columns want one feature in two forms.
+    """
+    spec: ParseSpec = {}
+    for column in feature_columns:
+        if not isinstance(column, FeatureColumn):
+            raise ValueError(f"All feature_columns must be _FeatureColumn instances. Given: {column}")
+        wanted = column.parse_example_spec
+        for key, value in wanted.items():
+            if spec.get(key, value) != value:
+                raise ValueError(f"feature_columns contain different parse_spec for key {key}. Given {value} and {spec[key]}")
+        spec.update(wanted)
+    return spec

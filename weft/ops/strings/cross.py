@@ -1,0 +1,165 @@
+"""Crosses of features: for each example all combinations of its elements of several tensors, as texts or as hashes.
+
+The hash is TensorFlow's to the last bit: models that cross features keep it in the rows of their tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+import numpy as np
+
+from weft.errors import InvalidArgumentError
+from weft.framework import dtypes
+from weft.framework.aliases import Array, Result
+from weft.framework.dtypes import DType
+from weft.framework.op_context import OpContext
+from weft.framework.operation import Operation, Tensor
+from weft.framework.sparse_tensor import SparseTensor
+from weft.framework.tensor_shape import Dims
+from weft.ops.declaration import not_differentiable, op
+from weft.ops.math.casting import cast
+from weft.ops.strings.hash import farm_hash_64
+
+_HASH_KEY: Final = 0xDECAFCAFFE
+_MUL: Final = np.uint64(0xC6A4A7935BD1E995)
+_HALF: Final = np.uint64(47)
+_TYPES: Final = (dtypes.int64, dtypes.string)
+
+
+def _cross_shapes(node: Operation) -> list[Dims]:
+    return [(None, 2), (None,), (2,)]
+
+
+@op("SparseCross", "indices: N*int64, values: [sparse_types], shapes: N*int64, dense_inputs: [dense_types] -> "
+    "output_indices: int64, output_values: out_type, output_shape: int64", infer=_cross_shapes, gradient=not_differentiable,
+    types={"sparse_types": _TYPES, "dense_types": _TYPES, "out_type": _TYPES, "internal_type": _TYPES})  # fmt: skip
+def sparse_cross_node(
+    ctx: OpContext, indices: Array, values: Array, shapes: Array, dense_inputs: Array, *, hashed_output: bool,
+    num_buckets: int, hash_key: int, out_type: DType, internal_type: DType,
+) -> tuple[Result, Result, Result]:  # fmt: skip
+    """The combinations of each row's elements, the last feature's fastest; sparse features are before dense ones.
+
+    `n*[k, 2] int64, n*[k], n*[2] int64, m*[batch, width] -> [total, 2] int64, [total], [2] int64`
+    """
+    batch = _batch_size(shapes, dense_inputs)
+    features = [*zip(indices, values, strict=True), *((None, dense) for dense in dense_inputs)]
+    flat = [np.ravel(values) for _, values in features]
+    counts = [_counts(rows, values, batch) for rows, values in features]
+    row, chosen = _combinations(counts)
+    made = _hashed(flat, chosen, num_buckets, hash_key) if hashed_output else _joined(flat, chosen)
+    per_row = np.bincount(row, minlength=batch)
+    places = np.arange(len(row)) - np.repeat(np.cumsum(per_row) - per_row, per_row)
+    widest = int(per_row.max()) if batch else 0
+    return np.stack([row, places], 1).astype(np.int64), made, np.array([batch, widest], np.int64)
+
+
+def _batch_size(shapes: Array, dense: Array) -> int:
+    sizes = [int(shape[0]) for shape in shapes] + [len(each) for each in dense]
+    for place, size in enumerate(sizes):
+        if size != sizes[0]:
+            kind, number = ("dense tensor", place - len(shapes)) if place >= len(shapes) else ("sparse tensor", place)
+            raise InvalidArgumentError.of(f"Expected batch size {sizes[0]} got {size} for {kind} at position {number}")
+    return sizes[0]
+
+
+def _counts(rows: Array, values: Array, batch: int) -> Array:
+    """How many elements each row of a feature has."""
+    if rows is None:
+        return np.full(batch, np.shape(values)[1], np.int64)
+    return np.bincount(rows[:, 0], minlength=batch)
+
+
+def _combinations(counts: Sequence[Array]) -> tuple[Array, list[Array]]:
+    """The row of each combination, and for each feature the position of the element that is in it."""
+    per_row = np.prod(np.stack(counts), 0, dtype=np.int64)
+    row = np.repeat(np.arange(len(per_row)), per_row)
+    rest = np.arange(len(row)) - np.repeat(np.cumsum(per_row) - per_row, per_row)
+    chosen = []
+    for count in reversed(counts):
+        rest, inside = np.divmod(rest, count[row])
+        chosen.append((np.cumsum(count) - count)[row] + inside)
+    return row, chosen[::-1]
+
+
+def _hashed(features: Sequence[Array], chosen: Sequence[Array], buckets: int, hash_key: int) -> Array:
+    combined = np.full(len(chosen[0]), hash_key & (1 << 64) - 1, np.uint64)
+    for values, places in zip(features, chosen, strict=True):
+        combined = _fingerprint_cat(combined, _fingerprints(values)[places])
+    # Without buckets the numbers stay positive.
+    return (combined % np.uint64(buckets or np.iinfo(np.int64).max)).astype(np.int64)
+
+
+def _fingerprints(values: Array) -> Array:
+    if values.dtype != object:
+        return values.astype(np.int64).view(np.uint64)
+    known = {text: farm_hash_64(text) for text in set(values.tolist())}
+    return np.array([known[text] for text in values.tolist()], np.uint64)
+
+
+def _fingerprint_cat(first: Array, second: Array) -> Array:
+    """FarmHash's fingerprint of two fingerprints: wrapping 64-bit arithmetic."""
+    mixed = first ^ _MUL ^ (_shift_mix(second * _MUL) * _MUL)
+    return _shift_mix(_shift_mix(mixed * _MUL) * _MUL)
+
+
+def _shift_mix(value: Array) -> Array:
+    return value ^ (value >> _HALF)
+
+
+def _joined(features: Sequence[Array], chosen: Sequence[Array]) -> Array:
+    texts = [[_text(each) for each in values.tolist()] for values in features]
+    result = np.empty(len(chosen[0]), object)
+    for number, places in enumerate(zip(*chosen, strict=True)):
+        result[number] = b"_X_".join(text[place] for text, place in zip(texts, places, strict=True))
+    return result
+
+
+def _text(value: bytes | int) -> bytes:
+    return value if isinstance(value, bytes) else str(value).encode()
+
+
+def sparse_cross(inputs: list[Tensor | SparseTensor], name: str | None = None) -> SparseTensor:
+    """The crosses of features, `[batch, ...]` string: the elements' texts joined by `_X_`."""
+    return _cross(inputs, False, 0, None, name)
+
+
+def sparse_cross_hashed(
+    inputs: list[Tensor | SparseTensor], num_buckets: int = 0, hash_key: int | None = None, name: str | None = None
+) -> SparseTensor:
+    """The crosses of features, `[batch, ...]` int64: the elements' fingerprints combined.
+
+    Args:
+        inputs: matrices, sparse or dense, of strings or integers, whose rows are examples.
+        num_buckets: the number that hashes are taken modulo; they stay as they are for zero.
+        hash_key: the number that the hash begins with.
+        name: the op's name.
+
+    Raises:
+        TypeError: the inputs are no list, or not of tensors.
+    """
+    return _cross(inputs, True, num_buckets, hash_key, name)
+
+
+def _cross(
+    inputs: list[Tensor | SparseTensor], hashed: bool, buckets: int, hash_key: int | None, name: str | None
+) -> SparseTensor:
+    if not isinstance(inputs, list):
+        raise TypeError("Inputs must be a list")
+    if not all(isinstance(each, Tensor | SparseTensor) for each in inputs):
+        raise TypeError("All inputs must be SparseTensors")
+    sparse = [each for each in inputs if isinstance(each, SparseTensor)]
+    values = _hashable(each.values for each in sparse)
+    dense = _hashable(each for each in inputs if isinstance(each, Tensor))
+    is_text = all(each.dtype.base_dtype is dtypes.string for each in (*values, *dense))
+    made = sparse_cross_node(
+        [each.indices for each in sparse], values, [each.dense_shape for each in sparse], dense, hashed_output=hashed,
+        num_buckets=buckets, hash_key=_HASH_KEY if hash_key is None else hash_key,
+        out_type=dtypes.int64 if hashed else dtypes.string, internal_type=dtypes.string if is_text else dtypes.int64, name=name,
+    )  # fmt: skip
+    return SparseTensor(*made)
+
+
+def _hashable(tensors: Iterable[Tensor]) -> list[Tensor]:
+    return [each if each.dtype.base_dtype is dtypes.string else cast(each, dtypes.int64) for each in tensors]
