@@ -18,8 +18,8 @@ from weft.channel.dial import dial
 from weft.credentials.cluster_token import FILE_VARIABLE, VARIABLE
 from weft.credentials.credentials import FOLDER_VARIABLE
 from weft.distributed.rpc.options import open_channel
-from weft.distributed.server import local_servers
 from weft.distributed.server.admissions import Admissions
+from weft.distributed.server.in_process import local_servers
 from weft.distributed.worker.worker_service import WorkerStub
 from weft.errors import DeadlineExceededError, PermissionDeniedError, UnavailableError
 from weft.platform import peer_owner

@@ -12,38 +12,31 @@ from typing import Any
 
 import grpc
 
-from weft.channel.heartbeats import Watch
 from weft.channel.listener import Listener
 from weft.distributed.client.job_end import VARIABLE as ENDS_WITH_JOB
 from weft.distributed.client.job_end import JobEnd
-from weft.distributed.client.stopping import StopService
 from weft.distributed.master.master import Master
 from weft.distributed.master.master_session import MasterSession
 from weft.distributed.master.served_sessions import ServedSessions
-from weft.distributed.master.worker_cache import WorkerCache, task_names
 from weft.distributed.rpc import master_methods
 from weft.distributed.rpc import options as grpc_options
 from weft.distributed.rpc.gate import StandingConnections
 from weft.distributed.rpc.health import HealthService
 from weft.distributed.rpc.heartbeat_timeout import heartbeat_timeout_s
 from weft.distributed.rpc.threads import RpcThreads
-from weft.distributed.server import local_servers
 from weft.distributed.server.admissions import Admissions
 from weft.distributed.server.call_service import CallService
 from weft.distributed.server.file_roots import file_access_of
-from weft.distributed.server.local_servers import LocalServer
+from weft.distributed.server.in_process import local_servers
 from weft.distributed.server.master_service import MasterService
 from weft.distributed.server.server_def import as_server_def
-from weft.distributed.server.session_cluster import SessionCluster
+from weft.distributed.server.stop_service import StopService
 from weft.distributed.server.sweeper import Sweeper
+from weft.distributed.server.task_directory import PeerStubs, TaskDirectory
 from weft.distributed.worker import worker_service
-from weft.distributed.worker.local_worker import LocalWorker, status_of
-from weft.distributed.worker.remote_worker import RemoteWorker
 from weft.distributed.worker.session_owners import SessionOwners
-from weft.distributed.worker.task_network import Admission, TaskNetwork
-from weft.distributed.worker.task_status import TaskStatus
-from weft.distributed.worker.worker_handle import WorkerHandle
-from weft.distributed.worker.worker_service import WorkerService, WorkerStub
+from weft.distributed.worker.task_network import TaskNetwork
+from weft.distributed.worker.worker_service import WorkerService
 from weft.errors import AbortedError, UnavailableError
 from weft.framework.cluster_spec import ClusterSpec, split_address
 from weft.framework.graph import Graph
@@ -115,20 +108,20 @@ class Server:
         self._stopped = threading.Event()
         self._is_stopping = False
         self._is_started = False
-        self._stubs: dict[str, WorkerStub] = {}
         default_config = definition.default_session_config
-        self._heartbeat_timeout_s = heartbeat_timeout_s(default_config, os.environ)
+        self._stubs = PeerStubs(self._task, self._cluster, heartbeat_timeout_s(default_config, os.environ))
         engine_options.request(default_config)
         engine_options.share_cores(self._tasks_on_host())
         devices = local_device_names(definition.job_name, definition.task_index, default_config.device_count)
         resources = ResourceManager(definition.job_name)
-        self._master = Master(self._task, self._cluster, self._make_cache, default_config)
-        self._sessions = ServedSessions(self._master, limits)
-        self._calls = CallService(self._sessions, InterOpPool("calls"), self._admissions.take_session)
         self._network: TaskNetwork
         host, _ = split_address(self._address)
         file_access = file_access_of(self._task, host, file_roots, url_schemes, os.environ)
         self._worker = Worker(self._task, devices, secrets.randbits(62) | 1, resources, self._make_network, file_access, limits)
+        directory = TaskDirectory(self._cluster, self._worker, self._network, self._stubs, lambda: self._port)
+        self._master = Master(self._task, self._cluster, directory.make_cache, default_config)
+        self._sessions = ServedSessions(self._master, limits)
+        self._calls = CallService(self._sessions, InterOpPool("calls"), self._admissions.take_session)
         self._owners = SessionOwners(self._worker, self._network.incarnation_of, limits.lost_session_s)
         self._port = 0
         self._health = HealthService((master_methods.SERVICE, worker_service.SERVICE))
@@ -149,7 +142,7 @@ class Server:
 
     def _make_network(self, worker: Worker) -> TaskNetwork:
         tls = self._admissions.context(is_server=False)
-        self._network = TaskNetwork(worker, self._admit, tls, self._watch_of)
+        self._network = TaskNetwork(worker, self._stubs.admit, tls, self._stubs.watch_of)
         return self._network
 
     @staticmethod
@@ -196,7 +189,7 @@ class Server:
             host, 0, receiver=self._task, incarnation=self._worker.incarnation, has_permission=self._admissions.has_permission,
             on_connection=self._network.accept, on_message=self._network.on_message, on_closed=self._network.on_closed,
             clients=self._calls, advertised_host=host, tls=self._admissions.context(is_server=True),
-            tls_name=self._admissions.identity, is_open=self._admissions.is_open, watch_of=self._watch_of,
+            tls_name=self._admissions.identity, is_open=self._admissions.is_open, watch_of=self._stubs.watch_of,
         )  # fmt: skip
         gate = self._admissions.gate(self._port)
         services = (
@@ -280,8 +273,7 @@ class Server:
             # gRPC frees the port of a server only that was started.
             self._rpc.start()
         self._rpc.stop(_CALLS_END_S).wait(_CALLS_END_S + 1.0)
-        for stub in self._stubs.values():
-            stub.close()
+        self._stubs.close()
 
     def _close_overdue_sessions(self) -> None:
         self._sessions.close_overdue(StandingConnections(self._port).has)
@@ -337,23 +329,6 @@ class Server:
             incarnation=self._worker.incarnation,
         )
 
-    def _admit(self, task: str) -> Admission:
-        stub = self._stubs.get(task)
-        if stub is None:
-            # A peer that this task pushes to for another task's master.
-            stub = self._stub(task, task_names(self._cluster)[task])
-        return stub.open_channel(self._task, timeout_s=5.0)
-
-    def _watch_of(self, task: str) -> Watch:
-        """How a peer task is watched, or, for "", a client.
-
-        Nobody waits for a client, so one that is stopped (Ctrl-Z) may go on.
-        """
-        address = task_names(self._cluster).get(task)
-        if address is None:
-            return Watch(self._heartbeat_timeout_s, tolerates_stop=not task)
-        return Watch(self._heartbeat_timeout_s, lambda timeout_s: self._stub(task, address).probe(timeout_s))
-
     def _tasks_on_host(self) -> int:
         """How many tasks of the cluster compute on this task's host; parameter servers do little but update."""
         host, _ = split_address(self._address)
@@ -361,43 +336,6 @@ class Server:
         addresses = [address for job in jobs for address in self._cluster.job_tasks(job) if address is not None]
         return sum(split_address(address)[0] == host for address in addresses)
 
-    # How a worker cache finds tasks.
-
-    def _make_cache(self, cluster: ClusterSpec) -> tuple[WorkerCache, str]:
-        """The tasks of a cluster, and which of them this one is there."""
-        if cluster is self._cluster or not SessionCluster.is_for(cluster):
-            return WorkerCache(cluster, self), self._task
-        registry = SessionCluster(cluster, self._port)
-        return WorkerCache(cluster, registry), registry.own_task
-
-    def _stub(self, task: str, address: str) -> WorkerStub:
-        with self._lock:
-            stub = self._stubs.get(task)
-            if stub is None:
-                stub = self._stubs[task] = WorkerStub(task, address, self._task, self._heartbeat_timeout_s)
-            return stub
-
-    def reach(self, task: str, address: str) -> WorkerHandle:
-        """Make a handle of a task, through which it runs graphs; a task of this process is introduced to this one, and back."""
-        if task == self._task:
-            return LocalWorker(self._worker)
-        neighbour = self._find_neighbour(task, address)
-        if neighbour is None:
-            return RemoteWorker(task, self._stub(task, address), self._network)
-        self.add_neighbour(neighbour.worker)
-        neighbour.add_neighbour(self._worker)
-        return LocalWorker(neighbour.worker)
-
-    def _find_neighbour(self, task: str, address: str) -> LocalServer | None:
-        """The server of another task in this process."""
-        server = local_servers.find(address)
-        return server if server is not None and server.worker.task == task else None
-
     def add_neighbour(self, worker: Worker) -> None:
         """Hand values for this worker of the same process over, with no transport."""
         self._network.add_local(worker)
-
-    def status(self, task: str, address: str, timeout_s: float) -> TaskStatus:
-        """Ask a task for its status."""
-        here = self if task == self._task else self._find_neighbour(task, address)
-        return self._stub(task, address).status(timeout_s) if here is None else status_of(here.worker)

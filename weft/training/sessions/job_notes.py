@@ -8,8 +8,8 @@ from typing import Final
 from tensorboard.compat.proto import config_pb2
 
 from weft.client.session import Session
-from weft.distributed.server import local_servers
-from weft.distributed.server.local_servers import LocalServer
+from weft.distributed.server.in_process import local_servers
+from weft.distributed.server.in_process.local_servers import LocalServer
 from weft.errors import OpError
 from weft.framework.cluster_spec import ClusterSpec
 from weft.framework.device_spec import DeviceSpec

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from weft.distributed.master.worker_cache import task_names
-from weft.distributed.server import local_servers
+from weft.distributed.server.in_process import local_servers
 from weft.distributed.worker.local_worker import LocalWorker, status_of
 from weft.distributed.worker.task_status import TaskStatus
 from weft.distributed.worker.worker_handle import WorkerHandle

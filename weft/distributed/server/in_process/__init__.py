@@ -1,0 +1,1 @@
+"""Servers of one process, which reach each other without a transport."""
