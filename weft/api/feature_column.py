@@ -26,6 +26,7 @@ from weft.models.feature_columns.sequence_ids import (
 from weft.models.feature_columns.sequence_ids import (
     sequence_categorical_column_with_vocabulary_list as sequence_categorical_column_with_vocabulary_list,
 )
+from weft.models.feature_columns.sequence_layer import sequence_numeric_column as sequence_numeric_column
 from weft.models.feature_columns.vocabulary import (
     categorical_column_with_vocabulary_file as categorical_column_with_vocabulary_file,
 )
