@@ -103,7 +103,7 @@ class GrpcMessages:
 
 def _check(name: str, error: grpc.RpcError) -> None:
     """Raise where an answer blames the server, or did not come."""
-    if error.code().name in _BAD:
+    if error.code() in _BAD:
         raise AssertionError(f"{name}: {error.code().name}: {error.details()}") from error
 
 

@@ -22,7 +22,7 @@ class Client:
             self.stuck = queue.dequeue() + 1.0
         self.session = self.open()
         # Prepares the step, so that it is the step that is cancelled and not its preparation.
-        time_out(self, 0)
+        self.session.make_callable(self.stuck)
 
     def open(self) -> Any:
         """Open a session and run a step in it."""
@@ -46,6 +46,8 @@ def time_out(client: Client, number: int) -> None:
 
 def cancel(client: Client, number: int) -> None:
     """Interrupt a step by Ctrl-C."""
+    # A shell has programs in the background ignore it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT))
     try:
         signal.setitimer(signal.ITIMER_REAL, 0.001 + 0.001 * (number % 4))

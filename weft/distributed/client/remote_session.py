@@ -9,7 +9,7 @@ import contextlib
 import os
 import threading
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from google.protobuf.message import Message
@@ -56,7 +56,7 @@ class RemoteSession:
         heartbeat_s = heartbeat_timeout_s(config, os.environ)
         self._rpc = RpcStub(SERVICE, METHODS, target, "The master", heartbeat_timeout_s=heartbeat_s, answer_s=ANSWER_S)
         self._watch = Watch(heartbeat_s, self._rpc.probe)
-        self._timeout_s = config.operation_timeout_in_ms / 1000 or None
+        self._timeout_s = max(config.operation_timeout_in_ms, 0) / 1000 or None
         self._lock = threading.Lock()
         self._handle = ""
         self._key = b""
@@ -81,7 +81,8 @@ class RemoteSession:
             feed=[t.name for t in feeds], fetch=[t.name for t in fetches], target=[op.name for op in targets]
         )
         request = master_pb2.MakeCallableRequest(session_handle=self._handle, options=options)
-        number = self._call("MakeCallable", request).handle
+        # Ctrl-C may come when the server has prepared the run and nobody here knows its number yet.
+        number = self._call("MakeCallable", request, lambda response: self._retired.append(response.handle)).handle
         return RemoteStep(calls, self._handle, number, self._retired.append, self._explain, [*fetches, *targets])
 
     def _explain(self, number: int) -> list[StageReport]:
@@ -155,7 +156,7 @@ class RemoteSession:
         self._handle, self._version = response.session_handle, response.graph_version
         admission = as_admission(response.channel)
         self._key = admission.token
-        timeout_ms = self._config.operation_timeout_in_ms
+        timeout_ms = max(self._config.operation_timeout_in_ms, 0)
         try:
             task = response.channel.task
             return CallChannel(self._target, task, admission, self._handle, timeout_ms, self._watch, self._resume)
@@ -209,10 +210,10 @@ class RemoteSession:
             with contextlib.suppress(OpError):
                 self._rpc.call("CloseSession", request, min(_ANSWER_S, self._timeout_s or _ANSWER_S), self._shown_key())
 
-    def _call(self, name: str, request: Message) -> Any:
-        """Call a method about the session, showing that it is this client's."""
+    def _call(self, name: str, request: Message, when_left: Callable[[Any], None] | None = None) -> Any:
+        """Call a method about the session, showing that it is this client's; `when_left` as for `RpcStub.call`."""
         with within(self._timeout_s):
-            return self._rpc.call(name, request, None, self._shown_key())
+            return self._rpc.call(name, request, None, self._shown_key(), when_left)
 
     def _shown_key(self) -> Sequence[tuple[str, bytes]]:
         return ((SESSION_KEY, self._key),)

@@ -55,7 +55,7 @@ class Master:
         config = self._default_config if config is None else config
         workers, own = self._cluster_of(config)
         tasks = workers.filtered(list(config.device_filters), own)
-        timeouts_s = [limit for limit in (config.operation_timeout_in_ms / 1000, timeout_s) if limit]
+        timeouts_s = [limit for limit in (config.operation_timeout_in_ms / 1000, timeout_s) if limit and limit > 0]
         limit_s = left_s(min(timeouts_s, default=None))
         deadline = None if limit_s is None else time.monotonic() + limit_s
         statuses = workers.wait_for(tasks, deadline, raise_if_cancelled)

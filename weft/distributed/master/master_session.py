@@ -66,7 +66,7 @@ class MasterSession:
         self.home = home
         self.error: OpError | None = None
         self._is_draining = False
-        self.timeout_ms = config.operation_timeout_in_ms
+        self.timeout_ms = max(config.operation_timeout_in_ms, 0)
         self._device_attributes = device_attributes
         self.handle = handle
         self.graph = graph

@@ -130,11 +130,17 @@ class RpcStub:
         self._channel: _Channel | None = None
 
     def call(
-        self, name: str, request: Message, timeout_s: float | None = None, metadata: Sequence[tuple[str, bytes]] = ()
+        self,
+        name: str,
+        request: Message,
+        timeout_s: float | None = None,
+        metadata: Sequence[tuple[str, bytes]] = (),
+        when_left: Callable[[Any], None] | None = None,
     ) -> Any:
         """Call a method and wait for its response. Metadata goes with the request, under names that end in `-bin`.
 
-        The deadline of what this thread does counts, too.
+        The deadline of what this thread does counts, too. A call that Ctrl-C leaves is cancelled; with `when_left` it goes on,
+        and that takes its response, on any thread: what it has made there is then to be given back.
 
         Raises:
             DeadlineExceededError: the time is up.
@@ -153,7 +159,7 @@ class RpcStub:
                 response_deserializer=self._methods[name][1].FromString,
             )
             try:
-                return _wait_for(method, request, timeout_s, metadata)
+                return _wait_for(method, request, timeout_s, metadata, when_left)
             except grpc.RpcError as error:
                 if error.code() is grpc.StatusCode.UNAVAILABLE:
                     self._give_up(channel)
@@ -247,7 +253,11 @@ class RpcStub:
 
 
 def _wait_for(
-    method: grpc.UnaryUnaryMultiCallable, request: Message, timeout_s: float | None, metadata: Sequence[tuple[str, bytes]]
+    method: grpc.UnaryUnaryMultiCallable,
+    request: Message,
+    timeout_s: float | None,
+    metadata: Sequence[tuple[str, bytes]],
+    when_left: Callable[[Any], None] | None,
 ) -> Any:
     """Call a method and wait for its response.
 
@@ -265,10 +275,19 @@ def _wait_for(
         done.acquire()
     except BaseException:
         with deferred_interrupts():
-            pending.cancel()
+            if when_left is None:
+                pending.cancel()
+            else:
+                pending.add_done_callback(lambda call: _hand_over(call, when_left))
         raise
     with deferred_interrupts():
         return pending.result()
+
+
+def _hand_over(call: Any, take: Callable[[Any], None]) -> None:
+    """Give the response of a call that is over, if it has one."""
+    if call.code() is grpc.StatusCode.OK:
+        take(call.result())
 
 
 def _answers_within(channel: grpc.Channel, timeout_s: float) -> bool:
