@@ -41,13 +41,15 @@ def _soak(options: argparse.Namespace) -> int:
 
 def _add_leaks(options: argparse.ArgumentParser) -> None:
     options.add_argument("--steps", type=int, default=10_000, help="timed-out steps, and as many cancelled ones")
+    options.add_argument("--cancelled", type=int, help="another number of cancelled steps")
     options.add_argument("--sessions", type=int, default=1_000, help="dropped sessions")
     options.add_argument("--clients", type=int, default=1_000, help="killed clients")
     options.set_defaults(run=_leaks)
 
 
 def _leaks(options: argparse.Namespace) -> int:
-    findings = leaks.run(options.steps, options.sessions, options.clients)
+    cancelled = options.steps if options.cancelled is None else options.cancelled
+    findings = leaks.run(options.steps, cancelled, options.sessions, options.clients)
     print("\n".join(leaks.text(each) for each in findings))
     return 1 if any(each.problems for each in findings) else 0
 

@@ -1,6 +1,6 @@
 """The loop of a fuzz run: so many cases of one target, each bounded in time, the process in memory.
 
-Not safe beside other users of SIGALRM; call it from the main thread.
+Not safe beside other users of SIGALRM and SIGPROF; call it from the main thread.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from types import FrameType
 from typing import Protocol
 
 CASE_LIMIT_S = 5.0
+"""Of processor time; a machine that does other work may take as much as `_WAIT_LIMIT_S` by the clock."""
+_WAIT_LIMIT_S = 60.0
 
 
 class Target(Protocol):
@@ -83,12 +85,14 @@ def fuzz(
     """Run `count` cases from number `start` on; case number i depends on `seed` and i alone."""
     result = Result(target.name)
     signal.signal(signal.SIGALRM, _hang)
+    signal.signal(signal.SIGPROF, _hang)
     began, before, told = time.monotonic(), _status_bytes("VmRSS"), time.monotonic()
     with limited_memory(memory_bytes):
         for index in range(start, start + count):
             data = target.make(random.Random(f"{seed}/{target.name}/{index}"))
             at = time.monotonic()
-            signal.setitimer(signal.ITIMER_REAL, case_limit_s)
+            signal.setitimer(signal.ITIMER_PROF, case_limit_s)
+            signal.setitimer(signal.ITIMER_REAL, _WAIT_LIMIT_S)
             try:
                 outcome = target.run(data)
             except KeyboardInterrupt:
@@ -100,6 +104,7 @@ def fuzz(
                     # At once: whoever ends the run learns no more.
                     report(f"{target.name}: case {index} failed: {kind}")
             finally:
+                signal.setitimer(signal.ITIMER_PROF, 0)
                 signal.setitimer(signal.ITIMER_REAL, 0)
             result.outcomes[outcome] += 1
             result.count += 1

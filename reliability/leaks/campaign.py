@@ -31,20 +31,19 @@ class Finding:
     problems: list[str]
 
 
-def run(steps: int, sessions: int, clients: int) -> list[Finding]:
+def run(timed_out: int, cancelled: int, sessions: int, clients: int) -> list[Finding]:
     """Run all kinds that have cases against one cluster of two tasks; blocks. For a process without threads.
 
     Args:
-        steps: the numbers of timed-out steps, and as many cancelled ones; one of five only warms up.
-        sessions: dropped sessions, likewise.
-        clients: killed clients.
+        timed_out, cancelled: the numbers of steps; one of five only warms up.
+        sessions, clients: those of dropped sessions and of killed clients, likewise.
     """
     cluster = free_cluster()
     tasks = {"ps": serve(cluster, "ps"), "worker": serve(cluster, "worker")}
     target = f"grpc://{cluster['worker'][0]}"
     findings: list[Finding] = []
     try:
-        for what, count in (("timed-out steps", steps), ("cancelled steps", steps), ("dropped sessions", sessions)):
+        for what, count in (("timed-out steps", timed_out), ("cancelled steps", cancelled), ("dropped sessions", sessions)):
             findings += _exercise(what, count, target, tasks) if count else []
         findings += _kill_clients(clients, target, tasks) if clients else []
     finally:

@@ -1,0 +1,68 @@
+"""A client's session on a server elsewhere: what Ctrl-C leaves there, and whose deadlines count."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from typing import Any
+
+import pytest
+
+import weft as tf
+from tests.distributed.waiting import until
+from weft.distributed.client.remote_session import RemoteSession
+from weft.distributed.master.served_sessions import ServedSession
+from weft.distributed.server.master_service import MasterService
+from weft.distributed.server.server import Server
+
+
+def remote(server: Server, config: tf.ConfigProto | None = None) -> RemoteSession:
+    return RemoteSession(server.target.removeprefix("grpc://"), tf.get_default_graph(), config or tf.ConfigProto())
+
+
+@pytest.mark.timeout(60)
+def test_a_run_whose_preparation_ctrl_c_left_is_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    left, main = threading.Event(), threading.get_ident()
+    made: list[int] = []
+    released: list[int] = []
+    make, release = MasterService.MakeCallable, ServedSession.release_callable
+
+    def interrupting(self: MasterService, request: Any, context: Any) -> Any:
+        response = make(self, request, context)
+        if "two:0" in request.options.fetch:
+            signal.pthread_kill(main, signal.SIGINT)
+            assert left.wait(20)
+            made.append(response.handle)
+        return response
+
+    def noting(self: ServedSession, number: int) -> None:
+        release(self, number)
+        released.append(number)
+
+    monkeypatch.setattr(MasterService, "MakeCallable", interrupting)
+    monkeypatch.setattr(ServedSession, "release_callable", noting)
+    with Server.create_local_server() as server:
+        one, two = tf.constant(1), tf.constant(2, name="two")
+        session = remote(server)
+        step = session.prepare([], [one], [])
+        with pytest.raises(KeyboardInterrupt):
+            session.prepare([], [two], [])
+        left.set()
+        kept = []
+
+        def is_released() -> bool:
+            # What is to be released goes with the next preparation.
+            kept.append(session.prepare([], [one], []))
+            return bool(made) and made == released
+
+        until(is_released)
+        assert step.run([])[0] == [1]
+        session.close()
+
+
+def test_a_negative_timeout_of_the_session_is_none() -> None:
+    with Server.create_local_server() as server:
+        one = tf.constant(1)
+        session = remote(server, tf.ConfigProto(operation_timeout_in_ms=-1))
+        assert session.prepare([], [one], []).run([])[0] == [1]
+        session.close()
