@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import socket
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,8 @@ from benchmarks.children import Child, Children
 from benchmarks.framework import framework
 
 Addresses = dict[str, list[str]]
+StartTask = Callable[[Children, Addresses, str], object]
+"""Starts the first task of a job as a child and returns once it serves."""
 
 
 def free_addresses(**tasks: int) -> Addresses:

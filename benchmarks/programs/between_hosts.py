@@ -10,18 +10,20 @@ from __future__ import annotations
 import importlib
 import os
 import socket
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from benchmarks.channel import Channel
 from benchmarks.children import Children
 from benchmarks.cluster import Addresses, server_here
-from benchmarks.framework import WEFT, framework, framework_name
-from benchmarks.timing import Sample, per_second, seconds_per_call
-
-PS, WORKER = "/job:ps/task:0", "/job:worker/task:0"
-FLOATS_IN_100_MB = 25_000_000
+from benchmarks.framework import WEFT, framework_name
+from benchmarks.programs.remote_variables import (
+    FLOATS_IN_100_MB,
+    Sessions,
+    seconds_to_assign,
+    seconds_to_pull,
+    worker_session,
+)
+from benchmarks.timing import Sample, per_second
 
 _PROBE = ("192.0.2.1", 9)  # of a range kept for documentation; connecting a datagram socket sends nothing
 
@@ -50,23 +52,15 @@ def serve_elsewhere(channel: Channel, cluster: Addresses, job: str, index: int) 
     channel.receive()
 
 
-@contextmanager
-def worker_session() -> Iterator[Callable[[], Any]]:
-    """Run a parameter server as if on another host, a worker in this process, and yield what opens a session on the worker."""
-    tf = framework()
-    cluster = _addresses(outward_address())
+def _start_elsewhere(children: Children, cluster: Addresses, job: str) -> None:
+    children.start("benchmarks.programs.between_hosts:serve_elsewhere", cluster=cluster, job=job, index=0).hear()
+
+
+def _sessions() -> Sessions:
+    """A parameter server as if on another host, a worker in this process, and what opens a session on the worker."""
     if framework_name() == WEFT:
         os.environ["WEFT_CLUSTER_TOKEN"] = os.urandom(32).hex()
-    with Children() as children:
-        children.start("benchmarks.programs.between_hosts:serve_elsewhere", cluster=cluster, job="ps", index=0).hear()
-        server = server_here(cluster, "worker", 0)
-
-        def open_session() -> Any:
-            session = tf.Session(server.target)
-            session.run(tf.global_variables_initializer())
-            return session
-
-        yield open_session
+    return worker_session(_addresses(outward_address()), _start_elsewhere)
 
 
 def _addresses(host: str) -> Addresses:
@@ -78,21 +72,9 @@ def _addresses(host: str) -> Addresses:
 
 def between_hosts_assign() -> Sample:
     """Seconds to add to a scalar on the parameter server, nothing fetched."""
-    tf = framework()
-    with worker_session() as open_session:
-        with tf.device(PS):
-            update = tf.assign_add(tf.Variable(0.0), 1.0).op
-        session = open_session()
-        return seconds_per_call(lambda: session.run(update))
+    return seconds_to_assign(_sessions())
 
 
 def between_hosts_pull() -> Sample:
     """Bytes per second of reading one variable of 100 MB on the worker."""
-    tf = framework()
-    with worker_session() as open_session:
-        with tf.device(PS):
-            held = tf.get_variable("v", [FLOATS_IN_100_MB], initializer=tf.ones_initializer())
-        with tf.device(WORKER):
-            first = held[0]
-        session = open_session()
-        return per_second(seconds_per_call(lambda: session.run(first)), FLOATS_IN_100_MB * 4)
+    return per_second(seconds_to_pull(_sessions(), 1, FLOATS_IN_100_MB), FLOATS_IN_100_MB * 4)

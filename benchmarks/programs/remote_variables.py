@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Any
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any, TypeAlias
 
 from benchmarks.children import Children
-from benchmarks.cluster import free_addresses, server_here, start_server
+from benchmarks.cluster import Addresses, StartTask, free_addresses, server_here, start_server
 from benchmarks.framework import framework
 from benchmarks.timing import Sample, per_second, seconds_per_call
 
@@ -15,13 +15,21 @@ PS, WORKER = "/job:ps/task:0", "/job:worker/task:0"
 FLOATS_IN_100_MB = 25_000_000
 
 
+Sessions: TypeAlias = AbstractContextManager[Callable[[], Any]]
+
+
 @contextmanager
-def worker_session() -> Iterator[Callable[[], Any]]:
-    """Run a parameter server beside this process, a worker in it, and yield what opens a session on the worker."""
+def worker_session(cluster: Addresses | None = None, start_ps: StartTask = start_server) -> Iterator[Callable[[], Any]]:
+    """Run a parameter server beside this process, a worker in it, and yield what opens a session on the worker.
+
+    Args:
+        cluster: their addresses; free ones on loopback when not given.
+        start_ps: starts the parameter server as a child.
+    """
     tf = framework()
-    cluster = free_addresses(ps=1, worker=1)
+    cluster = cluster or free_addresses(ps=1, worker=1)
     with Children() as children:
-        start_server(children, cluster, "ps")
+        start_ps(children, cluster, "ps")
         server = server_here(cluster, "worker", 0)
 
         def open_session() -> Any:
@@ -34,8 +42,13 @@ def worker_session() -> Iterator[Callable[[], Any]]:
 
 def remote_assign() -> Sample:
     """Seconds to add to a scalar on the parameter server, nothing fetched."""
+    return seconds_to_assign(worker_session())
+
+
+def seconds_to_assign(sessions: Sessions) -> Sample:
+    """Seconds to add to a scalar on the parameter server, nothing fetched."""
     tf = framework()
-    with worker_session() as open_session:
+    with sessions as open_session:
         with tf.device(PS):
             update = tf.assign_add(tf.Variable(0.0), 1.0).op
         session = open_session()
@@ -68,25 +81,25 @@ def there_and_back() -> Sample:
 
 
 def pull_100x1kb() -> Sample:
-    return _seconds_to_pull(100, 256)
+    return seconds_to_pull(worker_session(), 100, 256)
 
 
 def pull_1mb() -> Sample:
-    return _seconds_to_pull(1, 262_144)
+    return seconds_to_pull(worker_session(), 1, 262_144)
 
 
 def pull_100mb() -> Sample:
     """Bytes per second of reading one variable of 100 MB on the worker."""
-    return per_second(_seconds_to_pull(1, FLOATS_IN_100_MB), FLOATS_IN_100_MB * 4)
+    return per_second(seconds_to_pull(worker_session(), 1, FLOATS_IN_100_MB), FLOATS_IN_100_MB * 4)
 
 
-def _seconds_to_pull(variables: int, floats: int) -> Sample:
+def seconds_to_pull(sessions: Sessions, variables: int, floats: int) -> Sample:
     """Seconds until the worker has all of the parameter server's variables.
 
     One number of them is fetched: a run that only targets the reads would let the runtime leave the transfer out.
     """
     tf = framework()
-    with worker_session() as open_session:
+    with sessions as open_session:
         with tf.device(PS):
             held = [tf.get_variable(f"v{i}", [floats], initializer=tf.ones_initializer()) for i in range(variables)]
         with tf.device(WORKER):

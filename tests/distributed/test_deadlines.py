@@ -7,8 +7,6 @@ is there within half a second of the deadline.
 from __future__ import annotations
 
 import contextlib
-import os
-import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import weft as tf
+from tests.distributed.stopping import stopped
 from weft.distributed.server.local_cluster import free_addresses
 
 TIMEOUT_S = 1.0
@@ -37,15 +36,6 @@ def _own_graph(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("WEFT_HEARTBEAT_TIMEOUT_S", "60")
     with tf.Graph().as_default():
         yield
-
-
-@contextlib.contextmanager
-def stopped(cluster: tf.LocalCluster, job: str) -> Iterator[None]:
-    os.kill(cluster.process_id(job, 0), signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        os.kill(cluster.process_id(job, 0), signal.SIGCONT)
 
 
 @contextlib.contextmanager

@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-import signal
 import socket
 import subprocess
 import sys
@@ -20,6 +19,7 @@ from collections.abc import Iterator
 import pytest
 
 import weft as tf
+from tests.distributed.stopping import stopped
 from weft.distributed.client import remote_session
 from weft.distributed.worker.task_network import Admission
 
@@ -37,16 +37,6 @@ def cluster() -> Iterator[tf.LocalCluster]:
 def _own_graph() -> Iterator[None]:
     with tf.Graph().as_default():
         yield
-
-
-@contextlib.contextmanager
-def stopped(cluster: tf.LocalCluster, job: str) -> Iterator[None]:
-    """A task's process stands still in the block, and goes on behind it."""
-    os.kill(cluster.process_id(job, 0), signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        os.kill(cluster.process_id(job, 0), signal.SIGCONT)
 
 
 def variable_on_ps(name: str) -> tf.Tensor:

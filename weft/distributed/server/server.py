@@ -13,8 +13,6 @@ from typing import Any
 import grpc
 
 from weft.channel.listener import Listener
-from weft.distributed.client.job_end import VARIABLE as ENDS_WITH_JOB
-from weft.distributed.client.job_end import JobEnd
 from weft.distributed.master.master import Master
 from weft.distributed.master.master_session import MasterSession
 from weft.distributed.master.served_sessions import ServedSessions
@@ -28,6 +26,8 @@ from weft.distributed.server.admissions import Admissions
 from weft.distributed.server.call_service import CallService
 from weft.distributed.server.file_roots import file_access_of
 from weft.distributed.server.in_process import local_servers
+from weft.distributed.server.job_end import VARIABLE as ENDS_WITH_JOB
+from weft.distributed.server.job_end import JobEnd
 from weft.distributed.server.master_service import MasterService
 from weft.distributed.server.server_def import as_server_def
 from weft.distributed.server.stop_service import StopService

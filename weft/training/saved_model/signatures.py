@@ -175,7 +175,8 @@ def check_signatures(signatures: Mapping[str, meta_graph_pb2.SignatureDef] | Non
     """Check what a model is about to be saved with.
 
     Raises:
-        AssertionError: a TensorInfo has no name or no dtype, or an own key of the format is used.
+        KeyError: a signature has a key that the format uses itself.
+        AssertionError: a TensorInfo has no name or no dtype.
     """
     for key, signature in (signatures or {}).items():
         if key in (layout.INIT_OP_SIGNATURE_KEY, layout.TRAIN_OP_SIGNATURE_KEY):
