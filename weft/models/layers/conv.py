@@ -5,10 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from weft.framework.aliases import Activation, Constraint, DTypeLike, Initializer, Regularizer, Sizes, TensorLike, VariableLike
+from weft.framework.aliases import (
+    Activation,
+    Constraint,
+    DTypeLike,
+    Initializer,
+    Regularizer,
+    ShapeLike,
+    Sizes,
+    TensorLike,
+    VariableLike,
+)
 from weft.framework.operation import Tensor
-from weft.framework.tensor_shape import Dims
-from weft.models.layers.core import ZEROS
+from weft.framework.tensor_shape import as_dims
+from weft.models.layers.core import ZEROS, WeightOptions
 from weft.models.layers.layer import Layer, activated
 from weft.ops.array.joining import stack
 from weft.ops.array.shape_ops import shape_internal
@@ -45,13 +55,13 @@ def layout_of(data_format: str, rank: int) -> str:
 
 
 def padding_of(padding: str) -> str:
-    """A padding ("valid" or "same", in any case) as attributes have it; ValueError for anything else."""
+    """A padding ("valid" or "same", in any case) in small letters; ValueError for anything else."""
     if padding.upper() not in ("VALID", "SAME"):
         raise ValueError(f'The `padding` argument must be one of "valid", "same". Received: {padding}')
-    return padding.upper()
+    return padding.lower()
 
 
-class _Convolution(Layer):
+class Convolution(Layer):
     """A layer with a kernel, a bias and an activation over 1, 2 or 3 spatial dimensions: the base of all of these."""
 
     rank = 2
@@ -66,22 +76,31 @@ class _Convolution(Layer):
         dtype: DTypeLike | None = None, _scope: ScopeLike = None, _reuse: Reuse = None,
     ) -> None:  # fmt: skip
         super().__init__(trainable, name, dtype, activity_regularizer, _scope, _reuse)
+        kernel = (kernel_initializer, kernel_regularizer, kernel_constraint)
+        bias = (bias_initializer, bias_regularizer, bias_constraint)
+        self.configure(filters, kernel_size, strides, padding, data_format, dilation_rate, activation, use_bias, kernel, bias)
+
+    def configure(
+        self, filters: int, kernel_size: Sizes, strides: Sizes, padding: str, data_format: str, dilation_rate: Sizes,
+        activation: Activation | None, use_bias: bool, kernel: WeightOptions, bias: WeightOptions,
+    ) -> None:  # fmt: skip
+        """Take the arguments of the constructor that are not any layer's."""
         self.filters, self.activation, self.use_bias = int(filters), activation, use_bias
         self.kernel_size = per_axis(kernel_size, self.rank, "kernel_size")
         self.strides = per_axis(strides, self.rank, "strides")
         self.dilation_rate = per_axis(dilation_rate, self.rank, "dilation_rate")
         self.padding, self.layout = padding_of(padding), layout_of(data_format, self.rank)
         self.data_format = data_format
-        self._kernel_options = (kernel_initializer, kernel_regularizer, kernel_constraint)
-        self._bias_options = (bias_initializer, bias_regularizer, bias_constraint)
+        self._kernel_options, self._bias_options = kernel, bias
         self.kernel: VariableLike = None
         self.bias: VariableLike = None
 
     def _kernel_shape(self, channels: int) -> list[int]:
         return [*self.kernel_size, channels, self.filters]
 
-    def build(self, dims: Dims) -> None:
+    def build(self, input_shape: ShapeLike) -> None:
         """Make kernel and bias."""
+        dims = as_dims(input_shape)
         channels = None if dims is None else dims[self.layout.index("C")]
         if channels is None:
             raise ValueError("The channel dimension of the inputs should be defined. Found `None`.")
@@ -99,7 +118,7 @@ class _Convolution(Layer):
         return activated(self.activation, outputs)
 
 
-class Conv1D(_Convolution):
+class Conv1D(Convolution):
     """A convolution of sequences, a bias and an activation; arguments as of Conv2D.
 
     `[batch, steps, channels] -> [batch, new_steps, filters]`, or the channels second with "channels_first".
@@ -110,12 +129,12 @@ class Conv1D(_Convolution):
     def call(self, inputs: Tensor) -> Tensor:
         """The activated convolution."""
         return self._finished(nn_conv1d(
-            inputs, self.kernel, list(self.strides), self.padding, data_format=self.layout,
+            inputs, self.kernel, list(self.strides), self.padding.upper(), data_format=self.layout,
             dilations=list(self.dilation_rate),
         ))  # fmt: skip
 
 
-class Conv2D(_Convolution):
+class Conv2D(Convolution):
     """A convolution of images, a bias and an activation.
 
     `[batch, height, width, channels] -> [batch, new_height, new_width, filters]`, or the channels second with
@@ -138,12 +157,12 @@ class Conv2D(_Convolution):
     def call(self, inputs: Tensor) -> Tensor:
         """The activated convolution."""
         return self._finished(nn_conv2d(
-            inputs, self.kernel, list(self.strides), self.padding, data_format=self.layout,
+            inputs, self.kernel, list(self.strides), self.padding.upper(), data_format=self.layout,
             dilations=list(self.dilation_rate),
         ))  # fmt: skip
 
 
-class Conv3D(_Convolution):
+class Conv3D(Convolution):
     """A convolution of volumes, a bias and an activation; arguments as of Conv2D.
 
     `[batch, depth, height, width, channels] -> [batch, new_depth, new_height, new_width, filters]`, or the channels
@@ -155,14 +174,16 @@ class Conv3D(_Convolution):
     def call(self, inputs: Tensor) -> Tensor:
         """The activated convolution."""
         return self._finished(nn_conv3d(
-            inputs, self.kernel, list(self.strides), self.padding, self.layout, list(self.dilation_rate)
+            inputs, self.kernel, list(self.strides), self.padding.upper(), self.layout, list(self.dilation_rate)
         ))  # fmt: skip
 
 
-class _Transpose(_Convolution):
+class Transpose(Convolution):
     """The transpose of a convolution: the base of those over images and volumes."""
 
     function: Callable[..., Tensor]
+    # How much longer each dimension is made than it need be, or None for the longest that the stride leaves open.
+    output_padding: tuple[int, ...] | None = None
 
     def __init__(
         self, filters: int, kernel_size: Sizes, strides: Sizes = 1, padding: str = "valid",
@@ -182,10 +203,17 @@ class _Transpose(_Convolution):
     def _kernel_shape(self, channels: int) -> list[int]:
         return [*self.kernel_size, self.filters, channels]
 
+    def _length(self, size: Any, axis: int) -> Any:
+        length, stride = self.kernel_size[axis], self.strides[axis]
+        if self.output_padding is None:
+            return size * stride + (max(length - stride, 0) if self.padding == "valid" else 0)
+        cut = 2 * (length // 2) if self.padding == "same" else 0
+        return (size - 1) * stride + length - cut + self.output_padding[axis]
+
     def call(self, inputs: Tensor) -> Tensor:
         """The activated transpose."""
         sizes: list[Any] = []
-        lengths = iter(zip(self.kernel_size, self.strides, strict=True))
+        lengths = iter(range(self.rank))
         known = [None] * (self.rank + 2) if inputs.dims is None else inputs.dims
         actual = shape_internal(inputs)
         for axis, letter in enumerate(self.layout):
@@ -193,21 +221,20 @@ class _Transpose(_Convolution):
             if letter == "C":
                 size = self.filters
             elif letter != "N":
-                length, stride = next(lengths)
-                size = size * stride + (max(length - stride, 0) if self.padding == "VALID" else 0)
+                size = self._length(size, next(lengths))
             sizes.append(size)
         whole = sizes if all(isinstance(size, int) for size in sizes) else stack(sizes)
         function = type(self).function
-        return self._finished(function(inputs, self.kernel, whole, list(self.strides), self.padding, self.layout))
+        return self._finished(function(inputs, self.kernel, whole, list(self.strides), self.padding.upper(), self.layout))
 
 
-class Conv2DTranspose(_Transpose):
+class Conv2DTranspose(Transpose):
     """The transpose of a convolution, which makes images larger; arguments and shapes as of Conv2D, without dilations."""
 
     function = staticmethod(nn_conv2d_transpose)
 
 
-class Conv3DTranspose(_Transpose):
+class Conv3DTranspose(Transpose):
     """The transpose of a convolution, which makes volumes larger; arguments and shapes as of Conv3D, without dilations."""
 
     rank, function = 3, staticmethod(nn_conv3d_transpose)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from weft.framework.aliases import (
     Activation,
@@ -19,7 +19,7 @@ from weft.framework.aliases import (
 from weft.framework.constant_value import constant_value
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import Dims
+from weft.framework.tensor_shape import as_dims
 from weft.models.layers.layer import Layer, activated
 from weft.ops.array.identity import identity
 from weft.ops.array.shape_ops import reshape, transpose
@@ -36,6 +36,8 @@ ZEROS = zeros_initializer()
 
 
 T = TypeVar("T")
+# How a weight is made: its initializer, its regularizer, its constraint.
+WeightOptions: TypeAlias = "tuple[Initializer | None, Regularizer | None, Constraint | None]"
 
 
 class Dense(Layer):
@@ -61,14 +63,21 @@ class Dense(Layer):
         dtype: DTypeLike | None = None, _scope: ScopeLike = None, _reuse: Reuse = None,
     ) -> None:  # fmt: skip
         super().__init__(trainable, name, dtype, activity_regularizer, _scope, _reuse)
+        kernel = (kernel_initializer, kernel_regularizer, kernel_constraint)
+        self.configure(units, activation, use_bias, kernel, (bias_initializer, bias_regularizer, bias_constraint))
+
+    def configure(
+        self, units: int, activation: Activation | None, use_bias: bool, kernel: WeightOptions, bias: WeightOptions
+    ) -> None:
+        """Take the arguments of the constructor that are not any layer's."""
         self.units, self.activation, self.use_bias = int(units), activation, use_bias
-        self._kernel_options = (kernel_initializer, kernel_regularizer, kernel_constraint)
-        self._bias_options = (bias_initializer, bias_regularizer, bias_constraint)
+        self._kernel_options, self._bias_options = kernel, bias
         self.kernel: VariableLike = None
         self.bias: VariableLike = None
 
-    def build(self, dims: Dims) -> None:
+    def build(self, input_shape: ShapeLike) -> None:
         """Make kernel and bias."""
+        dims = as_dims(input_shape)
         if dims is None or not dims or dims[-1] is None:
             raise ValueError("The last dimension of the inputs to `Dense` should be defined. Found `None`.")
         initializer, regularizer, constraint = self._kernel_options

@@ -21,7 +21,7 @@ from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import Dims
+from weft.framework.tensor_shape import TensorShape
 from weft.ops.variables.get_variable import get_variable
 from weft.ops.variables.scopes import ScopeLike, VariableScope
 from weft.ops.variables.variable_scope import variable_scope
@@ -31,7 +31,7 @@ from weft.ops.variables.variable_store import Reuse
 class Layer:
     """A function of tensors with variables of its own.
 
-    Subclasses make variables in `build(dims)` with `add_variable` and compute in `call(inputs)`.
+    Subclasses make variables in `build(input_shape)` with `add_variable` and compute in `call(inputs)`.
 
     Args:
         trainable: whether the variables are to be trained.
@@ -62,7 +62,7 @@ class Layer:
 
     # What subclasses write.
 
-    def build(self, dims: Dims) -> None:
+    def build(self, input_shape: TensorShape) -> None:
         """Make the variables, knowing the shape of the first inputs."""
 
     def call(self, inputs: Tensor) -> Tensor:
@@ -114,7 +114,7 @@ class Layer:
             graph.name_scope(self._scope.original_name_scope),
         ):
             if not self.built:
-                self.build(inputs.dims)
+                self.build(inputs.shape)
                 self.built = True
             outputs = self.call(inputs, *args, **kwargs)
             if self.activity_regularizer is not None:

@@ -6,13 +6,13 @@ The moving averages follow the batches only when the operations in the collectio
 from __future__ import annotations
 
 from weft.framework import dtypes
-from weft.framework.aliases import Constraint, DTypeLike, Initializer, Regularizer, TensorLike, VariableLike
+from weft.framework.aliases import Constraint, DTypeLike, Initializer, Regularizer, ShapeLike, TensorLike, VariableLike
 from weft.framework.constant_value import constant_value
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import Dims
-from weft.models.layers.core import either_branch
+from weft.framework.tensor_shape import as_dims
+from weft.models.layers.core import WeightOptions, either_branch
 from weft.models.layers.layer import Layer
 from weft.ops.array.identity import identity
 from weft.ops.array.shape_ops import reshape
@@ -57,24 +57,32 @@ class BatchNormalization(Layer):
         _scope: ScopeLike = None, _reuse: Reuse = None,
     ) -> None:  # fmt: skip
         super().__init__(trainable, name, dtype, None, _scope, _reuse)
+        self.configure(
+            axis, momentum, epsilon, center, scale, fused, (gamma_initializer, gamma_regularizer, gamma_constraint),
+            (beta_initializer, beta_regularizer, beta_constraint), (moving_mean_initializer, moving_variance_initializer),
+        )  # fmt: skip
+
+    def configure(
+        self, axis: int, momentum: TensorLike, epsilon: float, center: bool, scale: bool, fused: bool | None,
+        gamma: WeightOptions, beta: WeightOptions, moving: tuple[Initializer, Initializer],
+    ) -> None:  # fmt: skip
+        """Take the arguments of the constructor that are not any layer's."""
         if isinstance(axis, list | tuple):
             if len(axis) != 1:
                 raise ValueError(f"BatchNormalization: axis must be one dimension, got {list(axis)}")
             axis = axis[0]
         self.axis, self.momentum, self.epsilon, self.center, self.scale = axis, momentum, epsilon, center, scale
         self.fused = fused
-        self._options = {
-            "gamma": (gamma_initializer, gamma_regularizer, gamma_constraint),
-            "beta": (beta_initializer, beta_regularizer, beta_constraint),
-        }
-        self._moving_initializers = (moving_mean_initializer, moving_variance_initializer)
+        self._options = {"gamma": gamma, "beta": beta}
+        self._moving_initializers = moving
         self.gamma: VariableLike = None
         self.beta: VariableLike = None
         self.moving_mean: VariableLike = None
         self.moving_variance: VariableLike = None
 
-    def build(self, dims: Dims) -> None:
+    def build(self, input_shape: ShapeLike) -> None:
         """Make offset, scale and averages."""
+        dims = as_dims(input_shape)
         if dims is None:
             raise ValueError("Input has undefined rank: BatchNormalization needs to know it.")
         axis = self.axis % len(dims) if -len(dims) <= self.axis < len(dims) else None

@@ -12,7 +12,7 @@ from weft.models.layers.layer import Layer
 from weft.ops.nn.pool import avg_pool, avg_pool1d, avg_pool3d, max_pool, max_pool1d, max_pool3d
 
 
-class _Pooling(Layer):
+class Pooling(Layer):
     """A layer with a window, strides (the window's size when None), padding and layout: the base of all of these."""
 
     rank = 2
@@ -23,6 +23,10 @@ class _Pooling(Layer):
         data_format: str = "channels_last", name: str | None = None,
     ) -> None:  # fmt: skip
         super().__init__(True, name)
+        self.configure(pool_size, strides, padding, data_format)
+
+    def configure(self, pool_size: Sizes, strides: Sizes | None, padding: str, data_format: str) -> None:
+        """Take the arguments of the constructor that are not any layer's."""
         self.pool_size = per_axis(pool_size, self.rank, "pool_size")
         self.strides = self.pool_size if strides is None else per_axis(strides, self.rank, "strides")
         self.padding, self.layout = padding_of(padding), layout_of(data_format, self.rank)
@@ -30,10 +34,12 @@ class _Pooling(Layer):
 
     def call(self, inputs: Tensor) -> Tensor:
         """The pooled inputs."""
-        return type(self).function(inputs, list(self.pool_size), list(self.strides), self.padding, data_format=self.layout)
+        return type(self).function(
+            inputs, list(self.pool_size), list(self.strides), self.padding.upper(), data_format=self.layout
+        )
 
 
-class MaxPooling1D(_Pooling):
+class MaxPooling1D(Pooling):
     """The greatest element of each window of sequences.
 
     `[batch, steps, channels] -> [batch, new_steps, channels]`
@@ -42,7 +48,7 @@ class MaxPooling1D(_Pooling):
     rank, function = 1, staticmethod(max_pool1d)
 
 
-class MaxPooling2D(_Pooling):
+class MaxPooling2D(Pooling):
     """The greatest element of each window of images.
 
     `[batch, height, width, channels] -> [batch, new_height, new_width, channels]`
@@ -51,7 +57,7 @@ class MaxPooling2D(_Pooling):
     rank, function = 2, staticmethod(max_pool)
 
 
-class MaxPooling3D(_Pooling):
+class MaxPooling3D(Pooling):
     """The greatest element of each window of volumes.
 
     `[batch, depth, height, width, channels] -> [batch, new_depth, new_height, new_width, channels]`
@@ -60,13 +66,13 @@ class MaxPooling3D(_Pooling):
     rank, function = 3, staticmethod(max_pool3d)
 
 
-class AveragePooling1D(_Pooling):
+class AveragePooling1D(Pooling):
     """The mean of each window of sequences: `[batch, steps, channels] -> [batch, new_steps, channels]`."""
 
     rank, function = 1, staticmethod(avg_pool1d)
 
 
-class AveragePooling2D(_Pooling):
+class AveragePooling2D(Pooling):
     """The mean of each window of images.
 
     `[batch, height, width, channels] -> [batch, new_height, new_width, channels]`
@@ -75,7 +81,7 @@ class AveragePooling2D(_Pooling):
     rank, function = 2, staticmethod(avg_pool)
 
 
-class AveragePooling3D(_Pooling):
+class AveragePooling3D(Pooling):
     """The mean of each window of volumes.
 
     `[batch, depth, height, width, channels] -> [batch, new_depth, new_height, new_width, channels]`
@@ -84,7 +90,7 @@ class AveragePooling3D(_Pooling):
     rank, function = 3, staticmethod(avg_pool3d)
 
 
-def _function(layer: type[_Pooling]) -> Callable[..., Any]:
+def _function(layer: type[Pooling]) -> Callable[..., Any]:
     def pool(
         inputs: TensorLike, pool_size: Sizes, strides: Sizes, padding: str = "valid",
         data_format: str = "channels_last", name: str | None = None,

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft.framework.aliases import Activation, Constraint, DTypeLike, Initializer, Regularizer, Sizes, TensorLike, VariableLike
+from weft.framework.aliases import (
+    Activation,
+    Constraint,
+    DTypeLike,
+    Initializer,
+    Regularizer,
+    ShapeLike,
+    Sizes,
+    TensorLike,
+    VariableLike,
+)
 from weft.framework.operation import Tensor
-from weft.framework.tensor_shape import Dims
+from weft.framework.tensor_shape import as_dims
 from weft.models.layers.conv import layout_of, padding_of, per_axis
-from weft.models.layers.core import ZEROS
+from weft.models.layers.core import ZEROS, WeightOptions
 from weft.models.layers.layer import Layer, activated
 from weft.ops.array.shape_ops import expand_dims, squeeze
 from weft.ops.nn.bias import bias_add
@@ -17,7 +27,7 @@ from weft.ops.variables.scopes import ScopeLike
 from weft.ops.variables.variable_store import Reuse
 
 
-class _Separable(Layer):
+class Separable(Layer):
     """A layer with two kernels, a bias and an activation: the base of both."""
 
     rank = 2
@@ -34,21 +44,33 @@ class _Separable(Layer):
         dtype: DTypeLike | None = None, _scope: ScopeLike = None, _reuse: Reuse = None,
     ) -> None:  # fmt: skip
         super().__init__(trainable, name, dtype, activity_regularizer, _scope, _reuse)
+        self.configure(
+            filters, kernel_size, strides, padding, data_format, dilation_rate, depth_multiplier, activation, use_bias,
+            (depthwise_initializer, depthwise_regularizer, depthwise_constraint),
+            (pointwise_initializer, pointwise_regularizer, pointwise_constraint),
+            (bias_initializer, bias_regularizer, bias_constraint),
+        )  # fmt: skip
+
+    def configure(
+        self, filters: int, kernel_size: Sizes, strides: Sizes, padding: str, data_format: str, dilation_rate: Sizes,
+        depth_multiplier: int, activation: Activation | None, use_bias: bool, depthwise: WeightOptions,
+        pointwise: WeightOptions, bias: WeightOptions,
+    ) -> None:  # fmt: skip
+        """Take the arguments of the constructor that are not any layer's."""
         self.filters, self.activation, self.use_bias = int(filters), activation, use_bias
         self.depth_multiplier = depth_multiplier
         self.kernel_size = per_axis(kernel_size, self.rank, "kernel_size")
         self.strides = per_axis(strides, self.rank, "strides")
         self.dilation_rate = per_axis(dilation_rate, self.rank, "dilation_rate")
         self.padding, self.layout, self.data_format = padding_of(padding), layout_of(data_format, self.rank), data_format
-        self._depthwise_options = (depthwise_initializer, depthwise_regularizer, depthwise_constraint)
-        self._pointwise_options = (pointwise_initializer, pointwise_regularizer, pointwise_constraint)
-        self._bias_options = (bias_initializer, bias_regularizer, bias_constraint)
+        self._depthwise_options, self._pointwise_options, self._bias_options = depthwise, pointwise, bias
         self.depthwise_kernel: VariableLike = None
         self.pointwise_kernel: VariableLike = None
         self.bias: VariableLike = None
 
-    def build(self, dims: Dims) -> None:
+    def build(self, input_shape: ShapeLike) -> None:
         """Make both kernels and the bias."""
+        dims = as_dims(input_shape)
         channels = None if dims is None else dims[self.layout.index("C")]
         if channels is None:
             raise ValueError("The channel dimension of the inputs should be defined. Found `None`.")
@@ -71,7 +93,7 @@ class _Separable(Layer):
         return activated(self.activation, outputs)
 
 
-class SeparableConv2D(_Separable):
+class SeparableConv2D(Separable):
     """A convolution of images in two parts: each channel by itself, then all channels of each pixel.
 
     `[batch, height, width, channels] -> [batch, new_height, new_width, filters]`, or the channels second with
@@ -97,12 +119,12 @@ class SeparableConv2D(_Separable):
         """The activated convolution."""
         strides = [1, *self.strides, 1] if self.layout == "NHWC" else [1, 1, *self.strides]
         return self._finished(nn_separable_conv2d(
-            inputs, self.depthwise_kernel, self.pointwise_kernel, strides, self.padding, list(self.dilation_rate),
+            inputs, self.depthwise_kernel, self.pointwise_kernel, strides, self.padding.upper(), list(self.dilation_rate),
             data_format=self.layout,
         ))  # fmt: skip
 
 
-class SeparableConv1D(_Separable):
+class SeparableConv1D(Separable):
     """A convolution of sequences in two parts; arguments as of SeparableConv2D.
 
     `[batch, steps, channels] -> [batch, new_steps, filters]`, or the channels second with "channels_first".
@@ -117,7 +139,7 @@ class SeparableConv1D(_Separable):
         steps = [self.strides[0], self.strides[0]]
         made = nn_separable_conv2d(
             expand_dims(inputs, axis), expand_dims(self.depthwise_kernel, 0), expand_dims(self.pointwise_kernel, 0),
-            [1, *steps, 1] if last else [1, 1, *steps], self.padding, [1, self.dilation_rate[0]],
+            [1, *steps, 1] if last else [1, 1, *steps], self.padding.upper(), [1, self.dilation_rate[0]],
             data_format="NHWC" if last else "NCHW",
         )  # fmt: skip
         return self._finished(squeeze(made, [axis]))

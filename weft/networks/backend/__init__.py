@@ -1,0 +1,1 @@
+"""tf.keras.backend: functions of tensors in the words of Keras."""

@@ -1,0 +1,1 @@
+"""Callbacks: what runs beside the training of a model."""

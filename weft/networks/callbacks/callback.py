@@ -1,0 +1,133 @@
+"""Callback: what runs at the beginning and end of training, tests, prediction, epochs and batches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+Logs = dict[str, Any]
+
+
+class Callback:
+    """The base of callbacks: methods that do nothing until a subclass writes them.
+
+    Attributes:
+        model: the model, and `params`, how it is trained: batch_size, epochs, steps, samples, verbose, do_validation, metrics.
+        validation_data: the arrays that epochs end with, or None.
+    """
+
+    def __init__(self) -> None:
+        self.validation_data: Any = None
+        self.model: Any = None
+        self.params: Logs = {}
+
+    def set_params(self, params: Logs) -> None:
+        """Take how the model is trained."""
+        self.params = params
+
+    def set_model(self, model: Any) -> None:
+        """Take the model."""
+        self.model = model
+
+    def on_batch_begin(self, batch: int, logs: Logs | None = None) -> None:
+        """Run before a batch; `logs` has its number and size."""
+
+    def on_batch_end(self, batch: int, logs: Logs | None = None) -> None:
+        """Run after a batch; `logs` has the loss and the metrics too."""
+
+    def on_epoch_begin(self, epoch: int, logs: Logs | None = None) -> None:
+        """Run before an epoch."""
+
+    def on_epoch_end(self, epoch: int, logs: Logs | None = None) -> None:
+        """Run after an epoch; `logs` has the loss, the metrics, and those of the validation."""
+
+    def on_train_batch_begin(self, batch: int, logs: Logs | None = None) -> None:
+        """Run before a batch of training."""
+        self.on_batch_begin(batch, logs)
+
+    def on_train_batch_end(self, batch: int, logs: Logs | None = None) -> None:
+        """Run after a batch of training."""
+        self.on_batch_end(batch, logs)
+
+    def on_test_batch_begin(self, batch: int, logs: Logs | None = None) -> None:
+        """Run before a batch of a test."""
+
+    def on_test_batch_end(self, batch: int, logs: Logs | None = None) -> None:
+        """Run after a batch of a test."""
+
+    def on_predict_batch_begin(self, batch: int, logs: Logs | None = None) -> None:
+        """Run before a batch of a prediction."""
+
+    def on_predict_batch_end(self, batch: int, logs: Logs | None = None) -> None:
+        """Run after a batch of a prediction."""
+
+    def on_train_begin(self, logs: Logs | None = None) -> None:
+        """Run before training."""
+
+    def on_train_end(self, logs: Logs | None = None) -> None:
+        """Run after training."""
+
+    def on_test_begin(self, logs: Logs | None = None) -> None:
+        """Run before a test."""
+
+    def on_test_end(self, logs: Logs | None = None) -> None:
+        """Run after a test."""
+
+    def on_predict_begin(self, logs: Logs | None = None) -> None:
+        """Run before a prediction."""
+
+    def on_predict_end(self, logs: Logs | None = None) -> None:
+        """Run after a prediction."""
+
+
+class CallbackList:
+    """Callbacks that run one after the other."""
+
+    def __init__(self, callbacks: Sequence[Callback], model: Any, params: Logs) -> None:
+        self.callbacks = list(callbacks)
+        for each in self.callbacks:
+            each.set_model(model)
+            each.set_params(params)
+
+    def call(self, what: str, *args: Any) -> None:
+        """Call the method `what` of each."""
+        for each in self.callbacks:
+            getattr(each, what)(*args)
+
+
+class History(Callback):
+    """The losses and metrics of each epoch, in `history`, and the epochs' numbers in `epoch`; `fit` returns it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.history: dict[str, list[Any]] = {}
+        self.epoch: list[int] = []
+
+    def on_train_begin(self, logs: Logs | None = None) -> None:
+        """Begin with no epoch."""
+        self.epoch = []
+
+    def on_epoch_end(self, epoch: int, logs: Logs | None = None) -> None:
+        """Take the epoch in."""
+        self.epoch.append(epoch)
+        for name, value in (logs or {}).items():
+            self.history.setdefault(name, []).append(value)
+
+
+class LambdaCallback(Callback):
+    """Functions as a callback; those not given do nothing."""
+
+    def __init__(
+        self, on_epoch_begin: Callable[..., object] | None = None, on_epoch_end: Callable[..., object] | None = None,
+        on_batch_begin: Callable[..., object] | None = None, on_batch_end: Callable[..., object] | None = None,
+        on_train_begin: Callable[..., object] | None = None, on_train_end: Callable[..., object] | None = None,
+        **kwargs: Any,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        given = {
+            "on_epoch_begin": on_epoch_begin, "on_epoch_end": on_epoch_end, "on_batch_begin": on_batch_begin,
+            "on_batch_end": on_batch_end, "on_train_begin": on_train_begin, "on_train_end": on_train_end, **kwargs,
+        }  # fmt: skip
+        for name, function in given.items():
+            if function is not None or name in kwargs:
+                setattr(self, name, function)

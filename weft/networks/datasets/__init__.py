@@ -1,0 +1,1 @@
+"""Data sets that are fetched once and read from a cache."""

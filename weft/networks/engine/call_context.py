@@ -1,0 +1,35 @@
+"""The call of a layer that is under way: its phase goes to the layers that it calls."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from contextvars import ContextVar
+from typing import Any, Final, NamedTuple
+
+from weft.framework.aliases import TensorLike
+
+
+class Call(NamedTuple):
+    """A call under way: the layer, and the phase that it was called for, None when nobody said."""
+
+    layer: Any
+    training: TensorLike | None
+
+
+_CALL: Final[ContextVar[Call | None]] = ContextVar("weft_keras_call", default=None)
+
+
+def current_call() -> Call | None:
+    """The innermost call under way."""
+    return _CALL.get()
+
+
+@contextlib.contextmanager
+def calling(layer: object, training: TensorLike | None) -> Iterator[None]:
+    """A block in which a layer is being called."""
+    token = _CALL.set(Call(layer, training))
+    try:
+        yield
+    finally:
+        _CALL.reset(token)

@@ -1,0 +1,411 @@
+"""Layer: a function of tensors that makes its variables at its first call, and remembers each call that leads to an Input."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Self
+
+import numpy as np
+
+from weft.framework import dtypes, nest
+from weft.framework.aliases import DTypeLike, Nest, Regularizer, TensorLike
+from weft.framework.graph import get_default_graph
+from weft.framework.operation import Operation, Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.tensor_shape import TensorShape
+from weft.networks.engine import history, op_calls
+from weft.networks.engine.call_context import calling, current_call
+from weft.networks.engine.input_spec import check_inputs
+from weft.networks.engine.layer_state import LayerState
+from weft.networks.objects import regularizers
+from weft.networks.objects.arguments import config_of
+from weft.networks.state.names import snake_case, unique_name
+from weft.models.layers.layer import Layer as GraphLayer
+from weft.ops.array.identity import identity
+from weft.ops.array.shape_ops import shape as shape_of
+from weft.ops.math.casting import cast
+
+_OPTIONS: Final = frozenset(
+    ("input_shape", "batch_input_shape", "batch_size", "weights", "activity_regularizer", "autocast", "input_dim",
+     "experimental_autocast")
+)  # fmt: skip
+
+
+class Layer(LayerState):
+    """A function of tensors with variables of its own.
+
+    Subclasses make variables in `build(input_shape)` with `add_weight`, and compute in `call(inputs)`, which may ask for
+    `training` and `mask` too.
+
+    Args:
+        trainable: whether its variables are trained.
+        name: its name; the class's name in snake case with a number when None.
+        dtype: the type of its variables; that of the first inputs when None.
+        dynamic: refused when true: weft builds graphs.
+        kwargs: `input_shape` without the batch or `batch_input_shape` for the first layer of a Sequential, `batch_size`,
+            `weights` to begin with, `activity_regularizer`.
+    """
+
+    inbound_nodes: list[history.Node]
+    outbound_nodes: list[history.Node]
+
+    def __init__(
+        self, trainable: bool = True, name: str | None = None, dtype: DTypeLike | None = None, dynamic: bool = False,
+        **kwargs: Any,
+    ) -> None:  # fmt: skip
+        for unknown in kwargs.keys() - _OPTIONS:
+            raise TypeError("Keyword argument not understood:", unknown)
+        if dynamic:
+            raise ValueError(
+                "dynamic=True asks for eager execution, which weft does not have: write `call` with graph operations"
+            )
+        self._start()
+        object.__setattr__(self, "inbound_nodes", [])
+        object.__setattr__(self, "outbound_nodes", [])
+        GraphLayer.__init__(self, trainable, name, dtype, regularizers.get(kwargs.get("activity_regularizer")))
+        self._name = name or unique_name(snake_case(type(self).__name__), zero_based=True)
+        self.stateful = False
+        self.supports_masking = getattr(type(self), "supports_masking", False)
+        self.input_spec: Nest = None
+        self._initial_weights = kwargs.get("weights")
+        self._call_parameters = _parameters(self.call)
+        self.batch_input_shape = _batch_input_shape(kwargs)
+
+    # What subclasses write.
+
+    def compute_mask(self, inputs: Nest, mask: Nest = None) -> Nest:
+        """The mask of the outputs: that of the inputs where the layer supports masks; TypeError if it gets one otherwise."""
+        if self.supports_masking:
+            return mask
+        if any(each is not None for each in nest.flatten(mask)):
+            raise TypeError(f"Layer {self.name} does not support masking, but was passed an input_mask: {mask}")
+        return None
+
+    def compute_output_shape(self, input_shape: Nest) -> Nest:
+        """The shape of the outputs for a shape of inputs, found by calling the layer in a graph of its own."""
+        with get_default_graph().as_default():
+            inputs = nest.map_structure(op_calls.placeholder_of, _shapes(input_shape))
+            outputs = self(inputs, **({"training": False} if self._takes("training") else {}))
+        return nest.map_structure(lambda each: each.shape, outputs)
+
+    def get_config(self) -> dict[str, Any]:
+        """The arguments that make an equal layer, as plain data."""
+        config: dict[str, Any] = {"name": self.name, "trainable": self.trainable}
+        if self.batch_input_shape is not None:
+            config["batch_input_shape"] = tuple(self.batch_input_shape)
+        config["dtype"] = self.dtype
+        kept = getattr(self, "kept_arguments", None)
+        if kept is None:
+            known = {"self", "name", "trainable", "dtype", "dynamic"}
+            signature = inspect.signature(type(self).__init__).parameters.values()
+            further = [each for each in signature if each.name not in known and each.kind is each.POSITIONAL_OR_KEYWORD]
+            if further and type(self).get_config is Layer.get_config:
+                raise NotImplementedError("Layers with arguments in `__init__` must override `get_config`.")
+            return config
+        return {**config, **config_of({name: value for name, value in kept.items() if name not in config})}
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any]) -> Self:
+        """A layer of its config."""
+        return cls(**config)
+
+    # The call.
+
+    def __call__(self, inputs: Nest, *args: Any, **kwargs: Any) -> Nest:
+        """The outputs for these inputs; the first call makes the variables."""
+        inputs = nest.map_structure(_as_tensor, inputs)
+        flat = nest.flatten(inputs)
+        masks = self._masks_of(inputs, args, kwargs)
+        given = dict(kwargs)
+        if masks is not None and self._takes("mask") and not self._was_passed("mask", args, kwargs):
+            given["mask"] = masks
+        training = self._phase(args, given)
+        if history.leads_to_input(flat):
+            record_operations(flat)
+        with calling(self, training), get_default_graph().name_scope(self._name):
+            check_inputs(self.input_spec, inputs, self.name)
+            self._build_once(inputs)
+            outputs = self.call(inputs, *args, **given)
+            if outputs is None:
+                raise ValueError(
+                    f"A layer's `call` method should return a Tensor or a list of Tensors, not None (layer: {self.name})."
+                )
+            outputs = self._remember(inputs, outputs, args, kwargs)
+            self._penalize(inputs, outputs)
+            self._set_masks(inputs, outputs, masks)
+        return outputs
+
+    apply = __call__
+
+    def _takes(self, name: str) -> bool:
+        return name in self._call_parameters or "**" in self._call_parameters
+
+    def _was_passed(self, name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
+        return name in kwargs or name in self._call_parameters[1 : len(args) + 1]
+
+    def _masks_of(self, inputs: Nest, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Nest:
+        if self._was_passed("mask", args, kwargs):
+            return kwargs["mask"] if "mask" in kwargs else args[self._call_parameters.index("mask") - 1]
+        flat = [history.mask_of(each) for each in nest.flatten(inputs)]
+        return None if all(each is None for each in flat) else nest.pack_sequence_as(inputs, flat)
+
+    def _phase(self, args: Sequence[Any], given: dict[str, Any]) -> TensorLike | None:
+        """The phase that the call was told, or that of the call around it; passed on where `call` asks for it."""
+        if self._was_passed("training", args, given):
+            if "training" in given:
+                told: TensorLike | None = given["training"] if self._takes("training") else given.pop("training")
+                return told
+            found: TensorLike | None = args[self._call_parameters.index("training") - 1]
+            return found
+        outer = current_call()
+        training = None if outer is None else outer.training
+        if training is not None and self._takes("training"):
+            given["training"] = cast(training, dtypes.bool) if isinstance(training, Tensor) else bool(training)
+        return training
+
+    def _build_once(self, inputs: Nest) -> None:
+        if not self.built:
+            first = nest.flatten(inputs)[0] if nest.flatten(inputs) else None
+            if self._dtype is None and first is not None:
+                self._dtype = first.dtype.base_dtype
+            self.build(nest.map_structure(lambda each: each.shape, inputs))
+            self.built = True
+        if self._initial_weights is not None:
+            weights, self._initial_weights = self._initial_weights, None
+            self.set_weights(weights)
+
+    def _penalize(self, inputs: Nest, outputs: Nest) -> None:
+        regularizer: Regularizer | None = self.activity_regularizer
+        if regularizer is None:
+            return
+        with get_default_graph().name_scope("ActivityRegularizer"):
+            for output in nest.flatten(outputs):
+                penalty: Any = regularizer(output)
+                self.add_loss(penalty / cast(shape_of(output)[0], penalty.dtype), inputs=True)
+
+    def _set_masks(self, inputs: Nest, outputs: Nest, masks: Nest) -> None:
+        flat = [each for each in nest.flatten(outputs) if history.is_tensor(each)]
+        if flat and all(history.mask_of(each) is not None for each in flat):
+            return
+        found = self.compute_mask(inputs, masks)
+        if found is None:
+            return
+        given = nest.flatten(found) if isinstance(outputs, list | tuple) else [found]
+        for output, mask in zip(nest.flatten(outputs), given, strict=False):
+            history.set_mask(output, mask)
+
+    def _remember(self, inputs: Nest, outputs: Nest, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Nest:
+        """Note the call, if the inputs came from layers; outputs that are inputs are made tensors of their own first."""
+        flat = nest.flatten(inputs)
+        if not flat or not history.have_histories(flat):
+            return outputs
+        own = {history.key_of(each) for each in flat}
+        outputs = nest.map_structure(
+            lambda each: identity(each) if isinstance(each, Tensor) and each.name in own else each, outputs
+        )
+        named = dict(zip(self._call_parameters[1:], args, strict=False))
+        self.add_node(inputs, outputs, {**named, **kwargs})
+        return outputs
+
+    def add_node(self, inputs: Nest, outputs: Nest, arguments: Mapping[str, object]) -> history.Node:
+        """Note a call of the layer, and at its outputs that it made them."""
+        node = history.Node(self, inputs, outputs, arguments)
+        self.inbound_nodes.append(node)
+        for each in node.inputs():
+            maker = history.history_of(each)
+            if maker is not None:
+                maker.layer.outbound_nodes.append(node)
+        index = len(self.inbound_nodes) - 1
+        for position, tensor in enumerate(nest.flatten(outputs)):
+            if history.is_tensor(tensor):
+                history.set_history(tensor, history.History(self, index, position))
+        return node
+
+    # Names and properties.
+
+    @property
+    def name(self) -> str:
+        """The layer's name."""
+        return self._name
+
+    @property
+    def trainable(self) -> bool:
+        """Whether its variables are trained; setting it sets that of the layers in it."""
+        return self._trainable
+
+    @trainable.setter
+    def trainable(self, value: bool) -> None:
+        self._trainable = value
+        for layer in self._inner_layers():
+            layer.trainable = value
+
+    @property
+    def dynamic(self) -> bool:
+        """Whether it needs eager execution: never."""
+        return False
+
+    @property
+    def submodules(self) -> tuple[Any, ...]:
+        """The layers in it, and those in these."""
+        inner = self._inner_layers()
+        return tuple(dict.fromkeys([*inner, *(each for layer in inner for each in getattr(layer, "submodules", ()))]))
+
+    def _only(self, what: str, values: Sequence[Nest]) -> Nest:
+        """The one value that all calls share, for `input`, `output` and their shapes."""
+        if not values:
+            if what.endswith("shape"):
+                raise AttributeError(f"The layer has never been called and thus has no defined {what.replace('_', ' ')}.")
+            if what == "output":
+                raise AttributeError(f"Layer {self.name} has no inbound nodes.")
+            raise AttributeError(f"Layer {self.name} is not connected, no input to return.")
+        words = what.replace("_", " ")
+        if what.endswith("shape"):
+            if len({str(each) for each in values}) > 1:
+                raise AttributeError(
+                    f'The layer "{self.name} has multiple inbound nodes, with different {words}s. Hence the notion of "{words}" is '
+                    f"ill-defined for the layer. Use `get_{what}_at(node_index)` instead."
+                )
+        elif len(values) > 1:
+            raise AttributeError(f'Layer {self.name} has multiple inbound nodes, hence the notion of "layer {what}" is '
+                                 f"ill-defined. Use `get_{what}_at(node_index)` instead.")  # fmt: skip
+        return values[0]
+
+    @property
+    def input(self) -> Nest:
+        """The input of the only call; AttributeError when there were none or several."""
+        return self._only("input", [_single(node.input_tensors) for node in self.inbound_nodes])
+
+    @input.setter
+    def input(self, value: Nest) -> None:
+        """Do nothing: the record of the calls tells the input."""
+
+    @property
+    def output(self) -> Nest:
+        """The output of the only call; AttributeError when there were none or several."""
+        return self._only("output", [_single(node.output_tensors) for node in self.inbound_nodes])
+
+    @output.setter
+    def output(self, value: Nest) -> None:
+        """Do nothing: the record of the calls tells the output."""
+
+    @property
+    def input_shape(self) -> Nest:
+        """The shape of the inputs of all calls, as tuples."""
+        return self._only("input_shape", [tuples_of(node.input_tensors) for node in self.inbound_nodes])
+
+    @property
+    def output_shape(self) -> Nest:
+        """The shape of the outputs of all calls, as tuples."""
+        return self._only("output_shape", [tuples_of(node.output_tensors) for node in self.inbound_nodes])
+
+    def _node_at(self, node_index: int, what: str) -> history.Node:
+        if not self.inbound_nodes:
+            raise RuntimeError(f"The layer has never been called and thus has no defined {what}.")
+        if not node_index < len(self.inbound_nodes):
+            raise ValueError(
+                f"Asked to get {what} at node {node_index}, but the layer has only {len(self.inbound_nodes)} inbound nodes."
+            )
+        found: history.Node = self.inbound_nodes[node_index]
+        return found
+
+    def get_input_at(self, node_index: int) -> Nest:
+        """The input of a call, by its number."""
+        return _single(self._node_at(node_index, "input").input_tensors)
+
+    def get_output_at(self, node_index: int) -> Nest:
+        """The output of a call, by its number."""
+        return _single(self._node_at(node_index, "output").output_tensors)
+
+    def get_input_shape_at(self, node_index: int) -> Nest:
+        """The shape of the input of a call, by its number."""
+        return tuples_of(self._node_at(node_index, "input shape").input_tensors)
+
+    def get_output_shape_at(self, node_index: int) -> Nest:
+        """The shape of the output of a call, by its number."""
+        return tuples_of(self._node_at(node_index, "output shape").output_tensors)
+
+    def get_updates_for(self, inputs: Nest) -> list[Any]:
+        """The updates that depend on these inputs; for None those that depend on none."""
+        return op_calls.depending(self.updates, inputs)
+
+    def get_losses_for(self, inputs: Nest) -> list[Any]:
+        """The losses that depend on these inputs; for None those that depend on none."""
+        return op_calls.depending(self.losses, inputs)
+
+
+def tuples_of(tensors: Nest) -> Nest:
+    """The shapes of tensors as tuples, in the structure of the tensors."""
+    return nest.map_structure(lambda each: _tuple(each.shape), tensors)
+
+
+def _tuple(shape: TensorShape) -> tuple[int | None, ...] | None:
+    return None if shape.ndims is None else tuple(shape.as_list())
+
+
+def _single(tensors: Nest) -> Nest:
+    return tensors[0] if isinstance(tensors, list | tuple) and len(tensors) == 1 else tensors
+
+
+def _as_tensor(value: Nest) -> Nest:
+    return convert_to_tensor(value) if isinstance(value, np.ndarray | float | int) else value
+
+
+def _shapes(input_shape: Nest) -> Nest:
+    if isinstance(input_shape, list) and input_shape and isinstance(input_shape[0], list | tuple | TensorShape):
+        return [TensorShape(each) for each in input_shape]
+    return TensorShape(input_shape)
+
+
+def _parameters(function: Nest) -> list[str]:
+    """The names of the arguments of `call`, with "**" for any."""
+    kinds = inspect.signature(function).parameters.values()
+    return ["**" if each.kind is each.VAR_KEYWORD else each.name for each in kinds]
+
+
+def _batch_input_shape(options: Mapping[str, Any]) -> tuple[int | None, ...] | None:
+    if "batch_input_shape" in options:
+        return tuple(options["batch_input_shape"])
+    given = options.get("input_shape", (options["input_dim"],) if options.get("input_dim") else None)
+    if given is None:
+        return None
+    sizes = (given,) if isinstance(given, int) else tuple(given)
+    return (options.get("batch_size"), *sizes)
+
+
+class OperationLayer(Layer):
+    """An operation between layers as a layer of a model: called on other tensors, it adds a node like it."""
+
+    def __init__(self, operation: Operation) -> None:
+        super().__init__(name=f"tf_op_layer_{operation.name}")
+        self._operation = operation
+        # Inputs that depend on no layer are the graph's own: constants, variables.
+        self._fixed = {index: each for index, each in enumerate(operation.inputs) if history.history_of(each) is None}
+        self.built = True
+
+    def call(self, inputs: Nest) -> Nest:
+        """A node like the operation, with other inputs."""
+        given = iter(nest.flatten(inputs))
+        own = self._operation
+        wired = [self._fixed[index] if index in self._fixed else next(given) for index in range(len(own.inputs))]
+        made = own.graph.create_op(
+            own.type, wired, [each.dtype for each in own.outputs], name=own.name.rpartition("/")[2],
+            attrs=dict(own.node_def.attr),
+        )  # fmt: skip
+        return made.outputs[0] if len(made.outputs) == 1 else list(made.outputs)
+
+    def get_config(self) -> dict[str, Any]:
+        """Refuse: an operation is a part of its graph."""
+        raise NotImplementedError(
+            f"{self.name}: an operation between layers has no config. Put it into a Lambda layer, or into the `call` of a "
+            "layer of your own, to save or clone the model."
+        )
+
+
+def record_operations(tensors: Sequence[Nest]) -> None:
+    """Make layers of the operations between tensors and the layers before them."""
+    for operation in op_calls.operations_between(tensors):
+        layer = OperationLayer(operation)
+        inputs = [each for each in operation.inputs if history.history_of(each) is not None]
+        outputs = list(operation.outputs)
+        layer.add_node(inputs[0] if len(inputs) == 1 else inputs, outputs[0] if len(outputs) == 1 else outputs, {})

@@ -1,0 +1,287 @@
+"""LayerState: the variables, inner layers, losses, updates and metrics of a layer, found by what it holds."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from weft.framework import dtypes
+from weft.framework.aliases import Array, DTypeLike, Nest, Partitioner, Regularizer, ShapeLike, VariableLike
+from weft.framework.graph import get_default_graph
+from weft.framework.operation import Tensor
+from weft.framework.tensor_shape import as_dims
+from weft.networks.objects import constraints, initializers, regularizers
+from weft.networks.state.defaults import floatx
+from weft.networks.state.graph_state import track_variable
+from weft.networks.state.sessions import batch_get_value, batch_set_value
+from weft.models.layers.layer import Layer as GraphLayer
+from weft.ops.variables.options import VariableAggregation, VariableSynchronization
+from weft.ops.variables.variable import Variable
+
+# What Keras itself keeps in a layer's attributes, which holds none of the layer's parts.
+_OWN: Final = frozenset(
+    ("kept_arguments", "inbound_nodes", "outbound_nodes", "inputs", "outputs", "input_spec", "_parts", "input_names",
+     "output_names", "history", "callbacks", "optimizer", "states")
+)  # fmt: skip
+
+
+class _AddedMetric(NamedTuple):
+    value: Nest
+    name: str
+
+
+class _Weight(NamedTuple):
+    variable: VariableLike
+    is_trained: bool
+
+
+def parts_in(value: object) -> Iterator[Any]:
+    """The layers and variables in a value, those in lists and dicts too."""
+    if isinstance(value, GraphLayer | Variable):
+        yield value
+    elif isinstance(value, Mapping):
+        for each in value.values():
+            yield from parts_in(each)
+    elif isinstance(value, list | tuple):
+        for each in value:
+            yield from parts_in(each)
+
+
+class LayerState(GraphLayer):
+    """What a layer holds. Layers and variables among its attributes, also inside lists and dicts, are parts of it."""
+
+    _parts: dict[str, Any]
+
+    def _start(self) -> None:
+        """Begin with nothing; called once, by the constructor."""
+        object.__setattr__(self, "_parts", {})
+        self._weights: tuple[_Weight, ...] = ()
+        self._added_updates: tuple[Any, ...] = ()
+        self._added_losses: tuple[Any, ...] = ()
+        self._added_metrics: tuple[Any, ...] = ()
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        parts = self.__dict__.get("_parts")
+        if parts is None and name not in _OWN and any(True for _ in parts_in(value)):
+            raise RuntimeError("It looks like you are subclassing `Model` and you forgot to call `super(YourClass, "
+                               "self).__init__()`. "
+                               "Always start with this line.")  # fmt: skip
+        if parts is not None and name not in _OWN and not name.startswith(("_weights", "_added_")):
+            parts.pop(name, None)
+            if isinstance(value, GraphLayer | Variable | list | tuple | Mapping):
+                parts[name] = value
+        object.__setattr__(self, name, value)
+
+    def __delattr__(self, name: str) -> None:
+        self._parts.pop(name, None)
+        object.__delattr__(self, name)
+
+    # Parts.
+
+    def _inner_layers(self) -> list[Any]:
+        """The layers that this one holds, in the order in which it got them."""
+        found = (each for value in self._parts.values() for each in parts_in(value) if isinstance(each, GraphLayer))
+        return [*dict.fromkeys(found)]
+
+    def _held_variables(self, trained: bool) -> list[VariableLike]:
+        added = [each.variable for each in self._weights]
+        own = [each.variable for each in self._weights if each.is_trained == trained]
+        for value in self._parts.values():
+            for each in parts_in(value):
+                if isinstance(each, Variable) and each.trainable == trained and not _is_in(each, added):
+                    own.append(each)
+        return own
+
+    def _from_inner(self, name: str) -> list[Any]:
+        return [each for layer in self._inner_layers() for each in getattr(layer, name)]
+
+    @property
+    def trainable_weights(self) -> list[VariableLike]:
+        """The variables that are trained: none if the layer is frozen."""
+        if not self.trainable:
+            return []
+        return distinct([*self._held_variables(True), *self._from_inner("trainable_weights")])
+
+    @property
+    def non_trainable_weights(self) -> list[VariableLike]:
+        """The variables that are not trained: all if the layer is frozen."""
+        frozen = [*self._held_variables(False), *self._from_inner("non_trainable_weights")]
+        if self.trainable:
+            return distinct(frozen)
+        return distinct([*self._held_variables(True), *self._from_inner("weights"), *frozen])
+
+    @property
+    def weights(self) -> list[VariableLike]:
+        """All variables, the trained ones first."""
+        return distinct([*self.trainable_weights, *self.non_trainable_weights])
+
+    @property
+    def trainable_variables(self) -> list[VariableLike]:
+        """See `trainable_weights`."""
+        return self.trainable_weights
+
+    @property
+    def non_trainable_variables(self) -> list[VariableLike]:
+        """See `non_trainable_weights`."""
+        return self.non_trainable_weights
+
+    @property
+    def variables(self) -> list[VariableLike]:
+        """See `weights`."""
+        return self.weights
+
+    # What a layer adds.
+
+    def add_weight(
+        self, name: str | None = None, shape: ShapeLike = None, dtype: DTypeLike | None = None, initializer: Nest = None,
+        regularizer: Nest = None, trainable: bool | None = None, constraint: Nest = None,
+        partitioner: Partitioner | None = None, use_resource: bool | None = None,
+        synchronization: VariableSynchronization = VariableSynchronization.AUTO,
+        aggregation: VariableAggregation = VariableAggregation.NONE, **kwargs: Any,
+    ) -> VariableLike:  # fmt: skip
+        """Make a variable of the layer.
+
+        Args:
+            name: its name below the layer's name scope.
+            shape: its shape; a scalar when None.
+            dtype: its type; the layer's, else the default type of floats, when None.
+            initializer: an initializer, its name or config; Glorot's uniform for floats and zeros for others when None.
+            regularizer: a penalty that is one of the layer's losses.
+            trainable: whether it is trained; true when None.
+            constraint: a projection after each update.
+            partitioner: ignored, as in TensorFlow's layers of Keras.
+            use_resource: whether it is a resource variable; true when None.
+            synchronization, aggregation: recorded in the variable.
+        """
+        for unknown in set(kwargs) - {"getter", "collections", "experimental_autocast"}:
+            raise TypeError("Unknown keyword argument:", unknown)
+        kind = dtypes.as_dtype(dtype or self.dtype or floatx()).base_dtype
+        if self._dtype is None:
+            self._dtype = kind
+        maker = initializers.get(initializer) or _default_initializer(name, kind, self.name)
+        if isinstance(maker, type):
+            maker = maker()
+        sizes = list(as_dims(() if shape is None else shape) or ())
+        is_trained = trainable if trainable is not None else synchronization != VariableSynchronization.ON_READ
+        if trainable and synchronization == VariableSynchronization.ON_READ:
+            raise ValueError("Synchronization value can be set to VariableSynchronization.ON_READ only for non-trainable "
+                             "variables. You have specified trainable=True and "
+                             "synchronization=VariableSynchronization.ON_READ.")  # fmt: skip
+        made: VariableLike = _new_variable(
+            functools.partial(maker, sizes, dtype=kind), name=name, dtype=kind, trainable=is_trained,
+            constraint=constraints.get(constraint), use_resource=use_resource is not False,
+            collections=kwargs.get("collections"), synchronization=synchronization, aggregation=aggregation,
+            validate_shape=None not in sizes,
+        )  # fmt: skip
+        track_variable(made)
+        self._weights += (_Weight(made, is_trained),)
+        penalty = regularizers.get(regularizer)
+        if penalty is not None:
+            self.add_loss(functools.partial(_penalty, penalty, made, made.op.name))
+        return made
+
+    def add_variable(self, *args: Any, **kwargs: Any) -> VariableLike:
+        """See `add_weight`."""
+        return self.add_weight(*args, **kwargs)
+
+    def add_update(self, updates: Nest, inputs: object = None) -> None:
+        """Add operations that training must run, or functions that make them."""
+        made = [each() if callable(each) else each for each in _as_list(updates)]
+        self._added_updates += tuple(each for each in made if each is not None)
+
+    def add_loss(self, losses: Nest, inputs: object = None) -> None:
+        """Add losses: scalar tensors, or functions that make them whenever `losses` is asked for."""
+        self._added_losses += tuple(_as_list(losses))
+
+    def add_metric(self, value: Nest, aggregation: str | None = None, name: str | None = None) -> None:
+        """Report the mean of a tensor over batches, or the value of a metric that was called, with the model's metrics."""
+        if aggregation not in (None, "mean"):
+            raise ValueError(
+                f"We currently support only `mean` sample-wise metric aggregation. You provided aggregation=`{aggregation}`"
+            )
+        if aggregation is None or name is None:
+            raise ValueError("add_metric: name the metric and give aggregation='mean', so that batches can be put together")
+        self._added_metrics += (_AddedMetric(value, name),)
+
+    @property
+    def updates(self) -> list[Any]:
+        """The operations that training must run; none if the layer is frozen."""
+        if not self.trainable and not getattr(self, "stateful", False):
+            return []
+        return [*self._added_updates, *self._from_inner("updates")]
+
+    @property
+    def losses(self) -> list[Any]:
+        """The losses of the layer and of those in it."""
+        own = [each() if callable(each) else each for each in self._added_losses]
+        return [*(each for each in own if each is not None), *self._from_inner("losses")]
+
+    @property
+    def metrics(self) -> list[Any]:
+        """The metrics that the layer and those in it hold."""
+        return [each for layer in self._inner_layers() for each in getattr(layer, "metrics", ())]
+
+    def added_metrics(self) -> list[_AddedMetric]:
+        """What `add_metric` was given, here and in the layers within."""
+        inner = [each for layer in self._inner_layers() if isinstance(layer, LayerState) for each in layer.added_metrics()]
+        return [*self._added_metrics, *inner]
+
+    # Values.
+
+    def get_weights(self) -> list[Array]:
+        """The values of all variables."""
+        return batch_get_value(self.weights)
+
+    def set_weights(self, weights: Sequence[Array]) -> None:
+        """Give all variables values, in their order; ValueError when number or shapes differ."""
+        variables = self.weights
+        if len(variables) != len(weights):
+            raise ValueError(
+                f'You called `set_weights(weights)` on layer "{self.name}" with a  weight list of length {len(weights)}, but '
+                f"the layer was expecting {len(variables)} weights. Provided weights: {str(weights)[:50]}..."
+            )
+        for variable, value in zip(variables, weights, strict=True):
+            if tuple(variable.shape.as_list()) != value.shape:
+                raise ValueError(f"Layer weight shape {variable.shape} not compatible with provided weight shape {value.shape}")
+        batch_set_value(list(zip(variables, weights, strict=True)))
+
+    def count_params(self) -> int:
+        """How many numbers the variables hold; ValueError before they are made."""
+        if not self.built:
+            raise ValueError(
+                f"You tried to call `count_params` on {self.name}, but the layer isn't built. You can build it manually via: "
+                f"`{self.name}.build(batch_input_shape)`."
+            )
+        return sum(int(each.shape.num_elements() or 0) for each in self.weights)
+
+
+# Calling the class makes an object of the kind wanted, with more arguments than the class itself takes.
+_new_variable: Final[Callable[..., VariableLike]] = Variable
+
+
+def _penalty(regularizer: Regularizer, variable: VariableLike, name: str) -> Tensor | None:
+    with get_default_graph().name_scope(f"{name}/Regularizer"):
+        return regularizer(variable)
+
+
+def _default_initializer(name: str | None, kind: dtypes.DType, layer: str) -> Nest:
+    if kind.is_floating:
+        return initializers.get("glorot_uniform")
+    if kind.is_integer or kind.is_unsigned or kind.is_bool:
+        return initializers.get("zeros")
+    raise ValueError(f"An initializer for variable {name} of type {kind} is required for layer {layer}")
+
+
+def _as_list(value: Nest) -> list[Any]:
+    return list(value) if isinstance(value, list | tuple) else [value]
+
+
+def _is_in(variable: VariableLike, variables: Sequence[VariableLike]) -> bool:
+    return any(each is variable for each in variables)
+
+
+def distinct(variables: Sequence[VariableLike]) -> list[VariableLike]:
+    """The variables, each once, by identity."""
+    seen: dict[int, VariableLike] = {id(each): each for each in variables}
+    return list(seen.values())

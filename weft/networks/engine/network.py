@@ -1,0 +1,279 @@
+"""Network: layers put together, either by their calls on Inputs or by a `call` of one's own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from weft.framework import nest
+from weft.framework.aliases import Nest, TensorLike, VariableLike
+from weft.framework.graph import get_default_graph
+from weft.networks.engine import history, layer_state, op_calls, summaries
+from weft.networks.engine.layer import Layer, record_operations
+from weft.networks.engine.topology import Topology, located, topology_of
+from weft.networks.objects.arguments import config_of
+
+
+class Network(Layer):
+    """Layers put together.
+
+    `Network(inputs, outputs)` is what leads from Inputs to outputs. A subclass makes layers in `__init__`, as attributes, and
+    uses them in `call`.
+    """
+
+    topology: Topology | None = None
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        given = dict(zip(("inputs", "outputs", "name"), args, strict=False))
+        given.update(kwargs)
+        name, inputs, outputs = given.pop("name", None), given.pop("inputs", None), given.pop("outputs", None)
+        trainable = given.pop("trainable", True)
+        super().__init__(name=name, **given)
+        self.input_structure: Nest = None
+        self.output_structure: Nest = None
+        self.inputs: list[Any] | None = None
+        self.outputs: list[Any] | None = None
+        self.input_names: list[str] | None = None
+        self.output_names: list[str] | None = None
+        if outputs is not None:
+            self.connect(inputs, outputs)
+        self.trainable = trainable
+
+    @property
+    def is_graph_network(self) -> bool:
+        """Whether it was made of inputs and outputs."""
+        return self.topology is not None
+
+    def connect(self, inputs: Nest, outputs: Nest) -> None:
+        """Take what leads from the inputs to the outputs as the network."""
+        inputs, outputs = _unpacked(inputs), _unpacked(outputs)
+        flat_inputs, flat_outputs = nest.flatten(inputs), nest.flatten(outputs)
+        if len({history.key_of(each) for each in flat_inputs}) != len(flat_inputs):
+            raise ValueError(
+                f"The list of inputs passed to the model is redundant. All inputs should only appear once. Found: {inputs}"
+            )
+        if history.leads_to_input(flat_outputs):
+            record_operations(flat_outputs)
+        self.topology = topology_of(flat_inputs, flat_outputs)
+        self.input_structure, self.output_structure = inputs, outputs
+        self.inputs, self.outputs = flat_inputs, flat_outputs
+        self.input_names = [located(each).layer.name for each in flat_inputs]
+        self.output_names = _distinct_names([located(each).layer.name for each in flat_outputs])
+        self.built = True
+        object.__setattr__(self, "inbound_nodes", [])
+        self.add_node(inputs, outputs, {})
+
+    # The layers.
+
+    @property
+    def layers(self) -> list[Any]:
+        """The layers, in the order of their weights."""
+        return list(self.topology.layers) if self.topology is not None else self._inner_layers()
+
+    def _inner_layers(self) -> list[Any]:
+        if self.topology is None:
+            return super()._inner_layers()
+        extra = [each for each in super()._inner_layers() if each not in self.topology.layers]
+        return [*self.topology.layers, *extra]
+
+    @property
+    def weights(self) -> list[VariableLike]:
+        """All variables, layer by layer."""
+        self._check_built()
+        own = [*self._held_variables(True), *self._held_variables(False)]
+        return layer_state.distinct([*(each for layer in self._inner_layers() for each in layer.weights), *own])
+
+    def _check_built(self) -> None:
+        if not self.is_graph_network and not self.built and not self._inner_layers():
+            return
+        if not self.is_graph_network and not self.built and type(self).__name__ in ("Sequential", "Model"):
+            raise ValueError(
+                f"Weights for model {self.name} have not yet been created. Weights are created when the Model is first called "
+                "on inputs or `build()` is called with an `input_shape`."
+            )
+
+    def get_layer(self, name: str | None = None, index: int | None = None) -> Any:
+        """The layer of a name, or at an index; ValueError when there is none."""
+        if index is not None:
+            if len(self.layers) <= index:
+                raise ValueError(f"Was asked to retrieve layer at index {index} but model only has {len(self.layers)} layers.")
+            return self.layers[index]
+        if not name:
+            raise ValueError("Provide either a layer name or layer index.")
+        found = next((each for each in self.layers if each.name == name), None)
+        if found is None:
+            raise ValueError(f"No such layer: {name}")
+        return found
+
+    @property
+    def stateful(self) -> bool:
+        """Whether a layer keeps its state from batch to batch."""
+        return any(getattr(each, "stateful", False) for each in self._inner_layers())
+
+    @stateful.setter
+    def stateful(self, value: bool) -> None:
+        """Do nothing: the layers tell it."""
+
+    def reset_states(self) -> None:
+        """Forget the states that recurrent layers keep."""
+        for layer in self.layers:
+            if getattr(layer, "stateful", False) and hasattr(layer, "reset_states"):
+                layer.reset_states()
+
+    @property
+    def state_updates(self) -> list[Any]:
+        """The updates of layers that keep their state from batch to batch."""
+        return [each for layer in self.layers if getattr(layer, "stateful", False) for each in layer.updates]
+
+    # The call.
+
+    def build(self, input_shape: Nest) -> None:
+        """Make the variables, by a call on placeholders of this shape or, for several inputs, of these shapes."""
+        if self.built or type(self).call is Network.call:
+            self.built = True
+            return
+        structure = input_shape if isinstance(input_shape, list) and not _is_shape(input_shape) else None
+        if structure is None:
+            inputs: Nest = op_calls.placeholder_of(input_shape)
+        else:
+            inputs = [op_calls.placeholder_of(each) for each in structure]
+        with get_default_graph().name_scope(self.name):
+            self.call(inputs, **({"training": False} if self._takes("training") else {}))
+        self.built = True
+
+    def _build_once(self, inputs: Nest) -> None:
+        # A model of one's own makes its layers' variables in `call`; its `build` is there for being called by hand.
+        if not self.built and type(self).build is Network.build:
+            self.built = True
+        super()._build_once(inputs)
+
+    def call(self, inputs: Nest, training: TensorLike | None = None, mask: Nest = None) -> Nest:
+        """The outputs for other inputs: the layers are called anew, in order."""
+        if self.topology is None:
+            raise NotImplementedError("When subclassing the `Model` class, you should implement a `call` method.")
+        made: dict[str, Any] = {}
+        for own, given, masked in zip(
+            self.inputs or (), self._ordered(inputs), _masks(mask, len(self.inputs or ())), strict=True
+        ):
+            made[history.key_of(own)] = given
+            history.set_mask(given, masked)
+        for node in self.topology.nodes:
+            if not node.inputs():
+                continue
+            inward = nest.map_structure(lambda each: made[history.key_of(each)], node.input_tensors)
+            further = nest.map_structure(lambda each: _replaced(each, made), dict(node.arguments))
+            outward = node.outbound_layer(inward, **further)
+            for own, new in zip(nest.flatten(node.output_tensors), nest.flatten(outward), strict=True):
+                made[history.key_of(own)] = new
+        return nest.map_structure(lambda each: made[history.key_of(each)], self.output_structure)
+
+    def _ordered(self, inputs: Nest) -> list[Any]:
+        if isinstance(inputs, Mapping) and not isinstance(self.input_structure, Mapping):
+            return [inputs[name] for name in self.input_names or ()]
+        flat: list[Any] = nest.flatten(inputs)
+        if len(flat) != len(self.inputs or ()):
+            raise ValueError(
+                f"Model {self.name} expects {len(self.inputs or ())} inputs, but it received {len(flat)}: {inputs}"
+            )
+        return flat
+
+    def compute_mask(self, inputs: Nest, mask: Nest = None) -> Nest:
+        """None: the layers have given the outputs their masks."""
+        return None
+
+    # Descriptions.
+
+    def get_config(self) -> dict[str, Any]:
+        """The layers and their connections, as plain data; NotImplementedError for a network with a `call` of its own."""
+        if self.topology is None:
+            kept = getattr(self, "kept_arguments", None)
+            if kept is None:
+                raise NotImplementedError
+            return {"name": self.name, **config_of(kept)}
+        return network_config(self)
+
+    def summary(self, line_length: int | None = None, positions: Sequence[float] | None = None, print_fn: Any = None) -> None:
+        """Print the layers, their outputs' shapes and the numbers of their parameters.
+
+        Args:
+            line_length: the width of the table.
+            positions: where the columns end, as parts of the width or in characters.
+            print_fn: takes a line; `print` when None.
+
+        Raises:
+            ValueError: the network has not been built.
+        """
+        if not self.built:
+            raise ValueError(
+                "This model has not yet been built. Build the model first by calling `build()` or calling `fit()` with some "
+                "data, or specify an `input_shape` argument in the first layer(s) for automatic build."
+            )
+        summaries.print_summary(self, line_length, positions, print_fn or print)
+
+
+def _unpacked(value: Nest) -> Nest:
+    return value[0] if isinstance(value, list) and len(nest.flatten(value)) == 1 else value
+
+
+def network_config(network: Network) -> dict[str, Any]:
+    """The layers of a network and their calls, in TensorFlow's form."""
+    assert network.topology is not None
+    kept = _kept_nodes(network)
+    layers = []
+    for layer in network.layers:
+        nodes = [_node_config(node, kept) for node in layer.inbound_nodes if id(node) in kept and node.inputs()]
+        layers.append(
+            {"name": layer.name, "class_name": type(layer).__name__, "config": layer.get_config(), "inbound_nodes": nodes}
+        )
+    return {
+        "name": network.name,
+        "layers": layers,
+        "input_layers": [_place(each, kept) for each in network.inputs or ()],
+        "output_layers": [_place(each, kept) for each in network.outputs or ()],
+    }
+
+
+def _kept_nodes(network: Network) -> dict[int, int]:
+    """The calls of the network's layers that belong to it, numbered for each layer."""
+    assert network.topology is not None
+    own = {id(node) for node in network.topology.nodes}
+    numbers: dict[int, int] = {}
+    for layer in network.layers:
+        for number, node in enumerate(node for node in layer.inbound_nodes if id(node) in own):
+            numbers[id(node)] = number
+    return numbers
+
+
+def _place(tensor: Nest, kept: Mapping[int, int]) -> tuple[str, int, int]:
+    found = located(tensor)
+    return found.layer.name, kept[id(found.layer.inbound_nodes[found.node_index])], found.tensor_index
+
+
+def _node_config(node: history.Node, kept: Mapping[int, int]) -> Nest:
+    plain = {name: each for name, each in node.arguments.items() if not any(map(history.is_tensor, nest.flatten(each)))}
+    if len(plain) != len(node.arguments):
+        lost = sorted(node.arguments.keys() - plain.keys())
+        raise NotImplementedError(f"{node.outbound_layer.name} was called with tensors as {lost}, which a config cannot hold")
+    return [[*_place(each, kept), plain] for each in nest.flatten(node.input_tensors)]
+
+
+def _distinct_names(names: Sequence[str]) -> list[str]:
+    seen: dict[str, int] = {}
+    made = []
+    for name in names:
+        count = seen.get(name, 0)
+        seen[name] = count + 1
+        made.append(f"{name}_{count}" if count else name)
+    return made
+
+
+def _replaced(value: Nest, made: Mapping[str, Any]) -> Nest:
+    return made.get(history.key_of(value), value) if history.is_tensor(value) else value
+
+
+def _masks(mask: Nest, count: int) -> list[Any]:
+    return [None] * count if mask is None else list(mask) if isinstance(mask, list | tuple) else [mask]
+
+
+def _is_shape(value: Sequence[Any]) -> bool:
+    return all(each is None or isinstance(each, int) for each in value)

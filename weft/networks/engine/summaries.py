@@ -1,0 +1,78 @@
+"""The printed summary of a network, in TensorFlow's form."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from weft.framework.aliases import VariableLike
+
+
+def print_summary(
+    network: Any, line_length: int | None, positions: Sequence[float] | None, print_fn: Callable[[str], object]
+) -> None:
+    """Print a network's layers, line by line; see `Network.summary`."""
+    is_chain = _is_chain(network)
+    columns = ["Layer (type)", "Output Shape", "Param #"] + ([] if is_chain else ["Connected to"])
+    length = line_length or (65 if is_chain else 98)
+    places = list(positions or ([0.45, 0.85, 1.0] if is_chain else [0.33, 0.55, 0.67, 1.0]))
+    ends = [int(length * each) for each in places] if places[-1] <= 1 else [int(each) for each in places]
+    print_fn(f'Model: "{network.name}"')
+    print_fn("_" * length)
+    print_fn(_row(columns, ends))
+    print_fn("=" * length)
+    for layer in network.layers:
+        for fields in _rows_of(layer, network, is_chain):
+            print_fn(_row(fields, ends))
+        print_fn(("=" if layer is network.layers[-1] else "_") * length)
+    trained, frozen = _count(network.trainable_weights), _count(network.non_trainable_weights)
+    print_fn(f"Total params: {trained + frozen:,}")
+    print_fn(f"Trainable params: {trained:,}")
+    print_fn(f"Non-trainable params: {frozen:,}")
+    print_fn("_" * length)
+
+
+def _row(fields: Sequence[object], ends: Sequence[int]) -> str:
+    line = ""
+    for index, (field, end) in enumerate(zip(fields, ends, strict=False)):
+        if index:
+            line = line[:-1] + " "
+        line = (line + str(field))[:end].ljust(end)
+    return line
+
+
+def _count(variables: Sequence[VariableLike]) -> int:
+    distinct = {id(each): each for each in variables}
+    return sum(int(each.shape.num_elements() or 0) for each in distinct.values())
+
+
+def _is_chain(network: Any) -> bool:
+    """Whether each layer is called once, on the one before it."""
+    if type(network).__name__ == "Sequential" or network.topology is None:
+        return True
+    nodes = network.topology.nodes
+    depths = Counter(len(node.inputs()) for node in nodes)
+    has_forks = any(count > 1 for count in depths) or depths[0] > 1
+    users = Counter(id(history.layer) for node in nodes for history in node.histories())
+    calls = Counter(id(node.outbound_layer) for node in nodes)
+    return not has_forks and all(count == 1 for count in (*users.values(), *calls.values()))
+
+
+def _rows_of(layer: Any, network: Any, is_chain: bool) -> list[list[object]]:
+    try:
+        shape = layer.output_shape
+    except AttributeError:
+        shape = "multiple"
+    parameters = layer.count_params() if hasattr(layer, "count_params") else _count(layer.weights)
+    fields = [f"{layer.name} ({type(layer).__name__})", shape, parameters]
+    if is_chain:
+        return [fields]
+    own = {id(node) for node in network.topology.nodes}
+    sources = [
+        f"{each.layer.name}[{each.node_index}][{each.tensor_index}]"
+        for node in layer.inbound_nodes
+        if id(node) in own
+        for each in node.histories()
+    ]
+    return [[*fields, sources[0] if sources else ""], *(["", "", "", each] for each in sources[1:])]

@@ -1,0 +1,185 @@
+"""Batches: where the arrays of each step come from, be it arrays, datasets, generators or sequences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from weft.errors import OutOfRangeError
+from weft.framework import nest
+from weft.framework.aliases import Array, Nest
+from weft.networks.state.sessions import get_session
+
+
+class Batch(NamedTuple):
+    """The arrays of a step."""
+
+    inputs: list[Array]
+    targets: list[Array]
+    weights: list[Array]
+    size: int
+
+
+# Makes a batch of what a dataset or generator gives: an input, or a tuple with the targets and perhaps the weights.
+AsBatch = Callable[[Nest], Batch]
+
+
+class Source:
+    """The batches of an epoch, again and again.
+
+    Attributes:
+        steps: how many batches an epoch has; None when nobody knows.
+        samples: how many examples an epoch has; None when nobody knows.
+    """
+
+    steps: int | None = None
+    samples: int | None = None
+
+    def epoch(self) -> Iterator[Batch]:
+        """The batches of the next epoch."""
+        raise NotImplementedError
+
+    def finish(self) -> None:
+        """Let go of what an epoch holds."""
+
+
+class ArraySource(Source):
+    """Batches cut from arrays.
+
+    Args:
+        arrays: inputs, targets and weights of all examples.
+        batch_size: how many examples a batch has.
+        shuffle: whether each epoch has an order of its own, by NumPy's global random state; "batch" shuffles whole batches.
+    """
+
+    def __init__(self, arrays: Batch, batch_size: int, shuffle: bool | str = False) -> None:
+        self._arrays, self._batch_size, self._shuffle = arrays, batch_size, shuffle
+        self.samples = arrays.size
+        self.batches = -(-arrays.size // batch_size)
+
+    def _order(self) -> Array:
+        order = np.arange(self._arrays.size)
+        if self._shuffle == "batch":
+            whole = len(order) // self._batch_size * self._batch_size
+            rows = order[:whole].reshape(-1, self._batch_size)
+            np.random.shuffle(rows)
+            return np.append(rows.reshape(-1), order[whole:])
+        if self._shuffle:
+            np.random.shuffle(order)
+        return order
+
+    def epoch(self) -> Iterator[Batch]:
+        """The batches, the last of which may be smaller."""
+        order = self._order()
+        for first in range(0, len(order), self._batch_size):
+            taken: Any = order[first : first + self._batch_size]
+            if not self._shuffle:
+                taken = slice(first, first + len(taken))
+            inputs, targets, weights = ([each[taken] for each in part] for part in self._arrays[:3])
+            yield Batch(inputs, targets, weights, len(order[first : first + self._batch_size]))
+
+
+class IteratorSource(Source):
+    """Batches from a Python generator, which may go on without end."""
+
+    def __init__(self, iterator: Iterator[Nest], as_batch: AsBatch, steps: int | None) -> None:
+        self._iterator, self._as_batch, self.steps = iterator, as_batch, steps
+
+    def epoch(self) -> Iterator[Batch]:
+        """The next `steps` batches, or all that are left."""
+        for taken, each in enumerate(self._iterator, 1):
+            yield self._as_batch(each)
+            if self.steps is not None and taken >= self.steps:
+                return
+
+
+class SequenceSource(Source):
+    """Batches of an object with a length and items, as `utils.Sequence` has them."""
+
+    def __init__(self, sequence: Any, as_batch: AsBatch, steps: int | None, shuffle: bool) -> None:
+        self._sequence, self._as_batch, self._shuffle = sequence, as_batch, shuffle
+        self.steps = len(sequence) if steps is None else steps
+
+    def epoch(self) -> Iterator[Batch]:
+        """The items, in an order of their own if they are shuffled."""
+        order = list(range(len(self._sequence)))
+        if self._shuffle:
+            np.random.shuffle(order)
+        for index in order[: self.steps]:
+            yield self._as_batch(self._sequence[index])
+
+    def finish(self) -> None:
+        """Tell the sequence that an epoch has ended."""
+        if hasattr(self._sequence, "on_epoch_end"):
+            self._sequence.on_epoch_end()
+
+
+class DatasetSource(Source):
+    """Batches of a Dataset, or of an iterator of one, fetched by a run of their own before each step.
+
+    Without a number of steps each epoch begins the dataset anew; with one it goes on where the last epoch ended.
+    """
+
+    def __init__(self, dataset: Any, as_batch: AsBatch, steps: int | None) -> None:
+        self._as_batch, self.steps = as_batch, steps
+        is_iterator = hasattr(dataset, "get_next")
+        self._iterator = dataset if is_iterator else dataset.make_initializable_iterator()
+        self._next = self._iterator.get_next()
+        self._begins = not is_iterator
+        self._begun = False
+
+    def epoch(self) -> Iterator[Batch]:
+        """The elements of the dataset until it ends."""
+        session = get_session()
+        if self._begins and (not self._begun or self.steps is None):
+            session.run(self._iterator.initializer)
+            self._begun = True
+        taken = 0
+        while self.steps is None or taken < self.steps:
+            try:
+                element = get_session().run(self._next)
+            except OutOfRangeError:
+                self._begun = False
+                return
+            yield self._as_batch(element)
+            taken += 1
+
+
+def is_dataset(value: Any) -> bool:
+    """Whether a value is a Dataset, or an iterator in the graph."""
+    return hasattr(value, "make_initializable_iterator") or (hasattr(value, "get_next") and hasattr(value, "output_types"))
+
+
+def is_sequence(value: Any) -> bool:
+    """Whether a value gives batches by index."""
+    return hasattr(value, "__getitem__") and hasattr(value, "__len__") and hasattr(value, "on_epoch_end")
+
+
+def is_generator(value: Any) -> bool:
+    """Whether a value gives batches one after the other."""
+    return hasattr(value, "__next__") and not isinstance(value, np.ndarray | list | tuple | Mapping)
+
+
+def parts_of(element: Nest) -> tuple[Nest, Nest, Nest]:
+    """The inputs, targets and weights in an element; ValueError unless it is a tuple of up to three, or an input."""
+    if not isinstance(element, tuple | list):
+        return element, None, None
+    if len(element) > 3:
+        raise ValueError(
+            f"Output of generator should be a tuple `(x, y, sample_weight)` or `(x, y)`. Found: {str(element)[:200]}"
+        )
+    x, y, weights = (*element, None, None, None)[:3]
+    return x, y, weights
+
+
+def joined(outputs: Sequence[Sequence[Array]]) -> list[Array]:
+    """The outputs of batches, one array for each output."""
+    return [np.concatenate(each, axis=0) for each in zip(*outputs, strict=True)]
+
+
+def size_of(data: Nest) -> int:
+    """The number of examples in the first array of some data; 1 for none."""
+    flat = nest.flatten(data)
+    return int(np.shape(flat[0])[0]) if flat and np.ndim(flat[0]) else 1

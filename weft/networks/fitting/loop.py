@@ -1,0 +1,176 @@
+"""The loops over epochs and batches: training, tests and prediction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from weft.framework.aliases import Array
+from weft.networks.callbacks.callback import Callback, CallbackList, History, Logs
+from weft.networks.callbacks.progress import ProgbarLogger
+from weft.networks.fitting.batches import Batch, Source
+from weft.platform import tf_logging
+
+Step = Callable[[Batch], Sequence[Array]]
+
+
+@dataclass
+class Plan:
+    """How a model is trained.
+
+    Attributes:
+        model: the model, for callbacks.
+        names: the names of the loss and the metrics.
+        train, test: run a batch and give these values.
+        reset: begins the metrics anew.
+        source, validation: the batches; validation may be None.
+        epochs: how many there are, counted from `first_epoch`.
+        first_epoch: the number of the first.
+        verbose: 0, 1 or 2.
+        validation_epochs: tells whether an epoch ends with a validation.
+        batch_size: for callbacks.
+    """
+
+    model: Any
+    names: Sequence[str]
+    train: Step
+    test: Step
+    reset: Callable[[], None]
+    source: Source
+    validation: Source | None
+    epochs: int
+    first_epoch: int
+    verbose: int
+    validation_epochs: Callable[[int], bool]
+    batch_size: int | None
+
+    def params(self) -> Logs:
+        """What callbacks are told."""
+        has_validation = self.validation is not None
+        more = [f"val_{name}" for name in self.names] if has_validation else []
+        return {
+            "batch_size": self.batch_size, "epochs": self.epochs, "steps": self.source.steps, "samples": self.source.samples,
+            "verbose": self.verbose, "do_validation": has_validation, "metrics": [*self.names, *more],
+        }  # fmt: skip
+
+
+class _Means:
+    """The values of an epoch: the mean of the loss by examples, or by steps; metrics gather by themselves."""
+
+    def __init__(self, by_samples: bool) -> None:
+        self._by_samples = by_samples
+        self._loss, self._count = 0.0, 0
+        self._rest: list[Any] = []
+
+    def add(self, values: Sequence[Any], size: int) -> None:
+        weight = size if self._by_samples else 1
+        self._loss += float(values[0]) * weight
+        self._count += weight
+        self._rest = [each.item() if hasattr(each, "item") else each for each in values[1:]]
+
+    def values(self) -> list[Any]:
+        return [self._loss / max(self._count, 1), *self._rest]
+
+    def __bool__(self) -> bool:
+        return self._count > 0
+
+
+def _bar(source: Source, verbose: int, names: Sequence[str]) -> list[Callback]:
+    """The progress bar, if something is to be told."""
+    mode = "steps" if source.samples is None else "samples"
+    return [ProgbarLogger(mode, stateful_metrics=names[1:])] if verbose else []
+
+
+def fit(plan: Plan, callbacks: Sequence[Callback] | None) -> History:
+    """Train over epochs; what was seen."""
+    history = History()
+    given = [*(callbacks or ()), history, *_bar(plan.source, plan.verbose, plan.names)]
+    called = CallbackList(given, plan.model, plan.params())
+    plan.model.history = history
+    plan.model.stop_training = False
+    called.call("on_train_begin", {})
+    for epoch in range(plan.first_epoch, plan.epochs):
+        if plan.model.stop_training:
+            break
+        plan.reset()
+        called.call("on_epoch_begin", epoch, {})
+        means = _train_epoch(plan, called)
+        logs: Logs = dict(zip(plan.names, means.values(), strict=True)) if means else {}
+        if plan.validation is not None and plan.validation_epochs(epoch):
+            values = test(plan.model, plan.names, plan.test, plan.reset, plan.validation, None, 0)
+            logs.update({f"val_{name}": value for name, value in zip(plan.names, values, strict=True)})
+        called.call("on_epoch_end", epoch, logs)
+        plan.source.finish()
+    called.call("on_train_end", {})
+    return history
+
+
+def _train_epoch(plan: Plan, called: CallbackList) -> _Means:
+    means = _Means(plan.source.samples is not None)
+    number = 0
+    for number, batch in enumerate(plan.source.epoch(), 1):
+        logs: Logs = {"batch": number - 1, "size": batch.size}
+        called.call("on_train_batch_begin", number - 1, logs)
+        values = plan.train(batch)
+        means.add(values, batch.size)
+        logs = {**logs, **{name: _plain(each) for name, each in zip(plan.names, values, strict=True)}}
+        called.call("on_train_batch_end", number - 1, logs)
+        if plan.model.stop_training:
+            break
+    wanted = plan.source.steps
+    if wanted is not None and number < wanted and not plan.model.stop_training:
+        tf_logging.warning(
+            "Your dataset iterator ran out of data; interrupting training. Make sure that your iterator can generate at least "
+            "`%s * epochs` batches (in this case, %d batches). You may need to use the repeat() function when building your "
+            "dataset.", "steps_per_epoch", wanted * plan.epochs,
+        )  # fmt: skip
+        plan.model.stop_training = True
+    return means
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if hasattr(value, "item") else value
+
+
+def test(
+    model: Any, names: Sequence[str], step: Step, reset: Callable[[], None], source: Source,
+    callbacks: Sequence[Callback] | None, verbose: int,
+) -> list[Any]:  # fmt: skip
+    """The loss and the metrics over all batches."""
+    params: Logs = {"batch_size": None, "epochs": 1, "steps": source.steps, "samples": source.samples, "verbose": verbose,
+              "do_validation": False, "metrics": list(names)}  # fmt: skip
+    called = CallbackList([*(callbacks or ()), *_bar(source, verbose, names)], model, params)
+    reset()
+    called.call("on_test_begin", {})
+    means = _Means(source.samples is not None)
+    for number, batch in enumerate(source.epoch()):
+        logs: Logs = {"batch": number, "size": batch.size}
+        called.call("on_test_batch_begin", number, logs)
+        values = step(batch)
+        means.add(values, batch.size)
+        called.call("on_test_batch_end", number, {**logs, **dict(zip(names, map(_plain, values), strict=True))})
+    source.finish()
+    found = means.values() if means else [0.0] * len(names)
+    called.call("on_test_end", dict(zip(names, found, strict=True)))
+    return found
+
+
+def predict(
+    model: Any, step: Step, source: Source, callbacks: Sequence[Callback] | None, verbose: int
+) -> list[Sequence[Array]]:
+    """The outputs of all batches."""
+    params: Logs = {"batch_size": None, "epochs": 1, "steps": source.steps, "samples": source.samples, "verbose": verbose,
+              "do_validation": False, "metrics": []}  # fmt: skip
+    called = CallbackList([*(callbacks or ()), *_bar(source, verbose, ())], model, params)
+    called.call("on_predict_begin", {})
+    made = []
+    for number, batch in enumerate(source.epoch()):
+        logs: Logs = {"batch": number, "size": batch.size}
+        called.call("on_predict_batch_begin", number, logs)
+        outputs = step(batch)
+        made.append(outputs)
+        called.call("on_predict_batch_end", number, {**logs, "outputs": outputs})
+    source.finish()
+    called.call("on_predict_end", {})
+    return made

@@ -1,0 +1,130 @@
+"""Program: what a compiled model runs for a batch in training, in tests and in prediction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from weft.framework.aliases import Array, Nest, SessionLike
+from weft.framework.graph import get_default_graph
+from weft.framework.operation import Operation, Tensor
+from weft.networks.fitting.endpoints import Endpoint
+from weft.networks.metrics.metric import Mean, Metric
+from weft.networks.state.phase import symbolic_phase
+from weft.networks.state.sessions import get_session
+from weft.ops.array.constant import constant
+from weft.ops.array.placeholder import placeholder_with_default
+from weft.ops.control_flow.ordering import group
+from weft.ops.math.elementwise import add_n
+
+
+class Program:
+    """The loss and metrics of a model over its endpoints, and the runs made of them.
+
+    Args:
+        network: the model.
+        endpoints: its outputs, with losses and metrics.
+        is_weighted: whether examples have weights, which are fed.
+        sample_ranks: the rank of each output's weights: 2 where each time step has one.
+    """
+
+    def __init__(self, network: Any, endpoints: Sequence[Endpoint], is_weighted: bool, sample_ranks: Sequence[int]) -> None:
+        self._network = network
+        self.endpoints = endpoints
+        self.trained = [each for each in endpoints if each.loss is not None]
+        self.weights: list[Tensor] = []
+        if is_weighted:
+            ranks = [rank for rank, each in zip(sample_ranks, endpoints, strict=True) if each.loss is not None]
+            self.weights = [_weights_of(each, rank) for each, rank in zip(self.trained, ranks, strict=True)]
+        self._metric_tensors: list[Tensor] = []
+        self._make_metrics()
+        self.loss = self._total_loss()
+        self._train: Operation | None = None
+
+    def _weights_at(self, index: int) -> Tensor | None:
+        return self.weights[index] if self.weights else None
+
+    def _make_metrics(self) -> None:
+        for index, endpoint in enumerate(self.trained):
+            self._metric_tensors += endpoint.metric_tensors(self._weights_at(index))
+        self._metric_tensors += [tensor for _, tensor in self._network.metric_tensors()]
+
+    def _total_loss(self) -> Tensor:
+        graph = get_default_graph()
+        parts: list[Tensor] = []
+        of_outputs: list[Tensor] = []
+        with graph.name_scope("loss"):
+            for index, endpoint in enumerate(self.trained):
+                loss = endpoint.loss_tensor(self._weights_at(index))
+                if endpoint.loss_metric is not None:
+                    of_outputs.append(endpoint.loss_metric(loss))
+                parts.append(endpoint.weighted_loss(loss))
+            own = list(self._network.losses)
+            if not parts and not own:
+                raise ValueError("The model cannot be compiled because it has no loss to optimize.")
+            total = parts[0] if parts else None
+            for each in parts[1:]:
+                total = total + each
+            if own:
+                extra = own[0] if len(own) == 1 else add_n(own)
+                total = extra if total is None else total + extra
+        self._metric_tensors = [*of_outputs, *self._metric_tensors]
+        assert total is not None
+        return total
+
+    def metrics(self) -> list[Metric]:
+        """All metrics, whose states begin anew with each epoch."""
+        of_outputs: list[Metric] = [each.loss_metric for each in self.trained if isinstance(each.loss_metric, Mean)]
+        own = [metric for each in self.trained for metric, _ in each.metrics.values()]
+        return [*of_outputs, *own, *(metric for metric, _ in self._network.metric_tensors())]
+
+    # Runs.
+
+    def _train_op(self, optimizer: Any) -> Operation:
+        if self._train is None:
+            graph = get_default_graph()
+            variables = self._network.trainable_weights
+            with graph.name_scope("training"), graph.name_scope(type(optimizer).__name__):
+                updates = optimizer.get_updates(self.loss, variables) if variables else []
+            self._train = group(*updates, *self._network.updates)
+        return self._train
+
+    def _run(self, fetches: Nest, feeds: dict[Tensor, Array], phase: bool) -> Nest:
+        placeholder = symbolic_phase()
+        if placeholder is not None:
+            feeds[placeholder] = phase
+        session: SessionLike = get_session()
+        return session.run(fetches, feed_dict=feeds)
+
+    def _feeds(self, inputs: Sequence[Array], targets: Sequence[Array], weights: Sequence[Array]) -> dict[Tensor, Array]:
+        fed = list(self._network.fed_inputs())
+        wanted = [each.target for each in self.trained if each.target is not None and each.target.op.type == "Placeholder"]
+        pairs = [*zip(fed, inputs, strict=True), *zip(wanted, targets, strict=True), *zip(self.weights, weights, strict=True)]
+        return dict(pairs)
+
+    def train(self, optimizer: Any, inputs: Sequence[Array], targets: Sequence[Array], weights: Sequence[Array]) -> list[Array]:
+        """Train on a batch; the loss and the metrics."""
+        update = self._train_op(optimizer)
+        values, _ = self._run([[self.loss, *self._metric_tensors], update], self._feeds(inputs, targets, weights), True)
+        return list(values)
+
+    def test(self, inputs: Sequence[Array], targets: Sequence[Array], weights: Sequence[Array]) -> list[Array]:
+        """The loss of a batch and the metrics."""
+        states = self._network.state_updates
+        fetches: list[Any] = [[self.loss, *self._metric_tensors], group(*states) if states else []]
+        return list(self._run(fetches, self._feeds(inputs, targets, weights), False)[0])
+
+
+def predict(network: Any, inputs: Sequence[Array]) -> list[Array]:
+    """The outputs of a model for a batch."""
+    feeds: dict[Any, Any] = dict(zip(network.fed_inputs(), inputs, strict=True))
+    phase = symbolic_phase()
+    if phase is not None:
+        feeds[phase] = False
+    states = network.state_updates
+    return list(get_session().run([list(network.outputs), group(*states) if states else []], feed_dict=feeds)[0])
+
+
+def _weights_of(endpoint: Endpoint, rank: int) -> Tensor:
+    default = constant([1.0] if rank == 1 else [[1.0]], name=f"{endpoint.name}_sample_weights/input")
+    return placeholder_with_default(default, [None] * rank, name=f"{endpoint.name}_sample_weights")

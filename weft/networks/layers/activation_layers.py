@@ -1,0 +1,132 @@
+"""Activations with arguments or weights as layers: LeakyReLU, PReLU, ELU, ThresholdedReLU, Softmax, ReLU."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from weft.framework.aliases import Nest, ShapeLike
+from weft.framework.operation import Tensor
+from weft.framework.tensor_shape import TensorShape
+from weft.networks.engine.input_spec import InputSpec
+from weft.networks.engine.layer import Layer
+from weft.networks.objects import activations
+from weft.networks.objects.arguments import keeps_arguments
+from weft.ops.math.casting import cast
+from weft.ops.math.comparison import greater
+from weft.ops.nn import activation as nn
+
+
+class LeakyReLU(Layer):
+    """The inputs where positive, else `alpha` times them."""
+
+    supports_masking = True
+
+    @keeps_arguments
+    def __init__(self, alpha: float = 0.3, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.alpha = alpha
+
+    def call(self, inputs: Tensor) -> Tensor:
+        """The activated inputs."""
+        return activations.relu(inputs, alpha=self.alpha)
+
+
+class PReLU(Layer):
+    """The inputs where positive, else `alpha` times them, with an `alpha` per element that is trained (He et al., 2015).
+
+    Args:
+        alpha_initializer, alpha_regularizer, alpha_constraint: of the weights.
+        shared_axes: the dimensions, from 1, along which one `alpha` serves all.
+        kwargs: see Layer.
+    """
+
+    supports_masking = True
+
+    @keeps_arguments
+    def __init__(
+        self, alpha_initializer: Nest = "zeros", alpha_regularizer: Nest = None, alpha_constraint: Nest = None,
+        shared_axes: int | Sequence[int] | None = None, **kwargs: Any,
+    ) -> None:  # fmt: skip
+        super().__init__(**kwargs)
+        self._options = (alpha_initializer, alpha_regularizer, alpha_constraint)
+        self.shared_axes = [shared_axes] if isinstance(shared_axes, int) else list(shared_axes or ())
+
+    def build(self, input_shape: ShapeLike) -> None:
+        """Make the weights."""
+        sizes = TensorShape(input_shape).as_list()
+        shape = [1 if axis in self.shared_axes else size for axis, size in enumerate(sizes)][1:]
+        initializer, regularizer, constraint = self._options
+        self.alpha = self.add_weight("alpha", shape, None, initializer, regularizer, constraint=constraint)
+        axes = {axis: size for axis, size in enumerate(sizes) if axis and axis not in self.shared_axes}
+        self.input_spec = InputSpec(ndim=len(sizes), axes=axes)
+        self.built = True
+
+    def call(self, inputs: Tensor) -> Tensor:
+        """The activated inputs."""
+        made: Tensor = nn.relu(inputs) - self.alpha * nn.relu(-inputs)
+        return made
+
+
+class ELU(Layer):
+    """The inputs where positive, else `alpha * (exp(x) - 1)`."""
+
+    supports_masking = True
+
+    @keeps_arguments
+    def __init__(self, alpha: float = 1.0, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.alpha = alpha
+
+    def call(self, inputs: Tensor) -> Tensor:
+        """The activated inputs."""
+        return activations.elu(inputs, self.alpha)
+
+
+class ThresholdedReLU(Layer):
+    """The inputs above `theta`, else 0."""
+
+    supports_masking = True
+
+    @keeps_arguments
+    def __init__(self, theta: float = 1.0, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.theta = theta
+
+    def call(self, inputs: Tensor) -> Tensor:
+        """The activated inputs."""
+        return inputs * cast(greater(inputs, self.theta), inputs.dtype)
+
+
+class Softmax(Layer):
+    """Softmax over an axis."""
+
+    supports_masking = True
+
+    @keeps_arguments
+    def __init__(self, axis: int = -1, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.axis = axis
+
+    def call(self, inputs: Tensor) -> Tensor:
+        """The activated inputs."""
+        return activations.softmax(inputs, axis=self.axis)
+
+
+class ReLU(Layer):
+    """The inputs above `threshold`, up to `max_value`, and `negative_slope * (x - threshold)` below it."""
+
+    supports_masking = True
+
+    @keeps_arguments
+    def __init__(self, max_value: float | None = None, negative_slope: float = 0, threshold: float = 0, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        if max_value is not None and max_value < 0.0:
+            raise ValueError(f"max_value of Relu layer cannot be negative value: {max_value}")
+        if negative_slope < 0.0:
+            raise ValueError(f"negative_slope of Relu layer cannot be negative value: {negative_slope}")
+        self.max_value, self.negative_slope, self.threshold = max_value, negative_slope, threshold
+
+    def call(self, inputs: Tensor) -> Tensor:
+        """The activated inputs."""
+        return activations.relu(inputs, self.negative_slope, self.max_value, self.threshold)

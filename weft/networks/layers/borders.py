@@ -1,0 +1,182 @@
+"""The layers that change how long sequences and how large images and volumes are: padding, cropping, repeating."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from weft.framework.aliases import Nest
+from weft.framework.operation import Tensor
+from weft.networks.engine.input_spec import InputSpec
+from weft.networks.engine.layer import Layer
+from weft.networks.objects.arguments import keeps_arguments
+from weft.networks.state.defaults import layout_or_default
+from weft.models.layers.conv import per_axis
+from weft.ops.array.padding import pad
+from weft.ops.array.sequences import repeat
+from weft.ops.array.shape_ops import shape as shape_of
+from weft.ops.array.shape_ops import transpose
+from weft.ops.image.resize import resize_images
+
+_Pairs = list[tuple[int, int]]
+
+
+def _pairs(value: Nest, rank: int, name: str) -> _Pairs:
+    """A number, one per dimension, or a pair per dimension, as the last."""
+    if isinstance(value, int):
+        return [(value, value)] * rank
+    given = tuple(value)
+    if rank == 1 and all(isinstance(each, int) for each in given):
+        given = (given,)
+    if len(given) != rank:
+        raise ValueError(f"`{name}` should have {rank} elements. Found: {value}")
+    return [(each, each) if isinstance(each, int) else (int(each[0]), int(each[1])) for each in given]
+
+
+class _Spatial(Layer):
+    rank = 2
+
+    def _place(self, data_format: str | None) -> None:
+        self.data_format = layout_or_default(data_format)
+        self.first = 1 if self.data_format == "channels_last" else 2
+        self.input_spec = InputSpec(ndim=self.rank + 2)
+
+
+class _ZeroPadding(_Spatial):
+    @keeps_arguments
+    def __init__(self, padding: Nest = 1, data_format: str | None = None, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self._place(data_format)
+        self.padding = _pairs(padding, self.rank, "padding")
+
+    def call(self, inputs: Tensor) -> Tensor:
+        """The inputs with zeros around them."""
+        ahead: list[Sequence[int]] = [(0, 0)] * self.first
+        return pad(inputs, [*ahead, *self.padding, *([(0, 0)] * (2 - self.first))])
+
+
+class ZeroPadding1D(_ZeroPadding):
+    """Sequences with zeros at both ends: `[batch, steps, channels] -> [batch, more, channels]`."""
+
+    rank = 1
+
+    @keeps_arguments
+    def __init__(self, padding: Nest = 1, **kwargs: Any) -> None:
+        super().__init__(padding, "channels_last", **kwargs)
+
+
+class ZeroPadding2D(_ZeroPadding):
+    """Images with zeros around them: `[batch, rows, columns, channels] -> [batch, more, more, channels]`."""
+
+
+class ZeroPadding3D(_ZeroPadding):
+    """Volumes with zeros around them."""
+
+    rank = 3
+
+
+class _Cropping(_Spatial):
+    @keeps_arguments
+    def __init__(self, cropping: Nest = 0, data_format: str | None = None, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self._place(data_format)
+        self.cropping = _pairs(cropping, self.rank, "cropping")
+
+    def call(self, inputs: Tensor) -> Tensor:
+        """The inputs without their borders."""
+        whole = [slice(None)] * self.first
+        return inputs[(*whole, *(slice(before, -after or None) for before, after in self.cropping))]
+
+
+class Cropping1D(_Cropping):
+    """Sequences without their ends: `[batch, steps, channels] -> [batch, fewer, channels]`."""
+
+    rank = 1
+
+    @keeps_arguments
+    def __init__(self, cropping: Nest = (1, 1), **kwargs: Any) -> None:
+        super().__init__(cropping, "channels_last", **kwargs)
+
+
+class Cropping2D(_Cropping):
+    """Images without their borders: `[batch, rows, columns, channels] -> [batch, fewer, fewer, channels]`."""
+
+
+class Cropping3D(_Cropping):
+    """Volumes without their borders."""
+
+    rank = 3
+
+    @keeps_arguments
+    def __init__(self, cropping: Nest = ((1, 1), (1, 1), (1, 1)), data_format: str | None = None, **kwargs: Any) -> None:
+        super().__init__(cropping, data_format, **kwargs)
+
+
+class UpSampling1D(_Spatial):
+    """Sequences with each step repeated: `[batch, steps, channels] -> [batch, size * steps, channels]`."""
+
+    rank = 1
+
+    @keeps_arguments
+    def __init__(self, size: int = 2, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self._place("channels_last")
+        self.size = int(size)
+
+    def call(self, inputs: Tensor) -> Tensor:
+        """The inputs, each step `size` times."""
+        return _repeated(inputs, [self.size], self.first)
+
+
+class UpSampling2D(_Spatial):
+    """Images made larger, by repetition or bilinearly: `[batch, rows, columns, channels] -> [batch, ..., channels]`."""
+
+    @keeps_arguments
+    def __init__(
+        self, size: int | Sequence[int] = (2, 2), data_format: str | None = None, interpolation: str = "nearest", **kwargs: Any
+    ) -> None:
+        super().__init__(**kwargs)
+        self._place(data_format)
+        self.size = per_axis(size, 2, "size")
+        if interpolation not in ("nearest", "bilinear"):
+            raise ValueError('`interpolation` argument should be one of `"nearest"` or `"bilinear"`.')
+        self.interpolation = interpolation
+
+    def call(self, inputs: Tensor) -> Tensor:
+        """The larger images."""
+        if self.interpolation == "nearest":
+            return _repeated(inputs, self.size, self.first)
+        images = inputs if self.first == 1 else transpose(inputs, [0, 2, 3, 1])
+        sizes = shape_of(images)[1:3] * list(self.size)
+        made = resize_images(images, sizes)
+        known = images.shape.as_list()
+        made.set_shape(
+            [known[0], *(None if n is None else n * k for n, k in zip(known[1:3], self.size, strict=True)), known[3]]
+        )
+        return made if self.first == 1 else transpose(made, [0, 3, 1, 2])
+
+
+class UpSampling3D(_Spatial):
+    """Volumes made larger by repetition."""
+
+    rank = 3
+
+    @keeps_arguments
+    def __init__(self, size: int | Sequence[int] = (2, 2, 2), data_format: str | None = None, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self._place(data_format)
+        self.size = per_axis(size, 3, "size")
+
+    def call(self, inputs: Tensor) -> Tensor:
+        """The larger volumes."""
+        return _repeated(inputs, self.size, self.first)
+
+
+def _repeated(tensor: Tensor, counts: Sequence[int], first: int) -> Tensor:
+    for axis, count in enumerate(counts, first):
+        if count != 1:
+            sizes = tensor.shape.as_list()
+            tensor = repeat(tensor, count, axis=axis)
+            tensor.set_shape([size * count if here == axis and size is not None else size if here != axis else None
+                              for here, size in enumerate(sizes)])  # fmt: skip
+    return tensor

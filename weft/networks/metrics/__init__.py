@@ -1,0 +1,1 @@
+"""Metrics: values that gather over many batches."""

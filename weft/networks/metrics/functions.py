@@ -1,0 +1,57 @@
+"""The accuracies of tf.keras as functions of targets and predictions: one number for each example."""
+
+from __future__ import annotations
+
+from weft.framework import dtypes
+from weft.framework.aliases import TensorLike
+from weft.framework.operation import Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.networks.state.defaults import floatx
+from weft.ops.array.shape_ops import squeeze
+from weft.ops.array.topk import in_top_k
+from weft.ops.math.casting import cast
+from weft.ops.math.comparison import equal, greater
+from weft.ops.math.reduce_functions import argmax, reduce_mean
+
+
+def accuracy(y_true: TensorLike, y_pred: TensorLike) -> Tensor:
+    """Where predictions equal targets."""
+    wanted, predicted = convert_to_tensor(y_true), convert_to_tensor(y_pred)
+    predicted.shape.assert_is_compatible_with(wanted.shape)
+    return cast(equal(wanted, cast(predicted, wanted.dtype)), floatx())
+
+
+def binary_accuracy(y_true: TensorLike, y_pred: TensorLike, threshold: float = 0.5) -> Tensor:
+    """The part of elements on the right side of the threshold."""
+    predicted = convert_to_tensor(y_pred)
+    is_above = cast(greater(predicted, cast(convert_to_tensor(threshold), predicted.dtype)), predicted.dtype)
+    return reduce_mean(cast(equal(cast(convert_to_tensor(y_true), predicted.dtype), is_above), floatx()), axis=-1)
+
+
+def categorical_accuracy(y_true: TensorLike, y_pred: TensorLike) -> Tensor:
+    """Where the likeliest class is that of the target's greatest element."""
+    return cast(equal(argmax(y_true, axis=-1), argmax(y_pred, axis=-1)), floatx())
+
+
+def _labels(y_true: TensorLike, y_pred: Tensor) -> Tensor:
+    labels = convert_to_tensor(y_true)
+    same = labels.shape.ndims is not None and labels.shape.ndims == y_pred.shape.ndims
+    return squeeze(labels, [-1]) if same else labels
+
+
+def sparse_categorical_accuracy(y_true: TensorLike, y_pred: TensorLike) -> Tensor:
+    """Where the likeliest class has the number that is the target."""
+    predicted = convert_to_tensor(y_pred)
+    labels = _labels(y_true, predicted)
+    return cast(equal(labels, cast(argmax(predicted, axis=-1), labels.dtype)), floatx())
+
+
+def top_k_categorical_accuracy(y_true: TensorLike, y_pred: TensorLike, k: int = 5) -> Tensor:
+    """Where the class of the target's greatest element is among the `k` likeliest."""
+    return cast(in_top_k(y_pred, argmax(y_true, axis=-1), k), floatx())
+
+
+def sparse_top_k_categorical_accuracy(y_true: TensorLike, y_pred: TensorLike, k: int = 5) -> Tensor:
+    """Where the number that is the target is among the `k` likeliest classes."""
+    predicted = convert_to_tensor(y_pred)
+    return cast(in_top_k(predicted, cast(_labels(y_true, predicted), dtypes.int32), k), floatx())

@@ -1,0 +1,89 @@
+"""Models of their configs: layers are made and called as the config says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from weft.framework.aliases import Nest
+from weft.framework.dtypes import DType
+from weft.framework.tensor_shape import Dimension, TensorShape
+from weft.networks.layers.catalog import deserialize
+
+
+def model_config(model: Any) -> dict[str, Any]:
+    """A model's class and config, with the versions of what wrote it."""
+    return {
+        "class_name": type(model).__name__,
+        "config": model.get_config(),
+        "keras_version": "2.2.4-tf",
+        "backend": "tensorflow",
+    }
+
+
+def jsonable(value: Any) -> Any:
+    """What JSON does not know, as what it knows."""
+    if isinstance(value, TensorShape):
+        return value.as_list()
+    if isinstance(value, Dimension):
+        return value.value
+    if isinstance(value, DType):
+        return value.name
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, np.generic):
+        return value.item()
+    if hasattr(value, "get_config"):
+        return {"class_name": type(value).__name__, "config": value.get_config()}
+    if hasattr(value, "__name__"):
+        return value.__name__
+    raise TypeError("Not JSON Serializable:", value)
+
+
+def tensors_of(config: Mapping[str, Any], custom_objects: Mapping[str, object] | None) -> tuple[Nest, Nest]:
+    """The inputs and outputs of the network that a config describes; its layers are made and called."""
+    layers = {each["name"]: deserialize(each, custom_objects) for each in config["layers"]}
+    waiting = [(each["name"], index, call) for each in config["layers"] for index, call in enumerate(each["inbound_nodes"])]
+    made: dict[tuple[str, int], list[Any]] = {
+        (name, 0): [layers[name].inbound_nodes[0].output_tensors[0]]
+        for name in layers
+        if type(layers[name]).__name__ == "InputLayer"
+    }
+    while waiting:
+        left = []
+        for name, index, call in waiting:
+            inputs = _inputs_of(call, made)
+            if inputs is None or any((name, before) not in made for before in range(index)):
+                left.append((name, index, call))
+                continue
+            outputs = layers[name](inputs[0] if len(inputs) == 1 else inputs, **_arguments_of(call))
+            made[name, index] = list(outputs) if isinstance(outputs, list | tuple) else [outputs]
+        if len(left) == len(waiting):
+            raise ValueError(f"Model config: the inputs of {sorted({name for name, _, _ in left})} come from no layer in it")
+        waiting = left
+    inputs, outputs = (_gathered(config[key], made) for key in ("input_layers", "output_layers"))
+    return inputs, outputs
+
+
+def _places(call: Nest) -> Sequence[Sequence[Any]]:
+    return [call] if isinstance(call[0], str) else call
+
+
+def _inputs_of(call: Nest, made: Mapping[tuple[str, int], Sequence[Any]]) -> list[Any] | None:
+    places = _places(call)
+    if any((place[0], place[1]) not in made for place in places):
+        return None
+    return [made[place[0], place[1]][place[2]] for place in places]
+
+
+def _arguments_of(call: Nest) -> dict[str, Any]:
+    first = _places(call)[0]
+    return dict(first[3]) if len(first) > 3 else {}
+
+
+def _gathered(places: Nest, made: Mapping[tuple[str, int], Sequence[Any]]) -> Nest:
+    listed = [places] if places and isinstance(places[0], str) else places
+    found = [made[place[0], place[1]][place[2]] for place in listed]
+    return found[0] if len(found) == 1 else found

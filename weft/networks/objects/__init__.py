@@ -1,0 +1,1 @@
+"""The objects that layers are configured with, by name or by config."""

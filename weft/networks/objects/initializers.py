@@ -1,0 +1,68 @@
+"""tf.keras.initializers: those of variables, of which three draw from a narrower distribution here."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from weft.framework import dtypes
+from weft.framework.aliases import DTypeLike, Nest
+from weft.networks.objects import registry
+from weft.ops.variables import initializers as base
+
+
+class RandomUniform(base.RandomUniform):
+    """Uniform between -0.05 and 0.05, unless told otherwise."""
+
+    def __init__(
+        self, minval: float = -0.05, maxval: float = 0.05, seed: int | None = None, dtype: DTypeLike = dtypes.float32
+    ) -> None:
+        super().__init__(minval, maxval, seed, dtype)
+
+
+class RandomNormal(base.RandomNormal):
+    """Normal with a standard deviation of 0.05, unless told otherwise."""
+
+    def __init__(
+        self, mean: float = 0.0, stddev: float = 0.05, seed: int | None = None, dtype: DTypeLike = dtypes.float32
+    ) -> None:
+        super().__init__(mean, stddev, seed, dtype)
+
+
+class TruncatedNormal(base.TruncatedNormal):
+    """Normal with a standard deviation of 0.05, unless told otherwise, cut at two of them."""
+
+    def __init__(
+        self, mean: float = 0.0, stddev: float = 0.05, seed: int | None = None, dtype: DTypeLike = dtypes.float32
+    ) -> None:
+        super().__init__(mean, stddev, seed, dtype)
+
+
+OBJECTS: Final = {
+    "Constant": base.Constant, "constant": base.Constant,
+    "GlorotNormal": base.GlorotNormal, "glorot_normal": base.GlorotNormal,
+    "GlorotUniform": base.GlorotUniform, "glorot_uniform": base.GlorotUniform,
+    "Identity": base.Identity, "identity": base.Identity,
+    "Initializer": base.Initializer,
+    "Ones": base.Ones, "ones": base.Ones, "one": base.Ones,
+    "Orthogonal": base.Orthogonal, "orthogonal": base.Orthogonal,
+    "RandomNormal": RandomNormal, "random_normal": RandomNormal, "normal": RandomNormal,
+    "RandomUniform": RandomUniform, "random_uniform": RandomUniform, "uniform": RandomUniform,
+    "TruncatedNormal": TruncatedNormal, "truncated_normal": TruncatedNormal,
+    "VarianceScaling": base.VarianceScaling,
+    "Zeros": base.Zeros, "zeros": base.Zeros, "zero": base.Zeros,
+}  # fmt: skip
+_FUNCTIONS: Final = {
+    "he_normal": base.he_normal, "he_uniform": base.he_uniform,
+    "lecun_normal": base.lecun_normal, "lecun_uniform": base.lecun_uniform,
+}  # fmt: skip
+
+_get = registry.getter(OBJECTS, "initializer")
+deserialize = registry.deserializer(OBJECTS, "initializer")
+serialize = registry.serialize_keras_object
+
+
+def get(identifier: Nest) -> Nest:
+    """The initializer that a name, a config, a class, or itself stands for."""
+    if isinstance(identifier, str) and identifier in _FUNCTIONS:
+        return _FUNCTIONS[identifier]()
+    return _get(identifier)

@@ -1,0 +1,148 @@
+"""Objects by name and by config: the program's own classes and functions, and how both become plain data and back."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Final
+
+from weft.framework.aliases import Nest
+from weft.framework.dtypes import DType
+from weft.framework.tensor_shape import TensorShape
+
+_CUSTOM: Final[dict[str, Any]] = {}
+
+
+def get_custom_objects() -> dict[str, Any]:
+    """The table of the program's own classes and functions, which may be changed."""
+    return _CUSTOM
+
+
+class CustomObjectScope:
+    """A block in which further names mean the program's own objects."""
+
+    def __init__(self, *args: Mapping[str, object]) -> None:
+        self._tables = args
+        self._before: dict[str, Any] = {}
+
+    def __enter__(self) -> CustomObjectScope:
+        self._before = dict(_CUSTOM)
+        for table in self._tables:
+            _CUSTOM.update(table)
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        _CUSTOM.clear()
+        _CUSTOM.update(self._before)
+
+
+def custom_object_scope(*args: Mapping[str, object]) -> CustomObjectScope:
+    """A block in which further names mean the program's own objects."""
+    return CustomObjectScope(*args)
+
+
+@contextmanager
+def _with_objects(custom_objects: Mapping[str, object] | None) -> Iterator[None]:
+    with CustomObjectScope(custom_objects or {}):
+        yield
+
+
+def serialize_keras_object(instance: Nest) -> Nest:
+    """The config of an object with `get_config`, the name of a function; ValueError for anything else."""
+    if instance is None:
+        return None
+    if hasattr(instance, "get_config"):
+        config = {key: plain(value) for key, value in instance.get_config().items()}
+        return {"class_name": type(instance).__name__, "config": config}
+    if hasattr(instance, "__name__"):
+        return instance.__name__
+    raise ValueError("Cannot serialize", instance)
+
+
+def plain(value: Nest) -> Nest:
+    """A value of a config as plain data."""
+    if isinstance(value, DType):
+        return value.name
+    if isinstance(value, TensorShape):
+        return tuple(value.as_list())
+    if inspect.isfunction(value) or (hasattr(value, "get_config") and not isinstance(value, type)):
+        return serialize_keras_object(value)
+    return value
+
+
+def deserialize_keras_object(
+    identifier: Nest,
+    module_objects: Mapping[str, object] | None = None,
+    custom_objects: Mapping[str, object] | None = None,
+    printable_module_name: str = "object",
+) -> Nest:
+    """The object that a config or a name stands for; ValueError when nobody knows it."""
+    if identifier is None:
+        return None
+    if isinstance(identifier, Mapping):
+        return _from_config(identifier, module_objects or {}, custom_objects, printable_module_name)
+    if isinstance(identifier, str):
+        found = _named(identifier, module_objects or {}, custom_objects)
+        if found is None:
+            raise ValueError(f"Unknown {printable_module_name}:{identifier}")
+        return found() if inspect.isclass(found) else found
+    if inspect.isfunction(identifier):
+        return identifier
+    raise ValueError(f"Could not interpret serialized {printable_module_name}: {identifier}")
+
+
+def _named(name: str, module_objects: Mapping[str, object], custom_objects: Mapping[str, object] | None) -> Nest:
+    for table in (custom_objects or {}, _CUSTOM, module_objects):
+        if table.get(name) is not None:
+            return table[name]
+    return None
+
+
+def _from_config(
+    config: Mapping[str, Any],
+    module_objects: Mapping[str, object],
+    custom_objects: Mapping[str, object] | None,
+    printable_module_name: str,
+) -> Nest:
+    if "class_name" not in config or "config" not in config:
+        raise ValueError(f"Improper config format: {config}")
+    name = config["class_name"]
+    kind = _named(name, module_objects, custom_objects)
+    if kind is None:
+        raise ValueError(f"Unknown {printable_module_name}: {name}")
+    with _with_objects(custom_objects):
+        if not hasattr(kind, "from_config"):
+            return kind(**config["config"])
+        takes_objects = "custom_objects" in inspect.signature(kind.from_config).parameters
+        if takes_objects:
+            return kind.from_config(config["config"], custom_objects={**_CUSTOM, **(custom_objects or {})})
+        return kind.from_config(config["config"])
+
+
+def getter(module_objects: Mapping[str, object], what: str) -> Callable[[Nest], Nest]:
+    """A function that takes a name, a config, a class, an object or None, and gives the object, or None for None."""
+
+    def get(identifier: Nest) -> Nest:
+        """The object that a name, a config, or itself stands for."""
+        if identifier is None:
+            return None
+        if isinstance(identifier, str | Mapping):
+            return deserialize_keras_object(identifier, module_objects, printable_module_name=what)
+        if inspect.isclass(identifier):
+            return identifier()
+        if callable(identifier):
+            return identifier
+        raise ValueError(f"Could not interpret {what} identifier: {identifier}")
+
+    return get
+
+
+def deserializer(module_objects: Mapping[str, object], what: str) -> Callable[..., Nest]:
+    """A function that makes an object of its config or name."""
+
+    def deserialize(config: Nest, custom_objects: Mapping[str, object] | None = None) -> Nest:
+        """The object that a config or a name stands for."""
+        return deserialize_keras_object(config, module_objects, custom_objects, what)
+
+    return deserialize

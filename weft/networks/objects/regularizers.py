@@ -1,0 +1,81 @@
+"""tf.keras.regularizers: penalties on weights and outputs."""
+
+from __future__ import annotations
+
+from typing import Final, Self
+
+from weft.framework.aliases import Nest, VariableLike
+from weft.framework.operation import Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.networks.objects import registry
+from weft.networks.state.defaults import cast_to_floatx
+from weft.ops.array.constant import constant
+from weft.ops.math.complex_numbers import absolute
+from weft.ops.math.elementwise import square
+from weft.ops.math.reduce_functions import reduce_sum
+
+
+class Regularizer:
+    """The base of regularizers: a function of weights that gives a penalty, and its config."""
+
+    def __call__(self, x: VariableLike) -> Tensor:
+        """The penalty."""
+        return constant(0.0)
+
+    def get_config(self) -> dict[str, object]:
+        """The arguments that make an equal one."""
+        raise NotImplementedError(f"{self} does not implement get_config()")
+
+    @classmethod
+    def from_config(cls, config: dict[str, object]) -> Self:
+        """A regularizer of its config."""
+        return cls(**config)
+
+
+class L1L2(Regularizer):
+    """`l1` times the sum of magnitudes, and `l2` times the sum of squares."""
+
+    def __init__(self, l1: float = 0.0, l2: float = 0.0) -> None:
+        self.l1, self.l2 = cast_to_floatx(l1), cast_to_floatx(l2)
+
+    def __call__(self, x: VariableLike) -> Tensor:
+        """The penalty."""
+        penalty = constant(0.0, dtype=convert_to_tensor(self.l1).dtype)
+        if self.l1:
+            penalty = penalty + reduce_sum(self.l1 * absolute(x))
+        if self.l2:
+            penalty = penalty + reduce_sum(self.l2 * square(x))
+        return penalty
+
+    def get_config(self) -> dict[str, object]:
+        """Both factors."""
+        return {"l1": float(self.l1), "l2": float(self.l2)}
+
+
+def l1(l: float = 0.01) -> L1L2:  # noqa: E741
+    """`l` times the sum of magnitudes."""
+    return L1L2(l1=l)
+
+
+def l2(l: float = 0.01) -> L1L2:  # noqa: E741
+    """`l` times the sum of squares."""
+    return L1L2(l2=l)
+
+
+def l1_l2(l1: float = 0.01, l2: float = 0.01) -> L1L2:
+    """Both."""
+    return L1L2(l1=l1, l2=l2)
+
+
+OBJECTS: Final = {"L1L2": L1L2, "l1": l1, "l2": l2, "l1_l2": l1_l2}
+
+_get = registry.getter(OBJECTS, "regularizer")
+deserialize = registry.deserializer(OBJECTS, "regularizer")
+serialize = registry.serialize_keras_object
+
+
+def get(identifier: Nest) -> Nest:
+    """The regularizer that a name, a config, or itself stands for; the names "l1", "l2" and "l1_l2" take the defaults."""
+    if identifier in ("l1", "l2", "l1_l2"):
+        return OBJECTS[str(identifier)]()
+    return _get(identifier)

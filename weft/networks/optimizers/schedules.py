@@ -1,0 +1,126 @@
+"""Learning rates that are functions of the step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, Self
+
+from weft.framework.aliases import VariableLike
+from weft.framework.operation import Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.networks.objects import registry
+from weft.networks.objects.arguments import config_of, keeps_arguments
+from weft.training.optimizers import learning_rate_decay as decay
+
+
+class LearningRateSchedule:
+    """The base of schedules: a function of the step that gives the learning rate, and its config."""
+
+    def __call__(self, step: VariableLike) -> Tensor:
+        """The learning rate at a step."""
+        raise NotImplementedError("Learning rate schedule must override __call__")
+
+    def get_config(self) -> dict[str, Any]:
+        """The arguments that make an equal one."""
+        return config_of(getattr(self, "kept_arguments", {}))
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any]) -> Self:
+        """A schedule of its config."""
+        return cls(**config)
+
+
+def _value(made: Any) -> Tensor:
+    return convert_to_tensor(made() if callable(made) else made)
+
+
+class ExponentialDecay(LearningRateSchedule):
+    """`initial * rate ** (step / decay_steps)`, in stairs if `staircase`."""
+
+    @keeps_arguments
+    def __init__(
+        self,
+        initial_learning_rate: float,
+        decay_steps: int,
+        decay_rate: float,
+        staircase: bool = False,
+        name: str | None = None,
+    ) -> None:
+        self._given = (decay_steps, decay_rate, staircase, name)
+        self.initial_learning_rate = initial_learning_rate
+
+    def __call__(self, step: VariableLike) -> Tensor:
+        """The learning rate at a step."""
+        return _value(decay.exponential_decay(self.initial_learning_rate, step, *self._given))
+
+
+class InverseTimeDecay(LearningRateSchedule):
+    """`initial / (1 + rate * step / decay_steps)`, in stairs if `staircase`."""
+
+    @keeps_arguments
+    def __init__(
+        self,
+        initial_learning_rate: float,
+        decay_steps: int,
+        decay_rate: float,
+        staircase: bool = False,
+        name: str | None = None,
+    ) -> None:
+        self._given = (decay_steps, decay_rate, staircase, name)
+        self.initial_learning_rate = initial_learning_rate
+
+    def __call__(self, step: VariableLike) -> Tensor:
+        """The learning rate at a step."""
+        return _value(decay.inverse_time_decay(self.initial_learning_rate, step, *self._given))
+
+
+class PolynomialDecay(LearningRateSchedule):
+    """From the initial rate to another over `decay_steps`, by a power of what is left; from the start again if `cycle`."""
+
+    @keeps_arguments
+    def __init__(
+        self, initial_learning_rate: float, decay_steps: int, end_learning_rate: float = 0.0001, power: float = 1.0,
+        cycle: bool = False, name: str | None = None,
+    ) -> None:  # fmt: skip
+        self._given = (decay_steps, end_learning_rate, power, cycle, name)
+        self.initial_learning_rate = initial_learning_rate
+
+    def __call__(self, step: VariableLike) -> Tensor:
+        """The learning rate at a step."""
+        return _value(decay.polynomial_decay(self.initial_learning_rate, step, *self._given))
+
+
+class PiecewiseConstantDecay(LearningRateSchedule):
+    """One rate up to each boundary, and another beyond the last."""
+
+    @keeps_arguments
+    def __init__(self, boundaries: Sequence[float], values: Sequence[float], name: str | None = None) -> None:
+        if len(boundaries) != len(values) - 1:
+            raise ValueError("The length of boundaries should be 1 less than the length of values")
+        self.boundaries, self.values, self.name = list(boundaries), list(values), name
+
+    def __call__(self, step: VariableLike) -> Tensor:
+        """The learning rate at a step."""
+        tensor = convert_to_tensor(step)
+        limits = [convert_to_tensor(float(each), dtype=tensor.dtype) for each in self.boundaries]
+        return _value(decay.piecewise_constant(tensor, limits, self.values, self.name))
+
+
+class CosineDecay(LearningRateSchedule):
+    """Half a cosine from the initial rate to `alpha` times it."""
+
+    @keeps_arguments
+    def __init__(self, initial_learning_rate: float, decay_steps: int, alpha: float = 0.0, name: str | None = None) -> None:
+        self._given = (decay_steps, alpha, name)
+        self.initial_learning_rate = initial_learning_rate
+
+    def __call__(self, step: VariableLike) -> Tensor:
+        """The learning rate at a step."""
+        return _value(decay.cosine_decay(self.initial_learning_rate, step, *self._given))
+
+
+_OBJECTS: Final[dict[str, Callable[..., LearningRateSchedule]]] = {
+    each.__name__: each for each in (ExponentialDecay, InverseTimeDecay, PolynomialDecay, PiecewiseConstantDecay, CosineDecay)
+}
+serialize_schedule = registry.serialize_keras_object
+deserialize_schedule = registry.deserializer(_OBJECTS, "decay")

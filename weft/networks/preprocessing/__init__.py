@@ -1,0 +1,1 @@
+"""Sequences, text and images as arrays."""

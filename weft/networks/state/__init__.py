@@ -1,0 +1,1 @@
+"""What Keras keeps beside a graph: names, the learning phase, sessions, defaults."""

@@ -1,0 +1,36 @@
+"""Names of layers and models: unique in a graph, by a number behind them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container
+
+from weft.networks.state.graph_state import state_of
+
+
+def get_uid(prefix: str = "") -> int:
+    """The next number for a prefix in the default graph, from 1."""
+    uids = state_of().uids
+    uids[prefix] += 1
+    return uids[prefix]
+
+
+def reset_uids() -> None:
+    """Count from 1 again in the default graph."""
+    state_of().uids.clear()
+
+
+def snake_case(name: str) -> str:
+    """The name of a class as that of an object: LeakyReLU gives leaky_re_lu."""
+    parted = re.sub(r"(.)([A-Z][a-z0-9]+)", r"\1_\2", name)
+    snake = re.sub(r"([a-z])([A-Z])", r"\1_\2", parted).lower()
+    return f"private{snake}" if snake.startswith("_") else snake
+
+
+def unique_name(name: str, zero_based: bool = False, avoid: Container[str] = ()) -> str:
+    """The name with the next number behind it; the first has none if `zero_based`."""
+    while True:
+        number = get_uid(name) - zero_based
+        proposed = name if number == 0 else f"{name}_{number}"
+        if proposed not in avoid:
+            return proposed

@@ -1,0 +1,66 @@
+"""The learning phase: whether layers train. A tensor that is fed, unless the program has set it."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+
+from weft.framework.aliases import Nest, TensorLike
+from weft.framework.graph import get_default_graph
+from weft.framework.operation import Tensor
+from weft.networks.state.graph_state import state_of
+from weft.models.layers.core import either_branch
+from weft.ops.array.placeholder import placeholder_with_default
+from weft.ops.control_flow.init_scope import init_scope
+
+
+def learning_phase() -> Tensor | int:
+    """The phase of the default graph: what was set, or a scalar bool tensor, which is false unless it is fed."""
+    with init_scope():
+        graph = get_default_graph()
+        state = state_of(graph)
+        if state.learning_phase is None:
+            if state.phase_placeholder is None:
+                with graph.name_scope(None), graph.control_dependencies(None):
+                    state.phase_placeholder = placeholder_with_default(False, (), name="keras_learning_phase")
+            state.learning_phase = state.phase_placeholder
+        return state.learning_phase
+
+
+def set_learning_phase(value: int) -> None:
+    """Set the phase of the default graph to 0 (test) or 1 (train); layers that are called afterwards have it built in."""
+    if value not in (0, 1):
+        raise ValueError("Expected learning phase to be 0 or 1.")
+    state_of().learning_phase = value
+
+
+@contextlib.contextmanager
+def learning_phase_scope(value: int) -> Iterator[None]:
+    """A block in which the phase of the default graph is 0 or 1."""
+    state = state_of()
+    before = state.learning_phase
+    set_learning_phase(value)
+    try:
+        yield
+    finally:
+        state.learning_phase = before
+
+
+def symbolic_phase() -> Tensor | None:
+    """The tensor that training feeds, if layers of the default graph have asked for one."""
+    return state_of().phase_placeholder
+
+
+def in_train_phase(x: Nest, alt: Nest, training: TensorLike | None = None) -> Nest:
+    """`x` in training and `alt` otherwise, both tensors or functions that make them."""
+    phase = learning_phase() if training is None else training
+    return either_branch(phase, _function_of(x), _function_of(alt))
+
+
+def in_test_phase(x: Nest, alt: Nest, training: TensorLike | None = None) -> Nest:
+    """`alt` in training and `x` otherwise."""
+    return in_train_phase(alt, x, training)
+
+
+def _function_of(value: Nest) -> Callable[[], Nest]:
+    return value if callable(value) else lambda: value

@@ -1,0 +1,104 @@
+"""The session that Keras runs in: the default one, the one that the program set, or one that Keras opens for a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from weft.client.session import Session, get_default_session
+from weft.framework.aliases import Array, SessionLike, VariableLike
+from weft.framework.graph import get_default_graph, reset_default_graph
+from weft.networks.state.graph_state import GraphState, forget, state_of
+from weft.ops.variables.assign import is_variable_initialized
+
+
+@dataclass
+class _Held:
+    """The session of Keras in this process, which all threads share, and whether programs initialize variables themselves."""
+
+    session: SessionLike | None = None
+    manual_initialization: bool = False
+
+
+_HELD: Final = _Held()
+
+
+def get_session(op_input_list: Iterable[object] = ()) -> SessionLike:
+    """The session to run in, with the variables of its graph's Keras layers initialized.
+
+    The default session if there is one; else the one of `set_session`, if it runs the default graph; else a new one.
+    """
+    session = _session()
+    if not _HELD.manual_initialization:
+        initialize_variables(session)
+    return session
+
+
+def _session() -> SessionLike:
+    default: SessionLike | None = get_default_session()
+    if default is not None:
+        return default
+    if _HELD.session is None or _HELD.session.graph is not get_default_graph():
+        _HELD.session = Session()
+    return _HELD.session
+
+
+def set_session(session: SessionLike | None) -> None:
+    """Let Keras run in this session wherever there is no default one."""
+    _HELD.session = session
+
+
+def clear_session() -> None:
+    """Forget the default graph with all that Keras keeps of it, and the session: names count from the beginning again."""
+    forget(get_default_graph())
+    reset_default_graph()
+    if isinstance(_HELD.session, Session):
+        _HELD.session.close()
+    _HELD.session = None
+
+
+def manual_variable_initialization(value: bool) -> None:
+    """Whether the program initializes the variables of Keras itself."""
+    _HELD.manual_initialization = value
+
+
+def initialize_variables(session: SessionLike) -> None:
+    """Initialize those variables of Keras in the session's graph that have no value there.
+
+    A variable is asked about once. A finalized graph takes no more nodes, and its variables are those of the session that
+    finalized it, so nothing is done there.
+    """
+    graph = session.graph
+    if graph.finalized:
+        return
+    state = state_of(graph)
+    asked = [each for each in _candidates(state) if each.name not in state.known_initialized]
+    if not asked:
+        return
+    with graph.as_default(), graph.control_dependencies(None):
+        flags = session.run([is_variable_initialized(each) for each in asked])
+    missing = [each for each, flag in zip(asked, flags, strict=True) if not flag]
+    if missing:
+        session.run([each.initializer for each in missing])
+    state.known_initialized.update(each.name for each in asked)
+
+
+def _candidates(state: GraphState) -> list[VariableLike]:
+    from_optimizers = [each for optimizer in state.optimizers for each in optimizer.variables()]
+    return [*dict.fromkeys((*state.variables, *from_optimizers))]
+
+
+def batch_get_value(tensors: Sequence[VariableLike]) -> list[Array]:
+    """The values of variables or tensors, of one run."""
+    return [] if not tensors else list(get_session(tensors).run(list(tensors)))
+
+
+def batch_set_value(tuples: Iterable[tuple[VariableLike, Array]]) -> None:
+    """Give variables values, in one run and without further nodes: their initializers run with the values fed."""
+    pairs = [(variable, np.asarray(value, variable.dtype.base_dtype.as_numpy_dtype)) for variable, value in tuples]
+    if pairs:
+        feeds = {variable.initializer.inputs[1]: value for variable, value in pairs}
+        get_session().run([variable.initializer for variable, _ in pairs], feed_dict=feeds)
