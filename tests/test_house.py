@@ -40,6 +40,7 @@ _ANYS = {
     "examples": 18,
     "framework": 235,
     "models": 37,
+    "networks": 89,
     "ops": 216,
     "platform": 20,
     "protocol": 7,

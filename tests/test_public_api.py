@@ -43,7 +43,7 @@ def public_names() -> list[str]:
     """Every public name with its namespace, sorted; a namespace with several names stands under each, and is opened once."""
     names: set[str] = set()
     opened: set[str] = set()
-    waiting = [("tf", weft)]
+    waiting: list[tuple[str, types.ModuleType]] = [("tf", weft), ("tf.keras", weft.keras)]
     while waiting:
         prefix, module = waiting.pop()
         for name, is_namespace in _exported(module):

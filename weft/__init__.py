@@ -642,8 +642,8 @@ _import_paths.install()
 
 
 def __getattr__(name: str) -> _Any:
-    # The modules by TensorFlow's inner paths are many; they are made when a program asks for one of them.
-    if name in _import_paths.INNER:
+    # The modules by TensorFlow's inner paths are many, and Keras is large; they are made when a program asks for one of them.
+    if name in _import_paths.ON_DEMAND:
         return _importlib.import_module(f"weft.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

@@ -106,8 +106,8 @@ def _spec_of(fullname: str, table: _Table, path: str) -> ModuleSpec | None:
     return ModuleSpec(fullname, _Gathered(table, path), is_package=is_package)
 
 
-INNER: Final = frozenset(_TABLES)
-"""The doors that have TensorFlow's inner paths."""
+ON_DEMAND: Final = frozenset((*_TABLES, "keras"))
+"""The doors that are opened when a program asks for them: those with TensorFlow's inner paths, and that of Keras."""
 
 
 def install() -> None:

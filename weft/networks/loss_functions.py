@@ -5,9 +5,9 @@ from __future__ import annotations
 from weft.framework.aliases import TensorLike
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
+from weft.models.layers.core import either_branch
 from weft.networks.backend import crossentropy
 from weft.networks.state.defaults import epsilon, floatx
-from weft.models.layers.core import either_branch
 from weft.ops.math.casting import cast
 from weft.ops.math.comparison import equal, logical_or, maximum, minimum
 from weft.ops.math.complex_numbers import absolute

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final, Self
+from typing import Final, Self
 
 from weft.framework.aliases import Nest, TensorLike
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.networks import loss_functions as functions
-from weft.networks.objects import registry
 from weft.models.weights_broadcast import broadcast_weights
+from weft.networks import loss_functions as functions
+from weft.networks.config import Config, Options
+from weft.networks.objects import registry
 from weft.ops.array.shape_ops import expand_dims, size, squeeze
 from weft.ops.math.casting import cast
 from weft.ops.math.division import div_no_nan
@@ -90,12 +91,12 @@ class Loss:
             reduction = Reduction.SUM_OVER_BATCH_SIZE if self.reduction == Reduction.AUTO else self.reduction
             return compute_weighted_loss(self.call(y_true, y_pred), sample_weight, reduction)
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> Config:
         """The arguments that make an equal one."""
         return {"reduction": self.reduction, "name": self.name}
 
     @classmethod
-    def from_config(cls, config: dict[str, Any]) -> Self:
+    def from_config(cls, config: Config) -> Self:
         """A loss of its config."""
         return cls(**config)
 
@@ -104,7 +105,7 @@ class LossFunctionWrapper(Loss):
     """A function of targets and predictions as a loss."""
 
     def __init__(
-        self, fn: Callable[..., Tensor], reduction: str = Reduction.AUTO, name: str | None = None, **kwargs: Any
+        self, fn: Callable[..., Tensor], reduction: str = Reduction.AUTO, name: str | None = None, **kwargs: Options
     ) -> None:
         super().__init__(reduction, name)
         self.fn, self.options = fn, kwargs
@@ -113,7 +114,7 @@ class LossFunctionWrapper(Loss):
         """What each example loses."""
         return self.fn(*_fitted(y_true, y_pred), **self.options)
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> Config:
         """The arguments that make an equal one."""
         return {**super().get_config(), **self.options}
 
@@ -234,7 +235,7 @@ _CLASSES: Final = (
     MeanAbsoluteError, MeanAbsolutePercentageError, MeanSquaredError, MeanSquaredLogarithmicError, Poisson,
     SparseCategoricalCrossentropy, SquaredHinge,
 )  # fmt: skip
-OBJECTS: Final[dict[str, Any]] = {**FUNCTIONS, **{each.__name__: each for each in _CLASSES}}
+OBJECTS: Final[Config] = {**FUNCTIONS, **{each.__name__: each for each in _CLASSES}}
 
 deserialize = registry.deserializer(OBJECTS, "loss function")
 serialize = registry.serialize_keras_object

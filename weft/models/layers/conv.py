@@ -12,6 +12,7 @@ from weft.framework.aliases import (
     Initializer,
     Regularizer,
     ShapeLike,
+    SizeLike,
     Sizes,
     TensorLike,
     VariableLike,
@@ -203,7 +204,7 @@ class Transpose(Convolution):
     def _kernel_shape(self, channels: int) -> list[int]:
         return [*self.kernel_size, self.filters, channels]
 
-    def _length(self, size: Any, axis: int) -> Any:
+    def _length(self, size: SizeLike, axis: int) -> SizeLike:
         length, stride = self.kernel_size[axis], self.strides[axis]
         if self.output_padding is None:
             return size * stride + (max(length - stride, 0) if self.padding == "valid" else 0)

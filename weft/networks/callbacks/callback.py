@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-Logs = dict[str, Any]
+from weft.framework.aliases import Nest
+from weft.networks.config import Config, KerasObject, Options
+
+Logs = Config
 
 
 class Callback:
@@ -18,14 +21,14 @@ class Callback:
 
     def __init__(self) -> None:
         self.validation_data: Any = None
-        self.model: Any = None
+        self.model: KerasObject = None
         self.params: Logs = {}
 
     def set_params(self, params: Logs) -> None:
         """Take how the model is trained."""
         self.params = params
 
-    def set_model(self, model: Any) -> None:
+    def set_model(self, model: KerasObject) -> None:
         """Take the model."""
         self.model = model
 
@@ -83,13 +86,13 @@ class Callback:
 class CallbackList:
     """Callbacks that run one after the other."""
 
-    def __init__(self, callbacks: Sequence[Callback], model: Any, params: Logs) -> None:
+    def __init__(self, callbacks: Sequence[Callback], model: KerasObject, params: Logs) -> None:
         self.callbacks = list(callbacks)
         for each in self.callbacks:
             each.set_model(model)
             each.set_params(params)
 
-    def call(self, what: str, *args: Any) -> None:
+    def call(self, what: str, *args: Options) -> None:
         """Call the method `what` of each."""
         for each in self.callbacks:
             getattr(each, what)(*args)
@@ -100,7 +103,7 @@ class History(Callback):
 
     def __init__(self) -> None:
         super().__init__()
-        self.history: dict[str, list[Any]] = {}
+        self.history: dict[str, list[Nest]] = {}
         self.epoch: list[int] = []
 
     def on_train_begin(self, logs: Logs | None = None) -> None:
@@ -121,7 +124,7 @@ class LambdaCallback(Callback):
         self, on_epoch_begin: Callable[..., object] | None = None, on_epoch_end: Callable[..., object] | None = None,
         on_batch_begin: Callable[..., object] | None = None, on_batch_end: Callable[..., object] | None = None,
         on_train_begin: Callable[..., object] | None = None, on_train_end: Callable[..., object] | None = None,
-        **kwargs: Any,
+        **kwargs: Options,
     ) -> None:  # fmt: skip
         super().__init__()
         given = {

@@ -51,8 +51,8 @@ class Progbar:
             self.last = now
         elif self.verbose == 2 and is_done:
             passed = int(now - self.began)
-            count = f"{current}/{self.target} - " if self.target is not None else ""
-            sys.stdout.write(f"{count}{passed}s{self._values()}\n")
+            done = f"{current}/{self.target} - " if self.target is not None else ""
+            sys.stdout.write(f"{done}{passed}s{self._values()}\n")
             sys.stdout.flush()
 
     def add(self, n: int, values: Sequence[tuple[str, Any]] | None = None) -> None:
@@ -61,9 +61,9 @@ class Progbar:
 
     def _values(self) -> str:
         parts = []
-        for name, (total, count) in self.sums.items():
+        for label, (total, count) in self.sums.items():
             mean = total / max(1, count)
-            parts.append(f" - {name}: {mean:.4f}" if abs(mean) > 1e-3 else f" - {name}: {mean:.4e}")
+            parts.append(f" - {label}: {mean:.4f}" if abs(mean) > 1e-3 else f" - {label}: {mean:.4e}")
         return "".join(parts)
 
     def _bar(self, current: int) -> str:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from contextvars import ContextVar
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from weft.framework.aliases import TensorLike
+from weft.networks.config import KerasObject
 
 
 class Call(NamedTuple):
     """A call under way: the layer, and the phase that it was called for, None when nobody said."""
 
-    layer: Any
+    layer: KerasObject
     training: TensorLike | None
 
 

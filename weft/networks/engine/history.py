@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from weft.framework import nest
 from weft.framework.aliases import Nest
 from weft.framework.graph import Graph
 from weft.framework.operation import Tensor
 from weft.framework.sparse_tensor import SparseTensor
+from weft.networks.config import KerasObject
 from weft.networks.state.graph_state import state_of
 
 
 class History(NamedTuple):
     """Where a tensor came from: the layer, which of its calls, and which output of that call."""
 
-    layer: Any
+    layer: KerasObject
     node_index: int
     tensor_index: int
 
@@ -32,7 +33,7 @@ class Node:
         arguments: what `call` was given beside the first argument.
     """
 
-    outbound_layer: Any
+    outbound_layer: KerasObject
     input_tensors: Nest
     output_tensors: Nest
     arguments: Mapping[str, object]
@@ -121,5 +122,5 @@ def leads_to_input(tensors: Iterable[Nest]) -> bool:
     return False
 
 
-def _makers(tensor: Nest) -> list[Any]:
+def _makers(tensor: Nest) -> list[Nest]:
     return [tensor.values.op] if isinstance(tensor, SparseTensor) else [tensor.op]

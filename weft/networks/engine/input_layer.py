@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from weft.framework import dtypes
 from weft.framework.aliases import DTypeLike, Nest
 from weft.framework.tensor_shape import as_dims
+from weft.networks.config import Config, Options
 from weft.networks.engine.layer import Layer
 from weft.networks.state.defaults import floatx
 from weft.networks.state.names import get_uid
@@ -32,7 +32,7 @@ class InputLayer(Layer):
     def __init__(
         self, input_shape: Sequence[int | None] | None = None, batch_size: int | None = None,
         dtype: DTypeLike | None = None, input_tensor: Nest = None, sparse: bool = False, name: str | None = None,
-        ragged: bool = False, **kwargs: Any,
+        ragged: bool = False, **kwargs: Options,
     ) -> None:  # fmt: skip
         whole = kwargs.pop("batch_input_shape", kwargs.pop("batch_shape", None))
         if whole is not None and input_shape is not None:
@@ -60,7 +60,7 @@ class InputLayer(Layer):
             self.batch_input_shape = tuple(input_tensor.shape.as_list())
         self.add_node([], [input_tensor], {})
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> Config:
         """The arguments that make an equal layer."""
         return {"batch_input_shape": self.batch_input_shape, "dtype": self.dtype, "sparse": self.sparse, "ragged": False,
                 "name": self.name}  # fmt: skip
@@ -68,7 +68,7 @@ class InputLayer(Layer):
 
 def Input(
     shape: Sequence[int | None] | None = None, batch_size: int | None = None, name: str | None = None,
-    dtype: DTypeLike | None = None, sparse: bool = False, tensor: Nest = None, ragged: bool = False, **kwargs: Any,
+    dtype: DTypeLike | None = None, sparse: bool = False, tensor: Nest = None, ragged: bool = False, **kwargs: Options,
 ) -> Nest:  # fmt: skip
     """A placeholder with which a model begins.
 
@@ -93,7 +93,7 @@ def Input(
     if shape is None and batch_shape is None and tensor is None:
         raise ValueError("Please provide to Input either a `shape` or a `tensor` argument. Note that `shape` does not include "
                          "the batch dimension.")  # fmt: skip
-    options: dict[str, Any] = {"batch_input_shape": batch_shape} if batch_shape is not None else {
+    options: Config = {"batch_input_shape": batch_shape} if batch_shape is not None else {
         "input_shape": shape, "batch_size": batch_size}  # fmt: skip
     layer = InputLayer(dtype=dtype, input_tensor=tensor, sparse=sparse, name=name, ragged=ragged, **options)
     return layer.inbound_nodes[0].output_tensors[0]

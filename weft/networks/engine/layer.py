@@ -14,6 +14,8 @@ from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import TensorShape
+from weft.models.layers.layer import Layer as GraphLayer
+from weft.networks.config import Config, GivenConfig, Options
 from weft.networks.engine import history, op_calls
 from weft.networks.engine.call_context import calling, current_call
 from weft.networks.engine.input_spec import check_inputs
@@ -21,7 +23,6 @@ from weft.networks.engine.layer_state import LayerState
 from weft.networks.objects import regularizers
 from weft.networks.objects.arguments import config_of
 from weft.networks.state.names import snake_case, unique_name
-from weft.models.layers.layer import Layer as GraphLayer
 from weft.ops.array.identity import identity
 from weft.ops.array.shape_ops import shape as shape_of
 from weft.ops.math.casting import cast
@@ -52,7 +53,7 @@ class Layer(LayerState):
 
     def __init__(
         self, trainable: bool = True, name: str | None = None, dtype: DTypeLike | None = None, dynamic: bool = False,
-        **kwargs: Any,
+        **kwargs: Options,
     ) -> None:  # fmt: skip
         for unknown in kwargs.keys() - _OPTIONS:
             raise TypeError("Keyword argument not understood:", unknown)
@@ -89,9 +90,9 @@ class Layer(LayerState):
             outputs = self(inputs, **({"training": False} if self._takes("training") else {}))
         return nest.map_structure(lambda each: each.shape, outputs)
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> Config:
         """The arguments that make an equal layer, as plain data."""
-        config: dict[str, Any] = {"name": self.name, "trainable": self.trainable}
+        config: Config = {"name": self.name, "trainable": self.trainable}
         if self.batch_input_shape is not None:
             config["batch_input_shape"] = tuple(self.batch_input_shape)
         config["dtype"] = self.dtype
@@ -106,13 +107,13 @@ class Layer(LayerState):
         return {**config, **config_of({name: value for name, value in kept.items() if name not in config})}
 
     @classmethod
-    def from_config(cls, config: Mapping[str, Any]) -> Self:
+    def from_config(cls, config: GivenConfig) -> Self:
         """A layer of its config."""
         return cls(**config)
 
     # The call.
 
-    def __call__(self, inputs: Nest, *args: Any, **kwargs: Any) -> Nest:
+    def __call__(self, inputs: Nest, *args: Options, **kwargs: Options) -> Nest:
         """The outputs for these inputs; the first call makes the variables."""
         inputs = nest.map_structure(_as_tensor, inputs)
         flat = nest.flatten(inputs)
@@ -141,16 +142,16 @@ class Layer(LayerState):
     def _takes(self, name: str) -> bool:
         return name in self._call_parameters or "**" in self._call_parameters
 
-    def _was_passed(self, name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
+    def _was_passed(self, name: str, args: Sequence[Nest], kwargs: GivenConfig) -> bool:
         return name in kwargs or name in self._call_parameters[1 : len(args) + 1]
 
-    def _masks_of(self, inputs: Nest, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Nest:
+    def _masks_of(self, inputs: Nest, args: Sequence[Nest], kwargs: GivenConfig) -> Nest:
         if self._was_passed("mask", args, kwargs):
             return kwargs["mask"] if "mask" in kwargs else args[self._call_parameters.index("mask") - 1]
         flat = [history.mask_of(each) for each in nest.flatten(inputs)]
         return None if all(each is None for each in flat) else nest.pack_sequence_as(inputs, flat)
 
-    def _phase(self, args: Sequence[Any], given: dict[str, Any]) -> TensorLike | None:
+    def _phase(self, args: Sequence[Nest], given: Config) -> TensorLike | None:
         """The phase that the call was told, or that of the call around it; passed on where `call` asks for it."""
         if self._was_passed("training", args, given):
             if "training" in given:
@@ -195,7 +196,7 @@ class Layer(LayerState):
         for output, mask in zip(nest.flatten(outputs), given, strict=False):
             history.set_mask(output, mask)
 
-    def _remember(self, inputs: Nest, outputs: Nest, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Nest:
+    def _remember(self, inputs: Nest, outputs: Nest, args: Sequence[Nest], kwargs: GivenConfig) -> Nest:
         """Note the call, if the inputs came from layers; outputs that are inputs are made tensors of their own first."""
         flat = nest.flatten(inputs)
         if not flat or not history.have_histories(flat):
@@ -263,8 +264,8 @@ class Layer(LayerState):
         if what.endswith("shape"):
             if len({str(each) for each in values}) > 1:
                 raise AttributeError(
-                    f'The layer "{self.name} has multiple inbound nodes, with different {words}s. Hence the notion of "{words}" is '
-                    f"ill-defined for the layer. Use `get_{what}_at(node_index)` instead."
+                    f'The layer "{self.name} has multiple inbound nodes, with different {words}s. '
+                    f'Hence the notion of "{words}" is ill-defined for the layer. Use `get_{what}_at(node_index)` instead.'
                 )
         elif len(values) > 1:
             raise AttributeError(f'Layer {self.name} has multiple inbound nodes, hence the notion of "layer {what}" is '
@@ -325,11 +326,11 @@ class Layer(LayerState):
         """The shape of the output of a call, by its number."""
         return tuples_of(self._node_at(node_index, "output shape").output_tensors)
 
-    def get_updates_for(self, inputs: Nest) -> list[Any]:
+    def get_updates_for(self, inputs: Nest) -> list[Nest]:
         """The updates that depend on these inputs; for None those that depend on none."""
         return op_calls.depending(self.updates, inputs)
 
-    def get_losses_for(self, inputs: Nest) -> list[Any]:
+    def get_losses_for(self, inputs: Nest) -> list[Nest]:
         """The losses that depend on these inputs; for None those that depend on none."""
         return op_calls.depending(self.losses, inputs)
 
@@ -363,7 +364,7 @@ def _parameters(function: Nest) -> list[str]:
     return ["**" if each.kind is each.VAR_KEYWORD else each.name for each in kinds]
 
 
-def _batch_input_shape(options: Mapping[str, Any]) -> tuple[int | None, ...] | None:
+def _batch_input_shape(options: GivenConfig) -> tuple[int | None, ...] | None:
     if "batch_input_shape" in options:
         return tuple(options["batch_input_shape"])
     given = options.get("input_shape", (options["input_dim"],) if options.get("input_dim") else None)
@@ -394,7 +395,7 @@ class OperationLayer(Layer):
         )  # fmt: skip
         return made.outputs[0] if len(made.outputs) == 1 else list(made.outputs)
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> Config:
         """Refuse: an operation is a part of its graph."""
         raise NotImplementedError(
             f"{self.name}: an operation between layers has no config. Put it into a Lambda layer, or into the `call` of a "

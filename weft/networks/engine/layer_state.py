@@ -11,11 +11,12 @@ from weft.framework.aliases import Array, DTypeLike, Nest, Partitioner, Regulari
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.framework.tensor_shape import as_dims
+from weft.models.layers.layer import Layer as GraphLayer
+from weft.networks.config import Config, Options
 from weft.networks.objects import constraints, initializers, regularizers
 from weft.networks.state.defaults import floatx
 from weft.networks.state.graph_state import track_variable
 from weft.networks.state.sessions import batch_get_value, batch_set_value
-from weft.models.layers.layer import Layer as GraphLayer
 from weft.ops.variables.options import VariableAggregation, VariableSynchronization
 from weft.ops.variables.variable import Variable
 
@@ -51,7 +52,7 @@ def parts_in(value: object) -> Iterator[Any]:
 class LayerState(GraphLayer):
     """What a layer holds. Layers and variables among its attributes, also inside lists and dicts, are parts of it."""
 
-    _parts: dict[str, Any]
+    _parts: Config
 
     def _start(self) -> None:
         """Begin with nothing; called once, by the constructor."""
@@ -79,7 +80,7 @@ class LayerState(GraphLayer):
 
     # Parts.
 
-    def _inner_layers(self) -> list[Any]:
+    def _inner_layers(self) -> list[Nest]:
         """The layers that this one holds, in the order in which it got them."""
         found = (each for value in self._parts.values() for each in parts_in(value) if isinstance(each, GraphLayer))
         return [*dict.fromkeys(found)]
@@ -93,7 +94,7 @@ class LayerState(GraphLayer):
                     own.append(each)
         return own
 
-    def _from_inner(self, name: str) -> list[Any]:
+    def _from_inner(self, name: str) -> list[Nest]:
         return [each for layer in self._inner_layers() for each in getattr(layer, name)]
 
     @property
@@ -138,7 +139,7 @@ class LayerState(GraphLayer):
         regularizer: Nest = None, trainable: bool | None = None, constraint: Nest = None,
         partitioner: Partitioner | None = None, use_resource: bool | None = None,
         synchronization: VariableSynchronization = VariableSynchronization.AUTO,
-        aggregation: VariableAggregation = VariableAggregation.NONE, **kwargs: Any,
+        aggregation: VariableAggregation = VariableAggregation.NONE, **kwargs: Options,
     ) -> VariableLike:  # fmt: skip
         """Make a variable of the layer.
 
@@ -181,7 +182,7 @@ class LayerState(GraphLayer):
             self.add_loss(functools.partial(_penalty, penalty, made, made.op.name))
         return made
 
-    def add_variable(self, *args: Any, **kwargs: Any) -> VariableLike:
+    def add_variable(self, *args: Options, **kwargs: Options) -> VariableLike:
         """See `add_weight`."""
         return self.add_weight(*args, **kwargs)
 
@@ -205,20 +206,20 @@ class LayerState(GraphLayer):
         self._added_metrics += (_AddedMetric(value, name),)
 
     @property
-    def updates(self) -> list[Any]:
+    def updates(self) -> list[Nest]:
         """The operations that training must run; none if the layer is frozen."""
         if not self.trainable and not getattr(self, "stateful", False):
             return []
         return [*self._added_updates, *self._from_inner("updates")]
 
     @property
-    def losses(self) -> list[Any]:
+    def losses(self) -> list[Nest]:
         """The losses of the layer and of those in it."""
         own = [each() if callable(each) else each for each in self._added_losses]
         return [*(each for each in own if each is not None), *self._from_inner("losses")]
 
     @property
-    def metrics(self) -> list[Any]:
+    def metrics(self) -> list[Nest]:
         """The metrics that the layer and those in it hold."""
         return [each for layer in self._inner_layers() for each in getattr(layer, "metrics", ())]
 
@@ -273,7 +274,7 @@ def _default_initializer(name: str | None, kind: dtypes.DType, layer: str) -> Ne
     raise ValueError(f"An initializer for variable {name} of type {kind} is required for layer {layer}")
 
 
-def _as_list(value: Nest) -> list[Any]:
+def _as_list(value: Nest) -> list[Nest]:
     return list(value) if isinstance(value, list | tuple) else [value]
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from weft.framework import nest
 from weft.framework.aliases import Nest, TensorLike, VariableLike
 from weft.framework.graph import get_default_graph
+from weft.networks.config import Config, GivenConfig, Options
 from weft.networks.engine import history, layer_state, op_calls, summaries
 from weft.networks.engine.layer import Layer, record_operations
 from weft.networks.engine.topology import Topology, located, topology_of
@@ -23,7 +24,7 @@ class Network(Layer):
 
     topology: Topology | None = None
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Options, **kwargs: Options) -> None:
         given = dict(zip(("inputs", "outputs", "name"), args, strict=False))
         given.update(kwargs)
         name, inputs, outputs = given.pop("name", None), given.pop("inputs", None), given.pop("outputs", None)
@@ -31,8 +32,8 @@ class Network(Layer):
         super().__init__(name=name, **given)
         self.input_structure: Nest = None
         self.output_structure: Nest = None
-        self.inputs: list[Any] | None = None
-        self.outputs: list[Any] | None = None
+        self.inputs: list[Nest] | None = None
+        self.outputs: list[Nest] | None = None
         self.input_names: list[str] | None = None
         self.output_names: list[str] | None = None
         if outputs is not None:
@@ -66,11 +67,11 @@ class Network(Layer):
     # The layers.
 
     @property
-    def layers(self) -> list[Any]:
+    def layers(self) -> list[Nest]:
         """The layers, in the order of their weights."""
         return list(self.topology.layers) if self.topology is not None else self._inner_layers()
 
-    def _inner_layers(self) -> list[Any]:
+    def _inner_layers(self) -> list[Nest]:
         if self.topology is None:
             return super()._inner_layers()
         extra = [each for each in super()._inner_layers() if each not in self.topology.layers]
@@ -92,7 +93,7 @@ class Network(Layer):
                 "on inputs or `build()` is called with an `input_shape`."
             )
 
-    def get_layer(self, name: str | None = None, index: int | None = None) -> Any:
+    def get_layer(self, name: str | None = None, index: int | None = None) -> Nest:
         """The layer of a name, or at an index; ValueError when there is none."""
         if index is not None:
             if len(self.layers) <= index:
@@ -121,7 +122,7 @@ class Network(Layer):
                 layer.reset_states()
 
     @property
-    def state_updates(self) -> list[Any]:
+    def state_updates(self) -> list[Nest]:
         """The updates of layers that keep their state from batch to batch."""
         return [each for layer in self.layers if getattr(layer, "stateful", False) for each in layer.updates]
 
@@ -151,7 +152,7 @@ class Network(Layer):
         """The outputs for other inputs: the layers are called anew, in order."""
         if self.topology is None:
             raise NotImplementedError("When subclassing the `Model` class, you should implement a `call` method.")
-        made: dict[str, Any] = {}
+        made: Config = {}
         for own, given, masked in zip(
             self.inputs or (), self._ordered(inputs), _masks(mask, len(self.inputs or ())), strict=True
         ):
@@ -167,10 +168,10 @@ class Network(Layer):
                 made[history.key_of(own)] = new
         return nest.map_structure(lambda each: made[history.key_of(each)], self.output_structure)
 
-    def _ordered(self, inputs: Nest) -> list[Any]:
+    def _ordered(self, inputs: Nest) -> list[Nest]:
         if isinstance(inputs, Mapping) and not isinstance(self.input_structure, Mapping):
             return [inputs[name] for name in self.input_names or ()]
-        flat: list[Any] = nest.flatten(inputs)
+        flat: list[Nest] = nest.flatten(inputs)
         if len(flat) != len(self.inputs or ()):
             raise ValueError(
                 f"Model {self.name} expects {len(self.inputs or ())} inputs, but it received {len(flat)}: {inputs}"
@@ -183,7 +184,7 @@ class Network(Layer):
 
     # Descriptions.
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> Config:
         """The layers and their connections, as plain data; NotImplementedError for a network with a `call` of its own."""
         if self.topology is None:
             kept = getattr(self, "kept_arguments", None)
@@ -215,7 +216,7 @@ def _unpacked(value: Nest) -> Nest:
     return value[0] if isinstance(value, list) and len(nest.flatten(value)) == 1 else value
 
 
-def network_config(network: Network) -> dict[str, Any]:
+def network_config(network: Network) -> Config:
     """The layers of a network and their calls, in TensorFlow's form."""
     assert network.topology is not None
     kept = _kept_nodes(network)
@@ -267,13 +268,13 @@ def _distinct_names(names: Sequence[str]) -> list[str]:
     return made
 
 
-def _replaced(value: Nest, made: Mapping[str, Any]) -> Nest:
+def _replaced(value: Nest, made: GivenConfig) -> Nest:
     return made.get(history.key_of(value), value) if history.is_tensor(value) else value
 
 
-def _masks(mask: Nest, count: int) -> list[Any]:
+def _masks(mask: Nest, count: int) -> list[Nest]:
     return [None] * count if mask is None else list(mask) if isinstance(mask, list | tuple) else [mask]
 
 
-def _is_shape(value: Sequence[Any]) -> bool:
+def _is_shape(value: Sequence[Nest]) -> bool:
     return all(each is None or isinstance(each, int) for each in value)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from weft.framework.aliases import VariableLike
+from weft.networks.config import KerasObject
 
 
 def print_summary(
-    network: Any, line_length: int | None, positions: Sequence[float] | None, print_fn: Callable[[str], object]
+    network: KerasObject, line_length: int | None, positions: Sequence[float] | None, print_fn: Callable[[str], object]
 ) -> None:
     """Print a network's layers, line by line; see `Network.summary`."""
     is_chain = _is_chain(network)
@@ -47,7 +47,7 @@ def _count(variables: Sequence[VariableLike]) -> int:
     return sum(int(each.shape.num_elements() or 0) for each in distinct.values())
 
 
-def _is_chain(network: Any) -> bool:
+def _is_chain(network: KerasObject) -> bool:
     """Whether each layer is called once, on the one before it."""
     if type(network).__name__ == "Sequential" or network.topology is None:
         return True
@@ -59,7 +59,7 @@ def _is_chain(network: Any) -> bool:
     return not has_forks and all(count == 1 for count in (*users.values(), *calls.values()))
 
 
-def _rows_of(layer: Any, network: Any, is_chain: bool) -> list[list[object]]:
+def _rows_of(layer: KerasObject, network: KerasObject, is_chain: bool) -> list[list[object]]:
     try:
         shape = layer.output_shape
     except AttributeError:

@@ -22,7 +22,7 @@ class Topology:
     """
 
     nodes: list[Node]
-    layers: list[Any]
+    layers: list[Nest]
 
 
 class _Walk:
@@ -77,7 +77,7 @@ def topology_of(inputs: Sequence[Nest], outputs: Sequence[Nest]) -> Topology:
     return Topology(nodes, layers)
 
 
-def _layer_of(tensor: Nest) -> Any:
+def _layer_of(tensor: Nest) -> Nest:
     history = history_of(tensor)
     if history is None:
         raise ValueError("Input tensors to a Model must come from `tf.keras.Input`. Received: "
@@ -113,7 +113,7 @@ def _check_connected(inputs: Sequence[Nest], nodes: Sequence[Node]) -> None:
         passed.append(layer.name)
 
 
-def _check_names(layers: Sequence[Any]) -> None:
+def _check_names(layers: Sequence[Nest]) -> None:
     for name, count in Counter(layer.name for layer in layers).items():
         if count != 1:
             raise ValueError(f'The name "{name}" is used {count} times in the model. All layer names should be unique.')

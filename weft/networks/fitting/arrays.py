@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -38,7 +37,7 @@ def as_arrays(data: Nest, names: Sequence[str], shapes: Sequence[_Shape] | None,
     return arrays
 
 
-def _listed(data: Nest, names: Sequence[str], prefix: str) -> list[Any]:
+def _listed(data: Nest, names: Sequence[str], prefix: str) -> list[Nest]:
     if isinstance(data, Mapping):
         missing = [name for name in names if name not in data]
         if missing:

@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from weft.framework.aliases import Array
+from weft.framework.aliases import Array, Nest
 from weft.networks.callbacks.callback import Callback, CallbackList, History, Logs
 from weft.networks.callbacks.progress import ProgbarLogger
+from weft.networks.config import KerasObject
 from weft.networks.fitting.batches import Batch, Source
 from weft.platform import tf_logging
 
@@ -32,7 +33,7 @@ class Plan:
         batch_size: for callbacks.
     """
 
-    model: Any
+    model: KerasObject
     names: Sequence[str]
     train: Step
     test: Step
@@ -61,15 +62,15 @@ class _Means:
     def __init__(self, by_samples: bool) -> None:
         self._by_samples = by_samples
         self._loss, self._count = 0.0, 0
-        self._rest: list[Any] = []
+        self._rest: list[Nest] = []
 
-    def add(self, values: Sequence[Any], size: int) -> None:
+    def add(self, values: Sequence[Nest], size: int) -> None:
         weight = size if self._by_samples else 1
         self._loss += float(values[0]) * weight
         self._count += weight
         self._rest = [each.item() if hasattr(each, "item") else each for each in values[1:]]
 
-    def values(self) -> list[Any]:
+    def values(self) -> list[Nest]:
         return [self._loss / max(self._count, 1), *self._rest]
 
     def __bool__(self) -> bool:
@@ -129,14 +130,14 @@ def _train_epoch(plan: Plan, called: CallbackList) -> _Means:
     return means
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Any) -> Nest:
     return value.item() if hasattr(value, "item") else value
 
 
 def test(
-    model: Any, names: Sequence[str], step: Step, reset: Callable[[], None], source: Source,
+    model: KerasObject, names: Sequence[str], step: Step, reset: Callable[[], None], source: Source,
     callbacks: Sequence[Callback] | None, verbose: int,
-) -> list[Any]:  # fmt: skip
+) -> list[Nest]:  # fmt: skip
     """The loss and the metrics over all batches."""
     params: Logs = {"batch_size": None, "epochs": 1, "steps": source.steps, "samples": source.samples, "verbose": verbose,
               "do_validation": False, "metrics": list(names)}  # fmt: skip
@@ -157,7 +158,7 @@ def test(
 
 
 def predict(
-    model: Any, step: Step, source: Source, callbacks: Sequence[Callback] | None, verbose: int
+    model: KerasObject, step: Step, source: Source, callbacks: Sequence[Callback] | None, verbose: int
 ) -> list[Sequence[Array]]:
     """The outputs of all batches."""
     params: Logs = {"batch_size": None, "epochs": 1, "steps": source.steps, "samples": source.samples, "verbose": verbose,

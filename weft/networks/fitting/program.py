@@ -8,6 +8,7 @@ from typing import Any
 from weft.framework.aliases import Array, Nest, SessionLike
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation, Tensor
+from weft.networks.config import KerasObject
 from weft.networks.fitting.endpoints import Endpoint
 from weft.networks.metrics.metric import Mean, Metric
 from weft.networks.state.phase import symbolic_phase
@@ -28,7 +29,9 @@ class Program:
         sample_ranks: the rank of each output's weights: 2 where each time step has one.
     """
 
-    def __init__(self, network: Any, endpoints: Sequence[Endpoint], is_weighted: bool, sample_ranks: Sequence[int]) -> None:
+    def __init__(
+        self, network: KerasObject, endpoints: Sequence[Endpoint], is_weighted: bool, sample_ranks: Sequence[int]
+    ) -> None:
         self._network = network
         self.endpoints = endpoints
         self.trained = [each for each in endpoints if each.loss is not None]
@@ -80,7 +83,7 @@ class Program:
 
     # Runs.
 
-    def _train_op(self, optimizer: Any) -> Operation:
+    def _train_op(self, optimizer: KerasObject) -> Operation:
         if self._train is None:
             graph = get_default_graph()
             variables = self._network.trainable_weights
@@ -102,7 +105,9 @@ class Program:
         pairs = [*zip(fed, inputs, strict=True), *zip(wanted, targets, strict=True), *zip(self.weights, weights, strict=True)]
         return dict(pairs)
 
-    def train(self, optimizer: Any, inputs: Sequence[Array], targets: Sequence[Array], weights: Sequence[Array]) -> list[Array]:
+    def train(
+        self, optimizer: KerasObject, inputs: Sequence[Array], targets: Sequence[Array], weights: Sequence[Array]
+    ) -> list[Array]:
         """Train on a batch; the loss and the metrics."""
         update = self._train_op(optimizer)
         values, _ = self._run([[self.loss, *self._metric_tensors], update], self._feeds(inputs, targets, weights), True)
@@ -111,11 +116,11 @@ class Program:
     def test(self, inputs: Sequence[Array], targets: Sequence[Array], weights: Sequence[Array]) -> list[Array]:
         """The loss of a batch and the metrics."""
         states = self._network.state_updates
-        fetches: list[Any] = [[self.loss, *self._metric_tensors], group(*states) if states else []]
+        fetches: list[Nest] = [[self.loss, *self._metric_tensors], group(*states) if states else []]
         return list(self._run(fetches, self._feeds(inputs, targets, weights), False)[0])
 
 
-def predict(network: Any, inputs: Sequence[Array]) -> list[Array]:
+def predict(network: KerasObject, inputs: Sequence[Array]) -> list[Array]:
     """The outputs of a model for a batch."""
     feeds: dict[Any, Any] = dict(zip(network.fed_inputs(), inputs, strict=True))
     phase = symbolic_phase()

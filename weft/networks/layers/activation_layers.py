@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from weft.framework.aliases import Nest, ShapeLike
 from weft.framework.operation import Tensor
 from weft.framework.tensor_shape import TensorShape
+from weft.networks.config import Options
 from weft.networks.engine.input_spec import InputSpec
 from weft.networks.engine.layer import Layer
 from weft.networks.objects import activations
@@ -23,7 +23,7 @@ class LeakyReLU(Layer):
     supports_masking = True
 
     @keeps_arguments
-    def __init__(self, alpha: float = 0.3, **kwargs: Any) -> None:
+    def __init__(self, alpha: float = 0.3, **kwargs: Options) -> None:
         super().__init__(**kwargs)
         self.alpha = alpha
 
@@ -45,9 +45,13 @@ class PReLU(Layer):
 
     @keeps_arguments
     def __init__(
-        self, alpha_initializer: Nest = "zeros", alpha_regularizer: Nest = None, alpha_constraint: Nest = None,
-        shared_axes: int | Sequence[int] | None = None, **kwargs: Any,
-    ) -> None:  # fmt: skip
+        self,
+        alpha_initializer: Nest = "zeros",
+        alpha_regularizer: Nest = None,
+        alpha_constraint: Nest = None,
+        shared_axes: int | Sequence[int] | None = None,
+        **kwargs: Options,
+    ) -> None:
         super().__init__(**kwargs)
         self._options = (alpha_initializer, alpha_regularizer, alpha_constraint)
         self.shared_axes = [shared_axes] if isinstance(shared_axes, int) else list(shared_axes or ())
@@ -74,7 +78,7 @@ class ELU(Layer):
     supports_masking = True
 
     @keeps_arguments
-    def __init__(self, alpha: float = 1.0, **kwargs: Any) -> None:
+    def __init__(self, alpha: float = 1.0, **kwargs: Options) -> None:
         super().__init__(**kwargs)
         self.alpha = alpha
 
@@ -89,7 +93,7 @@ class ThresholdedReLU(Layer):
     supports_masking = True
 
     @keeps_arguments
-    def __init__(self, theta: float = 1.0, **kwargs: Any) -> None:
+    def __init__(self, theta: float = 1.0, **kwargs: Options) -> None:
         super().__init__(**kwargs)
         self.theta = theta
 
@@ -104,7 +108,7 @@ class Softmax(Layer):
     supports_masking = True
 
     @keeps_arguments
-    def __init__(self, axis: int = -1, **kwargs: Any) -> None:
+    def __init__(self, axis: int = -1, **kwargs: Options) -> None:
         super().__init__(**kwargs)
         self.axis = axis
 
@@ -119,7 +123,9 @@ class ReLU(Layer):
     supports_masking = True
 
     @keeps_arguments
-    def __init__(self, max_value: float | None = None, negative_slope: float = 0, threshold: float = 0, **kwargs: Any) -> None:
+    def __init__(
+        self, max_value: float | None = None, negative_slope: float = 0, threshold: float = 0, **kwargs: Options
+    ) -> None:
         super().__init__(**kwargs)
         if max_value is not None and max_value < 0.0:
             raise ValueError(f"max_value of Relu layer cannot be negative value: {max_value}")

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from weft.framework.aliases import Nest
 from weft.framework.operation import Tensor
+from weft.models.layers.conv import per_axis
+from weft.networks.config import Options
 from weft.networks.engine.input_spec import InputSpec
 from weft.networks.engine.layer import Layer
 from weft.networks.objects.arguments import keeps_arguments
 from weft.networks.state.defaults import layout_or_default
-from weft.models.layers.conv import per_axis
 from weft.ops.array.padding import pad
 from weft.ops.array.sequences import repeat
 from weft.ops.array.shape_ops import shape as shape_of
@@ -44,7 +44,7 @@ class _Spatial(Layer):
 
 class _ZeroPadding(_Spatial):
     @keeps_arguments
-    def __init__(self, padding: Nest = 1, data_format: str | None = None, **kwargs: Any) -> None:
+    def __init__(self, padding: Nest = 1, data_format: str | None = None, **kwargs: Options) -> None:
         super().__init__(**kwargs)
         self._place(data_format)
         self.padding = _pairs(padding, self.rank, "padding")
@@ -61,7 +61,7 @@ class ZeroPadding1D(_ZeroPadding):
     rank = 1
 
     @keeps_arguments
-    def __init__(self, padding: Nest = 1, **kwargs: Any) -> None:
+    def __init__(self, padding: Nest = 1, **kwargs: Options) -> None:
         super().__init__(padding, "channels_last", **kwargs)
 
 
@@ -77,7 +77,7 @@ class ZeroPadding3D(_ZeroPadding):
 
 class _Cropping(_Spatial):
     @keeps_arguments
-    def __init__(self, cropping: Nest = 0, data_format: str | None = None, **kwargs: Any) -> None:
+    def __init__(self, cropping: Nest = 0, data_format: str | None = None, **kwargs: Options) -> None:
         super().__init__(**kwargs)
         self._place(data_format)
         self.cropping = _pairs(cropping, self.rank, "cropping")
@@ -94,7 +94,7 @@ class Cropping1D(_Cropping):
     rank = 1
 
     @keeps_arguments
-    def __init__(self, cropping: Nest = (1, 1), **kwargs: Any) -> None:
+    def __init__(self, cropping: Nest = (1, 1), **kwargs: Options) -> None:
         super().__init__(cropping, "channels_last", **kwargs)
 
 
@@ -108,7 +108,7 @@ class Cropping3D(_Cropping):
     rank = 3
 
     @keeps_arguments
-    def __init__(self, cropping: Nest = ((1, 1), (1, 1), (1, 1)), data_format: str | None = None, **kwargs: Any) -> None:
+    def __init__(self, cropping: Nest = ((1, 1), (1, 1), (1, 1)), data_format: str | None = None, **kwargs: Options) -> None:
         super().__init__(cropping, data_format, **kwargs)
 
 
@@ -118,7 +118,7 @@ class UpSampling1D(_Spatial):
     rank = 1
 
     @keeps_arguments
-    def __init__(self, size: int = 2, **kwargs: Any) -> None:
+    def __init__(self, size: int = 2, **kwargs: Options) -> None:
         super().__init__(**kwargs)
         self._place("channels_last")
         self.size = int(size)
@@ -133,7 +133,11 @@ class UpSampling2D(_Spatial):
 
     @keeps_arguments
     def __init__(
-        self, size: int | Sequence[int] = (2, 2), data_format: str | None = None, interpolation: str = "nearest", **kwargs: Any
+        self,
+        size: int | Sequence[int] = (2, 2),
+        data_format: str | None = None,
+        interpolation: str = "nearest",
+        **kwargs: Options,
     ) -> None:
         super().__init__(**kwargs)
         self._place(data_format)
@@ -162,7 +166,7 @@ class UpSampling3D(_Spatial):
     rank = 3
 
     @keeps_arguments
-    def __init__(self, size: int | Sequence[int] = (2, 2, 2), data_format: str | None = None, **kwargs: Any) -> None:
+    def __init__(self, size: int | Sequence[int] = (2, 2, 2), data_format: str | None = None, **kwargs: Options) -> None:
         super().__init__(**kwargs)
         self._place(data_format)
         self.size = per_axis(size, 3, "size")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import ModuleType
-from typing import Any, Final
+from typing import Final
 
+from weft.framework.aliases import Nest
+from weft.networks.config import Config, GivenConfig, KerasObject
 from weft.networks.engine.input_layer import InputLayer
 from weft.networks.engine.layer import Layer
 from weft.networks.layers import (
@@ -26,22 +28,22 @@ _MODULES: Final = (
 )  # fmt: skip
 
 
-def _layers_of(module: ModuleType) -> dict[str, Any]:
+def _layers_of(module: ModuleType) -> Config:
     own = (each for each in vars(module).values() if isinstance(each, type) and issubclass(each, Layer))
     return {each.__name__: each for each in own if each.__module__ == module.__name__ and not each.__name__.startswith("_")}
 
 
-LAYERS: Final[dict[str, Any]] = {"InputLayer": InputLayer, "Layer": Layer}
+LAYERS: Final[Config] = {"InputLayer": InputLayer, "Layer": Layer}
 for _module in _MODULES:
     LAYERS.update(_layers_of(_module))
 
 
-def register(name: str, layer: Any) -> None:
+def register(name: str, layer: KerasObject) -> None:
     """Let a class that is above this module be known by its name, as models are."""
     LAYERS[name] = layer
 
 
-def deserialize(config: Mapping[str, Any], custom_objects: Mapping[str, object] | None = None) -> Any:
+def deserialize(config: GivenConfig, custom_objects: Mapping[str, object] | None = None) -> Nest:
     """The layer of a config with its class's name."""
     return registry.deserialize_keras_object(config, LAYERS, custom_objects, "layer")
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from weft.framework.aliases import Nest, ShapeLike, Sizes
 from weft.framework.operation import Tensor
 from weft.framework.tensor_shape import TensorShape, as_dims
+from weft.models.layers import conv, separable
+from weft.models.layers.layer import activated
+from weft.networks.config import Options
 from weft.networks.engine.input_spec import InputSpec
 from weft.networks.engine.layer import Layer
 from weft.networks.objects.arguments import keeps_arguments
 from weft.networks.state.defaults import layout_or_default
-from weft.models.layers import conv, separable
-from weft.models.layers.layer import activated
 from weft.ops.array.padding import pad
 from weft.ops.nn.bias import bias_add
 from weft.ops.nn.conv import depthwise_conv2d
@@ -27,7 +26,7 @@ class _Conv(Layer, conv.Convolution):
         dilation_rate: Sizes = 1, activation: Nest = None, use_bias: bool = True,
         kernel_initializer: Nest = "glorot_uniform", bias_initializer: Nest = "zeros", kernel_regularizer: Nest = None,
         bias_regularizer: Nest = None, activity_regularizer: Nest = None, kernel_constraint: Nest = None,
-        bias_constraint: Nest = None, **kwargs: Any,
+        bias_constraint: Nest = None, **kwargs: Options,
     ) -> None:  # fmt: skip
         Layer.__init__(self, activity_regularizer=activity_regularizer, **kwargs)
         self.is_causal = padding == "causal"
@@ -61,7 +60,7 @@ class Conv1D(_Conv, conv.Conv1D):
         data_format: str = "channels_last", dilation_rate: Sizes = 1, activation: Nest = None, use_bias: bool = True,
         kernel_initializer: Nest = "glorot_uniform", bias_initializer: Nest = "zeros", kernel_regularizer: Nest = None,
         bias_regularizer: Nest = None, activity_regularizer: Nest = None, kernel_constraint: Nest = None,
-        bias_constraint: Nest = None, **kwargs: Any,
+        bias_constraint: Nest = None, **kwargs: Options,
     ) -> None:  # fmt: skip
         _Conv.__init__(
             self, filters, kernel_size, strides, padding, data_format, dilation_rate, activation, use_bias,
@@ -111,7 +110,7 @@ class _ConvTranspose(Layer, conv.Transpose):
         output_padding: Sizes | None = None, data_format: str | None = None, activation: Nest = None,
         use_bias: bool = True, kernel_initializer: Nest = "glorot_uniform", bias_initializer: Nest = "zeros",
         kernel_regularizer: Nest = None, bias_regularizer: Nest = None, activity_regularizer: Nest = None,
-        kernel_constraint: Nest = None, bias_constraint: Nest = None, **kwargs: Any,
+        kernel_constraint: Nest = None, bias_constraint: Nest = None, **kwargs: Options,
     ) -> None:  # fmt: skip
         Layer.__init__(self, activity_regularizer=activity_regularizer, **kwargs)
         self.configure(
@@ -142,7 +141,7 @@ class Conv2DTranspose(_ConvTranspose, conv.Conv2DTranspose):
         output_padding: Sizes | None = None, data_format: str | None = None, dilation_rate: Sizes = (1, 1),
         activation: Nest = None, use_bias: bool = True, kernel_initializer: Nest = "glorot_uniform",
         bias_initializer: Nest = "zeros", kernel_regularizer: Nest = None, bias_regularizer: Nest = None,
-        activity_regularizer: Nest = None, kernel_constraint: Nest = None, bias_constraint: Nest = None, **kwargs: Any,
+        activity_regularizer: Nest = None, kernel_constraint: Nest = None, bias_constraint: Nest = None, **kwargs: Options,
     ) -> None:  # fmt: skip
         if set(conv.per_axis(dilation_rate, 2, "dilation_rate")) != {1}:
             raise NotImplementedError(
@@ -171,7 +170,7 @@ class _SeparableConv(Layer, separable.Separable):
         depthwise_initializer: Nest = "glorot_uniform", pointwise_initializer: Nest = "glorot_uniform",
         bias_initializer: Nest = "zeros", depthwise_regularizer: Nest = None, pointwise_regularizer: Nest = None,
         bias_regularizer: Nest = None, activity_regularizer: Nest = None, depthwise_constraint: Nest = None,
-        pointwise_constraint: Nest = None, bias_constraint: Nest = None, **kwargs: Any,
+        pointwise_constraint: Nest = None, bias_constraint: Nest = None, **kwargs: Options,
     ) -> None:  # fmt: skip
         Layer.__init__(self, activity_regularizer=activity_regularizer, **kwargs)
         self.is_causal = padding == "causal"
@@ -218,7 +217,7 @@ class DepthwiseConv2D(Layer):
         data_format: str | None = None, activation: Nest = None, use_bias: bool = True,
         depthwise_initializer: Nest = "glorot_uniform", bias_initializer: Nest = "zeros",
         depthwise_regularizer: Nest = None, bias_regularizer: Nest = None, activity_regularizer: Nest = None,
-        depthwise_constraint: Nest = None, bias_constraint: Nest = None, **kwargs: Any,
+        depthwise_constraint: Nest = None, bias_constraint: Nest = None, **kwargs: Options,
     ) -> None:  # fmt: skip
         super().__init__(activity_regularizer=activity_regularizer, **kwargs)
         self.kernel_size = conv.per_axis(kernel_size, 2, "kernel_size")

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
 from weft.framework.aliases import Nest, ShapeLike, TensorLike
 from weft.framework.operation import Tensor
 from weft.framework.tensor_shape import TensorShape
+from weft.models.layers import core
+from weft.models.layers.core import either_branch
+from weft.networks.config import Config, GivenConfig, Options
 from weft.networks.engine.input_spec import InputSpec
 from weft.networks.engine.layer import Layer
 from weft.networks.objects import regularizers
@@ -17,8 +19,6 @@ from weft.networks.objects.arguments import keeps_arguments
 from weft.networks.objects.lambdas import function_config, function_of
 from weft.networks.state.defaults import layout_or_default
 from weft.networks.state.phase import learning_phase
-from weft.models.layers import core
-from weft.models.layers.core import either_branch
 from weft.ops.array.identity import identity
 from weft.ops.array.joining import stack
 from weft.ops.array.shape_ops import expand_dims, reshape, transpose
@@ -49,7 +49,7 @@ class Dense(Layer, core.Dense):
     def __init__(
         self, units: int, activation: Nest = None, use_bias: bool = True, kernel_initializer: Nest = "glorot_uniform",
         bias_initializer: Nest = "zeros", kernel_regularizer: Nest = None, bias_regularizer: Nest = None,
-        activity_regularizer: Nest = None, kernel_constraint: Nest = None, bias_constraint: Nest = None, **kwargs: Any,
+        activity_regularizer: Nest = None, kernel_constraint: Nest = None, bias_constraint: Nest = None, **kwargs: Options,
     ) -> None:  # fmt: skip
         Layer.__init__(self, activity_regularizer=activity_regularizer, **kwargs)
         self.configure(
@@ -76,7 +76,7 @@ class Activation(Layer):
     supports_masking = True
 
     @keeps_arguments
-    def __init__(self, activation: Nest, **kwargs: Any) -> None:
+    def __init__(self, activation: Nest, **kwargs: Options) -> None:
         super().__init__(**kwargs)
         self.activation = activation
 
@@ -92,7 +92,7 @@ class ActivityRegularization(Layer):
     supports_masking = True
 
     @keeps_arguments
-    def __init__(self, l1: float = 0.0, l2: float = 0.0, **kwargs: Any) -> None:
+    def __init__(self, l1: float = 0.0, l2: float = 0.0, **kwargs: Options) -> None:
         super().__init__(activity_regularizer=regularizers.L1L2(l1, l2), **kwargs)
 
     def call(self, inputs: Tensor) -> Tensor:
@@ -114,7 +114,7 @@ class Dropout(Layer):
 
     @keeps_arguments
     def __init__(
-        self, rate: float, noise_shape: Sequence[int | None] | None = None, seed: int | None = None, **kwargs: Any
+        self, rate: float, noise_shape: Sequence[int | None] | None = None, seed: int | None = None, **kwargs: Options
     ) -> None:
         super().__init__(**kwargs)
         self.rate = rate
@@ -143,7 +143,7 @@ class _SpatialDropout(Dropout):
     rank = 1
 
     @keeps_arguments
-    def __init__(self, rate: float, data_format: str | None = None, **kwargs: Any) -> None:
+    def __init__(self, rate: float, data_format: str | None = None, **kwargs: Options) -> None:
         super().__init__(rate, **kwargs)
         self.data_format = layout_or_default(data_format)
         self.input_spec = InputSpec(ndim=self.rank + 2)
@@ -151,7 +151,7 @@ class _SpatialDropout(Dropout):
     def noise_shape_of(self, inputs: Tensor) -> Nest:
         """One number for each channel."""
         actual = shape_of(inputs)
-        ones: list[Any] = [1] * self.rank
+        ones: list[Nest] = [1] * self.rank
         return (
             [actual[0], *ones, actual[self.rank + 1]] if self.data_format == "channels_last" else [actual[0], actual[1], *ones]
         )
@@ -161,7 +161,7 @@ class SpatialDropout1D(_SpatialDropout):
     """Sequences with whole channels dropped, in training only: `[batch, steps, channels] -> [batch, steps, channels]`."""
 
     @keeps_arguments
-    def __init__(self, rate: float, **kwargs: Any) -> None:
+    def __init__(self, rate: float, **kwargs: Options) -> None:
         super().__init__(rate, "channels_last", **kwargs)
 
 
@@ -181,7 +181,7 @@ class Flatten(Layer, core.Flatten):
     """All dimensions but the batch made one: `[batch, ...] -> [batch, size]`."""
 
     @keeps_arguments
-    def __init__(self, data_format: str | None = None, **kwargs: Any) -> None:
+    def __init__(self, data_format: str | None = None, **kwargs: Options) -> None:
         Layer.__init__(self, **kwargs)
         self.data_format = layout_or_default(data_format)
         self.input_spec = InputSpec(min_ndim=1)
@@ -195,7 +195,7 @@ class Reshape(Layer):
     """The inputs in another shape, of which one size may be -1: `[batch, ...] -> [batch, *target_shape]`."""
 
     @keeps_arguments
-    def __init__(self, target_shape: Sequence[int], **kwargs: Any) -> None:
+    def __init__(self, target_shape: Sequence[int], **kwargs: Options) -> None:
         super().__init__(**kwargs)
         self.target_shape = tuple(target_shape)
 
@@ -225,7 +225,7 @@ class Permute(Layer):
     """The dimensions in another order, which counts from 1 behind the batch: `[batch, ...] -> [batch, ...]`."""
 
     @keeps_arguments
-    def __init__(self, dims: Sequence[int], **kwargs: Any) -> None:
+    def __init__(self, dims: Sequence[int], **kwargs: Options) -> None:
         super().__init__(**kwargs)
         self.dims = tuple(dims)
         if sorted(dims) != list(range(1, len(dims) + 1)):
@@ -244,7 +244,7 @@ class RepeatVector(Layer):
     """Vectors repeated: `[batch, size] -> [batch, n, size]`."""
 
     @keeps_arguments
-    def __init__(self, n: int, **kwargs: Any) -> None:
+    def __init__(self, n: int, **kwargs: Options) -> None:
         super().__init__(**kwargs)
         self.n = n
         self.input_spec = InputSpec(ndim=2)
@@ -267,7 +267,7 @@ class Lambda(Layer):
 
     def __init__(
         self, function: Callable[..., Nest], output_shape: Nest = None, mask: Nest = None,
-        arguments: Mapping[str, Any] | None = None, **kwargs: Any,
+        arguments: GivenConfig | None = None, **kwargs: Options,
     ) -> None:  # fmt: skip
         super().__init__(**kwargs)
         self.function, self.mask = function, mask
@@ -286,12 +286,12 @@ class Lambda(Layer):
         """The mask given to the constructor, or its function of inputs and mask."""
         return self.mask(inputs, mask) if callable(self.mask) else self.mask
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> Config:
         """The function as its code, which only this Python can read."""
         return {**super().get_config(), **function_config(self.function), "arguments": self.arguments}
 
     @classmethod
-    def from_config(cls, config: Mapping[str, Any], custom_objects: Mapping[str, object] | None = None) -> Lambda:
+    def from_config(cls, config: GivenConfig, custom_objects: Mapping[str, object] | None = None) -> Lambda:
         """A layer of its config."""
         given = {name: value for name, value in config.items() if name not in ("function_type", "module", "function")}
         return cls(function_of(config, custom_objects), **given)
@@ -303,7 +303,7 @@ class Masking(Layer):
     supports_masking = True
 
     @keeps_arguments
-    def __init__(self, mask_value: float = 0.0, **kwargs: Any) -> None:
+    def __init__(self, mask_value: float = 0.0, **kwargs: Options) -> None:
         super().__init__(**kwargs)
         self.mask_value = mask_value
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from weft.framework import dtypes
 from weft.framework.aliases import Nest, ShapeLike
 from weft.framework.operation import Tensor
+from weft.networks.config import Options
 from weft.networks.engine.layer import Layer
 from weft.networks.objects.arguments import keeps_arguments
 from weft.networks.state.defaults import floatx
@@ -33,7 +33,7 @@ class Embedding(Layer):
     def __init__(
         self, input_dim: int, output_dim: int, embeddings_initializer: Nest = "uniform",
         embeddings_regularizer: Nest = None, activity_regularizer: Nest = None, embeddings_constraint: Nest = None,
-        mask_zero: bool = False, input_length: int | Sequence[int | None] | None = None, **kwargs: Any,
+        mask_zero: bool = False, input_length: int | Sequence[int | None] | None = None, **kwargs: Options,
     ) -> None:  # fmt: skip
         if "input_shape" not in kwargs and "batch_input_shape" not in kwargs:
             lengths = input_length if isinstance(input_length, list | tuple) else (input_length,)

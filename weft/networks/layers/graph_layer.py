@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from weft.framework.aliases import Nest, TensorLike
-from weft.networks.engine.layer import Layer
 from weft.models.layers.layer import Layer as GraphLayer
+from weft.networks.config import Config, KerasObject
+from weft.networks.engine.layer import Layer
+from weft.networks.state.graph_state import track_variable
 
 
 class GraphLayerWrapper(Layer):
@@ -18,15 +18,18 @@ class GraphLayerWrapper(Layer):
 
     def call(self, inputs: Nest, training: TensorLike | None = None) -> Nest:
         """What the layer makes of the inputs."""
-        if training is not None and "training" in type(self.layer).call.__code__.co_varnames:
-            return self.layer(inputs, training=training)
-        return self.layer(inputs)
+        takes_phase = training is not None and "training" in type(self.layer).call.__code__.co_varnames
+        known = len(self.layer.weights)
+        made = self.layer(inputs, training=training) if takes_phase else self.layer(inputs)
+        for variable in self.layer.weights[known:]:
+            track_variable(variable)
+        return made
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> Config:
         """Refuse: a layer of tf.layers has no config."""
         raise NotImplementedError(f"{self.name}: a layer of tf.layers has no config; use the one of tf.keras.layers")
 
 
-def wrapped(layer: Any) -> Any:
+def wrapped(layer: KerasObject) -> Nest:
     """A layer of Keras as it is, one of tf.layers in a wrapper, anything else as it is."""
     return GraphLayerWrapper(layer) if isinstance(layer, GraphLayer) and not isinstance(layer, Layer) else layer

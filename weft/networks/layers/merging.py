@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from weft.framework import dtypes
 from weft.framework.aliases import Nest
 from weft.framework.operation import Tensor
 from weft.framework.tensor_shape import TensorShape
+from weft.networks.config import Options
 from weft.networks.engine.layer import Layer
 from weft.networks.objects.arguments import keeps_arguments
 from weft.ops.array.filling import ones_like
@@ -137,7 +137,7 @@ class Concatenate(_Merge):
     """The inputs one after the other along `axis`."""
 
     @keeps_arguments
-    def __init__(self, axis: int = -1, **kwargs: Any) -> None:
+    def __init__(self, axis: int = -1, **kwargs: Options) -> None:
         super().__init__(**kwargs)
         self.axis = axis
 
@@ -188,7 +188,7 @@ class Dot(_Merge):
     most = 2
 
     @keeps_arguments
-    def __init__(self, axes: int | Sequence[int], normalize: bool = False, **kwargs: Any) -> None:
+    def __init__(self, axes: int | Sequence[int], normalize: bool = False, **kwargs: Options) -> None:
         super().__init__(**kwargs)
         if not isinstance(axes, int) and not (isinstance(axes, list | tuple) and len(axes) == 2):
             raise TypeError(f"Invalid type for `axes` - should be a list or an int: {axes}")
@@ -223,7 +223,7 @@ def batch_dot(x: Tensor, y: Tensor, axes: tuple[int, int], normalize: bool = Fal
     if normalize:
         x, y = l2_normalize(x, first), l2_normalize(y, second)
     if x.shape.ndims == 2 and y.shape.ndims == 2:
-        return reduce_sum(x * y, axis=1, keepdims=True)
+        return expand_dims(reduce_sum(x * y, axis=1), 1)
     left = expand_dims(x, 1) if x.shape.ndims == 2 else transpose(x, _axis_at(x, first, last=True))
     right = expand_dims(y, 2) if y.shape.ndims == 2 else transpose(y, _axis_at(y, second, last=False))
     made = matmul(left, right)
@@ -240,7 +240,7 @@ def _axis_at(tensor: Tensor, axis: int, last: bool) -> list[int]:
 
 
 def _function(layer: type[_Merge], what: str) -> Callable[..., Nest]:
-    def merge(inputs: Sequence[Tensor], **kwargs: Any) -> Nest:
+    def merge(inputs: Sequence[Tensor], **kwargs: Options) -> Nest:
         return layer(**kwargs)(inputs)
 
     merge.__name__, merge.__doc__ = what, layer.__doc__
@@ -252,11 +252,11 @@ average, maximum_of = _function(Average, "average"), _function(Maximum, "maximum
 minimum_of = _function(Minimum, "minimum")
 
 
-def concatenate(inputs: Sequence[Tensor], axis: int = -1, **kwargs: Any) -> Nest:
+def concatenate(inputs: Sequence[Tensor], axis: int = -1, **kwargs: Options) -> Nest:
     """The inputs one after the other along `axis`."""
     return Concatenate(axis=axis, **kwargs)(inputs)
 
 
-def dot(inputs: Sequence[Tensor], axes: int | Sequence[int], normalize: bool = False, **kwargs: Any) -> Nest:
+def dot(inputs: Sequence[Tensor], axes: int | Sequence[int], normalize: bool = False, **kwargs: Options) -> Nest:
     """The product of two inputs over an axis of each, for each example."""
     return Dot(axes=axes, normalize=normalize, **kwargs)(inputs)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from weft.framework.aliases import Nest, TensorLike
 from weft.framework.operation import Tensor
+from weft.networks.config import Options
 from weft.networks.engine.layer import Layer
 from weft.networks.objects.arguments import keeps_arguments
 from weft.networks.state.phase import in_train_phase
@@ -28,7 +29,7 @@ class GaussianNoise(Layer):
     supports_masking = True
 
     @keeps_arguments
-    def __init__(self, stddev: float, **kwargs: Any) -> None:
+    def __init__(self, stddev: float, **kwargs: Options) -> None:
         super().__init__(**kwargs)
         self.stddev = stddev
 
@@ -45,7 +46,7 @@ class GaussianDropout(Layer):
     supports_masking = True
 
     @keeps_arguments
-    def __init__(self, rate: float, **kwargs: Any) -> None:
+    def __init__(self, rate: float, **kwargs: Options) -> None:
         super().__init__(**kwargs)
         self.rate = rate
 
@@ -65,7 +66,9 @@ class AlphaDropout(Layer):
     supports_masking = True
 
     @keeps_arguments
-    def __init__(self, rate: float, noise_shape: Sequence[int] | None = None, seed: int | None = None, **kwargs: Any) -> None:
+    def __init__(
+        self, rate: float, noise_shape: Sequence[int] | None = None, seed: int | None = None, **kwargs: Options
+    ) -> None:
         super().__init__(**kwargs)
         self.rate, self.noise_shape, self.seed = rate, noise_shape, seed
 

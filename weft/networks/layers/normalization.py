@@ -8,11 +8,12 @@ from typing import Any
 from weft.framework.aliases import Nest, ShapeLike, TensorLike
 from weft.framework.operation import Tensor
 from weft.framework.tensor_shape import TensorShape
+from weft.models.layers import norm
+from weft.networks.config import Config, Options
 from weft.networks.engine.input_spec import InputSpec
 from weft.networks.engine.layer import Layer
 from weft.networks.objects.arguments import keeps_arguments
 from weft.networks.state.phase import learning_phase
-from weft.models.layers import norm
 from weft.ops.array.shape_ops import reshape
 from weft.ops.nn.norm import batch_normalization, moments
 
@@ -46,7 +47,7 @@ class BatchNormalization(Layer, norm.BatchNormalization):
         beta_regularizer: Nest = None, gamma_regularizer: Nest = None, beta_constraint: Nest = None,
         gamma_constraint: Nest = None, renorm: bool = False, renorm_clipping: Nest = None, renorm_momentum: float = 0.99,
         fused: bool | None = None, trainable: bool = True, virtual_batch_size: int | None = None, adjustment: Nest = None,
-        name: str | None = None, **kwargs: Any,
+        name: str | None = None, **kwargs: Options,
     ) -> None:  # fmt: skip
         if renorm or virtual_batch_size is not None or adjustment is not None:
             raise NotImplementedError(
@@ -69,10 +70,12 @@ class BatchNormalization(Layer, norm.BatchNormalization):
         """The normalized inputs."""
         return norm.BatchNormalization.call(self, inputs, learning_phase() if training is None else training)
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> Config:
         """The arguments that make an equal layer, without the refused ones."""
         config = super().get_config()
         gone = ("renorm", "renorm_clipping", "renorm_momentum", "fused", "virtual_batch_size", "adjustment")
+        if self.built:
+            config["axis"] = [self.axis]
         return {name: value for name, value in config.items() if name not in gone}
 
 
@@ -87,7 +90,7 @@ class LayerNormalization(Layer):
         self, axis: int | Sequence[int] = -1, epsilon: float = 1e-3, center: bool = True, scale: bool = True,
         beta_initializer: Nest = "zeros", gamma_initializer: Nest = "ones", beta_regularizer: Nest = None,
         gamma_regularizer: Nest = None, beta_constraint: Nest = None, gamma_constraint: Nest = None,
-        trainable: bool = True, name: str | None = None, **kwargs: Any,
+        trainable: bool = True, name: str | None = None, **kwargs: Options,
     ) -> None:  # fmt: skip
         super().__init__(trainable, name, **kwargs)
         self.axis, self.epsilon, self.center, self.scale = axis, epsilon, center, scale
@@ -102,7 +105,7 @@ class LayerNormalization(Layer):
         axes = [self.axis] if isinstance(self.axis, int) else list(self.axis)
         self.axis = [axis % shape.ndims for axis in axes]
         sizes = [shape.as_list()[axis] for axis in self.axis]
-        made: list[Any] = []
+        made: list[Nest] = []
         for name, wanted, options in (("gamma", self.scale, self._gamma), ("beta", self.center, self._beta)):
             initializer, regularizer, constraint = options
             made.append(self.add_weight(name, sizes, None, initializer, regularizer, constraint=constraint) if wanted else None)
@@ -116,7 +119,7 @@ class LayerNormalization(Layer):
         mean, variance = moments(inputs, self.axis, keep_dims=True)
         wide = [dims[axis] if axis in self.axis else 1 for axis in range(len(dims))]
 
-        def broadcast(vector: Any) -> Any:
+        def broadcast(vector: Any) -> Nest:
             return vector if vector is None or self.axis == [len(dims) - 1] else reshape(vector, wide)
 
         made = batch_normalization(inputs, mean, variance, broadcast(self.beta), broadcast(self.gamma), self.epsilon)

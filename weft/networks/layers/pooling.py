@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from weft.framework.aliases import Nest, Sizes
 from weft.framework.operation import Tensor
+from weft.models.layers import pool
+from weft.networks.config import Options
 from weft.networks.engine.input_spec import InputSpec
 from weft.networks.engine.layer import Layer
 from weft.networks.objects.arguments import keeps_arguments
 from weft.networks.state.defaults import layout_or_default
-from weft.models.layers import pool
 from weft.ops.array.shape_ops import expand_dims
 from weft.ops.math.casting import cast
 from weft.ops.math.reduce_functions import reduce_max, reduce_mean, reduce_sum
@@ -23,7 +23,7 @@ class _Pool(Layer, pool.Pooling):
     @keeps_arguments
     def __init__(
         self, pool_size: Sizes = 2, strides: Sizes | None = None, padding: str = "valid", data_format: str | None = None,
-        **kwargs: Any,
+        **kwargs: Options,
     ) -> None:  # fmt: skip
         Layer.__init__(self, **kwargs)
         self.configure(pool_size, strides, padding, layout_or_default(data_format))
@@ -61,7 +61,7 @@ class _GlobalPool(Layer):
     function: Callable[..., Tensor] = staticmethod(reduce_mean)
 
     @keeps_arguments
-    def __init__(self, data_format: str | None = None, **kwargs: Any) -> None:
+    def __init__(self, data_format: str | None = None, **kwargs: Options) -> None:
         super().__init__(**kwargs)
         self.data_format = layout_or_default(data_format)
         self.input_spec = InputSpec(ndim=self.rank + 2)

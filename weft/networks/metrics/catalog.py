@@ -8,6 +8,7 @@ from typing import Any, Final
 from weft.framework.aliases import DTypeLike, Nest
 from weft.framework.operation import Tensor
 from weft.networks import loss_functions, losses
+from weft.networks.config import Config, Options
 from weft.networks.metrics import confusion, functions, metric
 from weft.networks.metrics.metric import MeanMetricWrapper, Metric
 from weft.networks.objects import registry
@@ -21,7 +22,7 @@ def _mean_of(what: str, fn: Callable[..., Tensor], label: str, doc: str) -> type
 
 
 def _with_option(what: str, fn: Callable[..., Tensor], label: str, doc: str, **options: Any) -> type[MeanMetricWrapper]:
-    def __init__(self: MeanMetricWrapper, *args: Any, **kwargs: Any) -> None:
+    def __init__(self: MeanMetricWrapper, *args: Options, **kwargs: Options) -> None:
         given = {**dict(zip(order, args, strict=False)), **kwargs}
         for unknown in given.keys() - {"name", "dtype", *options}:
             raise TypeError(f"{what}: unexpected argument {unknown!r}")
@@ -106,7 +107,7 @@ _FUNCTIONS: Final = (
     functions.accuracy, functions.binary_accuracy, functions.categorical_accuracy, functions.sparse_categorical_accuracy,
     functions.sparse_top_k_categorical_accuracy, functions.top_k_categorical_accuracy,
 )  # fmt: skip
-OBJECTS: Final[dict[str, Any]] = {
+OBJECTS: Final[Config] = {
     **losses.FUNCTIONS, **{each.__name__: each for each in (*_CLASSES, *_FUNCTIONS)},
 }  # fmt: skip
 

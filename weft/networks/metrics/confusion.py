@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from weft.framework import dtypes
 from weft.framework.aliases import DTypeLike, Nest, TensorLike, VariableLike
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.networks.metrics.metric import Metric, paired
-from weft.networks.state.defaults import epsilon
 from weft.models.metrics.confusion_matrix import confusion_matrix
 from weft.models.weights_broadcast import broadcast_weights
+from weft.networks.config import Config
+from weft.networks.metrics.metric import Metric, paired
+from weft.networks.state.defaults import epsilon
 from weft.ops.array.filling import one_hot
 from weft.ops.array.selection import where
 from weft.ops.array.shape_ops import reshape
@@ -58,7 +59,7 @@ class _Counting(Metric):
             kind: self.add_weight(kind, (len(self.threshold_values),)) for kind in self.kinds
         }
 
-    def _count(self, y_true: Nest, y_pred: Nest, sample_weight: TensorLike | None) -> Any:
+    def _count(self, y_true: Nest, y_pred: Nest, sample_weight: TensorLike | None) -> Nest:
         wanted, predicted = paired(y_true, y_pred, self._dtype)
         if self.top_k is not None:
             predicted = _only_top(predicted, self.top_k)
@@ -84,7 +85,7 @@ class _Counting(Metric):
             updates.append(counter.assign_add(reduce_sum(found if weights is None else found * weights, axis=1)).op)
         return group(*updates)
 
-    def update_state(self, y_true: Nest, y_pred: Nest, sample_weight: TensorLike | None = None) -> Any:
+    def update_state(self, y_true: Nest, y_pred: Nest, sample_weight: TensorLike | None = None) -> Nest:
         """Count the decisions of a batch."""
         return self._count(y_true, y_pred, sample_weight)
 
@@ -108,11 +109,11 @@ class _OneKind(_Counting):
         self.init_thresholds = thresholds
         super().__init__(_checked(thresholds, 0.5), name, dtype)
 
-    def result(self) -> Any:
+    def result(self) -> Nest:
         """The number of decisions of this kind."""
         return self._single(convert_to_tensor(self.counters[self.kinds[0]]))
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> Config:
         """The arguments that make an equal one."""
         return {**super().get_config(), "thresholds": self.init_thresholds}
 
@@ -151,12 +152,12 @@ class _Rate(_Counting):
         super().__init__(_checked(thresholds, 0.5 if top_k is None else _LEAST), name, dtype)
         self.init_thresholds, self.top_k, self.class_id = thresholds, top_k, class_id
 
-    def result(self) -> Any:
+    def result(self) -> Nest:
         """The rate; 0 of nothing."""
         found, other = (self.counters[kind] for kind in self.kinds)
         return self._single(div_no_nan(found, found + other))
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> Config:
         """The arguments that make an equal one."""
         given = {"thresholds": self.init_thresholds, "top_k": self.top_k, "class_id": self.class_id}
         return {**super().get_config(), **given}
@@ -210,12 +211,12 @@ class SensitivityAtSpecificity(_AtBest):
     ) -> None:
         super().__init__(specificity, num_thresholds, name, dtype)
 
-    def result(self) -> Any:
+    def result(self) -> Nest:
         """The rate so far."""
         sensitivities, specificities = self._rates()
         return sensitivities[cast(argmin(abs(specificities - self.value), axis=0), dtypes.int32)]
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> Config:
         """The arguments that make an equal one."""
         return {**super().get_config(), "num_thresholds": self.num_thresholds, "specificity": self.value}
 
@@ -228,12 +229,12 @@ class SpecificityAtSensitivity(_AtBest):
     ) -> None:
         super().__init__(sensitivity, num_thresholds, name, dtype)
 
-    def result(self) -> Any:
+    def result(self) -> Nest:
         """The rate so far."""
         sensitivities, specificities = self._rates()
         return specificities[cast(argmin(abs(sensitivities - self.value), axis=0), dtypes.int32)]
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> Config:
         """The arguments that make an equal one."""
         return {**super().get_config(), "num_thresholds": self.num_thresholds, "sensitivity": self.value}
 
@@ -284,7 +285,7 @@ class AUC(_Counting):
         ratio = where(both, div_no_nan(taken[:last], maximum(taken[1:], 0.0)), taken[1:] * 0.0 + 1.0)
         return reduce_sum(div_no_nan(slope * (d_true + start * log(ratio)), maximum(positives[1:], 0.0)))
 
-    def result(self) -> Any:
+    def result(self) -> Nest:
         """The area so far."""
         if self.curve == "PR" and self.summation_method == "interpolation":
             return self._interpolated_pr()
@@ -301,7 +302,7 @@ class AUC(_Counting):
             heights = (minimum if self.summation_method == "minoring" else maximum)(y[:last], y[1:])
         return reduce_sum((x[:last] - x[1:]) * heights)
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> Config:
         """The arguments that make an equal one."""
         given = {"num_thresholds": self.num_thresholds, "curve": self.curve, "summation_method": self.summation_method}
         return {**super().get_config(), **given, "thresholds": self.init_thresholds}
@@ -315,14 +316,14 @@ class MeanIoU(Metric):
         self.num_classes = num_classes
         self.total_cm = self.add_weight("total_confusion_matrix", (num_classes, num_classes), dtype=dtypes.float64)
 
-    def update_state(self, y_true: Nest, y_pred: Nest, sample_weight: TensorLike | None = None) -> Any:
+    def update_state(self, y_true: Nest, y_pred: Nest, sample_weight: TensorLike | None = None) -> Nest:
         """Count a batch."""
         flat = [reshape(convert_to_tensor(each), [-1]) for each in (y_true, y_pred)]
         weights = None if sample_weight is None else reshape(convert_to_tensor(sample_weight), [-1])
         counts = confusion_matrix(flat[0], flat[1], num_classes=self.num_classes, weights=weights, dtype=dtypes.float64)
         return self.total_cm.assign_add(counts).op
 
-    def result(self) -> Any:
+    def result(self) -> Nest:
         """The mean over the classes that occurred."""
         rows = cast(reduce_sum(self.total_cm, axis=0), self._dtype)
         columns = cast(reduce_sum(self.total_cm, axis=1), self._dtype)
@@ -331,7 +332,7 @@ class MeanIoU(Metric):
         known = reduce_sum(cast(greater(either, 0.0), self._dtype))
         return div_no_nan(reduce_sum(div_no_nan(shared, either)), known)
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> Config:
         """The arguments that make an equal one."""
         return {**super().get_config(), "num_classes": self.num_classes}
 

@@ -12,11 +12,12 @@ from weft.framework.aliases import DTypeLike, Nest, TensorLike, VariableLike
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
+from weft.models.weights_broadcast import broadcast_weights
+from weft.networks.config import Config, Options
 from weft.networks.engine.layer import Layer
 from weft.networks.losses import fitted_weights
 from weft.networks.state.defaults import floatx
 from weft.networks.state.sessions import batch_set_value
-from weft.models.weights_broadcast import broadcast_weights
 from weft.ops.array.identity import identity
 from weft.ops.array.shape_ops import size, squeeze
 from weft.ops.control_flow.init_scope import init_scope
@@ -31,7 +32,7 @@ def _as_one_update(update_state: Callable[..., Any]) -> Callable[..., Any]:
     """Let an `update_state` that returns nothing return an operation that does all that it added to the graph."""
 
     @functools.wraps(update_state)
-    def wrapper(self: Metric, *args: Any, **kwargs: Any) -> Any:
+    def wrapper(self: Metric, *args: Options, **kwargs: Options) -> Nest:
         graph = get_default_graph()
         before = len(graph.get_operations())
         made = update_state(self, *args, **kwargs)
@@ -52,31 +53,31 @@ class Metric(Layer):
         kwargs: see Layer.
     """
 
-    def __init__(self, name: str | None = None, dtype: DTypeLike | None = None, **kwargs: Any) -> None:
+    def __init__(self, name: str | None = None, dtype: DTypeLike | None = None, **kwargs: Options) -> None:
         super().__init__(name=name, dtype=dtype or floatx(), **kwargs)
         self.stateful, self.built = True, True
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
+    def __init_subclass__(cls, **kwargs: Options) -> None:
         super().__init_subclass__(**kwargs)
         if "update_state" in cls.__dict__:
             cls.update_state = _as_one_update(cls.__dict__["update_state"])  # type: ignore[method-assign]
 
-    def add_weight(self, name: str | None = None, shape: Nest = (), *args: Any, **kwargs: Any) -> VariableLike:
+    def add_weight(self, name: str | None = None, shape: Nest = (), *args: Options, **kwargs: Options) -> VariableLike:
         """Make a variable of the metric: zeros, in no collection."""
         kwargs.setdefault("initializer", "zeros")
         kwargs = {key: value for key, value in kwargs.items() if key not in ("aggregation", "synchronization")}
         with init_scope():
             return super().add_weight(name, shape, trainable=False, collections=[], **kwargs)
 
-    def update_state(self, *args: Any, **kwargs: Any) -> Any:
+    def update_state(self, *args: Options, **kwargs: Options) -> Nest:
         """Add the operation that takes in a batch."""
         raise NotImplementedError("Must be implemented in subclasses.")
 
-    def result(self) -> Any:
+    def result(self) -> Nest:
         """The value so far."""
         raise NotImplementedError("Must be implemented in subclasses.")
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Tensor:
+    def __call__(self, *args: Options, **kwargs: Options) -> Tensor:
         """The value after a batch was taken in."""
         update = self.update_state(*args, **kwargs)
         with get_default_graph().control_dependencies([update]):
@@ -87,7 +88,7 @@ class Metric(Layer):
         """Begin anew."""
         batch_set_value([(each, np.zeros(each.shape.as_list())) for each in self.variables])
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> Config:
         """The arguments that make an equal one."""
         config = super().get_config()
         config.pop("trainable", None)
@@ -115,12 +116,12 @@ class Sum(Metric):
         super().__init__(name=name, dtype=dtype)
         self.total = self.add_weight("total")
 
-    def update_state(self, values: TensorLike, sample_weight: TensorLike | None = None) -> Any:
+    def update_state(self, values: TensorLike, sample_weight: TensorLike | None = None) -> Nest:
         """Add the values of a batch."""
         kept, _ = weighted(values, sample_weight, self._dtype)
         return self.total.assign_add(reduce_sum(kept)).op
 
-    def result(self) -> Any:
+    def result(self) -> Nest:
         """The sum."""
         return identity(self.total)
 
@@ -133,7 +134,7 @@ class Mean(Metric):
         self.total = self.add_weight("total")
         self.count = self.add_weight("count")
 
-    def update_state(self, values: TensorLike, sample_weight: TensorLike | None = None) -> Any:
+    def update_state(self, values: TensorLike, sample_weight: TensorLike | None = None) -> Nest:
         """Take in the values of a batch."""
         kept, weights = weighted(values, sample_weight, self._dtype)
         added = self.total.assign_add(reduce_sum(kept))
@@ -141,7 +142,7 @@ class Mean(Metric):
             count = cast(size(kept), self._dtype) if weights is None else reduce_sum(weights)
             return self.count.assign_add(count).op
 
-    def result(self) -> Any:
+    def result(self) -> Nest:
         """The mean; 0 of nothing."""
         return div_no_nan(self.total, self.count)
 
@@ -152,13 +153,13 @@ class RootMeanSquaredError(Mean):
     def __init__(self, name: str | None = "root_mean_squared_error", dtype: DTypeLike | None = None) -> None:
         super().__init__(name, dtype)
 
-    def update_state(self, y_true: Nest, y_pred: Nest, sample_weight: TensorLike | None = None) -> Any:  # type: ignore[override]
+    def update_state(self, y_true: Nest, y_pred: Nest, sample_weight: TensorLike | None = None) -> Nest:  # type: ignore[override]
         """Take in a batch."""
         wanted, predicted = paired(y_true, y_pred, self._dtype)
         error = predicted - wanted
         return super().update_state(error * error, sample_weight)
 
-    def result(self) -> Any:
+    def result(self) -> Nest:
         """The error so far."""
         return sqrt(super().result())
 
@@ -170,13 +171,13 @@ class MeanRelativeError(Mean):
         super().__init__(name, dtype)
         self.normalizer = normalizer
 
-    def update_state(self, y_true: Nest, y_pred: Nest, sample_weight: TensorLike | None = None) -> Any:  # type: ignore[override]
+    def update_state(self, y_true: Nest, y_pred: Nest, sample_weight: TensorLike | None = None) -> Nest:  # type: ignore[override]
         """Take in a batch."""
         wanted, predicted = paired(y_true, y_pred, self._dtype)
         by = cast(convert_to_tensor(self.normalizer), self._dtype)
         return super().update_state(div_no_nan(abs(wanted - predicted), by), sample_weight)
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> Config:
         """The arguments that make an equal one."""
         return {**super().get_config(), "normalizer": self.normalizer}
 
@@ -185,17 +186,17 @@ class MeanMetricWrapper(Mean):
     """The mean of a function of targets and predictions."""
 
     def __init__(
-        self, fn: Callable[..., Tensor], name: str | None = None, dtype: DTypeLike | None = None, **kwargs: Any
+        self, fn: Callable[..., Tensor], name: str | None = None, dtype: DTypeLike | None = None, **kwargs: Options
     ) -> None:
         super().__init__(name or getattr(fn, "__name__", None), dtype)
         self.fn, self.options = fn, kwargs
 
-    def update_state(self, y_true: Nest, y_pred: Nest, sample_weight: TensorLike | None = None) -> Any:  # type: ignore[override]
+    def update_state(self, y_true: Nest, y_pred: Nest, sample_weight: TensorLike | None = None) -> Nest:  # type: ignore[override]
         """Take in a batch."""
         wanted, predicted = paired(y_true, y_pred, self._dtype)
         return super().update_state(self.fn(wanted, predicted, **self.options), sample_weight)
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> Config:
         """The arguments that make an equal one."""
         return {**super().get_config(), **self.options}
 
@@ -208,7 +209,7 @@ class MeanTensor(Metric):
         self.total: VariableLike = None
         self.count: VariableLike = None
 
-    def update_state(self, values: TensorLike, sample_weight: TensorLike | None = None) -> Any:
+    def update_state(self, values: TensorLike, sample_weight: TensorLike | None = None) -> Nest:
         """Take in a tensor, which has the same shape each time."""
         given = cast(convert_to_tensor(values), self._dtype)
         if self.total is None:
@@ -223,7 +224,7 @@ class MeanTensor(Metric):
         with get_default_graph().control_dependencies([added]):
             return self.count.assign_add(counted).op
 
-    def result(self) -> Any:
+    def result(self) -> Nest:
         """The means; ValueError before the first tensor."""
         if self.total is None:
             raise ValueError(

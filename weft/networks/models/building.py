@@ -10,10 +10,11 @@ import numpy as np
 from weft.framework.aliases import Nest
 from weft.framework.dtypes import DType
 from weft.framework.tensor_shape import Dimension, TensorShape
+from weft.networks.config import Config, GivenConfig, KerasObject
 from weft.networks.layers.catalog import deserialize
 
 
-def model_config(model: Any) -> dict[str, Any]:
+def model_config(model: KerasObject) -> Config:
     """A model's class and config, with the versions of what wrote it."""
     return {
         "class_name": type(model).__name__,
@@ -23,7 +24,7 @@ def model_config(model: Any) -> dict[str, Any]:
     }
 
 
-def jsonable(value: Any) -> Any:
+def jsonable(value: Any) -> Nest:
     """What JSON does not know, as what it knows."""
     if isinstance(value, TensorShape):
         return value.as_list()
@@ -42,11 +43,11 @@ def jsonable(value: Any) -> Any:
     raise TypeError("Not JSON Serializable:", value)
 
 
-def tensors_of(config: Mapping[str, Any], custom_objects: Mapping[str, object] | None) -> tuple[Nest, Nest]:
+def tensors_of(config: GivenConfig, custom_objects: Mapping[str, object] | None) -> tuple[Nest, Nest]:
     """The inputs and outputs of the network that a config describes; its layers are made and called."""
     layers = {each["name"]: deserialize(each, custom_objects) for each in config["layers"]}
     waiting = [(each["name"], index, call) for each in config["layers"] for index, call in enumerate(each["inbound_nodes"])]
-    made: dict[tuple[str, int], list[Any]] = {
+    made: dict[tuple[str, int], list[Nest]] = {
         (name, 0): [layers[name].inbound_nodes[0].output_tensors[0]]
         for name in layers
         if type(layers[name]).__name__ == "InputLayer"
@@ -67,23 +68,23 @@ def tensors_of(config: Mapping[str, Any], custom_objects: Mapping[str, object] |
     return inputs, outputs
 
 
-def _places(call: Nest) -> Sequence[Sequence[Any]]:
+def _places(call: Nest) -> Sequence[Sequence[Nest]]:
     return [call] if isinstance(call[0], str) else call
 
 
-def _inputs_of(call: Nest, made: Mapping[tuple[str, int], Sequence[Any]]) -> list[Any] | None:
+def _inputs_of(call: Nest, made: Mapping[tuple[str, int], Sequence[Nest]]) -> list[Nest] | None:
     places = _places(call)
     if any((place[0], place[1]) not in made for place in places):
         return None
     return [made[place[0], place[1]][place[2]] for place in places]
 
 
-def _arguments_of(call: Nest) -> dict[str, Any]:
+def _arguments_of(call: Nest) -> Config:
     first = _places(call)[0]
     return dict(first[3]) if len(first) > 3 else {}
 
 
-def _gathered(places: Nest, made: Mapping[tuple[str, int], Sequence[Any]]) -> Nest:
+def _gathered(places: Nest, made: Mapping[tuple[str, int], Sequence[Nest]]) -> Nest:
     listed = [places] if places and isinstance(places[0], str) else places
     found = [made[place[0], place[1]][place[2]] for place in listed]
     return found[0] if len(found) == 1 else found

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from weft.framework import nest
 from weft.framework.aliases import Array, Nest, TensorLike
+from weft.networks.config import Config, GivenConfig, KerasObject
 from weft.networks.engine import history
 from weft.networks.engine.input_layer import Input, InputLayer
 from weft.networks.engine.layer import Layer
@@ -27,22 +27,22 @@ class Sequential(Model):
         name: its name.
     """
 
-    def __init__(self, layers: Sequence[Any] | None = None, name: str | None = None) -> None:
+    def __init__(self, layers: Sequence[Nest] | None = None, name: str | None = None) -> None:
         super().__init__(name=name)
-        self._chain: list[Any] = []
+        self._chain: list[Nest] = []
         self.supports_masking = True
         for layer in layers or ():
             self.add(layer)
 
     @property
-    def layers(self) -> list[Any]:
+    def layers(self) -> list[Nest]:
         """The layers, without the one of the input."""
         return [each for each in self._chain if not isinstance(each, InputLayer)]
 
-    def _inner_layers(self) -> list[Any]:
+    def _inner_layers(self) -> list[Nest]:
         return self.layers if "_chain" in self.__dict__ else []
 
-    def add(self, layer: Any) -> None:
+    def add(self, layer: KerasObject) -> None:
         """Put a layer behind the others.
 
         Raises:
@@ -68,7 +68,7 @@ class Sequential(Model):
         else:
             self._chain.append(layer)
 
-    def _begin(self, layer: Any) -> None:
+    def _begin(self, layer: KerasObject) -> None:
         if isinstance(layer, InputLayer):
             self._chain.append(layer)
             start = layer.inbound_nodes[0].output_tensors[0]
@@ -140,10 +140,10 @@ class Sequential(Model):
         """The outputs, as probabilities."""
         return self.predict(x, batch_size, verbose)
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> Config:
         """The layers, as plain data."""
         layers = [{"class_name": type(each).__name__, "config": each.get_config()} for each in self.layers]
-        config: dict[str, Any] = {"name": self.name, "layers": layers}
+        config: Config = {"name": self.name, "layers": layers}
         if self.topology is None and self.built and self.batch_input_shape is not None:
             config["build_input_shape"] = self.batch_input_shape
         if self.inputs is not None and layers and "batch_input_shape" not in layers[0]["config"]:
@@ -152,7 +152,7 @@ class Sequential(Model):
 
     @classmethod
     def from_config(
-        cls, config: Mapping[str, Any] | Sequence[Mapping[str, Any]], custom_objects: Mapping[str, object] | None = None
+        cls, config: GivenConfig | Sequence[GivenConfig], custom_objects: Mapping[str, object] | None = None
     ) -> Sequential:
         """A model of its config."""
         layers = config["layers"] if isinstance(config, Mapping) else config
@@ -167,7 +167,7 @@ _SINGLE = (
 )
 
 
-def _first_shape(layer: Any) -> tuple[int | None, ...] | None:
+def _first_shape(layer: KerasObject) -> tuple[int | None, ...] | None:
     """The shape of inputs that a layer, or the first layer in it, was made for."""
     if isinstance(layer, Model):
         if layer.inputs:

@@ -11,7 +11,9 @@ from weft.framework import dtypes
 from weft.framework.aliases import Array, Nest
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
+from weft.networks import losses
 from weft.networks.callbacks.callback import Callback, History
+from weft.networks.config import Options
 from weft.networks.engine import history
 from weft.networks.engine.network import Network
 from weft.networks.fitting import arrays, loop
@@ -43,14 +45,14 @@ class Trainable(Network):
     _endpoints: Sequence[Endpoint] | None = None
     _compile_arguments: tuple[Any, ...] | None = None
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Options, **kwargs: Options) -> None:
         self._added: dict[str, tuple[Metric, Tensor]] = {}
         super().__init__(*args, **kwargs)
 
     def compile(
         self, optimizer: Nest = "rmsprop", loss: Nest = None, metrics: Nest = None, loss_weights: Nest = None,
         sample_weight_mode: Nest = None, weighted_metrics: Nest = None, target_tensors: Nest = None,
-        distribute: object = None, **kwargs: Any,
+        distribute: object = None, **kwargs: Options,
     ) -> None:  # fmt: skip
         """Say how the model is trained and measured.
 
@@ -109,7 +111,7 @@ class Trainable(Network):
                 self._programs[is_weighted] = Program(self, self._made_endpoints(), is_weighted, self._weight_ranks())
         return self._programs[is_weighted]
 
-    def _graph(self) -> Any:
+    def _graph(self) -> Nest:
         return history.graph_of(self.outputs[0]) if self.outputs else get_default_graph()
 
     def _weight_ranks(self) -> list[int]:
@@ -205,7 +207,10 @@ class Trainable(Network):
     def _target_arrays(self, y: Nest) -> list[Array]:
         wanted = [each for each in self._made_endpoints() if each.target is not None and each.target.op.type == "Placeholder"]
         shapes = [_target_shape(each) for each in wanted]
-        return arrays.as_arrays(y, [each.name for each in wanted], shapes, "target")
+        found = arrays.as_arrays(y, [each.name for each in wanted], shapes, "target")
+        for endpoint, array in zip(wanted, found, strict=True):
+            _check_target(endpoint, array)
+        return found
 
     def _arrays(self, x: Nest, y: Nest, sample_weight: Nest = None, class_weight: Nest = None) -> Batch:
         self._check_compiled()
@@ -259,7 +264,7 @@ class Trainable(Network):
         callbacks: Sequence[Callback] | None = None, validation_split: float = 0.0, validation_data: Nest = None,
         shuffle: bool | str = True, class_weight: Nest = None, sample_weight: Nest = None, initial_epoch: int = 0,
         steps_per_epoch: int | None = None, validation_steps: int | None = None, validation_freq: int | Sequence[int] = 1,
-        max_queue_size: int = 10, workers: int = 1, use_multiprocessing: bool = False, **kwargs: Any,
+        max_queue_size: int = 10, workers: int = 1, use_multiprocessing: bool = False, **kwargs: Options,
     ) -> History:  # fmt: skip
         """Train the model; what was seen in each epoch.
 
@@ -437,7 +442,7 @@ def _unchanged(batch: Batch) -> Batch:
     return batch
 
 
-def _targets(given: Nest, names: Sequence[str]) -> list[Any]:
+def _targets(given: Nest, names: Sequence[str]) -> list[Nest]:
     if given is None:
         return [None] * len(names)
     if isinstance(given, Mapping):
@@ -475,15 +480,26 @@ def _target_shape(endpoint: Endpoint) -> tuple[int | None, ...] | None:
         return None
     if endpoint.is_sparse():
         return (*dims[:-1], 1)
-    is_standard = getattr(endpoint.loss, "fn", None) is not None and getattr(endpoint.loss.fn, "__module__", "").startswith(
-        "weft.networks"
-    )
-    return dims if is_standard else None
+    return None
+
+
+def _check_target(endpoint: Endpoint, array: Array) -> None:
+    """ValueError when targets have another shape than the output, for losses that compare both element by element."""
+    dims = _dims(endpoint.output)
+    fn = getattr(endpoint.loss, "fn", None)
+    if dims is None or endpoint.is_sparse() or fn not in losses.FUNCTIONS.values():
+        return
+    fits = len(dims) == array.ndim and all(size in (None, found) for size, found in zip(dims[1:], array.shape[1:], strict=True))
+    if not fits:
+        raise ValueError(
+            f"A target array with shape {array.shape} was passed for an output of shape {dims} while using as loss "
+            f"`{endpoint.loss.name}`. This loss expects targets to have the same shape as the output."
+        )
 
 
 def _column_of(array: Array) -> Array:
     return array[:, None] if array.ndim == 1 else array
 
 
-def _kind(array: Array) -> Any:
+def _kind(array: Array) -> Nest:
     return np.float32 if array.dtype == np.float64 else array.dtype

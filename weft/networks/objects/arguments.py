@@ -7,6 +7,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeVar
 
+from weft.networks.config import Config
 from weft.networks.objects import activations, constraints, initializers, regularizers
 from weft.networks.objects.registry import plain, serialize_keras_object
 
@@ -51,7 +52,7 @@ def keeps_arguments(init: _F) -> _F:
     return wrapper  # type: ignore[return-value]
 
 
-def config_of(arguments: Mapping[str, object]) -> dict[str, Any]:
+def config_of(arguments: Mapping[str, object]) -> Config:
     """Kept arguments as plain data."""
     return {name: _config_value(name, value) for name, value in arguments.items()}
 

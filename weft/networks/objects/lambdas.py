@@ -6,13 +6,13 @@ import base64
 import marshal
 from collections.abc import Callable, Mapping
 from types import FunctionType
-from typing import Any
 
 from weft.framework.aliases import Nest
+from weft.networks.config import Config, GivenConfig
 from weft.networks.objects.registry import deserialize_keras_object
 
 
-def function_config(function: Callable[..., Nest]) -> dict[str, Any]:
+def function_config(function: Callable[..., Nest]) -> Config:
     """A function as plain data: a lambda as its code, any other by its name."""
     if isinstance(function, FunctionType) and function.__name__ == "<lambda>":
         code = base64.b64encode(marshal.dumps(function.__code__)).decode("ascii")
@@ -25,7 +25,7 @@ def function_config(function: Callable[..., Nest]) -> dict[str, Any]:
     return {"function": getattr(function, "__name__", ""), "function_type": "function", "module": function.__module__}
 
 
-def function_of(config: Mapping[str, Any], custom_objects: Mapping[str, object] | None) -> Callable[..., Nest]:
+def function_of(config: GivenConfig, custom_objects: Mapping[str, object] | None) -> Callable[..., Nest]:
     """The function of a config. The code of a lambda runs when the layer is called: load only files that you trust."""
     if config["function_type"] == "function":
         found: Callable[..., Nest] = deserialize_keras_object(
@@ -38,7 +38,7 @@ def function_of(config: Mapping[str, Any], custom_objects: Mapping[str, object] 
     return FunctionType(marshal.loads(base64.b64decode(code)), globals(), "<lambda>", defaults, cells or None)
 
 
-def _cell(value: object) -> Any:
+def _cell(value: object) -> Nest:
     def holder() -> object:
         return value
 

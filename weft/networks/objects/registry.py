@@ -5,16 +5,17 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Final
 
 from weft.framework.aliases import Nest
 from weft.framework.dtypes import DType
 from weft.framework.tensor_shape import TensorShape
+from weft.networks.config import Config, GivenConfig
 
-_CUSTOM: Final[dict[str, Any]] = {}
+_CUSTOM: Final[Config] = {}
 
 
-def get_custom_objects() -> dict[str, Any]:
+def get_custom_objects() -> Config:
     """The table of the program's own classes and functions, which may be changed."""
     return _CUSTOM
 
@@ -24,7 +25,7 @@ class CustomObjectScope:
 
     def __init__(self, *args: Mapping[str, object]) -> None:
         self._tables = args
-        self._before: dict[str, Any] = {}
+        self._before: Config = {}
 
     def __enter__(self) -> CustomObjectScope:
         self._before = dict(_CUSTOM)
@@ -100,7 +101,7 @@ def _named(name: str, module_objects: Mapping[str, object], custom_objects: Mapp
 
 
 def _from_config(
-    config: Mapping[str, Any],
+    config: GivenConfig,
     module_objects: Mapping[str, object],
     custom_objects: Mapping[str, object] | None,
     printable_module_name: str,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final, Self
 
 from weft.framework.aliases import Nest, VariableLike
@@ -67,7 +68,7 @@ def l1_l2(l1: float = 0.01, l2: float = 0.01) -> L1L2:
     return L1L2(l1=l1, l2=l2)
 
 
-OBJECTS: Final = {"L1L2": L1L2, "l1": l1, "l2": l2, "l1_l2": l1_l2}
+OBJECTS: Final[dict[str, Callable[..., L1L2]]] = {"L1L2": L1L2, "l1": l1, "l2": l2, "l1_l2": l1_l2}
 
 _get = registry.getter(OBJECTS, "regularizer")
 deserialize = registry.deserializer(OBJECTS, "regularizer")

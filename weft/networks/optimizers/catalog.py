@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from weft.framework import dtypes
 from weft.framework.aliases import Nest, VariableLike
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
+from weft.networks.config import Config, GivenConfig
 from weft.networks.objects import registry
 from weft.networks.optimizers import rules
 from weft.networks.optimizers.optimizer import Optimizer
@@ -38,12 +39,12 @@ class TFOptimizer:
         self.iterations = iterations
         state_of(iterations.graph).optimizers.append(optimizer)
 
-    def get_updates(self, loss: Tensor, params: Sequence[VariableLike]) -> list[Any]:
+    def get_updates(self, loss: Tensor, params: Sequence[VariableLike]) -> list[Nest]:
         """The operations of a training step."""
         pairs = self.optimizer.compute_gradients(loss, list(params))
         return [self.optimizer.apply_gradients(pairs, global_step=self.iterations)]
 
-    def get_gradients(self, loss: Tensor, params: Sequence[VariableLike]) -> list[Any]:
+    def get_gradients(self, loss: Tensor, params: Sequence[VariableLike]) -> list[Nest]:
         """The gradients of a loss."""
         return [gradient for gradient, _ in self.optimizer.compute_gradients(loss, list(params))]
 
@@ -52,11 +53,11 @@ class TFOptimizer:
         """Not known: an optimizer of tf.train is saved by tf.train.Saver."""
         raise NotImplementedError
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> Config:
         """Not known."""
         raise NotImplementedError
 
-    def from_config(self, config: Mapping[str, Any]) -> Any:
+    def from_config(self, config: GivenConfig) -> Nest:
         """Not known."""
         raise NotImplementedError
 
@@ -66,14 +67,14 @@ _new_variable: Final[Callable[..., VariableLike]] = Variable
 _CLASSES: Final = (
     rules.Adadelta, rules.Adagrad, rules.Adam, rules.Adamax, rules.Ftrl, rules.Nadam, rules.RMSprop, rules.SGD,
 )  # fmt: skip
-OBJECTS: Final[dict[str, Any]] = {
+OBJECTS: Final[Config] = {
     **{each.__name__: each for each in _CLASSES}, **{each.__name__.lower(): each for each in _CLASSES},
 }  # fmt: skip
 
 serialize = registry.serialize_keras_object
 
 
-def deserialize(config: Mapping[str, Any], custom_objects: Mapping[str, object] | None = None) -> Any:
+def deserialize(config: GivenConfig, custom_objects: Mapping[str, object] | None = None) -> Nest:
     """The optimizer of a config, of which names may be in small letters."""
     known = {**config, "class_name": str(config["class_name"])}
     if known["class_name"].lower() in OBJECTS:
@@ -81,7 +82,7 @@ def deserialize(config: Mapping[str, Any], custom_objects: Mapping[str, object] 
     return registry.deserialize_keras_object(known, OBJECTS, custom_objects, "optimizer")
 
 
-def get(identifier: Nest) -> Any:
+def get(identifier: Nest) -> Nest:
     """The optimizer that a name, a config, or itself stands for; ValueError for anything else."""
     if isinstance(identifier, Optimizer | TFOptimizer):
         return identifier

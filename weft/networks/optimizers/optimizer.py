@@ -10,10 +10,12 @@ import numpy as np
 from weft.autodiff.gradients import gradients
 from weft.framework import dtypes
 from weft.framework.aliases import Array, Nest, TensorLike, VariableLike
+from weft.framework.dtypes import DType
 from weft.framework.graph import get_default_graph
 from weft.framework.indexed_slices import IndexedSlices
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
+from weft.networks.config import Config, GivenConfig, Hyperparameter, Options
 from weft.networks.optimizers.schedules import LearningRateSchedule, deserialize_schedule, serialize_schedule
 from weft.networks.state.graph_state import track_variable
 from weft.networks.state.sessions import batch_get_value, batch_set_value
@@ -42,7 +44,7 @@ class Optimizer:
             learning rate by step; `lr`, another name of the learning rate.
     """
 
-    def __init__(self, name: str, **kwargs: Any) -> None:
+    def __init__(self, name: str, **kwargs: Options) -> None:
         object.__setattr__(self, "_hyper", {})
         object.__setattr__(self, "_hyper_variables", {})
         for key, value in kwargs.items():
@@ -60,7 +62,7 @@ class Optimizer:
 
     # Hyperparameters.
 
-    def set_hyper(self, name: str, value: Any) -> None:
+    def set_hyper(self, name: str, value: Hyperparameter) -> None:
         """Give a hyperparameter a value: a number, a tensor, a schedule, or a function of nothing."""
         variable = self._hyper_variables.get(name)
         if variable is not None and not callable(value):
@@ -68,7 +70,7 @@ class Optimizer:
         else:
             self._hyper[name] = value
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Nest:
         hyper = self.__dict__.get("_hyper", {})
         known = "learning_rate" if name == "lr" else name
         if known in hyper:
@@ -77,14 +79,14 @@ class Optimizer:
             return self._clips[name]
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: Hyperparameter) -> None:
         known = "learning_rate" if name == "lr" else name
         if known in self.__dict__.get("_hyper", {}):
             self.set_hyper(known, value)
         else:
             object.__setattr__(self, name, value)
 
-    def hyper(self, name: str) -> Any:
+    def hyper(self, name: str) -> Nest:
         """A hyperparameter: its variable, which is made now if need be, or the tensor or schedule that it was set to."""
         value = self._hyper[name]
         if isinstance(value, Tensor | LearningRateSchedule) or callable(value):
@@ -107,13 +109,13 @@ class Optimizer:
         track_variable(made)
         return made
 
-    def value_of(self, name: str, dtype: Any) -> Tensor:
+    def value_of(self, name: str, dtype: DType) -> Tensor:
         """A hyperparameter as a tensor."""
         given = self._hyper[name]
         value = given() if callable(given) and not isinstance(given, LearningRateSchedule) else self.hyper(name)
         return cast(identity(convert_to_tensor(value)), dtype)
 
-    def decayed_rate(self, dtype: Any) -> Tensor:
+    def decayed_rate(self, dtype: DType) -> Tensor:
         """The learning rate at this step."""
         rate = self._hyper["learning_rate"]
         step = cast(convert_to_tensor(self.iterations), dtype)
@@ -161,20 +163,20 @@ class Optimizer:
     def create_slots(self, var_list: Sequence[VariableLike]) -> None:
         """Make the slots of variables."""
 
-    def prepare(self, dtype: Any) -> None:
+    def prepare(self, dtype: DType) -> None:
         """Make the tensors that all updates share."""
 
-    def apply_dense(self, grad: Tensor, var: VariableLike) -> Any:
+    def apply_dense(self, grad: Tensor, var: VariableLike) -> Nest:
         """The update of a variable by a gradient."""
         raise NotImplementedError(f"{type(self).__name__} has no dense update")
 
-    def apply_sparse(self, grad: Tensor, var: VariableLike, indices: Tensor) -> Any:
+    def apply_sparse(self, grad: Tensor, var: VariableLike, indices: Tensor) -> Nest:
         """The update of a variable by the gradient of some rows: by default that of the whole."""
         return self.apply_dense(convert_to_tensor(IndexedSlices(grad, indices, _shape_tensor(var))), var)
 
     # The steps of training.
 
-    def get_gradients(self, loss: Tensor, params: Sequence[VariableLike]) -> list[Any]:
+    def get_gradients(self, loss: Tensor, params: Sequence[VariableLike]) -> list[Nest]:
         """The gradients of a loss, clipped; ValueError when it does not depend on a variable."""
         with get_default_graph().name_scope("gradients"):
             found = gradients(loss, list(params))
@@ -200,7 +202,7 @@ class Optimizer:
         found = gradients(value, variables, grad_ys=grad_loss)
         return self.apply_gradients([(self._clipped(g), v) for g, v in zip(found, variables, strict=True)], name)
 
-    def get_updates(self, loss: Tensor, params: Sequence[VariableLike]) -> list[Any]:
+    def get_updates(self, loss: Tensor, params: Sequence[VariableLike]) -> list[Nest]:
         """The operations of a training step."""
         pairs = list(zip(self.get_gradients(loss, params), params, strict=True))
         return [self._apply(pairs, None)]
@@ -234,7 +236,7 @@ class Optimizer:
                 counted: Operation = step.assign_add(1).op
         return counted
 
-    def _update(self, grad: Nest, var: VariableLike) -> Any:
+    def _update(self, grad: Nest, var: VariableLike) -> Nest:
         graph = get_default_graph()
         with graph.name_scope(f"update_{var.op.name}"), graph.colocate_with(var.op):
             if isinstance(grad, IndexedSlices):
@@ -277,11 +279,11 @@ class Optimizer:
                 )
         batch_set_value(list(zip(self._weights, weights, strict=True)))
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> Config:
         """The arguments that make an equal one."""
         return {"name": self._name, **self._clips}
 
-    def plain_hyper(self, name: str) -> Any:
+    def plain_hyper(self, name: str) -> Nest:
         """A hyperparameter as plain data: its value now, or the config of a schedule."""
         value = self._hyper[name]
         if isinstance(value, LearningRateSchedule):
@@ -292,7 +294,7 @@ class Optimizer:
         return value() if callable(value) else value
 
     @classmethod
-    def from_config(cls, config: Mapping[str, Any], custom_objects: Mapping[str, object] | None = None) -> Self:
+    def from_config(cls, config: GivenConfig, custom_objects: Mapping[str, object] | None = None) -> Self:
         """An optimizer of its config."""
         given = dict(config)
         if "lr" in given:

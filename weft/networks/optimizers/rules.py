@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from weft.framework import dtypes
-from weft.framework.aliases import TensorLike, VariableLike
+from weft.framework.aliases import Nest, TensorLike, VariableLike
+from weft.framework.dtypes import DType
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
+from weft.networks.config import Config, Hyperparameter, Options
 from weft.networks.optimizers.optimizer import Optimizer
 from weft.networks.state.defaults import epsilon as default_epsilon
 from weft.ops.control_flow.ordering import group
@@ -36,7 +37,12 @@ class SGD(Optimizer):
     """
 
     def __init__(
-        self, learning_rate: Any = 0.01, momentum: Any = 0.0, nesterov: bool = False, name: str = "SGD", **kwargs: Any
+        self,
+        learning_rate: Hyperparameter = 0.01,
+        momentum: Hyperparameter = 0.0,
+        nesterov: bool = False,
+        name: str = "SGD",
+        **kwargs: Options,
     ) -> None:
         super().__init__(name, **kwargs)
         if isinstance(momentum, int | float) and not 0 <= momentum <= 1:
@@ -52,26 +58,26 @@ class SGD(Optimizer):
             for var in var_list:
                 self.add_slot(var, "momentum")
 
-    def prepare(self, dtype: Any) -> None:
+    def prepare(self, dtype: DType) -> None:
         """Make the rate and the momentum."""
         self.rate = self.decayed_rate(dtype)
         self.kept = self.value_of("momentum", dtype) if self.has_momentum else None
 
-    def apply_dense(self, grad: Tensor, var: VariableLike) -> Any:
+    def apply_dense(self, grad: Tensor, var: VariableLike) -> Nest:
         """The update."""
         if not self.has_momentum:
             return gradient_descent.resource_dense(var.handle, self.rate, grad)
         slot = self.get_slot(var, "momentum").handle
         return keras_momentum.resource_dense(var.handle, slot, self.rate, grad, self.kept, use_nesterov=self.nesterov)
 
-    def apply_sparse(self, grad: Tensor, var: VariableLike, indices: Tensor) -> Any:
+    def apply_sparse(self, grad: Tensor, var: VariableLike, indices: Tensor) -> Nest:
         """The update of some rows; the momenta of others stay."""
         if not self.has_momentum:
             return resource_scatter_add(var.handle, indices, -grad * self.rate)
         slot = self.get_slot(var, "momentum").handle
         return keras_momentum.resource_sparse(var.handle, slot, self.rate, grad, indices, self.kept, use_nesterov=self.nesterov)
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> Config:
         """The arguments that make an equal one."""
         hypers = {name: self.plain_hyper(name) for name in ("learning_rate", "decay", "momentum")}
         return {**super().get_config(), **hypers, "nesterov": self.nesterov}
@@ -91,9 +97,15 @@ class RMSprop(Optimizer):
     """
 
     def __init__(
-        self, learning_rate: Any = 0.001, rho: Any = 0.9, momentum: Any = 0.0, epsilon: float | None = 1e-7,
-        centered: bool = False, name: str = "RMSprop", **kwargs: Any,
-    ) -> None:  # fmt: skip
+        self,
+        learning_rate: Hyperparameter = 0.001,
+        rho: Hyperparameter = 0.9,
+        momentum: Hyperparameter = 0.0,
+        epsilon: float | None = 1e-7,
+        centered: bool = False,
+        name: str = "RMSprop",
+        **kwargs: Options,
+    ) -> None:
         super().__init__(name, **kwargs)
         if isinstance(momentum, int | float) and not 0 <= momentum <= 1:
             raise ValueError("`momentum` must be between [0, 1].")
@@ -110,16 +122,16 @@ class RMSprop(Optimizer):
             for var in var_list:
                 self.add_slot(var, name)
 
-    def prepare(self, dtype: Any) -> None:
+    def prepare(self, dtype: DType) -> None:
         """Make the rate, and how much stays."""
         self.rate, self.kept = self.decayed_rate(dtype), self.value_of("rho", dtype)
         self.drag = self.value_of("momentum", dtype) if self.has_momentum else None
 
-    def _slots_of(self, var: VariableLike) -> list[Any]:
+    def _slots_of(self, var: VariableLike) -> list[Nest]:
         names = ["mg"] * self.centered + ["rms", "momentum"]
         return [var.handle, *(self.get_slot(var, name).handle for name in names)]
 
-    def apply_dense(self, grad: Tensor, var: VariableLike) -> Any:
+    def apply_dense(self, grad: Tensor, var: VariableLike) -> Nest:
         """The update; without momentum the root is taken before epsilon is added."""
         if self.has_momentum:
             rule = centered_rms_prop if self.centered else rms_prop
@@ -132,14 +144,14 @@ class RMSprop(Optimizer):
             spread = spread - square(convert_to_tensor(average.assign(self.kept * average + (1 - self.kept) * grad)))
         return var.assign_sub(self.rate * grad / (sqrt(spread) + self.epsilon)).op
 
-    def apply_sparse(self, grad: Tensor, var: VariableLike, indices: Tensor) -> Any:
+    def apply_sparse(self, grad: Tensor, var: VariableLike, indices: Tensor) -> Nest:
         """The update of some rows; with momentum the means of others stay."""
         if not self.has_momentum:
             return super().apply_sparse(grad, var, indices)
         rule = centered_rms_prop if self.centered else rms_prop
         return rule.resource_sparse(*self._slots_of(var), self.rate, self.kept, self.drag, self.epsilon, grad, indices)
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> Config:
         """The arguments that make an equal one."""
         hypers = {name: self.plain_hyper(name) for name in ("learning_rate", "decay", "rho", "momentum")}
         return {**super().get_config(), **hypers, "epsilon": self.epsilon, "centered": self.centered}
@@ -157,9 +169,13 @@ class Adagrad(Optimizer):
     """
 
     def __init__(
-        self, learning_rate: Any = 0.001, initial_accumulator_value: float = 0.1, epsilon: float | None = 1e-7,
-        name: str = "Adagrad", **kwargs: Any,
-    ) -> None:  # fmt: skip
+        self,
+        learning_rate: Hyperparameter = 0.001,
+        initial_accumulator_value: float = 0.1,
+        epsilon: float | None = 1e-7,
+        name: str = "Adagrad",
+        **kwargs: Options,
+    ) -> None:
         if initial_accumulator_value < 0.0:
             raise ValueError(f"initial_accumulator_value must be non-negative: {initial_accumulator_value}")
         super().__init__(name, **kwargs)
@@ -171,20 +187,20 @@ class Adagrad(Optimizer):
         for var in var_list:
             self.add_slot(var, "accumulator", self.start)
 
-    def prepare(self, dtype: Any) -> None:
+    def prepare(self, dtype: DType) -> None:
         """Make the rate."""
         self.rate = self.decayed_rate(dtype)
 
-    def apply_dense(self, grad: Tensor, var: VariableLike) -> Any:
+    def apply_dense(self, grad: Tensor, var: VariableLike) -> Nest:
         """The update."""
         return adagrad_v2.resource_dense(var.handle, self.get_slot(var, "accumulator").handle, self.rate, self.epsilon, grad)
 
-    def apply_sparse(self, grad: Tensor, var: VariableLike, indices: Tensor) -> Any:
+    def apply_sparse(self, grad: Tensor, var: VariableLike, indices: Tensor) -> Nest:
         """The update of some rows."""
         slot = self.get_slot(var, "accumulator").handle
         return adagrad_v2.resource_sparse(var.handle, slot, self.rate, self.epsilon, grad, indices)
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> Config:
         """The arguments that make an equal one."""
         hypers = {name: self.plain_hyper(name) for name in ("learning_rate", "decay")}
         return {**super().get_config(), **hypers, "initial_accumulator_value": self.start, "epsilon": self.epsilon}
@@ -202,7 +218,12 @@ class Adadelta(Optimizer):
     """
 
     def __init__(
-        self, learning_rate: Any = 0.001, rho: Any = 0.95, epsilon: float | None = 1e-7, name: str = "Adadelta", **kwargs: Any
+        self,
+        learning_rate: Hyperparameter = 0.001,
+        rho: Hyperparameter = 0.95,
+        epsilon: float | None = 1e-7,
+        name: str = "Adadelta",
+        **kwargs: Options,
     ) -> None:
         super().__init__(name, **kwargs)
         self.set_hyper("learning_rate", kwargs.get("lr", learning_rate))
@@ -215,22 +236,22 @@ class Adadelta(Optimizer):
             for var in var_list:
                 self.add_slot(var, name)
 
-    def prepare(self, dtype: Any) -> None:
+    def prepare(self, dtype: DType) -> None:
         """Make the rate, and how much stays."""
         self.rate, self.kept = self.decayed_rate(dtype), self.value_of("rho", dtype)
 
-    def _states(self, var: VariableLike) -> list[Any]:
+    def _states(self, var: VariableLike) -> list[Nest]:
         return [var.handle, self.get_slot(var, "accum_grad").handle, self.get_slot(var, "accum_var").handle]
 
-    def apply_dense(self, grad: Tensor, var: VariableLike) -> Any:
+    def apply_dense(self, grad: Tensor, var: VariableLike) -> Nest:
         """The update."""
         return adadelta.resource_dense(*self._states(var), self.rate, self.kept, self.epsilon, grad)
 
-    def apply_sparse(self, grad: Tensor, var: VariableLike, indices: Tensor) -> Any:
+    def apply_sparse(self, grad: Tensor, var: VariableLike, indices: Tensor) -> Nest:
         """The update of some rows; the means of others stay."""
         return adadelta.resource_sparse(*self._states(var), self.rate, self.kept, self.epsilon, grad, indices)
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> Config:
         """The arguments that make an equal one."""
         hypers = {name: self.plain_hyper(name) for name in ("learning_rate", "decay", "rho")}
         return {**super().get_config(), **hypers, "epsilon": self.epsilon}
@@ -239,7 +260,15 @@ class Adadelta(Optimizer):
 class _Moments(Optimizer):
     """What Adam and its kin share: two moving means per variable, and the powers of how much of them stays."""
 
-    def __init__(self, learning_rate: Any, beta_1: Any, beta_2: Any, epsilon: float | None, name: str, **kwargs: Any) -> None:
+    def __init__(
+        self,
+        learning_rate: Hyperparameter,
+        beta_1: Hyperparameter,
+        beta_2: Hyperparameter,
+        epsilon: float | None,
+        name: str,
+        **kwargs: Options,
+    ) -> None:
         super().__init__(name, **kwargs)
         self.set_hyper("learning_rate", kwargs.get("lr", learning_rate))
         self.set_hyper("beta_1", beta_1)
@@ -252,14 +281,14 @@ class _Moments(Optimizer):
             for var in var_list:
                 self.add_slot(var, name)
 
-    def prepare(self, dtype: Any) -> None:
+    def prepare(self, dtype: DType) -> None:
         """Make the rate, how much stays, and its powers."""
         self.rate = self.decayed_rate(dtype)
         self.first, self.second = self.value_of("beta_1", dtype), self.value_of("beta_2", dtype)
         step = cast(convert_to_tensor(self.iterations) + 1, dtype)
         self.first_power, self.second_power = power(self.first, step), power(self.second, step)
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> Config:
         """The arguments that make an equal one."""
         hypers = {name: self.plain_hyper(name) for name in ("learning_rate", "decay", "beta_1", "beta_2")}
         return {**super().get_config(), **hypers, "epsilon": self.epsilon}
@@ -278,9 +307,15 @@ class Adam(_Moments):
     """
 
     def __init__(
-        self, learning_rate: Any = 0.001, beta_1: Any = 0.9, beta_2: Any = 0.999, epsilon: float | None = 1e-7,
-        amsgrad: bool = False, name: str = "Adam", **kwargs: Any,
-    ) -> None:  # fmt: skip
+        self,
+        learning_rate: Hyperparameter = 0.001,
+        beta_1: Hyperparameter = 0.9,
+        beta_2: Hyperparameter = 0.999,
+        epsilon: float | None = 1e-7,
+        amsgrad: bool = False,
+        name: str = "Adam",
+        **kwargs: Options,
+    ) -> None:
         super().__init__(learning_rate, beta_1, beta_2, epsilon, name, **kwargs)
         self.amsgrad = amsgrad
 
@@ -291,7 +326,7 @@ class Adam(_Moments):
             for var in var_list:
                 self.add_slot(var, "vhat")
 
-    def apply_dense(self, grad: Tensor, var: VariableLike) -> Any:
+    def apply_dense(self, grad: Tensor, var: VariableLike) -> Nest:
         """The update."""
         names = ("m", "v", "vhat") if self.amsgrad else ("m", "v")
         slots = [self.get_slot(var, name).handle for name in names]
@@ -300,7 +335,7 @@ class Adam(_Moments):
             var.handle, *slots, self.first_power, self.second_power, self.rate, self.first, self.second, self.epsilon, grad
         )
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> Config:
         """The arguments that make an equal one."""
         return {**super().get_config(), "amsgrad": self.amsgrad}
 
@@ -309,12 +344,17 @@ class Adamax(_Moments):
     """Adam by the greatest gradient instead of the mean of squares (Kingma and Ba, 2015, section 7); arguments as of Adam."""
 
     def __init__(
-        self, learning_rate: Any = 0.001, beta_1: Any = 0.9, beta_2: Any = 0.999, epsilon: float | None = 1e-7,
-        name: str = "Adamax", **kwargs: Any,
-    ) -> None:  # fmt: skip
+        self,
+        learning_rate: Hyperparameter = 0.001,
+        beta_1: Hyperparameter = 0.9,
+        beta_2: Hyperparameter = 0.999,
+        epsilon: float | None = 1e-7,
+        name: str = "Adamax",
+        **kwargs: Options,
+    ) -> None:
         super().__init__(learning_rate, beta_1, beta_2, epsilon, name, **kwargs)
 
-    def apply_dense(self, grad: Tensor, var: VariableLike) -> Any:
+    def apply_dense(self, grad: Tensor, var: VariableLike) -> Nest:
         """The update."""
         slots = [self.get_slot(var, name).handle for name in ("m", "v")]
         return ada_max.resource_dense(
@@ -326,9 +366,14 @@ class Nadam(_Moments):
     """Adam with Nesterov's momentum, whose weight follows a schedule (Dozat, 2015); arguments as of Adam."""
 
     def __init__(
-        self, learning_rate: Any = 0.001, beta_1: Any = 0.9, beta_2: Any = 0.999, epsilon: float | None = 1e-7,
-        name: str = "Nadam", **kwargs: Any,
-    ) -> None:  # fmt: skip
+        self,
+        learning_rate: Hyperparameter = 0.001,
+        beta_1: Hyperparameter = 0.9,
+        beta_2: Hyperparameter = 0.999,
+        epsilon: float | None = 1e-7,
+        name: str = "Nadam",
+        **kwargs: Options,
+    ) -> None:
         # The momentum's schedule has a decay of its own, 0.004 unless it is given; the learning rate has none.
         self_decay = kwargs.pop("schedule_decay", 0.004)
         if callable(learning_rate):
@@ -347,7 +392,7 @@ class Nadam(_Moments):
             self._weights.append(self.cache)
         super().create_slots(var_list)
 
-    def prepare(self, dtype: Any) -> None:
+    def prepare(self, dtype: DType) -> None:
         """Make the momenta of this step and the next."""
         super().prepare(dtype)
         step = cast(convert_to_tensor(self.iterations) + 1, dtype)
@@ -359,7 +404,7 @@ class Nadam(_Moments):
         with get_default_graph().control_dependencies([self.product]):
             self.stored = self.cache.assign(cast(self.product, dtypes.float32)).op
 
-    def apply_dense(self, grad: Tensor, var: VariableLike) -> Any:
+    def apply_dense(self, grad: Tensor, var: VariableLike) -> Nest:
         """The update."""
         m, v = self.get_slot(var, "m"), self.get_slot(var, "v")
         scaled = grad / (1.0 - self.product)
@@ -384,10 +429,16 @@ class Ftrl(Optimizer):
     """
 
     def __init__(
-        self, learning_rate: Any = 0.001, learning_rate_power: float = -0.5, initial_accumulator_value: float = 0.1,
-        l1_regularization_strength: float = 0.0, l2_regularization_strength: float = 0.0, name: str = "Ftrl",
-        l2_shrinkage_regularization_strength: float = 0.0, **kwargs: Any,
-    ) -> None:  # fmt: skip
+        self,
+        learning_rate: Hyperparameter = 0.001,
+        learning_rate_power: float = -0.5,
+        initial_accumulator_value: float = 0.1,
+        l1_regularization_strength: float = 0.0,
+        l2_regularization_strength: float = 0.0,
+        name: str = "Ftrl",
+        l2_shrinkage_regularization_strength: float = 0.0,
+        **kwargs: Options,
+    ) -> None:
         super().__init__(name, **kwargs)
         for what, value, is_wrong in (
             ("initial_accumulator_value", initial_accumulator_value, initial_accumulator_value < 0),
@@ -410,29 +461,29 @@ class Ftrl(Optimizer):
             self.add_slot(var, "accumulator", self.start)
             self.add_slot(var, "linear")
 
-    def prepare(self, dtype: Any) -> None:
+    def prepare(self, dtype: DType) -> None:
         """Make the rate and the penalties."""
         self.rate = self.decayed_rate(dtype)
         self.l1 = self.value_of("l1_regularization_strength", dtype)
         self.l2 = self.value_of("l2_regularization_strength", dtype)
         self.rate_power = self.value_of("learning_rate_power", dtype)
 
-    def _arguments(self, var: VariableLike) -> tuple[list[Any], list[Any]]:
+    def _arguments(self, var: VariableLike) -> tuple[list[Nest], list[Nest]]:
         slots = [self.get_slot(var, name).handle for name in ("accumulator", "linear")]
         shrinking = [cast(convert_to_tensor(float(self.shrinkage)), var.dtype.base_dtype)] if self.shrinkage > 0 else []
         return [var.handle, *slots], [self.rate, self.l1, self.l2, *shrinking, self.rate_power]
 
-    def apply_dense(self, grad: Tensor, var: VariableLike) -> Any:
+    def apply_dense(self, grad: Tensor, var: VariableLike) -> Nest:
         """The update."""
         states, rest = self._arguments(var)
         return (ftrl_v2 if self.shrinkage > 0 else ftrl).resource_dense(*states, grad, *rest)
 
-    def apply_sparse(self, grad: Tensor, var: VariableLike, indices: Tensor) -> Any:
+    def apply_sparse(self, grad: Tensor, var: VariableLike, indices: Tensor) -> Nest:
         """The update of some rows."""
         states, rest = self._arguments(var)
         return (ftrl_v2 if self.shrinkage > 0 else ftrl).resource_sparse(*states, grad, indices, *rest)
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> Config:
         """The arguments that make an equal one."""
         own = ("learning_rate", "decay", "learning_rate_power", "l1_regularization_strength", "l2_regularization_strength")
         return {

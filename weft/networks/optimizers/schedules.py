@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final, Self
 
 from weft.framework.aliases import VariableLike
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
+from weft.networks.config import Config, GivenConfig
 from weft.networks.objects import registry
 from weft.networks.objects.arguments import config_of, keeps_arguments
 from weft.training.optimizers import learning_rate_decay as decay
@@ -20,12 +21,12 @@ class LearningRateSchedule:
         """The learning rate at a step."""
         raise NotImplementedError("Learning rate schedule must override __call__")
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> Config:
         """The arguments that make an equal one."""
         return config_of(getattr(self, "kept_arguments", {}))
 
     @classmethod
-    def from_config(cls, config: Mapping[str, Any]) -> Self:
+    def from_config(cls, config: GivenConfig) -> Self:
         """A schedule of its config."""
         return cls(**config)
 

@@ -10,9 +10,10 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from weft.framework.aliases import VariableLike
+from weft.framework.aliases import Nest, VariableLike
 from weft.framework.graph import Graph, get_default_graph
 from weft.framework.operation import Tensor
+from weft.networks.config import Config
 
 _KEY: Final[Any] = ("keras",)
 
@@ -28,10 +29,10 @@ class GraphState:
     variables: list[VariableLike] = field(default_factory=list)
     known_initialized: set[str] = field(default_factory=set)
     # By the name of the tensor: the call of a layer that made it, and its mask.
-    histories: dict[str, Any] = field(default_factory=dict)
+    histories: Config = field(default_factory=dict)
     masks: dict[str, Tensor] = field(default_factory=dict)
     # The optimizers of tf.train that models of this graph were compiled with: they make variables of their own.
-    optimizers: list[Any] = field(default_factory=list)
+    optimizers: list[Nest] = field(default_factory=list)
 
 
 def state_of(graph: Graph | None = None) -> GraphState:

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from weft.framework.aliases import Nest, TensorLike
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
-from weft.networks.state.graph_state import state_of
 from weft.models.layers.core import either_branch
+from weft.networks.state.graph_state import state_of
 from weft.ops.array.placeholder import placeholder_with_default
 from weft.ops.control_flow.init_scope import init_scope
 
