@@ -14,7 +14,7 @@ from weft.channel.heartbeats import Watch
 from weft.channel.outbox import MAX_QUEUED_BYTES
 from weft.channel.shared_memory.exchange import PayloadExchange, open_exchange
 from weft.channel.transport.transport import Address, DescriptorTransport, Transport
-from weft.errors import UnavailableError
+from weft.errors import OpError, UnavailableError
 from weft.protocol.handshake import Dialer
 from weft.protocol.messages import Hello, Message, Welcome
 from weft.protocol.protocol_error import ProtocolError
@@ -76,6 +76,16 @@ def dial(
         return connection, welcome
     target = hello.target or "a task"
     raise UnavailableError.of(f"cannot reach {target}: {'; '.join(attempts) or 'it has no address'}")
+
+
+def is_refusal(error: OpError) -> bool:
+    """Whether nothing listens at the peer's address, as when its process is dead, or what listens does not take this one.
+
+    By the text. An address is asked for over gRPC first, which has one status for all that can happen to a transport and gives
+    the reason in words alone; and an errno that this side sees does not outlive the error of all addresses. A class of its own
+    was tried: programs would see it in place of UnavailableError.
+    """
+    return "refused" in error.message.lower()
 
 
 class _Greeted(NamedTuple):

@@ -15,7 +15,7 @@ from tensorboard.compat.proto.node_def_pb2 import NodeDef
 
 from weft import errors
 from weft.channel.connection import Connection, is_cut
-from weft.channel.dial import dial
+from weft.channel.dial import dial, is_refusal
 from weft.channel.heartbeats import Watch
 from weft.credentials.credentials import CLIENT, Credentials
 from weft.distributed.worker.task_network import Admission
@@ -190,7 +190,7 @@ class CallChannel:
             try:
                 return self._dial(self._resume())
             except (UnavailableError, DeadlineExceededError) as error:
-                if self._ended is not None or "refused" in error.message.lower() or time.monotonic() >= deadline_s:
+                if self._ended is not None or is_refusal(error) or time.monotonic() >= deadline_s:
                     raise
             time.sleep(pause_s)
             pause_s = min(2 * pause_s, 0.2)

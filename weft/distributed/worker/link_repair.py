@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from weft.channel.connection import Connection
+from weft.channel.dial import is_refusal
 from weft.errors import OpError, UnavailableError
 from weft.protocol.messages import Welcome
 
@@ -116,8 +117,3 @@ class LinkRepair:
                     return UnavailableError.of(text)
             self._stopped.wait(pause_s)
             pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
-
-
-def is_refusal(error: OpError) -> bool:
-    """Whether nothing listens at the peer's address any more, which is how a process that is dead looks."""
-    return "refused" in error.message.lower()

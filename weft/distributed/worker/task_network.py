@@ -20,10 +20,10 @@ from tensorboard.compat.proto import node_def_pb2, step_stats_pb2
 
 from weft import errors
 from weft.channel.connection import Connection, is_cut
-from weft.channel.dial import dial
+from weft.channel.dial import dial, is_refusal
 from weft.channel.heartbeats import Watch
 from weft.distributed.worker.asked_parts import AskedParts
-from weft.distributed.worker.link_repair import CutLink, LinkRepair, is_refusal
+from weft.distributed.worker.link_repair import CutLink, LinkRepair
 from weft.distributed.worker.worker_handle import StepOwner
 from weft.errors import AbortedError, OpError, UnavailableError
 from weft.framework.aliases import Array
