@@ -138,9 +138,10 @@ class RunConfig:
             experimental_max_worker_delay_secs=experimental_max_worker_delay_secs,
             session_creation_timeout_secs=session_creation_timeout_secs,
         )
-        self._take_place_in_cluster(environment)
+        self.take_place_in_cluster(environment)
 
-    def _take_place_in_cluster(self, environment: Settings) -> None:
+    def take_place_in_cluster(self, environment: Settings) -> None:
+        """Take what TF_CONFIG says of the cluster."""
         task = cluster_task(environment)
         self._service = task.service
         self._cluster_spec = task.cluster_spec

@@ -5,6 +5,7 @@ from __future__ import annotations
 from weft.api.contrib import feature_column as feature_column
 from weft.api.contrib import framework as framework
 from weft.api.contrib import layers as layers
+from weft.api.contrib import learn as learn
 from weft.api.contrib import lookup as lookup
 from weft.api.contrib import losses as losses
 from weft.api.contrib import metrics as metrics

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from weft.estimator.canned.dnn import dnn_logit_fn_builder as dnn_logit_fn_builder
+from weft.estimator.canned.linear import linear_logit_fn_builder as linear_logit_fn_builder
 from weft.estimator.export.input_receiver import (
     build_raw_supervised_input_receiver_fn as build_raw_supervised_input_receiver_fn,
 )

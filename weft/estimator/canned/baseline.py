@@ -115,7 +115,7 @@ class BaselineRegressor(BaselineEstimator):
 
 def _logits(features: Features, weight_key: str | None, units: int) -> Tensor:
     sizes = [shape(feature)[0] for key, feature in features.items() if key != weight_key]
-    with get_default_graph().control_dependencies([assert_equal(sizes[0], each) for each in sizes[1:]]):
-        with variable_scope("baseline"):
-            bias = get_variable("bias", shape=[units], initializer=Zeros())
-            return mul(bias, ones([sizes[0], units]))
+    checks = [assert_equal(sizes[0], each) for each in sizes[1:]]
+    with get_default_graph().control_dependencies(checks), variable_scope("baseline"):
+        bias = get_variable("bias", shape=[units], initializer=Zeros())
+        return mul(bias, ones([sizes[0], units]))

@@ -18,6 +18,7 @@ from weft.estimator.canned.head_inputs import (
 from weft.estimator.canned.keys import MetricKeys, PredictionKeys
 from weft.estimator.export.export_output import ClassificationOutput, ExportOutput, PredictOutput, RegressionOutput
 from weft.framework import dtypes
+from weft.framework.aliases import Nest
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.models.feature_columns.numeric import NumericColumn
@@ -74,7 +75,7 @@ class ClassHead(Head):
         ids = expand_dims(argmax(by_class, axis=-1, name=keys.CLASS_IDS), -1)
         if self._label_vocabulary:
             table = index_to_string_table_from_tensor(list(self._label_vocabulary), name="class_string_lookup")
-            classes = table.lookup(ids)
+            classes: Nest = table.lookup(ids)
         else:
             classes = as_string(ids, name="str_classes")
         return {
@@ -99,7 +100,8 @@ class ClassHead(Head):
     def label_numbers(self, labels: Tensor) -> Tensor:
         """The numbers of labels that are names."""
         assert self._label_vocabulary is not None
-        return index_table_from_tensor(list(self._label_vocabulary), name="class_id_lookup").lookup(labels)
+        numbers: Nest = index_table_from_tensor(list(self._label_vocabulary), name="class_id_lookup").lookup(labels)
+        return numbers  # type: ignore[no-any-return]
 
     def _class_names(self) -> Tensor | list[str]:
         return list(self._label_vocabulary) if self._label_vocabulary else as_string(range_of(self._n_classes))
@@ -179,9 +181,7 @@ class MultiClassHead(ClassHead):
     def metrics(self, predictions: dict[str, Tensor], loss: LossSpec) -> MetricOps:
         """The accuracy."""
         ids = predictions[PredictionKeys.CLASS_IDS]
-        return {
-            MetricKeys.ACCURACY: accuracy(loss.processed_labels, ids, weights=loss.weights, name=MetricKeys.ACCURACY)
-        }
+        return {MetricKeys.ACCURACY: accuracy(loss.processed_labels, ids, weights=loss.weights, name=MetricKeys.ACCURACY)}
 
 
 class BinaryClassHead(ClassHead):

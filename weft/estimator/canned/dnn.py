@@ -28,6 +28,7 @@ from weft.ops.nn.norm import zero_fraction
 from weft.ops.summary.nodes import histogram, scalar
 from weft.ops.variables.initializers import GlorotUniform
 from weft.ops.variables.partitioners import min_max_variable_partitioner
+from weft.ops.variables.scopes import VariableScope
 from weft.ops.variables.variable_scope import variable_scope
 
 INPUT_SLICE_BYTES = 64 << 20  # the smallest part of an embedding's table that is worth a parameter server of its own
@@ -97,9 +98,7 @@ def dnn_logit_fn_builder(
     """
     if not isinstance(units, int):
         raise ValueError(f"units must be an int.  Given type: {type(units)}")
-    network = Network(
-        hidden_units, tuple(feature_columns), activation_fn, dropout, input_layer_partitioner, batch_norm
-    )
+    network = Network(hidden_units, tuple(feature_columns), activation_fn, dropout, input_layer_partitioner, batch_norm)
 
     def dnn_logit_fn(features: Features, mode: str) -> Tensor:
         return network_logits(network, units, features, mode)
@@ -237,8 +236,8 @@ def input_partitioner(config: RunConfig) -> Partitioner:
     return min_max_variable_partitioner(max_partitions=config.num_ps_replicas, min_slice_size=INPUT_SLICE_BYTES)
 
 
-def _dense(inputs: Tensor, units: int, activation: Activation | None, scope: object) -> Tensor:
-    return Dense(units, activation, kernel_initializer=GlorotUniform(), name=scope, _scope=scope)(inputs)
+def _dense(inputs: Tensor, units: int, activation: Activation | None, scope: VariableScope) -> Tensor:
+    return Dense(units, activation, kernel_initializer=GlorotUniform(), name=scope.name, _scope=scope)(inputs)
 
 
 def _summarize(value: Tensor, tag: str) -> None:

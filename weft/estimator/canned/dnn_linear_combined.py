@@ -106,9 +106,7 @@ class DNNLinearCombinedEstimator(Estimator):
                 network = Network(dnn_hidden_units, deep, dnn_activation_fn, dnn_dropout, cut, batch_norm)
                 parts.append(_deep_part(network, head.logits_dimension, features, mode, config, dnn_optimizer))
             if wide:
-                parts.append(
-                    _wide_part(wide, head.logits_dimension, features, cut, linear_sparse_combiner, linear_optimizer)
-                )
+                parts.append(_wide_part(wide, head.logits_dimension, features, cut, linear_sparse_combiner, linear_optimizer))
             logits = parts[0].logits if len(parts) == 1 else parts[0].logits + parts[1].logits
 
             def train_op(loss: Tensor) -> Operation:

@@ -167,4 +167,4 @@ def _train_op(loss: Tensor, optimizer: Optimizer | None, train_op_fn: Callable[[
     else:
         raise ValueError("train_op_fn and optimizer cannot both be None.")
     updates = get_default_graph().get_collection(GraphKeys.UPDATE_OPS)
-    return group(train_op, *updates) if updates else train_op  # type: ignore[no-any-return]
+    return group(train_op, *updates) if updates else train_op

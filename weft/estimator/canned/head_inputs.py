@@ -44,9 +44,9 @@ def checked_labels(labels: Nest, logits: Tensor, dimension: int) -> Tensor:
         if isinstance(labels, SparseTensor):
             raise ValueError(
                 f"SparseTensor labels are not supported. labels must be a Tensor of shape [D0, D1, ..., DN, {dimension}], e.g. "
-                f"[batch_size, {dimension}]. Suggested Fix (1): Check the label feature in your data. Each example must contain "
-                f"{dimension} value(s). If not, your choice of label was probably incorrect. Suggested Fix (2): In your "
-                "input_fn, use tf.sparse_tensor_to_dense() to turn labels into a Tensor."
+                f"[batch_size, {dimension}]. Suggested Fix (1): Check the label feature in your data. Each example must "
+                f"contain {dimension} value(s). If not, your choice of label was probably incorrect. Suggested Fix (2): In "
+                "your input_fn, use tf.sparse_tensor_to_dense() to turn labels into a Tensor."
             )
         rank, logits_rank = labels.shape.ndims, logits.shape.ndims
         if rank is not None and logits_rank is not None and rank == logits_rank - 1:
@@ -54,13 +54,16 @@ def checked_labels(labels: Nest, logits: Tensor, dimension: int) -> Tensor:
         _check_last_dimension(labels, dimension)
         wanted = concat([shape(logits)[:-1], [dimension]], axis=0)
         message = (
-            f"labels shape must be [D0, D1, ... DN, {dimension}]. Suggested Fix: check your n_classes argument to the estimator "
-            "and/or the shape of your label."
+            f"labels shape must be [D0, D1, ... DN, {dimension}]. Suggested Fix: check your n_classes argument to the "
+            "estimator and/or the shape of your label."
         )
         checks = [
             assert_rank_at_least(labels, 2, message=message),
             assert_equal(
-                wanted, shape(labels), data=["expected_labels_shape: ", wanted, "labels_shape: ", shape(labels)], message=message
+                wanted,
+                shape(labels),
+                data=["expected_labels_shape: ", wanted, "labels_shape: ", shape(labels)],
+                message=message,
             ),
         ]
         with get_default_graph().control_dependencies(checks):
@@ -71,9 +74,9 @@ def _check_last_dimension(labels: Tensor, dimension: int) -> None:
     found = labels.dims[-1] if labels.dims else None
     if found is not None and found != dimension:
         raise ValueError(
-            f"Mismatched label shape. Expected labels dimension={dimension}.  Received {found}. Suggested Fix:If your classifier "
-            "expects one-hot encoding label,check your n_classes argument to the estimator and/or the shape of your label. "
-            "Otherwise, check the shape of your label."
+            f"Mismatched label shape. Expected labels dimension={dimension}.  Received {found}. Suggested Fix:If your "
+            "classifier expects one-hot encoding label,check your n_classes argument to the estimator and/or the shape of your "
+            "label. Otherwise, check the shape of your label."
         )
 
 
@@ -114,7 +117,7 @@ def checked_weights(
     message += " or [D0, D1, ... DN, logits_dimension]" if per_logit else ""
     graph = get_default_graph()
     with graph.name_scope("weights") as scope:
-        weights = weight_column.get_dense_tensor(FeatureTransformationCache(features), ScopeStateManager())
+        weights = weight_column.get_dense_tensor(FeatureTransformationCache(features), ScopeStateManager(None, False))
         weights = to_float(weights, name="weights")
         found, logits_shape = shape(weights, name="weights_shape"), shape(logits, name="logits_shape")
         data = ["logits_shape: ", logits_shape, "weights_shape: ", found]

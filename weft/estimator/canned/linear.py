@@ -135,9 +135,7 @@ class LinearClassifier(LinearEstimator):
         sparse_combiner: str = "sum",
     ) -> None:
         head = binary_or_multi_class_head(n_classes, weight_column, label_vocabulary, loss_reduction)
-        super().__init__(
-            head, feature_columns, model_dir, optimizer, config, partitioner, sparse_combiner, warm_start_from
-        )
+        super().__init__(head, feature_columns, model_dir, optimizer, config, partitioner, sparse_combiner, warm_start_from)
 
 
 class LinearRegressor(LinearEstimator):
@@ -166,9 +164,7 @@ class LinearRegressor(LinearEstimator):
         sparse_combiner: str = "sum",
     ) -> None:
         head = RegressionHead(weight_column, label_dimension, loss_reduction)
-        super().__init__(
-            head, feature_columns, model_dir, optimizer, config, partitioner, sparse_combiner, warm_start_from
-        )
+        super().__init__(head, feature_columns, model_dir, optimizer, config, partitioner, sparse_combiner, warm_start_from)
 
 
 def _default_optimizer(columns: int) -> FtrlOptimizer:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from weft.framework import dtypes
-from weft.framework.aliases import Nest
+from weft.framework.aliases import Nest, TensorLike
 from weft.framework.dtypes import DType
 from weft.models.feature_columns.column import FeatureColumn
 from weft.models.feature_columns.column_checks import make_parse_example_spec
@@ -17,7 +17,7 @@ def classifier_parse_example_spec(
     feature_columns: Iterable[FeatureColumn],
     label_key: str,
     label_dtype: DType = dtypes.int64,
-    label_default: object = None,
+    label_default: TensorLike | None = None,
     weight_column: str | NumericColumn | None = None,
 ) -> dict[str, Nest]:
     """The features to parse, by name, for a classifier.
@@ -39,7 +39,7 @@ def regressor_parse_example_spec(
     feature_columns: Iterable[FeatureColumn],
     label_key: str,
     label_dtype: DType = dtypes.float32,
-    label_default: object = None,
+    label_default: TensorLike | None = None,
     label_dimension: int = 1,
     weight_column: str | NumericColumn | None = None,
 ) -> dict[str, Nest]:
@@ -58,9 +58,7 @@ def _spec(
 ) -> dict[str, Nest]:
     spec: dict[str, Nest] = dict(make_parse_example_spec(feature_columns))
     if label_key in spec:
-        raise ValueError(
-            f"label should not be used as feature. label_key: {label_key}, features: {spec.keys()}"
-        )
+        raise ValueError(f"label should not be used as feature. label_key: {label_key}, features: {spec.keys()}")
     spec[label_key] = label
     if weight_column is None:
         return spec

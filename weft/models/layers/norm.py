@@ -22,7 +22,7 @@ from weft.ops.nn.fused_norm import fused_batch_norm
 from weft.ops.nn.norm import batch_normalization as normalize
 from weft.ops.nn.norm import moments
 from weft.ops.variables.initializers import ones_initializer, zeros_initializer
-from weft.ops.variables.scopes import ScopeLike
+from weft.ops.variables.scopes import ScopeLike, get_variable_scope
 from weft.ops.variables.variable import Variable
 from weft.ops.variables.variable_store import Reuse
 
@@ -101,10 +101,17 @@ class BatchNormalization(Layer):
 
         self.gamma = vector("gamma") if self.scale else None
         self.beta = vector("beta") if self.center else None
-        self.moving_mean, self.moving_variance = (
-            self.add_variable(name, size, kind, initializer, trainable=False)
-            for name, initializer in zip(("moving_mean", "moving_variance"), self._moving_initializers, strict=True)
-        )
+        # The averages are updated as wholes, so they are not cut where the scope's other variables are.
+        scope = get_variable_scope()
+        partitioner = scope.partitioner
+        scope.set_partitioner(None)
+        try:
+            self.moving_mean, self.moving_variance = (
+                self.add_variable(name, size, kind, initializer, trainable=False)
+                for name, initializer in zip(("moving_mean", "moving_variance"), self._moving_initializers, strict=True)
+            )
+        finally:
+            scope.set_partitioner(partitioner)
 
     def call(self, inputs: Tensor, training: TensorLike = False) -> Tensor:
         """The normalized inputs."""
