@@ -123,11 +123,14 @@ def test_a_graph_survives_its_graph_def(graph: tf.Graph) -> None:
     ("text", "message"),
     [
         ('node { name: "A" op: "Nonesuch" }', "No op named Nonesuch in defined operations"),
-        ('node { name: "A" op: "NoOp" } node { name: "A" op: "NoOp" }', "two nodes of one name"),
+        ('node { name: "A" op: "NoOp" } node { name: "A" op: "NoOp" }', "Node 'A' is not unique"),
         ('node { name: "A" op: "NoOp" input: "^B" }', "Node 'A': Unknown input node 'B'"),
         (neg("DT_FLOAT", "A"), "Node 'B': Unknown input node 'A'"),
-        (INT + neg("DT_FLOAT", "A"), "was passed int32 from import/A:0 incompatible with expected float32"),
-        (INT + neg("DT_INT32", "A:1"), "connecting to invalid output 1 of source node 'A' which has 1 outputs"),
+        (
+            INT + neg("DT_FLOAT", "A"),
+            "Input 0 of node import/B was passed int32 from import/A:0 incompatible with ex",
+        ),
+        (INT + neg("DT_INT32", "A:1"), "Connecting to invalid output 1 of source node A which has 1 outputs"),
         (neg("DT_INT32"), "expects 1 inputs, has 0"),
         (INT + neg("DT_INT32", "A", "A"), "expects 1 inputs, has 2"),
         ('node { name: "B" op: "Neg" }', "is missing attr 'T'"),
@@ -165,10 +168,14 @@ def test_a_graph_that_is_not_for_this_version_is_refused(versions: dict[str, Any
         (lambda g: tf.import_graph_def(g, return_elements=[3]), TypeError, "return_elements must be a list of strings"),
         (lambda g: tf.import_graph_def(g, {"Z": 1.0}), ValueError, r"were not found in graph_def: \[Z\]"),
         (lambda g: tf.import_graph_def(g, {"A:1": 1.0}), ValueError, r"were not found in graph_def: \[A:1\]"),
-        (lambda g: tf.import_graph_def(g, {"A": 1}), ValueError, "was passed int32 from .* incompatible with expected float32"),
-        (lambda g: tf.import_graph_def(g, return_elements=["Z"]), ValueError, "Requested return_element 'Z' not found"),
-        (lambda g: tf.import_graph_def(g, return_elements=["A:1"]), ValueError, "Requested return_element 'A:1' not found"),
-        (lambda g: tf.import_graph_def(g, return_elements=["A:B:0"]), ValueError, "Requested return_element 'A:B:0' not found"),
+        (lambda g: tf.import_graph_def(g, {"A": 1}), ValueError, "was passed int32 from .* incompatible with expected float"),
+        (
+            lambda g: tf.import_graph_def(g, return_elements=["Z"]),
+            ValueError,
+            "Requested return node 'Z' not found in graph",
+        ),
+        (lambda g: tf.import_graph_def(g, return_elements=["A:1"]), ValueError, "Invalid return output 1 of node 'A'"),
+        (lambda g: tf.import_graph_def(g, return_elements=["A:B:0"]), ValueError, "Requested return tensor 'A:B:0' not found"),
     ],
 )
 def test_a_wrong_argument_is_told(call: Callable[[Any], Any], error: type[Exception], message: str) -> None:

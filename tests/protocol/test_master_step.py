@@ -99,7 +99,7 @@ def test_a_deadline_ends_a_step_and_says_where_it_waits() -> None:
     abort, let_go = handle(step, DeadlinePassed("a, blocked at deq"))
     assert isinstance(abort, AbortPart)
     assert isinstance(abort.error, DeadlineExceededError)
-    assert abort.error.message == "Timed out waiting for step 7 on a, blocked at deq"
+    assert abort.error.message == "Timed out waiting for notification: step 7 on a, blocked at deq"
     assert let_go == LetGo()
 
 

@@ -32,6 +32,7 @@ class Graph(Elements, Names, BuildingScopes, Collections):
         super().__init__()
         self._changes = itertools.count(1)
         self._version = 0
+        self._producer = GRAPH_DEF_VERSION
         self._finalized = False
         self._seed: int | None = None
         # The version in which a node of that name, or of a function of that name, last got further outputs.
@@ -45,7 +46,11 @@ class Graph(Elements, Names, BuildingScopes, Collections):
     @property
     def graph_def_versions(self) -> Any:
         """The VersionDef that this graph's GraphDef carries."""
-        return graph_def.version_def(GRAPH_DEF_VERSION)
+        return graph_def.version_def(self._producer)
+
+    def note_producer(self, producer: int) -> None:
+        """Take over the version of a program that wrote a part of the graph: the whole is as old as its oldest part."""
+        self._producer = min(self._producer, producer)
 
     @property
     def seed(self) -> int | None:

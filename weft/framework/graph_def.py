@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def version_def(producer: int) -> Any:
     """A VersionDef of the producer given."""
-    return versions_pb2.VersionDef(producer=producer, min_consumer=12)
+    return versions_pb2.VersionDef(producer=producer)
 
 
 def to_node_def(op: Operation, add_shapes: bool = False) -> node_def_pb2.NodeDef:
@@ -50,6 +50,9 @@ def graph_def_of(graph: Graph, operations: Iterable[Operation], add_shapes: bool
     """The GraphDef of some operations of a graph, with all of its functions."""
     proto = graph_pb2.GraphDef(versions=graph.graph_def_versions)
     proto.node.extend(to_node_def(op, add_shapes) for op in operations)
+    if graph.functions:
+        # The first version that reads functions.
+        proto.versions.min_consumer = 12
     for name in sorted(graph.functions):
         proto.library.function.append(graph.functions[name].to_function_def())
     return proto

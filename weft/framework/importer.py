@@ -5,13 +5,14 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from tensorboard.compat.proto import function_pb2, graph_pb2, node_def_pb2, op_def_pb2, versions_pb2
 
 from weft.framework import op_def, scopes
 from weft.framework.aliases import TensorLike
 from weft.framework.attr_value import FunctionName
+from weft.framework.dtypes import DType
 from weft.framework.func_graph import FuncGraph
 from weft.framework.function_def import add_arguments, add_results, body_graph_def, functions_run_by
 from weft.framework.graph import GRAPH_DEF_VERSION, Graph, get_default_graph
@@ -20,6 +21,9 @@ from weft.framework.node_types import output_types, types_of
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import Dims, dims_compatible, merge_dims
+
+# Where a message of TensorFlow names a type otherwise than Python does.
+_TYPE_NAMES: Final = {"float32": "float", "float64": "double", "float16": "half"}
 
 
 def import_graph_def(
@@ -130,17 +134,30 @@ class _Importer:
         names = {node.name for node in proto.node}
         if len(names) != len(proto.node):
             twice = Counter(node.name for node in proto.node).most_common(1)[0][0]
-            raise ValueError(f"Graph is invalid, contains two nodes of one name: {twice!r}.")
+            raise ValueError(f"Node {twice!r} is not unique: the GraphDef contains two nodes of this name.")
         grown = [] if self._uniquify else [node for node in proto.node if self._is_grown(node)]
         self._add_functions(proto.library, functions_run_by(grown, proto.library))
         for node in grown:
             with naming(node):
                 self._grow(node)
+        if self._uniquify:
+            self._graph.note_producer(proto.versions.producer)
         again = {node.name for node in grown}
         for node in _in_order(proto, names):
             if node.name not in again:
                 with naming(node):
                     self._add_node(node, names)
+        if self._uniquify:
+            self._settle_devices()
+
+    def _settle_devices(self) -> None:
+        """Put nodes that are colocated with others where these are: of the two rules this is the stronger."""
+        for op in self._nodes.values():
+            for group in op.attrs.get("_class", ()):
+                other = self._graph.operations.get(group.removeprefix("loc:@")) if group.startswith("loc:@") else None
+                if other is not None and other is not op:
+                    op._set_device(other.device)
+                    break
 
     def _is_grown(self, node: node_def_pb2.NodeDef) -> bool:
         """Whether the graph has the node already: one that runs functions may come again with more of them to return."""
@@ -208,7 +225,7 @@ class _Importer:
         plain = [name for name in node.input if not name.startswith("^")]
         inputs = [self._tensor(name, node.name) for name in plain]
         control = [self._control(name, node.name) for name in node.input if name.startswith("^")]
-        _check_types(node, definition, attrs, inputs)
+        _check_types(node, self._prefix, definition, attrs, inputs)
         state = scopes.current(self._graph)
         control += [op for frame in state.control for op in frame.operations if op not in control]
         name = self._graph.settle_name(f"{self._name_of(node.name)}/")
@@ -224,11 +241,11 @@ class _Importer:
 
     def _name_of(self, node: str) -> str:
         """The name that a node of the GraphDef gets in the graph."""
-        if not self._uniquify or self._prefix:
+        if not self._uniquify:
             return self._prefix + node
         if node not in self._names:
             with self._graph.name_scope(None):
-                self._names[node] = self._graph.unique_name(node)
+                self._names[node] = self._graph.unique_name(self._prefix + node)
         return self._names[node]
 
     def _group(self, item: str, node: str, names: set[str]) -> str:
@@ -250,7 +267,7 @@ class _Importer:
             raise ValueError(f"Node {consumer!r}: input {name!r} is not the name of a tensor, as in 'node:0'")
         place = int(index or 0)
         if place >= len(op.outputs):
-            raise ValueError(f"Node {consumer!r}: connecting to invalid output {place} of source node {op_name!r} which has "
+            raise ValueError(f"Node {consumer!r}: Connecting to invalid output {place} of source node {op_name} which has "
                              f"{len(op.outputs)} outputs.")  # fmt: skip
         return op.outputs[place]
 
@@ -275,8 +292,11 @@ class _Importer:
     def find(self, element: str) -> Operation | Tensor:
         op_name, colon, index = element.partition(":")
         op = self._nodes.get(op_name)
-        if op is None or (colon and not (index.isdigit() and int(index) < len(op.outputs))):
-            raise ValueError(f"Requested return_element {element!r} not found in graph_def.")
+        if op is None or (colon and not index.isdigit()):
+            kind = "tensor" if colon else "node"
+            raise ValueError(f"Requested return {kind} {element!r} not found in graph def")
+        if colon and int(index) >= len(op.outputs):
+            raise ValueError(f"Invalid return output {index} of node {op_name!r}, which has {len(op.outputs)} output(s)")
         return op.outputs[int(index)] if colon else op
 
 
@@ -315,13 +335,24 @@ def _in_order(proto: graph_pb2.GraphDef, names: set[str]) -> list[node_def_pb2.N
     return order
 
 
-def _check_types(node: node_def_pb2.NodeDef, definition: op_def.OpDef, attrs: Attrs, inputs: Sequence[Tensor]) -> None:
+def _check_types(
+    node: node_def_pb2.NodeDef, prefix: str, definition: op_def.OpDef, attrs: Attrs, inputs: Sequence[Tensor]
+) -> None:
     expected = [dtype for arg in definition.inputs for dtype in types_of(arg, attrs)]
     if len(expected) != len(inputs):
-        raise ValueError(f"NodeDef {node.name!r} of op {node.op} expects {len(expected)} inputs, has {len(inputs)}")
-    for tensor, dtype in zip(inputs, expected, strict=True):
+        types = ", ".join(_type_name(dtype) for dtype in expected)
+        raise ValueError(
+            f"NodeDef expected inputs '{types}' do not match {len(inputs)} inputs specified; NodeDef {node.name!r} of op "
+            f"{node.op} expects {len(expected)} inputs, has {len(inputs)}"
+        )
+    for number, (tensor, dtype) in enumerate(zip(inputs, expected, strict=True)):
         if tensor.dtype.base_dtype is not dtype.base_dtype:
             raise ValueError(
-                f"Input of node {node.name!r} was passed {tensor.dtype.base_dtype.name} from {tensor.name} incompatible with "
-                f"expected {dtype.base_dtype.name}."
+                f"Input {number} of node {prefix}{node.name} was passed {_type_name(tensor.dtype)} from {tensor.name} "
+                f"incompatible with expected {_type_name(dtype)}."
             )
+
+
+def _type_name(dtype: DType) -> str:
+    """The name of a type in messages, which is TensorFlow's for its users."""
+    return _TYPE_NAMES.get(dtype.base_dtype.name, dtype.base_dtype.name)

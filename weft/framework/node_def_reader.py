@@ -54,7 +54,7 @@ def naming(node: node_def_pb2.NodeDef) -> Iterator[None]:
     # Shape rules are written for attributes and inputs that fit each other; where they don't, any of these may come.
     except (ArithmeticError, AttributeError, LookupError, MemoryError, OpError, TypeError, ValueError) as error:
         text = error.message if isinstance(error, OpError) else str(error)
-        if repr(node.name) not in text:
+        if repr(node.name) not in text and f"/{node.name} " not in text:
             reason = text if isinstance(error, OpError | ValueError) else f"{type(error).__name__}: {text}"
             text = f"Node {node.name!r} (op: {node.op!r}): {reason}"
         raise InvalidNodeError(text, node_def_pb2.NodeDef(name=node.name, op=node.op)) from error

@@ -23,7 +23,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias, TypedDict, TypeVar, Unpack
 
-from weft.framework import dtypes
+from tensorboard.compat.proto import op_def_pb2
+
+from weft.framework import attr_value, dtypes
 from weft.framework.dtypes import DType
 from weft.framework.op_role import Role
 from weft.framework.tensor_shape import Dims
@@ -204,7 +206,21 @@ class OpDef:
         """Whether it runs its bodies again and again."""
         return self.role in _LOOPS
 
+    def __getattr__(self, name: str) -> Any:
+        """What the public OpDef proto has besides, such as `attr` and `output_arg`: programs look at `op.op_def` so."""
+        if name in _OF_PROTO:
+            return getattr(to_op_def_proto(self), name)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
+    def __str__(self) -> str:
+        """The text of the public proto."""
+        return str(to_op_def_proto(self))
+
+
+_OF_PROTO: Final = frozenset((
+    *(field.name for field in op_def_pb2.OpDef.DESCRIPTOR.fields),
+    "ByteSize", "DESCRIPTOR", "HasField", "ListFields", "SerializeToString",
+))  # fmt: skip
 _HANDING_ON: Final = frozenset((Role.ALIAS, Role.READ, Role.DEFAULT))
 _LOOPS: Final = frozenset((Role.LOOP, Role.RECORDING_LOOP))
 
@@ -212,6 +228,28 @@ _LOOPS: Final = frozenset((Role.LOOP, Role.RECORDING_LOOP))
 def not_differentiable(op: Any, *output_grads: object) -> list[None]:
     """The gradient rule of an op whose outputs are constants to its inputs: counts, comparisons, shapes, fresh numbers."""
     return [None] * len(op.inputs)
+
+
+def to_op_def_proto(definition: OpDef) -> op_def_pb2.OpDef:
+    """The OpDef proto of a declaration, without its documentation."""
+    proto = op_def_pb2.OpDef(name=definition.name, is_stateful=definition.stateful)
+    for args, protos in ((definition.inputs, proto.input_arg), (definition.outputs, proto.output_arg)):
+        for arg in args:
+            _fill_arg(protos.add(), arg)
+    for attr in definition.attrs.values():
+        added = proto.attr.add(name=attr.name, type=attr.kind)
+        if attr.default is not REQUIRED and (attr.default is not None or attr.kind == "shape"):
+            added.default_value.CopyFrom(attr_value.encode(attr.kind, attr.default))
+        if attr.allowed:
+            added.allowed_values.list.type.extend(dtype.as_datatype_enum for dtype in attr.allowed)
+    return proto
+
+
+def _fill_arg(proto: Any, arg: ArgDef) -> None:
+    proto.name, proto.is_ref = arg.name, arg.is_ref
+    proto.type_attr, proto.type_list_attr, proto.number_attr = arg.type_attr, arg.type_list_attr, arg.number_attr
+    if arg.dtype is not None:
+        proto.type = arg.dtype.as_datatype_enum
 
 
 _REGISTRY: Final[dict[str, OpDef]] = {}

@@ -6,34 +6,10 @@ default may be left out.
 
 from __future__ import annotations
 
-from typing import Any
-
 from tensorboard.compat.proto import graph_pb2, node_def_pb2, op_def_pb2
 
 from weft.framework import attr_value, op_def
-from weft.framework.op_def import REQUIRED, ArgDef, OpDef
-
-
-def to_op_def_proto(definition: OpDef) -> op_def_pb2.OpDef:
-    """The OpDef proto of a declaration, without its documentation."""
-    proto = op_def_pb2.OpDef(name=definition.name, is_stateful=definition.stateful)
-    for args, protos in ((definition.inputs, proto.input_arg), (definition.outputs, proto.output_arg)):
-        for arg in args:
-            _fill_arg(protos.add(), arg)
-    for attr in definition.attrs.values():
-        added = proto.attr.add(name=attr.name, type=attr.kind)
-        if attr.default is not REQUIRED and (attr.default is not None or attr.kind == "shape"):
-            added.default_value.CopyFrom(attr_value.encode(attr.kind, attr.default))
-        if attr.allowed:
-            added.allowed_values.list.type.extend(dtype.as_datatype_enum for dtype in attr.allowed)
-    return proto
-
-
-def _fill_arg(proto: Any, arg: ArgDef) -> None:
-    proto.name, proto.is_ref = arg.name, arg.is_ref
-    proto.type_attr, proto.type_list_attr, proto.number_attr = arg.type_attr, arg.type_list_attr, arg.number_attr
-    if arg.dtype is not None:
-        proto.type = arg.dtype.as_datatype_enum
+from weft.framework.op_def import REQUIRED, to_op_def_proto
 
 
 def stripped_op_list(graph_def: graph_pb2.GraphDef) -> op_def_pb2.OpList:

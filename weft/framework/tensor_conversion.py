@@ -99,8 +99,8 @@ def _convert(value: object, wanted: DType | None, name: str | None, as_ref: bool
         if isinstance(value, list | tuple | int | float | str | bytes | np.ndarray | np.generic | complex):
             raise
         raise TypeError(
-            f"Cannot convert value {value!r} of type {type(value).__name__} to a Tensor"
-            f"{'' if wanted is None else f' of dtype {wanted.name}'}: no conversion function registered"
+            f"Failed to convert object of type {type(value)} to Tensor. Contents: {value}. Consider casting elements to a "
+            f"supported type{'' if wanted is None else f', {wanted.name} is asked for'}, or register a conversion function."
         ) from error
 
 

@@ -179,12 +179,27 @@ def as_array(value: object, dtype: DType | None = None) -> Any:
     if isinstance(value, np.ndarray | np.generic):
         return _convert_array(np.asarray(value), base, value)
     if base is None and isinstance(value, int) and not isinstance(value, bool):
+        if not -(2**63) <= value < 2**63:
+            raise TypeError(_no_type(value))
         return np.array(value, np.int32 if -(2**31) <= value < 2**31 else np.int64)
     if isinstance(value, float | int | complex) and base is not None and base.is_numpy_compatible:
         return _convert_scalar(value, base)
     if isinstance(value, str | bytes):
         return _strings(np.array(value, np.object_), base, value)
+    if hasattr(value, "__array__") and not isinstance(value, list | tuple):
+        # Such an object has a type of its own, as an array has.
+        try:
+            return _convert_array(np.asarray(value), base, value)
+        except NotImplementedError as error:
+            raise TypeError("List of Tensors when single Tensor expected") from error
     return _convert_nested(value, base)
+
+
+def _no_type(value: object) -> str:
+    return (
+        f"Failed to convert object of type {type(value)} to Tensor. Contents: {value}. Consider casting elements to a "
+        "supported type."
+    )
 
 
 def _with_sizes(value: object) -> Any:
@@ -261,7 +276,12 @@ def _convert_nested(value: object, base: DType | None) -> Any:
     if array.dtype.kind == "O" and (base is None or base.is_integer) and _holds_size(array):
         return as_array(_with_sizes(value), base)
     if array.dtype.kind in "SUO":
-        return _convert_array(_object_array(value), base, value)
+        try:
+            return _convert_array(_object_array(value), base, value)
+        except TypeError:
+            if base is not None:
+                raise
+            raise TypeError(_no_type(value)) from None
     if base is None:
         return _default_width(array)
     if array.size:

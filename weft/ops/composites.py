@@ -6,10 +6,12 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
 from weft.framework import nest
+from weft.framework.aliases import Nest
 from weft.framework.indexed_slices import IndexedSlices
 from weft.framework.operation import Tensor
 from weft.framework.sparse_tensor import SparseTensor
 from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.tensor_shape import Dims
 
 
 class _Kind(NamedTuple):
@@ -65,6 +67,25 @@ def packed(structure: object, tensors: Sequence[Tensor]) -> Any:
     return nest.pack_sequence_as(structure, leaves)
 
 
-def has_free_shape(leaf: object) -> bool:
-    """Whether a loop may change the shapes of the tensors of such an object."""
-    return not isinstance(leaf, Tensor)
+def dims_of_parts(leaf: Nest, invariant: Dims) -> list[Dims]:
+    """The shapes that a loop keeps of the tensors of a leaf.
+
+    Args:
+        leaf: a tensor, or an object that is made of tensors.
+        invariant: what the program says of it: of a SparseTensor the shape of its dense shape, of IndexedSlices that of
+            their values. What a TensorArray holds is free.
+    """
+    if isinstance(leaf, SparseTensor):
+        given = leaf.dense_shape.dims if invariant is None else invariant
+        if given is not None and len(given) != 1:
+            raise ValueError(
+                "Expected a shape with 1 dimension: the shape invariant of a SparseTensor is that of its dense_shape"
+            )
+        rank = None if given is None else given[0]
+        return [(None, rank), (None,), (rank,)]
+    if isinstance(leaf, IndexedSlices):
+        if invariant is None:
+            return [tensor.dims for tensor in tensors_of(leaf)]
+        dims: list[Dims] = [invariant, invariant[:1], (len(invariant),)]
+        return dims[: len(tensors_of(leaf))]
+    return [tensor.dims if isinstance(leaf, Tensor) else None for tensor in tensors_of(leaf)]

@@ -115,7 +115,7 @@ def _builder(definition: OpDef, kernel: Callable[..., object]) -> Callable[..., 
         return tuple(node.outputs) if output_count else node
 
     add.op_def = definition  # type: ignore[attr-defined]
-    add.__signature__ = _signature(definition)  # type: ignore[attr-defined]
+    add.__signature__ = signature_of(definition)  # type: ignore[attr-defined]
     return add
 
 
@@ -135,13 +135,13 @@ def _positional_attrs(definition: OpDef) -> tuple[str, ...]:
     return tuple(key for key in definition.kernel_attrs if key not in inferred and key not in _LATER_ATTRS)
 
 
-def _signature(definition: OpDef) -> inspect.Signature:
+def signature_of(definition: OpDef) -> inspect.Signature:
     """The signature of a builder: the inputs, the attributes in order of declaration, the node's name."""
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     inputs = [inspect.Parameter(arg.name, kind) for arg in definition.inputs]
     attrs = [inspect.Parameter(key, kind, default=definition.attrs[key].default) for key in _positional_attrs(definition)]
     name = inspect.Parameter("name", kind, default=None)
-    required = [each for each in attrs if each.default is REQUIRED]
+    required = [each.replace(default=each.empty) for each in attrs if each.default is REQUIRED]
     return inspect.Signature([*inputs, *required, *(each for each in attrs if each.default is not REQUIRED), name])
 
 

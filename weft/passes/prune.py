@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import itertools
 from collections.abc import Collection, Iterable, Sequence
 
 from weft.errors import InvalidArgumentError
@@ -28,22 +29,24 @@ def prune(
     fed = set(feeds)
     needed = _needed(fetches, fed, targets, done)
     waiting: dict[Operation, int] = {}
-    ready: list[tuple[int, Operation]] = []
+    # The second number tells apart nodes that stand at one place of the program.
+    ready: list[tuple[int, int, Operation]] = []
+    numbers = itertools.count()
     for op in needed:
         count = len(_producers(op, fed) & needed)
         waiting[op] = count
         if count == 0:
-            ready.append((op.id, op))
+            ready.append((op.id, next(numbers), op))
     heapq.heapify(ready)
     consumers = _consumers(needed, fed)
     order: list[Operation] = []
     while ready:
-        _, op = heapq.heappop(ready)
+        _, _, op = heapq.heappop(ready)
         order.append(op)
         for consumer in consumers.get(op, ()):
             waiting[consumer] -= 1
             if waiting[consumer] == 0:
-                heapq.heappush(ready, (consumer.id, consumer))
+                heapq.heappush(ready, (consumer.id, next(numbers), consumer))
     if len(order) != len(needed):
         names = sorted(op.name for op, count in waiting.items() if count > 0)[:5]
         raise InvalidArgumentError.of(f"Graph has a circle through {names}: their order cannot be satisfied")

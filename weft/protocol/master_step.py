@@ -181,7 +181,7 @@ class MasterStep:
         return ()
 
     def _time_out(self, event: DeadlinePassed) -> Sequence[Instruction]:
-        text = f"Timed out waiting for step {self.step_id:x} on {event.waits_on}"
+        text = f"Timed out waiting for notification: step {self.step_id:x} on {event.waits_on}"
         return self._fail(DeadlineExceededError.of(text, event.node))
 
     def _fail(self, error: OpError) -> Sequence[Instruction]:

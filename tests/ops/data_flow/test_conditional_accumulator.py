@@ -57,7 +57,7 @@ def test_taking_waits_for_enough_gradients() -> None:
         session.run(add)
         thread.join(30)
         assert found == [1.0]
-        with pytest.raises(tf.errors.InvalidArgumentError, match="num_required must be positive, but got 0"):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="num_required must be positive, but was 0"):
             session.run(accumulator.take_grad(0))
         with pytest.raises(tf.errors.DeadlineExceededError):
             session.run(take, options=tf.RunOptions(timeout_in_ms=50))

@@ -274,7 +274,15 @@ def test_sessions_on_a_server_share_a_queue_by_name() -> None:
 
 def test_a_queue_is_chosen_from_a_list() -> None:
     queues = [tf.FIFOQueue(3, tf.int32), tf.FIFOQueue(3, tf.int32)]
-    assert tf.QueueBase.from_list(tf.constant(1), queues) is queues[1]
+    index = tf.placeholder(tf.int32)
+    chosen = tf.QueueBase.from_list(index, queues)
+    sizes = [queue.size() for queue in queues]
+    with tf.Session() as session:
+        session.run(chosen.enqueue(7), {index: 1})
+        assert session.run(sizes) == [0, 1]
+        assert session.run(chosen.dequeue(), {index: 1}) == 7
+        with pytest.raises(tf.errors.InvalidArgumentError, match="not in"):
+            session.run(chosen.size(), {index: 2})
     with pytest.raises(TypeError, match="A list of queues expected"):
         tf.QueueBase.from_list(0, [])
     with pytest.raises(TypeError, match="matching component dtypes"):

@@ -129,7 +129,7 @@ def _one_hot_shape(node: Operation) -> list[Dims]:
     if axis < -1:
         raise ValueError(f"axis must be >= -1, but is {axis}")
     if depth is not None and depth < 0:
-        raise ValueError(f"depth must be non-negative, got: {int(depth)}")
+        raise ValueError(f"Dimension size, given by scalar input 1, must be non-negative but is {int(depth)}")
     if dims is None:
         return [None]
     at = len(dims) if axis == -1 else axis

@@ -28,6 +28,8 @@ _LAST_ROW: Final = (1 << 31) - 1
 def _partition_shapes(node: Operation) -> list[Dims]:
     data, partitions = node.inputs[0].dims, node.inputs[1].dims
     count = node.attrs["num_partitions"]
+    if count < 1:
+        raise ValueError(f"Attr 'num_partitions' of 'DynamicPartition' Op passed {count} less than minimum 1.")
     if data is None or partitions is None:
         return [None] * count
     merge_dims(data[: len(partitions)], partitions)

@@ -124,6 +124,10 @@ def size(input: _Shaped, name: str | None = None, out_type: DTypeLike = dtypes.i
 
 def size_internal(input: _Shaped, name: str | None = None, out_type: DTypeLike = dtypes.int32) -> Tensor:
     """`size`, for modules in which that name means something else."""
+    if isinstance(input, SparseTensor):
+        with get_default_graph().name_scope(name or "Size") as scope:
+            sizes = sparse_shape(input, out_type, "Cast")
+            return build(lookup("Prod"), [sizes, constant(0)], {}, scope).outputs[0]
     tensor = convert_to_tensor(input)
     dims = tensor.dims
     if dims is not None and None not in dims:

@@ -42,7 +42,7 @@ def _top_shapes(node: Operation, k: Array) -> list[Dims]:
     if not dims:
         raise ValueError("Shape must be at least rank 1 but is rank 0")
     if k is not None and k < 0:
-        raise ValueError(f"Need k >= 0, got {k}")
+        raise ValueError(f"Dimension size, given by scalar input 1, must be non-negative but is {k}")
     if k is not None and dims[-1] is not None and dims[-1] < k:
         raise ValueError(f"input must have last dimension >= k = {k} but is {dims[-1]}")
     return [(*dims[:-1], k)] * 2

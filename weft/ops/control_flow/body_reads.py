@@ -10,6 +10,7 @@ the variable's memory, so that users of it see the updates.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from weft.framework import device_spec
 from weft.framework.dtypes import resource
@@ -18,6 +19,9 @@ from weft.framework.operation import Operation, Tensor
 from weft.ops.array.identity import identity_node
 from weft.ops.declaration import Role, definition_of
 from weft.ops.state.resource_state import read_variable_op
+
+# What has its value as the body begins.
+_AT_ONCE: Final = (Role.ARGUMENT, Role.CONSTANT)
 
 
 def read_outside(functions: Sequence[FuncGraph], captured: Sequence[Tensor], only_if_apart: bool = False) -> list[Tensor]:
@@ -47,16 +51,24 @@ def _is_updated(functions: Sequence[FuncGraph], reference: Tensor) -> bool:
     return any(reference in function.captures and is_updated(function.captures[reference]) for function in functions)
 
 
+def _read(function: FuncGraph, reference: Tensor, waits: Sequence[Operation]) -> Tensor:
+    with function.building(), function.control_dependencies(None), function.control_dependencies(waits):
+        return identity_node(function.capture(reference), name=f"{reference.op.name.rpartition('/')[2]}/read")
+
+
 def _read_anew(function: FuncGraph, argument: Tensor, reference: Tensor) -> None:
     consumers = argument.consumers()
-    with function.building(), function.control_dependencies(None):
-        value = identity_node(function.capture(reference), name=f"{reference.op.name.rpartition('/')[2]}/read")
+    value = _read(function, reference, ())
     # Of the orders that edges allow the runtime takes that of the numbers.
     value.op.id = 0
     for op in dict.fromkeys(consumers):
+        # One that waits for an update, by itself or by way of another input, reads what that has made.
+        waits = [*op.control_inputs, *(t.op for t in op.inputs if t.op.op_def.role not in _AT_ONCE)]
+        taken = value if not waits else _read(function, reference, waits)
+        taken.op.id = op.id if waits else 0
         for index, tensor in enumerate(op.inputs):
             if tensor is argument:
-                op.update_input(index, value)
+                op.update_input(index, taken)
     function.outputs = [value if tensor is argument else tensor for tensor in function.outputs]
 
 

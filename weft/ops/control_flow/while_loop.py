@@ -10,9 +10,9 @@ from weft.framework.func_graph import FuncGraph
 from weft.framework.graph import Graph, get_default_graph
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import Dims, TensorShape, as_dims
+from weft.framework.tensor_shape import Dims, TensorShape, as_dims, dims_compatible
 from weft.ops.array.identity import identity_node
-from weft.ops.composites import as_leaf, flat_tensors, has_free_shape, packed, tensors_of
+from weft.ops.composites import as_leaf, dims_of_parts, flat_tensors, packed
 from weft.ops.control_flow.body_reads import read_inside, read_outside
 from weft.ops.control_flow.nodes import build_node, function_name, share_captures
 from weft.ops.math.comparison import less, logical_and
@@ -86,6 +86,10 @@ class _Loop:
         leaves = [as_leaf(leaf, name="loop_var") for leaf in nest.flatten(loop_vars)]
         self._vars = nest.pack_sequence_as(loop_vars, leaves)
         self._initial = flat_tensors(self._vars)
+        # What is known of the parts of sparse tensors depends on the op that made them: it may be less after an iteration.
+        whole = {id(leaf) for leaf in leaves}
+        first = 0 if limit is None else 1
+        self._parts = {index + first for index, tensor in enumerate(self._initial) if id(tensor) not in whole}
         self.dims = self._invariant_dims(leaves, loop_vars, invariants)
         if limit is not None:
             self._initial.insert(0, convert_to_tensor(0, dtype=limit.dtype.base_dtype, name="iteration_counter"))
@@ -94,13 +98,11 @@ class _Loop:
         self._body = FuncGraph(function_name(scope, "body"), graph)
 
     def _invariant_dims(self, leaves: Sequence[Nest], loop_vars: Nest, invariants: Nest) -> list[Dims]:
-        if invariants is None:
-            return [None if has_free_shape(leaf) else t.dims for leaf in leaves for t in tensors_of(leaf)]
-        given = _flat_shapes(loop_vars, invariants)
+        given = [None] * len(leaves) if invariants is None else _flat_shapes(loop_vars, invariants)
         result: list[Dims] = []
         for leaf, shape in zip(leaves, given, strict=True):
             if not isinstance(leaf, Tensor) or shape is None:
-                result.extend(None if not isinstance(leaf, Tensor) else t.dims for t in tensors_of(leaf))
+                result.extend(dims_of_parts(leaf, None if shape is None else as_dims(shape)))
                 continue
             dims = as_dims(shape)
             if not _is_within(leaf.dims, dims):
@@ -162,13 +164,13 @@ class _Loop:
                 f"Number of inputs and outputs of 'body' must match 'loop_vars'. Got {len(outputs)} for the number of "
                 f"inputs/outputs, and {len(self._initial)} for 'loop_vars'."
             )
-        for tensor, initial, dims in zip(outputs, self._initial, self.dims, strict=True):
+        for index, (tensor, initial, dims) in enumerate(zip(outputs, self._initial, self.dims, strict=True)):
             if tensor.dtype.base_dtype is not initial.dtype.base_dtype:
                 raise TypeError(
                     f"Loop variable {initial.name} enters the loop with type {initial.dtype.base_dtype.name}, but has type "
                     f"{tensor.dtype.base_dtype.name} after one iteration. A loop variable keeps its type."
                 )
-            if not _is_within(tensor.dims, dims):
+            if not _is_within(tensor.dims, dims) and not (index in self._parts and dims_compatible(tensor.dims, dims)):
                 raise ValueError(
                     f"Input tensor '{initial.name}' enters the loop with shape {TensorShape(dims)}, but has shape "
                     f"{tensor.shape} after one iteration. To allow the shape to vary across iterations, use the "

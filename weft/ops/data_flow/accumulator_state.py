@@ -135,7 +135,7 @@ class AccumulatorState:
             CancelledError: the step was cancelled.
         """
         if num_required <= 0:
-            raise InvalidArgumentError.of(f"Argument num_required must be positive, but got {num_required}")
+            raise InvalidArgumentError.of(f"Argument num_required must be positive, but was {num_required}")
         waiter: list[Any] = [False, num_required]
 
         def cancel() -> None:
@@ -214,7 +214,6 @@ class SparseAccumulatorState(AccumulatorState):
         self.shape = shape or None
         self._rows: dict[int, Any] = {}
         self._row_counts: dict[int, int] = {}
-        self._dense_shape: np.ndarray = np.zeros(0, np.int64)
 
     def _check(self, *gradient: Array) -> None:
         indices, values, shape = gradient
@@ -244,7 +243,7 @@ class SparseAccumulatorState(AccumulatorState):
             )
 
     def _add(self, *gradient: Array) -> None:
-        indices, values, shape = gradient
+        indices, values, _ = gradient
         # A row that occurs twice in one gradient is one contribution.
         unique, places = np.unique(indices, return_inverse=True)
         summed = np.zeros((len(unique), *values.shape[1:]), values.dtype)
@@ -253,8 +252,6 @@ class SparseAccumulatorState(AccumulatorState):
             known = self._rows.get(index)
             self._rows[index] = row if known is None else known + row
             self._row_counts[index] = self._row_counts.get(index, 0) + 1
-        if len(shape):
-            self._dense_shape = np.asarray(shape, np.int64)
 
     def _taken(self, count: int) -> Array:
         indices = sorted(self._rows)
@@ -263,10 +260,9 @@ class SparseAccumulatorState(AccumulatorState):
         else:
             rows = [self._rows[index] / self._row_counts[index] for index in indices]
         dtype = self.dtype.as_numpy_dtype
-        shape = self._dense_shape
-        if not len(shape) and self.shape is not None and None not in self.shape:
-            shape = np.array(self.shape, np.int64)
         inner = tuple(n or 0 for n in (self.shape or ())[1:])
         values = np.array(rows, dtype) if rows else np.zeros((0, *inner), dtype)
         self._rows, self._row_counts = {}, {}
-        return np.array(indices, np.int64), values, shape
+        # As in TensorFlow, a size that the accumulator was not told is -1, whatever the gradients said.
+        known = (None, *values.shape[1:]) if self.shape is None else self.shape
+        return np.array(indices, np.int64), values, np.array([-1 if n is None else n for n in known], np.int64)

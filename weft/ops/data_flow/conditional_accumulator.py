@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from weft.framework import dtypes
 from weft.framework.aliases import DTypeLike, ShapeLike, TensorLike
 from weft.framework.dtypes import DType, as_dtype
@@ -99,6 +101,7 @@ class ConditionalAccumulator(ConditionalAccumulatorBase):
         name: str = "conditional_accumulator",
         reduction_type: str = "MEAN",
     ) -> None:
+        _check_reduction("ConditionalAccumulator", reduction_type)
         handle = accumulators.conditional_accumulator(
             dtype=as_dtype(dtype), shape=as_dims(shape), shared_name=shared_name or "", name=name, reduction_type=reduction_type
         )
@@ -123,6 +126,14 @@ class ConditionalAccumulator(ConditionalAccumulatorBase):
         return taken
 
 
+class SparseAccumulatorTakeGradient(NamedTuple):
+    """What a SparseConditionalAccumulator gives: the rows' indices, the rows, and the dense shape."""
+
+    indices: Tensor
+    values: Tensor
+    shape: Tensor
+
+
 class SparseConditionalAccumulator(ConditionalAccumulatorBase):
     """Sums gradients of some rows; a row's mean is over the gradients that had the row.
 
@@ -142,6 +153,7 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
         name: str = "sparse_conditional_accumulator",
         reduction_type: str = "MEAN",
     ) -> None:
+        _check_reduction("SparseConditionalAccumulator", reduction_type)
         handle = accumulators.sparse_conditional_accumulator(
             dtype=as_dtype(dtype), shape=as_dims(shape), shared_name=shared_name or "", name=name, reduction_type=reduction_type
         )
@@ -180,14 +192,21 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
             name=name,
         )  # fmt: skip
 
-    def take_grad(self, num_required: TensorLike, name: str | None = None) -> tuple[Tensor, Tensor, Tensor]:
+    def take_grad(self, num_required: TensorLike, name: str | None = None) -> SparseAccumulatorTakeGradient:
         """Indices, values and dense shape of the mean; waits until there are `num_required` gradients, and takes all."""
-        return accumulators.sparse_accumulator_take_gradient(self._accumulator_ref, num_required, dtype=self._dtype, name=name)
+        return SparseAccumulatorTakeGradient(
+            *accumulators.sparse_accumulator_take_gradient(self._accumulator_ref, num_required, dtype=self._dtype, name=name)
+        )
 
     def take_indexed_slices_grad(self, num_required: TensorLike, name: str | None = None) -> IndexedSlices:
         """`take_grad` as an IndexedSlices."""
         indices, values, shape = self.take_grad(num_required, name)
         return IndexedSlices(values=values, indices=indices, dense_shape=shape)
+
+
+def _check_reduction(op: str, reduction_type: str) -> None:
+    if reduction_type not in ("MEAN", "SUM"):
+        raise ValueError(f"Attr 'reduction_type' of '{op}' Op passed string {reduction_type!r} not in: \"MEAN\", \"SUM\".")
 
 
 def _as_step(step: TensorLike) -> Tensor:

@@ -6,13 +6,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from weft.framework import dtypes
-from weft.framework.aliases import DTypeLike, Nest, ShapeLike, TensorLike
+from weft.framework.aliases import Array, DTypeLike, Nest, ShapeLike, TensorLike
 from weft.framework.constant_value import constant_value
 from weft.framework.dtypes import DType, as_dtype
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import Dims, TensorShape, as_dims
+from weft.ops.array.gather_scatter import gather
+from weft.ops.array.joining import stack
 from weft.ops.data_flow import queue_nodes as queues
 from weft.ops.random.seed import get_seed
 
@@ -57,22 +59,20 @@ class QueueBase:
 
     @staticmethod
     def from_list(index: TensorLike, queues: Sequence[QueueBase]) -> QueueBase:
-        """The queue at a position of a list, which must be known while the graph is built.
+        """The queue at a position of a list, which may be fed: a run without it fails with InvalidArgumentError.
 
         Raises:
-            TypeError: an item is no queue, or the queues' components differ.
-            ValueError: there are no queues, or the position is not known.
+            TypeError: the list is empty, an item is no queue, or the queues' components differ.
         """
-        if not queues or not all(isinstance(queue, QueueBase) for queue in queues):
+        if not isinstance(queues, list | tuple) or not queues or not all(isinstance(queue, QueueBase) for queue in queues):
             raise TypeError("A list of queues expected")
         if any(queue.dtypes != queues[0].dtypes for queue in queues):
             raise TypeError("Queues do not have matching component dtypes.")
         if any(queue.names != queues[0].names for queue in queues):
             raise TypeError("Queues do not have matching component names.")
-        position = constant_value(index) if isinstance(index, Tensor) else index
-        if position is None:
-            raise ValueError("QueueBase.from_list: weft needs an index that is known while the graph is built")
-        return queues[int(position)]  # type: ignore[arg-type]
+        shapes = [_common_shape(each) for each in zip(*(queue.shapes for queue in queues), strict=True)]
+        handle = gather(stack([queue.queue_ref for queue in queues]), index)
+        return QueueBase(queues[0].dtypes, shapes, queues[0].names, handle)
 
     @property
     def queue_ref(self) -> Tensor:
@@ -146,6 +146,7 @@ class QueueBase:
 
     def dequeue_many(self, n: TensorLike, name: str | None = None) -> Nest:
         """n elements, joined along a new first axis; waits for all of them, OutOfRangeError when there will not be enough."""
+        _check_count(n)
         outputs = queues.queue_dequeue_many_v2(
             self._queue_ref, n, component_types=self._dtypes, name=name or f"{self._name}_DequeueMany"
         )
@@ -211,6 +212,16 @@ def _as_shapes(shapes: Sequence[ShapeLike] | None, allows_unknown_dims: bool = F
     if any(shape.ndims is None for shape in found):
         raise ValueError(f"All shapes must have a defined rank: {found}")
     return found
+
+
+def _common_shape(shapes: Sequence[TensorShape]) -> TensorShape:
+    return shapes[0] if all(shape.as_proto() == shapes[0].as_proto() for shape in shapes) else TensorShape(None)
+
+
+def _check_count(n: TensorLike) -> None:
+    known: Array = constant_value(n) if isinstance(n, Tensor) else n
+    if known is not None and not isinstance(known, str | bytes) and int(known) < 0:
+        raise ValueError(f"Input 'n' must be >= 0, but is {int(known)}: a queue gives no such number of elements")
 
 
 class FIFOQueue(QueueBase):

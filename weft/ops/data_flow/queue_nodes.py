@@ -189,11 +189,20 @@ def _check_shapes(queue: SharedQueue, components: Sequence[np.ndarray], batched:
     for number, (component, dims) in enumerate(zip(components, queue.signature.component_shapes, strict=False)):
         expected = (None, *dims) if batched and dims is not None else dims
         if not dims_compatible(expected, component.shape):
+            wanted = _listed(expected, component.shape if batched else ())
             raise InvalidArgumentError.of(
-                f"Shape mismatch in tuple component {number}. Expected {format_dims(expected)}, got {list(component.shape)}"
+                f"Shape mismatch in tuple component {number}. Expected {wanted}, got {_listed(component.shape)}"
             )
         if batched and component.ndim == 0:
             raise InvalidArgumentError.of(f"Tuple component {number} needs a first axis to enqueue along")
+
+
+def _listed(dims: Dims, given: Sequence[int] = ()) -> str:
+    """A shape as `[2,3]`; the number of elements to enqueue is the one that was given."""
+    if dims is None:
+        return "<unknown>"
+    sizes = [given[0] if size is None and number == 0 and given else size for number, size in enumerate(dims)]
+    return f"[{','.join('?' if size is None else str(size) for size in sizes)}]"
 
 
 @op("QueueDequeueV2", "handle: resource -> components: [component_types]", infer=unknown, gradient=None, stateful=True)

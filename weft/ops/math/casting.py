@@ -43,6 +43,8 @@ def cast_node(xp: ArrayModule, x: Array, *, DstT: DType, Truncate: bool = False)
     target = np.dtype(DstT.as_numpy_dtype)
     if x.dtype.kind == "O" and target.kind != "O":
         raise UnimplementedError.of(f"Cast string to {DstT.name} is not supported; tf.string_to_number reads numbers")
+    if target.kind == "O" and x.dtype.kind != "O":
+        raise UnimplementedError.of(f"Cast {x.dtype.name} to string is not supported; tf.as_string writes numbers")
     if x.dtype.kind == "c" and target.kind != "c":
         x = x.real
     if target.kind in "iu" and x.dtype.kind not in "iub":

@@ -40,6 +40,8 @@ ORDERED = (*REAL, *QUANTIZED)
 def _reduced(node: Operation) -> list[Dims]:
     dims, axes = node.inputs[0].dims, constant_value(node.inputs[1])
     keep = node.attrs["keep_dims"]
+    if node.inputs[1].dims is not None and len(node.inputs[1].dims) > 1:
+        raise ValueError(f"Shape must be at most rank 1 but is rank {len(node.inputs[1].dims)}")
     if dims is None:
         return [None]
     if axes is None:

@@ -215,6 +215,8 @@ def _unsorted_shape(node: Operation) -> list[Dims]:
             f"segment_ids shape must be a prefix of data's, but they are {format_dims(ids.dims)} and {format_dims(data.dims)}"
         )
     known = constant_value(count)
+    if known is not None and known < 0:
+        raise ValueError(f"Dimension size, given by scalar input 2, must be non-negative but is {int(known)}")
     return [(None if known is None else int(known), *data.dims[len(ids.dims) :])]
 
 

@@ -140,7 +140,12 @@ def _elu_gradient(node: Operation, grad: Tensor) -> Gradients:
 def elu(xp: ArrayModule, features: Array) -> Result:
     """`exp(features) - 1` where negative, else `features`: `[...] -> [...]`."""
     zero = _zero(features)
-    return xp.where(features < zero, xp.expm1(xp.minimum(features, zero)), features)
+    return xp.where(features < zero, _exp_less_one(xp, xp.minimum(features, zero)), features)
+
+
+def _exp_less_one(xp: ArrayModule, x: Array) -> Array:
+    """`exp(x) - 1`; in half precision rounded in between, as TensorFlow does it."""
+    return xp.exp(x) - np.ones((), x.dtype) if x.dtype.itemsize == 2 else xp.expm1(x)
 
 
 def _elu_grad_gradient(node: Operation, grad: Tensor) -> Gradients:
@@ -163,7 +168,7 @@ def _selu_gradient(node: Operation, grad: Tensor) -> Gradients:
 def selu(xp: ArrayModule, features: Array) -> Result:
     """Elu scaled so that means and variances of 0 and 1 reproduce themselves: `[...] -> [...]`."""
     zero, scale, alpha = (np.asarray(v, features.dtype) for v in (0, _SELU_SCALE, _SELU_SCALED_ALPHA))
-    return xp.where(features < zero, alpha * xp.expm1(xp.minimum(features, zero)), scale * features)
+    return xp.where(features < zero, alpha * _exp_less_one(xp, xp.minimum(features, zero)), scale * features)
 
 
 def _selu_grad_gradient(node: Operation, grad: Tensor) -> Gradients:

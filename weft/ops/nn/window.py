@@ -126,7 +126,7 @@ def check_window_attrs(op: str, attrs: dict[str, Array], layouts: Sequence[str],
         value = attrs.get(name, allowed[0])
         if value not in allowed:
             listed = ", ".join(f'"{each}"' for each in allowed)
-            raise ValueError(f"Value for attr '{name}' of \"{value}\" is not in the list of allowed values: {listed}")
+            raise ValueError(f"Attr '{name}' of '{op}' Op passed string '{value}' not in: {listed}.")
     rank = len(layouts[0])
     for name in ("strides", "ksize", "dilations"):
         values = attrs.get(name)

@@ -125,6 +125,8 @@ def samples_by_row(node: Operation) -> list[Dims]:
     if count is not None and count:
         raise ValueError(f"Shape must be rank 0 but is rank {len(count)}")
     samples = constant_value(node.inputs[1])
+    if samples is not None and samples < 0:
+        raise ValueError(f"Dimension size, given by scalar input 1, must be non-negative but is {int(samples)}")
     return [(None if logits is None else logits[0], None if samples is None else int(samples))]
 
 

@@ -30,7 +30,8 @@ class Template:
         self._has_run = False
         self._variable_scope: VariableScope | None = None
         if create_scope_now:
-            with variable_scope(unique_name, name, custom_getter=custom_getter) as scope:
+            # Its operations come with the first call, which opens the first name scope.
+            with variable_scope(unique_name, name, custom_getter=custom_getter, auxiliary_name_scope=False) as scope:
                 self._variable_scope = scope
 
     def __call__(self, *args: object, **kwargs: object) -> Nest:
