@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from weft.framework import dtypes
-from weft.framework.aliases import Collections, Nest, SessionLike, TensorLike, VariableLike
+from weft.framework.aliases import Collections, Nest, SessionLike, VariableLike
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation, Tensor
@@ -220,8 +220,8 @@ class _ElasticAverageHook(SessionRunHook):
         session.run(self._variable_init)
 
 
-def _learning_rate(optimizer: Optimizer) -> TensorLike:
-    rate: TensorLike | None = getattr(optimizer, "_learning_rate", None)
+def _learning_rate(optimizer: Optimizer) -> Nest:
+    rate: Nest = getattr(optimizer, "_learning_rate", None)
     if rate is None:
         raise ValueError(f"ElasticAverageOptimizer: {type(optimizer).__name__} tells no learning rate; give `rho`")
     return rate
