@@ -20,7 +20,7 @@ from weft.channel import listener
 from weft.channel.connection import Connection
 from weft.channel.dial import dial
 from weft.channel.listener import Listener, has_token
-from weft.channel.transport.unix import host_identity
+from weft.channel.transport.unix import UnixListener, host_identity
 from weft.errors import PermissionDeniedError, UnavailableError
 from weft.protocol.messages import PROTOCOL_VERSION, Abort, Hello, Message, Push, Reject, Welcome
 from weft.protocol.tensor_frame import FrameDecoder, encode
@@ -288,6 +288,20 @@ def test_a_folder_that_others_can_enter_is_refused(start: Start, monkeypatch: py
     (tmp_path / "weft").chmod(0o755)
     with pytest.raises(PermissionDeniedError, match="nobody else can enter"):
         start()
+
+
+def test_a_new_listener_does_not_disturb_those_that_live(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    first = UnixListener()
+    os.utime(first.address.path, (0, 0))
+    second = UnixListener()
+    try:
+        with pytest.raises(BlockingIOError):
+            first.accept()
+        assert Path(first.address.path).exists()
+    finally:
+        first.close()
+        second.close()
 
 
 def test_sockets_that_killed_listeners_left_are_swept(start: Start, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import functools
 import hashlib
 import os
@@ -172,11 +173,22 @@ def _sweep(folder: Path) -> None:
         with contextlib.suppress(FileNotFoundError):
             if not stat.S_ISSOCK(path.lstat().st_mode) or time.time() - path.lstat().st_mtime < _SETTLED_S:
                 continue
-            with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
-                probe.setblocking(False)
-                try:
-                    probe.connect(str(path))
-                except ConnectionRefusedError:
-                    path.unlink()
-                except BlockingIOError:  # a busy listener
-                    continue
+            if not _has_listener(path):
+                path.unlink()
+
+
+def _has_listener(path: Path) -> bool:
+    """Whether a living process has bound the socket; it does not notice.
+
+    The kernel refuses a datagram socket that wants a stream socket: with another error than where nobody is. A stream socket
+    would be a connection, which every server of the user would take and warn of each time that another one starts.
+    """
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(str(path))
+        except ConnectionRefusedError:
+            return False
+        except OSError as error:
+            if error.errno != errno.EPROTOTYPE:
+                raise
+    return True
