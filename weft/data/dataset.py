@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Self
+
+import numpy as np
 
 from weft.data import batches, functions, nest, selecting, sources, structure
 from weft.data.factory import dataset_factory
+from weft.data.file_names import matching_names
+from weft.data.functions import MadeBy
+from weft.data.generators import GeneratorState, generator_dataset
 from weft.data.iterator import Iterator, initializable_iterator, one_shot_iterator
 from weft.data.options import Options
 from weft.data.selecting import Made
 from weft.data.structure import DatasetSpec
-from weft.data.traced import Traced
 from weft.framework import dtypes
 from weft.framework.aliases import Nest, TensorLike
+from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.framework.sparse_tensor import SparseTensor
 from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.tensor_spec import TensorSpec
+from weft.ops.array.shape_ops import shape
 from weft.ops.data import selection
+from weft.ops.math.comparison import maximum
 
 
 class Dataset:
@@ -43,8 +51,12 @@ class Dataset:
             self._options = self._options.merge(each.options())
         self._captures_reference: bool = captures_reference or any(each._captures_reference for each in inputs)
 
-    def _of(self, made: Made, *others: Dataset, function: Traced | None = None) -> Dataset:
-        return Dataset(*made, inputs=(self, *others), captures_reference=function is not None and function.captures_reference)
+    def _of(self, made: Made, *others: Dataset) -> Dataset:
+        return Dataset(*made, inputs=(self, *others))
+
+    def made_by(self, result: MadeBy) -> Dataset:
+        """A dataset that was made of this one by functions."""
+        return Dataset(*result.made, (self,), any(each.captures_reference for each in result.functions))
 
     @property
     def element_spec(self) -> Nest:
@@ -103,7 +115,63 @@ class Dataset:
         made = selecting.zip_datasets(datasets)
         return Dataset(*made, inputs=tuple(nest.flatten(datasets)))
 
+    @staticmethod
+    def from_generator(
+        generator: Callable[..., Iterable[Nest]],
+        output_types: Nest,
+        output_shapes: Nest = None,
+        args: Sequence[TensorLike] | None = None,
+    ) -> Dataset:
+        """A dataset of what a Python generator yields, which begins anew with each pass.
+
+        The generator runs in the process that built the graph, so the dataset must be on a task of that process.
+
+        Args:
+            generator: gives an iterable; called for each pass.
+            output_types: the types of its values, in their structure.
+            output_shapes: their shapes; unknown ones when None.
+            args: tensors whose values `generator` gets.
+        """
+        if not callable(generator):
+            raise TypeError("`generator` must be callable.")
+        if args is not None and not isinstance(args, list | tuple):
+            args = (args,)
+        spec = structure.spec_of_legacy(output_types, output_shapes)
+        state = GeneratorState(generator)
+        arguments = [convert_to_tensor(arg, name="args") for arg in args or ()]
+        return Dataset.from_tensors(0).flat_map(lambda _: Dataset(*generator_dataset(state, spec, arguments)))
+
+    @staticmethod
+    def list_files(file_pattern: TensorLike, shuffle: bool | None = None, seed: TensorLike | None = None) -> Dataset:
+        """A dataset of the names of files that match patterns, such as `/data/*.tfrecord`.
+
+        Args:
+            file_pattern: a pattern or several.
+            shuffle: whether they come in random order; True when None.
+            seed: the seed of the order.
+
+        Runs raise InvalidArgumentError when no file matches.
+        """
+        with get_default_graph().name_scope("list_files"):
+            names = matching_names(convert_to_tensor(file_pattern, dtype=dtypes.string, name="file_pattern"))
+            dataset = Dataset.from_tensor_slices(names)
+            if shuffle is False:
+                return dataset
+            return dataset.shuffle(maximum(shape(names, out_type=dtypes.int64)[0], 1), seed=seed)
+
     # Order and number.
+
+    def cache(self, filename: TensorLike = "") -> Dataset:
+        """The elements, made once and kept: in memory, or in a file that has a name."""
+        return self._of(selecting.cache(self, filename))
+
+    def prefetch(self, buffer_size: TensorLike) -> Dataset:
+        """The elements, up to `buffer_size` of them made before a step asks for them; -1 chooses the number."""
+        return self._of(selecting.prefetch(self, buffer_size))
+
+    def enumerate(self, start: TensorLike = 0) -> Dataset:
+        """Pairs of a number, from `start` on, and an element."""
+        return Dataset.zip((Dataset.range(start, np.iinfo(np.int64).max), self))
 
     def concatenate(self, dataset: Dataset) -> Dataset:
         """The elements of this dataset, then those of another; TypeError where they differ in type."""
@@ -148,6 +216,44 @@ class Dataset:
         """
         return self._of(batches.batch(self, batch_size, drop_remainder))
 
+    def padded_batch(
+        self,
+        batch_size: TensorLike,
+        padded_shapes: Nest,
+        padding_values: Nest = None,
+        drop_remainder: TensorLike = False,
+    ) -> Dataset:
+        """Batches of elements that are padded to one shape.
+
+        Args:
+            batch_size: how many elements are in each.
+            padded_shapes: the shape for each leaf; None or -1 in it is the largest size in the batch.
+            padding_values: the scalar to pad each leaf with; zeros or empty strings when None.
+            drop_remainder: whether a last batch of fewer elements is left out.
+        """
+        return self._of(batches.padded_batch(self, batch_size, padded_shapes, padding_values, drop_remainder))
+
+    def unbatch(self) -> Dataset:
+        """The rows of elements."""
+        spec = self._spec
+        if all(isinstance(leaf, TensorSpec) for leaf in nest.flatten(spec)):
+            return self._of(batches.unbatch(self))
+        flat = self.map(lambda *parts: tuple(structure.to_batched_tensors(spec, parts[0] if len(parts) == 1 else parts)))
+        return self._of(batches.unbatch(Dataset(flat.variant_tensor, spec)))
+
+    def window(
+        self, size: TensorLike, shift: TensorLike | None = None, stride: TensorLike = 1, drop_remainder: TensorLike = False
+    ) -> Dataset:
+        """Datasets of neighbouring elements; an element with several leaves makes one dataset for each.
+
+        Args:
+            size: how many elements are in each.
+            shift: how far the next begins behind it; `size` when None.
+            stride: how far apart its elements are.
+            drop_remainder: whether windows with fewer elements are left out.
+        """
+        return self._of(batches.window(self, size, shift, stride, drop_remainder))
+
     # Functions.
 
     def map(self, map_func: Callable[..., Nest], num_parallel_calls: TensorLike | None = None) -> Dataset:
@@ -157,18 +263,49 @@ class Dataset:
             map_func: takes the components of an element as its arguments, and returns any structure of tensors.
             num_parallel_calls: how many elements it runs for at the same time; one when None. The order stays.
         """
-        made, traced = functions.map_elements(self, map_func)
-        return self._of(made, function=traced)
+        return self.made_by(functions.map_elements(self, map_func, num_parallel_calls))
+
+    def map_with_legacy_function(self, map_func: Callable[..., Nest], num_parallel_calls: TensorLike | None = None) -> Dataset:
+        """As `map`."""
+        return self.map(map_func, num_parallel_calls)
 
     def filter(self, predicate: Callable[..., Nest]) -> Dataset:
         """The elements for which a function returns a true scalar."""
-        made, traced = functions.filter_elements(self, predicate)
-        return self._of(made, function=traced)
+        return self.made_by(functions.filter_elements(self, predicate))
+
+    def filter_with_legacy_function(self, predicate: Callable[..., Nest]) -> Dataset:
+        """As `filter`."""
+        return self.filter(predicate)
 
     def flat_map(self, map_func: Callable[..., Nest]) -> Dataset:
         """The elements of the datasets that a function makes of each element, one dataset after the other."""
-        made, traced = functions.flat_map(self, map_func)
-        return self._of(made, function=traced)
+        return self.made_by(functions.flat_map(self, map_func))
+
+    def interleave(
+        self,
+        map_func: Callable[..., Nest],
+        cycle_length: TensorLike = -1,
+        block_length: TensorLike = 1,
+        num_parallel_calls: TensorLike | None = None,
+    ) -> Dataset:
+        """The elements of the datasets that a function makes of each element, by turns.
+
+        Args:
+            map_func: makes a dataset of an element.
+            cycle_length: how many datasets are open at a time; as many as there are processors for -1.
+            block_length: how many elements come of one before the next.
+            num_parallel_calls: read the open datasets ahead, each on a thread; None for no.
+        """
+        return self.made_by(functions.interleave(self, map_func, cycle_length, block_length, num_parallel_calls))
+
+    def reduce(self, initial_state: Nest, reduce_func: Callable[..., Nest]) -> Nest:
+        """The last state that a function makes of a state and an element, as tensors: each run goes over all elements.
+
+        Args:
+            initial_state: the first state.
+            reduce_func: makes a state, of the same structure and types, of a state and an element.
+        """
+        return functions.reduce(self, initial_state, reduce_func)
 
     def apply(self, transformation_func: Callable[[Dataset], Dataset]) -> Dataset:
         """What a function makes of this dataset; TypeError when that is no dataset."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from weft.data import nest, structure
 from weft.data.structure import DatasetLike
@@ -13,10 +13,13 @@ from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.constant import constant
 from weft.ops.array.selection import where
+from weft.ops.data import caching, parallel, shuffling
 from weft.ops.data import selection as nodes
-from weft.ops.data import shuffling
 from weft.ops.math.comparison import equal, logical_and
 from weft.ops.random.seed import get_seed
+
+AUTOTUNE: Final = -1
+"""Stands for a number that the pipeline chooses itself."""
 
 
 class Made(NamedTuple):
@@ -82,6 +85,20 @@ def shuffle(dataset: DatasetLike, buffer_size: TensorLike, seed: TensorLike | No
     return Made(variant, spec)
 
 
+def prefetch(dataset: DatasetLike, buffer_size: TensorLike | None) -> Made:
+    """Elements that are made before they are wanted."""
+    spec = dataset.element_spec
+    size = int64(-1 if buffer_size is None else buffer_size, "buffer_size")
+    return Made(parallel.prefetch_dataset(dataset.variant_tensor, size, **structure.flat_attrs(spec)), spec)
+
+
+def cache(dataset: DatasetLike, filename: TensorLike) -> Made:
+    """Elements that are kept."""
+    spec = dataset.element_spec
+    name = convert_to_tensor(filename, dtype=dtypes.string, name="filename")
+    return Made(caching.cache_dataset(dataset.variant_tensor, name, **structure.flat_attrs(spec)), spec)
+
+
 def concatenate(dataset: DatasetLike, other: DatasetLike) -> Made:
     """The elements of both; TypeError where they differ in type."""
     one, two = dataset.element_spec, other.element_spec
@@ -110,7 +127,7 @@ def zip_datasets(datasets: Nest) -> Made:
             if isinstance(each, list):
                 raise TypeError(
                     "The argument to `Dataset.zip()` must be a nested structure of `Dataset` objects. Nested structures do not "
-                    f"support Python lists; please use a tuple instead. Got: {each}"
+                    "support Python lists; please use a tuple instead."
                 )
             raise TypeError(
                 f"The argument to `Dataset.zip()` must be a nested structure of `Dataset` objects. Got: {type(each)}"

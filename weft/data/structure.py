@@ -159,7 +159,9 @@ def to_batched_tensors(spec: Nest, element: Nest) -> list[Tensor]:
         if isinstance(leaf_spec, SparseTensorSpec):
             tensors.append(serialize_many_sparse(leaf, out_type=dtypes.variant))
         else:
-            tensors.append(convert_to_tensor(leaf))
+            if leaf.dims == ():
+                raise ValueError(f"Value {leaf} has insufficient rank for batching.")
+            tensors.append(leaf)
     return tensors
 
 

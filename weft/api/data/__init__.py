@@ -11,4 +11,7 @@ from weft.data.dataset import make_initializable_iterator as make_initializable_
 from weft.data.dataset import make_one_shot_iterator as make_one_shot_iterator
 from weft.data.iterator import Iterator as Iterator
 from weft.data.options import Options as Options
+from weft.data.readers import FixedLengthRecordDataset as FixedLengthRecordDataset
+from weft.data.readers import TextLineDataset as TextLineDataset
+from weft.data.readers import TFRecordDataset as TFRecordDataset
 from weft.data.structure import DatasetSpec as DatasetSpec

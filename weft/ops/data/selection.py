@@ -286,9 +286,7 @@ def shard_dataset(
     if shards < 1:
         raise InvalidArgumentError.of(f"Number of shards must be greater than zero (currently num_shards = {shards}).")
     if not 0 <= place < shards:
-        raise InvalidArgumentError.of(
-            f"Index must be between 0 and {shards - 1} (currently index = {place}, num_shards = {shards})."
-        )
+        raise InvalidArgumentError.of(f"Index must be between 0 and {shards - 1} (currently index = {place}).")
     return Part(source_of(input_dataset), first=place, step=shards)
 
 

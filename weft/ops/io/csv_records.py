@@ -51,7 +51,7 @@ def decode_csv_node(
     chosen = list(select_cols)
     columns: list[Any] = [np.empty(records.size, kind.as_numpy_dtype) for kind in types]
     for row, record in enumerate(records.ravel().tolist()):
-        fields = _fields(record, delimiter, use_quote_delim)
+        fields = fields_of(record, delimiter, use_quote_delim)
         if chosen:
             if len(fields) <= chosen[-1]:
                 raise _invalid(f"Expect {len(types)} fields but have {sum(c < len(fields) for c in chosen)} in record {row}")
@@ -59,14 +59,18 @@ def decode_csv_node(
         if len(fields) != len(types):
             raise _invalid(f"Expect {len(types)} fields but have {len(fields)} in record {row}")
         for index, (text, kind) in enumerate(zip(fields, types, strict=True)):
-            columns[index][row] = _value(text, missing, kind, record_defaults[index], index, row)
+            columns[index][row] = value_of_field(text, missing, kind, record_defaults[index], index, row)
     return tuple(column.reshape(records.shape) for column in columns)
 
 
-def _value(text: bytes, missing: bytes, kind: DType, default: Array, field: int, row: int) -> bytes | int | float:
+def value_of_field(
+    text: bytes, missing: bytes, kind: DType, default: Array, field: int, row: int | None
+) -> bytes | int | float:
+    """The value of a field's text, or the default where it is missing; InvalidArgumentError where it is no such value."""
+    record = "record" if row is None else f"record {row}"
     if not text or text == missing:
         if default.size != 1:
-            raise _invalid(f"Field {field} is required but missing in record {row}!")
+            raise _invalid(f"Field {field} is required but missing in {record}!")
         filler: bytes | int | float = default.item()
         return filler
     if kind == dtypes.string:
@@ -77,11 +81,11 @@ def _value(text: bytes, missing: bytes, kind: DType, default: Array, field: int,
         number = None
     if number is None or b"_" in text or (kind.is_integer and not kind.min <= number <= kind.max):
         expected, found = _C_NAMES.get(kind.name, kind.name), text.decode(errors="replace")
-        raise _invalid(f"Field {field} in record {row} is not a valid {expected}: {found}")
+        raise _invalid(f"Field {field} in {record} is not a valid {expected}: {found}")
     return number
 
 
-def _fields(record: bytes, delimiter: bytes, quoted: bool) -> list[bytes]:
+def fields_of(record: bytes, delimiter: bytes, quoted: bool) -> list[bytes]:
     """The fields of one record (RFC 4180); a quoted field may hold delimiters, and a quote written twice."""
     if not record:
         return []

@@ -1,0 +1,34 @@
+"""tf.contrib.data: the names that tf.data.experimental had before. This module only re-exports."""
+
+from __future__ import annotations
+
+from weft.data.experimental.buckets import bucket_by_sequence_length as bucket_by_sequence_length
+from weft.data.experimental.csv_files import make_csv_dataset as make_csv_dataset
+from weft.data.experimental.features import make_batched_features_dataset as make_batched_features_dataset
+from weft.data.experimental.features import read_batch_features as read_batch_features
+from weft.data.experimental.iteration import get_single_element as get_single_element
+from weft.data.experimental.iteration import make_saveable_from_iterator as make_saveable_from_iterator
+from weft.data.experimental.iteration import parse_example_dataset as parse_example_dataset
+from weft.data.experimental.mixing import choose_from_datasets as choose_from_datasets
+from weft.data.experimental.mixing import rejection_resample as rejection_resample
+from weft.data.experimental.mixing import sample_from_datasets as sample_from_datasets
+from weft.data.experimental.transformations import Counter as Counter
+from weft.data.experimental.transformations import RandomDataset as RandomDataset
+from weft.data.experimental.transformations import batch_and_drop_remainder as batch_and_drop_remainder
+from weft.data.experimental.transformations import copy_to_device as copy_to_device
+from weft.data.experimental.transformations import dense_to_sparse_batch as dense_to_sparse_batch
+from weft.data.experimental.transformations import enumerate_dataset as enumerate_dataset
+from weft.data.experimental.transformations import group_by_window as group_by_window
+from weft.data.experimental.transformations import ignore_errors as ignore_errors
+from weft.data.experimental.transformations import map_and_batch as map_and_batch
+from weft.data.experimental.transformations import padded_batch_and_drop_remainder as padded_batch_and_drop_remainder
+from weft.data.experimental.transformations import parallel_interleave as parallel_interleave
+from weft.data.experimental.transformations import prefetch_to_device as prefetch_to_device
+from weft.data.experimental.transformations import scan as scan
+from weft.data.experimental.transformations import shuffle_and_repeat as shuffle_and_repeat
+from weft.data.experimental.transformations import sliding_window_batch as sliding_window_batch
+from weft.data.experimental.transformations import sloppy_interleave as sloppy_interleave
+from weft.data.experimental.transformations import unbatch as unbatch
+from weft.data.experimental.transformations import unique as unique
+from weft.data.readers import CsvDataset as CsvDataset
+from weft.data.selecting import AUTOTUNE as AUTOTUNE

@@ -1,0 +1,1 @@
+"""Further transformations, sources and uses of datasets: tf.data.experimental."""

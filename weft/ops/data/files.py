@@ -1,0 +1,265 @@
+"""Datasets of files' records: lines, TFRecords, records of one length, fields of CSV files."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+
+from weft.checkpoint.records import open_stream, records
+from weft.errors import InvalidArgumentError
+from weft.framework.aliases import Array
+from weft.framework.dtypes import DType
+from weft.framework.op_context import Caller, OpContext
+from weft.framework.tensor_shape import Dims
+from weft.ops.data.element import (
+    Element,
+    ElementIterator,
+    Iteration,
+    Source,
+    SourcedElement,
+    State,
+    boxed,
+    dataset_op,
+    place_of,
+)
+from weft.ops.io.csv_records import fields_of, value_of_field
+from weft.platform import gfile
+
+
+class Files(Source):
+    """The records of files, one file after the other.
+
+    Args:
+        paths: the files.
+        open_file: the records of one.
+        element: makes an element of one.
+        where: the dataset's node, for messages.
+    """
+
+    def __init__(
+        self,
+        paths: Array,
+        open_file: Callable[[str], Iterator[bytes]],
+        where: str,
+        element: Callable[[bytes], Sequence[Array]] = lambda data: (boxed(data),),
+    ) -> None:
+        self._paths = [path.decode() for path in paths.ravel().tolist()]
+        self._open = open_file
+        self._element = element
+        self._where = where
+
+    def iterate(self, iteration: Iteration) -> ElementIterator:
+        """Begin going over it."""
+        return FileIterator(self._paths, self._open, self._element, self._where)
+
+
+class FileIterator(ElementIterator):
+    """The records of files; a file is open while records of it are read."""
+
+    def __init__(
+        self,
+        paths: Sequence[str],
+        open_file: Callable[[str], Iterator[bytes]],
+        element: Callable[[bytes], Sequence[Array]],
+        where: str,
+    ) -> None:
+        self._paths = paths
+        self._open = open_file
+        self._element = element
+        self._where = where
+        self._file = 0
+        self._record = 0
+        self._records: Iterator[bytes] | None = None
+
+    def next(self, caller: Caller) -> Element | None:
+        """The next record. A file that cannot be read on is left with its error."""
+        while self._file < len(self._paths):
+            path = self._paths[self._file]
+            try:
+                if self._records is None:
+                    self._records = self._open(path)
+                data = next(self._records, None)
+            except Exception:
+                self._next_file()
+                raise
+            if data is None:
+                self._next_file()
+                continue
+            number = self._record
+            self._record = number + 1
+            return self._made(data, path, number)
+        return None
+
+    def _made(self, data: bytes, path: str, number: int) -> Element:
+        source = f"{path}, record {number}"
+        try:
+            element = SourcedElement(self._element(data))
+        except InvalidArgumentError as error:
+            raise InvalidArgumentError.of(f"{error.message}\n\t [[{source}, read by {self._where}]]") from error
+        element.source = source
+        return element
+
+    def _next_file(self) -> None:
+        self.close()
+        self._file += 1
+        self._record = 0
+
+    def state(self) -> State:
+        """The number of the file and that of the record."""
+        return [self._file, self._record]
+
+    def restore(self, state: State, caller: Caller) -> None:
+        """Go behind as many records of that file."""
+        self.close()
+        self._file, self._record = state
+        if self._record:
+            self._records = itertools.islice(self._open(self._paths[self._file]), self._record, None)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._records = None
+
+
+def _compression(compression_type: Array) -> str:
+    found = bytes(compression_type.item()).decode()
+    if found not in ("", "GZIP", "ZLIB"):
+        raise InvalidArgumentError.of(f"Unsupported compression_type: {found}")
+    return found
+
+
+def _lines(path: str, compression: str) -> Iterator[bytes]:
+    with gfile.GFile(path, "rb") as file:
+        lines = file if not compression else _stream_lines(open_stream(file, compression, path))
+        for line in lines:
+            yield line.removesuffix(b"\n").replace(b"\r", b"")
+
+
+def _stream_lines(stream: Array) -> Iterator[bytes]:
+    left = b""
+    while data := stream.read(1 << 18):
+        *lines, left = (left + data).split(b"\n")
+        yield from lines
+    if left:
+        yield left
+
+
+@dataset_op("TextLineDataset", "filenames: string, compression_type: string, buffer_size: int64", stateful=True)
+def text_line_dataset(ctx: OpContext, filenames: Array, compression_type: Array, buffer_size: Array) -> Source:
+    """The lines of files, without their ends: `[n] or scalar string, scalar string, scalar int64 -> scalar variant`."""
+    compression = _compression(compression_type)
+    return Files(filenames, lambda path: _lines(path, compression), place_of(ctx))
+
+
+@dataset_op("TFRecordDataset", "filenames: string, compression_type: string, buffer_size: int64", stateful=True)
+def tf_record_dataset(ctx: OpContext, filenames: Array, compression_type: Array, buffer_size: Array) -> Source:
+    """The records of files of TFRecords.
+
+    `[n] or scalar string, scalar string, scalar int64 -> scalar variant`
+    """
+    compression = _compression(compression_type)
+    return Files(filenames, lambda path: records(path, compression), place_of(ctx))
+
+
+def _fixed(path: str, header: int, size: int, footer: int, compression: str) -> Iterator[bytes]:
+    if not compression:
+        body = gfile.Stat(path).length - header - footer
+        if body < 0 or body % size:
+            raise InvalidArgumentError.of(
+                f'Excluding the header ({header} bytes) and footer ({footer} bytes), input file "{path}" has body length {body} '
+                f"bytes, which is not an exact multiple of the record length ({size} bytes)."
+            )
+    with gfile.GFile(path, "rb") as file:
+        stream = open_stream(file, compression, path)
+        if len(stream.read(header)) < header:
+            raise InvalidArgumentError.of(f"{path}: the file is shorter than its header of {header} bytes")
+        window = b""
+        while True:
+            window += _read_fully(stream, max(size + footer - len(window), 0))
+            if len(window) < size + footer:
+                if len(window) > footer:
+                    raise InvalidArgumentError.of(
+                        f"Excess data of {len(window) - footer} bytes after records of {size} bytes in {path}, with header of "
+                        f"{header} and footer of {footer} bytes"
+                    )
+                return
+            yield window[:size]
+            window = window[size:]
+
+
+def _read_fully(stream: Array, count: int) -> bytes:
+    parts: list[bytes] = []
+    while count > 0 and (data := stream.read(count)):
+        parts.append(data)
+        count -= len(data)
+    return b"".join(parts)
+
+
+@dataset_op("FixedLengthRecordDatasetV2", "filenames: string, header_bytes: int64, record_bytes: int64, footer_bytes: int64, "
+            "buffer_size: int64, compression_type: string", stateful=True)  # fmt: skip
+def fixed_length_record_dataset_v2(
+    ctx: OpContext, filenames: Array, header_bytes: Array, record_bytes: Array, footer_bytes: Array, buffer_size: Array,
+    compression_type: Array,
+) -> Source:  # fmt: skip
+    """The pieces of one length of files.
+
+    `[n] or scalar string, scalar int64, scalar int64, scalar int64, scalar int64, scalar string -> scalar variant`
+    """
+    header, size, footer = int(header_bytes), int(record_bytes), int(footer_bytes)
+    if size <= 0:
+        raise InvalidArgumentError.of("`record_bytes` must be greater than zero")
+    if header < 0 or footer < 0:
+        raise InvalidArgumentError.of("`header_bytes` and `footer_bytes` must not be negative")
+    compression = _compression(compression_type)
+    return Files(filenames, lambda path: _fixed(path, header, size, footer, compression), place_of(ctx))
+
+
+def _csv_records(path: str, compression: str, has_header: bool, quoted: bool) -> Iterator[bytes]:
+    """The records of a CSV file: lines, but for ends of lines in quotes."""
+    lines = _lines(path, compression)
+    if has_header and next(lines, None) is None:
+        raise InvalidArgumentError.of(f"Can't read header of empty file {path}")
+    for line in lines:
+        record = line
+        while quoted and record.count(b'"') % 2:
+            following = next(lines, None)
+            if following is None:
+                break
+            record += b"\n" + following
+        yield record
+
+
+@dataset_op("CSVDataset", "filenames: string, compression_type: string, buffer_size: int64, header: bool, field_delim: string, "
+            "use_quote_delim: bool, na_value: string, select_cols: int64, record_defaults: [output_types]",
+            stateful=True)  # fmt: skip
+def csv_dataset(
+    ctx: OpContext, filenames: Array, compression_type: Array, buffer_size: Array, header: Array, field_delim: Array,
+    use_quote_delim: Array, na_value: Array, select_cols: Array, record_defaults: Sequence[Array], *,
+    output_types: list[DType], output_shapes: list[Dims],
+) -> Source:  # fmt: skip
+    """The records of CSV files, a component for each column.
+
+    `[n] or scalar string, scalar string, scalar int64, scalar bool, scalar string, scalar bool, scalar string, [c] int64,
+    n*[0 or 1] -> scalar variant`
+    """
+    delimiter, missing, quoted = bytes(field_delim.item()), bytes(na_value.item()), bool(use_quote_delim)
+    chosen: list[int] = select_cols.tolist()
+    compression, has_header = _compression(compression_type), bool(header)
+
+    def element(record: bytes) -> list[Array]:
+        fields = fields_of(record, delimiter, quoted)
+        if chosen:
+            if len(fields) <= chosen[-1]:
+                raise InvalidArgumentError.of(f"Expect {len(output_types)} fields but have {len(fields)} in record")
+            fields = [fields[column] for column in chosen]
+        if len(fields) != len(output_types):
+            raise InvalidArgumentError.of(f"Expect {len(output_types)} fields but have {len(fields)} in record")
+        columns = enumerate(zip(fields, output_types, record_defaults, strict=True))
+        return [_scalar(value_of_field(text, missing, kind, default, i, None), kind) for i, (text, kind, default) in columns]
+
+    return Files(filenames, lambda path: _csv_records(path, compression, has_header, quoted), place_of(ctx), element)
+
+
+def _scalar(value: object, kind: DType) -> Array:
+    return boxed(value) if isinstance(value, bytes) else np.asarray(value, kind.as_numpy_dtype)

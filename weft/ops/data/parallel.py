@@ -1,0 +1,361 @@
+"""Datasets that work ahead of the step: prefetch on a thread of its own, maps on shared threads, many inputs at a time."""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from collections import deque
+from collections.abc import Sequence
+
+from weft.errors import CancelledError, InvalidArgumentError, OpError, OutOfRangeError, from_status
+from weft.framework.aliases import Array
+from weft.framework.attr_value import FunctionName as Function
+from weft.framework.dtypes import DType
+from weft.framework.op_context import Caller, OpContext
+from weft.framework.tensor_shape import Dims
+from weft.ops.data.batching import Batches, checked_size
+from weft.ops.data.element import Called, Element, ElementIterator, Iteration, Source, State, dataset_op, source_of
+from weft.ops.data.mapping import Numbering
+from weft.ops.data.pool import POOL, Task
+from weft.platform.file_access import limited_to
+
+_TUNED_BUFFER = 8
+
+
+class _Buffer:
+    """What a prefetching thread shares with the one that takes elements."""
+
+    def __init__(self, input_iterator: ElementIterator, limit: int) -> None:
+        self.input = input_iterator
+        self.limit = limit
+        self.changed = threading.Condition()
+        self.items: deque[tuple[Element | None, Exception | None]] = deque()
+        self.is_stopped = False
+        self.is_paused = False
+        self.is_working = False
+        self.is_over = False
+        self.caller: Caller | None = None
+
+    def fill(self) -> None:
+        """Take elements of the input until it is over or this is stopped."""
+        caller = self.caller
+        assert caller is not None
+        with limited_to(caller.file_access):
+            while self._begin():
+                item: tuple[Element | None, Exception | None]
+                try:
+                    item = self.input.next(caller), None
+                except Exception as error:
+                    item = None, error
+                with self.changed:
+                    self.is_working = False
+                    self.is_over = item == (None, None)
+                    self.items.append(item)
+                    self.changed.notify_all()
+                del item
+        if self.is_stopped:
+            self.input.close()
+
+    def _begin(self) -> bool:
+        with self.changed:
+            while not self.is_stopped and (len(self.items) >= self.limit or self.is_paused):
+                self.changed.wait()
+            self.is_working = not (self.is_stopped or self.is_over)
+            return self.is_working
+
+    def stop(self) -> None:
+        """End the thread, which closes the input."""
+        with self.changed:
+            if self.is_stopped:
+                return
+            self.is_stopped = True
+            self.changed.notify_all()
+        if self.caller is None:
+            self.input.close()
+        else:
+            self.caller.cancel(CancelledError.of("The iterator has ended"))
+
+
+class PrefetchIterator(ElementIterator):
+    """Elements that a thread takes beforehand. The thread begins with the first element and ends with this iterator."""
+
+    def __init__(self, input_iterator: ElementIterator, limit: int) -> None:
+        self._buffer = _Buffer(input_iterator, limit)
+        self._stop = weakref.finalize(self, self._buffer.stop)
+        self._stop.atexit = False
+
+    def next(self, caller: Caller) -> Element | None:
+        """The next element, for which it waits."""
+        buffer = self._buffer
+        if buffer.caller is None:
+            self._start(caller)
+        with buffer.changed:
+            if not buffer.items:
+                self._wait(caller)
+            element, error = buffer.items[0]
+            if element is not None or error is not None:
+                buffer.items.popleft()
+                buffer.changed.notify_all()
+        if error is not None:
+            raise error
+        return element
+
+    def _start(self, caller: Caller) -> None:
+        buffer = self._buffer
+        buffer.caller = caller.apart()
+        threading.Thread(target=buffer.fill, name="weft-prefetch", daemon=True).start()
+
+    def _wait(self, caller: Caller) -> None:
+        """Wait for an element, with the buffer's lock held."""
+        buffer = self._buffer
+        # The lock may not be held: at a cancellation that has happened this calls back at once.
+        buffer.changed.release()
+        try:
+            withdraw = caller.on_cancel(self._wake)
+        finally:
+            buffer.changed.acquire()
+        try:
+            while not buffer.items:
+                caller.raise_if_cancelled()
+                if buffer.is_stopped:
+                    raise CancelledError.of("The iterator was closed while a step waited for its next element")
+                buffer.changed.wait()
+        finally:
+            withdraw()
+
+    def _wake(self) -> None:
+        with self._buffer.changed:
+            self._buffer.changed.notify_all()
+
+    def state(self) -> State:
+        """What is in the buffer, and where the input is behind that."""
+        buffer = self._buffer
+        with buffer.changed:
+            buffer.is_paused = True
+            try:
+                while buffer.is_working:
+                    buffer.changed.wait()
+                return [[saved_item(*item) for item in buffer.items], buffer.input.state()]
+            finally:
+                buffer.is_paused = False
+                buffer.changed.notify_all()
+
+    def restore(self, state: State, caller: Caller) -> None:
+        """Have the same in the buffer; before the first element."""
+        items, inner = state
+        self._buffer.input.restore(inner, caller)
+        self._buffer.items = deque(restored_item(item) for item in items)
+        self._buffer.is_over = (None, None) in self._buffer.items
+
+    def close(self) -> None:
+        """End the thread."""
+        self._stop()
+
+
+def saved_item(element: Element | None, error: Exception | None) -> State:
+    """An element that was made, or the error that came in its place, as state."""
+    if error is None:
+        return element
+    return {"error": [getattr(error, "error_code", 2), getattr(error, "message", str(error))]}
+
+
+def restored_item(item: State) -> tuple[Element | None, Exception | None]:
+    """The element, or the error, that a state tells."""
+    if isinstance(item, dict):
+        return None, from_status(*item["error"])
+    return item, None
+
+
+class Prefetched(Source):
+    """A dataset whose elements a thread takes beforehand."""
+
+    def __init__(self, source: Source, limit: int) -> None:
+        self._source = source
+        self._limit = limit
+
+    @property
+    def size(self) -> int | None:
+        """As many as there are."""
+        return self._source.size
+
+    def iterate(self, iteration: Iteration) -> ElementIterator:
+        """Begin going over it."""
+        return PrefetchIterator(self._source.iterate(iteration), self._limit)
+
+
+@dataset_op("PrefetchDataset", "input_dataset: variant, buffer_size: int64")
+def prefetch_dataset(
+    ctx: OpContext, input_dataset: Array, buffer_size: Array, *, output_types: list[DType], output_shapes: list[Dims],
+    slack_period: int = 0, legacy_autotune: bool = True,
+) -> Source:  # fmt: skip
+    """Elements that are made before a step asks for them: `scalar variant, scalar int64 -> scalar variant`."""
+    source, limit = source_of(input_dataset), int(buffer_size)
+    if limit < -1:
+        raise InvalidArgumentError.of("buffer_size must be >= 0 or set buffer_size to be -1 for auto-tuning")
+    return source if limit == 0 else Prefetched(source, _TUNED_BUFFER if limit < 0 else limit)
+
+
+class ParallelMapIterator(Numbering):
+    """The results of a function in the order of its arguments, several of which are made at the same time."""
+
+    def __init__(self, input_iterator: ElementIterator, function: Called, count: int, ends_with_input: bool) -> None:
+        super().__init__(input_iterator)
+        self._function = function
+        self._count = count
+        self._ends_with_input = ends_with_input
+        self._tasks: deque[Task] = deque()
+        self._is_over = False
+        self._caller: Caller | None = None
+
+    def next(self, caller: Caller) -> Element | None:
+        """The next result."""
+        self._fill(caller)
+        if not self._tasks:
+            return None
+        task = self._tasks.popleft()
+        try:
+            made = task.result(caller)
+        except OutOfRangeError as error:
+            if self._ends_with_input:
+                raise InvalidArgumentError.of(f"Function invocation produced OutOfRangeError: {error.message}") from error
+            self._is_over = True
+            self._tasks.clear()
+            return None
+        return None if made is None else tuple(made)
+
+    def _fill(self, caller: Caller) -> None:
+        if self._caller is None:
+            self._caller = caller.apart()
+        while len(self._tasks) < self._count and not self._is_over:
+            try:
+                element = self._take(caller)
+            except OpError as error:
+                self._tasks.append(failed(error))
+                continue
+            if element is None:
+                self._is_over = True
+                return
+            task = Task(_Call(self._function, element, self._caller, self._number))
+            self._tasks.append(task)
+            POOL.submit(task)
+
+    def state(self) -> State:
+        """The results that were made and not taken, and where the input is."""
+        assert self._caller is not None or not self._tasks
+        items = []
+        for task in self._tasks:
+            try:
+                assert self._caller is not None
+                made = task.result(self._caller)
+                items.append(saved_item(None if made is None else tuple(made), None))
+            except OpError as error:
+                items.append(saved_item(None, error))
+        return [items, self._is_over, super().state()]
+
+    def restore(self, state: State, caller: Caller) -> None:
+        """Have the same results."""
+        items, self._is_over, inner = state
+        super().restore(inner, caller)
+        self._tasks = deque(finished(*restored_item(item)) for item in items)
+
+    def close(self) -> None:
+        """End the calls that run."""
+        self._tasks.clear()
+        if self._caller is not None:
+            self._caller.cancel(CancelledError.of("The iterator has ended"))
+        super().close()
+
+
+class _Call:
+    """A function's call for one element, on a thread of the pool."""
+
+    __slots__ = ("_caller", "_element", "_function", "_number")
+
+    def __init__(self, function: Called, element: Element, caller: Caller, number: int) -> None:
+        self._function = function
+        self._element = element
+        self._caller = caller
+        self._number = number
+
+    def __call__(self) -> list[object]:
+        return list(self._function(self._element, self._caller, self._number))
+
+
+def failed(error: Exception) -> Task:
+    """A task that has failed."""
+    return finished(None, error)
+
+
+def finished(element: Element | None, error: Exception | None) -> Task:
+    """A task that is done."""
+
+    def outcome() -> list[object] | None:
+        if error is not None:
+            raise error
+        return None if element is None else list(element)
+
+    task = Task(outcome)
+    task.run()
+    return task
+
+
+class ParallelMapped(Source):
+    """The results of a function, several of which are made at the same time."""
+
+    def __init__(self, source: Source, function: Called, count: int, ends_with_input: bool) -> None:
+        self._source = source
+        self._function = function
+        self._count = count
+        self._ends_with_input = ends_with_input
+
+    @property
+    def size(self) -> int | None:
+        """As many as there are elements."""
+        return self._source.size
+
+    def iterate(self, iteration: Iteration) -> ElementIterator:
+        """Begin going over it."""
+        return ParallelMapIterator(self._source.iterate(iteration), self._function, self._count, self._ends_with_input)
+
+
+def calls_at_once(count: Array) -> int:
+    """How many calls may run at a time; -1 leaves it to this process. InvalidArgumentError for other numbers below 1."""
+    wanted = int(count)
+    if wanted == -1:
+        return os.cpu_count() or 1
+    if wanted < 1:
+        raise InvalidArgumentError.of("num_parallel_calls must be greater than zero.")
+    return wanted
+
+
+@dataset_op("ParallelMapDataset", "input_dataset: variant, other_arguments: [Targuments], num_parallel_calls: int32",
+            calls=("f",))  # fmt: skip
+def parallel_map_dataset(
+    ctx: OpContext, input_dataset: Array, other_arguments: Sequence[Array], num_parallel_calls: Array, *, f: Function,
+    Targuments: list[DType], output_types: list[DType], output_shapes: list[Dims], use_inter_op_parallelism: bool = True,
+    sloppy: bool = False, preserve_cardinality: bool = False,
+) -> Source:  # fmt: skip
+    """The results of `f` for each element, made in parallel.
+
+    `scalar variant, n*[*argument], scalar int32 -> scalar variant`
+    """
+    function = Called(ctx, "f", "other_arguments", other_arguments)
+    return ParallelMapped(source_of(input_dataset), function, calls_at_once(num_parallel_calls), preserve_cardinality)
+
+
+@dataset_op("MapAndBatchDataset", "input_dataset: variant, other_arguments: [Targuments], batch_size: int64, "
+            "num_parallel_calls: int64, drop_remainder: bool", calls=("f",))  # fmt: skip
+def map_and_batch_dataset(
+    ctx: OpContext, input_dataset: Array, other_arguments: Sequence[Array], batch_size: Array, num_parallel_calls: Array,
+    drop_remainder: Array, *, f: Function, Targuments: list[DType], output_types: list[DType], output_shapes: list[Dims],
+    preserve_cardinality: bool = False,
+) -> Source:  # fmt: skip
+    """Batches of the results of `f`, made in parallel.
+
+    `scalar variant, n*[*argument], scalar int64, scalar int64, scalar bool -> scalar variant`
+    """
+    function = Called(ctx, "f", "other_arguments", other_arguments)
+    count = calls_at_once(num_parallel_calls)
+    mapped = ParallelMapped(source_of(input_dataset), function, count, preserve_cardinality)
+    return Batches(mapped, checked_size(batch_size), bool(drop_remainder))

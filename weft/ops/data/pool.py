@@ -1,0 +1,99 @@
+"""The threads that parallel maps of all datasets share, and the tasks that run there."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable
+from typing import Final
+
+from weft.framework.op_context import Caller
+
+# Enough for functions that wait for files or sleep; those that compute are bound by processors anyway.
+_MOST: Final = 64
+_IDLE_S: Final = 5.0
+
+
+class Task:
+    """A call that some thread of the pool makes, or the one that wants its result, whichever comes first."""
+
+    __slots__ = ("_done", "_error", "_function", "_lock", "_result")
+
+    def __init__(self, function: Callable[[], list[object] | None]) -> None:
+        self._function: Callable[[], list[object] | None] | None = function
+        self._lock = threading.Lock()
+        self._done = threading.Event()
+        self._result: list[object] | None = None
+        self._error: Exception | None = None
+
+    def run(self) -> None:
+        """Make the call, unless another thread does."""
+        with self._lock:
+            function, self._function = self._function, None
+        if function is None:
+            return
+        try:
+            self._result = function()
+        except Exception as error:
+            self._error = error
+        self._done.set()
+
+    def result(self, caller: Caller) -> list[object] | None:
+        """What the call returned; makes it here when no thread has begun it, so that a full pool cannot block this one.
+
+        Raises:
+            Exception: the call raised it, or the caller has ended.
+        """
+        self.run()
+        if not self._done.is_set():
+            withdraw = caller.on_cancel(self._done.set)
+            try:
+                self._done.wait()
+            finally:
+                withdraw()
+            caller.raise_if_cancelled()
+        if self._error is not None:
+            raise self._error
+        return self._result
+
+
+class Pool:
+    """Daemon threads, at most so many, that go when there is nothing to do. Safe from any thread."""
+
+    def __init__(self, most: int = _MOST) -> None:
+        self._most = most
+        self._changed = threading.Condition()
+        self._tasks: deque[Task] = deque()
+        self._threads = 0
+        self._idle = 0
+
+    def submit(self, task: Task) -> None:
+        """Have a thread run the task."""
+        with self._changed:
+            self._tasks.append(task)
+            if self._idle >= len(self._tasks):
+                self._changed.notify()
+                return
+            if self._threads >= self._most:
+                return
+            self._threads += 1
+        threading.Thread(target=self._work, name="weft-data", daemon=True).start()
+
+    def _work(self) -> None:
+        while (task := self._next()) is not None:
+            task.run()
+            del task
+
+    def _next(self) -> Task | None:
+        with self._changed:
+            while not self._tasks:
+                self._idle += 1
+                is_woken = self._changed.wait(_IDLE_S)
+                self._idle -= 1
+                if not is_woken and not self._tasks:
+                    self._threads -= 1
+                    return None
+            return self._tasks.popleft()
+
+
+POOL: Final = Pool()
