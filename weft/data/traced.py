@@ -12,10 +12,11 @@ from weft.data import nest, structure
 from weft.framework import scopes
 from weft.framework.aliases import Nest
 from weft.framework.attr_value import FunctionName
-from weft.framework.func_graph import FuncGraph, settle_references
+from weft.framework.func_graph import FuncGraph
 from weft.framework.graph import Graph, get_default_graph
 from weft.framework.operation import Operation, Tensor
-from weft.ops.declaration import Role
+from weft.ops.array.identity import identity_node
+from weft.ops.declaration import Role, definition_of
 
 _NUMBERS: Final = itertools.count()
 
@@ -45,6 +46,14 @@ class FunctionGraph(FuncGraph):
         with self.as_default(), scopes.entered(self, control_flow=self, devices=state.devices, device_name=state.device_name):
             yield self
 
+    def _stand_in(self, tensor: Tensor) -> Tensor:
+        reference = read_reference(tensor)
+        if reference is None or not self._is_inside(tensor.op.graph):
+            return super()._stand_in(tensor)
+        # In TensorFlow the read that a variable makes of itself shares its memory, so functions see it as it is by then.
+        with self.building(), self.control_dependencies(None):
+            return identity_node(self.capture(reference), name=f"{reference.op.name.rpartition('/')[2]}/read")
+
     def finish(self, outputs: Sequence[Tensor]) -> FunctionName:
         """Have it return these tensors, after all nodes that read or change state, and put it into the library."""
         with self.building():
@@ -52,10 +61,16 @@ class FunctionGraph(FuncGraph):
         self.control_outputs = [
             op for op in self.get_operations() if op.op_def.stateful and op.op_def.role is not Role.ARGUMENT
         ]
-        settle_references([self])
         self.outer_graph.add_function(self.name, self)
         self.finalize()
         return FunctionName(self.name)
+
+
+def read_reference(tensor: Tensor) -> Tensor | None:
+    """The variable's reference of which a tensor is a read, None for any other tensor."""
+    op = tensor.op
+    is_read = op.op_def is definition_of(identity_node) and op.inputs[0].dtype.is_ref
+    return op.inputs[0] if is_read and op.inputs[0].op.op_def.role is Role.VARIABLE else None
 
 
 class Traced:

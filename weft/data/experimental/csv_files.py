@@ -212,7 +212,7 @@ def _type_of(text: str, missing: str, before: DType | None) -> DType | None:
 
 def _is_integer(text: str, bits: int) -> bool:
     try:
-        return -(2 ** (bits - 1)) <= int(text) < 2 ** (bits - 1)
+        return -(1 << (bits - 1)) <= int(text) < 1 << (bits - 1)
     except ValueError:
         return False
 
@@ -220,7 +220,8 @@ def _is_integer(text: str, bits: int) -> bool:
 def _is_float(text: str, kind: type[np.floating]) -> bool:
     try:
         with np.errstate(over="ignore"):
-            return bool(kind(text) < np.inf)
+            number = float(kind(text))
+        return number < np.inf
     except ValueError:
         return False
 

@@ -167,8 +167,8 @@ def _fixed(path: str, header: int, size: int, footer: int, compression: str) -> 
         body = gfile.Stat(path).length - header - footer
         if body < 0 or body % size:
             raise InvalidArgumentError.of(
-                f'Excluding the header ({header} bytes) and footer ({footer} bytes), input file "{path}" has body length {body} '
-                f"bytes, which is not an exact multiple of the record length ({size} bytes)."
+                f'Excluding the header ({header} bytes) and footer ({footer} bytes), input file "{path}" has body length '
+                f"{body} bytes, which is not an exact multiple of the record length ({size} bytes)."
             )
     with gfile.GFile(path, "rb") as file:
         stream = open_stream(file, compression, path)

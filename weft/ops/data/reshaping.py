@@ -77,7 +77,8 @@ def _padded(parts: Sequence[Array], wanted: Sequence[int], value: Array, place: 
     result = np.empty((len(parts), *shape), parts[0].dtype)
     result[...] = value[()]
     for number, part in enumerate(parts):
-        result[(number, *(slice(size) for size in part.shape))] = part if part.ndim else part[()]
+        corner: tuple[int | slice, ...] = (number, *(slice(size) for size in part.shape))
+        result[corner] = part if part.ndim else part[()]
     return result
 
 
@@ -210,16 +211,16 @@ class Listed(Source):
     """Elements that are there already, such as those of a window."""
 
     def __init__(self, elements: Sequence[Element]) -> None:
-        self._elements = elements
+        self.elements = elements
 
     @property
     def size(self) -> int:
         """How many they are."""
-        return len(self._elements)
+        return len(self.elements)
 
     def iterate(self, iteration: Iteration) -> ElementIterator:
         """Begin going over it."""
-        return ListIterator(self._elements)
+        return ListIterator(self.elements)
 
 
 class ListIterator(ElementIterator):

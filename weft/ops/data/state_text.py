@@ -14,11 +14,13 @@ from tensorboard.compat.proto import tensor_pb2
 
 from weft.errors import DataLossError, UnimplementedError
 from weft.framework.tensor_util import make_ndarray, make_tensor_proto
-from weft.ops.data.element import SourcedElement, State
+from weft.ops.data.element import SourcedElement, State, boxed
+from weft.ops.data.reshaping import Listed
 
 _TENSOR: Final = "tensor"
 _TUPLE: Final = "tuple"
 _BYTES: Final = "bytes"
+_LISTED: Final = "listed"
 
 
 def text_of_state(state: State) -> bytes:
@@ -35,6 +37,8 @@ def state_of_text(text: bytes) -> State:
 
 
 def _plain(state: State) -> State:
+    if isinstance(state, np.ndarray) and state.dtype == object and state.ndim == 0 and isinstance(state[()], Listed):
+        return {_LISTED: _plain(list(state[()].elements))}
     if isinstance(state, np.ndarray | np.generic):
         return {_TENSOR: _base64(make_tensor_proto(_saved(np.asarray(state))).SerializeToString())}
     if isinstance(state, bytes):
@@ -60,6 +64,8 @@ def _state(plain: State) -> State:
         return plain
     if _TENSOR in plain:
         return make_ndarray(tensor_pb2.TensorProto.FromString(base64.b64decode(plain[_TENSOR])))
+    if _LISTED in plain:
+        return boxed(Listed(_state(plain[_LISTED])))
     if _BYTES in plain:
         return base64.b64decode(plain[_BYTES])
     if _TUPLE in plain:

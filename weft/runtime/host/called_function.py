@@ -70,7 +70,7 @@ def called_function(op: Operation, attr: str, captured: str, values: Sequence[Ar
     """
     function: FuncGraph = op.graph.get_function(op.attrs[attr])
     bind = Binder(session.resources)
-    slots = [_slot(tensor, bind) for tensor in _members(op, captured)]
+    slots = [_slot(*each, bind) for each in zip(_members(op, captured), values, strict=True)]
     key = (function, *slots)
     found = session.plans.get(key)
     if not isinstance(found, tuple):
@@ -89,8 +89,10 @@ def _members(op: Operation, name: str) -> list[Tensor]:
     raise KeyError(f"{op.type} {op.name!r} has no list input {name!r}")
 
 
-def _slot(tensor: Tensor, bind: Binder) -> VariableSlot | None:
-    return bind(tensor) if tensor.dtype is resource or tensor.dtype.is_ref else None
+def _slot(tensor: Tensor, value: Array, bind: Binder) -> VariableSlot | None:
+    """The variable that the function reads when it runs; None for a value, such as that of another task's variable."""
+    slot = bind(tensor) if tensor.dtype is resource or tensor.dtype.is_ref else None
+    return None if slot is None or (slot.value is None and value is not None) else slot
 
 
 def _planned(
