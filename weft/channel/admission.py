@@ -19,6 +19,10 @@ class NotAdmittedError(Exception):
     """The handshake ended without a connection; the text says why."""
 
 
+class PeerLeftError(NotAdmittedError):
+    """The peer has gone without a word: it asked for nothing, as a probe does, or died while it connected."""
+
+
 @dataclass(frozen=True, slots=True)
 class Admitted:
     """The message in which the peer named itself, those right behind it, and descriptors, which are the caller's now."""
@@ -67,6 +71,7 @@ class _Admission:
         self._deadline_s = deadline_s
         self._attached = attached
         self.descriptors: list[int] = []
+        self._has_heard = False
         self._poll = select.poll()
         self._poll.register(transport, select.POLLIN)
 
@@ -115,7 +120,9 @@ class _Admission:
                 continue
             if not count:
                 self._decoder.end_of_stream()
-                raise NotAdmittedError("the peer closed the connection without an answer")
+                left = NotAdmittedError if self._has_heard else PeerLeftError
+                raise left("the peer closed the connection without an answer")
+            self._has_heard = True
             messages = self._decoder.buffer_received(count)
             if messages:
                 return messages

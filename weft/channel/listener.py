@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable
 from typing import Final, Protocol, TypeAlias
 
-from weft.channel.admission import NotAdmittedError, admit
+from weft.channel.admission import NotAdmittedError, PeerLeftError, admit
 from weft.channel.connection import CLOSE_TIMEOUT_S, Connection, OnClosed, OnMessage
 from weft.channel.heartbeats import Watch
 from weft.channel.outbox import MAX_QUEUED_BYTES
@@ -237,6 +237,8 @@ class Listener:
         peer_name = transport.peer_name
         try:
             connection = self._greet(transport)
+        except PeerLeftError as error:
+            peer_log.info("%s did not admit a connection from %s: %s", self._receiver, peer_name, error)
         except (NotAdmittedError, ProtocolError, OSError) as error:
             if not self._is_stopped:
                 peer_log.warning("%s did not admit a connection from %s: %s", self._receiver, peer_name, error)
