@@ -98,7 +98,7 @@ class Board:
                 session.close()
 
 
-def _board_config(config: config_pb2.ConfigProto | None, timeout_ms: int) -> Any:
+def _board_config(config: config_pb2.ConfigProto | None, timeout_ms: int) -> config_pb2.ConfigProto:
     """The session's config with a time limit, and without what only the program's own graph is for."""
     own = config_pb2.ConfigProto()
     if config is not None:

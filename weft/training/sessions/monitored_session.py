@@ -113,7 +113,7 @@ class _MonitoredSession:
     def __enter__(self) -> _MonitoredSession:
         return self
 
-    def __exit__(self, exception_type: Any, exception_value: object, traceback: object) -> bool:
+    def __exit__(self, exception_type: type[BaseException] | None, exception_value: object, traceback: object) -> bool:
         if exception_type is not None and issubclass(exception_type, _CLEAN_ENDS):
             exception_type = None
         if exception_type is not None and isinstance(exception_value, BaseException):
@@ -121,7 +121,7 @@ class _MonitoredSession:
         self._close(exception_type)
         return exception_type is None
 
-    def _close(self, exception_type: Any) -> None:
+    def _close(self, exception_type: type[BaseException] | None) -> None:
         try:
             if exception_type is None:
                 self._call_end()

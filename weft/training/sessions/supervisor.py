@@ -378,7 +378,7 @@ class Supervisor(ModelParts):
     SummaryComputed = summary_computed
 
 
-def _close_quietly(sess: Any) -> None:
+def _close_quietly(sess: BaseSession | None) -> None:
     if sess is not None:
         with contextlib.suppress(Exception):
             sess.close()
