@@ -47,5 +47,7 @@ class InterOpPool:
                         return
                 continue
             function()
+            # An idle thread must not keep a step alive.
+            del function
             with self._lock:
                 self._idle += 1

@@ -20,13 +20,13 @@ class SingleStep:
         fetch_places: what `run` returns: places among the partition's fetches, or, where marked as fed, among `run`'s values.
     """
 
-    __slots__ = ("_executor", "_fetches", "_inputs", "_is_plain", "_stage")
+    __slots__ = ("_executor", "_fetches", "_inputs", "_is_plain", "stage")
 
     def __init__(self, executor: Executor, feed_places: Sequence[int], fetch_places: Sequence[tuple[bool, int]]) -> None:
         stage = executor.single
         assert stage is not None
         self._executor = executor
-        self._stage = stage
+        self.stage = stage
         fed = dict(zip(executor.feed_numbers, feed_places, strict=True))
         made = {number: place for place, number in enumerate(stage.outputs)}
         self._inputs = [fed[number] for number in stage.inputs]
@@ -37,7 +37,7 @@ class SingleStep:
 
     def run(self, feeds: Sequence[Array]) -> list[Array]:
         """Run the stage; returns the fetches, perhaps still being computed."""
-        executor, stage = self._executor, self._stage
+        executor, stage = self._executor, self.stage
         inputs = [feeds[place] for place in self._inputs]
         permit = executor.permit_for(stage)
         try:
@@ -50,7 +50,7 @@ class SingleStep:
         return [outputs[place] if is_made else feeds[place] for is_made, place in self._fetches]
 
     def _context(self, op: Operation) -> HostContext:
-        return HostContext(op, self._stage.device, 0, self._executor.session, Cancellation())
+        return HostContext(op, self.stage.device, 0, self._executor.session, Cancellation())
 
 
 def _origin(number: int, made: dict[int, int], fed: dict[int, int]) -> tuple[bool, int]:

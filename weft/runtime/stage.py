@@ -37,6 +37,7 @@ from weft.runtime.program.kernel_errors import kernel_error
 from weft.runtime.program.program import Program
 from weft.runtime.state.session_state import SessionState
 from weft.runtime.state.variable_slot import VariableSlot, held, locks_of
+from weft.runtime.xla.calls_at_exit import calls_at_exit
 from weft.runtime.xla.device import jax_device
 from weft.runtime.xla.xla_process import as_numpy
 
@@ -46,6 +47,10 @@ ContextOf: TypeAlias = Callable[[Operation], StepView]
 
 _Run: TypeAlias = "Callable[[Stage, Sequence[Array], SessionState, ContextOf | None], Sequence[Array]]"
 
+_LONG_S: Final = 0.02
+"""How long a run takes at least that is kept off the thread which waits for it. That costs up to 0.1 ms."""
+_LARGE_ELEMENTS: Final = 1 << 16
+"""Before anything has run: what makes arrays of fewer elements is short."""
 _TIMED_RUNS: Final = 16
 """One run in so many is timed: two looks at the clock cost a twentieth of the shortest run."""
 
@@ -100,6 +105,8 @@ class Stage:
         self.inputs, self.outputs, self.sends = wiring.inputs, wiring.outputs, wiring.sends
         self.may_block = kind is Kind.HOST and any(op.op_def.stateful for op in program.nodes)
         self.has_loops = has_loops(program)
+        self.is_short = not _makes_large(program)
+        """Whether runs take so little time that nobody who waits for one need be let go before its end, as far as is known."""
         self.rules = CompileRules(program, kind, device, wiring.outside)
         holds_locks = kind is Kind.ROWS or self.rules.only_updates
         self.host = HostProgram(program, holds_locks, one_moment=wiring.one_moment)
@@ -126,6 +133,7 @@ class Stage:
         self._most_work = 0
         self._most_input_bytes = 0
         self._runs = 0
+        self._seems_long = False
         self._host_tally = Tally()
         self._compiled_tally = Tally()
         self._choice: Choice | None = None
@@ -182,8 +190,21 @@ class Stage:
         outputs = self._way(self, inputs, session, context)
         tally = self._host_tally if self._compiled_tally.runs == compiled_before else self._compiled_tally
         tally.timed_runs += 1
-        tally.timed_s += time.perf_counter() - start - (self._compile_s() - compile_before_s)
+        took_s = time.perf_counter() - start - (self._compile_s() - compile_before_s)
+        tally.timed_s += took_s
+        if self.compiled is None or not self.is_short:
+            # What is compiled may still be computed; of what is not short the end was waited for.
+            self._note_time(took_s >= _LONG_S)
         return outputs
+
+    def _note_time(self, is_long: bool) -> None:
+        """Note how long a run took. What has been short is long when two runs in a row are: a machine may be busy."""
+        if is_long and self.is_short and not self._seems_long:
+            self._seems_long = True
+            self._runs += _TIMED_RUNS - 1  # so that the next run is timed
+            return
+        self._seems_long = False
+        self.is_short = not is_long
 
     def _compile_s(self) -> float:
         return self._compiled_before_s + (0.0 if self.compiled is None else self.compiled.compile_s)
@@ -205,7 +226,7 @@ class Stage:
         self._host_tally.runs += 1
         inputs = self._owned([value if type(value) is np.ndarray else as_numpy(value) for value in inputs])
         frame = self._frame(session, context)
-        outputs, made_bytes = self.host.run_counted(inputs, frame)
+        outputs, made_bytes = self.host.run_counted(inputs, frame, self._check_between(context))
         input_bytes = sum(map(_nbytes, inputs))
         work = input_bytes + made_bytes + NODE_BYTES * (self.host.size + frame.nodes_run)
         self._work += work
@@ -218,8 +239,14 @@ class Stage:
         inputs = [value if type(value) is np.ndarray else as_numpy(value) for value in inputs]
         if self._copies_fed:
             inputs = self._owned(inputs)
-        outputs = self.host.run(inputs, self._frame(session, context) if self._needs_frame else PLAIN)
+        frame = self._frame(session, context) if self._needs_frame else PLAIN
+        check = None if self.is_short else self._check_between(context)
+        outputs = self.host.run(inputs, frame) if check is None else self.host.run_checked(inputs, frame, check)
         return self._apart(outputs, inputs) if self._copies_views else outputs
+
+    def _check_between(self, context: ContextOf | None) -> Callable[[], None] | None:
+        """What ends a long run between two nodes when its step has ended; an update that has begun is finished."""
+        return None if self.is_short or self.program.written_slots else self._check(context)
 
     def _run_traced(
         self, inputs: Sequence[Array], session: SessionState, context: ContextOf | None, trace: TraceSink
@@ -254,8 +281,12 @@ class Stage:
     def _run_first(self, inputs: Sequence[Array], session: SessionState, context: ContextOf | None) -> Sequence[Array]:
         """Compile and run; a stage with loops or branches whose shapes XLA cannot have stays on the host from then on."""
         compiled = self._compile(self.rules.is_light(self._most_work))
+        start = time.perf_counter()
         try:
-            outputs = self._dispatched(compiled, inputs, session, context)
+            with calls_at_exit:
+                outputs = self._dispatched(compiled, inputs if self.is_short else self._owned(inputs), session, context)
+            engine.wait_or_raise(outputs, self._check(context))
+            self.is_short = time.perf_counter() - start - compiled.compile_s < _LONG_S
         except OpError as error:
             is_possible = self.program.has_bodies or _is_of_unlike_shapes(error, inputs)
             if not is_possible or self._is_over(context):
@@ -290,7 +321,14 @@ class Stage:
         if compiled.compilations >= COMPILED_AT_ONCE and not self._has_code(compiled, inputs, session, context):
             return self._run_host(inputs, session, context)
         try:
-            return self._dispatched(compiled, inputs, session, context)
+            if self.is_short:
+                return self._dispatched(compiled, inputs, session, context)
+            # Who is let go before the end may change what was fed.
+            inputs = self._owned(inputs)
+            with calls_at_exit:
+                outputs = self._dispatched(compiled, inputs, session, context)
+            engine.wait_or_raise(outputs, self._check(context))
+            return outputs
         except OpError as error:
             if not _is_of_unlike_shapes(error, inputs) or self._is_over(context):
                 raise
@@ -341,7 +379,7 @@ class Stage:
             outputs, values = self._call(compiled, inputs, indices)
         # Not with the locks held: it may wait.
         made = engine.outputs_of(outputs)
-        if self.wiring.fed:
+        if self.wiring.fed and self.is_short:
             # XLA reads a fed array where it lies; the program may change it as soon as the run returns.
             engine.wait_until_ready(made or values)
         return made
@@ -421,6 +459,12 @@ class Stage:
         slot = next(slot for slot in [*self._read_slots, *self._updated_slots] if slot.value is None)
         op = next((op for op in self.program.nodes if op.name == slot.name), None)
         return FailedPreconditionError.of(f"Attempting to use uninitialized value {slot.name}", op)
+
+
+def _makes_large(program: Program) -> bool:
+    """Whether something that is computed has many elements, as far as the graph tells."""
+    sizes = (tensor.shape.num_elements() for each in program.instructions for tensor in each.tensors)
+    return any(size is not None and size >= _LARGE_ELEMENTS for size in sizes)
 
 
 def _is_view(value: Array, arrays: Sequence[Array]) -> bool:

@@ -14,6 +14,7 @@ import weft as tf
 from tests.distributed.fake_workers import FakeWorker, device, on_both, task, workers_of
 from weft.distributed.master.master_session import MasterSession
 from weft.errors import AbortedError, CancelledError, DeadlineExceededError, UnavailableError
+from weft.protocol.outcome_table import UNKNOWN_FATE
 
 PATIENCE_S = 20.0
 
@@ -66,7 +67,8 @@ def test_the_first_error_of_a_part_ends_the_others(workers: dict[str, FakeWorker
     with pytest.raises(UnavailableError, match="b is gone"):
         plan.run([np.float32(2)])
     ((_, error),) = workers[task("a")].aborted
-    assert error.message == "b is gone"
+    # The part of "a" had been asked for as well.
+    assert error.message == f"b is gone. Other tasks had parts of this step: {UNKNOWN_FATE}, in part"
     assert not workers[task("b")].aborted
     assert session.live_steps == 0
 

@@ -73,8 +73,8 @@ class StepPlan:
 
     @property
     def runs_inline(self) -> bool:
-        """Whether a run is one stage of this process, which never waits for anything."""
-        return self._single is not None
+        """Whether a run is one stage of this process, which is short and never waits for anything."""
+        return self._single is not None and self._single.stage.is_short
 
     def _find_single(self) -> SingleStep | None:
         """The commonest plan is one stage of this process."""
@@ -109,8 +109,9 @@ class StepPlan:
                 if step is not None:
                     self._owner.note_end(step)
                 raise
-        if self._single is not None and step is None and (options is None or not _is_watched(options)):
-            return self._single.run(feeds), None
+        single = self._single
+        if single is not None and single.stage.is_short and step is None and (options is None or not _is_watched(options)):
+            return single.run(feeds), None
         if step is None:
             step = self.new_step()
         timeout_s = self._timeout_s(options)

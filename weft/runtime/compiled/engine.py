@@ -30,6 +30,9 @@ from weft.runtime.xla.xla_process import check, start
 # For how many sizes of its inputs, and values of its static ones, a stage has code.
 CODE_LIMIT: Final = 64
 
+_SHORTEST_LOOK_S: Final = 5e-5
+_LONGEST_LOOK_S: Final = 0.01
+
 _StaticKey: TypeAlias = tuple[tuple[tuple[int, ...], str, bytes], ...]
 _Code: TypeAlias = Callable[..., tuple[Sequence[Array] | LeavingValues, Sequence[Array]]]
 
@@ -258,6 +261,23 @@ def _quiet_first_call(compiled: _Code, functions: dict[_StaticKey, _Code], key: 
         return result
 
     return first
+
+
+def wait_or_raise(values: Sequence[Array], check: Callable[[], None]) -> None:
+    """As `wait_until_ready`, for an execution that takes long: `check` is called meanwhile, and may raise to end the wait.
+
+    It looks, rather than blocks in XLA: there neither an interrupt nor the end of the process would find the thread. The time
+    between two looks is a hundredth of what has passed.
+    """
+    value = next((value for value in values if not isinstance(value, np.ndarray)), None)
+    if value is None:
+        return
+    begin_s = time.monotonic()
+    while not value.is_ready():
+        check()
+        time.sleep(min(max((time.monotonic() - begin_s) / 100, _SHORTEST_LOOK_S), _LONGEST_LOOK_S))
+    # What went wrong in it is told now.
+    value.block_until_ready()
 
 
 def wait_until_ready(values: Sequence[Array]) -> None:

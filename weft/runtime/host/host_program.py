@@ -39,6 +39,8 @@ from weft.runtime.state.variable_values import value_of
 NodeSink: TypeAlias = Callable[[Operation, float, float], None]
 """Told of each node that ran, with its begin and end in seconds since the epoch."""
 
+Check: TypeAlias = Callable[[], None]
+"""Raises the error of a step that has ended."""
 _WITHOUT_KERNEL: Final = frozenset((Role.VARIABLE, Role.ORDER))
 
 
@@ -78,10 +80,14 @@ class HostProgram:
         """
         return self._run(self._begin(inputs), frame)
 
-    def run_counted(self, inputs: Sequence[Array], frame: Frame) -> tuple[list[Array], int]:
-        """As `run`; returns also how many bytes the values have that it made."""
+    def run_checked(self, inputs: Sequence[Array], frame: Frame, check: Check) -> list[Array]:
+        """As `run`, of a program that updates nothing; `check` is called before each node, and raises to end the run."""
+        return self._run_checked(self._begin(inputs), frame, check)
+
+    def run_counted(self, inputs: Sequence[Array], frame: Frame, check: Check | None = None) -> tuple[list[Array], int]:
+        """As `run`, or `run_checked`; returns also how many bytes the values have that it made."""
         values = self._begin(inputs)
-        results = self._run(values, frame)
+        results = self._run(values, frame) if check is None else self._run_checked(values, frame, check)
         return results, sum(values[place].nbytes for place in self._made if isinstance(values[place], np.ndarray))
 
     def run_inside(self, inputs: Sequence[Array], frame: Frame) -> list[Array]:
@@ -121,6 +127,16 @@ class HostProgram:
                 call.look_ahead(values)
             with deferred_interrupts(), held(self._locks):
                 return self._finish(values, frame)
+
+    def _run_checked(self, values: list[Array], frame: Frame, check: Check) -> list[Array]:
+        with np.errstate(all="ignore"):
+            for call in self.calls:
+                check()
+                try:
+                    call.run(values, frame)
+                except Exception as error:
+                    raise_located(call.op, error)
+        return self._results(values)
 
     def _finish(self, values: list[Array], frame: Frame) -> list[Array]:
         for call in self.calls:
