@@ -76,6 +76,7 @@ from weft.autodiff.custom_gradient import custom_gradient as custom_gradient
 from weft.autodiff.gradients import UnconnectedGradients as UnconnectedGradients
 from weft.autodiff.gradients import gradients as gradients
 from weft.autodiff.hessians import hessians as hessians
+from weft.autodiff.jax_function import jax_function as jax_function
 from weft.autodiff.registration import NotDifferentiable as NoGradient
 from weft.autodiff.registration import NotDifferentiable as NotDifferentiable
 from weft.autodiff.registration import NotDifferentiable as no_gradient

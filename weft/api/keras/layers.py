@@ -97,3 +97,14 @@ from weft.networks.layers.pooling import MaxPooling2D as MaxPool2D
 from weft.networks.layers.pooling import MaxPooling2D as MaxPooling2D
 from weft.networks.layers.pooling import MaxPooling3D as MaxPool3D
 from weft.networks.layers.pooling import MaxPooling3D as MaxPooling3D
+from weft.networks.layers.recurrent import GRU as GRU
+from weft.networks.layers.recurrent import LSTM as LSTM
+from weft.networks.layers.recurrent import RNN as RNN
+from weft.networks.layers.recurrent import GRUCell as GRUCell
+from weft.networks.layers.recurrent import LSTMCell as LSTMCell
+from weft.networks.layers.recurrent import SimpleRNN as SimpleRNN
+from weft.networks.layers.recurrent import SimpleRNNCell as SimpleRNNCell
+from weft.networks.layers.recurrent import StackedRNNCells as StackedRNNCells
+from weft.networks.layers.wrappers import Bidirectional as Bidirectional
+from weft.networks.layers.wrappers import TimeDistributed as TimeDistributed
+from weft.networks.layers.wrappers import Wrapper as Wrapper

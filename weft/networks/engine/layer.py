@@ -87,7 +87,7 @@ class Layer(LayerState):
         """The shape of the outputs for a shape of inputs, found by calling the layer in a graph of its own."""
         with get_default_graph().as_default():
             inputs = nest.map_structure(op_calls.placeholder_of, _shapes(input_shape))
-            outputs = self(inputs, **({"training": False} if self._takes("training") else {}))
+            outputs = self(inputs, **({"training": False} if self.takes("training") else {}))
         return nest.map_structure(lambda each: each.shape, outputs)
 
     def get_config(self) -> Config:
@@ -119,7 +119,7 @@ class Layer(LayerState):
         flat = nest.flatten(inputs)
         masks = self._masks_of(inputs, args, kwargs)
         given = dict(kwargs)
-        if masks is not None and self._takes("mask") and not self._was_passed("mask", args, kwargs):
+        if masks is not None and self.takes("mask") and not self._was_passed("mask", args, kwargs):
             given["mask"] = masks
         training = self._phase(args, given)
         if history.leads_to_input(flat):
@@ -139,7 +139,8 @@ class Layer(LayerState):
 
     apply = __call__
 
-    def _takes(self, name: str) -> bool:
+    def takes(self, name: str) -> bool:
+        """Whether `call` has an argument of this name."""
         return name in self._call_parameters or "**" in self._call_parameters
 
     def _was_passed(self, name: str, args: Sequence[Nest], kwargs: GivenConfig) -> bool:
@@ -155,13 +156,13 @@ class Layer(LayerState):
         """The phase that the call was told, or that of the call around it; passed on where `call` asks for it."""
         if self._was_passed("training", args, given):
             if "training" in given:
-                told: TensorLike | None = given["training"] if self._takes("training") else given.pop("training")
+                told: TensorLike | None = given["training"] if self.takes("training") else given.pop("training")
                 return told
             found: TensorLike | None = args[self._call_parameters.index("training") - 1]
             return found
         outer = current_call()
         training = None if outer is None else outer.training
-        if training is not None and self._takes("training"):
+        if training is not None and self.takes("training"):
             given["training"] = cast(training, dtypes.bool) if isinstance(training, Tensor) else bool(training)
         return training
 

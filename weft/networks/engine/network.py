@@ -139,7 +139,7 @@ class Network(Layer):
         else:
             inputs = [op_calls.placeholder_of(each) for each in structure]
         with get_default_graph().name_scope(self.name):
-            self.call(inputs, **({"training": False} if self._takes("training") else {}))
+            self.call(inputs, **({"training": False} if self.takes("training") else {}))
         self.built = True
 
     def _build_once(self, inputs: Nest) -> None:

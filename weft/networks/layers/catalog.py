@@ -20,11 +20,14 @@ from weft.networks.layers import (
     noise,
     normalization,
     pooling,
+    recurrent,
+    wrappers,
 )
 from weft.networks.objects import registry
 
 _MODULES: Final = (
     activation_layers, borders, convolutional, core, embeddings, merging, noise, normalization, pooling,
+    recurrent, wrappers,
 )  # fmt: skip
 
 
@@ -38,9 +41,13 @@ for _module in _MODULES:
     LAYERS.update(_layers_of(_module))
 
 
+wrappers.know(LAYERS)
+
+
 def register(name: str, layer: KerasObject) -> None:
     """Let a class that is above this module be known by its name, as models are."""
     LAYERS[name] = layer
+    wrappers.know({name: layer})
 
 
 def deserialize(config: GivenConfig, custom_objects: Mapping[str, object] | None = None) -> Nest:

@@ -26,7 +26,7 @@ from weft.ops.math.reduce_functions import argmin, reduce_sum
 from weft.ops.math.unary import log
 
 _LEAST: Final = -1e10
-_COUNTS: Final = ("true_positives", "false_positives", "true_negatives", "false_negatives")
+_COUNTS: Final = ("true_positives", "true_negatives", "false_positives", "false_negatives")
 _Thresholds = float | Sequence[float] | None
 
 
@@ -49,6 +49,7 @@ class _Counting(Metric):
     """A metric that counts decisions: which of the four kinds it keeps, one number for each threshold."""
 
     kinds: tuple[str, ...] = ()
+    weight_name: str | None = None
 
     def __init__(self, thresholds: Sequence[float], name: str | None, dtype: DTypeLike | None) -> None:
         super().__init__(name=name, dtype=dtype)
@@ -56,7 +57,7 @@ class _Counting(Metric):
         self.top_k: int | None = None
         self.class_id: int | None = None
         self.counters: dict[str, VariableLike] = {
-            kind: self.add_weight(kind, (len(self.threshold_values),)) for kind in self.kinds
+            kind: self.add_weight(self.weight_name or kind, (len(self.threshold_values),)) for kind in self.kinds
         }
 
     def _count(self, y_true: Nest, y_pred: Nest, sample_weight: TensorLike | None) -> Nest:
@@ -105,6 +106,8 @@ def _as_wide(weights: Tensor, values: Tensor) -> Tensor:
 
 
 class _OneKind(_Counting):
+    weight_name = "accumulator"
+
     def __init__(self, thresholds: _Thresholds = None, name: str | None = None, dtype: DTypeLike | None = None) -> None:
         self.init_thresholds = thresholds
         super().__init__(_checked(thresholds, 0.5), name, dtype)

@@ -60,17 +60,35 @@ def call_exported(function: Callable[..., Sequence[object]], inputs: Sequence[Te
 
     Args:
         function: takes arrays and gives a sequence of arrays; it is traced here, and not kept.
-        inputs: tensors of known shapes.
+        inputs: tensors of known rank. Unknown sizes are traced as symbols: all unknown first ones as one, others as their own.
         name: the node's name.
     """
-    specs = [spec_of(tensor) for tensor in inputs]
+    specs = _specs_of(inputs)
     with types_of(specs):
         exported = export.export(jax.jit(lambda *args: tuple(function(*args))), platforms=_PLATFORMS)(*specs)
     results = call_exported_node(
         list(inputs),
         Tout=[dtypes.as_dtype(result.dtype) for result in exported.out_avals],
         function=bytes(exported.serialize()),
-        shapes=[result.shape for result in exported.out_avals],
+        shapes=[tuple(size if isinstance(size, int) else None for size in result.shape) for result in exported.out_avals],
         name=name,
     )
     return list(results)
+
+
+def _specs_of(tensors: Sequence[Tensor]) -> list[jax.ShapeDtypeStruct]:
+    """The shapes and types of tensors for JAX, where unknown sizes are symbols: one for all first ones, and others' own."""
+    if all(tensor.get_shape().is_fully_defined() for tensor in tensors):
+        return [spec_of(tensor) for tensor in tensors]
+    scope = export.SymbolicScope()
+    made = []
+    for number, tensor in enumerate(tensors):
+        dims = tensor.dims
+        if dims is None:
+            raise ValueError(f"{tensor.name}: the rank must be known here; use set_shape")
+        names = [
+            str(size) if size is not None else "batch" if axis == 0 else f"n{number}_{axis}" for axis, size in enumerate(dims)
+        ]
+        shape = export.symbolic_shape(", ".join(names), scope=scope)
+        made.append(jax.ShapeDtypeStruct(shape, tensor.dtype.base_dtype.as_numpy_dtype))  # type: ignore[no-untyped-call]
+    return made

@@ -1,0 +1,5 @@
+"""tf.keras.datasets.mnist."""
+
+from __future__ import annotations
+
+from weft.networks.datasets.loading import mnist as load_data

@@ -1,0 +1,6 @@
+"""tf.keras.preprocessing: sequences and texts as arrays."""
+
+from __future__ import annotations
+
+from weft.api.keras.preprocessing import sequence as sequence
+from weft.api.keras.preprocessing import text as text

@@ -1,0 +1,128 @@
+"""The data sets of tf.keras.datasets, as tuples of arrays for training and for tests."""
+
+from __future__ import annotations
+
+import gzip
+import pickle
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from weft.framework.aliases import Array
+from weft.networks.datasets.files import get_file
+
+_STORE: Final = "https://storage.googleapis.com/tensorflow/tf-keras-datasets/"
+Split = tuple[tuple[Array, Array], tuple[Array, Array]]
+
+
+def mnist(path: str = "mnist.npz") -> Split:
+    """Handwritten digits: `[60000, 28, 28] uint8` and their labels for training, 10,000 for tests."""
+    found = get_file(path, _STORE + "mnist.npz")
+    with np.load(found) as arrays:
+        return (arrays["x_train"], arrays["y_train"]), (arrays["x_test"], arrays["y_test"])
+
+
+def fashion_mnist() -> Split:
+    """Clothes: `[60000, 28, 28] uint8` and their labels for training, 10,000 for tests."""
+    names = [f"{part}-{what}.gz" for part in ("train", "t10k") for what in ("labels-idx1-ubyte", "images-idx3-ubyte")]
+    paths = [get_file(name, _STORE + name, cache_subdir="datasets/fashion-mnist") for name in names]
+    parts = []
+    for labels_path, images_path in (paths[:2], paths[2:]):
+        labels = np.frombuffer(gzip.decompress(Path(labels_path).read_bytes()), np.uint8, offset=8)
+        images = np.frombuffer(gzip.decompress(Path(images_path).read_bytes()), np.uint8, offset=16)
+        parts.append((images.reshape(len(labels), 28, 28), labels))
+    return parts[0], parts[1]
+
+
+def _cifar_batch(path: Path, label_key: bytes) -> tuple[Array, list[int]]:
+    # The archive's hash is not known beforehand; it holds pickles, as its makers published it.
+    content = pickle.loads(path.read_bytes(), encoding="bytes")
+    return content[b"data"].reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1), list(content[label_key])
+
+
+def _cifar(name: str, origin: str, train: Sequence[str], test: str, label_key: bytes) -> Split:
+    folder = Path(get_file(name, origin, untar=True))
+    batches = [_cifar_batch(folder / each, label_key) for each in train]
+    images, labels = np.concatenate([each[0] for each in batches]), [label for each in batches for label in each[1]]
+    test_images, test_labels = _cifar_batch(folder / test, label_key)
+    return (images, np.array(labels, np.uint8)[:, None]), (test_images, np.array(test_labels)[:, None])
+
+
+def cifar10() -> Split:
+    """Photographs of 10 kinds: `[50000, 32, 32, 3] uint8` and labels `[50000, 1]` for training, 10,000 for tests."""
+    train = [f"data_batch_{number}" for number in range(1, 6)]
+    origin = "https://www.cs.toronto.edu/~kriz/cifar-10-python.tar.gz"
+    return _cifar("cifar-10-batches-py", origin, train, "test_batch", b"labels")
+
+
+def cifar100(label_mode: str = "fine") -> Split:
+    """Photographs of 100 kinds, or of 20 with `label_mode="coarse"`; shapes as of `cifar10`."""
+    if label_mode not in ("fine", "coarse"):
+        raise ValueError("`label_mode` must be one of `fine`, `coarse`.")
+    origin = "https://www.cs.toronto.edu/~kriz/cifar-100-python.tar.gz"
+    return _cifar("cifar-100-python", origin, ["train"], "test", f"{label_mode}_labels".encode())
+
+
+def boston_housing(path: str = "boston_housing.npz", test_split: float = 0.2, seed: int = 113) -> Split:
+    """House prices by 13 features: `[404, 13]` and prices for training, 102 for tests."""
+    if not 0 <= test_split < 1:
+        raise ValueError(f"test_split must be in [0, 1), but is {test_split}")
+    with np.load(get_file(path, _STORE + "boston_housing.npz"), allow_pickle=True) as arrays:
+        x, y = arrays["x"], arrays["y"]
+    order = np.arange(len(x))
+    np.random.RandomState(seed).shuffle(order)
+    x, y = x[order], y[order]
+    cut = int(len(x) * (1 - test_split))
+    return (x[:cut], y[:cut]), (x[cut:], y[cut:])
+
+
+def imdb(
+    path: str = "imdb.npz",
+    num_words: int | None = None,
+    skip_top: int = 0,
+    maxlen: int | None = None,
+    seed: int = 113,
+    start_char: int | None = 1,
+    oov_char: int | None = 2,
+    index_from: int = 3,
+) -> Split:
+    """Reviews of films as lists of words' ranks, and whether they praise.
+
+    Args:
+        path: the name in the cache.
+        num_words: how many words are known, the most frequent first; all when None.
+        skip_top: how many of the most frequent words to leave out.
+        maxlen: the greatest length; longer ones are left out.
+        seed: of the order.
+        start_char: the number that begins each review; none when None.
+        oov_char: the number of a word that is not known; such words are dropped when None.
+        index_from: what is added to ranks.
+    """
+    with np.load(get_file(path, _STORE + "imdb.npz"), allow_pickle=True) as arrays:
+        parts = [(arrays[f"x_{name}"], arrays[f"y_{name}"]) for name in ("train", "test")]
+    generator = np.random.RandomState(seed)
+    made = []
+    for reviews, labels in parts:
+        order = np.arange(len(reviews))
+        generator.shuffle(order)
+        begun = [_begun(each, start_char, index_from) for each in reviews[order]]
+        kept = [(each, label) for each, label in zip(begun, labels[order], strict=True) if maxlen is None or len(each) < maxlen]
+        limit = num_words or max((max(each) for each, _ in kept), default=0) + 1
+        rows = [_known(each, skip_top, limit, oov_char) for each, _ in kept]
+        column = np.empty(len(rows), object)
+        column[:] = rows
+        made.append((column, np.array([label for _, label in kept])))
+    return made[0], made[1]
+
+
+def _begun(review: Sequence[int], start: int | None, index_from: int) -> list[int]:
+    moved = [rank + index_from for rank in review]
+    return moved if start is None else [start, *moved]
+
+
+def _known(review: Sequence[int], skip_top: int, limit: int, oov: int | None) -> list[int]:
+    if oov is None:
+        return [rank for rank in review if skip_top <= rank < limit]
+    return [rank if skip_top <= rank < limit else oov for rank in review]

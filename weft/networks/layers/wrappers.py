@@ -1,0 +1,153 @@
+"""Layers around layers: TimeDistributed and Bidirectional."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from weft.framework.aliases import Nest, TensorLike
+from weft.framework.operation import Tensor
+from weft.framework.tensor_shape import TensorShape
+from weft.networks.config import Config, GivenConfig, KerasObject, Options
+from weft.networks.engine.layer import Layer
+from weft.networks.objects.registry import deserialize_keras_object
+from weft.ops.array.joining import concat
+from weft.ops.array.shape_ops import reshape
+from weft.ops.array.shape_ops import shape as shape_of
+from weft.ops.array.tiling import reverse
+
+
+class Wrapper(Layer):
+    """A layer around another one."""
+
+    def __init__(self, layer: KerasObject, **kwargs: Options) -> None:
+        if not isinstance(layer, Layer):
+            raise ValueError(
+                f"Layer {layer} supplied to wrapper is not a supported layer type. Please ensure "
+                f"wrapped layer is a valid Keras layer."
+            )
+        super().__init__(**kwargs)
+        self.layer = layer
+
+    def get_config(self) -> Config:
+        """The inner layer's config too."""
+        return {**super().get_config(), "layer": {"class_name": type(self.layer).__name__, "config": self.layer.get_config()}}
+
+    @classmethod
+    def from_config(cls, config: GivenConfig, custom_objects: Mapping[str, object] | None = None) -> KerasObject:
+        """A wrapper of its config."""
+        given = dict(config)
+        inner = deserialize_keras_object(given.pop("layer"), _KNOWN, custom_objects, "layer")
+        return cls(inner, **given)
+
+
+# The layers that configs name; the catalogue, which is above this module, fills it.
+_KNOWN: dict[str, KerasObject] = {}
+
+
+def know(layers: Mapping[str, KerasObject]) -> None:
+    """Take the layers that configs name."""
+    _KNOWN.update(layers)
+
+
+class TimeDistributed(Wrapper):
+    """A layer on each time step by itself: `[batch, steps, ...] -> [batch, steps, ...]`."""
+
+    supports_masking = True
+
+    def build(self, input_shape: Nest) -> None:
+        """Build the inner layer for a step."""
+        sizes = TensorShape(input_shape).as_list()
+        if not self.layer.built:
+            self.layer.build(TensorShape([sizes[0], *sizes[2:]]))
+            self.layer.built = True
+        self.built = True
+
+    def call(self, inputs: Nest, training: TensorLike | None = None, mask: Nest = None) -> Nest:
+        """The layer on all steps at once, as on a larger batch."""
+        sizes = inputs.shape.as_list()
+        actual = shape_of(inputs)
+        inner = [actual[axis] if size is None else size for axis, size in enumerate(sizes)]
+        flat = reshape(inputs, [-1, *inner[2:]])
+        flat.set_shape([None, *sizes[2:]])
+        given = {"training": training} if training is not None and self.layer.takes("training") else {}
+        made: Tensor = self.layer.call(flat, **given)
+        rest = made.shape.as_list()[1:]
+        new = shape_of(made)
+        wide = reshape(made, [-1, inner[1], *(new[axis] if size is None else size for axis, size in enumerate(rest, 1))])
+        wide.set_shape([sizes[0], sizes[1], *rest])
+        return wide
+
+
+class Bidirectional(Wrapper):
+    """A recurrent layer forwards and backwards.
+
+    Args:
+        layer: the layer that goes forwards.
+        merge_mode: how the outputs are put together: "concat", "sum", "mul", "ave", or None for both.
+        weights: the weights to begin with.
+        backward_layer: the layer that goes backwards; one like `layer` when None.
+        kwargs: see Layer.
+    """
+
+    supports_masking = True
+
+    def __init__(
+        self, layer: KerasObject, merge_mode: str | None = "concat", weights: Nest = None, backward_layer: KerasObject = None,
+        **kwargs: Options,
+    ) -> None:  # fmt: skip
+        if merge_mode not in ("sum", "mul", "ave", "concat", None):
+            raise ValueError('Invalid merge mode. Merge mode should be one of {"sum", "mul", "ave", "concat", None}')
+        super().__init__(layer, **kwargs)
+        self.merge_mode = merge_mode
+        config = layer.get_config()
+        forward = {**config, "name": f"forward_{layer.name}"}
+        backward = {**config, "name": f"backward_{layer.name}", "go_backwards": not config["go_backwards"]}
+        self.forward_layer = type(layer).from_config(forward)
+        self.backward_layer = backward_layer or type(layer).from_config(backward)
+        self.return_sequences, self.return_state = layer.return_sequences, layer.return_state
+        self._parts.pop("layer", None)
+        self._initial_weights = weights
+        self.batch_input_shape = self.batch_input_shape or layer.batch_input_shape
+
+    def build(self, input_shape: Nest) -> None:
+        """Nothing: both layers are built when they are called."""
+        self.built = True
+
+    def call(self, inputs: Nest, training: TensorLike | None = None, mask: Nest = None) -> Nest:
+        """The outputs of both, put together."""
+        states: list[Nest] = []
+        if isinstance(inputs, list | tuple):
+            inputs, states = inputs[0], list(inputs[1:])
+            mask = mask[0] if isinstance(mask, list | tuple) else mask
+        half = len(states) // 2
+        y = self.forward_layer(inputs, initial_state=states[:half] or None, mask=mask, training=training)
+        back = self.backward_layer(inputs, initial_state=states[half:] or None, mask=mask, training=training)
+        last: list[Nest] = []
+        if self.return_state:
+            last = [*y[1:], *back[1:]]
+            y, back = y[0], back[0]
+        if self.return_sequences:
+            back = reverse(back, [0 if getattr(self.forward_layer, "time_major", False) else 1])
+        made = self._merged(y, back)
+        if self.return_state:
+            return [*(made if isinstance(made, list) else [made]), *last]
+        return made
+
+    def _merged(self, y: Tensor, back: Tensor) -> Nest:
+        if self.merge_mode == "concat":
+            return concat([y, back], -1)
+        if self.merge_mode == "sum":
+            return y + back
+        if self.merge_mode == "ave":
+            return (y + back) / 2
+        return y * back if self.merge_mode == "mul" else [y, back]
+
+    def compute_mask(self, inputs: Nest, mask: Nest = None) -> Nest:
+        """The mask of the inputs where all outputs are returned."""
+        own = mask[0] if isinstance(mask, list | tuple) else mask
+        made: Nest = own if self.return_sequences else None
+        return [made, made] if self.merge_mode is None else made
+
+    def get_config(self) -> Config:
+        """How outputs are put together too."""
+        return {**super().get_config(), "merge_mode": self.merge_mode}

@@ -1,0 +1,25 @@
+"""Arrays of numbers that models are fed with, made of labels and vectors."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from weft.framework.aliases import Array
+
+
+def to_categorical(y: Array, num_classes: int | None = None, dtype: str = "float32") -> Array:
+    """The numbers of classes as rows with a one in that place: `[...] -> [..., num_classes]`."""
+    labels = np.array(y, dtype="int")
+    shape = labels.shape[:-1] if labels.ndim > 1 and labels.shape[-1] == 1 else labels.shape
+    flat = labels.ravel()
+    count = num_classes or int(flat.max()) + 1
+    made = np.zeros((len(flat), count), dtype=dtype)
+    made[np.arange(len(flat)), flat] = 1
+    return made.reshape((*shape, count))
+
+
+def normalize(x: Array, axis: int = -1, order: int = 2) -> Array:
+    """Vectors of norm 1 along an axis; zeros stay."""
+    norms = np.atleast_1d(np.linalg.norm(x, order, axis))
+    norms[norms == 0] = 1
+    return x / np.expand_dims(norms, axis)
