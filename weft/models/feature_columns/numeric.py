@@ -154,12 +154,17 @@ class BucketizedColumn(DenseColumn, CategoricalColumn, _BucketizedFields):
     def get_sparse_tensors(self, transformation_cache: TransformedFeatures, state_manager: StateManager) -> IdWeightPair:
         """The buckets as ids: those of the second number follow those of the first."""
         buckets = dense(transformation_cache.get(self, state_manager))
-        batch, width = shape(buckets)[0], self.source_column.shape[0]
-        rows = reshape(tile(expand_dims(range_of(0, batch), 1), [1, width]), (-1,))
-        places = tile(range_of(0, width), [batch])
-        ids = reshape(buckets, (-1,)) + (len(self.boundaries) + 1) * places
-        indices = cast(transpose(stack((rows, places))), dtypes.int64)
-        return IdWeightPair(SparseTensor(indices, ids, cast(stack([batch, convert_to_tensor(width)]), dtypes.int64)), None)
+        return IdWeightPair(bucket_ids(buckets, self.source_column.shape[0], len(self.boundaries) + 1), None)
+
+
+def bucket_ids(buckets: Tensor, width: int, count: int) -> SparseTensor:
+    """The buckets of `width` numbers as ids: the `count` of the second number follow those of the first."""
+    batch = shape(buckets)[0]
+    rows = reshape(tile(expand_dims(range_of(0, batch), 1), [1, width]), (-1,))
+    places = tile(range_of(0, width), [batch])
+    ids = reshape(buckets, (-1,)) + count * places
+    indices = cast(transpose(stack((rows, places))), dtypes.int64)
+    return SparseTensor(indices, ids, cast(stack([batch, convert_to_tensor(width)]), dtypes.int64))
 
 
 def bucketized_column(source_column: NumericColumn, boundaries: Sequence[float]) -> BucketizedColumn:

@@ -19,7 +19,8 @@ class ScopeStateManager:
     """
 
     def __init__(self, weight_collections: Sequence[str] | None, trainable: bool) -> None:
-        self.collections = list(weight_collections or [])
+        self.extra_collections = list(weight_collections or [])
+        self.collections = list(self.extra_collections)
         for name in (GraphKeys.GLOBAL_VARIABLES, GraphKeys.MODEL_VARIABLES):
             if name not in self.collections:
                 self.collections.append(name)

@@ -5,8 +5,8 @@ The hash is TensorFlow's to the last bit: models that cross features keep it in 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Final
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final, TypeAlias
 
 import numpy as np
 
@@ -25,7 +25,9 @@ from weft.ops.strings.hash import farm_hash_64
 _HASH_KEY: Final = 0xDECAFCAFFE
 _MUL: Final = np.uint64(0xC6A4A7935BD1E995)
 _HALF: Final = np.uint64(47)
+_GOLDEN: Final = np.uint64(0x9E3779B97F4A7800)
 _TYPES: Final = (dtypes.int64, dtypes.string)
+_Combine: TypeAlias = Callable[[Array, Array], Array]
 
 
 def _cross_shapes(node: Operation) -> list[Dims]:
@@ -43,12 +45,31 @@ def sparse_cross_node(
 
     `n*[k, 2] int64, n*[k], n*[2] int64, m*[batch, width] -> [total, 2] int64, [total], [2] int64`
     """
-    batch = _batch_size(shapes, dense_inputs)
-    features = [*zip(indices, values, strict=True), *((None, dense) for dense in dense_inputs)]
+    return _crosses(indices, values, shapes, dense_inputs, hashed_output, num_buckets, hash_key, _fingerprint_cat)
+
+
+@op("SparseFeatureCross", "indices: N*int64, values: [sparse_types], shapes: N*int64, dense: [dense_types] -> "
+    "output_indices: int64, output_values: out_type, output_shape: int64", infer=_cross_shapes, gradient=not_differentiable,
+    types={"sparse_types": _TYPES, "dense_types": _TYPES, "out_type": _TYPES, "internal_type": _TYPES})  # fmt: skip
+def sparse_feature_cross_node(
+    ctx: OpContext, indices: Array, values: Array, shapes: Array, dense: Array, *, hashed_output: bool, num_buckets: int,
+    out_type: DType, internal_type: DType,
+) -> tuple[Result, Result, Result]:  # fmt: skip
+    """The combinations of SparseCross by an older hash: what contrib's columns without a hash key use.
+
+    `n*[k, 2] int64, n*[k], n*[2] int64, m*[batch, width] -> [total, 2] int64, [total], [2] int64`
+    """
+    return _crosses(indices, values, shapes, dense, hashed_output, num_buckets, _HASH_KEY, _hash_combine)
+
+
+def _crosses(
+    indices: Array, values: Array, shapes: Array, dense: Array, hashed: bool, buckets: int, hash_key: int, combine: _Combine
+) -> tuple[Result, Result, Result]:
+    batch = _batch_size(shapes, dense)
+    features = [*zip(indices, values, strict=True), *((None, each) for each in dense)]
     flat = [np.ravel(values) for _, values in features]
-    counts = [_counts(rows, values, batch) for rows, values in features]
-    row, chosen = _combinations(counts)
-    made = _hashed(flat, chosen, num_buckets, hash_key) if hashed_output else _joined(flat, chosen)
+    row, chosen = _combinations([_counts(rows, values, batch) for rows, values in features])
+    made = _hashed(flat, chosen, buckets, hash_key, combine) if hashed else _joined(flat, chosen)
     per_row = np.bincount(row, minlength=batch)
     places = np.arange(len(row)) - np.repeat(np.cumsum(per_row) - per_row, per_row)
     widest = int(per_row.max()) if batch else 0
@@ -83,10 +104,10 @@ def _combinations(counts: Sequence[Array]) -> tuple[Array, list[Array]]:
     return row, chosen[::-1]
 
 
-def _hashed(features: Sequence[Array], chosen: Sequence[Array], buckets: int, hash_key: int) -> Array:
+def _hashed(features: Sequence[Array], chosen: Sequence[Array], buckets: int, hash_key: int, combine: _Combine) -> Array:
     combined = np.full(len(chosen[0]), hash_key & (1 << 64) - 1, np.uint64)
     for values, places in zip(features, chosen, strict=True):
-        combined = _fingerprint_cat(combined, _fingerprints(values)[places])
+        combined = combine(combined, _fingerprints(values)[places])
     # Without buckets the numbers stay positive.
     return (combined % np.uint64(buckets or np.iinfo(np.int64).max)).astype(np.int64)
 
@@ -102,6 +123,12 @@ def _fingerprint_cat(first: Array, second: Array) -> Array:
     """FarmHash's fingerprint of two fingerprints: wrapping 64-bit arithmetic."""
     mixed = first ^ _MUL ^ (_shift_mix(second * _MUL) * _MUL)
     return _shift_mix(_shift_mix(mixed * _MUL) * _MUL)
+
+
+def _hash_combine(first: Array, second: Array) -> Array:
+    """The older way to make one hash of two. It shifts to the right with the sign, and is without it otherwise."""
+    right = (first.view(np.int64) >> np.int64(4)).view(np.uint64)
+    return first ^ (second + _GOLDEN + (first << np.uint64(10)) + right)
 
 
 def _shift_mix(value: Array) -> Array:
@@ -142,9 +169,39 @@ def sparse_cross_hashed(
     return _cross(inputs, True, num_buckets, hash_key, name)
 
 
+def sparse_feature_cross(
+    inputs: list[Tensor | SparseTensor],
+    hashed_output: bool = False,
+    num_buckets: int = 0,
+    name: str | None = None,
+    hash_key: int | None = None,
+) -> SparseTensor:
+    """The crosses of contrib's columns: those of `sparse_cross_hashed` with a hash key, by an older hash without one."""
+    if hash_key:
+        return _cross(inputs, hashed_output, num_buckets, hash_key, name)
+    indices, values, shapes, dense, internal = _parts(inputs)
+    made = sparse_feature_cross_node(
+        indices, values, shapes, dense, hashed_output=hashed_output, num_buckets=num_buckets,
+        out_type=dtypes.int64 if hashed_output else dtypes.string, internal_type=internal, name=name,
+    )  # fmt: skip
+    return SparseTensor(*made)
+
+
 def _cross(
     inputs: list[Tensor | SparseTensor], hashed: bool, buckets: int, hash_key: int | None, name: str | None
 ) -> SparseTensor:
+    indices, values, shapes, dense, internal = _parts(inputs)
+    made = sparse_cross_node(
+        indices, values, shapes, dense, hashed_output=hashed, num_buckets=buckets,
+        hash_key=_HASH_KEY if hash_key is None else hash_key, out_type=dtypes.int64 if hashed else dtypes.string,
+        internal_type=internal, name=name,
+    )  # fmt: skip
+    return SparseTensor(*made)
+
+
+def _parts(
+    inputs: list[Tensor | SparseTensor],
+) -> tuple[list[Tensor], list[Tensor], list[Tensor], list[Tensor], DType]:
     if not isinstance(inputs, list):
         raise TypeError("Inputs must be a list")
     if not all(isinstance(each, Tensor | SparseTensor) for each in inputs):
@@ -153,12 +210,8 @@ def _cross(
     values = _hashable(each.values for each in sparse)
     dense = _hashable(each for each in inputs if isinstance(each, Tensor))
     is_text = all(each.dtype.base_dtype is dtypes.string for each in (*values, *dense))
-    made = sparse_cross_node(
-        [each.indices for each in sparse], values, [each.dense_shape for each in sparse], dense, hashed_output=hashed,
-        num_buckets=buckets, hash_key=_HASH_KEY if hash_key is None else hash_key,
-        out_type=dtypes.int64 if hashed else dtypes.string, internal_type=dtypes.string if is_text else dtypes.int64, name=name,
-    )  # fmt: skip
-    return SparseTensor(*made)
+    internal = dtypes.string if is_text else dtypes.int64
+    return [each.indices for each in sparse], values, [each.dense_shape for each in sparse], dense, internal
 
 
 def _hashable(tensors: Iterable[Tensor]) -> list[Tensor]:
