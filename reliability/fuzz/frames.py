@@ -51,6 +51,10 @@ class Frames:
             return "RemoteProtocolError"
         return "accepted"
 
+    def seeds(self) -> list[bytes]:
+        """Good frames."""
+        return self._frames
+
     def close(self) -> None:
         """Nothing is held."""
 

@@ -45,6 +45,10 @@ class GraphDefs:
             return "DecodeError"
         return _outcome_of_import(proto) + _outcome_of_extension(proto)
 
+    def seeds(self) -> list[bytes]:
+        """Good graphs."""
+        return self._bytes
+
     def close(self) -> None:
         """Nothing is held."""
 

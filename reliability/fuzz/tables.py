@@ -36,14 +36,6 @@ class Tables(Checkpoints):
         made = self._changed_records(source) if source.random() < 0.5 else self._changed_block(source)
         return bytes([self._index]) + made
 
-    def wrapped(self, block: bytes) -> bytes:
-        """The input in which these bytes are the block of records."""
-        return bytes([self._index]) + self._file(block, varints((0, len(block))))
-
-    def seeds(self) -> list[bytes]:
-        """Blocks of good files."""
-        return [self._block]
-
     def _changed_records(self, source: random.Random) -> bytes:
         entries = dict(self._entries)
         for _ in range(source.randint(1, 2)):
@@ -86,6 +78,20 @@ class Tables(Checkpoints):
         # The footer has the places of the last two.
         footer = places[len(varints((0, len(block)))) :]
         return data + footer.ljust(FOOTER_BYTES - len(self._magic), b"\0") + self._magic
+
+
+class Blocks(Tables):
+    """Reads a checkpoint of whose index the input is the block of records, with right checksums around it."""
+
+    name = "blocks"
+
+    def seeds(self) -> list[bytes]:
+        """A good block of records."""
+        return [self._block]
+
+    def run(self, data: bytes) -> str:
+        """Write the index around the block, and read everything that the checkpoint holds."""
+        return super().run(bytes([self._index]) + self._file(data, varints((0, len(data)))))
 
 
 def _block(entries: list[tuple[bytes, bytes]]) -> bytes:
