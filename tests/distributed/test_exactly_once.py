@@ -34,7 +34,7 @@ class CutCluster:
 
         monkeypatch.setattr(Listener, "addresses", property(through_proxy))
         # Tasks of one process hand values over without a connection.
-        monkeypatch.setattr(Server, "_find_neighbour", lambda self, task, address: None)
+        monkeypatch.setattr("weft.distributed.server.task_directory._find_neighbour", lambda task, address: None)
         with Server({"ps": ["localhost:0"]}) as free:
             address = free.target.removeprefix("grpc://")
         spec = {"ps": [address], "worker": ["localhost:0"]}
