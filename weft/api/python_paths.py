@@ -18,7 +18,11 @@ ALIASES: Final = {
     "ops.rnn_cell": "weft.api.rnn_cell",
     "platform.app": "weft.platform.app",
     "platform.flags": "weft.platform.flags",
+    "lib.io.file_io": "weft.platform.file_io",
+    "lib.io.tf_record": "weft.api.python_io",
     "platform.gfile": "weft.platform.gfile",
+    "profiler.model_analyzer": "weft.client.model_analyzer",
+    "summary.summary": "weft.api.summary",
     "platform.tf_logging": "weft.platform.tf_logging",
     "training.coordinator": "weft.training.coordinator",
     "training.device_setter": "weft.training.device_setter",
@@ -102,6 +106,7 @@ NAMES: Final = {
         "moving_average_variables weft.ops.variables.partitioned_variable:PartitionedVariable "
         "report_uninitialized_variables trainable_variables Variable variables_initializer"
     ),
+    "pywrap_tensorflow": "train.NewCheckpointReader weft.events.events_writer:EventsWriter",
     "training.basic_session_run_hooks": (
         "train.CheckpointSaverHook train.CheckpointSaverListener train.FeedFnHook train.FinalOpsHook "
         "train.GlobalStepWaiterHook weft.training.hooks.hook_timer:NeverTriggerTimer train.LoggingTensorHook "

@@ -8,7 +8,7 @@ import socket
 import threading
 import time
 import weakref
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from tensorboard.compat.proto import event_pb2
 
@@ -17,6 +17,14 @@ from weft.platform import gfile
 
 _FILE_VERSION: Final = "brain.Event:2"
 _NUMBERS: Final = itertools.count()
+
+
+class EventLike(Protocol):
+    """An Event proto, weft's or of another package with the same wire form."""
+
+    def SerializeToString(self) -> bytes:
+        """The serial form."""
+        ...
 
 
 class EventFile:
@@ -29,13 +37,14 @@ class EventFile:
         max_queue: how many events to buffer at most.
         flush_secs: how long to buffer an event at most.
         filename_suffix: put after the name that the file gets.
+        prefix: what the name begins with.
     """
 
-    def __init__(self, logdir: str, max_queue: int, flush_secs: float, filename_suffix: str) -> None:
+    def __init__(self, logdir: str, max_queue: int, flush_secs: float, filename_suffix: str, prefix: str = "events") -> None:
         gfile.MakeDirs(logdir)
         now = time.time()
         parts = (f"{int(now):010d}", socket.gethostname(), str(os.getpid()), str(next(_NUMBERS)))
-        self.path = os.path.join(logdir, f"events.out.tfevents.{'.'.join(parts)}{filename_suffix}")
+        self.path = os.path.join(logdir, f"{prefix}.out.tfevents.{'.'.join(parts)}{filename_suffix}")
         self._max_queue = max_queue
         self._flush_secs = flush_secs
         self._lock = threading.Lock()

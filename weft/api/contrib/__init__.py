@@ -15,5 +15,6 @@ from weft.api.contrib import rnn as rnn
 from weft.api.contrib import seq2seq as seq2seq
 from weft.api.contrib import slim as slim
 from weft.api.contrib import staging as staging
+from weft.api.contrib import tfprof as tfprof
 from weft.api.contrib import training as training
 from weft.api.contrib import util as util

@@ -1,0 +1,5 @@
+"""tf.contrib.tfprof: what a graph's nodes hold and compute. This module only re-exports."""
+
+from __future__ import annotations
+
+from weft.api.contrib.tfprof import model_analyzer as model_analyzer

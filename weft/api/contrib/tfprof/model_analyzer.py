@@ -1,0 +1,7 @@
+"""tf.contrib.tfprof.model_analyzer: parameters and floating-point operations of a graph. This module only re-exports."""
+
+from __future__ import annotations
+
+from weft.client.model_analyzer import FLOAT_OPS_OPTIONS as FLOAT_OPS_OPTIONS
+from weft.client.model_analyzer import TRAINABLE_VARS_PARAMS_STAT_OPTIONS as TRAINABLE_VARS_PARAMS_STAT_OPTIONS
+from weft.client.model_analyzer import print_model_analysis as print_model_analysis
