@@ -1,4 +1,4 @@
-"""tf.contrib.training: strategies that choose a parameter server by load or at random."""
+"""tf.contrib.training: hyperparameters, and strategies that choose a parameter server by load or at random."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import numpy as np
 from weft.framework.dtypes import as_dtype
 from weft.framework.op_role import Role
 from weft.framework.tensor_shape import TensorShape
+from weft.training.hparams import HParams as HParams
+from weft.training.hparams import parse_values as parse_values
 
 
 class GreedyLoadBalancingStrategy:
