@@ -11,6 +11,8 @@ from typing import Final
 ALIASES: Final = {
     "client.device_lib": "weft.client.device_lib",
     "client.timeline": "weft.client.timeline",
+    "estimator.run_config": "weft.estimator.run_config",
+    "estimator.training": "weft.estimator.training",
     "framework.dtypes": "weft.framework.dtypes",
     "framework.errors": "weft.errors",
     "framework.graph_util": "weft.api.graph_util",
@@ -45,6 +47,15 @@ NAMES: Final = {
         "weft.client.session:BaseSession InteractiveSession weft.client.conversions:register_session_run_conversion_functions "
         "Session"
     ),
+    "estimator.estimator": "estimator.Estimator estimator.VocabInfo estimator.WarmStartSettings",
+    "estimator.export.export": (
+        "estimator.export.build_parsing_serving_input_receiver_fn estimator.export.build_raw_serving_input_receiver_fn "
+        "estimator.export.ServingInputReceiver estimator.export.TensorServingInputReceiver"
+    ),
+    "estimator.exporter": ("estimator.BestExporter estimator.Exporter estimator.FinalExporter estimator.LatestExporter"),
+    "estimator.inputs.numpy_io": "estimator.inputs.numpy_input_fn",
+    "estimator.inputs.pandas_io": "estimator.inputs.pandas_input_fn",
+    "estimator.model_fn": "estimator.EstimatorSpec estimator.ModeKeys",
     "framework.device": "DeviceSpec",
     "framework.ops": (
         "add_to_collection add_to_collections colocate_with container control_dependencies convert_to_tensor device "

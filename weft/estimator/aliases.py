@@ -23,3 +23,5 @@ Metrics: TypeAlias = dict[str, Any]
 MetricOps: TypeAlias = dict[str, tuple[Tensor, Nest]]
 # What TF_CONFIG says, as JSON gives it.
 Settings: TypeAlias = Mapping[str, Any]
+# A table whose keys are names, tuples or tensors: metrics that programs ask for, values that were fetched.
+ByAnyKey: TypeAlias = Mapping[Any, Any]

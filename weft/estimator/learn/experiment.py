@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from weft.checkpoint.checkpoint_state import latest_checkpoint
 from weft.distributed.server.server import Server
 from weft.estimator import estimator as core
-from weft.estimator.aliases import InputFn, Metrics
+from weft.estimator.aliases import ByAnyKey, InputFn, Metrics
 from weft.estimator.learn.estimator import BaseEstimator
 from weft.estimator.learn.export_strategy import ExportStrategy
 from weft.estimator.learn.monitors import Monitor, ValidationMonitor, replace_monitors_with_hooks
@@ -61,7 +61,7 @@ class Experiment:
         estimator: BaseEstimator | core.Estimator,
         train_input_fn: InputFn,
         eval_input_fn: InputFn,
-        eval_metrics: Mapping[Any, Any] | None = None,
+        eval_metrics: ByAnyKey | None = None,
         train_steps: int | None = None,
         eval_steps: int | None = 100,
         train_monitors: Sequence[Monitor] | None = None,
@@ -113,7 +113,7 @@ class Experiment:
         return self._estimator
 
     @property
-    def eval_metrics(self) -> Mapping[Any, Any] | None:
+    def eval_metrics(self) -> ByAnyKey | None:
         """The further metrics."""
         return self._eval_metrics
 
@@ -220,6 +220,31 @@ class Experiment:
         Raises:
             ValueError: the function cannot be called.
         """
+        self._evaluate_on(
+            self._eval_input_fn, delay_secs, throttle_delay_secs, evaluate_checkpoint_only_once, continuous_eval_predicate_fn,
+            name, self._export_strategies,
+        )  # fmt: skip
+
+    def continuous_eval_on_train_data(
+        self,
+        delay_secs: float | None = None,
+        throttle_delay_secs: float | None = None,
+        continuous_eval_predicate_fn: Callable[..., bool] | None = None,
+        name: str = "continuous_on_train_data",
+    ) -> None:
+        """Evaluate each new checkpoint on the training's input; the arguments are those of `continuous_eval`."""
+        self._evaluate_on(self._train_input_fn, delay_secs, throttle_delay_secs, True, continuous_eval_predicate_fn, name, ())
+
+    def _evaluate_on(
+        self,
+        input_fn: InputFn,
+        delay_secs: float | None,
+        throttle_delay_secs: float | None,
+        evaluate_checkpoint_only_once: bool,
+        continuous_eval_predicate_fn: Callable[..., bool] | None,
+        name: str,
+        strategies: Sequence[ExportStrategy],
+    ) -> None:
         goes_on = _predicate(continuous_eval_predicate_fn)
         _wait(self._eval_delay_secs if delay_secs is None else delay_secs)
         throttle = self._continuous_eval_throttle_secs if throttle_delay_secs is None else throttle_delay_secs
@@ -239,8 +264,8 @@ class Experiment:
                     tf_logging.warning("No new checkpoint ready for evaluation.")
                     warned_s = started_s
             else:
-                results = self._call_evaluate(name, found)
-                self._export(results, found)
+                results = self._call_evaluate(name, found, input_fn=input_fn)
+                self._export(results, found, strategies)
                 path = found
             _wait(throttle - (time.time() - started_s))
 
@@ -311,20 +336,23 @@ class Experiment:
         hooks = replace_monitors_with_hooks(monitors, self._estimator)
         return self._estimator.train(self._train_input_fn, hooks, max_steps=max_steps, saving_listeners=self._saving_listeners)
 
-    def _call_evaluate(self, name: str | None, path: str | None = None, steps: int | None = None) -> Metrics:
+    def _call_evaluate(
+        self, name: str | None, path: str | None = None, steps: int | None = None, input_fn: InputFn | None = None
+    ) -> Metrics:
+        input_fn = input_fn or self._eval_input_fn
         steps = self._eval_steps if steps is None else steps
         if isinstance(self._estimator, BaseEstimator):
             return self._estimator.evaluate(
-                input_fn=self._eval_input_fn, steps=steps, metrics=self._eval_metrics, name=name, checkpoint_path=path,
+                input_fn=input_fn, steps=steps, metrics=self._eval_metrics, name=name, checkpoint_path=path,
                 hooks=self._eval_hooks,
             )  # fmt: skip
-        return self._estimator.evaluate(self._eval_input_fn, steps, self._eval_hooks, path, name)
+        return self._estimator.evaluate(input_fn, steps, self._eval_hooks, path, name)
 
-    def _export(self, results: Metrics, path: str | None) -> list[Any]:
+    def _export(self, results: Metrics, path: str | None, strategies: Sequence[ExportStrategy] | None = None) -> list[Any]:
         base = os.path.join(self._estimator.model_dir, "export")
         return [
             each.export(self._estimator, os.path.join(base, each.name), checkpoint_path=path, eval_result=results)
-            for each in self._export_strategies
+            for each in (self._export_strategies if strategies is None else strategies)
         ]
 
     def _has_training_stopped(self, results: Metrics) -> bool:

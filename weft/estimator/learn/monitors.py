@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol, TypeAlias
 
 from weft.checkpoint.checkpoint_state import latest_checkpoint
-from weft.estimator.aliases import InputFn, Metrics
+from weft.estimator.aliases import ByAnyKey, InputFn, Metrics
 from weft.framework.aliases import Fetches, Nest, SessionLike
 from weft.platform import tf_logging
 from weft.training.coordinator import Coordinator
@@ -56,7 +56,7 @@ class BaseMonitor:
         """Called before a step; returns tensors or their names to fetch with it."""
         return []
 
-    def step_end(self, step: int, output: Mapping[Any, Any] | None) -> bool:
+    def step_end(self, step: int, output: ByAnyKey | None) -> bool:
         """Called after it with their values by name; returns whether to stop."""
         return False
 
@@ -83,7 +83,7 @@ class EveryN(BaseMonitor):
         """Called before such a step; returns what to fetch with it."""
         return []
 
-    def every_n_step_end(self, step: int, outputs: Mapping[Any, Any] | None) -> bool:
+    def every_n_step_end(self, step: int, outputs: ByAnyKey | None) -> bool:
         """Called after such a step; returns whether to stop."""
         return False
 
@@ -104,7 +104,7 @@ class EveryN(BaseMonitor):
         self._last_active_step = step
         return self.every_n_step_begin(step)
 
-    def step_end(self, step: int, output: Mapping[Any, Any] | None) -> bool:
+    def step_end(self, step: int, output: ByAnyKey | None) -> bool:
         """Pass it on."""
         return self._is_active and self.every_n_step_end(step, output)
 
@@ -131,7 +131,7 @@ class PrintTensor(EveryN):
         """Ask for the tensors."""
         return list(self._names.values())
 
-    def every_n_step_end(self, step: int, outputs: Mapping[Any, Any] | None) -> bool:
+    def every_n_step_end(self, step: int, outputs: ByAnyKey | None) -> bool:
         """Log them."""
         told = (f"{tag} = {(outputs or {})[name]!s}" for tag, name in self._names.items())
         tf_logging.info("Step %d: %s", step, ", ".join(told))
@@ -170,7 +170,7 @@ class StopAtStep(BaseMonitor):
             self._last_step = step + self._num_steps - 1
         return []
 
-    def step_end(self, step: int, output: Mapping[Any, Any] | None) -> bool:
+    def step_end(self, step: int, output: ByAnyKey | None) -> bool:
         """Stop at the last one."""
         assert self._last_step is not None
         return step >= self._last_step
@@ -205,7 +205,7 @@ class ValidationMonitor(EveryN):
         batch_size: int | None = None,
         eval_steps: int | None = None,
         every_n_steps: int = 100,
-        metrics: Mapping[Any, Any] | None = None,
+        metrics: ByAnyKey | None = None,
         hooks: Sequence[SessionRunHook] | None = None,
         early_stopping_rounds: int | None = None,
         early_stopping_metric: str = "loss",
@@ -252,7 +252,7 @@ class ValidationMonitor(EveryN):
         """All metrics of that evaluation."""
         return self._best_metrics
 
-    def every_n_step_end(self, step: int, outputs: Mapping[Any, Any] | None) -> bool:
+    def every_n_step_end(self, step: int, outputs: ByAnyKey | None) -> bool:
         """Evaluate if there is a new checkpoint, and compare."""
         if self._estimator is None:
             raise ValueError("Missing call to set_estimator.")

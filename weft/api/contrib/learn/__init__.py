@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from weft.api.contrib.learn import io as io
+from weft.api.contrib.learn import python as python
+from weft.api.contrib.learn.python.learn import learn_runner as learn_runner
+from weft.api.contrib.learn.python.learn import monitors as monitors
 from weft.estimator.inputs.numpy_input import numpy_input_fn as numpy_input_fn
 from weft.estimator.inputs.pandas_input import pandas_input_fn as pandas_input_fn
-from weft.estimator.learn import learn_runner as learn_runner
-from weft.estimator.learn import monitors as monitors
 from weft.estimator.learn.estimator import BaseEstimator as BaseEstimator
 from weft.estimator.learn.estimator import Estimator as Estimator
 from weft.estimator.learn.estimator import NotFittedError as NotFittedError
@@ -13,7 +15,6 @@ from weft.estimator.learn.estimator import SKCompat as SKCompat
 from weft.estimator.learn.experiment import Experiment as Experiment
 from weft.estimator.learn.export_strategy import ExportStrategy as ExportStrategy
 from weft.estimator.learn.export_strategy import make_export_strategy as make_export_strategy
-from weft.estimator.learn.keys import MetricKey as MetricKey
 from weft.estimator.learn.keys import PredictionKey as PredictionKey
 from weft.estimator.learn.keys import ProblemType as ProblemType
 from weft.estimator.learn.metric_spec import MetricSpec as MetricSpec

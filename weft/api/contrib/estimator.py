@@ -1,0 +1,93 @@
+"""tf.contrib.estimator: heads for canned estimators, and what else tf.estimator did not have. Thin adaptors and re-exports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from weft.estimator.added_metrics import add_metrics as add_metrics
+from weft.estimator.canned.class_heads import BinaryClassHead, MultiClassHead
+from weft.estimator.canned.dnn import dnn_logit_fn_builder as dnn_logit_fn_builder
+from weft.estimator.canned.head_inputs import LossFn
+from weft.estimator.canned.linear import linear_logit_fn_builder as linear_logit_fn_builder
+from weft.estimator.canned.multi_label_head import MultiLabelHead as multi_label_head
+from weft.estimator.canned.regression_head import RegressionHead
+from weft.estimator.estimator import Estimator
+from weft.estimator.export.input_receiver import (
+    build_raw_supervised_input_receiver_fn as build_raw_supervised_input_receiver_fn,
+)
+from weft.estimator.export.saved_model_export import ReceiverFn
+from weft.estimator.hooks.early_stopping import make_early_stopping_hook as make_early_stopping_hook
+from weft.estimator.hooks.early_stopping import stop_if_higher_hook as stop_if_higher_hook
+from weft.estimator.hooks.early_stopping import stop_if_lower_hook as stop_if_lower_hook
+from weft.estimator.hooks.early_stopping import stop_if_no_decrease_hook as stop_if_no_decrease_hook
+from weft.estimator.hooks.early_stopping import stop_if_no_increase_hook as stop_if_no_increase_hook
+from weft.estimator.hooks.in_memory_evaluator import InMemoryEvaluatorHook as InMemoryEvaluatorHook
+from weft.estimator.hooks.stop_at_checkpoint import make_stop_at_checkpoint_step_hook as make_stop_at_checkpoint_step_hook
+from weft.framework.operation import Tensor
+from weft.models.feature_columns.numeric import NumericColumn
+from weft.models.losses import Reduction
+
+
+def binary_classification_head(
+    weight_column: str | NumericColumn | None = None,
+    thresholds: Sequence[float] | None = None,
+    label_vocabulary: Sequence[str] | None = None,
+    loss_reduction: str = Reduction.SUM_OVER_BATCH_SIZE,
+    loss_fn: LossFn | None = None,
+    name: str | None = None,
+) -> BinaryClassHead:
+    """One of two classes, by a single logit; the loss is the mean over the batch."""
+    return BinaryClassHead(weight_column, thresholds, label_vocabulary, loss_reduction, loss_fn, name)
+
+
+def multi_class_head(
+    n_classes: int,
+    weight_column: str | NumericColumn | None = None,
+    label_vocabulary: Sequence[str] | None = None,
+    loss_reduction: str = Reduction.SUM_OVER_BATCH_SIZE,
+    loss_fn: LossFn | None = None,
+    name: str | None = None,
+) -> MultiClassHead:
+    """One of more than two classes; the loss is the mean over the batch."""
+    return MultiClassHead(n_classes, weight_column, label_vocabulary, loss_reduction, loss_fn, name)
+
+
+def regression_head(
+    weight_column: str | NumericColumn | None = None,
+    label_dimension: int = 1,
+    loss_reduction: str = Reduction.SUM_OVER_BATCH_SIZE,
+    loss_fn: LossFn | None = None,
+    inverse_link_fn: Callable[[Tensor], Tensor] | None = None,
+    name: str | None = None,
+) -> RegressionHead:
+    """Numbers, by squared error; the loss is the mean over the batch."""
+    return RegressionHead(weight_column, label_dimension, loss_reduction, loss_fn, inverse_link_fn, name)
+
+
+def export_saved_model_for_mode(
+    estimator: Estimator,
+    export_dir_base: str,
+    input_receiver_fn: ReceiverFn,
+    assets_extra: Mapping[str, str] | None = None,
+    as_text: bool = False,
+    checkpoint_path: str | None = None,
+    strip_default_attrs: bool = True,
+    mode: str = "infer",
+) -> bytes:
+    """Write the graph of one mode as a SavedModel; see `Estimator.export_saved_model`."""
+    return estimator.export_saved_model(export_dir_base, input_receiver_fn, assets_extra, as_text, checkpoint_path, mode)
+
+
+def export_all_saved_models(
+    estimator: Estimator,
+    export_dir_base: str,
+    input_receiver_fn_map: Mapping[str, ReceiverFn],
+    assets_extra: Mapping[str, str] | None = None,
+    as_text: bool = False,
+    checkpoint_path: str | None = None,
+    strip_default_attrs: bool = True,
+) -> bytes:
+    """Write the graphs of several modes as one SavedModel; see `Estimator.experimental_export_all_saved_models`."""
+    return estimator.experimental_export_all_saved_models(
+        export_dir_base, input_receiver_fn_map, assets_extra, as_text, checkpoint_path
+    )

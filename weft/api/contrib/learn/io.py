@@ -1,0 +1,6 @@
+"""tf.contrib.learn.io: input functions made of arrays and data frames. This module only re-exports."""
+
+from __future__ import annotations
+
+from weft.estimator.inputs.numpy_input import numpy_input_fn as numpy_input_fn
+from weft.estimator.inputs.pandas_input import pandas_input_fn as pandas_input_fn

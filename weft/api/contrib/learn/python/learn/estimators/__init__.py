@@ -1,0 +1,20 @@
+"""tf.contrib.learn.python.learn.estimators: estimators by their inner paths. This module only re-exports."""
+
+from __future__ import annotations
+
+from weft.api.contrib.learn.python.learn.estimators import constants as constants
+from weft.api.contrib.learn.python.learn.estimators import estimator as estimator
+from weft.api.contrib.learn.python.learn.estimators import metric_key as metric_key
+from weft.api.contrib.learn.python.learn.estimators import model_fn as model_fn
+from weft.api.contrib.learn.python.learn.estimators import prediction_key as prediction_key
+from weft.api.contrib.learn.python.learn.estimators import run_config as run_config
+from weft.estimator.learn.estimator import BaseEstimator as BaseEstimator
+from weft.estimator.learn.estimator import Estimator as Estimator
+from weft.estimator.learn.estimator import SKCompat as SKCompat
+from weft.estimator.learn.keys import MetricKey as MetricKey
+from weft.estimator.learn.keys import PredictionKey as PredictionKey
+from weft.estimator.learn.model_fn_ops import ModeKeys as ModeKeys
+from weft.estimator.learn.model_fn_ops import ModelFnOps as ModelFnOps
+from weft.estimator.learn.run_config import ClusterConfig as ClusterConfig
+from weft.estimator.learn.run_config import RunConfig as RunConfig
+from weft.estimator.learn.run_config import TaskType as TaskType

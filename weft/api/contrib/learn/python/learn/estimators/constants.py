@@ -1,0 +1,5 @@
+"""constants: the tasks of exported outputs. This module only re-exports."""
+
+from __future__ import annotations
+
+from weft.estimator.learn.keys import ProblemType as ProblemType

@@ -1,0 +1,5 @@
+"""metric_key: the names of metrics. This module only re-exports."""
+
+from __future__ import annotations
+
+from weft.estimator.learn.keys import MetricKey as MetricKey

@@ -1,0 +1,6 @@
+"""model_fn: what model functions get and return. This module only re-exports."""
+
+from __future__ import annotations
+
+from weft.estimator.learn.model_fn_ops import ModeKeys as ModeKeys
+from weft.estimator.learn.model_fn_ops import ModelFnOps as ModelFnOps

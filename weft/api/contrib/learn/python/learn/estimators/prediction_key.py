@@ -1,0 +1,5 @@
+"""prediction_key: the names of predictions. This module only re-exports."""
+
+from __future__ import annotations
+
+from weft.estimator.learn.keys import PredictionKey as PredictionKey

@@ -1,0 +1,8 @@
+"""run_config: how estimators run. This module only re-exports."""
+
+from __future__ import annotations
+
+from weft.estimator.learn.run_config import ClusterConfig as ClusterConfig
+from weft.estimator.learn.run_config import Environment as Environment
+from weft.estimator.learn.run_config import RunConfig as RunConfig
+from weft.estimator.learn.run_config import TaskType as TaskType

@@ -1,0 +1,5 @@
+"""experiment: an estimator with its inputs. This module only re-exports."""
+
+from __future__ import annotations
+
+from weft.estimator.learn.experiment import Experiment as Experiment

@@ -1,0 +1,5 @@
+"""learn_runner: makes an Experiment and runs it. This module only re-exports."""
+
+from __future__ import annotations
+
+from weft.estimator.learn.learn_runner import run as run

@@ -1,0 +1,5 @@
+"""metric_spec: metrics of evaluations. This module only re-exports."""
+
+from __future__ import annotations
+
+from weft.estimator.learn.metric_spec import MetricSpec as MetricSpec
