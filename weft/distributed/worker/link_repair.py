@@ -78,7 +78,7 @@ class LinkRepair:
         self._give_up = give_up
         self._stopped = threading.Event()
 
-    def begin(self, link: CutLink) -> None:
+    def start(self, link: CutLink) -> None:
         """Repair a link. Does not wait."""
         threading.Thread(target=self._run, args=(link,), name=f"weft-repair-{link.task}", daemon=True).start()
 

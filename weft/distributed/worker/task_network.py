@@ -241,7 +241,7 @@ class TaskNetwork:
                 return
         if self._names.get(connection) is None and key in self._pending:
             # It was lost before the owner was known to wait, so its repair may have passed him by.
-            self._begin_repair(CutLink(connection, task, _incarnation_at(connection), connection.cause))
+            self._repair_or_end(CutLink(connection, task, _incarnation_at(connection), connection.cause))
 
     def flush(self, task: str) -> None:
         """Send a peer what is held for it."""
@@ -297,12 +297,12 @@ class TaskNetwork:
                 del self._connections[task]
                 self._incarnations.pop(task, None)
                 self._worker.sessions.master_left(task, _incarnation_at(connection))
-        self._begin_repair(CutLink(connection, task, _incarnation_at(connection), cause))
+        self._repair_or_end(CutLink(connection, task, _incarnation_at(connection), cause))
 
-    def _begin_repair(self, link: CutLink) -> None:
+    def _repair_or_end(self, link: CutLink) -> None:
         """Repair a link that is worth it; end what waits for it otherwise."""
         if is_cut(link.cause) and not self._closed and self._is_needed(link):
-            self._repair.begin(dataclasses.replace(link, lacking=self._lacking_from(link.task)))
+            self._repair.start(dataclasses.replace(link, lacking=self._lacking_from(link.task)))
             return
         lost = self._lost(link.task, link.cause)
         self._end(link, lost)

@@ -37,7 +37,7 @@ class Call(Protocol):
     """The node that a failure is blamed on, if it carries none itself."""
 
     def run(self, values: list[Array], frame: Frame) -> None:
-        """Take arguments from the values, or from variables, and put results there."""
+        """Gather arguments from the values, or from variables, and put results there."""
         ...
 
 
@@ -70,12 +70,12 @@ class Loads:
             values[place] = value
 
 
-Take: TypeAlias = Callable[[list[Array]], Sequence[Array]]
-"""Takes a call's arguments from the values of a run."""
+Gather: TypeAlias = Callable[[list[Array]], Sequence[Array]]
+"""Gathers a call's arguments from the values of a run."""
 
 
-def taker_of(arguments: Sequence[Argument], program: Program, op: Operation, is_locked: bool) -> Take:
-    """How to take a node's arguments.
+def gatherer_of(arguments: Sequence[Argument], program: Program, op: Operation, is_locked: bool) -> Gather:
+    """How to gather a node's arguments.
 
     Args:
         arguments: as an instruction has them, with the places of the plan.
@@ -85,7 +85,7 @@ def taker_of(arguments: Sequence[Argument], program: Program, op: Operation, is_
     """
     places = [each for each in arguments if type(each) is int and each >= 0]
     if len(places) < len(arguments):
-        return _Mixed(arguments, program, op, is_locked).take
+        return _Mixed(arguments, program, op, is_locked).gather
     if len(places) > 1:
         return itemgetter(*places)
     # Of one place `itemgetter` makes no sequence; a slice keeps it in C.
@@ -105,7 +105,7 @@ class _Mixed:
         self._read = locked_value_of if is_locked else value_of
         self._may_be_none = op.op_def.allows_uninitialized
 
-    def take(self, values: list[Array]) -> Sequence[Array]:
+    def gather(self, values: list[Array]) -> Sequence[Array]:
         """The arguments."""
         return [
             values[each]
@@ -130,12 +130,12 @@ class _Mixed:
 class KernelCall:
     """A node without variables to update."""
 
-    __slots__ = ("_instruction", "_kernel", "_output", "_take", "_wanted", "op")
+    __slots__ = ("_gather", "_instruction", "_kernel", "_output", "_wanted", "op")
 
     def __init__(self, instruction: Instruction, arguments: Sequence[Argument], program: Program, is_locked: bool) -> None:
         self.op = instruction.op
         self._instruction = instruction
-        self._take = taker_of(arguments, program, instruction.op, is_locked)
+        self._gather = gatherer_of(arguments, program, instruction.op, is_locked)
         definition = instruction.op_def
         head = (np,) if definition.takes_xp else ()
         self._kernel: Callable[..., Array] = partial(definition.kernel, *head, **instruction.keywords)
@@ -146,7 +146,7 @@ class KernelCall:
 
     def run(self, values: list[Array], frame: Frame) -> None:
         """Call the kernel."""
-        made = self._kernel(*self._take(values))
+        made = self._kernel(*self._gather(values))
         if type(made) is np.ndarray and made.dtype == self._wanted:
             values[self._output] = made
         else:
@@ -164,7 +164,7 @@ class RandomCall(KernelCall):
 
     def run(self, values: list[Array], frame: Frame) -> None:
         """Call the kernel."""
-        made = self._kernel(*self._take(values), run_index=frame.run_indices[self._instruction.random])
+        made = self._kernel(*self._gather(values), run_index=frame.run_indices[self._instruction.random])
         self._store(results_of(made, len(self._instruction.outputs)), values)
 
 
@@ -178,10 +178,10 @@ class HostCall(KernelCall):
         assert frame.context is not None
         context = frame.context(self.op)
         if frame.file_access is None:
-            made = self._kernel(context, *self._take(values))
+            made = self._kernel(context, *self._gather(values))
         else:
             with limited_to(frame.file_access):
-                made = self._kernel(context, *self._take(values))
+                made = self._kernel(context, *self._gather(values))
         self._store(results_of(made, len(self._instruction.outputs)), values)
 
 
@@ -195,7 +195,7 @@ class RandomHostCall(KernelCall):
         assert frame.context is not None
         index = frame.run_indices[self._instruction.random]
         with limited_to(frame.file_access):
-            made = self._kernel(frame.context(self.op), *self._take(values), run_index=index)
+            made = self._kernel(frame.context(self.op), *self._gather(values), run_index=index)
         self._store(results_of(made, len(self._instruction.outputs)), values)
 
 
@@ -212,7 +212,7 @@ class LoneCall(KernelCall):
         head = (jnp,) if instruction.op_def.takes_xp else ()
         start()
         with jax.enable_x64(True):
-            made = instruction.op_def.kernel(*head, *self._take(values), **keywords)
+            made = instruction.op_def.kernel(*head, *self._gather(values), **keywords)
             results = [np.asarray(result) for result in results_of(made, len(instruction.outputs))]
         self._store(results, values)
 
@@ -233,7 +233,7 @@ class Update(KernelCall):
         for place, value in enumerate(old):
             if type(value) is not np.ndarray:
                 old[place] = self._in_host_memory(value)
-        others = self._take(values)
+        others = self._gather(values)
         if instruction.op_def.is_host:
             assert frame.context is not None
             with limited_to(frame.file_access):
@@ -293,11 +293,11 @@ class RowUpdate(Update):
         assert self._instruction.op_def.ahead is not None
         # A failure is for the kernel to tell of, which finds the same.
         with contextlib.suppress(Exception):
-            values[self._ahead_place] = self._instruction.op_def.ahead(*self._take(values))
+            values[self._ahead_place] = self._instruction.op_def.ahead(*self._gather(values))
 
     def run(self, values: list[Array], frame: Frame) -> None:
         """Update the rows."""
-        others = self._take(values)
+        others = self._gather(values)
         ahead = {} if self._ahead_place < 0 else {"ahead": values[self._ahead_place]}
         try:
             old = [slot.take() for slot in self._slots]

@@ -10,7 +10,7 @@ import numpy as np
 from weft.framework.aliases import Array
 from weft.framework.operation import Tensor
 from weft.runtime.compiled.traced_values import is_true, mixed
-from weft.runtime.host.calls import taker_of
+from weft.runtime.host.calls import gatherer_of
 from weft.runtime.host.frame import Frame
 from weft.runtime.host.hot_loop import HOT_ITERATIONS, Finished, HotLoop
 from weft.runtime.program.program import Argument, Body, Instruction, Program
@@ -54,7 +54,7 @@ class _BodiesCall:
         self.op = instruction.op
         self._instruction = instruction
         self._control_flow = instruction.control_flow
-        self._take = taker_of(arguments, program, instruction.op, is_locked=False)
+        self._gather = gatherer_of(arguments, program, instruction.op, is_locked=False)
         self._bodies = bodies
 
     def _store(self, results: Sequence[Array], values: list[Array]) -> None:
@@ -69,7 +69,7 @@ class BranchCall(_BodiesCall):
 
     def run(self, values: list[Array], frame: Frame) -> None:
         """Run the branch that the first argument chooses."""
-        condition, *others = self._take(values)
+        condition, *others = self._gather(values)
         body = self._bodies[0] if is_true(condition) else self._bodies[1]
         self._store(body.run(others, frame, frame.run_indices), values)
 
@@ -89,7 +89,7 @@ class LoopCall(_BodiesCall):
     def run(self, values: list[Array], frame: Frame) -> None:
         """Run the loop."""
         condition, body = self._bodies
-        variables = list(self._take(values))
+        variables = list(self._gather(values))
         count = len(variables)
         recorded = self._control_flow.outputs[count:]
         records: list[list[Array]] = [[] for _ in recorded]
