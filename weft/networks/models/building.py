@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -88,3 +89,18 @@ def _gathered(places: Nest, made: Mapping[tuple[str, int], Sequence[Nest]]) -> N
     listed = [places] if places and isinstance(places[0], str) else places
     found = [made[place[0], place[1]][place[2]] for place in listed]
     return found[0] if len(found) == 1 else found
+
+
+def model_from_config(config: GivenConfig, custom_objects: Mapping[str, object] | None = None) -> KerasObject:
+    """The model of a class and config."""
+    return deserialize(config, custom_objects)
+
+
+def model_from_json(json_string: str, custom_objects: Mapping[str, object] | None = None) -> KerasObject:
+    """The model of what `to_json` gave."""
+    return deserialize(json.loads(json_string), custom_objects)
+
+
+def clone_model(model: KerasObject) -> KerasObject:
+    """A model with layers like another's, and variables of its own."""
+    return type(model).from_config(model.get_config())

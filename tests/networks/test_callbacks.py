@@ -1,0 +1,49 @@
+"""Callbacks and checkpoints of models: what they stop, set, save and bring back."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import weft as tf
+
+keras = tf.keras
+X, Y = np.random.RandomState(0).rand(8, 3), np.random.RandomState(1).rand(8, 1)
+
+
+@pytest.fixture
+def model():
+    with tf.Graph().as_default():
+        made = keras.Sequential([keras.layers.Dense(1, input_shape=(3,))])
+        made.compile(keras.optimizers.SGD(0.1), "mse")
+        yield made
+    keras.backend.clear_session()
+
+
+def test_a_learning_rate_follows_its_schedule_and_a_file_has_each_epoch(model, tmp_path) -> None:
+    log = tmp_path / "log.csv"
+    calls = [keras.callbacks.LearningRateScheduler(lambda epoch: 0.1 / (epoch + 1)), keras.callbacks.CSVLogger(str(log))]
+    history = model.fit(X, Y, epochs=2, verbose=0, callbacks=calls).history
+    np.testing.assert_allclose(history["lr"], [0.1, 0.05], rtol=1e-6)
+    assert [line.split(",")[0] for line in log.read_text().splitlines()] == ["epoch", "0", "1"]
+
+
+def test_training_stops_when_nothing_gets_better_and_the_best_weights_come_back(model) -> None:
+    stop = keras.callbacks.EarlyStopping(monitor="loss", min_delta=100.0, patience=2, restore_best_weights=True)
+    seen = []
+    keep = keras.callbacks.LambdaCallback(on_epoch_end=lambda epoch, logs: seen.append(model.get_weights()[0]))
+    history = model.fit(X, Y, epochs=9, verbose=0, callbacks=[keep, stop])
+    assert history.epoch == [0, 1, 2]
+    np.testing.assert_array_equal(model.get_weights()[0], seen[0])
+
+
+def test_weights_come_back_from_the_checkpoint_of_the_last_epoch(model, tmp_path) -> None:
+    save = keras.callbacks.ModelCheckpoint(str(tmp_path / "weights-{epoch}"))
+    model.fit(X, Y, epochs=2, verbose=0, callbacks=[save])
+    saved = model.get_weights()
+    model.set_weights([each * 0 for each in saved])
+    model.load_weights(str(tmp_path / "weights-2"))
+    for before, after in zip(saved, model.get_weights(), strict=True):
+        np.testing.assert_array_equal(before, after)
+    with pytest.raises(NotImplementedError, match="HDF5"):
+        model.save_weights(str(tmp_path / "weights.h5"))

@@ -1,0 +1,247 @@
+"""The callbacks that watch a value or the clock of training: stopping, saving, learning rates, files of values."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Callable
+from typing import IO
+
+import numpy as np
+
+from weft.framework.aliases import Array
+from weft.networks.callbacks.callback import Callback, Logs
+from weft.networks.config import KerasObject, Options
+from weft.networks.state.sessions import batch_get_value, batch_set_value
+from weft.platform import tf_logging
+
+
+class _Monitor(Callback):
+    """What watches one value of each epoch: whether less or more of it is better, and the best so far."""
+
+    def __init__(self, monitor: str, mode: str, min_delta: float = 0.0) -> None:
+        super().__init__()
+        if mode not in ("auto", "min", "max"):
+            tf_logging.warning("%s mode %s is unknown, fallback to auto mode.", type(self).__name__, mode)
+            mode = "auto"
+        self.monitor = monitor
+        is_more_better = mode == "max" or (mode == "auto" and ("acc" in monitor or monitor.startswith("fmeasure")))
+        self.sign = 1.0 if is_more_better else -1.0
+        self.min_delta = abs(min_delta)
+        self.best = -math.inf * self.sign
+
+    def value(self, logs: Logs | None) -> float | None:
+        """The value of an epoch; None, with a warning, when there is none of this name."""
+        found = (logs or {}).get(self.monitor)
+        if found is None:
+            tf_logging.warning(
+                "%s conditioned on metric `%s` which is not available. Available metrics are: %s",
+                type(self).__name__, self.monitor, ",".join(logs or {}),
+            )  # fmt: skip
+        return found
+
+    def is_better(self, value: float) -> bool:
+        """Whether a value is better than the best so far, by more than `min_delta`."""
+        return (value - self.best) * self.sign > self.min_delta
+
+
+class EarlyStopping(_Monitor):
+    """Stops training when a value has not become better for `patience` epochs.
+
+    Args:
+        monitor: the value's name.
+        min_delta: how much better is better.
+        patience: how many epochs may pass.
+        verbose: whether to tell of it.
+        mode: "min", "max", or "auto" by the name.
+        baseline: a value to be better than from the beginning.
+        restore_best_weights: whether the weights of the best epoch come back at the end.
+    """
+
+    def __init__(
+        self, monitor: str = "val_loss", min_delta: float = 0, patience: int = 0, verbose: int = 0, mode: str = "auto",
+        baseline: float | None = None, restore_best_weights: bool = False,
+    ) -> None:  # fmt: skip
+        super().__init__(monitor, mode, min_delta)
+        self.patience, self.verbose, self.baseline = patience, verbose, baseline
+        self.restore_best_weights = restore_best_weights
+        self.wait, self.stopped_epoch = 0, 0
+        self.best_weights: list[Array] | None = None
+
+    def on_train_begin(self, logs: Logs | None = None) -> None:
+        """Begin to wait."""
+        self.wait, self.stopped_epoch = 0, 0
+        self.best = -math.inf * self.sign if self.baseline is None else self.baseline
+
+    def on_epoch_end(self, epoch: int, logs: Logs | None = None) -> None:
+        """Look at the epoch's value."""
+        value = self.value(logs)
+        if value is None:
+            return
+        if self.is_better(value):
+            self.best, self.wait = value, 0
+            if self.restore_best_weights:
+                self.best_weights = self.model.get_weights()
+            return
+        self.wait += 1
+        if self.wait >= self.patience:
+            self.stopped_epoch = epoch
+            self.model.stop_training = True
+            if self.restore_best_weights and self.best_weights is not None:
+                self.model.set_weights(self.best_weights)
+
+    def on_train_end(self, logs: Logs | None = None) -> None:
+        """Tell of it."""
+        if self.stopped_epoch > 0 and self.verbose > 0:
+            print(f"Epoch {self.stopped_epoch + 1:05d}: early stopping")
+
+
+class ModelCheckpoint(_Monitor):
+    """Saves the weights after epochs, as `Model.save_weights` does.
+
+    Args:
+        filepath: the checkpoint's prefix, in which `{epoch}` and the values' names are filled in.
+        monitor: the value that tells the best epoch.
+        verbose: whether to tell of it.
+        save_best_only: whether only better epochs are saved.
+        save_weights_only: accepted: the weights are what is saved.
+        mode: "min", "max", or "auto" by the name.
+        save_freq: "epoch".
+        kwargs: `period`, every how many epochs to save.
+    """
+
+    def __init__(
+        self, filepath: str, monitor: str = "val_loss", verbose: int = 0, save_best_only: bool = False,
+        save_weights_only: bool = False, mode: str = "auto", save_freq: str = "epoch", **kwargs: Options,
+    ) -> None:  # fmt: skip
+        super().__init__(monitor, mode)
+        if save_freq != "epoch":
+            raise NotImplementedError(f"ModelCheckpoint(save_freq={save_freq!r}): weights are saved after epochs")
+        self.filepath, self.verbose, self.save_best_only = filepath, verbose, save_best_only
+        self.period = kwargs.pop("period", 1)
+        self.passed = 0
+
+    def on_epoch_end(self, epoch: int, logs: Logs | None = None) -> None:
+        """Save, if it is time."""
+        self.passed += 1
+        if self.passed < self.period:
+            return
+        self.passed = 0
+        path = self.filepath.format(epoch=epoch + 1, **(logs or {}))
+        if self.save_best_only:
+            value = self.value(logs)
+            if value is None or not self.is_better(value):
+                return
+            self.best = value
+        if self.verbose > 0:
+            print(f"\nEpoch {epoch + 1:05d}: saving model to {path}")
+        self.model.save_weights(path)
+
+
+class LearningRateScheduler(Callback):
+    """Sets the learning rate before each epoch: `schedule(epoch)`, or `schedule(epoch, rate)`."""
+
+    def __init__(self, schedule: Callable[..., float], verbose: int = 0) -> None:
+        super().__init__()
+        self.schedule, self.verbose = schedule, verbose
+
+    def on_epoch_begin(self, epoch: int, logs: Logs | None = None) -> None:
+        """Set the rate; ValueError when the schedule gives no float."""
+        rate = _rate_of(self.model)
+        try:
+            wanted = self.schedule(epoch, float(batch_get_value([rate])[0]))
+        except TypeError:
+            wanted = self.schedule(epoch)
+        if not isinstance(wanted, float | np.floating):
+            raise ValueError('The output of the "schedule" function should be float.')
+        batch_set_value([(rate, np.asarray(wanted))])
+        if self.verbose > 0:
+            print(f"\nEpoch {epoch + 1:05d}: LearningRateScheduler reducing learning rate to {wanted}.")
+
+    def on_epoch_end(self, epoch: int, logs: Logs | None = None) -> None:
+        """Report the rate."""
+        if logs is not None:
+            logs["lr"] = float(batch_get_value([_rate_of(self.model)])[0])
+
+
+def _rate_of(model: KerasObject) -> KerasObject:
+    if not hasattr(model.optimizer, "lr"):
+        raise ValueError('Optimizer must have a "lr" attribute.')
+    return model.optimizer.lr
+
+
+class ReduceLROnPlateau(_Monitor):
+    """Makes the learning rate smaller when a value has not become better for `patience` epochs."""
+
+    def __init__(
+        self, monitor: str = "val_loss", factor: float = 0.1, patience: int = 10, verbose: int = 0, mode: str = "auto",
+        min_delta: float = 1e-4, cooldown: int = 0, min_lr: float = 0, **kwargs: Options,
+    ) -> None:  # fmt: skip
+        if factor >= 1.0:
+            raise ValueError("ReduceLROnPlateau does not support a factor >= 1.0.")
+        super().__init__(monitor, mode, kwargs.pop("epsilon", min_delta))
+        self.factor, self.patience, self.verbose, self.cooldown, self.min_lr = factor, patience, verbose, cooldown, min_lr
+        self.wait, self.cooling = 0, 0
+
+    def on_epoch_end(self, epoch: int, logs: Logs | None = None) -> None:
+        """Look at the epoch's value."""
+        rate = _rate_of(self.model)
+        old = float(batch_get_value([rate])[0])
+        if logs is not None:
+            logs["lr"] = old
+        value = self.value(logs)
+        if value is None:
+            return
+        if self.cooling > 0:
+            self.cooling -= 1
+            self.wait = 0
+        if self.is_better(value):
+            self.best, self.wait = value, 0
+        elif self.cooling <= 0:
+            self.wait += 1
+            if self.wait >= self.patience and old > self.min_lr:
+                batch_set_value([(rate, np.asarray(max(old * self.factor, self.min_lr)))])
+                self.cooling, self.wait = self.cooldown, 0
+
+
+class TerminateOnNaN(Callback):
+    """Stops training when the loss is no finite number."""
+
+    def on_batch_end(self, batch: int, logs: Logs | None = None) -> None:
+        """Look at the loss."""
+        loss = (logs or {}).get("loss")
+        if loss is not None and not math.isfinite(loss):
+            print(f"Batch {batch}: Invalid loss, terminating training")
+            self.model.stop_training = True
+
+
+class CSVLogger(Callback):
+    """Writes the values of each epoch as a line of a CSV file."""
+
+    def __init__(self, filename: str, separator: str = ",", append: bool = False) -> None:
+        super().__init__()
+        self.filename, self.separator, self.append = filename, separator, append
+        self._file: IO[str] | None = None
+        self._names: list[str] | None = None
+
+    def on_train_begin(self, logs: Logs | None = None) -> None:
+        """Open the file."""
+        self._file = open(self.filename, "a" if self.append else "w", newline="", encoding="utf-8")  # noqa: SIM115
+        self._names = None
+
+    def on_epoch_end(self, epoch: int, logs: Logs | None = None) -> None:
+        """Write a line, and the names before the first."""
+        assert self._file is not None
+        writer = csv.writer(self._file, delimiter=self.separator)
+        if self._names is None:
+            self._names = sorted(logs or {})
+            if not self._file.tell():
+                writer.writerow(["epoch", *self._names])
+        writer.writerow([epoch, *((logs or {}).get(name, "NA") for name in self._names)])
+        self._file.flush()
+
+    def on_train_end(self, logs: Logs | None = None) -> None:
+        """Close the file."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
