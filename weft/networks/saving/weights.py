@@ -1,7 +1,8 @@
 """The weights of a model in a checkpoint, by the place of each layer, so that names need not agree.
 
 The keys are TensorFlow's for models (`layer_with_weights-0/kernel/.ATTRIBUTES/VARIABLE_VALUE`), so the weights of plain
-layers that TensorFlow has saved in its own format are found. The graph of objects that TensorFlow writes beside them is left out.
+layers that TensorFlow has saved in its own format are found. The graph of objects that TensorFlow writes
+beside them is left out.
 """
 
 from __future__ import annotations
