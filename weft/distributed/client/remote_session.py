@@ -210,7 +210,7 @@ class RemoteSession:
             with contextlib.suppress(OpError):
                 self._rpc.call("CloseSession", request, min(_ANSWER_S, self._timeout_s or _ANSWER_S), self._shown_key())
 
-    def _call(self, name: str, request: Message, when_left: Callable[[Any], None] | None = None) -> Any:
+    def _call(self, name: str, request: Message, when_left: Callable[..., None] | None = None) -> Any:
         """Call a method about the session, showing that it is this client's; `when_left` as for `RpcStub.call`."""
         with within(self._timeout_s):
             return self._rpc.call(name, request, None, self._shown_key(), when_left)

@@ -135,7 +135,7 @@ class RpcStub:
         request: Message,
         timeout_s: float | None = None,
         metadata: Sequence[tuple[str, bytes]] = (),
-        when_left: Callable[[Any], None] | None = None,
+        when_left: Callable[..., None] | None = None,
     ) -> Any:
         """Call a method and wait for its response. Metadata goes with the request, under names that end in `-bin`.
 
@@ -257,7 +257,7 @@ def _wait_for(
     request: Message,
     timeout_s: float | None,
     metadata: Sequence[tuple[str, bytes]],
-    when_left: Callable[[Any], None] | None,
+    when_left: Callable[..., None] | None,
 ) -> Any:
     """Call a method and wait for its response.
 
@@ -284,7 +284,7 @@ def _wait_for(
         return pending.result()
 
 
-def _hand_over(call: Any, take: Callable[[Any], None]) -> None:
+def _hand_over(call: grpc.Future, take: Callable[..., None]) -> None:
     """Give the response of a call that is over, if it has one."""
     if call.code() is grpc.StatusCode.OK:
         take(call.result())
