@@ -8,6 +8,12 @@ from weft.api.contrib.learn.python.learn import learn_runner as learn_runner
 from weft.api.contrib.learn.python.learn import monitors as monitors
 from weft.estimator.inputs.numpy_input import numpy_input_fn as numpy_input_fn
 from weft.estimator.inputs.pandas_input import pandas_input_fn as pandas_input_fn
+from weft.estimator.learn.canned import DNNClassifier as DNNClassifier
+from weft.estimator.learn.canned import DNNLinearCombinedClassifier as DNNLinearCombinedClassifier
+from weft.estimator.learn.canned import DNNLinearCombinedRegressor as DNNLinearCombinedRegressor
+from weft.estimator.learn.canned import DNNRegressor as DNNRegressor
+from weft.estimator.learn.canned import LinearClassifier as LinearClassifier
+from weft.estimator.learn.canned import LinearRegressor as LinearRegressor
 from weft.estimator.learn.estimator import BaseEstimator as BaseEstimator
 from weft.estimator.learn.estimator import Estimator as Estimator
 from weft.estimator.learn.estimator import NotFittedError as NotFittedError

@@ -8,6 +8,12 @@ from weft.api.contrib.learn.python.learn.estimators import metric_key as metric_
 from weft.api.contrib.learn.python.learn.estimators import model_fn as model_fn
 from weft.api.contrib.learn.python.learn.estimators import prediction_key as prediction_key
 from weft.api.contrib.learn.python.learn.estimators import run_config as run_config
+from weft.estimator.learn.canned import DNNClassifier as DNNClassifier
+from weft.estimator.learn.canned import DNNLinearCombinedClassifier as DNNLinearCombinedClassifier
+from weft.estimator.learn.canned import DNNLinearCombinedRegressor as DNNLinearCombinedRegressor
+from weft.estimator.learn.canned import DNNRegressor as DNNRegressor
+from weft.estimator.learn.canned import LinearClassifier as LinearClassifier
+from weft.estimator.learn.canned import LinearRegressor as LinearRegressor
 from weft.estimator.learn.estimator import BaseEstimator as BaseEstimator
 from weft.estimator.learn.estimator import Estimator as Estimator
 from weft.estimator.learn.estimator import SKCompat as SKCompat
