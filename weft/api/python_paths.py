@@ -17,6 +17,24 @@ ALIASES: Final = {
     "framework.errors": "weft.errors",
     "framework.graph_util": "weft.api.graph_util",
     "framework.tensor_shape": "weft.framework.tensor_shape",
+    "keras.activations": "weft.api.keras.activations",
+    "keras.backend": "weft.api.keras.backend",
+    "keras.callbacks": "weft.api.keras.callbacks",
+    "keras.constraints": "weft.api.keras.constraints",
+    "keras.initializers": "weft.api.keras.initializers",
+    "keras.layers": "weft.api.keras.layers",
+    "keras.losses": "weft.api.keras.losses",
+    "keras.metrics": "weft.api.keras.metrics",
+    "keras.models": "weft.api.keras.models",
+    "keras.optimizers": "weft.api.keras.optimizers",
+    "keras.regularizers": "weft.api.keras.regularizers",
+    "keras.utils": "weft.api.keras.utils",
+    "keras.datasets.cifar10": "weft.api.keras.datasets.cifar10",
+    "keras.datasets.fashion_mnist": "weft.api.keras.datasets.fashion_mnist",
+    "keras.datasets.imdb": "weft.api.keras.datasets.imdb",
+    "keras.datasets.mnist": "weft.api.keras.datasets.mnist",
+    "keras.preprocessing.sequence": "weft.api.keras.preprocessing.sequence",
+    "keras.preprocessing.text": "weft.api.keras.preprocessing.text",
     "ops.rnn_cell": "weft.api.rnn_cell",
     "platform.app": "weft.platform.app",
     "platform.flags": "weft.platform.flags",
@@ -62,6 +80,7 @@ NAMES: Final = {
         "get_collection get_collection_ref get_default_graph get_default_session Graph GraphKeys IndexedSlices init_scope "
         "name_scope NotDifferentiable op_scope Operation RegisterGradient reset_default_graph Tensor"
     ),
+    "keras": "keras.Input keras.Model keras.Sequential",
     "ops.array_ops": (
         "boolean_mask concat expand_dims fill gather gather_nd identity one_hot ones ones_like pad placeholder "
         "placeholder_with_default rank reshape reverse reverse_sequence sequence_mask shape size slice split squeeze "
