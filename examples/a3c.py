@@ -107,6 +107,9 @@ def build_learner(cluster: Any, observed: int, actions: int) -> Learner:
         shared = build_network(observed, actions, "shared", tf.GraphKeys.GLOBAL_VARIABLES)
         step = tf.train.get_or_create_global_step()
         is_solved = tf.get_variable("solved", [], tf.bool, tf.zeros_initializer(), trainable=False)
+        # Both fade, so that the policy settles.
+        left = tf.maximum(0.0, 1.0 - tf.cast(step, tf.float32) / FLAGS.fading_steps)
+        optimizer = tf.train.AdamOptimizer(FLAGS.learning_rate * tf.maximum(left, 0.05))
     with tf.device(worker):
         local = build_network(observed, actions, f"local_{FLAGS.task_index}", tf.GraphKeys.LOCAL_VARIABLES)
         pairs = list(zip(local.variables, shared.variables, strict=True))
@@ -121,11 +124,10 @@ def build_learner(cluster: Any, observed: int, actions: int) -> Learner:
         surprise = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=chosen, logits=local.logits)
         log_policy = tf.nn.log_softmax(local.logits)
         entropy = -tf.reduce_sum(tf.exp(log_policy) * log_policy, axis=1)
-        losses = surprise * advantages + 0.5 * tf.square(returns - local.values) - FLAGS.entropy * entropy
+        losses = surprise * advantages + 0.5 * tf.square(returns - local.values) - FLAGS.entropy * left * entropy
         loss = tf.reduce_sum(weights * losses) / tf.reduce_sum(weights)
         gradients, _ = tf.clip_by_global_norm(tf.gradients(loss, local.variables), 0.5)
 
-    optimizer = tf.train.AdamOptimizer(FLAGS.learning_rate)
     with tf.control_dependencies([optimizer.apply_gradients(zip(gradients, shared.variables, strict=True))]):
         update = step.assign_add(played)
     return Learner(local, copy, chosen, advantages, returns, weights, played, update, step, is_solved, is_solved.assign(True))
@@ -277,10 +279,11 @@ if __name__ == "__main__":
     parser.add_argument("--lstm", action="store_true", help="hide the velocities and give the network a memory")
     parser.add_argument("--units", type=int, default=64, help="units of each hidden layer")
     parser.add_argument("--stretch", type=int, default=128, help="steps between two updates")
-    parser.add_argument("--learning_rate", type=float, default=0.003, help="learning rate of Adam")
+    parser.add_argument("--learning_rate", type=float, default=0.004, help="learning rate of Adam at first")
     parser.add_argument("--discount", type=float, default=0.99, help="worth of the next step's reward")
     parser.add_argument("--smoothing", type=float, default=0.95, help="lambda of the advantage estimate")
-    parser.add_argument("--entropy", type=float, default=0.01, help="weight of the policy's entropy in the loss")
+    parser.add_argument("--entropy", type=float, default=0.01, help="weight of the policy's entropy in the loss, at first")
+    parser.add_argument("--fading_steps", type=int, default=300_000, help="steps in which learning rate and entropy fade")
     parser.add_argument("--max_steps", type=int, default=1_000_000, help="give up after so many steps")
     parser.add_argument("--seed", type=int, default=1, help="seed of the initial values and the environments")
     FLAGS = parser.parse_args()
