@@ -64,7 +64,13 @@ def launch(program: str, workers: int, train_dir: Path) -> str:
     command = ["-m", "weft.cli", "launch", "--ps", "1", "--worker", workers, f"examples/{program}", f"--train_dir={train_dir}"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
-        [sys.executable, *map(str, command)], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=900, check=False
+        [sys.executable, *map(str, command)],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=900,
+        check=False,
     )
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     assert list(train_dir.rglob("events.out.tfevents.*"))
