@@ -47,3 +47,10 @@ def test_weights_come_back_from_the_checkpoint_of_the_last_epoch(model, tmp_path
         np.testing.assert_array_equal(before, after)
     with pytest.raises(NotImplementedError, match="HDF5"):
         model.save_weights(str(tmp_path / "weights.h5"))
+
+
+def test_event_files_have_the_values_of_each_epoch(model, tmp_path) -> None:
+    model.fit(X, Y, epochs=2, verbose=0, callbacks=[keras.callbacks.TensorBoard(str(tmp_path))])
+    (path,) = tmp_path.iterdir()
+    found = [(value.tag, event.step) for event in tf.train.summary_iterator(str(path)) for value in event.summary.value]
+    assert found == [("epoch_loss", 0), ("epoch_loss", 1)]

@@ -10,5 +10,6 @@ from weft.networks.callbacks.monitors import EarlyStopping as EarlyStopping
 from weft.networks.callbacks.monitors import LearningRateScheduler as LearningRateScheduler
 from weft.networks.callbacks.monitors import ModelCheckpoint as ModelCheckpoint
 from weft.networks.callbacks.monitors import ReduceLROnPlateau as ReduceLROnPlateau
+from weft.networks.callbacks.monitors import TensorBoard as TensorBoard
 from weft.networks.callbacks.monitors import TerminateOnNaN as TerminateOnNaN
 from weft.networks.callbacks.progress import ProgbarLogger as ProgbarLogger
