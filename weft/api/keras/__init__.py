@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from weft.api.keras import activations as activations
+from weft.api.keras import applications as applications
 from weft.api.keras import backend as backend
 from weft.api.keras import callbacks as callbacks
 from weft.api.keras import constraints as constraints
 from weft.api.keras import datasets as datasets
+from weft.api.keras import estimator as estimator
 from weft.api.keras import initializers as initializers
 from weft.api.keras import layers as layers
 from weft.api.keras import losses as losses

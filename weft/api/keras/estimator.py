@@ -1,0 +1,5 @@
+"""tf.keras.estimator: Keras' models as Estimators."""
+
+from __future__ import annotations
+
+from weft.networks.refusals import model_to_estimator as model_to_estimator
