@@ -104,5 +104,5 @@ def test_what_weft_has_not_says_what_to_do_instead() -> None:
         _ = keras.applications.ResNet50
     with pytest.raises(NotImplementedError, match="write a model_fn"):
         keras.estimator.model_to_estimator(keras_model=None)
-    with pytest.raises(NotImplementedError, match="under tf.device"):
+    with pytest.raises(NotImplementedError, match=r"under tf\.device"):
         keras.utils.multi_gpu_model(None, gpus=2)
