@@ -6,7 +6,6 @@ import functools
 import os
 import weakref
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
@@ -22,7 +21,7 @@ T = TypeVar("T")
 Element: TypeAlias = tuple[Array, ...]
 """The components of one element, flat; sparse tensors are three serial parts in one component."""
 
-_PACKAGE: Final = str(Path(__file__).parents[2]) + os.sep
+_PACKAGE: Final = os.path.dirname(os.path.dirname(os.path.dirname(__file__))) + os.sep
 
 State: TypeAlias = Array
 """Where an iterator is: numbers, texts, arrays, None, and lists and dicts of these."""
