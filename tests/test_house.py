@@ -35,7 +35,7 @@ _ANYS = {
     "client": 82,
     "distributed": 49,
     "errors": 4,
-    "estimator": 113,
+    "estimators": 113,
     "events": 9,
     "examples": 18,
     "framework": 235,

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import pkgutil
 import subprocess
 import sys
+
+import weft
+import weft.api
 
 COLLECTIONS = """
 import gc
@@ -48,3 +52,9 @@ def test_nothing_is_collected_while_jax_is_imported_and_the_setting_stays() -> N
 
 def test_importing_loads_nothing_heavy_that_few_programs_need() -> None:
     assert _printed(MODULES) == "[]"
+
+
+def test_no_room_of_the_engine_hides_a_door() -> None:
+    rooms = {each.name for each in pkgutil.iter_modules(weft.__path__)}
+    doors = {each.name for each in pkgutil.iter_modules(weft.api.__path__)}
+    assert rooms & doors == set()

@@ -11,8 +11,8 @@ from typing import Final
 ALIASES: Final = {
     "client.device_lib": "weft.client.device_lib",
     "client.timeline": "weft.client.timeline",
-    "estimator.run_config": "weft.estimator.run_config",
-    "estimator.training": "weft.estimator.training",
+    "estimator.run_config": "weft.estimators.run_config",
+    "estimator.training": "weft.estimators.training",
     "framework.dtypes": "weft.framework.dtypes",
     "framework.errors": "weft.errors",
     "framework.graph_util": "weft.api.graph_util",

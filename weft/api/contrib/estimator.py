@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from weft.estimator.added_metrics import add_metrics as add_metrics
-from weft.estimator.canned.class_heads import BinaryClassHead, MultiClassHead
-from weft.estimator.canned.dnn import dnn_logit_fn_builder as dnn_logit_fn_builder
-from weft.estimator.canned.head_inputs import LossFn
-from weft.estimator.canned.linear import linear_logit_fn_builder as linear_logit_fn_builder
-from weft.estimator.canned.multi_label_head import MultiLabelHead as multi_label_head
-from weft.estimator.canned.regression_head import RegressionHead
-from weft.estimator.estimator import Estimator
-from weft.estimator.export.input_receiver import (
+from weft.estimators.added_metrics import add_metrics as add_metrics
+from weft.estimators.canned.class_heads import BinaryClassHead, MultiClassHead
+from weft.estimators.canned.dnn import dnn_logit_fn_builder as dnn_logit_fn_builder
+from weft.estimators.canned.head_inputs import LossFn
+from weft.estimators.canned.linear import linear_logit_fn_builder as linear_logit_fn_builder
+from weft.estimators.canned.multi_label_head import MultiLabelHead as multi_label_head
+from weft.estimators.canned.regression_head import RegressionHead
+from weft.estimators.estimator import Estimator
+from weft.estimators.export.input_receiver import (
     build_raw_supervised_input_receiver_fn as build_raw_supervised_input_receiver_fn,
 )
-from weft.estimator.export.saved_model_export import ReceiverFn
-from weft.estimator.hooks.early_stopping import make_early_stopping_hook as make_early_stopping_hook
-from weft.estimator.hooks.early_stopping import stop_if_higher_hook as stop_if_higher_hook
-from weft.estimator.hooks.early_stopping import stop_if_lower_hook as stop_if_lower_hook
-from weft.estimator.hooks.early_stopping import stop_if_no_decrease_hook as stop_if_no_decrease_hook
-from weft.estimator.hooks.early_stopping import stop_if_no_increase_hook as stop_if_no_increase_hook
-from weft.estimator.hooks.in_memory_evaluator import InMemoryEvaluatorHook as InMemoryEvaluatorHook
-from weft.estimator.hooks.stop_at_checkpoint import make_stop_at_checkpoint_step_hook as make_stop_at_checkpoint_step_hook
+from weft.estimators.export.saved_model_export import ReceiverFn
+from weft.estimators.hooks.early_stopping import make_early_stopping_hook as make_early_stopping_hook
+from weft.estimators.hooks.early_stopping import stop_if_higher_hook as stop_if_higher_hook
+from weft.estimators.hooks.early_stopping import stop_if_lower_hook as stop_if_lower_hook
+from weft.estimators.hooks.early_stopping import stop_if_no_decrease_hook as stop_if_no_decrease_hook
+from weft.estimators.hooks.early_stopping import stop_if_no_increase_hook as stop_if_no_increase_hook
+from weft.estimators.hooks.in_memory_evaluator import InMemoryEvaluatorHook as InMemoryEvaluatorHook
+from weft.estimators.hooks.stop_at_checkpoint import make_stop_at_checkpoint_step_hook as make_stop_at_checkpoint_step_hook
 from weft.framework.operation import Tensor
 from weft.models.feature_columns.numeric import NumericColumn
 from weft.models.losses import Reduction

@@ -2,5 +2,5 @@
 
 from __future__ import annotations
 
-from weft.estimator.inputs.numpy_input import numpy_input_fn as numpy_input_fn
-from weft.estimator.inputs.pandas_input import pandas_input_fn as pandas_input_fn
+from weft.estimators.inputs.numpy_input import numpy_input_fn as numpy_input_fn
+from weft.estimators.inputs.pandas_input import pandas_input_fn as pandas_input_fn

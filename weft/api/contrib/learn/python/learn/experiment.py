@@ -2,4 +2,4 @@
 
 from __future__ import annotations
 
-from weft.estimator.learn.experiment import Experiment as Experiment
+from weft.estimators.learn.experiment import Experiment as Experiment

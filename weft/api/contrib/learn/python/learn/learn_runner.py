@@ -2,4 +2,4 @@
 
 from __future__ import annotations
 
-from weft.estimator.learn.learn_runner import run as run
+from weft.estimators.learn.learn_runner import run as run

@@ -2,4 +2,4 @@
 
 from __future__ import annotations
 
-from weft.estimator.learn.metric_spec import MetricSpec as MetricSpec
+from weft.estimators.learn.metric_spec import MetricSpec as MetricSpec

@@ -2,4 +2,4 @@
 
 from __future__ import annotations
 
-from weft.estimator.learn.keys import ProblemType as ProblemType
+from weft.estimators.learn.keys import ProblemType as ProblemType

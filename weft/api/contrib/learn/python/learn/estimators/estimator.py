@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from weft.estimator.learn.estimator import BaseEstimator as BaseEstimator
-from weft.estimator.learn.estimator import Estimator as Estimator
-from weft.estimator.learn.estimator import SKCompat as SKCompat
+from weft.estimators.learn.estimator import BaseEstimator as BaseEstimator
+from weft.estimators.learn.estimator import Estimator as Estimator
+from weft.estimators.learn.estimator import SKCompat as SKCompat

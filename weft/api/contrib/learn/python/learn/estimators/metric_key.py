@@ -2,4 +2,4 @@
 
 from __future__ import annotations
 
-from weft.estimator.learn.keys import MetricKey as MetricKey
+from weft.estimators.learn.keys import MetricKey as MetricKey

@@ -2,5 +2,5 @@
 
 from __future__ import annotations
 
-from weft.estimator.learn.model_fn_ops import ModeKeys as ModeKeys
-from weft.estimator.learn.model_fn_ops import ModelFnOps as ModelFnOps
+from weft.estimators.learn.model_fn_ops import ModeKeys as ModeKeys
+from weft.estimators.learn.model_fn_ops import ModelFnOps as ModelFnOps

@@ -2,4 +2,4 @@
 
 from __future__ import annotations
 
-from weft.estimator.learn.keys import PredictionKey as PredictionKey
+from weft.estimators.learn.keys import PredictionKey as PredictionKey

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weft.estimator.learn.run_config import ClusterConfig as ClusterConfig
-from weft.estimator.learn.run_config import Environment as Environment
-from weft.estimator.learn.run_config import RunConfig as RunConfig
-from weft.estimator.learn.run_config import TaskType as TaskType
+from weft.estimators.learn.run_config import ClusterConfig as ClusterConfig
+from weft.estimators.learn.run_config import Environment as Environment
+from weft.estimators.learn.run_config import RunConfig as RunConfig
+from weft.estimators.learn.run_config import TaskType as TaskType

@@ -1,0 +1,170 @@
+"""Head: the last part of a model: predictions, loss, metrics and training from its logits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from weft.estimators.aliases import Features, Labels, MetricOps
+from weft.estimators.canned.head_inputs import LossFn, check_loss_fn, checked_logits
+from weft.estimators.canned.keys import MetricKeys
+from weft.estimators.estimator_spec import EstimatorSpec
+from weft.estimators.export.export_output import ExportOutput
+from weft.estimators.mode_keys import ModeKeys
+from weft.framework.aliases import Nest
+from weft.framework.collections import GraphKeys
+from weft.framework.graph import get_default_graph
+from weft.framework.operation import Operation, Tensor
+from weft.models.feature_columns.numeric import NumericColumn
+from weft.models.losses import Reduction
+from weft.models.metrics.mean import mean
+from weft.ops.array.filling import ones_like
+from weft.ops.control_flow.ordering import group
+from weft.ops.math.elementwise import add_n
+from weft.ops.math.reduce_functions import reduce_sum
+from weft.ops.summary.nodes import scalar
+from weft.training.optimizers.optimizer import Optimizer
+from weft.training.training_util import get_global_step
+
+
+class LossSpec(NamedTuple):
+    """A head's loss: the one to train on, that of each example, their weights, and the labels as the loss takes them."""
+
+    training_loss: Tensor
+    unreduced_loss: Tensor
+    weights: Tensor | float
+    processed_labels: Tensor
+
+
+class Head:
+    """A task: makes an EstimatorSpec of a model's logits.
+
+    Args:
+        weight_column: the feature with the weights of examples, or its numeric column.
+        loss_reduction: how the losses of examples become one, of `tf.losses.Reduction`.
+        loss_fn: makes the losses of examples from `labels`, `logits` and perhaps `features`, instead of the head's own.
+        name: added to the names of summaries and metrics.
+
+    Raises:
+        ValueError: the reduction is none, or the function takes other arguments.
+    """
+
+    def __init__(
+        self,
+        weight_column: str | NumericColumn | None = None,
+        loss_reduction: str = Reduction.SUM,
+        loss_fn: LossFn | None = None,
+        name: str | None = None,
+    ) -> None:
+        if loss_reduction not in Reduction.all() or loss_reduction == Reduction.NONE:
+            raise ValueError(f"Invalid loss_reduction: {loss_reduction}")
+        if loss_fn is not None:
+            check_loss_fn(loss_fn)
+        self._weight_column = weight_column
+        self._loss_reduction = loss_reduction
+        self._loss_fn = loss_fn
+        self._name = name
+
+    @property
+    def name(self) -> str | None:
+        """What is added to the names of summaries and metrics."""
+        return self._name
+
+    @property
+    def logits_dimension(self) -> int:
+        """The size of the logits' last dimension."""
+        raise NotImplementedError(f"logits_dimension is not implemented for {type(self).__name__}.")
+
+    def create_loss(self, features: Features, mode: str, logits: Tensor, labels: Labels) -> LossSpec:
+        """The loss of logits for labels."""
+        raise NotImplementedError(f"create_loss is not implemented for {type(self).__name__}.")
+
+    def predictions(self, logits: Tensor) -> dict[str, Tensor]:
+        """The predictions of logits, by name."""
+        raise NotImplementedError(f"predictions is not implemented for {type(self).__name__}.")
+
+    def export_outputs(self, predictions: dict[str, Tensor]) -> dict[str, ExportOutput]:
+        """The outputs of an exported model."""
+        raise NotImplementedError(f"export_outputs is not implemented for {type(self).__name__}.")
+
+    def metrics(self, predictions: dict[str, Tensor], loss: LossSpec) -> MetricOps:
+        """The metrics but those of the loss, by their names without the head's."""
+        raise NotImplementedError(f"metrics is not implemented for {type(self).__name__}.")
+
+    def create_estimator_spec(
+        self,
+        features: Features,
+        mode: str,
+        logits: Tensor,
+        labels: Labels = None,
+        optimizer: Optimizer | None = None,
+        train_op_fn: Callable[[Tensor], Nest] | None = None,
+        regularization_losses: Sequence[Tensor] | None = None,
+    ) -> EstimatorSpec:
+        """The whole of a model from its logits.
+
+        Args:
+            features: by name; the weights are among them.
+            mode: one of ModeKeys.
+            logits: `[..., logits_dimension]`.
+            labels: needed to train and to evaluate.
+            optimizer: makes the loss smaller; needed to train.
+            train_op_fn: makes the training operation from the loss, instead.
+            regularization_losses: are added to the loss.
+
+        Raises:
+            ValueError: labels or logits have a wrong shape, or there is no optimizer to train with, or two.
+        """
+        with get_default_graph().name_scope(self._name or "head"):
+            logits = checked_logits(logits, self.logits_dimension)
+            predictions = self.predictions(logits)
+            if mode == ModeKeys.PREDICT:
+                return EstimatorSpec(mode, predictions, export_outputs=self.export_outputs(predictions))
+            loss = self.create_loss(features, mode, logits, labels)
+            penalty = add_n(regularization_losses) if regularization_losses else None
+            total = loss.training_loss if penalty is None else add_n([loss.training_loss, penalty])
+            if mode == ModeKeys.EVAL:
+                return EstimatorSpec(mode, predictions, total, eval_metric_ops=self._all_metrics(predictions, loss, penalty))
+            train_op = _train_op(total, optimizer, train_op_fn)
+            average = self._average(loss)
+        with get_default_graph().name_scope(""):
+            for key, value in (
+                (MetricKeys.LOSS, total),
+                (MetricKeys.LOSS_MEAN, average),
+                (MetricKeys.LOSS_REGULARIZATION, penalty),
+            ):
+                if value is not None:
+                    scalar(self._key(key), value)
+        return EstimatorSpec(mode, predictions, total, train_op)
+
+    def _average(self, loss: LossSpec) -> Tensor | None:
+        """The loss of an example, where the loss to train on is their sum."""
+        if self._loss_reduction != Reduction.SUM:
+            return None
+        return loss.training_loss / reduce_sum(loss.weights * ones_like(loss.unreduced_loss))
+
+    def _all_metrics(self, predictions: dict[str, Tensor], loss: LossSpec, penalty: Tensor | None) -> MetricOps:
+        with get_default_graph().name_scope("metrics"):
+            found: MetricOps = {
+                MetricKeys.LOSS_MEAN: mean(loss.unreduced_loss, weights=loss.weights, name=MetricKeys.LOSS_MEAN)
+            }
+            found.update(self.metrics(predictions, loss))
+            if penalty is not None:
+                found[MetricKeys.LOSS_REGULARIZATION] = mean(penalty, name=MetricKeys.LOSS_REGULARIZATION)
+        return {self._key(key): pair for key, pair in found.items()}
+
+    def _key(self, key: str) -> str:
+        return f"{key}/{self._name}" if self._name else key
+
+
+def _train_op(loss: Tensor, optimizer: Optimizer | None, train_op_fn: Callable[[Tensor], Nest] | None) -> Operation:
+    if optimizer is not None:
+        if train_op_fn is not None:
+            raise ValueError("train_op_fn and optimizer cannot both be set.")
+        train_op = optimizer.minimize(loss, global_step=get_global_step())
+    elif train_op_fn is not None:
+        train_op = train_op_fn(loss)
+    else:
+        raise ValueError("train_op_fn and optimizer cannot both be None.")
+    updates = get_default_graph().get_collection(GraphKeys.UPDATE_OPS)
+    return group(train_op, *updates) if updates else train_op

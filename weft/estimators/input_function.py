@@ -1,0 +1,54 @@
+"""The results of input functions: features and labels, taken from a Dataset where it is one."""
+
+from __future__ import annotations
+
+from weft.datasets.dataset import Dataset
+from weft.estimators.aliases import Features, Labels
+from weft.framework import nest
+from weft.framework.aliases import Nest, SessionLike
+from weft.framework.collections import GraphKeys
+from weft.framework.graph import get_default_graph
+from weft.framework.operation import Operation, Tensor
+from weft.training.coordinator import Coordinator
+from weft.training.hooks.session_run_hook import SessionRunHook
+
+
+class DatasetInitializerHook(SessionRunHook):
+    """Starts the iterator of a Dataset in each session that is made.
+
+    Args:
+        initializer: the iterator's.
+    """
+
+    def __init__(self, initializer: Operation) -> None:
+        self._initializer = initializer
+
+    def after_create_session(self, session: SessionLike, coord: Coordinator) -> None:
+        """Run the initializer."""
+        session.run(self._initializer)
+
+
+def parse_input_fn_result(result: Nest) -> tuple[Features, Labels, list[SessionRunHook]]:
+    """Features, labels (None without), and the hooks that start the input.
+
+    Raises:
+        ValueError: the function returned a tuple or list of another length than 2.
+    """
+    hooks: list[SessionRunHook] = []
+    if isinstance(result, Dataset):
+        iterator = result.make_initializable_iterator()
+        hooks.append(DatasetInitializerHook(iterator.initializer))
+        result = iterator.get_next()
+    if isinstance(result, tuple | list):
+        if len(result) != 2:
+            raise ValueError("input_fn should return (features, labels) as a len 2 tuple.")
+        return result[0], result[1], hooks
+    return result, None, hooks
+
+
+def has_an_end(features: Features) -> bool:
+    """Whether the input can end: it comes from a Dataset or through queues."""
+    tensors = [each for each in nest.flatten(features, expand_composites=True) if isinstance(each, Tensor)]
+    if any(each.op.type == "IteratorGetNext" for each in tensors):
+        return True
+    return bool(get_default_graph().get_collection(GraphKeys.QUEUE_RUNNERS))

@@ -1,0 +1,65 @@
+"""Calling the program's functions: each gets those of the arguments that it takes."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from weft.estimators.aliases import Features, InputFn, Labels, ModelFn, Params
+from weft.estimators.estimator_spec import EstimatorSpec
+from weft.estimators.run_config import RunConfig
+from weft.framework.aliases import Nest
+from weft.framework.function_signatures import fn_args
+from weft.framework.graph_functions import device
+from weft.platform import tf_logging
+
+_MODEL_FN_ARGS: Final = frozenset(("features", "labels", "mode", "params", "self", "config"))
+
+
+def verify_model_fn_args(model_fn: ModelFn, params: Params) -> None:
+    """Check which arguments a model function takes.
+
+    Raises:
+        ValueError: it takes no features, no params although there are some, or arguments that it will not get.
+    """
+    taken = set(fn_args(model_fn))
+    if "features" not in taken:
+        raise ValueError(f"model_fn ({model_fn}) must include features argument.")
+    if params is not None and "params" not in taken:
+        raise ValueError(
+            f"model_fn ({model_fn}) does not include params argument, but params ({params}) is passed to Estimator."
+        )
+    if params is None and "params" in taken:
+        tf_logging.warning(
+            "Estimator's model_fn (%s) includes params argument, but params are not passed to Estimator.", model_fn
+        )
+    others = sorted(taken - _MODEL_FN_ARGS)
+    if others:
+        raise ValueError(f"model_fn ({model_fn}) has following not expected args: {others}")
+
+
+def call_input_fn(input_fn: InputFn, mode: str, params: Params, config: RunConfig) -> Nest:
+    """Build the input, on the CPU of the task that it is built in."""
+    taken = fn_args(input_fn)
+    offered = {"mode": mode, "params": params, "config": config}
+    with device("/cpu:0"):
+        return input_fn(**{name: value for name, value in offered.items() if name in taken})
+
+
+def call_model_fn(
+    model_fn: ModelFn, features: Features, labels: Labels, mode: str, params: Params, config: RunConfig
+) -> EstimatorSpec:
+    """Build the model.
+
+    Raises:
+        ValueError: the input has labels that the function does not take, or it returns no EstimatorSpec.
+    """
+    taken = fn_args(model_fn)
+    if "labels" not in taken and labels is not None:
+        raise ValueError("model_fn does not take labels, but input_fn returns labels.")
+    offered = {"labels": labels, "mode": mode, "params": params, "config": config}
+    tf_logging.info("Calling model_fn.")
+    spec = model_fn(features=features, **{name: value for name, value in offered.items() if name in taken})
+    tf_logging.info("Done calling model_fn.")
+    if not isinstance(spec, EstimatorSpec):
+        raise ValueError("model_fn should return an EstimatorSpec.")
+    return spec
