@@ -72,21 +72,23 @@ def test_a_step_that_waits_too_long_for_an_element_times_out(blocked):
 
 
 def test_a_prefetching_thread_ends_with_its_session():
-    before = len(_prefetching())
+    # Those of the tests before end once nothing refers to their datasets.
+    gc.collect()
+    _wait_until(lambda: not _prefetching())
     with tf.Graph().as_default():
         iterator = DS.range(10**9).prefetch(2).make_initializable_iterator()
         following = iterator.get_next()
         with tf.Session() as session:
             session.run(iterator.initializer)
             assert session.run(following) == 0
-            assert len(_prefetching()) == before + 1
+            assert len(_prefetching()) == 1
             # Beginning anew ends the thread of the iteration before.
             session.run(iterator.initializer)
             assert session.run(following) == 0
-            _wait_until(lambda: len(_prefetching()) == before + 1)
+            _wait_until(lambda: len(_prefetching()) == 1)
         del session, iterator, following
     gc.collect()
-    _wait_until(lambda: len(_prefetching()) == before)
+    _wait_until(lambda: not _prefetching())
 
 
 def test_steps_of_many_threads_share_the_elements_out():
