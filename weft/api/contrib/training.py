@@ -1,4 +1,4 @@
-"""tf.contrib.training: hyperparameters, and strategies that choose a parameter server by load or at random."""
+"""tf.contrib.training: training and evaluation loops, hyperparameters, strategies that choose a parameter server."""
 
 from __future__ import annotations
 
@@ -10,8 +10,21 @@ import numpy as np
 from weft.framework.dtypes import as_dtype
 from weft.framework.op_role import Role
 from weft.framework.tensor_shape import TensorShape
+from weft.training.hooks.summary_hooks import SummaryAtEndHook as SummaryAtEndHook
 from weft.training.hparams import HParams as HParams
 from weft.training.hparams import parse_values as parse_values
+from weft.training.loops.monitored_training import train as train
+from weft.training.loops.train_op import add_gradients_summaries as add_gradients_summaries
+from weft.training.loops.train_op import clip_gradient_norms as clip_gradient_norms
+from weft.training.loops.train_op import clip_gradient_norms_fn as clip_gradient_norms_fn
+from weft.training.loops.train_op import create_train_op as create_train_op
+from weft.training.loops.train_op import multiply_gradients as multiply_gradients
+from weft.training.saving.checkpoint_wait import checkpoints_iterator as checkpoints_iterator
+from weft.training.saving.checkpoint_wait import wait_for_new_checkpoint as wait_for_new_checkpoint
+from weft.training.sessions.evaluation import StopAfterNEvalsHook as StopAfterNEvalsHook
+from weft.training.sessions.evaluation import evaluate_once as evaluate_once
+from weft.training.sessions.evaluation import evaluate_repeatedly as evaluate_repeatedly
+from weft.training.sessions.evaluation import get_or_create_eval_step as get_or_create_eval_step
 
 
 class GreedyLoadBalancingStrategy:

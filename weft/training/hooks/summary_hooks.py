@@ -1,4 +1,4 @@
-"""SummarySaverHook: writes summaries every so many steps or seconds."""
+"""Hooks that write summaries: every so many steps or seconds, or at the end of an evaluation."""
 
 from __future__ import annotations
 
@@ -7,11 +7,15 @@ from typing import Any
 from tensorboard.compat.proto import event_pb2
 
 from weft.events.file_writer import FileWriter, FileWriterCache
-from weft.framework.aliases import SessionLike
+from weft.framework.aliases import Feeds, Fetches, SessionLike
+from weft.ops.summary.merge import merge_all
+from weft.training.coordinator import Coordinator
 from weft.training.hooks.global_step_read import StepReading, global_step_read
 from weft.training.hooks.hook_timer import SecondOrStepTimer
 from weft.training.hooks.session_run_hook import SessionRunArgs, SessionRunContext, SessionRunHook, SessionRunValues
 from weft.training.scaffold import Scaffold
+from weft.training.training_util import get_or_create_global_step
+from weft.training.training_util import global_step as value_of_global_step
 
 
 class SummarySaverHook(SessionRunHook):
@@ -93,3 +97,53 @@ class SummarySaverHook(SessionRunHook):
         if found is None:
             return []
         return list(found) if isinstance(found, list | tuple) else [found]
+
+
+class SummaryAtEndHook(SessionRunHook):
+    """Writes summaries when a session ends, such as an evaluation's.
+
+    Args:
+        log_dir: the directory of the event file.
+        summary_writer: the FileWriter, instead.
+        summary_op: a string tensor that is a Summary; None for all summaries of the graph.
+        feed_dict: what to feed it.
+
+    Raises:
+        ValueError: neither directory nor writer is given.
+    """
+
+    def __init__(
+        self,
+        log_dir: str | None = None,
+        summary_writer: FileWriter | None = None,
+        summary_op: Fetches = None,
+        feed_dict: Feeds | None = None,
+    ) -> None:
+        if log_dir is None and summary_writer is None:
+            raise ValueError("One of log_dir or summary_writer should be used.")
+        self._log_dir = log_dir
+        self._summary_writer = summary_writer
+        self._summary_op = summary_op
+        self._feed_dict = feed_dict
+
+    def begin(self) -> None:
+        """Find the summaries and the global step."""
+        if self._summary_op is None:
+            # A later session finds what the first one merged: its graph takes no more nodes.
+            self._summary_op = merge_all()
+        self._global_step = get_or_create_global_step()
+
+    def after_create_session(self, session: SessionLike, coord: Coordinator) -> None:
+        """Open the event file."""
+        if self._summary_writer is None and self._log_dir:
+            self._summary_writer = FileWriterCache.get(self._log_dir)
+
+    def end(self, session: SessionLike) -> None:
+        """Write the summaries."""
+        writer = self._summary_writer
+        if writer is None:
+            return
+        if self._summary_op is not None:
+            step = value_of_global_step(session, self._global_step)
+            writer.add_summary(session.run(self._summary_op, self._feed_dict), step)
+        writer.flush()

@@ -1,9 +1,9 @@
-"""One evaluation of a checkpoint: restore, run the updates of the metrics until the input ends, read their values."""
+"""Evaluations of checkpoints: restore, run the updates of the metrics until the input ends, read their values."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from tensorboard.compat.proto import config_pb2
 
@@ -19,6 +19,7 @@ from weft.ops.variables.initializers import Zeros
 from weft.platform import tf_logging
 from weft.training.hooks.feed_hooks import FinalOpsHook
 from weft.training.hooks.session_run_hook import SessionRunArgs, SessionRunContext, SessionRunHook, SessionRunValues
+from weft.training.saving.checkpoint_wait import checkpoints_iterator
 from weft.training.scaffold import Scaffold
 from weft.training.sessions.monitored_session import MonitoredSession
 from weft.training.sessions.session_creator import ChiefSessionCreator
@@ -112,14 +113,54 @@ def evaluate_once(
     all_hooks = list(hooks or ())
     if eval_ops is not None:
         eval_ops = _counting(eval_ops, eval_step, all_hooks)
-    tf_logging.info("Starting evaluation at %s", time.strftime("%Y-%m-%dT%H:%M:%SZ", time.localtime()))
     creator = ChiefSessionCreator(scaffold, master, config, checkpoint_filename_with_path=checkpoint_path)
     final = FinalOpsHook(final_ops, final_ops_feed_dict)
-    with MonitoredSession(creator, [*all_hooks, final]) as session:
+    _evaluate(creator, eval_ops, feed_dict, [*all_hooks, final])
+    return final.final_ops_values
+
+
+def evaluate_repeatedly(
+    checkpoint_dir: str, master: str = "", scaffold: Scaffold | None = None, eval_ops: Fetches = None,
+    feed_dict: Feeds | None = None, final_ops: Fetches = None, final_ops_feed_dict: Feeds | None = None,
+    eval_interval_secs: float = 60, hooks: Sequence[SessionRunHook] | None = None,
+    config: config_pb2.ConfigProto | None = None, max_number_of_evaluations: int | None = None,
+    timeout: float | None = None, timeout_fn: Callable[[], bool] | None = None,
+) -> FetchValue:  # fmt: skip
+    """Evaluate the default graph with each new checkpoint of a directory, as `evaluate_once` does.
+
+    Args:
+        checkpoint_dir: the directory; it need not exist yet.
+        eval_interval_secs: how long to wait at least between two evaluations.
+        max_number_of_evaluations: after how many to stop; never when None.
+        timeout: after how many seconds without a new checkpoint to stop; never when None.
+        timeout_fn: asked at a timeout whether to stop; without it a timeout stops.
+        master, scaffold, eval_ops, feed_dict, final_ops, final_ops_feed_dict, hooks, config: as for `evaluate_once`.
+
+    Returns:
+        The last values of `final_ops`, None when there was no checkpoint.
+    """
+    eval_step = get_or_create_eval_step()
+    all_hooks = list(hooks or ())
+    if eval_ops is not None:
+        eval_ops = _counting(eval_ops, eval_step, all_hooks)
+    final = FinalOpsHook(final_ops, final_ops_feed_dict)
+    paths = checkpoints_iterator(checkpoint_dir, eval_interval_secs, timeout, timeout_fn)
+    for number, path in enumerate(paths, 1):
+        creator = ChiefSessionCreator(scaffold, master, config, checkpoint_filename_with_path=path)
+        _evaluate(creator, eval_ops, feed_dict, [*all_hooks, final])
+        if number == max_number_of_evaluations:
+            break
+    return final.final_ops_values
+
+
+def _evaluate(
+    creator: ChiefSessionCreator, eval_ops: Fetches, feed_dict: Feeds | None, hooks: Sequence[SessionRunHook]
+) -> None:
+    tf_logging.info("Starting evaluation at %s", time.strftime("%Y-%m-%dT%H:%M:%SZ", time.localtime()))
+    with MonitoredSession(creator, hooks) as session:
         while eval_ops is not None and not session.should_stop():
             session.run(eval_ops, feed_dict)
     tf_logging.info("Finished evaluation at %s", time.strftime("%Y-%m-%d-%H:%M:%S", time.localtime()))
-    return final.final_ops_values
 
 
 def _counting(eval_ops: Nest, eval_step: VariableLike, hooks: Sequence[SessionRunHook]) -> Fetches:

@@ -33,6 +33,8 @@ _LOG_EVERY_S: Final = 10.0
 _NOTE_S: Final = 1.0
 _ALL_THERE: Final = "All variables have values"
 
+InitFunction = Callable[[Session], object]
+
 
 class SessionManager:
     """Makes sessions on a graph that are ready to train.
@@ -92,7 +94,7 @@ class SessionManager:
         max_wait_secs: float = 7200,
         config: config_pb2.ConfigProto | None = None,
         init_feed_dict: Feeds | None = None,
-        init_fn: Callable[[Any], object] | None = None,
+        init_fn: InitFunction | None = None,
     ) -> Session:
         """Make a session with a model that is ready: joined where it lives, else restored, else initialized.
 
@@ -138,7 +140,9 @@ class SessionManager:
             presence.set_state("ready")
             presence.begin_run(_location(checkpoints))
 
-    def _initialize(self, session: Session, init_op: Operation | None, init_feed_dict: Feeds | None, init_fn: Any) -> None:
+    def _initialize(
+        self, session: Session, init_op: Operation | None, init_feed_dict: Feeds | None, init_fn: InitFunction | None
+    ) -> None:
         if init_op is None and not init_fn and self._local_init_op is None:
             raise RuntimeError("Model is not initialized and no init_op or init_fn or local_init_op was given")
         if init_op is not None:

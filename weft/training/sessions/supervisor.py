@@ -90,7 +90,7 @@ class Supervisor(ModelParts):
         checkpoint_basename: str = "model.ckpt",
         session_manager: SessionManager | None = None,
         summary_writer: FileWriter | None = USE_DEFAULT,
-        init_fn: Callable[[Tensor], Tensor] | None = None,
+        init_fn: Callable[[SessionLike], object] | None = None,
         local_init_run_options: config_pb2.RunOptions | None = None,
         restore: str | None = None,
     ) -> None:

@@ -1,10 +1,12 @@
-"""tf.contrib.slim: the names under which programs use contrib's layers, losses and variables. This module only re-exports."""
+"""tf.contrib.slim: the names under which programs use contrib's layers, losses and loops. This module only re-exports."""
 
 from __future__ import annotations
 
 from weft.api.contrib import layers as layers
 from weft.api.contrib import losses as losses
 from weft.api.contrib import metrics as metrics
+from weft.api.contrib.slim import evaluation as evaluation
+from weft.api.contrib.slim import learning as learning
 from weft.models.functional.batch_norm import batch_norm as batch_norm
 from weft.models.functional.batch_norm import layer_norm as layer_norm
 from weft.models.functional.layer_functions import avg_pool2d as avg_pool2d
