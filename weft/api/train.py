@@ -116,6 +116,8 @@ from weft.training.sessions.session_creator import SessionCreator as SessionCrea
 from weft.training.sessions.session_creator import WorkerSessionCreator as WorkerSessionCreator
 from weft.training.sessions.session_manager import SessionManager as SessionManager
 from weft.training.sessions.supervisor import Supervisor as Supervisor
+from weft.training.tracking.checkpoint import Checkpoint as Checkpoint
+from weft.training.tracking.checkpoint_manager import CheckpointManager as CheckpointManager
 from weft.training.training_util import assert_global_step as assert_global_step
 from weft.training.training_util import create_global_step as create_global_step
 from weft.training.training_util import get_global_step as get_global_step

@@ -173,6 +173,11 @@ class Layer:
 
     non_trainable_weights = non_trainable_variables
 
+    def checkpoint_dependencies(self) -> list[tuple[str, object]]:
+        """What checkpoints of objects save: the variables by the names that they were made with."""
+        scope = "" if self._scope is None else f"{self._scope.name}/"
+        return [(variable.op.name.removeprefix(scope), variable) for variable in self.variables]
+
     @property
     def updates(self) -> list[Operation | Tensor]:
         """The operations that training must run."""

@@ -139,6 +139,11 @@ class RNNCell:
 
     add_weight = add_variable
 
+    def checkpoint_dependencies(self) -> list[tuple[str, object]]:
+        """What checkpoints of objects save: the variables by the names that they were made with."""
+        scope = "" if self._variable_scope is None else f"{self._variable_scope.name}/"
+        return [(variable.op.name.removeprefix(scope), variable) for variable in self._variables]
+
     def zero_state(self, batch_size: SizeLike, dtype: DTypeLike) -> Nest:
         """The state of zeros, in the structure of `state_size`, for a batch of a size."""
         with get_default_graph().name_scope(type(self).__name__ + "ZeroState"):

@@ -48,6 +48,10 @@ class MultiRNNCell(RNNCell):
         self._cells = cells
         self._state_is_tuple = state_is_tuple
 
+    def checkpoint_dependencies(self) -> list[tuple[str, object]]:
+        """The cells, by their numbers."""
+        return [(f"cell-{index}", cell) for index, cell in enumerate(self._cells)]
+
     @property
     def state_size(self) -> Nest:
         """The state sizes of the cells."""
@@ -105,6 +109,10 @@ class _Wrapper(RNNCell):
         super().__init__()
         assert_like_rnn_cell("cell", cell)
         self.cell = cell
+
+    def checkpoint_dependencies(self) -> list[tuple[str, object]]:
+        """The cell inside."""
+        return [("cell", self.cell)]
 
     @property
     def wrapped_cell(self) -> Nest:

@@ -35,6 +35,7 @@ class _AddedMetric(NamedTuple):
 class _Weight(NamedTuple):
     variable: VariableLike
     is_trained: bool
+    name: str
 
 
 def parts_in(value: object) -> Iterator[Any]:
@@ -84,6 +85,14 @@ class LayerState(GraphLayer):
         """The layers that this one holds, in the order in which it got them."""
         found = (each for value in self._parts.values() for each in parts_in(value) if isinstance(each, GraphLayer))
         return [*dict.fromkeys(found)]
+
+    def checkpoint_dependencies(self) -> list[tuple[str, object]]:
+        """What checkpoints of objects save: weights by the names that they were made with, and what attributes hold."""
+        named: dict[str, object] = {each.name: each.variable for each in self._weights}
+        for name, value in self._parts.items():
+            if any(True for _ in parts_in(value)):
+                named.setdefault(name, value)
+        return list(named.items())
 
     def _held_variables(self, trained: bool) -> list[VariableLike]:
         added = [each.variable for each in self._weights]
@@ -176,7 +185,7 @@ class LayerState(GraphLayer):
             validate_shape=None not in sizes,
         )  # fmt: skip
         track_variable(made)
-        self._weights += (_Weight(made, is_trained),)
+        self._weights += (_Weight(made, is_trained, name or made.op.name.rpartition("/")[2]),)
         penalty = regularizers.get(regularizer)
         if penalty is not None:
             self.add_loss(functools.partial(_penalty, penalty, made, made.op.name))

@@ -77,6 +77,13 @@ class Network(Layer):
         extra = [each for each in super()._inner_layers() if each not in self.topology.layers]
         return [*self.topology.layers, *extra]
 
+    def checkpoint_dependencies(self) -> list[tuple[str, object]]:
+        """The layers by their numbers, if they are in an order, and what attributes hold."""
+        return [*_numbered(self._ordered_layers()), *super().checkpoint_dependencies()]
+
+    def _ordered_layers(self) -> list[Nest]:
+        return list(self.topology.layers) if self.topology is not None else []
+
     @property
     def weights(self) -> list[VariableLike]:
         """All variables, layer by layer."""
@@ -210,6 +217,18 @@ class Network(Layer):
                 "data, or specify an `input_shape` argument in the first layer(s) for automatic build."
             )
         summaries.print_summary(self, line_length, positions, print_fn or print)
+
+
+def _numbered(layers: Sequence[Nest]) -> list[tuple[str, object]]:
+    """The names of layers in checkpoints: those with weights have two, so that others may come between them."""
+    named: list[tuple[str, object]] = []
+    with_weights = 0
+    for index, layer in enumerate(layers):
+        if layer.weights:
+            named.append((f"layer_with_weights-{with_weights}", layer))
+            with_weights += 1
+        named.append((f"layer-{index}", layer))
+    return named
 
 
 def _unpacked(value: Nest) -> Nest:

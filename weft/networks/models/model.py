@@ -27,6 +27,11 @@ class Model(Trainable):
         inputs, outputs = building.tensors_of(config, custom_objects)
         return cls(inputs=inputs, outputs=outputs, name=config.get("name"))
 
+    def checkpoint_dependencies(self) -> list[tuple[str, object]]:
+        """The layers, and the optimizer that the model was compiled with."""
+        optimizer = getattr(self, "optimizer", None)
+        return [*super().checkpoint_dependencies(), *([] if optimizer is None else [("optimizer", optimizer)])]
+
     def save_weights(self, filepath: str, overwrite: bool = True, save_format: str | None = None) -> None:
         """Write the weights to a checkpoint at a prefix, in files of TensorFlow's format; HDF5 is refused."""
         if save_format in ("h5", "hdf5", "keras"):

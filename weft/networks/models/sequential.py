@@ -42,6 +42,13 @@ class Sequential(Model):
     def _inner_layers(self) -> list[Nest]:
         return self.layers if "_chain" in self.__dict__ else []
 
+    def checkpoint_dependencies(self) -> list[tuple[str, object]]:
+        """The layers by their numbers, and what attributes hold."""
+        return [(name, held) for name, held in super().checkpoint_dependencies() if name != "_chain"]
+
+    def _ordered_layers(self) -> list[Nest]:
+        return list(self._chain)
+
     def add(self, layer: KerasObject) -> None:
         """Put a layer behind the others.
 

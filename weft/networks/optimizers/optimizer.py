@@ -160,6 +160,15 @@ class Optimizer:
         """The slot of a variable; KeyError when there is none."""
         return self._slots[var.graph, var.op.name, slot_name]
 
+    def get_slot_names(self) -> list[str]:
+        """The names of the slots that were made."""
+        return list(dict.fromkeys(name for _, _, name in self._slots))
+
+    def checkpoint_dependencies(self) -> list[tuple[str, object]]:
+        """What checkpoints of objects save: the count of steps and the hyperparameters; slots belong to their variables."""
+        count = [] if self._iterations is None else [("iter", self._iterations)]
+        return [*count, *self._hyper_variables.items()]
+
     def create_slots(self, var_list: Sequence[VariableLike]) -> None:
         """Make the slots of variables."""
 

@@ -13,6 +13,7 @@ from weft.framework.aliases import Array, SessionLike, VariableLike
 from weft.framework.graph import get_default_graph, reset_default_graph
 from weft.networks.state.graph_state import GraphState, forget, state_of
 from weft.ops.variables.assign import is_variable_initialized
+from weft.training.tracking.session_choice import register_session_provider
 
 
 @dataclass
@@ -102,3 +103,6 @@ def batch_set_value(tuples: Iterable[tuple[VariableLike, Array]]) -> None:
     if pairs:
         feeds = {variable.initializer.inputs[1]: value for variable, value in pairs}
         get_session().run([variable.initializer for variable, _ in pairs], feed_dict=feeds)
+
+
+register_session_provider(get_session)

@@ -337,6 +337,12 @@ class Optimizer:
         own = [*self._non_slot_variables(), *(slot for slots in self._slots.values() for slot in slots.values())]
         return sorted((each for each in own if each.graph is graph), key=lambda each: each.name)
 
+    def checkpoint_dependencies(self) -> list[tuple[str, object]]:
+        """What checkpoints of objects save: the optimizer's own variables in the default graph; slots belong to theirs."""
+        graph = get_default_graph()
+        named = ((variable.op.name.rpartition("/")[2], variable) for variable in self._non_slot_variables())
+        return sorted(((name, variable) for name, variable in named if variable.graph is graph), key=lambda each: each[0])
+
     def _slot_dict(self, slot_name: str) -> dict[Any, Any]:
         return self._slots.setdefault(slot_name, {})
 
