@@ -1,4 +1,4 @@
-"""tf.contrib.training: training and evaluation loops, hyperparameters, strategies that choose a parameter server."""
+"""tf.contrib.training: loops, buckets, hyperparameters, strategies that choose a parameter server."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from weft.framework.tensor_shape import TensorShape
 from weft.training.hooks.summary_hooks import SummaryAtEndHook as SummaryAtEndHook
 from weft.training.hparams import HParams as HParams
 from weft.training.hparams import parse_values as parse_values
+from weft.training.input.buckets import bucket as bucket
+from weft.training.input.buckets import bucket_by_sequence_length as bucket_by_sequence_length
 from weft.training.loops.monitored_training import train as train
 from weft.training.loops.train_op import add_gradients_summaries as add_gradients_summaries
 from weft.training.loops.train_op import clip_gradient_norms as clip_gradient_norms

@@ -79,7 +79,7 @@ def maybe_batch(
     name: str | None = None,
 ) -> Any:
     """`batch` of the examples for which `keep_input` is true: a bool scalar, or with `enqueue_many` a vector."""
-    inputs = _Inputs([tensors], "batch")
+    inputs = Inputs([tensors], "batch")
     with input_scope(name, "batch", [*inputs.flat, keep_input]) as scope:
         queue = _plain_queue(dynamic_pad, capacity, shared_name)
         collector = _Collector(inputs, keep_input, enqueue_many, shapes, queue)
@@ -127,7 +127,7 @@ def maybe_batch_join(
     name: str | None = None,
 ) -> Any:
     """`batch_join` of the examples for which `keep_input` is true."""
-    inputs = _Inputs(tensors_list, "batch_join")
+    inputs = Inputs(tensors_list, "batch_join")
     with input_scope(name, "batch_join", [*inputs.flat, keep_input]) as scope:
         queue = _plain_queue(dynamic_pad, capacity, shared_name)
         collector = _Collector(inputs, keep_input, enqueue_many, shapes, queue)
@@ -181,7 +181,7 @@ def maybe_shuffle_batch(
     name: str | None = None,
 ) -> Any:
     """`shuffle_batch` of the examples for which `keep_input` is true."""
-    inputs = _Inputs([tensors], "shuffle_batch")
+    inputs = Inputs([tensors], "shuffle_batch")
     with input_scope(name, "shuffle_batch", [*inputs.flat, keep_input]) as scope:
         queue = _shuffling_queue(capacity, min_after_dequeue, seed, shared_name)
         collector = _Collector(inputs, keep_input, enqueue_many, shapes, queue)
@@ -223,7 +223,7 @@ def maybe_shuffle_batch_join(
     name: str | None = None,
 ) -> Any:
     """`shuffle_batch_join` of the examples for which `keep_input` is true."""
-    inputs = _Inputs(tensors_list, "shuffle_batch_join")
+    inputs = Inputs(tensors_list, "shuffle_batch_join")
     with input_scope(name, "shuffle_batch_join", [*inputs.flat, keep_input]) as scope:
         queue = _shuffling_queue(capacity, min_after_dequeue, seed, shared_name)
         collector = _Collector(inputs, keep_input, enqueue_many, shapes, queue)
@@ -248,7 +248,7 @@ def _shuffling_queue(capacity: int, min_after_dequeue: int, seed: int | None, sh
     )
 
 
-class _Inputs:
+class Inputs:
     """The examples of one or several pipelines as lists of tensors, and their common structure."""
 
     def __init__(self, structures: Sequence[Tensors], caller: str) -> None:
@@ -287,16 +287,16 @@ def _as_tensor(item: object) -> Any:
 class _Collector:
     """The queue that collects examples, and the nodes at both of its ends."""
 
-    def __init__(self, inputs: _Inputs, keep_input: TensorLike, enqueue_many: bool, shapes: object, make: _MakeQueue) -> None:
+    def __init__(self, inputs: Inputs, keep_input: TensorLike, enqueue_many: bool, shapes: object, make: _MakeQueue) -> None:
         self._inputs = inputs
-        self._keep = _checked_keep_input(keep_input, enqueue_many)
+        self._keep = checked_keep_input(keep_input, enqueue_many)
         self._enqueue_many = enqueue_many
         _check_same_sparseness(inputs.lists)
         first, self._sparse = store(inputs.lists[0], enqueue_many, self._keep)
         others = [store(each, enqueue_many, self._keep, like=self._sparse)[0] for each in inputs.lists[1:]]
         self._lists = [first, *others]
         types = _common_types(self._lists)
-        self.queue = make(types, _common_shapes(self._lists, shapes, enqueue_many))
+        self.queue = make(types, common_shapes(self._lists, shapes, enqueue_many))
 
     def enqueue(self, number: int) -> Any:
         """The operation that collects from one of the pipelines."""
@@ -329,7 +329,8 @@ class _Collector:
         return self._inputs.as_before(restore(take(batch_size, name=name), self._sparse))
 
 
-def _checked_keep_input(keep_input: TensorLike, enqueue_many: bool) -> Tensor:
+def checked_keep_input(keep_input: TensorLike, enqueue_many: bool) -> Tensor:
+    """`keep_input` as a tensor: a scalar, or a vector where several examples come at once."""
     tensor = convert_to_tensor(keep_input)
     rank = tensor.get_shape().ndims
     if rank is None:
@@ -359,7 +360,8 @@ def _common_types(lists: Sequence[Sequence[Tensor]]) -> list[Any]:
     return types[0]
 
 
-def _common_shapes(lists: Sequence[Sequence[Tensor]], shapes: object, enqueue_many: bool) -> Any:
+def common_shapes(lists: Sequence[Sequence[Tensor]], shapes: object, enqueue_many: bool) -> Any:
+    """The shapes of the examples' components: those given, or what the pipelines have in common."""
     if shapes is not None:
         return shapes
     skipped = 1 if enqueue_many else 0
