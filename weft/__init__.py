@@ -73,6 +73,7 @@ from weft.api import version as version
 from weft.autodiff import control_flow_gradients as _control_flow_gradients  # registers the gradients of If and While
 from weft.autodiff.aggregation import AggregationMethod as AggregationMethod
 from weft.autodiff.custom_gradient import custom_gradient as custom_gradient
+from weft.autodiff.gradient_tape import GradientTape as GradientTape
 from weft.autodiff.gradients import UnconnectedGradients as UnconnectedGradients
 from weft.autodiff.gradients import gradients as gradients
 from weft.autodiff.hessians import hessians as hessians
