@@ -23,6 +23,7 @@ _REPLACEABLE: Final = (
     "eval_distribute", "experimental_distribute", "experimental_max_worker_delay_secs", "session_creation_timeout_secs",
 )  # fmt: skip
 _BOTH_SAVES: Final = "`save_checkpoints_steps` and `save_checkpoints_secs` cannot be both set."
+_STRATEGIES: Final = frozenset(("train_distribute", "eval_distribute", "experimental_distribute"))
 # The condition that each field must meet unless it is None, and the message of the error.
 _CONDITIONS: Final[Mapping[str, tuple[Callable[[Any], bool], str]]] = {
     "model_dir": (bool, "model_dir should be non-empty"),
@@ -69,15 +70,15 @@ class RunConfig:
         keep_checkpoint_max: how many checkpoints are kept; 0 or None for all.
         keep_checkpoint_every_n_hours: of those that go, one is kept for good in so many hours.
         log_step_count_steps: steps between two lines in the log; None for none.
-        train_distribute, eval_distribute: distribution strategies.
+        train_distribute, eval_distribute, experimental_distribute: distribution strategies, of which there are none.
         device_fn: gives the device of each operation; the parameter servers' round robin when None.
         protocol: how servers talk to each other.
-        experimental_distribute: strategies for training and evaluation in one object.
         experimental_max_worker_delay_secs: how long a worker waits at most before it starts to train.
         session_creation_timeout_secs: how long a worker waits for the chief.
 
     Raises:
         ValueError: a value is out of its range, or TF_CONFIG contradicts it or itself.
+        NotImplementedError: a distribution strategy is given.
     """
 
     _model_dir: str | None
@@ -297,6 +298,11 @@ class RunConfig:
         for name, value in fields.items():
             if name not in _REPLACEABLE:
                 raise ValueError(f"Replacing {name} is not supported. Allowed properties are {list(_REPLACEABLE)}.")
+            if name in _STRATEGIES and value is not None:
+                raise NotImplementedError(
+                    f"RunConfig({name}={value!r}): weft has no distribution strategies. Leave it out: `train_and_evaluate` "
+                    f"trains with the parameter servers and workers that TF_CONFIG names"
+                )
             setattr(self, f"_{name}", value)
         self._settle_save_times(fields)
         for name, (is_valid, message) in _CONDITIONS.items():
