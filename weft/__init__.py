@@ -55,6 +55,7 @@ from weft.api import math as math
 from weft.api import metrics as metrics
 from weft.api import nest as nest
 from weft.api import nn as nn
+from weft.api import profiler as profiler
 from weft.api import python_io as python_io
 from weft.api import quantization as quantization
 from weft.api import queue as queue

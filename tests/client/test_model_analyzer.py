@@ -56,3 +56,13 @@ def test_what_is_not_counted_is_refused() -> None:
         print_model_analysis(tfprof_options={**FLOAT_OPS_OPTIONS, "select": ["micros"]})
     with pytest.raises(ValueError, match="not 'code'"):
         print_model_analysis(tfprof_cmd="code")
+
+
+def test_options_are_built_step_by_step(tmp_path: Path) -> None:
+    tf.matmul(tf.ones([2, 3]), tf.get_variable("w", [3, 4]))
+    builder = tf.profiler.ProfileOptionBuilder
+    options = builder(builder.float_operation()).with_max_depth(3).order_by("name").with_empty_output().build()
+    assert tf.profiler.profile(options=options).total_float_ops >= 2 * 2 * 3 * 4
+    report = tmp_path / "report"
+    assert tf.profiler.profile(options=builder().with_file_output(str(report)).build()).total_parameters == 12
+    assert "w (3x4, 12/12 params)" in report.read_text()

@@ -101,6 +101,7 @@ NAMES: Final = {
         "FixedLengthRecordReader IdentityReader matching_files read_file ReaderBase TextLineReader TFRecordReader "
         "WholeFileReader write_file"
     ),
+    "ops.logging_ops": "Assert Print weft.ops.control_flow.assertion:print_v2",
     "ops.lookup_ops": (
         "contrib.lookup.FastHashSpec contrib.lookup.HasherSpec contrib.lookup.IdTableWithHashBuckets "
         "contrib.lookup.index_table_from_file contrib.lookup.index_table_from_tensor contrib.lookup.index_to_string "
@@ -120,7 +121,7 @@ NAMES: Final = {
     ),
     "ops.random_ops": "multinomial random_crop random_gamma random_normal random_shuffle random_uniform truncated_normal",
     "ops.rnn": "nn.bidirectional_dynamic_rnn nn.dynamic_rnn nn.static_bidirectional_rnn nn.static_rnn",
-    "ops.script_ops": "py_func",
+    "ops.script_ops": "numpy_function py_func py_function",
     "ops.state_ops": (
         "assign assign_add assign_sub batch_scatter_update is_variable_initialized scatter_add scatter_sub scatter_update"
     ),
@@ -162,4 +163,5 @@ NAMES: Final = {
         "train.latest_checkpoint train.Saver"
     ),
     "training.server_lib": "train.ClusterSpec train.Server",
+    "training.summary_io": "train.SummaryWriter train.summary_iterator",
 }

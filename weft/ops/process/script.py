@@ -34,6 +34,7 @@ from weft.framework.op_context import OpContext
 from weft.framework.op_def import lookup
 from weft.framework.operation import Operation, Tensor
 from weft.ops.declaration import not_differentiable, op, unknown
+from weft.ops.process.host_value import HostValue
 from weft.platform.file_access import limited_to
 
 
@@ -190,6 +191,42 @@ def numpy_function(
     return py_func(func, inp, Tout, stateful=True, name=name)
 
 
-def py_function(func: Callable[..., Nest], inp: Sequence[TensorLike], Tout: object, name: str | None = None) -> Tensor:
-    """Not to be had: it would run the function eagerly, on tensors. Use `py_func`, which runs it on arrays."""
-    raise NotImplementedError("tf.py_function runs a function eagerly, which weft cannot; use tf.py_func (on NumPy arrays)")
+def py_function(
+    func: Callable[..., Nest], inp: Sequence[TensorLike], Tout: object, name: str | None = None
+) -> Operation | list[Tensor] | Tensor:
+    """Call a Python function on values that are like eager tensors: with `numpy()`, `dtype`, `shape` and arithmetic.
+
+    What the function returns, NumPy's or Python's numbers too, becomes what `Tout` says. Operations of the graph cannot
+    compute inside it, and it has no gradient, unlike TensorFlow's: use `tf.custom_gradient` around it, or `tf.jax_function`.
+
+    Args:
+        func: takes one value per tensor and returns a value or a list of them.
+        inp: the tensors.
+        Tout: the dtype of the result, or the list of the dtypes of all results; an empty list makes an Operation.
+        name: the node's name.
+    """
+    if not callable(func):
+        raise ValueError(f"Expected func to be callable. Received func={func} of type {type(func)}.")
+    wanted = [dtypes.as_dtype(dtype) for dtype in (Tout if isinstance(Tout, list | tuple) else [Tout])]
+
+    def on_values(*arrays: Array) -> list[Array]:
+        result = func(*[HostValue(array) for array in arrays])
+        results = list(result) if isinstance(result, list | tuple) else [] if result is None else [result]
+        if len(results) != len(wanted):
+            # The node's own check names both numbers.
+            return [np.asarray(0)] * len(results)
+        return [_of_type(value, dtype) for value, dtype in zip(results, wanted, strict=True)]
+
+    return py_func(on_values, inp, Tout, name=name or "EagerPyFunc")
+
+
+def _of_type(value: Nest, dtype: DType) -> Array:
+    if isinstance(value, Tensor):
+        raise TypeError(
+            f"py_function's function returned {value.name!r}, a tensor of a graph, which no session runs. "
+            "Compute with NumPy on x.numpy(), or with graph operations outside the function"
+        )
+    array = value.numpy() if isinstance(value, HostValue) else value
+    if dtype == dtypes.string:
+        return array
+    return np.asarray(array).astype(dtype.as_numpy_dtype, copy=False)
