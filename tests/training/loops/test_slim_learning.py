@@ -31,7 +31,8 @@ def test_training_ends_with_a_checkpoint_from_which_the_next_goes_on(tmp_path: P
         with tf.Graph().as_default() as graph:
             train_op = least_squares(**CHANGED)
         traced = 3 if steps == 9 else None
-        found = learning.train(train_op, str(tmp_path), graph=graph, number_of_steps=steps, trace_every_n_steps=traced)
+        options = {"number_of_steps": steps, "trace_every_n_steps": traced, "save_interval_secs": 0}
+        found = learning.train(train_op, str(tmp_path), graph=graph, **options)
         assert found == pytest.approx(loss, rel=1e-5)
         assert tf.train.latest_checkpoint(str(tmp_path)) == str(tmp_path / f"model.ckpt-{steps}")
     (trace,) = tmp_path.glob("tf_trace-*.json")
@@ -87,7 +88,7 @@ def test_update_ops_run_with_each_step_and_init_fn_before_the_first() -> None:
 def test_the_end_of_the_input_ends_training(tmp_path: Path) -> None:
     x = tf.train.limit_epochs(tf.constant(1.0), 3)
     train_op = learning.create_train_op(tf.get_variable("v", initializer=3.0) * x, tf.train.GradientDescentOptimizer(0.1))
-    assert learning.train(train_op, str(tmp_path), number_of_steps=40) is not None
+    assert learning.train(train_op, str(tmp_path), number_of_steps=40, save_interval_secs=0) is not None
     assert tf.train.latest_checkpoint(str(tmp_path)) == str(tmp_path / "model.ckpt-3")
 
 
@@ -114,7 +115,7 @@ def test_replicas_train_in_step(tmp_path: Path) -> None:
     v = tf.get_variable("v", initializer=3.0)
     optimizer = tf.train.SyncReplicasOptimizer(tf.train.GradientDescentOptimizer(0.1), 1, total_num_replicas=1)
     train_op = learning.create_train_op(tf.square(v), optimizer)
-    learning.train(train_op, str(tmp_path), number_of_steps=3, sync_optimizer=optimizer)
+    learning.train(train_op, str(tmp_path), number_of_steps=3, sync_optimizer=optimizer, save_interval_secs=0)
     reader = tf.train.NewCheckpointReader(tf.train.latest_checkpoint(str(tmp_path)))
     assert reader.get_tensor("v") == pytest.approx(3.0 * 0.8**3, rel=1e-5)
     assert reader.get_tensor("global_step") == 3
