@@ -8,6 +8,7 @@ CASES: list[Case] = []
 
 _RUNS_FUNCTIONS = "runs functions and has no kernel; see test_cond and test_while_loop"
 _IN_LOOPS = "holds a TensorArray's elements; see test_tensor_array"
+_GRADIENTS = "serves gradients of TensorArrays; the differential programs of the language have it"
 
 WITHOUT_CASE = {
     "StatelessIf": _RUNS_FUNCTIONS,
@@ -26,6 +27,10 @@ WITHOUT_CASE = {
     "BufferGather": _IN_LOOPS,
     "BufferConcat": _IN_LOOPS,
     "BufferSplit": _IN_LOOPS,
+    "BufferZeros": _GRADIENTS,
+    "BufferConcatGrad": _GRADIENTS,
+    "BufferSplitGrad": _GRADIENTS,
+    "GrowingBufferScatter": _GRADIENTS,
 }
 
 _BUFFERS = "TensorFlow keeps a TensorArray behind a resource; here its elements are a tensor"

@@ -43,4 +43,11 @@ CASES = [
                                    np.array([2, 3], np.int64), np.array([1], np.int32)], sweep=False,
          expected=lambda i, v, s, a: ([[0], [1]], [1, 5], [2])),
 ]  # fmt: skip
-WITHOUT_CASE = {"ParseSingleSequenceExample": "its inputs are lists of keys; the differential programs have it"}
+_SPARSE = "its inputs are parts of sparse tensors in lists; the differential programs of feature columns have it"
+
+WITHOUT_CASE = {
+    "ParseSingleSequenceExample": "its inputs are lists of keys; the differential programs have it",
+    "SparseCross": _SPARSE,
+    "SparseFeatureCross": _SPARSE,
+    "DeserializeSparse": "takes what datasets make of sparse elements; the differential programs of data have it",
+}

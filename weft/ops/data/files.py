@@ -147,7 +147,7 @@ def _stream_lines(stream: Array) -> Iterator[bytes]:
 
 @dataset_op("TextLineDataset", "filenames: string, compression_type: string, buffer_size: int64", stateful=True)
 def text_line_dataset(ctx: OpContext, filenames: Array, compression_type: Array, buffer_size: Array) -> Source:
-    """The lines of files, without their ends: `[n] or scalar string, scalar string, scalar int64 -> scalar variant`."""
+    """The lines of files, without their ends: `[...] string, scalar string, scalar int64 -> scalar variant`."""
     compression = _compression(compression_type)
     return Files(filenames, lambda path: _lines(path, compression), place_of(ctx))
 
@@ -156,7 +156,7 @@ def text_line_dataset(ctx: OpContext, filenames: Array, compression_type: Array,
 def tf_record_dataset(ctx: OpContext, filenames: Array, compression_type: Array, buffer_size: Array) -> Source:
     """The records of files of TFRecords.
 
-    `[n] or scalar string, scalar string, scalar int64 -> scalar variant`
+    `[...] string, scalar string, scalar int64 -> scalar variant`
     """
     compression = _compression(compression_type)
     return Files(filenames, lambda path: records(path, compression), place_of(ctx))
@@ -204,7 +204,7 @@ def fixed_length_record_dataset_v2(
 ) -> Source:  # fmt: skip
     """The pieces of one length of files.
 
-    `[n] or scalar string, scalar int64, scalar int64, scalar int64, scalar int64, scalar string -> scalar variant`
+    `[...] string, scalar int64, scalar int64, scalar int64, scalar int64, scalar string -> scalar variant`
     """
     header, size, footer = int(header_bytes), int(record_bytes), int(footer_bytes)
     if size <= 0:
@@ -240,8 +240,8 @@ def csv_dataset(
 ) -> Source:  # fmt: skip
     """The records of CSV files, a component for each column.
 
-    `[n] or scalar string, scalar string, scalar int64, scalar bool, scalar string, scalar bool, scalar string, [c] int64,
-    n*[0 or 1] -> scalar variant`
+    `[...] string, scalar string, scalar int64, scalar bool, scalar string, scalar bool, scalar string, [c] int64,
+    n*[size] -> scalar variant`
     """
     delimiter, missing, quoted = bytes(field_delim.item()), bytes(na_value.item()), bool(use_quote_delim)
     chosen: list[int] = select_cols.tolist()
