@@ -2,10 +2,9 @@
 
 import argparse
 import importlib.util
-import os
 import re
 import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
@@ -60,32 +59,29 @@ def test_moves_are_drawn_with_their_probabilities(preferences: ModuleType) -> No
     np.testing.assert_allclose(np.bincount(moves, minlength=3) / 5000, [0.1, 0.0, 0.9], atol=0.02)
 
 
-def launch(program: str, workers: int, train_dir: Path) -> str:
-    command = ["-m", "weft.cli", "launch", "--ps", "1", "--worker", workers, f"examples/{program}", f"--train_dir={train_dir}"]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(
-        [sys.executable, *map(str, command)],
-        cwd=ROOT,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=900,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-    assert list(train_dir.rglob("events.out.tfevents.*"))
-    return done.stdout
+@pytest.fixture
+def launch(run: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path) -> Callable[[str, int], str]:
+    """Trains an example on a server and some workers; its output."""
+
+    def to_its_end(program: str, workers: int) -> str:
+        flags = ["--ps", 1, "--worker", workers, f"examples/{program}", f"--train_dir={tmp_path}"]
+        done = run("-m", "weft.cli", "launch", *flags, timeout_s=900)
+        assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+        assert list(tmp_path.rglob("events.out.tfevents.*"))
+        return done.stdout
+
+    return to_its_end
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(960)
-def test_a3c_solves_cart_pole(a3c: ModuleType, tmp_path: Path) -> None:
-    average = re.search(r"solved after \d+ steps in \d+ s: ([\d.]+) on average", launch("a3c.py", 2, tmp_path))
+def test_a3c_solves_cart_pole(a3c: ModuleType, launch: Callable[[str, int], str]) -> None:
+    average = re.search(r"solved after \d+ steps in \d+ s: ([\d.]+) on average", launch("a3c.py", 2))
     assert average
     assert float(average[1]) >= 475
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(960)
-def test_an_agent_learns_what_a_judge_prefers(tmp_path: Path) -> None:
-    assert re.search(r"understood after \d+ steps: 9\d% of the way", launch("preferences.py", 2, tmp_path))
+def test_an_agent_learns_what_a_judge_prefers(launch: Callable[[str, int], str]) -> None:
+    assert re.search(r"understood after \d+ steps: 9\d% of the way", launch("preferences.py", 2))

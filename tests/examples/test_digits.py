@@ -1,35 +1,13 @@
 """The main job, as a user runs it: real processes, real sockets, real data."""
 
-import os
 import re
 import socket
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = ROOT / "examples" / "digits.py"
-
-
-@pytest.fixture
-def run():
-    """Run a command from the project's root to its end."""
-
-    def run_command(*command):
-        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-        return subprocess.run(
-            [sys.executable, *map(str, command)],
-            cwd=ROOT,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=200,
-            check=False,
-        )
-
-    return run_command
 
 
 def accuracy_and_step(output):

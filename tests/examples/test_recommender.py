@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -40,11 +37,9 @@ def test_the_world_is_always_the_same_and_can_be_learned(recommender):
 
 @pytest.mark.slow
 @pytest.mark.timeout(660)
-def test_it_learns_on_two_servers_and_draws_its_curve(tmp_path):
+def test_it_learns_on_two_servers_and_draws_its_curve(run, tmp_path):
     flags = [f"--train_dir={tmp_path / 'model'}", f"--data_dir={tmp_path / 'data'}", "--train_steps=300"]
-    command = [sys.executable, "-m", "weft.cli", "launch", "--ps", "2", "--worker", "2", str(PROGRAM), *flags]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    ran = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=640, check=False)
+    ran = run("-m", "weft.cli", "launch", "--ps", 2, "--worker", 2, PROGRAM, *flags, timeout_s=640)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     area, best = map(float, re.search(r"test AUC ([\d.]+) of ([\d.]+) possible", ran.stdout).groups())
     assert 0.6 < area < best

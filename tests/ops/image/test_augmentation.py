@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,13 +12,6 @@ import weft as tf
 
 IMAGE = np.arange(4 * 5 * 3, dtype=np.uint8).reshape(4, 5, 3)
 BATCH = np.stack([IMAGE, IMAGE + 60, IMAGE + 120])
-
-
-@pytest.fixture(autouse=True)
-def _fresh_graph() -> Iterator[None]:
-    tf.reset_default_graph()
-    yield
-    tf.reset_default_graph()
 
 
 @pytest.mark.parametrize(("flip", "axis"), [(tf.image.random_flip_left_right, 1), (tf.image.random_flip_up_down, 0)])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,18 +12,6 @@ import weft as tf
 
 NAN, INF = float("nan"), float("inf")
 IMAGE = np.arange(16, dtype=np.float32).reshape(1, 4, 4, 1)
-
-
-@pytest.fixture(autouse=True)
-def _fresh_graph() -> Iterator[None]:
-    tf.reset_default_graph()
-    yield
-    tf.reset_default_graph()
-
-
-def run(fetch: Any) -> Any:
-    with tf.Session() as session:
-        return session.run(fetch)
 
 
 @pytest.mark.parametrize(
@@ -40,12 +28,14 @@ def run(fetch: Any) -> Any:
         ((-3e9, -3e9, 0.4, 0.4), [".#..", "##..", "....", "...."]),
     ],
 )
-def test_a_corner_at_no_pixel_is_cut_off_or_leaves_the_box_out(box: tuple[float, ...], drawn: list[str]) -> None:
+def test_a_corner_at_no_pixel_is_cut_off_or_leaves_the_box_out(
+    run: Callable[[Any], Any], box: tuple[float, ...], drawn: list[str]
+) -> None:
     pixels = run(tf.image.draw_bounding_boxes(np.zeros((1, 4, 4, 1), np.float32), np.array([[box]], np.float32)))
     assert ["".join("#" if each else "." for each in row) for row in pixels[0, :, :, 0]] == drawn
 
 
-def test_corners_fall_on_the_pixels_of_float32() -> None:
+def test_corners_fall_on_the_pixels_of_float32(run: Callable[[Any], Any]) -> None:
     # 9/11 of 11 is 8.999... in float64 and 9 in float32.
     box = np.array([[[9 / 11, 0, 9 / 11, 1]]], np.float32)
     assert np.nonzero(run(tf.image.draw_bounding_boxes(np.zeros((1, 12, 2, 1), np.float32), box))[0, :, 0, 0])[0] == [9]
@@ -73,25 +63,27 @@ SCORES = np.array([0.9, 0.8, 0.7], np.float32)
     ("threshold", "sigma", "chosen"),
     [(0.5, 0.0, [0, 2]), (0.5, 0.5, [0, 2]), (0.0, 0.0, [0]), (0.51, 0.0, [0, 1, 2]), (1.0, 0.5, [0, 2, 1])],
 )
-def test_an_overlap_that_reaches_the_threshold_suppresses(threshold: float, sigma: float, chosen: list[int]) -> None:
+def test_an_overlap_that_reaches_the_threshold_suppresses(
+    run: Callable[[Any], Any], threshold: float, sigma: float, chosen: list[int]
+) -> None:
     indices, _ = tf.image.non_max_suppression_with_scores(BOXES, SCORES, 9, threshold, soft_nms_sigma=sigma)
     assert run(indices).tolist() == chosen
 
 
-def test_a_negative_number_of_boxes_is_no_limit() -> None:
+def test_a_negative_number_of_boxes_is_no_limit(run: Callable[[Any], Any]) -> None:
     assert run(tf.image.non_max_suppression(BOXES, SCORES, -1)).tolist() == [0, 2]
 
 
 @pytest.mark.parametrize("value", [NAN, INF, -INF])
 @pytest.mark.parametrize("side", [0, 2])
-def test_a_box_without_an_area_suppresses_none_and_is_chosen_once(value: float, side: int) -> None:
+def test_a_box_without_an_area_suppresses_none_and_is_chosen_once(run: Callable[[Any], Any], value: float, side: int) -> None:
     boxes = BOXES.copy()
     boxes[0, side] = value
     assert run(tf.image.non_max_suppression(boxes, SCORES, 9)).tolist() == [0, 1, 2]
 
 
 @pytest.mark.parametrize(("value", "chosen"), [(NAN, [0, 2]), (-INF, [0, 2]), (INF, [1, 2])])
-def test_scores_that_are_no_numbers_are_left_out_or_first(value: float, chosen: list[int]) -> None:
+def test_scores_that_are_no_numbers_are_left_out_or_first(run: Callable[[Any], Any], value: float, chosen: list[int]) -> None:
     scores = np.array([0.9, value, 0.7], np.float32)
     assert run(tf.image.non_max_suppression(BOXES, scores, 9)).tolist() == chosen
 
@@ -122,7 +114,7 @@ def part(**changes: Any) -> Any:
         ),
     ],
 )  # fmt: skip
-def test_values_that_make_no_sense_are_refused(make: Callable[[], Any], match: str) -> None:
+def test_values_that_make_no_sense_are_refused(run: Callable[[Any], Any], make: Callable[[], Any], match: str) -> None:
     with pytest.raises(tf.errors.InvalidArgumentError, match=match):
         run(make())
 
@@ -130,7 +122,7 @@ def test_values_that_make_no_sense_are_refused(make: Callable[[], Any], match: s
 @pytest.mark.parametrize(
     "changes", [{"min_object_covered": 2.0}, {"aspect_ratio_range": [INF, 1]}, {"aspect_ratio_range": [0.5, INF]}]
 )
-def test_what_no_part_can_meet_gives_the_whole_image(changes: dict[str, Any]) -> None:
+def test_what_no_part_can_meet_gives_the_whole_image(run: Callable[[Any], Any], changes: dict[str, Any]) -> None:
     begin, size, _ = run(part(**changes))
     assert (begin.tolist(), size.tolist()) == ([0, 0, 0], [10, 10, -1])
 

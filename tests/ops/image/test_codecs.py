@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import io
-from collections.abc import Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -21,27 +21,17 @@ GREY_ALPHA = RANDOM.randint(0, 256, (5, 4, 2)).astype(np.uint8)
 SMOOTH = np.stack([np.add.outer(np.arange(32), np.arange(24)) * k for k in (1, 2, 4)], axis=-1).astype(np.uint8)
 
 
-@pytest.fixture(autouse=True)
-def _fresh_graph() -> Iterator[None]:
-    tf.reset_default_graph()
-    yield
-    tf.reset_default_graph()
-
-
 def file_of(pixels: np.ndarray, kind: str = "PNG", **options: Any) -> bytes:
     buffer = io.BytesIO()
     Image.fromarray(pixels).save(buffer, kind, **options)
     return buffer.getvalue()
 
 
-def run(fetch: Any) -> Any:
-    with tf.Session() as session:
-        return session.run(fetch)
-
-
 @pytest.mark.parametrize("pixels", [RGB, RGBA, GREY[..., None], GREY_ALPHA], ids=["rgb", "rgba", "grey", "grey and alpha"])
 @pytest.mark.parametrize("batch", [(), (2,)], ids=["one", "batch"])
-def test_a_png_that_was_encoded_is_decoded_to_the_same_pixels(pixels: np.ndarray, batch: tuple[int, ...]) -> None:
+def test_a_png_that_was_encoded_is_decoded_to_the_same_pixels(
+    run: Callable[[Any], Any], pixels: np.ndarray, batch: tuple[int, ...]
+) -> None:
     encoded = tf.image.encode_png(np.broadcast_to(pixels, batch + pixels.shape))
     assert encoded.shape == batch
     for data in np.ravel(run(encoded)).tolist():
@@ -61,7 +51,9 @@ def test_a_png_that_was_encoded_is_decoded_to_the_same_pixels(pixels: np.ndarray
         (GREY_ALPHA, 1, [98]), (GREY_ALPHA, 3, [98, 98, 98]), (GREY_ALPHA, 4, [98, 98, 98, 62]),
     ],
 )  # fmt: skip
-def test_channels_are_made_and_dropped_as_asked(pixels: np.ndarray, channels: int, first: list[int]) -> None:
+def test_channels_are_made_and_dropped_as_asked(
+    run: Callable[[Any], Any], pixels: np.ndarray, channels: int, first: list[int]
+) -> None:
     decoded = tf.image.decode_png(file_of(pixels), channels=channels)
     assert decoded.shape.as_list() == [None, None, channels or None]
     assert run(decoded)[0, 0].tolist() == first
@@ -71,14 +63,14 @@ def test_channels_are_made_and_dropped_as_asked(pixels: np.ndarray, channels: in
         assert wide[0, 0].tolist() == [value * 257 for value in first]
 
 
-def test_sixteen_bits_of_grey_are_kept_or_halved() -> None:
+def test_sixteen_bits_of_grey_are_kept_or_halved(run: Callable[[Any], Any]) -> None:
     deep = GREY.astype(np.uint16) * 257
     data = run(tf.image.encode_png(deep[..., None]))
     assert np.array_equal(run(tf.image.decode_png(data, dtype=tf.uint16))[..., 0], deep)
     assert np.array_equal(run(tf.image.decode_png(data))[..., 0], GREY)
 
 
-def test_a_palette_is_applied() -> None:
+def test_a_palette_is_applied(run: Callable[[Any], Any]) -> None:
     buffer = io.BytesIO()
     palette = Image.fromarray(RGB).quantize(8)
     palette.save(buffer, "PNG")
@@ -86,7 +78,7 @@ def test_a_palette_is_applied() -> None:
 
 
 @pytest.mark.parametrize("pixels", [SMOOTH, SMOOTH[..., :1]], ids=["rgb", "grey"])
-def test_a_jpeg_keeps_about_the_same_pixels(pixels: np.ndarray) -> None:
+def test_a_jpeg_keeps_about_the_same_pixels(run: Callable[[Any], Any], pixels: np.ndarray) -> None:
     data = run(tf.io.encode_jpeg(pixels, quality=100, chroma_downsampling=False))
     assert data.startswith(b"\xff\xd8\xff")
     decoded = run(tf.image.decode_jpeg(data))
@@ -97,14 +89,14 @@ def test_a_jpeg_keeps_about_the_same_pixels(pixels: np.ndarray) -> None:
     assert run(tf.image.decode_jpeg(data, ratio=8)).shape == (4, 3, pixels.shape[2])
 
 
-def test_each_decoder_takes_the_other_formats_of_single_images() -> None:
+def test_each_decoder_takes_the_other_formats_of_single_images(run: Callable[[Any], Any]) -> None:
     jpeg = file_of(SMOOTH, "JPEG")
     assert np.array_equal(run(tf.image.decode_png(jpeg)), np.asarray(Image.open(io.BytesIO(jpeg))))
     assert np.array_equal(run(tf.image.decode_jpeg(file_of(RGBA))), RGBA)
     assert np.array_equal(run(tf.image.decode_bmp(file_of(RGB, "BMP"))), RGB)
 
 
-def test_decode_image_takes_all_formats_and_gives_a_gif_its_frames() -> None:
+def test_decode_image_takes_all_formats_and_gives_a_gif_its_frames(run: Callable[[Any], Any]) -> None:
     frames = [Image.fromarray(GREY), Image.fromarray(255 - GREY)]
     buffer = io.BytesIO()
     frames[0].save(buffer, "GIF", save_all=True, append_images=frames[1:])
@@ -133,7 +125,7 @@ def test_decode_image_takes_all_formats_and_gives_a_gif_its_frames() -> None:
         (lambda: tf.image.encode_jpeg(RGB, quality=101), r"quality must be in \[0,100\], got 101"),
     ],
 )
-def test_what_cannot_be_decoded_or_encoded_is_told(build: Any, message: str) -> None:
+def test_what_cannot_be_decoded_or_encoded_is_told(run: Callable[[Any], Any], build: Any, message: str) -> None:
     with pytest.raises(tf.errors.InvalidArgumentError, match=message):
         run(build())
 
@@ -147,7 +139,7 @@ def test_ranks_are_checked_when_the_graph_is_built() -> None:
         tf.image.encode_png(GREY)
 
 
-def test_a_task_without_pillow_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_task_without_pillow_says_how_to_get_it(run: Callable[[Any], Any], monkeypatch: pytest.MonkeyPatch) -> None:
     def no_module(name: str) -> Any:
         raise ModuleNotFoundError(f"No module named {name!r}")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,18 +13,6 @@ import weft as tf
 RANDOM = np.random.RandomState(0)
 IMAGE = RANDOM.randint(0, 256, (6, 5, 3)).astype(np.uint8)
 BATCH = RANDOM.randint(0, 256, (2, 4, 4, 3)).astype(np.uint8)
-
-
-@pytest.fixture(autouse=True)
-def _fresh_graph() -> Iterator[None]:
-    tf.reset_default_graph()
-    yield
-    tf.reset_default_graph()
-
-
-def run(fetch: Any) -> Any:
-    with tf.Session() as session:
-        return session.run(fetch)
 
 
 @pytest.mark.parametrize(
@@ -41,12 +29,14 @@ def run(fetch: Any) -> Any:
         (lambda image: tf.image.crop_to_bounding_box(image, 1, 0, 2, 3), lambda image: image[1:3, :3]),
     ],
 )
-def test_pixels_move_in_images_and_in_batches(change: Callable[..., Any], expected: Callable[..., Any]) -> None:
+def test_pixels_move_in_images_and_in_batches(
+    run: Callable[[Any], Any], change: Callable[..., Any], expected: Callable[..., Any]
+) -> None:
     assert np.array_equal(run(change(IMAGE)), expected(IMAGE))
     assert np.array_equal(run(change(BATCH)), np.stack([expected(image) for image in BATCH]))
 
 
-def test_dtypes_are_converted_with_their_scale() -> None:
+def test_dtypes_are_converted_with_their_scale(run: Callable[[Any], Any]) -> None:
     levels = np.array([0, 1, 128, 255], np.uint8)
     floats = run(tf.image.convert_image_dtype(levels, tf.float32))
     assert floats == pytest.approx(levels / 255.0)
@@ -56,7 +46,7 @@ def test_dtypes_are_converted_with_their_scale() -> None:
     assert run(tf.image.convert_image_dtype(levels, tf.int16)).tolist() == [0, 128, 16384, 32640]
 
 
-def test_grey_is_the_weighed_sum_of_the_colours_and_back() -> None:
+def test_grey_is_the_weighed_sum_of_the_colours_and_back(run: Callable[[Any], Any]) -> None:
     grey = run(tf.image.rgb_to_grayscale(IMAGE))
     assert grey.shape == (6, 5, 1)
     assert grey.dtype == np.uint8
@@ -64,7 +54,7 @@ def test_grey_is_the_weighed_sum_of_the_colours_and_back() -> None:
     assert np.array_equal(run(tf.image.grayscale_to_rgb(grey)), np.repeat(grey, 3, axis=-1))
 
 
-def test_brightness_and_contrast_saturate() -> None:
+def test_brightness_and_contrast_saturate(run: Callable[[Any], Any]) -> None:
     assert run(tf.image.adjust_brightness(np.array([[[10, 250]]], np.uint8), 0.1)).tolist() == [[[35, 255]]]
     assert run(tf.image.adjust_brightness([[[0.25]]], -0.5)).tolist() == [[[-0.25]]]
     contrast = run(tf.image.adjust_contrast(np.array([[[10], [110]]], np.uint8), 2.0))
