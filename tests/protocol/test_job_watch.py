@@ -99,3 +99,18 @@ def test_a_client_in_another_process_may_come_again() -> None:
 def test_a_note_travels_as_bytes() -> None:
     note = _note(FAILED, "ValueError: né")
     assert JobNote.decode(note.encode()) == note
+
+
+@pytest.mark.parametrize(
+    "written",
+    [b"", b"\xff", b"[]", b"7", b'{"chief": "c"}', b'{"chief": "c", "process": "p", "state": "asleep"}',
+     b'{"chief": 1, "process": "p", "state": "done"}', b'{"chief": "c", "process": "p", "state": "done", "more": ""}',
+     b"[" * 100_000],
+)  # fmt: skip
+def test_what_is_no_note_does_not_end_a_server(written: bytes) -> None:
+    assert JobNote.decode(written) is None
+
+
+def test_a_note_is_read_as_it_was_written() -> None:
+    note = JobNote("chief", "host:1", FAILED, "an error")
+    assert JobNote.decode(note.encode()) == note

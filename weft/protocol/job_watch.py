@@ -20,6 +20,7 @@ from typing import Final
 TRAINING: Final = "training"
 DONE: Final = "done"
 FAILED: Final = "failed"
+_STATES: Final = (TRAINING, DONE, FAILED)
 MEMBER: Final = "job"
 """What the note stands under on the board of a task; a replica's name has a colon."""
 
@@ -48,9 +49,14 @@ class JobNote:
         return json.dumps(asdict(self)).encode()
 
     @staticmethod
-    def decode(note: bytes) -> JobNote:
-        """The note that bytes stand for."""
-        return JobNote(**json.loads(note))
+    def decode(note: bytes) -> JobNote | None:
+        """The note that bytes stand for; None for others, since any client may write to the board."""
+        try:
+            found = JobNote(**json.loads(note))
+        except (ValueError, TypeError, RecursionError):
+            return None
+        is_note = all(isinstance(each, str) for each in asdict(found).values()) and found.state in _STATES
+        return found if is_note else None
 
 
 @dataclass(frozen=True)
