@@ -1,5 +1,8 @@
 """Iterators on the tasks of a cluster, and strings that name them."""
 
+import gc
+import threading
+
 import pytest
 
 import weft as tf
@@ -62,3 +65,18 @@ def test_a_function_reads_a_variable_of_its_task_when_it_runs(servers):
             assert session.run(following) == 1
             session.run(variable.assign(10))
             assert session.run(following) == 11
+
+
+def test_a_stopped_server_ends_the_threads_of_its_iterators():
+    def prefetching():
+        return {thread for thread in threading.enumerate() if thread.name == "weft-prefetch"}
+
+    before = prefetching()
+    with tf.Graph().as_default(), tf.train.Server.create_local_server() as server:
+        following = DS.range(9).prefetch(1).make_one_shot_iterator().get_next()
+        with tf.Session(server.target) as session:
+            assert session.run(following) == 0
+        (thread,) = prefetching() - before
+    gc.collect()
+    thread.join(10)
+    assert not thread.is_alive()

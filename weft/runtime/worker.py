@@ -202,12 +202,13 @@ class Worker:
             self._draining = error
 
     def stop(self, error: OpError) -> None:
-        """End every step here and take no more."""
+        """End every step here, take no more, and drop the resources: their threads would keep them, and themselves, for good."""
         with self._lock:
             self.stopped = error
             steps = self._rendezvous.running
         for step in steps:
             step.abort(error)
+        self.resources.clear()
 
     @property
     def graph_count(self) -> int:
