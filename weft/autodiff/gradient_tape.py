@@ -310,7 +310,7 @@ class _Record:
         # A variable may be read by a node that was there before.
         for tensor in list(since):
             for reader in tensor.consumers():
-                if reader.op_def.role is Role.READ or (tensor.dtype.is_ref and reader.type == "Identity"):
+                if reader.op_def.role is Role.READ or (tensor.dtype.is_ref and reader.op_def.role is Role.ALIAS):
                     traced.add(reader)
                     since.update((output, since[tensor]) for output in reader.outputs)
         for number, op in self.operations():
