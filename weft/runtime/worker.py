@@ -202,7 +202,7 @@ class Worker:
             self._draining = error
 
     def stop(self, error: OpError) -> None:
-        """End every step here, take no more, and drop the resources: their threads would keep them, and themselves, for good."""
+        """End every step here, take no more, and drop the resources: their threads would keep them, and so themselves."""
         with self._lock:
             self.stopped = error
             steps = self._rendezvous.running
