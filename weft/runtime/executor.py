@@ -269,7 +269,7 @@ class Step:
             stage = ready.pop()
             if stage.sends and self._has_to_wait(stage):
                 continue
-            if stage.may_block or stage.has_loops or not stage.is_short:
+            if stage.may_block or stage.has_loops or not stage.times.is_short:
                 self._executor.pool.submit(lambda stage=stage: self._run_and_continue(stage))  # type: ignore[misc]
             else:
                 ready.extend(self._run_stage(stage))

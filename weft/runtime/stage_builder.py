@@ -14,10 +14,11 @@ from weft.passes.partition import Edge, Partition
 from weft.passes.stage import Kind
 from weft.runtime.program.program import Program
 from weft.runtime.program.program_builder import build_program
-from weft.runtime.stage import Stage, Wiring
+from weft.runtime.stage import Stage
 from weft.runtime.state.binder import Binder
 from weft.runtime.state.resource_manager import ResourceManager
 from weft.runtime.state.variable_slot import VariableSlot
+from weft.runtime.ways.wiring import Wiring
 
 _GroupKey: TypeAlias = tuple[int, str, str, int]
 """Level, device, kind, and the position of the first node of a stage that is told from others by it, else -1."""

@@ -37,7 +37,7 @@ class Rows:
 
     def one_by_one(self) -> None:
         """Have each node of the stage take its locks and copy what it changes."""
-        self.stage.host = HostProgram(self.stage.program, is_plain=True)
+        self.stage.host.program = HostProgram(self.stage.program, is_plain=True)
 
     def error(self, *inputs: Any) -> OpError:
         with pytest.raises(OpError) as caught:

@@ -80,9 +80,9 @@ def test_a_stage_that_is_read_for_a_save_is_told_and_another_is_not(make_parts: 
     variables = variables_of(use_resource=True)
     with tf.device("/job:b"):
         read = tf.add_n(variables)
-    first, *_ = reading_stage(make_parts, [saved(variables)]).host.calls
+    first, *_ = reading_stage(make_parts, [saved(variables)]).host.program.calls
     assert isinstance(first, Snapshot)
-    (call,) = reading_stage(make_parts, [read.op]).host.calls
+    (call,) = reading_stage(make_parts, [read.op]).host.program.calls
     assert isinstance(call, Loads)
 
 

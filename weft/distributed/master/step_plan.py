@@ -74,7 +74,7 @@ class StepPlan:
     @property
     def runs_inline(self) -> bool:
         """Whether a run is one stage of this process, which is short and never waits for anything."""
-        return self._single is not None and self._single.stage.is_short
+        return self._single is not None and self._single.stage.times.is_short
 
     def _find_single(self) -> SingleStep | None:
         """The commonest plan is one stage of this process."""
@@ -110,7 +110,12 @@ class StepPlan:
                     self._owner.note_end(step)
                 raise
         single = self._single
-        if single is not None and single.stage.is_short and step is None and (options is None or not _is_watched(options)):
+        if (
+            single is not None
+            and single.stage.times.is_short
+            and step is None
+            and (options is None or not _is_watched(options))
+        ):
             return single.run(feeds), None
         if step is None:
             step = self.new_step()

@@ -1,0 +1,255 @@
+"""CompiledWay: how a stage runs as XLA functions, and what it leaves to the host."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Sequence
+
+import numpy as np
+
+from weft.errors import FailedPreconditionError, OpError, UnimplementedError
+from weft.framework import device_spec
+from weft.framework.aliases import Array
+from weft.platform.interrupts import deferred_interrupts
+from weft.runtime.choice.changing_sizes import COMPILED_AT_ONCE, ChangingSizes
+from weft.runtime.choice.compile_rules import COLD_UPDATE_BYTES, LIGHT_GROWTH, Choice, CompileRules, Way
+from weft.runtime.compiled import engine
+from weft.runtime.compiled.input_checks import InputChecks
+from weft.runtime.compiled.leaving_values import LeavingValues
+from weft.runtime.program.kernel_errors import kernel_error
+from weft.runtime.program.program import Program
+from weft.runtime.state.session_state import SessionState
+from weft.runtime.state.variable_slot import VariableSlot, held, locks_of
+from weft.runtime.ways.host_way import ContextOf, HostWay, nbytes
+from weft.runtime.ways.run_times import LONG_S, RunTimes
+from weft.runtime.ways.wiring import Wiring
+from weft.runtime.xla.calls_at_exit import calls_at_exit
+from weft.runtime.xla.device import jax_device
+
+
+def _is_of_unlike_shapes(error: OpError, inputs: Sequence[Array]) -> bool:
+    """Whether a stage was refused, before it ran, because of a TensorArray whose elements differ in shape."""
+    return isinstance(error, UnimplementedError) or any(getattr(value, "dtype", None) == np.object_ for value in inputs)
+
+
+class CompiledWay:
+    """A stage's program as XLA functions; shared by all threads that run the stage.
+
+    A size of the inputs that there is no code for may run on the host; see `changing_sizes`. So does all that follows when XLA
+    turns out to lack something that the program needs.
+
+    Args:
+        program: what the stage runs.
+        wiring: how it stands among others.
+        device: where it runs.
+        rules: what was decided about it.
+        host: its way on the host.
+        times: of the stage; runs are counted there.
+    """
+
+    def __init__(
+        self, program: Program, wiring: Wiring, device: str, rules: CompileRules, host: HostWay, times: RunTimes
+    ) -> None:
+        self._program = program
+        self._wiring = wiring
+        self._device = device
+        self._rules = rules
+        self._host = host
+        self._times = times
+        self.code: engine.CompiledStage | None = None
+        """None before the first run, and when the stage is left to the host."""
+        self.refusal: Choice | None = None
+        """Why the stage is left to the host; None when it is not."""
+        self._checks = InputChecks(program)
+        self._read_slots = [program.slots[n] for n in sorted(program.read_slots - program.written_slots)]
+        self._written_slots: list[VariableSlot] = []
+        self._updated_slots: list[VariableSlot] = []
+        self._locks: list[threading.Lock] = []
+        self._light_bytes = 0
+        self._compiled_before_s = 0.0
+        self._sizes = ChangingSizes(len(program.nodes))
+
+    @property
+    def compile_s(self) -> float:
+        """How long tracing and compiling have taken."""
+        return self._compiled_before_s + (0.0 if self.code is None else self.code.compile_s)
+
+    @property
+    def sizes(self) -> int:
+        """For how many sizes of the inputs there is code."""
+        return 0 if self.code is None else self.code.compilations
+
+    def run_first(self, inputs: Sequence[Array], session: SessionState, context: ContextOf | None) -> Sequence[Array]:
+        """Compile and run; a stage with loops or branches whose shapes XLA cannot have stays on the host from then on."""
+        compiled = self._compile(self._rules.is_light(self._host.most_work))
+        start = time.perf_counter()
+        try:
+            with calls_at_exit:
+                outputs = self._dispatched(
+                    compiled, inputs if self._times.is_short else self._host.owned(inputs), session, context
+                )
+            engine.wait_or_raise(outputs, self._host.check(context))
+            self._times.is_short = time.perf_counter() - start - compiled.compile_s < LONG_S
+        except OpError as error:
+            is_possible = self._program.has_bodies or _is_of_unlike_shapes(error, inputs)
+            if not is_possible or self._host.is_over(context):
+                raise
+            self._leave_to_host(error)
+            return self._host.run(inputs, session, context)
+        return outputs
+
+    def _leave_to_host(self, error: OpError) -> None:
+        self._compiled_before_s, self.code = self.compile_s, None
+        self.refusal = Choice(Way.HOST, f"XLA cannot have all of it: {error.message.splitlines()[0]}")
+
+    def _compile(self, is_light: bool) -> engine.CompiledStage:
+        is_on_cpu = device_spec.device_type(self._device) == "CPU"
+        leaving = self._wiring.leaving if is_on_cpu else ()
+        self._compiled_before_s = self.compile_s
+        device = None if is_light else jax_device(self._device)
+        compiled = engine.CompiledStage(self._program, self._wiring.static, device, leaving, is_light)
+        self._light_bytes = self._host.most_input_bytes * LIGHT_GROWTH
+        slots = self._program.slots
+        self._written_slots = [slots[number] for number in compiled.written]
+        self._updated_slots = [slots[number] for number in compiled.updated]
+        self._locks = locks_of([*self._written_slots, *self._read_slots])
+        self.code = compiled
+        return compiled
+
+    def run(self, inputs: Sequence[Array], session: SessionState, context: ContextOf | None) -> Sequence[Array]:
+        """Run compiled, or on the host where that is cheaper; returns the outputs, perhaps still being computed."""
+        compiled = self.code
+        if compiled is None:
+            return self._host.run(inputs, session, context)
+        if compiled.compilations >= COMPILED_AT_ONCE and not self._has_code(compiled, inputs, session, context):
+            return self._host.run(inputs, session, context)
+        try:
+            if self._times.is_short:
+                return self._dispatched(compiled, inputs, session, context)
+            # Who is let go before the end may change what was fed.
+            inputs = self._host.owned(inputs)
+            with calls_at_exit:
+                outputs = self._dispatched(compiled, inputs, session, context)
+            engine.wait_or_raise(outputs, self._host.check(context))
+            return outputs
+        except OpError as error:
+            if not _is_of_unlike_shapes(error, inputs) or self._host.is_over(context):
+                raise
+            self._leave_to_host(error)
+            return self._host.run(inputs, session, context)
+
+    def _has_code(
+        self, compiled: engine.CompiledStage, inputs: Sequence[Array], session: SessionState, context: ContextOf | None
+    ) -> bool:
+        """Whether inputs of this size run compiled: there may be no code for it, and sizes that keep changing may not recur."""
+        size = compiled.signature(inputs)
+        if compiled.is_ready(size) or self._rules.must_compile or session.compile_at_once:
+            return True
+        sizes = self._sizes
+        if sizes.work is None:
+            sizes.work = self._host.most_work + self._operations(compiled, inputs, context)
+        if sizes.is_worth(size, self._program.updated_bytes(), COLD_UPDATE_BYTES):
+            return True
+        sizes.note_run(size)
+        return False
+
+    def _operations(self, compiled: engine.CompiledStage, inputs: Sequence[Array], context: ContextOf | None) -> float:
+        """How many operations XLA counts in code for these inputs; 0 where it cannot have them, which running them will say."""
+        reads = [slot.value for slot in self._read_slots]
+        updates = [slot.value for slot in self._updated_slots]
+        check = self._host.check(context)
+        try:
+            with contextlib.nullcontext() if compiled.stops is None else compiled.stops.watched(check):
+                return compiled.operations(inputs, reads, updates)
+        except Exception:
+            check()
+            return 0.0
+
+    def _dispatched(
+        self, compiled: engine.CompiledStage, inputs: Sequence[Array], session: SessionState, context: ContextOf | None
+    ) -> Sequence[Array]:
+        self._times.compiled.runs += 1
+        if self._checks:
+            self._checks.run(inputs)
+        indices = session.run_indices(self._program.random_nodes) if self._program.random_nodes else ()
+        if compiled.stops is not None:
+            return self._run_watched(compiled, inputs, indices, context)
+        if compiled.is_light:
+            return self._run_light(compiled, inputs, indices)
+        if self._locks:
+            outputs, values = self._update(compiled, inputs, indices)
+        else:
+            outputs, values = self._call(compiled, inputs, indices)
+        # Not with the locks held: it may wait.
+        made = engine.outputs_of(outputs)
+        if self._wiring.fed and self._times.is_short:
+            # XLA reads a fed array where it lies; the program may change it as soon as the run returns.
+            engine.wait_until_ready(made or values)
+        return made
+
+    def _run_watched(
+        self, compiled: engine.CompiledStage, inputs: Sequence[Array], indices: Sequence[Array], context: ContextOf | None
+    ) -> Sequence[Array]:
+        """Run code with loops, to its end or to that of the step; variables get their new values only at its own."""
+        if compiled.is_light and sum(map(nbytes, inputs)) > self._light_bytes:
+            compiled = self._compile(is_light=False)
+        assert compiled.stops is not None
+        with compiled.stops.watched(self._host.check(context)) as looks, deferred_interrupts(), held(self._locks) as locks:
+            outputs, values = self._call(compiled, inputs, indices, (looks,))
+            # A variable that is only read may be updated while the loop runs.
+            locks.keep(locks_of(self._written_slots))
+            made = engine.outputs_of(outputs)
+            engine.wait_until_ready(values or made)
+            for slot, value in zip(self._written_slots, values, strict=True):
+                slot.value = value
+        return [np.asarray(value) for value in made] if compiled.is_light else made
+
+    def _run_light(self, compiled: engine.CompiledStage, inputs: Sequence[Array], indices: Sequence[Array]) -> Sequence[Array]:
+        if sum(map(nbytes, inputs)) > self._light_bytes:
+            # Larger than those by which the stage was found to be light: from now on it computes on XLA's threads.
+            compiled = self._compile(is_light=False)
+            outputs, _ = self._call(compiled, inputs, indices)
+            return engine.outputs_of(outputs)
+        outputs, _ = self._call(compiled, inputs, indices)
+        # As plain arrays: XLA's usual threads would copy what belongs to this one.
+        return [np.asarray(value) for value in engine.outputs_of(outputs)]
+
+    def _update(
+        self, compiled: engine.CompiledStage, inputs: Sequence[Array], indices: Sequence[Array]
+    ) -> tuple[Sequence[Array] | LeavingValues, Sequence[Array]]:
+        """Dispatch and give the variables their new values, with every variable of the stage locked.
+
+        Also one that is only read: an update that runs meanwhile would donate its array, and a dispatch that fails for that
+        reason takes the arrays that it updates with it. Reading without the lock and trying again was measured first, under two
+        asynchronous workers: that is how such arrays were lost.
+        """
+        with deferred_interrupts(), held(self._locks):
+            outputs, values = self._call(compiled, inputs, indices)
+            for slot, value in zip(self._written_slots, values, strict=True):
+                slot.value = value
+        return outputs, values
+
+    def _call(
+        self,
+        compiled: engine.CompiledStage,
+        inputs: Sequence[Array],
+        indices: Sequence[Array],
+        looks: Sequence[Array] = (),
+    ) -> tuple[Sequence[Array] | LeavingValues, Sequence[Array]]:
+        reads = [slot.value for slot in self._read_slots]
+        updates = [slot.value for slot in self._updated_slots]
+        try:
+            return compiled(inputs, reads, updates, indices, looks)
+        except OpError:
+            raise
+        except Exception as error:
+            if any(value is None for value in (*reads, *updates)):
+                raise self._uninitialized() from None
+            raise kernel_error(self._program.nodes[-1], error) from error
+
+    def _uninitialized(self) -> OpError:
+        slot = next(slot for slot in [*self._read_slots, *self._updated_slots] if slot.value is None)
+        op = next((op for op in self._program.nodes if op.name == slot.name), None)
+        return FailedPreconditionError.of(f"Attempting to use uninitialized value {slot.name}", op)

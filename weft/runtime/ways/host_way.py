@@ -1,0 +1,135 @@
+"""HostWay: how a stage runs on the host."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from operator import attrgetter
+from typing import TypeAlias
+
+import numpy as np
+
+from weft.errors import OpError
+from weft.framework.aliases import Array
+from weft.framework.operation import Operation
+from weft.passes.stage import Kind
+from weft.runtime.choice.compile_rules import NODE_BYTES
+from weft.runtime.host.frame import PLAIN, Frame, StepView
+from weft.runtime.host.host_program import HostProgram, NodeSink
+from weft.runtime.program.program import Program
+from weft.runtime.state.session_state import SessionState
+from weft.runtime.ways.run_times import RunTimes
+from weft.runtime.ways.wiring import Wiring
+from weft.runtime.xla.xla_process import as_numpy
+
+ContextOf: TypeAlias = Callable[[Operation], StepView]
+
+nbytes = attrgetter("nbytes")
+
+
+class HostWay:
+    """A stage's program on NumPy; shared by all threads that run the stage.
+
+    It copies what the program fed, and may change later, where a variable, a queue or a result would keep it.
+
+    Args:
+        program: what the stage runs.
+        kind: what the passes made of it.
+        wiring: how it stands among others.
+        may_block: whether its nodes may wait.
+        only_updates: whether it does nothing but update whole variables.
+        times: of the stage; runs are counted there.
+    """
+
+    def __init__(
+        self, program: Program, kind: Kind, wiring: Wiring, *, may_block: bool, only_updates: bool, times: RunTimes
+    ) -> None:
+        self._source = program
+        self._wiring = wiring
+        self._times = times
+        self.program = HostProgram(program, kind is Kind.ROWS or only_updates, one_moment=wiring.one_moment)
+        self._plain: HostProgram | None = None
+        self._needs_frame = program.has_bodies or any(
+            op.op_def.is_host or op.op_def.compiled_only or op.op_def.takes_run_index for op in program.nodes
+        )
+        keeps_inputs = bool(program.written_slots) or may_block
+        # Gathers and updates of rows copy what they take.
+        may_alias = bool(wiring.fed) and kind is not Kind.ROWS
+        self._copies_fed = may_alias and keeps_inputs
+        self._copies_views = may_alias and not keeps_inputs
+        self.work = 0
+        """The work of all runs that were counted, in bytes."""
+        self.most_work = 0
+        """That of the largest one."""
+        self.most_input_bytes = 0
+
+    def run(self, inputs: Sequence[Array], session: SessionState, context: ContextOf | None) -> Sequence[Array]:
+        """Run on the host; returns the values of the outputs."""
+        times = self._times
+        times.host.runs += 1
+        inputs = [value if type(value) is np.ndarray else as_numpy(value) for value in inputs]
+        if self._copies_fed:
+            inputs = self.owned(inputs)
+        frame = self._frame(session, context) if self._needs_frame else PLAIN
+        check = None if times.is_short else self._check_between(context)
+        outputs = self.program.run(inputs, frame) if check is None else self.program.run_checked(inputs, frame, check)
+        return self._apart(outputs, inputs) if self._copies_views else outputs
+
+    def run_counted(self, inputs: Sequence[Array], session: SessionState, context: ContextOf | None) -> Sequence[Array]:
+        """As `run`; counts the work too."""
+        self._times.host.runs += 1
+        inputs = self.owned([value if type(value) is np.ndarray else as_numpy(value) for value in inputs])
+        frame = self._frame(session, context)
+        outputs, made_bytes = self.program.run_counted(inputs, frame, self._check_between(context))
+        input_bytes = sum(map(nbytes, inputs))
+        work = input_bytes + made_bytes + NODE_BYTES * (self.program.size + frame.nodes_run)
+        self.work += work
+        self.most_work = max(self.most_work, work)
+        self.most_input_bytes = max(self.most_input_bytes, input_bytes)
+        return self._apart(outputs, inputs)
+
+    def run_traced(
+        self, inputs: Sequence[Array], session: SessionState, context: ContextOf | None, sink: NodeSink
+    ) -> Sequence[Array]:
+        """As `run`, each node by itself; tells the times of each."""
+        if self._plain is None:
+            self._plain = HostProgram(self._source, is_plain=True, one_moment=self._wiring.one_moment)
+        inputs = self.owned([value if type(value) is np.ndarray else as_numpy(value) for value in inputs])
+        outputs = self._plain.run_traced(inputs, self._frame(session, context), sink)
+        return self._apart(outputs, inputs)
+
+    def check(self, context: ContextOf | None) -> Callable[[], None]:
+        """What raises the step's error when it has one."""
+        return Frame((), context).check_of(self._source.nodes[-1])
+
+    def is_over(self, context: ContextOf | None) -> bool:
+        """Whether the step has its error already."""
+        try:
+            self.check(context)()
+        except OpError:
+            return True
+        return False
+
+    def _check_between(self, context: ContextOf | None) -> Callable[[], None] | None:
+        """What ends a long run between two nodes when its step has ended; an update that has begun is finished."""
+        return None if self._times.is_short or self._source.written_slots else self.check(context)
+
+    def _frame(self, session: SessionState, context: ContextOf | None) -> Frame:
+        run_indices = session.run_indices(self._source.random_nodes)
+        return Frame(run_indices, context, not session.never_compile, session.file_access)
+
+    def owned(self, inputs: Sequence[Array]) -> Sequence[Array]:
+        """The inputs, copied where a variable or a queue might keep an array that the program fed and may change later."""
+        if not self._copies_fed:
+            return inputs
+        return [np.array(value) if place in self._wiring.fed else value for place, value in enumerate(inputs)]
+
+    def _apart(self, outputs: Sequence[Array], inputs: Sequence[Array]) -> Sequence[Array]:
+        """The outputs, copied where they are views of an array that the program fed."""
+        if not self._copies_views:
+            return outputs
+        fed = [inputs[place] for place in self._wiring.fed]
+        return [np.array(value) if _is_view(value, fed) else value for value in outputs]
+
+
+def _is_view(value: Array, arrays: Sequence[Array]) -> bool:
+    return isinstance(value, np.ndarray) and any(np.may_share_memory(value, array) for array in arrays)
