@@ -12,7 +12,7 @@ from weft.framework.aliases import Array, AxisLike, DTypeLike, Nest, SessionLike
 from weft.framework.operation import Tensor
 from weft.framework.sparse_tensor import SparseTensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.networks.engine.history import history_of, is_tensor
+from weft.networks.engine.calls.history import history_of, is_tensor
 from weft.networks.layers.merging import batch_dot as dot_over_axes
 from weft.networks.state.defaults import floatx
 from weft.networks.state.graph_state import track_variable

@@ -8,24 +8,23 @@ from typing import Any, Final, Self
 
 import numpy as np
 
-from weft.framework import dtypes, nest
-from weft.framework.aliases import DTypeLike, Nest, Regularizer, TensorLike
+from weft.framework import nest
+from weft.framework.aliases import DTypeLike, Nest
 from weft.framework.graph import get_default_graph
-from weft.framework.operation import Operation, Tensor
+from weft.framework.operation import Operation
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import TensorShape
 from weft.models.layers.layer import Layer as GraphLayer
 from weft.networks.config import Config, GivenConfig, Options
-from weft.networks.engine import history, op_calls
-from weft.networks.engine.call_context import calling, current_call
+from weft.networks.engine.calls import history, operations
+from weft.networks.engine.calls.context import calling
+from weft.networks.engine.calls.invocation import Invocation
+from weft.networks.engine.calls.record import CallRecord, SharedByCalls, single, tuples_of
 from weft.networks.engine.input_spec import check_inputs
 from weft.networks.engine.layer_state import LayerState
 from weft.networks.objects import regularizers
 from weft.networks.objects.arguments import config_of
 from weft.networks.state.names import snake_case, unique_name
-from weft.ops.array.identity import identity
-from weft.ops.array.shape_ops import shape as shape_of
-from weft.ops.math.casting import cast
 
 _OPTIONS: Final = frozenset(
     ("input_shape", "batch_input_shape", "batch_size", "weights", "activity_regularizer", "autocast", "input_dim",
@@ -48,8 +47,7 @@ class Layer(LayerState):
             `weights` to begin with, `activity_regularizer`.
     """
 
-    inbound_nodes: list[history.Node]
-    outbound_nodes: list[history.Node]
+    call_record: CallRecord
 
     def __init__(
         self, trainable: bool = True, name: str | None = None, dtype: DTypeLike | None = None, dynamic: bool = False,
@@ -62,8 +60,7 @@ class Layer(LayerState):
                 "dynamic=True asks for eager execution, which weft does not have: write `call` with graph operations"
             )
         self._start()
-        object.__setattr__(self, "inbound_nodes", [])
-        object.__setattr__(self, "outbound_nodes", [])
+        self.call_record = CallRecord()
         GraphLayer.__init__(self, trainable, name, dtype, regularizers.get(kwargs.get("activity_regularizer")))
         self._name = name or unique_name(snake_case(type(self).__name__), zero_based=True)
         self.stateful = False
@@ -86,7 +83,7 @@ class Layer(LayerState):
     def compute_output_shape(self, input_shape: Nest) -> Nest:
         """The shape of the outputs for a shape of inputs, found by calling the layer in a graph of its own."""
         with get_default_graph().as_default():
-            inputs = nest.map_structure(op_calls.placeholder_of, _shapes(input_shape))
+            inputs = nest.map_structure(operations.placeholder_of, _shapes(input_shape))
             outputs = self(inputs, **({"training": False} if self.takes("training") else {}))
         return nest.map_structure(lambda each: each.shape, outputs)
 
@@ -117,54 +114,24 @@ class Layer(LayerState):
         """The outputs for these inputs; the first call makes the variables."""
         inputs = nest.map_structure(_as_tensor, inputs)
         flat = nest.flatten(inputs)
-        masks = self._masks_of(inputs, args, kwargs)
-        given = dict(kwargs)
-        if masks is not None and self.takes("mask") and not self._was_passed("mask", args, kwargs):
-            given["mask"] = masks
-        training = self._phase(args, given)
+        invocation = Invocation(self, self._call_parameters, inputs, args, kwargs)
         if history.leads_to_input(flat):
             record_operations(flat)
-        with calling(self, training), get_default_graph().name_scope(self._name):
+        with calling(self, invocation.training), get_default_graph().name_scope(self._name):
             check_inputs(self.input_spec, inputs, self.name)
             self._build_once(inputs)
-            outputs = self.call(inputs, *args, **given)
+            outputs = self.call(inputs, *args, **invocation.arguments)
             if outputs is None:
                 raise ValueError(
                     f"A layer's `call` method should return a Tensor or a list of Tensors, not None (layer: {self.name})."
                 )
-            outputs = self._remember(inputs, outputs, args, kwargs)
-            self._penalize(inputs, outputs)
-            self._set_masks(inputs, outputs, masks)
-        return outputs
+            return invocation.finish(outputs)
 
     apply = __call__
 
     def takes(self, name: str) -> bool:
         """Whether `call` has an argument of this name."""
         return name in self._call_parameters or "**" in self._call_parameters
-
-    def _was_passed(self, name: str, args: Sequence[Nest], kwargs: GivenConfig) -> bool:
-        return name in kwargs or name in self._call_parameters[1 : len(args) + 1]
-
-    def _masks_of(self, inputs: Nest, args: Sequence[Nest], kwargs: GivenConfig) -> Nest:
-        if self._was_passed("mask", args, kwargs):
-            return kwargs["mask"] if "mask" in kwargs else args[self._call_parameters.index("mask") - 1]
-        flat = [history.mask_of(each) for each in nest.flatten(inputs)]
-        return None if all(each is None for each in flat) else nest.pack_sequence_as(inputs, flat)
-
-    def _phase(self, args: Sequence[Nest], given: Config) -> TensorLike | None:
-        """The phase that the call was told, or that of the call around it; passed on where `call` asks for it."""
-        if self._was_passed("training", args, given):
-            if "training" in given:
-                told: TensorLike | None = given["training"] if self.takes("training") else given.pop("training")
-                return told
-            found: TensorLike | None = args[self._call_parameters.index("training") - 1]
-            return found
-        outer = current_call()
-        training = None if outer is None else outer.training
-        if training is not None and self.takes("training"):
-            given["training"] = cast(training, dtypes.bool) if isinstance(training, Tensor) else bool(training)
-        return training
 
     def _build_once(self, inputs: Nest) -> None:
         if not self.built:
@@ -177,52 +144,19 @@ class Layer(LayerState):
             weights, self._initial_weights = self._initial_weights, None
             self.set_weights(weights)
 
-    def _penalize(self, inputs: Nest, outputs: Nest) -> None:
-        regularizer: Regularizer | None = self.activity_regularizer
-        if regularizer is None:
-            return
-        with get_default_graph().name_scope("ActivityRegularizer"):
-            for output in nest.flatten(outputs):
-                penalty: Any = regularizer(output)
-                self.add_loss(penalty / cast(shape_of(output)[0], penalty.dtype), inputs=True)
+    @property
+    def inbound_nodes(self) -> list[history.Node]:
+        """The calls of the layer."""
+        return self.call_record.inbound
 
-    def _set_masks(self, inputs: Nest, outputs: Nest, masks: Nest) -> None:
-        flat = [each for each in nest.flatten(outputs) if history.is_tensor(each)]
-        if flat and all(history.mask_of(each) is not None for each in flat):
-            return
-        found = self.compute_mask(inputs, masks)
-        if found is None:
-            return
-        given = nest.flatten(found) if isinstance(outputs, list | tuple) else [found]
-        for output, mask in zip(nest.flatten(outputs), given, strict=False):
-            history.set_mask(output, mask)
-
-    def _remember(self, inputs: Nest, outputs: Nest, args: Sequence[Nest], kwargs: GivenConfig) -> Nest:
-        """Note the call, if the inputs came from layers; outputs that are inputs are made tensors of their own first."""
-        flat = nest.flatten(inputs)
-        if not flat or not history.have_histories(flat):
-            return outputs
-        own = {history.key_of(each) for each in flat}
-        outputs = nest.map_structure(
-            lambda each: identity(each) if isinstance(each, Tensor) and each.name in own else each, outputs
-        )
-        named = dict(zip(self._call_parameters[1:], args, strict=False))
-        self.add_node(inputs, outputs, {**named, **kwargs})
-        return outputs
+    @property
+    def outbound_nodes(self) -> list[history.Node]:
+        """The calls of other layers on what this one made."""
+        return self.call_record.outbound
 
     def add_node(self, inputs: Nest, outputs: Nest, arguments: Mapping[str, object]) -> history.Node:
         """Note a call of the layer, and at its outputs that it made them."""
-        node = history.Node(self, inputs, outputs, arguments)
-        self.inbound_nodes.append(node)
-        for each in node.inputs():
-            maker = history.history_of(each)
-            if maker is not None:
-                maker.layer.outbound_nodes.append(node)
-        index = len(self.inbound_nodes) - 1
-        for position, tensor in enumerate(nest.flatten(outputs)):
-            if history.is_tensor(tensor):
-                history.set_history(tensor, history.History(self, index, position))
-        return node
+        return self.call_record.add(self, inputs, outputs, arguments)
 
     # Names and properties.
 
@@ -253,100 +187,46 @@ class Layer(LayerState):
         inner = self._inner_layers()
         return tuple(dict.fromkeys([*inner, *(each for layer in inner for each in getattr(layer, "submodules", ()))]))
 
-    def _only(self, what: str, values: Sequence[Nest]) -> Nest:
-        """The one value that all calls share, for `input`, `output` and their shapes."""
-        if not values:
-            if what.endswith("shape"):
-                raise AttributeError(f"The layer has never been called and thus has no defined {what.replace('_', ' ')}.")
-            if what == "output":
-                raise AttributeError(f"Layer {self.name} has no inbound nodes.")
-            raise AttributeError(f"Layer {self.name} is not connected, no input to return.")
-        words = what.replace("_", " ")
-        if what.endswith("shape"):
-            if len({str(each) for each in values}) > 1:
-                raise AttributeError(
-                    f'The layer "{self.name} has multiple inbound nodes, with different {words}s. '
-                    f'Hence the notion of "{words}" is ill-defined for the layer. Use `get_{what}_at(node_index)` instead.'
-                )
-        elif len(values) > 1:
-            raise AttributeError(f'Layer {self.name} has multiple inbound nodes, hence the notion of "layer {what}" is '
-                                 f"ill-defined. Use `get_{what}_at(node_index)` instead.")  # fmt: skip
-        return values[0]
-
-    @property
-    def input(self) -> Nest:
-        """The input of the only call; AttributeError when there were none or several."""
-        return self._only("input", [_single(node.input_tensors) for node in self.inbound_nodes])
-
-    @input.setter
-    def input(self, value: Nest) -> None:
-        """Do nothing: the record of the calls tells the input."""
-
-    @property
-    def output(self) -> Nest:
-        """The output of the only call; AttributeError when there were none or several."""
-        return self._only("output", [_single(node.output_tensors) for node in self.inbound_nodes])
-
-    @output.setter
-    def output(self, value: Nest) -> None:
-        """Do nothing: the record of the calls tells the output."""
-
-    @property
-    def input_shape(self) -> Nest:
-        """The shape of the inputs of all calls, as tuples."""
-        return self._only("input_shape", [tuples_of(node.input_tensors) for node in self.inbound_nodes])
-
-    @property
-    def output_shape(self) -> Nest:
-        """The shape of the outputs of all calls, as tuples."""
-        return self._only("output_shape", [tuples_of(node.output_tensors) for node in self.inbound_nodes])
-
-    def _node_at(self, node_index: int, what: str) -> history.Node:
-        if not self.inbound_nodes:
-            raise RuntimeError(f"The layer has never been called and thus has no defined {what}.")
-        if not node_index < len(self.inbound_nodes):
-            raise ValueError(
-                f"Asked to get {what} at node {node_index}, but the layer has only {len(self.inbound_nodes)} inbound nodes."
-            )
-        found: history.Node = self.inbound_nodes[node_index]
-        return found
+    input = SharedByCalls(
+        "input",
+        lambda node: single(node.input_tensors),
+        "The input of the only call; AttributeError unless there is one.",
+    )
+    output = SharedByCalls(
+        "output",
+        lambda node: single(node.output_tensors),
+        "The output of the only call; AttributeError unless there is one.",
+    )
+    input_shape = SharedByCalls(
+        "input_shape", lambda node: tuples_of(node.input_tensors), "The shape of the inputs of all calls, as tuples."
+    )
+    output_shape = SharedByCalls(
+        "output_shape", lambda node: tuples_of(node.output_tensors), "The shape of the outputs of all calls, as tuples."
+    )
 
     def get_input_at(self, node_index: int) -> Nest:
         """The input of a call, by its number."""
-        return _single(self._node_at(node_index, "input").input_tensors)
+        return single(self.call_record.at(node_index, "input").input_tensors)
 
     def get_output_at(self, node_index: int) -> Nest:
         """The output of a call, by its number."""
-        return _single(self._node_at(node_index, "output").output_tensors)
+        return single(self.call_record.at(node_index, "output").output_tensors)
 
     def get_input_shape_at(self, node_index: int) -> Nest:
         """The shape of the input of a call, by its number."""
-        return tuples_of(self._node_at(node_index, "input shape").input_tensors)
+        return tuples_of(self.call_record.at(node_index, "input shape").input_tensors)
 
     def get_output_shape_at(self, node_index: int) -> Nest:
         """The shape of the output of a call, by its number."""
-        return tuples_of(self._node_at(node_index, "output shape").output_tensors)
+        return tuples_of(self.call_record.at(node_index, "output shape").output_tensors)
 
     def get_updates_for(self, inputs: Nest) -> list[Nest]:
         """The updates that depend on these inputs; for None those that depend on none."""
-        return op_calls.depending(self.updates, inputs)
+        return operations.depending(self.updates, inputs)
 
     def get_losses_for(self, inputs: Nest) -> list[Nest]:
         """The losses that depend on these inputs; for None those that depend on none."""
-        return op_calls.depending(self.losses, inputs)
-
-
-def tuples_of(tensors: Nest) -> Nest:
-    """The shapes of tensors as tuples, in the structure of the tensors."""
-    return nest.map_structure(lambda each: _tuple(each.shape), tensors)
-
-
-def _tuple(shape: TensorShape) -> tuple[int | None, ...] | None:
-    return None if shape.ndims is None else tuple(shape.as_list())
-
-
-def _single(tensors: Nest) -> Nest:
-    return tensors[0] if isinstance(tensors, list | tuple) and len(tensors) == 1 else tensors
+        return operations.depending(self.losses, inputs)
 
 
 def _as_tensor(value: Nest) -> Nest:
@@ -406,7 +286,7 @@ class OperationLayer(Layer):
 
 def record_operations(tensors: Sequence[Nest]) -> None:
     """Make layers of the operations between tensors and the layers before them."""
-    for operation in op_calls.operations_between(tensors):
+    for operation in operations.operations_between(tensors):
         layer = OperationLayer(operation)
         inputs = [each for each in operation.inputs if history.history_of(each) is not None]
         outputs = list(operation.outputs)

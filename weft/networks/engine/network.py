@@ -8,9 +8,11 @@ from typing import Any
 from weft.framework import nest
 from weft.framework.aliases import Nest, TensorLike, VariableLike
 from weft.framework.graph import get_default_graph
-from weft.networks.config import Config, GivenConfig, Options
-from weft.networks.engine import history, layer_state, op_calls, summaries
+from weft.networks.config import Config, Options
+from weft.networks.engine import layer_state, summaries
+from weft.networks.engine.calls import history, operations
 from weft.networks.engine.layer import Layer, record_operations
+from weft.networks.engine.network_config import network_config
 from weft.networks.engine.topology import Topology, located, topology_of
 from weft.networks.objects.arguments import config_of
 
@@ -61,7 +63,7 @@ class Network(Layer):
         self.input_names = [located(each).layer.name for each in flat_inputs]
         self.output_names = _distinct_names([located(each).layer.name for each in flat_outputs])
         self.built = True
-        object.__setattr__(self, "inbound_nodes", [])
+        self.call_record.inbound = []
         self.add_node(inputs, outputs, {})
 
     # The layers.
@@ -87,18 +89,9 @@ class Network(Layer):
     @property
     def weights(self) -> list[VariableLike]:
         """All variables, layer by layer."""
-        self._check_built()
+        _check_built(self, self._inner_layers())
         own = [*self._held_variables(True), *self._held_variables(False)]
         return layer_state.distinct([*(each for layer in self._inner_layers() for each in layer.weights), *own])
-
-    def _check_built(self) -> None:
-        if not self.is_graph_network and not self.built and not self._inner_layers():
-            return
-        if not self.is_graph_network and not self.built and type(self).__name__ in ("Sequential", "Model"):
-            raise ValueError(
-                f"Weights for model {self.name} have not yet been created. Weights are created when the Model is first called "
-                "on inputs or `build()` is called with an `input_shape`."
-            )
 
     def get_layer(self, name: str | None = None, index: int | None = None) -> Nest:
         """The layer of a name, or at an index; ValueError when there is none."""
@@ -142,9 +135,9 @@ class Network(Layer):
             return
         structure = input_shape if isinstance(input_shape, list) and not _is_shape(input_shape) else None
         if structure is None:
-            inputs: Nest = op_calls.placeholder_of(input_shape)
+            inputs: Nest = operations.placeholder_of(input_shape)
         else:
-            inputs = [op_calls.placeholder_of(each) for each in structure]
+            inputs = [operations.placeholder_of(each) for each in structure]
         with get_default_graph().name_scope(self.name):
             self.call(inputs, **({"training": False} if self.takes("training") else {}))
         self.built = True
@@ -159,31 +152,10 @@ class Network(Layer):
         """The outputs for other inputs: the layers are called anew, in order."""
         if self.topology is None:
             raise NotImplementedError("When subclassing the `Model` class, you should implement a `call` method.")
-        made: Config = {}
-        for own, given, masked in zip(
-            self.inputs or (), self._ordered(inputs), _masks(mask, len(self.inputs or ())), strict=True
-        ):
-            made[history.key_of(own)] = given
-            history.set_mask(given, masked)
-        for node in self.topology.nodes:
-            if not node.inputs():
-                continue
-            inward = nest.map_structure(lambda each: made[history.key_of(each)], node.input_tensors)
-            further = nest.map_structure(lambda each: _replaced(each, made), dict(node.arguments))
-            outward = node.outbound_layer(inward, **further)
-            for own, new in zip(nest.flatten(node.output_tensors), nest.flatten(outward), strict=True):
-                made[history.key_of(own)] = new
-        return nest.map_structure(lambda each: made[history.key_of(each)], self.output_structure)
-
-    def _ordered(self, inputs: Nest) -> list[Nest]:
-        if isinstance(inputs, Mapping) and not isinstance(self.input_structure, Mapping):
-            return [inputs[name] for name in self.input_names or ()]
-        flat: list[Nest] = nest.flatten(inputs)
-        if len(flat) != len(self.inputs or ()):
-            raise ValueError(
-                f"Model {self.name} expects {len(self.inputs or ())} inputs, but it received {len(flat)}: {inputs}"
-            )
-        return flat
+        return self.topology.replayed(
+            dict(zip(map(history.key_of, self.inputs or ()), _ordered(self, inputs), strict=True)),
+            _masks(mask, len(self.inputs or ())), self.output_structure,
+        )  # fmt: skip
 
     def compute_mask(self, inputs: Nest, mask: Nest = None) -> Nest:
         """None: the layers have given the outputs their masks."""
@@ -219,6 +191,27 @@ class Network(Layer):
         summaries.print_summary(self, line_length, positions, print_fn or print)
 
 
+def _check_built(network: Network, layers: Sequence[Nest]) -> None:
+    if not network.is_graph_network and not network.built and not layers:
+        return
+    if not network.is_graph_network and not network.built and type(network).__name__ in ("Sequential", "Model"):
+        raise ValueError(
+            f"Weights for model {network.name} have not yet been created. Weights are created when the Model is first called "
+            "on inputs or `build()` is called with an `input_shape`."
+        )
+
+
+def _ordered(network: Network, inputs: Nest) -> list[Nest]:
+    if isinstance(inputs, Mapping) and not isinstance(network.input_structure, Mapping):
+        return [inputs[name] for name in network.input_names or ()]
+    flat: list[Nest] = nest.flatten(inputs)
+    if len(flat) != len(network.inputs or ()):
+        raise ValueError(
+            f"Model {network.name} expects {len(network.inputs or ())} inputs, but it received {len(flat)}: {inputs}"
+        )
+    return flat
+
+
 def _numbered(layers: Sequence[Nest]) -> list[tuple[str, object]]:
     """The names of layers in checkpoints: those with weights have two, so that others may come between them."""
     named: list[tuple[str, object]] = []
@@ -235,48 +228,6 @@ def _unpacked(value: Nest) -> Nest:
     return value[0] if isinstance(value, list) and len(nest.flatten(value)) == 1 else value
 
 
-def network_config(network: Network) -> Config:
-    """The layers of a network and their calls, in TensorFlow's form."""
-    assert network.topology is not None
-    kept = _kept_nodes(network)
-    layers = []
-    for layer in network.layers:
-        nodes = [_node_config(node, kept) for node in layer.inbound_nodes if id(node) in kept and node.inputs()]
-        layers.append(
-            {"name": layer.name, "class_name": type(layer).__name__, "config": layer.get_config(), "inbound_nodes": nodes}
-        )
-    return {
-        "name": network.name,
-        "layers": layers,
-        "input_layers": [_place(each, kept) for each in network.inputs or ()],
-        "output_layers": [_place(each, kept) for each in network.outputs or ()],
-    }
-
-
-def _kept_nodes(network: Network) -> dict[int, int]:
-    """The calls of the network's layers that belong to it, numbered for each layer."""
-    assert network.topology is not None
-    own = {id(node) for node in network.topology.nodes}
-    numbers: dict[int, int] = {}
-    for layer in network.layers:
-        for number, node in enumerate(node for node in layer.inbound_nodes if id(node) in own):
-            numbers[id(node)] = number
-    return numbers
-
-
-def _place(tensor: Nest, kept: Mapping[int, int]) -> tuple[str, int, int]:
-    found = located(tensor)
-    return found.layer.name, kept[id(found.layer.inbound_nodes[found.node_index])], found.tensor_index
-
-
-def _node_config(node: history.Node, kept: Mapping[int, int]) -> Nest:
-    plain = {name: each for name, each in node.arguments.items() if not any(map(history.is_tensor, nest.flatten(each)))}
-    if len(plain) != len(node.arguments):
-        lost = sorted(node.arguments.keys() - plain.keys())
-        raise NotImplementedError(f"{node.outbound_layer.name} was called with tensors as {lost}, which a config cannot hold")
-    return [[*_place(each, kept), plain] for each in nest.flatten(node.input_tensors)]
-
-
 def _distinct_names(names: Sequence[str]) -> list[str]:
     seen: dict[str, int] = {}
     made = []
@@ -285,10 +236,6 @@ def _distinct_names(names: Sequence[str]) -> list[str]:
         seen[name] = count + 1
         made.append(f"{name}_{count}" if count else name)
     return made
-
-
-def _replaced(value: Nest, made: GivenConfig) -> Nest:
-    return made.get(history.key_of(value), value) if history.is_tensor(value) else value
 
 
 def _masks(mask: Nest, count: int) -> list[Nest]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from weft.framework import nest
 from weft.framework.aliases import Nest
-from weft.networks.engine.history import History, Node, history_of, key_of
+from weft.networks.engine.calls.history import History, Node, history_of, is_tensor, key_of, set_mask
 
 
 @dataclass
@@ -23,6 +23,31 @@ class Topology:
 
     nodes: list[Node]
     layers: list[Nest]
+
+    def replayed(self, inputs: Mapping[str, Nest], masks: Sequence[Nest], outputs: Nest) -> Nest:
+        """What the outputs are for other inputs: the layers are called anew, in order.
+
+        Args:
+            inputs: the new inputs, by the keys of the network's own.
+            masks: their masks.
+            outputs: the network's own outputs.
+        """
+        made = dict(inputs)
+        for given, mask in zip(inputs.values(), masks, strict=True):
+            set_mask(given, mask)
+        for node in self.nodes:
+            if not node.inputs():
+                continue
+            inward = nest.map_structure(lambda each: made[key_of(each)], node.input_tensors)
+            further = nest.map_structure(lambda each: _replaced(each, made), dict(node.arguments))
+            outward = node.outbound_layer(inward, **further)
+            for own, new in zip(nest.flatten(node.output_tensors), nest.flatten(outward), strict=True):
+                made[key_of(own)] = new
+        return nest.map_structure(lambda each: made[key_of(each)], outputs)
+
+
+def _replaced(value: Nest, made: Mapping[str, Nest]) -> Nest:
+    return made.get(key_of(value), value) if is_tensor(value) else value
 
 
 class _Walk:

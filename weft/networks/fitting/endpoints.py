@@ -9,7 +9,7 @@ from weft.framework.aliases import Nest
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.networks import loss_functions, losses
-from weft.networks.engine.history import mask_of
+from weft.networks.engine.calls.history import mask_of
 from weft.networks.losses import Loss, Reduction, compute_weighted_loss, fitted_weights
 from weft.networks.metrics.catalog import metric_name, metric_object
 from weft.networks.metrics.metric import Mean, Metric

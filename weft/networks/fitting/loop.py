@@ -11,6 +11,7 @@ from weft.networks.callbacks.callback import Callback, CallbackList, History, Lo
 from weft.networks.callbacks.progress import ProgbarLogger
 from weft.networks.config import KerasObject
 from weft.networks.fitting.batches import Batch, Source
+from weft.networks.fitting.compilation import Compilation
 from weft.platform import tf_logging
 
 Step = Callable[[Batch], Sequence[Array]]
@@ -22,9 +23,8 @@ class Plan:
 
     Attributes:
         model: the model, for callbacks.
-        names: the names of the loss and the metrics.
-        train, test: run a batch and give these values.
-        reset: begins the metrics anew.
+        compilation: runs batches, and begins the metrics anew.
+        names: the names of the values of a batch: the loss and the metrics.
         source, validation: the batches; validation may be None.
         epochs: how many there are, counted from `first_epoch`.
         first_epoch: the number of the first.
@@ -34,10 +34,8 @@ class Plan:
     """
 
     model: KerasObject
+    compilation: Compilation
     names: Sequence[str]
-    train: Step
-    test: Step
-    reset: Callable[[], None]
     source: Source
     validation: Source | None
     epochs: int
@@ -94,12 +92,12 @@ def fit(plan: Plan, callbacks: Sequence[Callback] | None) -> History:
     for epoch in range(plan.first_epoch, plan.epochs):
         if plan.model.stop_training:
             break
-        plan.reset()
+        plan.compilation.reset_metrics()
         called.call("on_epoch_begin", epoch, {})
         means = _train_epoch(plan, called)
         logs: Logs = dict(zip(plan.names, means.values(), strict=True)) if means else {}
         if plan.validation is not None and plan.validation_epochs(epoch):
-            values = test(plan.model, plan.names, plan.test, plan.reset, plan.validation, None, 0)
+            values = test(plan.model, plan.compilation, plan.names, plan.validation, None, 0)
             logs.update({f"val_{name}": value for name, value in zip(plan.names, values, strict=True)})
         called.call("on_epoch_end", epoch, logs)
         plan.source.finish()
@@ -113,7 +111,7 @@ def _train_epoch(plan: Plan, called: CallbackList) -> _Means:
     for number, batch in enumerate(plan.source.epoch(), 1):
         logs: Logs = {"batch": number - 1, "size": batch.size}
         called.call("on_train_batch_begin", number - 1, logs)
-        values = plan.train(batch)
+        values = plan.compilation.train_step(batch)
         means.add(values, batch.size)
         logs = {**logs, **{name: _plain(each) for name, each in zip(plan.names, values, strict=True)}}
         called.call("on_train_batch_end", number - 1, logs)
@@ -135,20 +133,20 @@ def _plain(value: Any) -> Nest:
 
 
 def test(
-    model: KerasObject, names: Sequence[str], step: Step, reset: Callable[[], None], source: Source,
+    model: KerasObject, compilation: Compilation, names: Sequence[str], source: Source,
     callbacks: Sequence[Callback] | None, verbose: int,
 ) -> list[Nest]:  # fmt: skip
     """The loss and the metrics over all batches."""
     params: Logs = {"batch_size": None, "epochs": 1, "steps": source.steps, "samples": source.samples, "verbose": verbose,
               "do_validation": False, "metrics": list(names)}  # fmt: skip
     called = CallbackList([*(callbacks or ()), *_bar(source, verbose, names)], model, params)
-    reset()
+    compilation.reset_metrics()
     called.call("on_test_begin", {})
     means = _Means(source.samples is not None)
     for number, batch in enumerate(source.epoch()):
         logs: Logs = {"batch": number, "size": batch.size}
         called.call("on_test_batch_begin", number, logs)
-        values = step(batch)
+        values = compilation.test_step(batch)
         means.add(values, batch.size)
         called.call("on_test_batch_end", number, {**logs, **dict(zip(names, map(_plain, values), strict=True))})
     source.finish()

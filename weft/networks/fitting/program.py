@@ -24,15 +24,15 @@ class Program:
 
     Args:
         network: the model.
-        endpoints: its outputs, with losses and metrics.
+        compilation: what it was compiled with: its endpoints and the metrics that layers have added.
         is_weighted: whether examples have weights, which are fed.
         sample_ranks: the rank of each output's weights: 2 where each time step has one.
     """
 
-    def __init__(
-        self, network: KerasObject, endpoints: Sequence[Endpoint], is_weighted: bool, sample_ranks: Sequence[int]
-    ) -> None:
+    def __init__(self, network: KerasObject, compilation: KerasObject, is_weighted: bool, sample_ranks: Sequence[int]) -> None:
         self._network = network
+        self._compilation = compilation
+        endpoints: Sequence[Endpoint] = compilation.endpoints()
         self.endpoints = endpoints
         self.trained = [each for each in endpoints if each.loss is not None]
         self.weights: list[Tensor] = []
@@ -50,7 +50,7 @@ class Program:
     def _make_metrics(self) -> None:
         for index, endpoint in enumerate(self.trained):
             self._metric_tensors += endpoint.metric_tensors(self._weights_at(index))
-        self._metric_tensors += [tensor for _, tensor in self._network.metric_tensors()]
+        self._metric_tensors += [tensor for _, tensor in self._compilation.added_metrics()]
 
     def _total_loss(self) -> Tensor:
         graph = get_default_graph()
@@ -79,7 +79,7 @@ class Program:
         """All metrics, whose states begin anew with each epoch."""
         of_outputs: list[Metric] = [each.loss_metric for each in self.trained if isinstance(each.loss_metric, Mean)]
         own = [metric for each in self.trained for metric, _ in each.metrics.values()]
-        return [*of_outputs, *own, *(metric for metric, _ in self._network.metric_tensors())]
+        return [*of_outputs, *own, *(metric for metric, _ in self._compilation.added_metrics())]
 
     # Runs.
 

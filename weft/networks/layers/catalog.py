@@ -12,22 +12,21 @@ from weft.networks.engine.input_layer import InputLayer
 from weft.networks.engine.layer import Layer
 from weft.networks.layers import (
     activation_layers,
-    borders,
-    convolutional,
     core,
     embeddings,
     merging,
     noise,
     normalization,
-    pooling,
-    recurrent,
     wrappers,
 )
+from weft.networks.layers.recurrent import cells, rnn
+from weft.networks.layers.recurrent import layers as recurrent
+from weft.networks.layers.spatial import borders, convolutional, pooling
 from weft.networks.objects import registry
 
 _MODULES: Final = (
-    activation_layers, borders, convolutional, core, embeddings, merging, noise, normalization, pooling,
-    recurrent, wrappers,
+    activation_layers, borders, cells, convolutional, core, embeddings, merging, noise, normalization, pooling,
+    recurrent, rnn, wrappers,
 )  # fmt: skip
 
 

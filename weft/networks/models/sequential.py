@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from weft.framework import nest
 from weft.framework.aliases import Array, Nest, TensorLike
 from weft.networks.config import Config, GivenConfig, KerasObject
-from weft.networks.engine import history
+from weft.networks.engine.calls import history
 from weft.networks.engine.input_layer import Input, InputLayer
 from weft.networks.engine.layer import Layer
 from weft.networks.layers.catalog import deserialize, register

@@ -11,7 +11,9 @@ from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.networks.config import Config, GivenConfig
 from weft.networks.objects import registry
-from weft.networks.optimizers import rules
+from weft.networks.optimizers.adaptive import Adadelta, Adagrad, RMSprop
+from weft.networks.optimizers.descent import SGD, Ftrl
+from weft.networks.optimizers.moments import Adam, Adamax, Nadam
 from weft.networks.optimizers.optimizer import Optimizer
 from weft.networks.state.graph_state import state_of, track_variable
 from weft.ops.array.constant import constant
@@ -64,9 +66,7 @@ class TFOptimizer:
 
 # Calling the class makes an object of the kind wanted, with more arguments than the class itself takes.
 _new_variable: Final[Callable[..., VariableLike]] = Variable
-_CLASSES: Final = (
-    rules.Adadelta, rules.Adagrad, rules.Adam, rules.Adamax, rules.Ftrl, rules.Nadam, rules.RMSprop, rules.SGD,
-)  # fmt: skip
+_CLASSES: Final = (Adadelta, Adagrad, Adam, Adamax, Ftrl, Nadam, RMSprop, SGD)
 OBJECTS: Final[Config] = {
     **{each.__name__: each for each in _CLASSES}, **{each.__name__.lower(): each for each in _CLASSES},
 }  # fmt: skip

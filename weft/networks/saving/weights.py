@@ -14,7 +14,7 @@ from weft.checkpoint.bundle_writer import BundleWriter
 from weft.checkpoint.checkpoint_reader import CheckpointReader
 from weft.framework.aliases import VariableLike
 from weft.networks.config import KerasObject
-from weft.networks.layers.recurrent import RNN
+from weft.networks.layers.recurrent.rnn import RNN
 from weft.networks.state.sessions import batch_get_value, batch_set_value
 
 

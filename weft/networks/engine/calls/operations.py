@@ -8,7 +8,7 @@ from weft.framework import dtypes, nest
 from weft.framework.aliases import Nest
 from weft.framework.operation import Operation
 from weft.framework.tensor_shape import TensorShape
-from weft.networks.engine import history
+from weft.networks.engine.calls import history
 from weft.ops.array.placeholder import placeholder
 
 

@@ -1,0 +1,1 @@
+"""Recurrent layers: cells, the loop over time steps, and the layers that run cells over sequences."""

@@ -1,0 +1,42 @@
+"""SimpleRNN, GRU and LSTM: RNNs over the cells of these names."""
+
+from __future__ import annotations
+
+from weft.framework.aliases import Nest
+from weft.framework.tensor_shape import TensorShape
+from weft.networks.config import Named, Options
+from weft.networks.engine.input_spec import InputSpec
+from weft.networks.layers.recurrent.cells import GRUCell, LSTMCell, SimpleRNNCell
+from weft.networks.layers.recurrent.rnn import RNN
+
+
+def _over(cell_class: Named, what: str, doc: str) -> type[RNN]:
+    """An RNN over one of the cells, which takes the cell's arguments and its own."""
+    own = ("return_sequences", "return_state", "go_backwards", "stateful", "unroll", "time_major")
+    rest = ("name", "trainable", "input_shape", "batch_input_shape", "input_dim", "batch_size", "weights", "dynamic")
+
+    def __init__(self: RNN, units: int, *args: Options, activity_regularizer: Nest = None, **kwargs: Options) -> None:
+        of_layer = {name: kwargs.pop(name) for name in (*own, *rest) if name in kwargs}
+        length = kwargs.pop("input_length", None)
+        if "input_dim" in of_layer:
+            of_layer["input_shape"] = (length, of_layer.pop("input_dim"))
+        dtype = kwargs.pop("dtype", None)
+        cell = cell_class(units, *args, dtype=dtype, **kwargs)
+        RNN.__init__(self, cell, dtype=dtype, activity_regularizer=activity_regularizer, **of_layer)
+        object.__setattr__(
+            self, "kept_arguments", {**cell.kept_arguments, "activity_regularizer": activity_regularizer,
+                                     **{name: getattr(self, name) for name in own}},
+        )  # fmt: skip
+        self.units = units
+
+    def build(self: RNN, input_shape: Nest) -> None:
+        RNN.build(self, input_shape)
+        depth = TensorShape(input_shape[0] if isinstance(input_shape, list) else input_shape).as_list()[-1]
+        self.input_spec = [InputSpec(shape=(None, None, depth))]
+
+    return type(what, (RNN,), {"__init__": __init__, "build": build, "__doc__": doc, "__module__": __name__})
+
+
+SimpleRNN = _over(SimpleRNNCell, "SimpleRNN", "A SimpleRNNCell over sequences; arguments as of the cell and of RNN.")
+GRU = _over(GRUCell, "GRU", "A GRUCell over sequences; arguments as of the cell and of RNN.")
+LSTM = _over(LSTMCell, "LSTM", "An LSTMCell over sequences; arguments as of the cell and of RNN.")

@@ -1,0 +1,78 @@
+"""Slots: the variables that an optimizer keeps beside those that it trains."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from weft.framework.aliases import Array, VariableLike
+from weft.framework.graph import get_default_graph
+from weft.networks.state.graph_state import track_variable
+from weft.networks.state.sessions import batch_get_value, batch_set_value
+from weft.ops.array.constant import constant
+from weft.ops.array.filling import zeros
+from weft.ops.control_flow.init_scope import init_scope
+from weft.ops.variables.variable import Variable
+
+# Calling the class makes an object of the kind wanted, with more arguments than the class itself takes.
+_new_variable: Final[Callable[..., VariableLike]] = Variable
+
+
+class Slots:
+    """The variables of one optimizer, in the order in which they were made: those beside a variable, and others.
+
+    Attributes:
+        variables: all of them.
+    """
+
+    def __init__(self) -> None:
+        self._beside: dict[tuple[Any, str, str], VariableLike] = {}
+        self.variables: list[VariableLike] = []
+
+    def keep(self, variable: VariableLike) -> None:
+        """Take a variable that belongs to no other, such as the count of steps."""
+        self.variables.append(variable)
+
+    def add(self, var: VariableLike, slot_name: str, value: float = 0.0) -> VariableLike:
+        """Make a variable beside another, of its shape and type, unless it is there."""
+        key = (var.graph, var.op.name, slot_name)
+        if key not in self._beside:
+            shape, kind = var.shape.as_list(), var.dtype.base_dtype
+            with init_scope(), get_default_graph().colocate_with(var.op):
+                made = _new_variable(
+                    lambda: zeros(shape, kind) if not value else constant(value, kind, shape),
+                    name=f"{var.op.name}/{slot_name}", trainable=False, use_resource=True,
+                )  # fmt: skip
+            track_variable(made)
+            self._beside[key] = made
+            self.variables.append(made)
+        return self._beside[key]
+
+    def get(self, var: VariableLike, slot_name: str) -> VariableLike:
+        """The slot of a variable; KeyError when there is none."""
+        return self._beside[var.graph, var.op.name, slot_name]
+
+    def names(self) -> list[str]:
+        """The names of the slots that were made."""
+        return list(dict.fromkeys(name for _, _, name in self._beside))
+
+    def values(self) -> list[Array]:
+        """The values of all variables."""
+        return batch_get_value(self.variables)
+
+    def set_values(self, values: Sequence[Array], owner: str) -> None:
+        """Give all variables values; ValueError, which names the owner, when number or shapes differ."""
+        if len(self.variables) != len(values):
+            raise ValueError(
+                f"You called `set_weights(weights)` on optimizer {owner} with a  weight list of length {len(values)}, but "
+                f"the optimizer was expecting {len(self.variables)} weights. Provided weights: {str(values)[:50]}..."
+            )
+        for variable, value in zip(self.variables, values, strict=True):
+            if tuple(variable.shape.as_list()) != np.shape(value):
+                raise ValueError(
+                    f"Optimizer weight shape {tuple(variable.shape.as_list())} not compatible with provided weight shape "
+                    f"{np.shape(value)}"
+                )
+        batch_set_value(list(zip(self.variables, values, strict=True)))
