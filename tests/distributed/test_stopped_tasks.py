@@ -21,7 +21,7 @@ import pytest
 import weft as tf
 from tests.distributed.stopping import stopped
 from weft.distributed.client import remote_session
-from weft.distributed.worker.task_network import Admission
+from weft.distributed.worker.network.peer_connections import Admission
 
 NOTICED_S = 2.5  # two seconds, and the machine's other work
 PS = "/job:ps/replica:0/task:0"

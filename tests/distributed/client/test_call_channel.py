@@ -13,7 +13,7 @@ from tensorboard.compat.proto.config_pb2 import RunOptions
 from weft.channel.connection import Connection
 from weft.channel.listener import Listener, has_token
 from weft.distributed.client.call_channel import CallChannel
-from weft.distributed.worker.task_network import Admission
+from weft.distributed.worker.network.peer_connections import Admission
 from weft.errors import CancelledError, DeadlineExceededError, InvalidArgumentError, UnavailableError
 from weft.protocol import messages
 from weft.protocol.tensor_frame import RepeatedCall

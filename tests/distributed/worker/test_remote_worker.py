@@ -40,6 +40,7 @@ class Network:
     def __init__(self) -> None:
         self.left: list[str] = []
         self.incarnation = 7
+        self.peers = self
 
     def connect(self, name: str) -> None:
         pass

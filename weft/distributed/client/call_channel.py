@@ -18,7 +18,7 @@ from weft.channel.connection import Connection, is_cut
 from weft.channel.dial import dial, is_refusal
 from weft.channel.heartbeats import Watch
 from weft.credentials.credentials import CLIENT, Credentials
-from weft.distributed.worker.task_network import Admission
+from weft.distributed.worker.network.peer_connections import Admission
 from weft.errors import AbortedError, DeadlineExceededError, OpError, UnavailableError
 from weft.framework.aliases import Array
 from weft.framework.cluster_spec import split_address

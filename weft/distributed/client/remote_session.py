@@ -23,7 +23,7 @@ from weft.distributed.rpc import stage_reports
 from weft.distributed.rpc.heartbeat_timeout import heartbeat_timeout_s
 from weft.distributed.rpc.master_methods import METHODS, SERVICE, SESSION_KEY
 from weft.distributed.rpc.stub import ANSWER_S, RpcStub
-from weft.distributed.worker.task_network import Admission
+from weft.distributed.worker.network.peer_connections import Admission
 from weft.distributed.worker.worker_service import as_admission
 from weft.errors import CancelledError, OpError
 from weft.framework import tensor_util

@@ -34,8 +34,8 @@ from weft.distributed.server.stop_service import StopService
 from weft.distributed.server.sweeper import Sweeper
 from weft.distributed.server.task_directory import PeerStubs, TaskDirectory
 from weft.distributed.worker import worker_service
+from weft.distributed.worker.network.task_network import TaskNetwork
 from weft.distributed.worker.session_owners import SessionOwners
-from weft.distributed.worker.task_network import TaskNetwork
 from weft.distributed.worker.worker_service import WorkerService
 from weft.errors import AbortedError, UnavailableError
 from weft.framework.cluster_spec import ClusterSpec, split_address
@@ -122,7 +122,7 @@ class Server:
         self._master = Master(self._task, self._cluster, directory.make_cache, default_config)
         self._sessions = ServedSessions(self._master, limits)
         self._calls = CallService(self._sessions, InterOpPool("calls"), self._admissions.take_session)
-        self._owners = SessionOwners(self._worker, self._network.incarnation_of, limits.lost_session_s)
+        self._owners = SessionOwners(self._worker, self._network.peers.incarnation_of, limits.lost_session_s)
         self._port = 0
         self._health = HealthService((master_methods.SERVICE, worker_service.SERVICE))
         threads = RpcThreads(f"rpc-{definition.job_name}-{definition.task_index}")
@@ -187,7 +187,7 @@ class Server:
         host, _ = split_address(self._address)
         self._listener = Listener(
             host, 0, receiver=self._task, incarnation=self._worker.incarnation, has_permission=self._admissions.has_permission,
-            on_connection=self._network.accept, on_message=self._network.on_message, on_closed=self._network.on_closed,
+            on_connection=self._network.peers.accept, on_message=self._network.on_message, on_closed=self._network.on_closed,
             clients=self._calls, advertised_host=host, tls=self._admissions.context(is_server=True),
             tls_name=self._admissions.identity, is_open=self._admissions.is_open, watch_of=self._stubs.watch_of,
         )  # fmt: skip

@@ -11,8 +11,9 @@ from weft.distributed.server.in_process import local_servers
 from weft.distributed.server.in_process.local_servers import LocalServer
 from weft.distributed.server.in_process.session_cluster import SessionCluster
 from weft.distributed.worker.local_worker import LocalWorker, status_of
+from weft.distributed.worker.network.peer_connections import Admission
+from weft.distributed.worker.network.task_network import TaskNetwork
 from weft.distributed.worker.remote_worker import RemoteWorker
-from weft.distributed.worker.task_network import Admission, TaskNetwork
 from weft.distributed.worker.task_status import TaskStatus
 from weft.distributed.worker.worker_handle import WorkerHandle
 from weft.distributed.worker.worker_service import WorkerStub

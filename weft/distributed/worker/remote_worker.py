@@ -10,7 +10,7 @@ from tensorboard.compat.proto.config_pb2 import ConfigProto
 
 from weft.channel.waiting.wait import Source
 from weft.distributed.worker.late_parts import begins_with_values_from
-from weft.distributed.worker.task_network import TaskNetwork
+from weft.distributed.worker.network.task_network import TaskNetwork
 from weft.distributed.worker.worker_handle import StepOwner
 from weft.distributed.worker.worker_service import WorkerStub
 from weft.errors import OpError
@@ -53,11 +53,11 @@ class RemoteWorker:
     @property
     def incarnation(self) -> int:
         """The incarnation that the channel is connected with; 0 when there is no connection."""
-        return self._network.incarnation_of(self.task)
+        return self._network.peers.incarnation_of(self.task)
 
     def connect(self) -> int:
         """Connect, unless there is a connection; returns the incarnation that it is with."""
-        self._network.connect(self.task)
+        self._network.peers.connect(self.task)
         return self.incarnation
 
     def register(self, session_handle: str, config: ConfigProto, partition: Partition) -> str:
@@ -66,7 +66,7 @@ class RemoteWorker:
         Raises:
             UnavailableError: the task cannot be reached.
         """
-        self._network.connect(self.task)
+        self._network.peers.connect(self.task)
         self._close_left()
         self._registered.add(session_handle)
         graph_handle = self._stub.register_graph(session_handle, config, partition, self.incarnation)
@@ -141,5 +141,5 @@ class RemoteWorker:
 
     def source(self) -> Source | None:
         """What the task's messages are read from."""
-        connection = self._network.connection_with(self.task)
+        connection = self._network.peers.by_task.get(self.task)
         return None if connection is None else connection.reader

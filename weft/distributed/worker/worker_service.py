@@ -13,8 +13,8 @@ from weft.distributed.rpc import stage_reports
 from weft.distributed.rpc.gate import Gate
 from weft.distributed.rpc.stub import RpcStub, method_handlers
 from weft.distributed.worker import partition_codec
+from weft.distributed.worker.network.peer_connections import Admission
 from weft.distributed.worker.session_owners import SessionOwners
-from weft.distributed.worker.task_network import Admission
 from weft.distributed.worker.task_status import TaskStatus
 from weft.errors import AbortedError, OpError, PermissionDeniedError
 from weft.framework.device_attributes import DeviceAttributes

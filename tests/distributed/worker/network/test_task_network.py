@@ -15,8 +15,9 @@ import pytest
 import weft as tf
 from tests.distributed.fake_workers import device, on_both, task
 from weft.channel.listener import Listener, has_token
-from weft.distributed.worker import link_repair
-from weft.distributed.worker.task_network import Admission, TaskNetwork
+from weft.distributed.worker.network import link_repair
+from weft.distributed.worker.network.peer_connections import Admission
+from weft.distributed.worker.network.task_network import TaskNetwork
 from weft.errors import CancelledError, InvalidArgumentError, OpError, UnavailableError
 from weft.passes.partition import Partition, partition
 from weft.passes.prune import prune
@@ -40,7 +41,7 @@ class Task:
         self.worker.sessions.create("s", tf.ConfigProto(), isolate=False)
         self.listener = Listener(
             "127.0.0.1", 0, receiver=self.worker.task, incarnation=self.worker.incarnation, has_permission=has_token(b"t"),
-            on_connection=self.network.accept, on_message=self.network.on_message, on_closed=self.network.on_closed,
+            on_connection=self.network.peers.accept, on_message=self.network.on_message, on_closed=self.network.on_closed,
         )  # fmt: skip
 
     def _make_network(self, worker: Worker) -> TaskNetwork:
@@ -133,14 +134,14 @@ def test_a_peer_runs_its_part_and_answers(tasks: tuple[Task, Task]) -> None:
     a, b = tasks
     x = tf.placeholder(tf.float32, [2])
     handle = b.worker.register("s", parts_of([x], [x * 2.0])[b.worker.task])
-    assert a.network.incarnation_of(b.worker.task) == 0
+    assert a.network.peers.incarnation_of(b.worker.task) == 0
     for step in range(3):
         answer = Answer()
         a.network.run_graph(b.worker.task, step, handle, [np.full(2, step, np.float32)], False, answer)
         assert answer.values == [[2.0 * step] * 2]
-    assert a.network.incarnation_of(b.worker.task) == b.worker.incarnation
+    assert a.network.peers.incarnation_of(b.worker.task) == b.worker.incarnation
     # The way back is the same connection.
-    wait_until(lambda: b.network.incarnation_of(a.worker.task) == a.worker.incarnation)
+    wait_until(lambda: b.network.peers.incarnation_of(a.worker.task) == a.worker.incarnation)
 
 
 def test_a_value_is_pushed_to_the_step_that_waits_for_it(tasks: tuple[Task, Task]) -> None:
@@ -162,7 +163,7 @@ def test_a_peer_is_asked_with_the_first_value_for_it(tasks: tuple[Task, Task]) -
     for step in range(3):
         answer, own = Answer(), Answer()
         a.network.run_graph(b.worker.task, step, handles[b.worker.task], [], False, answer, is_held=True)
-        connection = a.network.connect(b.worker.task)
+        connection = a.network.peers.connect(b.worker.task)
         assert connection.outbox.is_holding
         a.worker.run_graph(step, handles[a.worker.task], [np.float32(step)], own.end)
         assert not connection.outbox.is_holding
@@ -226,11 +227,11 @@ def test_a_lost_connection_ends_what_waits_on_both_sides(tasks: tuple[Task, Task
     answer = Answer()
     a.network.run_graph(b.worker.task, 5, handle, [], False, answer)
     wait_until(lambda: b.worker.live_steps == 1)
-    a.network.connect(b.worker.task).begin_close("enough")
+    a.network.peers.connect(b.worker.task).begin_close("enough")
     with pytest.raises(UnavailableError, match=f"Task {b.worker.task} is unavailable"):
         _ = answer.values
     wait_until(lambda: b.worker.live_steps == 0)
-    assert a.network.incarnation_of(b.worker.task) == 0
+    assert a.network.peers.incarnation_of(b.worker.task) == 0
     # The next one is a new connection.
     again = Answer()
     x = tf.placeholder(tf.float32, [])
@@ -255,7 +256,7 @@ class Asking(Answer):
 
 def cut(task: Task, peer: Task) -> None:
     """End the connections between two tasks, as a device between them does."""
-    connection = task.network.connection_with(peer.worker.task)
+    connection = task.network.peers.by_task.get(peer.worker.task)
     if connection is not None:
         connection.abort(ConnectionResetError("cut by the test"))
 
@@ -284,9 +285,9 @@ def test_a_part_goes_on_when_the_connection_by_which_it_was_asked_for_is_cut(tas
     handle = b.worker.register("s", parts_of([], [dequeue])[b.worker.task])
     answer = Asking(a, b, 5, handle)
     wait_until(lambda: b.worker.live_steps == 1)
-    first = a.network.connection_with(b.worker.task)
+    first = a.network.peers.by_task.get(b.worker.task)
     cut(a, b)
-    wait_until(lambda: a.network.connection_with(b.worker.task) not in (None, first))
+    wait_until(lambda: a.network.peers.by_task.get(b.worker.task) not in (None, first))
     ops = prune([], [], [enqueue])
     placement = {op: device("b") for op in ops}
     part = partition(ops, placement, Staging(ops, placement, []), [], [])[b.worker.task]

@@ -1,0 +1,171 @@
+"""PeerConnections: which peers a task is connected with, and how it connects."""
+
+from __future__ import annotations
+
+import contextlib
+import ssl
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from weft.channel.connection import Connection, OnClosed, OnMessage
+from weft.channel.dial import dial, is_refusal
+from weft.channel.heartbeats import Watch
+from weft.errors import OpError, UnavailableError
+from weft.platform.deadline import holding, left_s
+from weft.protocol import messages
+from weft.protocol.outcome_table import UNKNOWN_FATE
+from weft.runtime.worker import Worker
+
+_DIAL_TIMEOUT_S: Final = 5.0
+_DIALS: Final = 3  # how often in a row a peer is dialed that was there a moment ago, by gRPC
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """What a task needs to dial another: where it listens, the permission, and who it is now."""
+
+    addresses: tuple[str, ...]
+    token: bytes
+    incarnation: int
+
+
+Admit = Callable[[str], Admission]
+"""Asks a peer task for an Admission (over gRPC); raises UnavailableError when it cannot be reached."""
+
+
+class CutWhileDialedError(UnavailableError):
+    """A connection ended while it was made, without a refusal."""
+
+
+class PeerConnections:
+    """The connections of one task, at most one with each peer that is in use. All methods are safe from any thread.
+
+    Args:
+        worker: the task's; its sessions are told when the task of their master comes and leaves.
+        admit: how a peer is asked for an Admission.
+        tls: the task's credentials, for peers on other hosts.
+        watch_of: how a peer task is watched.
+        on_message: called with each message of a peer, on a thread that reads.
+        on_closed: called once with each connection that ended.
+    """
+
+    def __init__(
+        self,
+        worker: Worker,
+        admit: Admit,
+        tls: ssl.SSLContext | None,
+        watch_of: Callable[[str], Watch | None],
+        on_message: OnMessage,
+        on_closed: OnClosed,
+    ) -> None:
+        self._worker = worker
+        self._admit = admit
+        self._tls = tls
+        self._watch_of = watch_of
+        self._on_message = on_message
+        self._on_closed = on_closed
+        self._lock = threading.Lock()
+        self._adopted = threading.Condition(self._lock)
+        self._dialing: dict[str, threading.Lock] = {}
+        self._incarnations: dict[str, int] = {}
+        self.by_task: dict[str, Connection] = {}
+        """The connection in use with each connected task. Only read by others, and without the lock."""
+        self.names: dict[Connection, str] = {}
+        """The task of each connection that has not ended, also of one that a newer one has replaced. As `by_task`."""
+        self.is_closed = False
+
+    def incarnation_of(self, task: str) -> int:
+        """The incarnation of a connected task; 0 when there is no connection."""
+        return self._incarnations.get(task, 0)
+
+    def connect(self, task: str) -> Connection:
+        """The connection with a task, made when there is none.
+
+        Raises:
+            UnavailableError: the task cannot be reached.
+        """
+        found = self.by_task.get(task)
+        if found is not None:
+            return found
+        with self._lock:
+            gate = self._dialing.setdefault(task, threading.Lock())
+        with holding(gate, f"a connection with {task}, which another thread makes"):
+            found = self.by_task.get(task)
+            if found is not None:
+                return found
+            if self.is_closed:
+                raise UnavailableError.of(f"{self._worker.task} is stopped, so it cannot reach {task}")
+            for _ in range(_DIALS - 1):
+                # Whatever cuts connections cuts those that are being made, too.
+                with contextlib.suppress(CutWhileDialedError):
+                    return self._dial(task)
+            return self._dial(task)
+
+    def _dial(self, task: str) -> Connection:
+        admission = self._admit(task)
+        hello = messages.Hello(messages.PROTOCOL_VERSION, self._worker.task, self._worker.incarnation, admission.token, task)
+        try:
+            connection, welcome = dial(
+                admission.addresses, hello, self._on_message, self._on_closed, left_s(_DIAL_TIMEOUT_S) or 0.0, tls=self._tls,
+                watch=self._watch_of(task),
+            )  # fmt: skip
+        except UnavailableError as error:
+            if is_refusal(error):
+                raise
+            raise CutWhileDialedError.of(error.message) from error
+        self._adopt(connection, task, welcome.incarnation)
+        if connection.is_closed:
+            # It ended before it was known by its name, so nobody has cleaned up after it.
+            self._on_closed(connection, connection.cause)
+            raise CutWhileDialedError.of(self.lost(task, connection.cause).message)
+        return connection
+
+    def accept(self, connection: Connection, hello: messages.Hello) -> None:
+        """Take over a connection that a peer made."""
+        self._adopt(connection, hello.sender, hello.incarnation)
+
+    def _adopt(self, connection: Connection, task: str, incarnation: int) -> None:
+        with self._lock:
+            self.names[connection] = task
+            # The latest: a peer that connects again has lost the one before, which may not be known here yet.
+            self.by_task[task] = connection
+            self._incarnations[task] = incarnation
+            self._worker.sessions.master_came(task, incarnation)
+            self._adopted.notify_all()
+
+    def wait_for_dial(self, task: str, timeout_s: float) -> None:
+        """Block until there is a connection with a task, or the time is up."""
+        with self._lock:
+            self._adopted.wait_for(lambda: task in self.by_task, timeout_s)
+
+    def forget(self, connection: Connection) -> str:
+        """Note that a connection has ended; returns the task that it was with, "" when that was not known yet."""
+        with self._lock:
+            task = self.names.pop(connection, "")
+            if self.by_task.get(task) is connection:
+                del self.by_task[task]
+                self._incarnations.pop(task, None)
+                self._worker.sessions.master_left(task, incarnation_at(connection))
+        return task
+
+    def lost(self, task: str, cause: Exception | None) -> OpError:
+        """What those are told who wait for a task whose connection was lost."""
+        return UnavailableError.of(
+            f"Task {task} is unavailable: its connection with {self._worker.task} was lost"
+            f"{f' ({cause})' if cause is not None else ''}. It died, was stopped or cannot be reached any more. If it was "
+            f"asked for a step, {UNKNOWN_FATE}."
+        )
+
+    def close(self) -> None:
+        """Close every connection, and make no other."""
+        self.is_closed = True
+        for connection in list(self.names):
+            connection.begin_close("the task stops")
+
+
+def incarnation_at(connection: Connection) -> int:
+    """Which run of the peer a connection was with."""
+    peer = connection.peer
+    return 0 if peer is None else peer.incarnation
