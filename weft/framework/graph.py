@@ -11,7 +11,8 @@ import itertools
 from collections.abc import Sequence
 from typing import Any, Final
 
-from weft.framework import graph_def, op_def, scopes
+from weft.framework import graph_def, node_errors, op_def, scopes
+from weft.framework.built_at import capture_stack
 from weft.framework.collections import Collections
 from weft.framework.default_stack import default_graphs
 from weft.framework.dtypes import DType
@@ -19,8 +20,8 @@ from weft.framework.graph_elements import Elements
 from weft.framework.graph_names import Names
 from weft.framework.graph_scopes import BuildingScopes
 from weft.framework.op_def import OpDef
-from weft.framework.operation import Operation, Tensor, capture_stack
-from weft.framework.tensor_shape import brackets, format_dims
+from weft.framework.operation import Operation, Tensor
+from weft.framework.tensor_shape import format_dims
 
 GRAPH_DEF_VERSION: Final = 134
 
@@ -150,8 +151,7 @@ class Graph(Elements, Names, BuildingScopes, Collections):
         try:
             shapes = op.op_def.infer(op)
         except ValueError as error:
-            given = ", ".join(brackets(t.dims) for t in op.inputs)
-            raise ValueError(f"{error} for {op.name!r} (op: {op.type!r}) with input shapes: {given}.") from None
+            raise node_errors.shape_error(op, error) from None
         for tensor, dims in zip(op.outputs, shapes, strict=True):
             tensor.dims = dims
 

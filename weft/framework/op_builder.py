@@ -9,11 +9,13 @@ import contextlib
 from collections.abc import Sequence
 from typing import Any
 
+from weft.framework import node_errors
 from weft.framework.aliases import TensorLike
 from weft.framework.attr_value import FunctionName
 from weft.framework.default_stack import default_graphs
 from weft.framework.dtypes import DType, as_dtype
 from weft.framework.graph import Graph, get_default_graph
+from weft.framework.node_errors import TypeMisfit
 from weft.framework.node_types import output_types
 from weft.framework.op_def import REQUIRED, ArgDef, AttrDef, OpDef
 from weft.framework.operation import Operation, Tensor
@@ -37,11 +39,14 @@ def build(definition: OpDef, inputs: Sequence[TensorLike], attrs: dict[str, Any]
             raise TypeError(f"{definition.name} got an unexpected attribute {key!r}; it has {sorted(definition.attrs)}")
         values[key] = as_attr(attr, value, definition)
     tensors: list[Tensor] = []
-    for arg, value in zip(definition.inputs, inputs, strict=True):
-        if arg.is_list:
-            _add_list(definition, graph, name, arg, value, values, tensors)
-        else:
-            tensors.append(_one(definition, graph, name, arg, value, values))
+    try:
+        for arg, value in zip(definition.inputs, inputs, strict=True):
+            if arg.is_list:
+                _add_list(definition, graph, name, arg, value, values, tensors)
+            else:
+                tensors.append(_one(definition, graph, name, arg, value, values))
+    except TypeMisfit as misfit:
+        raise node_errors.type_error(name, misfit, _same_type(definition, misfit.arg, tensors)) from None
     for key, attr in definition.attrs.items():
         if key not in values:
             if attr.default is REQUIRED:
@@ -95,7 +100,8 @@ def as_attr(attr: AttrDef, value: Any, definition: OpDef) -> Any:
     try:
         if kind == "type":
             dtype = as_dtype(value).base_dtype
-            _check_allowed(attr, dtype, attr.name, "attr")
+            if attr.allowed and dtype not in attr.allowed:
+                raise TypeError(_not_allowed(attr, dtype, attr.name, "attr"))
             return dtype
         if kind == "shape":
             return as_dims(value)
@@ -121,10 +127,9 @@ def as_attr(attr: AttrDef, value: Any, definition: OpDef) -> Any:
     return list(value) if kind.startswith("list(") else value
 
 
-def _check_allowed(attr: AttrDef, dtype: DType, name: str, what: str) -> None:
-    if attr.allowed and dtype not in attr.allowed:
-        allowed = ", ".join(each.name for each in attr.allowed)
-        raise TypeError(f"Value passed to {what} {name!r} has DataType {dtype.name} not in list of allowed values: {allowed}")
+def _not_allowed(attr: AttrDef, dtype: DType, name: str, what: str) -> str:
+    allowed = ", ".join(each.name for each in attr.allowed)
+    return f"Value passed to {what} {name!r} has DataType {dtype.name} not in list of allowed values: {allowed}"
 
 
 def _one(definition: OpDef, graph: Graph, name: str, arg: ArgDef, value: Any, values: dict[str, Any]) -> Tensor:
@@ -138,12 +143,21 @@ def _one(definition: OpDef, graph: Graph, name: str, arg: ArgDef, value: Any, va
         raise TypeError(f"{definition.name!r} Op requires that input {arg.name!r} be a mutable tensor (e.g.: a tf.Variable)")
     if wanted is None:
         attr = definition.attrs[arg.type_attr]
-        if attr.allowed:
-            _check_allowed(attr, dtype, arg.name, "parameter")
+        if attr.allowed and dtype not in attr.allowed:
+            raise TypeMisfit(_not_allowed(attr, dtype, arg.name, "parameter"), arg, [value], attr.allowed)
         values[arg.type_attr] = dtype
     elif dtype is not wanted:
-        _raise_mismatch(definition, arg, dtype, wanted)
+        raise TypeMisfit(_mismatch(definition, arg, dtype, wanted), arg, [value], [wanted])
     return value  # type: ignore[no-any-return]
+
+
+def _same_type(definition: OpDef, arg: ArgDef, tensors: Sequence[Tensor]) -> list[tuple[str, Tensor]]:
+    """The operands before an argument that have to be of its type, with their arguments' names."""
+    return [
+        (other.name, tensor)
+        for other, tensor in zip(definition.inputs, tensors, strict=False)
+        if other is not arg and other.type_attr and other.type_attr == arg.type_attr
+    ]
 
 
 def _converted(definition: OpDef, graph: Graph, name: str, arg: ArgDef, value: object, wanted: DType | None) -> Tensor:
@@ -169,18 +183,18 @@ def _converted(definition: OpDef, graph: Graph, name: str, arg: ArgDef, value: o
             found = as_dtype(value.dtype).base_dtype
             if found is wanted:
                 raise
-            _raise_mismatch(definition, arg, found, wanted)
-            raise AssertionError("unreachable") from error
+            tensor = convert_to_tensor(value, None, arg.name, as_ref=arg.is_ref)
+            raise TypeMisfit(_mismatch(definition, arg, found, wanted), arg, [tensor], [wanted]) from error
 
 
-def _raise_mismatch(definition: OpDef, arg: ArgDef, found: DType, wanted: DType) -> None:
+def _mismatch(definition: OpDef, arg: ArgDef, found: DType, wanted: DType) -> str:
     prefix = f"Input {arg.name!r} of {definition.name!r} Op has type {found.name} that does not match"
     if arg.dtype is not None:
-        raise TypeError(f"{prefix} expected type of {wanted.name}.")
+        return f"{prefix} expected type of {wanted.name}."
     first = next(a.name for a in definition.inputs if a.type_attr == arg.type_attr) if arg.type_attr else ""
     if first == arg.name:
-        raise TypeError(f"{prefix} the type {wanted.name} that attribute {arg.type_attr!r} asks for.")
-    raise TypeError(f"{prefix} type {wanted.name} of argument {first!r}.")
+        return f"{prefix} the type {wanted.name} that attribute {arg.type_attr!r} asks for."
+    return f"{prefix} type {wanted.name} of argument {first!r}."
 
 
 def _add_list(
@@ -213,15 +227,18 @@ def _add_list(
         items.append(tensor)
     found = [item.dtype.base_dtype for item in items]
     if any(dtype is not wanted for dtype in found):
-        raise TypeError(
+        text = (
             f"Tensors in list passed to {arg.name!r} of {definition.name!r} Op have types "
             f"[{', '.join(dtype.name for dtype in found)}] that don't all match"
             f"{'.' if arg.dtype is None else f' expected type {arg.dtype.name}.'}"
         )
+        raise TypeMisfit(text, arg, items, [wanted or found[0]])
     if arg.type_attr:
         if wanted is None:
             raise ValueError(f"{definition.name!r} Op: the list {arg.name!r} is empty, so its type is not known")
-        _check_allowed(definition.attrs[arg.type_attr], wanted, arg.name, "parameter")
+        attr = definition.attrs[arg.type_attr]
+        if attr.allowed and wanted not in attr.allowed:
+            raise TypeMisfit(_not_allowed(attr, wanted, arg.name, "parameter"), arg, items, attr.allowed)
         values[arg.type_attr] = wanted
     if values.setdefault(arg.number_attr, len(items)) != len(items):
         raise ValueError(

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from weft.framework import attr_value, device_spec
+from weft.framework import attr_value, built_at, device_spec
 from weft.framework.default_stack import default_sessions
 from weft.framework.dtypes import DType
 from weft.framework.object_identity import Reference
@@ -17,8 +16,6 @@ if TYPE_CHECKING:
     from tensorboard.compat.proto import node_def_pb2
 
     from weft.framework.graph import Graph
-
-_FRAME_LIMIT: Final = 24
 
 # The arithmetic that the ops layer gives to Tensor when it is imported.
 OVERLOADABLE_OPERATORS: Final = frozenset(
@@ -235,13 +232,13 @@ class Operation:
 
     @property
     def traceback(self) -> list[tuple[str, int, str, str | None]]:
-        """The stack at which the op was built: (file, line, function, None) from the outermost."""
-        return [(c.co_filename, line, c.co_name, None) for c, line in reversed(self.built_from)]
+        """The stack at which the op was built: (file, line, function, source) from the outermost."""
+        return built_at.entries(self.built_from)
 
     @property
     def built_at(self) -> str:
         """The stack at which the op was built as text; empty for an op that came from a GraphDef."""
-        return "\n".join(f'  File "{file}", line {line}, in {function}' for file, line, function, _ in self.traceback)
+        return built_at.stack_text(self.built_from)
 
     def get_attr(self, name: str) -> Any:
         """The value of an attribute; strings are bytes, as TensorFlow has them. ValueError when there is none."""
@@ -327,14 +324,3 @@ def _session_for(graph: Graph, session: Any, what: str, method: str) -> Any:
             f"{remedy}"
         )
     return default
-
-
-def capture_stack() -> tuple[tuple[Any, int], ...]:
-    """Code objects and lines of the calling program, innermost first; frames of weft itself are left out."""
-    frames: list[tuple[Any, int]] = []
-    frame: Any = sys._getframe(2)
-    while frame is not None and len(frames) < _FRAME_LIMIT:
-        if not frame.f_globals.get("__name__", "").startswith("weft."):
-            frames.append((frame.f_code, frame.f_lineno))
-        frame = frame.f_back
-    return tuple(frames)

@@ -11,6 +11,7 @@ import numpy as np
 
 from weft.framework import op_def
 from weft.framework.dtypes import DType
+from weft.framework.node_errors import ShapeMisfit
 from weft.framework.node_types import group
 from weft.framework.op_builder import build
 from weft.framework.op_def import REQUIRED, OpDef, Traits
@@ -207,8 +208,13 @@ def broadcast(op: Operation) -> list[Dims]:
         try:
             dims = broadcast_dims(dims, tensor.dims)
         except ValueError:
-            raise ValueError(_sizes_differ(dims, tensor.dims)) from None
+            raise ShapeMisfit(_sizes_differ(dims, tensor.dims), _BROADCASTING) from None
     return [dims]
+
+
+_BROADCASTING = (
+    "Sizes have to be equal or 1, counted from the last dimension; tf.expand_dims and tf.reshape bring operands together."
+)
 
 
 def _sizes_differ(a: Dims, b: Dims) -> str:

@@ -13,6 +13,7 @@ from weft.framework.aliases import Array, ArrayModule, Gradients, Result, Tensor
 from weft.framework.constant_value import constant_dims, constant_size, constant_value
 from weft.framework.dtypes import DType
 from weft.framework.graph import get_default_graph
+from weft.framework.node_errors import ShapeMisfit
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor, register_tensor_conversion_function
 from weft.framework.tensor_shape import Dimension, Dims, TensorShape, as_dims, merge_dims
@@ -29,6 +30,9 @@ _PLAIN: Final = frozenset((int, float, complex, bool, str, bytes, np.ndarray, ty
 # Concat.
 
 
+_ONE_RANK = "All tensors need one rank: tf.expand_dims adds a dimension, and tf.stack joins along a new one."
+
+
 def _concat_dims(shapes: Sequence[Dims], axis_tensor: Tensor) -> Dims:
     known = [dims for dims in shapes if dims is not None]
     if not known:
@@ -36,7 +40,7 @@ def _concat_dims(shapes: Sequence[Dims], axis_tensor: Tensor) -> Dims:
     rank = len(known[0])
     for dims in known:
         if len(dims) != rank:
-            raise ValueError(f"Shape must be rank {rank} but is rank {len(dims)}")
+            raise ShapeMisfit(f"Shape must be rank {rank} but is rank {len(dims)}", _ONE_RANK)
     value = constant_value(axis_tensor)
     if rank == 0:
         raise ValueError("Can't concatenate scalars (use tf.stack instead)")
@@ -48,7 +52,10 @@ def _concat_dims(shapes: Sequence[Dims], axis_tensor: Tensor) -> Dims:
     axis %= rank
     rest: Dims = None
     for dims in known:
-        rest = merge_dims(rest, dims[:axis] + dims[axis + 1 :])
+        try:
+            rest = merge_dims(rest, dims[:axis] + dims[axis + 1 :])
+        except ValueError as error:
+            raise ShapeMisfit(str(error), f"Only the sizes of dimension {axis}, the axis, may differ.") from None
     assert rest is not None
     sizes = [None if dims is None else dims[axis] for dims in shapes]
     total = None if None in sizes else sum(sizes)  # type: ignore[arg-type]
@@ -157,7 +164,8 @@ def _pack_shape(node: Operation) -> list[Dims]:
         for tensor in reversed(node.inputs):
             dims = merge_dims(tensor.dims, dims)
     except ValueError as error:
-        raise ValueError(f"{error}\n\tFrom merging shape 0 with other shapes.") from None
+        text = f"{error}\n\tFrom merging shape 0 with other shapes."
+        raise ShapeMisfit(text, "All tensors need one shape; tf.concat joins along a dimension that they have.") from None
     axis = node.attrs["axis"]
     if dims is None:
         return [None]

@@ -13,6 +13,7 @@ from weft.framework.aliases import Array, ArrayModule, DTypeLike, DynamicShape, 
 from weft.framework.constant_value import constant_dims, constant_value
 from weft.framework.dtypes import DType
 from weft.framework.graph import get_default_graph
+from weft.framework.node_errors import ShapeMisfit
 from weft.framework.op_builder import build
 from weft.framework.op_def import lookup
 from weft.framework.operation import Operation, Tensor
@@ -138,6 +139,9 @@ def size_internal(input: _Shaped, name: str | None = None, out_type: DTypeLike =
 # Reshape.
 
 
+_WILDCARD = "A -1 in one place of the shape stands for the size that the number of elements asks for."
+
+
 def _reshaped(node: Operation) -> list[Dims]:
     wanted = constant_dims(node.inputs[1])
     if wanted is None:
@@ -153,14 +157,16 @@ def _reshaped(node: Operation) -> list[Dims]:
     count = math.prod(dims)  # type: ignore[arg-type]
     if unknown == 0:
         if known != count:
-            raise ValueError(f"Cannot reshape a tensor with {count} elements to shape {brackets(wanted)} ({known} elements)")
+            text = f"Cannot reshape a tensor with {count} elements to shape {brackets(wanted)} ({known} elements)"
+            raise ShapeMisfit(text, _WILDCARD)
         return [wanted]
     if value is None and unknown > 1:
         return [wanted]
     if known == 0:
         return [wanted if count else tuple(0 if size is None else size for size in wanted)]
     if count % known:
-        raise ValueError(f"Dimension size must be evenly divisible by {known} but is {count}")
+        text = f"Dimension size must be evenly divisible by {known} but is {count}"
+        raise ShapeMisfit(text, f"No size in the place of -1 gives {brackets(wanted)} the {count} elements of the tensor.")
     return [tuple(count // known if size is None else size for size in wanted)]
 
 

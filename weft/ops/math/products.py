@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
+from weft.framework.node_errors import ShapeMisfit
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import Dims, broadcast_dims
@@ -17,6 +18,11 @@ from weft.ops.math.complex_numbers import conj
 from weft.ops.math.elementwise import COMPLEX, FLOATS, unbroadcast
 
 _UNSIGNED = (dtypes.uint8, dtypes.uint16, dtypes.uint32, dtypes.uint64)
+_MATRICES = "A matrix is needed: tf.expand_dims makes one of a vector, tf.tensordot multiplies tensors of other ranks."
+_INNER = (
+    "Inner dimensions differ: a's last dimension has to be b's first; `transpose_a=True` or `transpose_b=True` exchanges those of "
+    "one operand."
+)
 _MATRIX_TYPES = (*FLOATS, dtypes.int32, dtypes.int64, *_UNSIGNED, *COMPLEX)
 
 
@@ -25,14 +31,14 @@ def _matrix(tensor: Tensor) -> tuple[int | None, int | None]:
     if dims is None:
         return None, None
     if len(dims) != 2:
-        raise ValueError(f"Shape must be rank 2 but is rank {len(dims)}")
+        raise ShapeMisfit(f"Shape must be rank 2 but is rank {len(dims)}", _MATRICES)
     return dims[0], dims[1]
 
 
 def check_inner(left: int | None, right: int | None) -> None:
     """Raise ValueError when the dimensions over which a product sums differ."""
     if left is not None and right is not None and left != right:
-        raise ValueError(f"Dimensions must be equal, but are {left} and {right}")
+        raise ShapeMisfit(f"Dimensions must be equal, but are {left} and {right}", _INNER)
 
 
 def _product_shape(node: Operation) -> list[Dims]:

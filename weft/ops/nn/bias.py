@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
+from weft.framework.node_errors import ShapeMisfit
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import Dims
@@ -42,7 +43,8 @@ def _with_bias(node: Operation) -> list[Dims]:
     at = 1 if data_format == "NCHW" else len(value) - 1
     size = value[at] if bias[0] is None else bias[0]
     if value[at] is not None and value[at] != size:
-        raise ValueError(f"Dimensions must be equal, but are {value[at]} and {size}")
+        text = f"Dimensions must be equal, but are {value[at]} and {size}"
+        raise ShapeMisfit(text, f"The bias has an element for each of dimension {at} of the value.")
     return [(*value[:at], size, *value[at + 1 :])]
 
 

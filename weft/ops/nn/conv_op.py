@@ -8,6 +8,7 @@ from typing import Any, Final
 from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, Gradients, Result
 from weft.framework.constant_value import constant_dims
+from weft.framework.node_errors import ShapeMisfit
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_shape import Dims, merge_dims
 from weft.ops.array.shape_ops import INDEX, shape_internal, shape_n
@@ -76,10 +77,16 @@ def _check_depths(channels: int | None, inner: int | None, outputs: int | None) 
     if channels is None or not inner:
         return
     if channels % inner:
-        raise ValueError(f"Depth of input ({channels}) is not a multiple of input depth of filter ({inner})")
+        text = f"Depth of input ({channels}) is not a multiple of input depth of filter ({inner})"
+        raise ShapeMisfit(text, _channels_differ(channels, inner))
     groups = channels // inner
     if outputs is not None and groups and outputs % groups:
-        raise ValueError(f"Depth of output ({outputs}) is not a multiple of the number of groups ({groups})")
+        text = f"Depth of output ({outputs}) is not a multiple of the number of groups ({groups})"
+        raise ShapeMisfit(text, _channels_differ(channels, inner))
+
+
+def _channels_differ(channels: int, inner: int) -> str:
+    return f"The input has {channels} channels and the filter takes {inner}: its shape is [..., channels in, channels out]."
 
 
 def _input_shape(node: Operation) -> list[Dims]:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 
 from weft.framework.aliases import Array
+from weft.framework.node_errors import ShapeMisfit
 from weft.framework.tensor_shape import Dims
 
 Slices = tuple[slice, ...]
@@ -126,7 +127,12 @@ def check_window_attrs(op: str, attrs: dict[str, Array], layouts: Sequence[str],
         value = attrs.get(name, allowed[0])
         if value not in allowed:
             listed = ", ".join(f'"{each}"' for each in allowed)
-            raise ValueError(f"Attr '{name}' of '{op}' Op passed string '{value}' not in: {listed}.")
+            text = f"Attr '{name}' of '{op}' Op passed string '{value}' not in: {listed}."
+            raise (
+                ShapeMisfit(text, f'Did you mean "{str(value).upper()}"?')
+                if str(value).upper() in allowed
+                else ValueError(text)
+            )
     rank = len(layouts[0])
     for name in ("strides", "ksize", "dilations"):
         values = attrs.get(name)
@@ -141,4 +147,6 @@ def check_window_attrs(op: str, attrs: dict[str, Array], layouts: Sequence[str],
 def check_rank(dims: Dims, rank: int) -> None:
     """Raise ValueError unless the rank is `rank` or not known."""
     if dims is not None and len(dims) != rank:
-        raise ValueError(f"Shape must be rank {rank} but is rank {len(dims)}")
+        remedy = "A batch of images is [batch, height, width, channels]; tf.reshape(images, [-1, height, width, channels]) makes one."
+        text = f"Shape must be rank {rank} but is rank {len(dims)}"
+        raise ShapeMisfit(text, remedy) if rank == 4 else ValueError(text)

@@ -10,6 +10,7 @@ from weft.errors import InvalidArgumentError, OutOfRangeError
 from weft.framework import dtypes
 from weft.framework.aliases import Array, Result
 from weft.framework.dtypes import DType
+from weft.framework.node_errors import ShapeMisfit
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation
 from weft.framework.tensor_shape import Dims, brackets, merge_dims
@@ -37,9 +38,17 @@ def variable_v1(*, shape: Dims, dtype: DType, container: str = "", shared_name: 
     """The older form of VariableV2, for graphs from elsewhere: `-> [*shape]`."""
 
 
+_KEEPS_SHAPE = "A variable keeps its shape; `validate_shape=False` allows another one."
+
+
 def _assigned(node: Operation) -> list[Dims]:
     ref, value = node.inputs[0].dims, node.inputs[1].dims
-    return [merge_dims(ref, value) if node.attrs["validate_shape"] else value]
+    if not node.attrs["validate_shape"]:
+        return [value]
+    try:
+        return [merge_dims(ref, value)]
+    except ValueError as error:
+        raise ShapeMisfit(str(error), _KEEPS_SHAPE) from None
 
 
 def _updated(node: Operation) -> list[Dims]:

@@ -1,0 +1,133 @@
+"""The texts of errors in what a program asks of a node: which operands, of which shapes and types, made in which lines.
+
+The first line is TensorFlow's, which programs match. Those behind it name each operand, and the next step where one is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from weft.framework import built_at
+from weft.framework.dtypes import DType
+from weft.framework.node_types import group
+from weft.framework.op_def import ArgDef
+from weft.framework.op_role import Role
+from weft.framework.operation import Operation, Tensor
+from weft.framework.tensor_shape import brackets
+from weft.framework.variable_node import declared_dims
+
+# A list of operands, such as that of concat, is shown as far as this; so is a constant.
+_SHOWN_OPERANDS: Final = 8
+_SHOWN_ELEMENTS: Final = 8
+
+
+class ShapeMisfit(ValueError):
+    """What a shape rule refuses, with the next step for who built the node."""
+
+    def __init__(self, text: str, remedy: str) -> None:
+        super().__init__(text)
+        self.remedy = remedy
+
+
+class TypeMisfit(TypeError):
+    """An operand of a type that its op, or another operand, does not allow."""
+
+    def __init__(self, text: str, arg: ArgDef, tensors: Sequence[Tensor], wanted: Sequence[DType]) -> None:
+        super().__init__(text)
+        self.arg = arg
+        self.tensors = tensors
+        self.wanted = wanted
+
+
+def shape_error(op: Operation, error: ValueError) -> ValueError:
+    """The error of a node whose shape rule has refused its inputs."""
+    given = ", ".join(brackets(t.dims) for t in op.inputs)
+    lines = [f"{error} for {op.name!r} (op: {op.type!r}) with input shapes: {given}.", *operand_lines(op)]
+    if isinstance(error, ShapeMisfit):
+        lines.append(f"  {error.remedy}")
+    return ValueError("\n".join(lines))
+
+
+def type_error(name: str, misfit: TypeMisfit, earlier: Sequence[tuple[str, Tensor]]) -> TypeError:
+    """The error of a node, not made yet, one of whose operands has a wrong type.
+
+    Args:
+        name: the name that the node would have got.
+        misfit: what is wrong.
+        earlier: the operands before it, with their arguments' names.
+    """
+    own = _numbered(misfit.arg.name, misfit.tensors if misfit.arg.is_list else misfit.tensors[0])
+    shown = [*earlier, *own]
+    lines = [f"{misfit}", f"  In {name!r}:", *(f"  {argument}: {described(t)}" for argument, t in shown)]
+    remedy = _cast(shown, misfit)
+    return TypeError("\n".join([*lines, *([f"  {remedy}"] if remedy else [])]))
+
+
+def operand_lines(op: Operation) -> list[str]:
+    """A line for each input of a node: its argument, the tensor, shape and type, and the line of the program that made it."""
+    return [f"  {argument}: {described(tensor)}" for argument, tensor in _operands(op)]
+
+
+def described(tensor: Tensor) -> str:
+    """A tensor in a message: `images [?,784] float32 (train.py:12)`."""
+    name = tensor.op.name if tensor.value_index == 0 else tensor.name
+    dims = declared_dims(tensor.op)
+    where = built_at.place(tensor.op.built_from)
+    return (
+        f"{name} {brackets(tensor.dims if dims is None else dims)} {tensor.dtype.base_dtype.name}{_value(tensor)}"
+        f"{f' ({where})' if where else ''}"
+    )
+
+
+def _value(tensor: Tensor) -> str:
+    if tensor.op.op_def.role is not Role.CONSTANT:
+        return ""
+    value = np.asarray(tensor.op.attrs["value"])
+    return "" if value.size > _SHOWN_ELEMENTS or value.dtype == object else f" = {value.tolist()}"
+
+
+def _operands(op: Operation) -> Iterator[tuple[str, Tensor]]:
+    for arg, item in group(op.op_def.inputs, op.attrs, op.inputs):
+        yield from _numbered(arg.name, item)
+
+
+def _numbered(argument: str, item: Any) -> Iterator[tuple[str, Tensor]]:
+    if isinstance(item, Tensor):
+        yield argument, item
+        return
+    for index, tensor in enumerate(item[:_SHOWN_OPERANDS]):
+        yield f"{argument}[{index}]", tensor
+
+
+def _cast(shown: Iterable[tuple[str, Tensor]], misfit: TypeMisfit) -> str:
+    """The conversion that would make the types fit."""
+    found = [tensor for _, tensor in shown]
+    if any(t.dtype.is_ref and not t.dtype.is_compatible_with(misfit.wanted[0]) for t in misfit.tensors):
+        return ""
+    wanted = _common_type([t.dtype.base_dtype for t in misfit.tensors], misfit.wanted)
+    if wanted is None:
+        return ""
+    other = next((t for t in [*misfit.tensors, *found] if t.dtype.base_dtype is not wanted), None)
+    if other is None:
+        return ""
+    return f"Convert it: {_conversion(other, wanted)}."
+
+
+def _common_type(found: Sequence[DType], wanted: Sequence[DType]) -> DType | None:
+    """The type to convert to: a floating one where one of two is, and float32 where an op takes many."""
+    if len(wanted) > 1:
+        return next((t for t in wanted if t.name == "float32"), wanted[0])
+    candidates = [*wanted, *found]
+    return next((t for t in candidates if t.is_floating), candidates[0])
+
+
+def _conversion(tensor: Tensor, wanted: DType) -> str:
+    name = tensor.op.name
+    if wanted.name == "string":
+        return f"tf.as_string({name})"
+    if tensor.dtype.base_dtype.name == "string":
+        return f"tf.string_to_number({name}, tf.{wanted.name})"
+    return f"tf.cast({name}, tf.{wanted.name})"
