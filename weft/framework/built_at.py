@@ -7,7 +7,8 @@ import os.path
 import sys
 import sysconfig
 from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from types import CodeType, FrameType
+from typing import Final
 
 # Frames of the interpreter's own modules, such as those of contextlib and runpy, stand between a program and weft; they are no
 # lines for its author to look at.
@@ -17,13 +18,13 @@ _STANDARD: Final = tuple(
 _INSTALLED: Final = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.sep)
 _FRAME_LIMIT: Final = 24
 
-Stack = tuple[tuple[Any, int], ...]
+Stack = tuple[tuple[CodeType, int], ...]
 
 
 def capture_stack() -> Stack:
     """Code objects and lines of the calling program, innermost first; frames of weft itself are left out."""
-    frames: list[tuple[Any, int]] = []
-    frame: Any = sys._getframe(2)
+    frames: list[tuple[CodeType, int]] = []
+    frame: FrameType | None = sys._getframe(2)
     while frame is not None and len(frames) < _FRAME_LIMIT:
         if not frame.f_globals.get("__name__", "").startswith("weft."):
             frames.append((frame.f_code, frame.f_lineno))
@@ -63,7 +64,7 @@ def source_line(file: str, line: int) -> str:
     return linecache.getline(file, line).strip()
 
 
-def _program_lines(stack: Iterable[tuple[Any, int]]) -> Iterator[tuple[str, int, str]]:
+def _program_lines(stack: Iterable[tuple[CodeType, int]]) -> Iterator[tuple[str, int, str]]:
     for code, line in stack:
         if is_program_file(code.co_filename):
             yield code.co_filename, line, code.co_name

@@ -6,7 +6,7 @@ The first line is TensorFlow's, which programs match. Those behind it name each 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -94,7 +94,7 @@ def _operands(op: Operation) -> Iterator[tuple[str, Tensor]]:
         yield from _numbered(arg.name, item)
 
 
-def _numbered(argument: str, item: Any) -> Iterator[tuple[str, Tensor]]:
+def _numbered(argument: str, item: Tensor | Sequence[Tensor]) -> Iterator[tuple[str, Tensor]]:
     if isinstance(item, Tensor):
         yield argument, item
         return

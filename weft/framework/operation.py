@@ -202,7 +202,7 @@ class Operation:
         self.control_consumers: list[Operation] = []
         self.attrs = attrs
         self.outputs = [Tensor(self, index, dtype) for index, dtype in enumerate(output_types)]
-        self.built_from: tuple[tuple[Any, int], ...] = ()
+        self.built_from: built_at.Stack = ()
         self.id = -1
         self._device = ""
         self.original_op: Operation | None = None

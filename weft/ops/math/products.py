@@ -19,10 +19,7 @@ from weft.ops.math.elementwise import COMPLEX, FLOATS, unbroadcast
 
 _UNSIGNED = (dtypes.uint8, dtypes.uint16, dtypes.uint32, dtypes.uint64)
 _MATRICES = "A matrix is needed: tf.expand_dims makes one of a vector, tf.tensordot multiplies tensors of other ranks."
-_INNER = (
-    "Inner dimensions differ: a's last dimension has to be b's first; `transpose_a=True` or `transpose_b=True` exchanges those of "
-    "one operand."
-)
+_INNER = "Inner dimensions differ: a's last has to be b's first; `transpose_a=True` or `transpose_b=True` exchanges them."
 _MATRIX_TYPES = (*FLOATS, dtypes.int32, dtypes.int64, *_UNSIGNED, *COMPLEX)
 
 

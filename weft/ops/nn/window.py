@@ -147,6 +147,6 @@ def check_window_attrs(op: str, attrs: dict[str, Array], layouts: Sequence[str],
 def check_rank(dims: Dims, rank: int) -> None:
     """Raise ValueError unless the rank is `rank` or not known."""
     if dims is not None and len(dims) != rank:
-        remedy = "A batch of images is [batch, height, width, channels]; tf.reshape(images, [-1, height, width, channels]) makes one."
+        remedy = "A batch of images has 4 dimensions: tf.reshape(images, [-1, height, width, channels])."
         text = f"Shape must be rank {rank} but is rank {len(dims)}"
         raise ShapeMisfit(text, remedy) if rank == 4 else ValueError(text)
