@@ -41,7 +41,7 @@ def place(request: pytest.FixtureRequest) -> Iterator[Place]:
         config = tf.ConfigProto()
         if request.param == "direct":
             session = stack.enter_context(tf.Session())
-            backend: Any = session._backend
+            backend: Any = session._steps.backend
             yield Place(session, backend._find_worker("").worker)
             return
         server: Any = stack.enter_context(tf.train.Server.create_local_server())
@@ -60,7 +60,7 @@ def test_many_timeouts_leave_no_steps_requests_or_threads(place: Place) -> None:
     place.wait_until_idle()
     # A step that was given up may still hold a thread for a moment; each step that leaked would hold one for ever.
     assert threading.active_count() < threads + 30
-    backend: Any = place.session._backend
+    backend: Any = place.session._steps.backend
     assert not getattr(getattr(backend, "_calls", None), "_answers", None)
     assert not getattr(backend, "_live", None)
     # None of them takes an element that comes later, and the session is as good as new.

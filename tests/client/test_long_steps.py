@@ -11,7 +11,7 @@ import pytest
 
 import weft as tf
 from tests.client.test_giving_up import ctrl_c
-from weft.runtime import stage
+from weft.runtime.ways import run_times
 
 SIZE = 500
 RUN_COMPILED, RUN_ON_HOST = tf.OptimizerOptions.ON_1, tf.OptimizerOptions.OFF
@@ -77,7 +77,7 @@ def test_an_update_that_has_begun_is_finished_whole(level: Any) -> None:
 
 def test_short_steps_stay_on_their_callers_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     # The machine of a test run may be busy.
-    monkeypatch.setattr(stage, "_LONG_S", 10.0)
+    monkeypatch.setattr(run_times, "_LONG_S", 10.0)
     with tf.Graph().as_default(), tf.Session() as session:
         value = tf.placeholder(tf.float32, [8])
         total = tf.reduce_sum(value * 2.0)

@@ -7,7 +7,6 @@ feeds, the step itself and the conversion of the fetches.
 from __future__ import annotations
 
 import contextlib
-import functools
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar, overload
@@ -16,13 +15,11 @@ from tensorboard.compat.proto import config_pb2
 from tensorboard.compat.proto.graph_pb2 import GraphDef
 
 from weft.client import feeds, targets
-from weft.client.backend import Backend
-from weft.client.growth_watch import GrowthWatch
 from weft.client.partial_runs import PartialRuns
-from weft.client.plans import Plan, Plans
+from weft.client.plans import Plan
+from weft.client.session_steps import SessionSteps, checked_options
 from weft.client.stage_table import StageTable
 from weft.client.tensor_handle import KeptTensors, TensorHandle
-from weft.distributed.master.step_metadata import with_timeout
 from weft.errors import OpError
 from weft.framework.aliases import Feeds, Fetches
 from weft.framework.default_stack import default_graphs, default_sessions
@@ -30,8 +27,6 @@ from weft.framework.device_attributes import DeviceAttributes
 from weft.framework.dtypes import DType
 from weft.framework.graph import Graph, get_default_graph
 from weft.framework.operation import Operation, Tensor
-from weft.platform.deadline import left_s, within
-from weft.runtime.xla.xla_process import ForkedProcessError
 
 _Key = TypeVar("_Key")
 _Fetch = TypeVar("_Fetch")
@@ -54,14 +49,11 @@ class BaseSession:
         config = _with_session_timeout(config, timeout)
         self._target = _checked_target(target)
         self._graph = get_default_graph() if graph is None else graph
-        self._config = config
         self._closed = False
         self._when_closed: list[Callable[[], None]] = []
-        self._plans = Plans(self._graph)
         self._partial_runs = PartialRuns(self._graph)
         self._kept_tensors = KeptTensors(self._graph)
-        self._growth = GrowthWatch(self._graph)
-        self._backend: Backend | None = targets.open_backend(self._target, self._graph, config)
+        self._steps = SessionSteps(self._graph, config, targets.open_backend(self._target, self._graph, config))
 
     @property
     def graph(self) -> Graph:
@@ -141,10 +133,10 @@ class BaseSession:
             raise RuntimeError("Attempted to use a closed Session.")
         if self._kept_tensors.has_dropped:
             self._kept_tensors.delete_dropped(self)
-        plan = None if feed_dict else self._plans.find(fetches, ())
+        plan = None if feed_dict else self._steps.plans.find(fetches, ())
         if plan is not None and options is None and run_metadata is None:
-            return plan.results(self._call(plan, (), None)[0], (), self._handle_of)
-        plan, values, options = self._look_up(fetches, feed_dict, options)
+            return plan.results(self._steps.run(plan, (), None)[0], (), self._handle_of)
+        plan, values, options = self._steps.look_up(fetches, feed_dict, options)
         return self._run_plan(plan, values, options, run_metadata)
 
     def _run_plan(
@@ -154,7 +146,7 @@ class BaseSession:
         options: config_pb2.RunOptions | None,
         run_metadata: config_pb2.RunMetadata | None,
     ) -> Any:
-        fetched, metadata = self._call(plan, values, _checked_options(options))
+        fetched, metadata = self._steps.run(plan, values, checked_options(options))
         if run_metadata is not None:
             run_metadata.Clear()
             if metadata is not None:
@@ -164,59 +156,6 @@ class BaseSession:
     def _handle_of(self, handle: bytes, dtype: DType) -> TensorHandle:
         return TensorHandle(handle.decode(), dtype, self, self._kept_tensors)
 
-    def _look_up(
-        self, fetches: Fetches, feed_dict: object, options: config_pb2.RunOptions | None
-    ) -> tuple[Plan, list[Any], config_pb2.RunOptions | None]:
-        """The plan of a run, the values that are fed, and the options: for a plan that had to be made, with the time left."""
-        if feed_dict:
-            pairs = feeds.resolve(self._graph, feed_dict)
-            if TensorHandle in map(type, pairs.values()):
-                pairs = dict(KeptTensors.fed(t, v) if type(v) is TensorHandle else (t, v) for t, v in pairs.items())
-            fed = list(pairs)
-            values = [feeds.as_feed(tensor, value) for tensor, value in pairs.items()]
-        else:
-            fed, values = [], []
-        plan = self._plans.find(fetches, fed)
-        if plan is None:
-            with within(self._limit_s(options)):
-                plan = self._make_plan(fetches, fed)
-                options = with_timeout(options, left_s())
-        return plan, values, options
-
-    def _limit_s(self, options: config_pb2.RunOptions | None) -> float | None:
-        """How long a run may take, in seconds, with the planning, and the opening of the session if it is the first."""
-        timeout_ms = 0 if options is None else _checked_options(options).timeout_in_ms
-        timeout_ms = timeout_ms or (self._config.operation_timeout_in_ms if self._config is not None else 0)
-        return timeout_ms / 1000 if timeout_ms > 0 else None
-
-    def _make_plan(self, fetches: Fetches, fed: list[Tensor]) -> Plan:
-        backend = self._open_backend()
-        self._growth.look()
-        try:
-            with within(self._limit_s(None) if left_s() is None else None):
-                return self._plans.make(fetches, fed, functools.partial(backend.prepare, timeout_s=left_s()))
-        except OpError as error:
-            raise self._located(error) from None
-
-    def _call(self, plan: Plan, values: Sequence[object], options: config_pb2.RunOptions | None) -> tuple[list[Any], Any]:
-        try:
-            return plan.step.run(values, options)
-        except OpError as error:
-            if isinstance(error.__cause__, ForkedProcessError):
-                raise error.__cause__ from None
-            raise self._located(error) from error.__cause__
-
-    def _located(self, error: OpError) -> OpError:
-        """The error with the client's own operation, found by name when it comes from another task's copy of the graph."""
-        op = error.op
-        if op is not None and op.graph is not self._graph:
-            op = self._graph.find_operation(op.name)
-        elif op is None and error.node_def is not None:
-            op = self._graph.find_operation(error.node_def.name)
-        # An error that came over the wire has no more than the node's name: the NodeDef is the client's too.
-        error.locate(op, None if op is None else op.node_def)
-        return error
-
     def explain(self, fetches: object, feed_dict: Mapping[Tensor, object] | Sequence[Tensor] | None = None) -> StageTable:
         """Which way each stage of a run goes, and why; see `weft.explain`. Runs nothing.
 
@@ -225,11 +164,11 @@ class BaseSession:
             feed_dict: as for `run`, or a list of the tensors that are fed: their values do not matter.
         """
         fed = feeds.tensors_of(self._graph, list(feed_dict or ()))
-        plan = self._plans.find(fetches, fed) or self._make_plan(fetches, fed)
+        plan = self._steps.plans.find(fetches, fed) or self._steps.make(fetches, fed)
         try:
             return StageTable(plan.step.explain())
         except OpError as error:
-            raise self._located(error) from None
+            raise self._steps.located(error) from None
 
     def make_callable(self, fetches: Fetches, feed_list: object = None, accept_options: bool = False) -> Callable[..., Any]:
         """A function of the values of `feed_list` that runs `fetches`; cheaper than `run` for a step that is repeated.
@@ -245,7 +184,7 @@ class BaseSession:
             raise TypeError("`feed_list` must be a list or tuple.")
         fed = feeds.tensors_of(self._graph, feed_list)
         count = len(feed_list or ())
-        plan = self._make_plan(fetches, fed)
+        plan = self._steps.make(fetches, fed)
 
         def call(
             *args: Any, options: config_pb2.RunOptions | None = None, run_metadata: config_pb2.RunMetadata | None = None
@@ -274,9 +213,9 @@ class BaseSession:
             feeds: the tensors that the pieces may feed.
         """
         try:
-            return self._partial_runs.set_up(self._open_backend(), fetches, feeds)
+            return self._partial_runs.set_up(self._steps.open_backend(), fetches, feeds)
         except OpError as error:
-            raise self._located(error) from error.__cause__
+            raise self._steps.located(error) from error.__cause__
 
     def partial_run(self, handle: str, fetches: Fetches, feed_dict: Feeds | None = None) -> Any:
         """Run the next piece of a step, and return the values of `fetches`.
@@ -287,34 +226,23 @@ class BaseSession:
             InvalidArgumentError: a feed or fetch was not announced or was used before, or a feed is missing.
             RuntimeError: an operation is fetched.
         """
-        self._open_backend()
+        self._steps.open_backend()
         try:
             return self._partial_runs.run(handle, fetches, feed_dict)
         except OpError as error:
-            raise self._located(error) from error.__cause__
-
-    def _open_backend(self) -> Backend:
-        backend = self._backend
-        if backend is None:
-            raise RuntimeError("Attempted to use a closed Session.")
-        if not self._graph.operations:
-            raise RuntimeError("The Session graph is empty.  Add operations to the graph before calling run().")
-        return backend
+            raise self._steps.located(error) from error.__cause__
 
     def list_devices(self) -> list[DeviceAttributes]:
         """The devices of every task of the session's cluster."""
-        if self._backend is None:
+        backend = self._steps.backend
+        if backend is None:
             raise RuntimeError("Attempted to use a closed Session.")
-        return self._backend.list_devices()
+        return backend.list_devices()
 
     def close(self) -> None:
         """End the session: runs that are blocked in other threads get CancelledError. State on servers stays."""
         self._closed = True
-        backend, self._backend = self._backend, None
-        if backend is not None:
-            with within(self._limit_s(None)):
-                backend.close()
-        self._plans.clear()
+        self._steps.close()
         callbacks, self._when_closed = self._when_closed, []
         for callback in callbacks:
             callback()
@@ -333,10 +261,10 @@ class BaseSession:
         return default_sessions.use(self)
 
     def __del__(self) -> None:
-        backend = getattr(self, "_backend", None)
+        steps = getattr(self, "_steps", None)
         # At the process's end its threads and locks are as they are; the servers see the connections end.
-        if backend is not None and not sys.is_finalizing():
-            backend.abandon()
+        if steps is not None and steps.backend is not None and not sys.is_finalizing():
+            steps.backend.abandon()
 
 
 class Session(BaseSession):
@@ -442,9 +370,3 @@ def _with_session_timeout(config: config_pb2.ConfigProto | None, timeout_s: floa
         limited.CopyFrom(config)
     limited.operation_timeout_in_ms = max(int(timeout_s * 1000), 1)
     return limited
-
-
-def _checked_options(options: config_pb2.RunOptions | None) -> Any:
-    if options is not None and not isinstance(options, config_pb2.RunOptions):
-        raise TypeError(f"options must be a tf.RunOptions, but got {type(options)}")
-    return options

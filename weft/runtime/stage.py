@@ -22,7 +22,7 @@ from weft.runtime.program.program import Program
 from weft.runtime.state.session_state import SessionState
 from weft.runtime.ways.compiled_way import CompiledWay
 from weft.runtime.ways.host_way import ContextOf, HostWay
-from weft.runtime.ways.run_times import LONG_S, TIMED_RUNS, RunTimes
+from weft.runtime.ways.run_times import TIMED_RUNS, RunTimes
 from weft.runtime.ways.wiring import Wiring
 
 TraceSink: TypeAlias = Callable[[str, Operation, float, float], None]
@@ -120,7 +120,7 @@ class Stage:
         tally.timed_s += took_s
         if compiled_way.code is None or not times.is_short:
             # What is compiled may still be computed; of what is not short the end was waited for.
-            times.note(took_s >= LONG_S)
+            times.note(took_s)
         return outputs
 
     def _run_undecided(self, inputs: Sequence[Array], session: SessionState, context: ContextOf | None) -> Sequence[Array]:

@@ -62,7 +62,7 @@ def test_a_read_that_waits_for_a_file_ends_when_the_session_is_closed() -> None:
     threads = [threading.Thread(target=wait) for _ in range(2)]
     for thread in threads:
         thread.start()
-    while session._backend is None:  # a step has to have begun
+    while session._steps.backend is None:  # a step has to have begun
         threads[0].join(0.01)
     session.close()
     for thread in threads:

@@ -11,13 +11,13 @@ from weft.runtime.xla.device import local_device_names
 def test_a_stage_runs_on_the_jax_device_that_it_is_placed_on() -> None:
     # A second CPU of JAX plays the accelerator: variables and values go between the two.
     program = """
-from weft.runtime import stage
+from weft.runtime.ways import compiled_way
 import jax
 on = []
 def jax_device(name):
     on.append(jax.devices()[int(name[-1])])
     return on[-1]
-stage.jax_device = jax_device
+compiled_way.jax_device = jax_device
 config = options(device_count={"CPU": 2})
 with tf.device("/cpu:1"):
     v = tf.Variable(tf.ones([64, 64]))

@@ -23,7 +23,7 @@ from weft.runtime.program.program import Program
 from weft.runtime.state.session_state import SessionState
 from weft.runtime.state.variable_slot import VariableSlot, held, locks_of
 from weft.runtime.ways.host_way import ContextOf, HostWay, nbytes
-from weft.runtime.ways.run_times import LONG_S, RunTimes
+from weft.runtime.ways.run_times import RunTimes
 from weft.runtime.ways.wiring import Wiring
 from weft.runtime.xla.calls_at_exit import calls_at_exit
 from weft.runtime.xla.device import jax_device
@@ -91,7 +91,7 @@ class CompiledWay:
                     compiled, inputs if self._times.is_short else self._host.owned(inputs), session, context
                 )
             engine.wait_or_raise(outputs, self._host.check(context))
-            self._times.is_short = time.perf_counter() - start - compiled.compile_s < LONG_S
+            self._times.note_first(time.perf_counter() - start - compiled.compile_s)
         except OpError as error:
             is_possible = self._program.has_bodies or _is_of_unlike_shapes(error, inputs)
             if not is_possible or self._host.is_over(context):

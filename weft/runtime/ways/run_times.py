@@ -6,7 +6,7 @@ from typing import Final
 
 from weft.runtime.choice.stage_report import Tally
 
-LONG_S: Final = 0.02
+_LONG_S: Final = 0.02
 """How long a run takes at least that is kept off the thread which waits for it. That costs up to 0.1 ms."""
 TIMED_RUNS: Final = 16
 """One run in so many is timed: two looks at the clock cost a twentieth of the shortest run."""
@@ -29,8 +29,13 @@ class RunTimes:
         self.compiled = Tally()
         self._seems_long = False
 
-    def note(self, is_long: bool) -> None:
+    def note_first(self, took_s: float) -> None:
+        """Note how long the first compiled run took, its compilation apart."""
+        self.is_short = took_s < _LONG_S
+
+    def note(self, took_s: float) -> None:
         """Note how long a run took. What has been short is long when two runs in a row are: a machine may be busy."""
+        is_long = took_s >= _LONG_S
         if is_long and self.is_short and not self._seems_long:
             self._seems_long = True
             self.runs += TIMED_RUNS - 1  # so that the next run is timed

@@ -1,0 +1,123 @@
+"""SessionSteps: the steps of one session, each planned once, and the errors of their runs."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+from tensorboard.compat.proto import config_pb2
+
+from weft.client import feeds
+from weft.client.backend import Backend
+from weft.client.growth_watch import GrowthWatch
+from weft.client.plans import Plan, Plans
+from weft.client.tensor_handle import KeptTensors, TensorHandle
+from weft.distributed.master.step_metadata import with_timeout
+from weft.errors import OpError
+from weft.framework.aliases import Fetches
+from weft.framework.graph import Graph
+from weft.framework.operation import Tensor
+from weft.platform.deadline import left_s, within
+from weft.runtime.xla.xla_process import ForkedProcessError
+
+
+class SessionSteps:
+    """Plans a session's steps and runs them. Safe from many threads.
+
+    Args:
+        graph: the graph that the session runs.
+        config: the session's ConfigProto.
+        backend: what runs its steps; the session's until `close`.
+    """
+
+    def __init__(self, graph: Graph, config: config_pb2.ConfigProto | None, backend: Backend) -> None:
+        self._graph = graph
+        self._config = config
+        self.backend: Backend | None = backend
+        """None when the session is closed."""
+        self.plans = Plans(graph)
+        self._growth = GrowthWatch(graph)
+
+    def open_backend(self) -> Backend:
+        """The backend, of a session that can run something.
+
+        Raises:
+            RuntimeError: the session is closed, or the graph is empty.
+        """
+        backend = self.backend
+        if backend is None:
+            raise RuntimeError("Attempted to use a closed Session.")
+        if not self._graph.operations:
+            raise RuntimeError("The Session graph is empty.  Add operations to the graph before calling run().")
+        return backend
+
+    def look_up(
+        self, fetches: Fetches, feed_dict: object, options: config_pb2.RunOptions | None
+    ) -> tuple[Plan, list[Any], config_pb2.RunOptions | None]:
+        """The plan of a run, the values that are fed, and the options: for a plan that had to be made, with the time left."""
+        if feed_dict:
+            pairs = feeds.resolve(self._graph, feed_dict)
+            if TensorHandle in map(type, pairs.values()):
+                pairs = dict(KeptTensors.fed(t, v) if type(v) is TensorHandle else (t, v) for t, v in pairs.items())
+            fed = list(pairs)
+            values = [feeds.as_feed(tensor, value) for tensor, value in pairs.items()]
+        else:
+            fed, values = [], []
+        plan = self.plans.find(fetches, fed)
+        if plan is None:
+            with within(self.limit_s(options)):
+                plan = self.make(fetches, fed)
+                options = with_timeout(options, left_s())
+        return plan, values, options
+
+    def make(self, fetches: Fetches, fed: list[Tensor]) -> Plan:
+        """Plan a step, unless it is planned already."""
+        backend = self.open_backend()
+        self._growth.look()
+        try:
+            with within(self.limit_s(None) if left_s() is None else None):
+                return self.plans.make(fetches, fed, functools.partial(backend.prepare, timeout_s=left_s()))
+        except OpError as error:
+            raise self.located(error) from None
+
+    def run(self, plan: Plan, values: Sequence[object], options: config_pb2.RunOptions | None) -> tuple[list[Any], Any]:
+        """Run a planned step; returns the fetched values and the RunMetadata, or None."""
+        try:
+            return plan.step.run(values, options)
+        except OpError as error:
+            if isinstance(error.__cause__, ForkedProcessError):
+                raise error.__cause__ from None
+            raise self.located(error) from error.__cause__
+
+    def limit_s(self, options: config_pb2.RunOptions | None) -> float | None:
+        """How long a run may take, in seconds, with the planning, and the opening of the session if it is the first."""
+        timeout_ms = 0 if options is None else checked_options(options).timeout_in_ms
+        timeout_ms = timeout_ms or (self._config.operation_timeout_in_ms if self._config is not None else 0)
+        return timeout_ms / 1000 if timeout_ms > 0 else None
+
+    def located(self, error: OpError) -> OpError:
+        """The error with the client's own operation, found by name when it comes from another task's copy of the graph."""
+        op = error.op
+        if op is not None and op.graph is not self._graph:
+            op = self._graph.find_operation(op.name)
+        elif op is None and error.node_def is not None:
+            op = self._graph.find_operation(error.node_def.name)
+        # An error that came over the wire has no more than the node's name: the NodeDef is the client's too.
+        error.locate(op, None if op is None else op.node_def)
+        return error
+
+    def close(self) -> None:
+        """End the session with its backend: runs that are blocked in other threads get CancelledError."""
+        backend, self.backend = self.backend, None
+        if backend is not None:
+            with within(self.limit_s(None)):
+                backend.close()
+        self.plans.clear()
+
+
+def checked_options(options: config_pb2.RunOptions | None) -> Any:
+    """The options of a run; TypeError for anything else."""
+    if options is not None and not isinstance(options, config_pb2.RunOptions):
+        raise TypeError(f"options must be a tf.RunOptions, but got {type(options)}")
+    return options
