@@ -18,27 +18,16 @@ and give their gradient again.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 from weft.errors import CancelledError
-from weft.framework import dtypes
-from weft.framework.aliases import SessionLike, TensorLike
+from weft.framework.aliases import SessionLike
 from weft.framework.collections import GraphKeys
-from weft.framework.graph import Graph, get_default_graph
-from weft.framework.indexed_slices import IndexedSlices
+from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation, Tensor
-from weft.ops.array.filling import fill
-from weft.ops.array.placeholder import placeholder
 from weft.ops.control_flow.ordering import group, no_op
-from weft.ops.data_flow.conditional_accumulator import (
-    ConditionalAccumulator,
-    ConditionalAccumulatorBase,
-    SparseConditionalAccumulator,
-)
-from weft.ops.data_flow.queue import FIFOQueue
-from weft.ops.data_flow.queue_nodes import queue_reopen
 from weft.ops.variables.assign import assign
 from weft.ops.variables.collections import global_variables, report_uninitialized_variables
 from weft.ops.variables.variable import Variable
@@ -47,12 +36,11 @@ from weft.training.coordinator import Coordinator
 from weft.training.hooks.session_run_hook import SessionRunHook
 from weft.training.optimizers.moving_averages import ExponentialMovingAverage
 from weft.training.optimizers.optimizer import Optimizer
+from weft.training.optimizers.replica_steps import CountLimit, GradientAccumulators, StepTokens
 from weft.training.queue_runner import QueueRunner
 from weft.training.sessions.model_readiness import what_is_missing
-from weft.training.sessions.quorum import Count, Quorum
+from weft.training.sessions.quorum import Quorum
 from weft.training.sessions.stall_watch import WatchedQueueRunner
-
-T = TypeVar("T")
 
 
 class SyncReplicasOptimizer(Optimizer):
@@ -108,14 +96,12 @@ class SyncReplicasOptimizer(Optimizer):
         self._variables_to_average = variables_to_average
         self._global_step: Any = None
         self._local_step: Any = None
-        self.sync_token_queue: FIFOQueue | None = None
+        self._accumulators = GradientAccumulators()
+        self._tokens: StepTokens | None = None
         self._chief_queue_runner: QueueRunner | None = None
         self._release: Any = None
-        self._accumulator_list: list[tuple[ConditionalAccumulatorBase, str]] = []
         self._reports: list[Tensor] = []
-        self._limited: Any = None
-        self._count_fed: tuple[Tensor, ...] = ()
-        self._tokens_per_step: Any = None
+        self._limit: CountLimit | None = None
         self.local_step_init_op: Any = None
         self.chief_init_op: Any = None
         self.ready_for_local_init_op: Any = None
@@ -148,20 +134,18 @@ class SyncReplicasOptimizer(Optimizer):
         self._add_local_step(global_step)
         with graph.name_scope(None), graph.name_scope(name or self._name):
             pushes, aggregated = self._add_accumulators(pairs)
-            self.local_step_init_op = group(self.local_step_init_op, *self._at_each_task(lambda each: each.join()))
+            self.local_step_init_op = group(self.local_step_init_op, *self._accumulators.at_each_task(lambda each: each.join()))
             with graph.device(global_step.device), graph.name_scope(None):
                 update = self._opt.apply_gradients(aggregated, global_step)
-                queue = FIFOQueue(
-                    -1, [global_step.dtype.base_dtype], shapes=[()], name="sync_token_q", shared_name="sync_token_q"
-                )
-                self.sync_token_queue = queue
-                train_op = self._add_train_op(queue, pushes)
-                self._tokens_per_step = self._add_tokens_per_step()
-                self._release = self._add_release(queue, update)
-                self._limited = self._add_limit(graph)
-                self._reports = self._at_each_task(lambda each: each.report())
+                self._tokens = tokens = StepTokens(global_step)
+                train_op = self._add_train_op(tokens, pushes)
+                tokens.add_per_step(max(self._total_num_replicas, self._replicas_to_aggregate))
+                self._release = self._add_release(tokens, update)
+                self._limit = CountLimit(tokens, self._accumulators)
+                self._reports = self._accumulators.at_each_task(lambda each: each.report())
                 self._chief_queue_runner = self.watched_queue_runner()
-            self.chief_init_op = self._add_chief_init(graph)
+            restarts = self._accumulators.at_each(lambda each: each.restart(global_step, name="SetGlobalStep"))
+            self.chief_init_op = group(self.local_step_init_op, tokens.per_step.initializer, *restarts)
         return train_op
 
     def _add_local_step(self, global_step: Variable) -> None:
@@ -187,77 +171,30 @@ class SyncReplicasOptimizer(Optimizer):
             with get_default_graph().device(variable.device):
                 mean, push = None, None
                 if gradient is not None:
-                    mean, push = self._accumulate(gradient, variable)
+                    mean, push = self._accumulators.add(gradient, variable, self._replicas_to_aggregate, self._local_step)
                     pushes.append(push)
                 aggregated.append((mean, variable))
         return pushes, aggregated
 
-    def _accumulate(self, gradient: Tensor | IndexedSlices, variable: Variable) -> tuple[Any, Operation]:
-        shared_name = f"{variable.name}/grad_accum"
-        count = self._replicas_to_aggregate
-        if isinstance(gradient, Tensor):
-            dense = ConditionalAccumulator(gradient.dtype, shape=variable.get_shape(), shared_name=shared_name)
-            self._accumulator_list.append((dense, variable.device))
-            return dense.take_grad(count), dense.apply_grad(gradient, local_step=self._local_step)
-        if isinstance(gradient, IndexedSlices):
-            sparse = SparseConditionalAccumulator(gradient.dtype, shape=(), shared_name=shared_name)
-            self._accumulator_list.append((sparse, variable.device))
-            push = sparse.apply_indexed_slices_grad(gradient, local_step=self._local_step)
-            return sparse.take_indexed_slices_grad(count), push
-        raise ValueError(f"Unknown grad type! Got {type(gradient).__name__} for variable {variable.name!r}")
-
-    def _add_train_op(self, queue: FIFOQueue, pushes: Sequence[Operation]) -> Any:
+    def _add_train_op(self, tokens: StepTokens, pushes: Sequence[Operation]) -> Any:
         with get_default_graph().control_dependencies(pushes):
-            token = queue.dequeue()
+            token = tokens.queue.dequeue()
         return assign(self._local_step, token)
 
-    def _add_release(self, queue: FIFOQueue, update: object) -> Any:
+    def _add_release(self, tokens: StepTokens, update: object) -> Any:
         """The operation of the chief's thread: the update, then the tokens for the next step."""
         graph = get_default_graph()
         with graph.control_dependencies([update]):
-            release: Any = queue.enqueue_many((self._tokens(self._tokens_per_step.read_value()),))
+            release: Any = tokens.put(tokens.per_step.read_value())
         if self._variable_averages is not None:
             with graph.control_dependencies([release]):
                 release = self._variable_averages.apply(self._variables_to_average)
         return release
 
-    def _tokens(self, count: TensorLike) -> Tensor:
-        # Reading explicitly makes the value that of after the control dependencies.
-        step = self._global_step
-        return fill([count], step.read_value() if isinstance(step, Variable) else step)
-
-    def _add_tokens_per_step(self) -> Any:
-        """The number of tokens of an update, beside the queue; in no collection, since only `chief_init_op` initializes it."""
-        make_variable: Any = Variable
-        count = max(self._total_num_replicas, self._replicas_to_aggregate)
-        return make_variable(initial_value=count, trainable=False, collections=[], name="sync_rep_tokens_per_step")
-
-    def _add_limit(self, graph: Graph) -> Operation:
-        """The operation that makes another Count hold, for the update that waits as well."""
-        required, tokens, more = self._count_fed = tuple(placeholder(dtypes.int32, []) for _ in range(3))
-        assert self.sync_token_queue is not None
-        # The update that waits has tokens for as many as it was to be made of: those who come in have none.
-        steps = [assign(self._tokens_per_step, tokens), self.sync_token_queue.enqueue_many((self._tokens(more),))]
-        for accumulator, device in self._accumulator_list:
-            with graph.device(device):
-                steps.append(accumulator.limit(required))
-        return group(*steps)
-
-    def _at_each_task(self, make: Callable[[ConditionalAccumulatorBase], T]) -> list[T]:
-        """A node for the first accumulator of each task, which knows the sessions as well as the task's others."""
-        first = {device: accumulator for accumulator, device in reversed(self._accumulator_list)}
-        made = []
-        for device, accumulator in first.items():
-            with get_default_graph().device(device):
-                made.append(make(accumulator))
-        return made
-
-    def _add_chief_init(self, graph: Graph) -> Operation:
-        steps = [self.local_step_init_op, self._tokens_per_step.initializer]
-        for accumulator, device in self._accumulator_list:
-            with graph.device(device):
-                steps.append(accumulator.restart(self._global_step, name="SetGlobalStep"))
-        return group(*steps)
+    @property
+    def is_applied(self) -> bool:
+        """Whether `apply_gradients` was called."""
+        return self._tokens is not None
 
     def get_chief_queue_runner(self) -> QueueRunner:
         """The QueueRunner of the chief's thread.
@@ -278,7 +215,7 @@ class SyncReplicasOptimizer(Optimizer):
         Raises:
             ValueError: `apply_gradients` was not called, or the tokens are too few for a first update.
         """
-        if self.sync_token_queue is None:
+        if self._tokens is None:
             raise ValueError("get_init_tokens_op() should be called after apply_gradients().")
         needed = self._replicas_to_aggregate - self._total_num_replicas
         if num_tokens == -1:
@@ -287,43 +224,31 @@ class SyncReplicasOptimizer(Optimizer):
             raise ValueError(f"Too few tokens to finish the first step: {num_tokens} (given) vs {needed} (needed)")
         if num_tokens <= 0:
             return no_op(name="no_init_tokens")
-        with get_default_graph().device(self._global_step.device):
-            # An earlier job on these parameter servers closed the queue when it ended, or this one's chief left tokens there.
-            reopened = queue_reopen(self.sync_token_queue.queue_ref)
-        with get_default_graph().control_dependencies([reopened]):
-            return self._enqueue_tokens(num_tokens)
+        return self._tokens.put_first(num_tokens)
 
     def end_replica_op(self) -> Operation:
         """The operation by which a replica ends: no update waits for it, and there are tokens for all others."""
-        leaves = self._at_each_task(lambda each: each.leave())
+        assert self._tokens is not None
+        leaves = self._accumulators.at_each_task(lambda each: each.leave())
         with get_default_graph().control_dependencies(leaves):
-            return self._enqueue_tokens(max(self._total_num_replicas - 1, 1))
+            return self._tokens.put_beside(max(self._total_num_replicas - 1, 1))
 
     def end_chief_op(self) -> Operation:
         """The operation by which the chief ends the job: replicas that wait for a token end as at the end of their input."""
-        assert self.sync_token_queue is not None
-        with get_default_graph().control_dependencies(self._at_each_task(lambda each: each.leave(everyone=True))):
-            return self.sync_token_queue.close()
+        assert self._tokens is not None
+        leaves = self._accumulators.at_each_task(lambda each: each.leave(everyone=True))
+        with get_default_graph().control_dependencies(leaves):
+            return self._tokens.queue.close()
 
     def watched_queue_runner(self, **ops: Operation) -> WatchedQueueRunner:
         """A runner of the thread that makes the updates; `ops` are QueueRunner's `close_op` and `cancel_op`."""
-        assert self.sync_token_queue is not None
+        assert self._tokens is not None
+        assert self._limit is not None
         timeout_s = self._replica_timeout_secs
         follow = None
         if timeout_s is not None:
             follow = partial(Quorum, self._replicas_to_aggregate, self._total_num_replicas, timeout_s)
-        return WatchedQueueRunner(self._reports, follow, self._set_count, self.sync_token_queue, [self._release], **ops)
-
-    def _set_count(self, session: SessionLike, count: Count, before: Count) -> None:
-        required, tokens, more = self._count_fed
-        added = max(0, count.tokens - before.tokens)
-        session.run(self._limited, {required: count.required, tokens: count.tokens, more: added})
-
-    def _enqueue_tokens(self, count: int) -> Operation:
-        assert self.sync_token_queue is not None
-        graph = get_default_graph()
-        with graph.device(self._global_step.device), graph.name_scope(None):
-            return self.sync_token_queue.enqueue_many((self._tokens(count),))
+        return WatchedQueueRunner(self._reports, follow, self._limit.set, self._tokens.queue, [self._release], **ops)
 
     def get_slot(self, *args: Any, **kwargs: Any) -> Any:
         """The wrapped optimizer's slot of a variable."""
@@ -362,7 +287,7 @@ class _SyncReplicasOptimizerHook(SessionRunHook):
 
     def begin(self) -> None:
         optimizer = self._optimizer
-        if optimizer.sync_token_queue is None:
+        if not optimizer.is_applied:
             raise ValueError("SyncReplicasOptimizer.apply_gradient should be called before using the hook.")
         self._ready_op = optimizer.ready_for_local_init_op
         self._local_init_op = optimizer.chief_init_op if self._is_chief else optimizer.local_step_init_op
