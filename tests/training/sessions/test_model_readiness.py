@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import pytest
 
 import weft as tf
+from weft.training.sessions.board_view import Replica
 from weft.training.sessions.model_readiness import ChiefWatch
 from weft.training.sessions.model_signature import VariableSignature
-from weft.training.sessions.presence import Replica
 
 V = VariableSignature("float32", (2,), "/job:ps/task:0")
 WIDE = VariableSignature("float32", (3,), "/job:ps/task:0")

@@ -15,8 +15,8 @@ from weft.framework.collections import GraphKeys
 from weft.framework.graph import Graph
 from weft.framework.operation import Tensor
 from weft.platform import tf_logging
+from weft.training.sessions.board_view import Replica
 from weft.training.sessions.model_signature import ModelSignature, SignatureDiff
-from weft.training.sessions.presence import Replica
 
 _NAMES_SHOWN: Final = 8
 # Two jobs may share servers. A chief that has none of this replica's variables may be the other one's, for so long.
@@ -91,7 +91,7 @@ class ChiefWatch:
     """Looks, while a replica waits, at whether the chief that is there has the same model.
 
     Args:
-        presence: the replica.
+        presence: what the replica knows of itself and the others.
         clock: gives seconds.
     """
 

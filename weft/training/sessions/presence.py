@@ -11,70 +11,35 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import json
 import sys
 import threading
 import time
 import weakref
-from dataclasses import astuple, dataclass
 from typing import Final
 
 from tensorboard.compat.proto import config_pb2
 
 from weft.client.session import Session
-from weft.errors import OpError, UnavailableError
+from weft.errors import OpError
 from weft.framework.aliases import SessionLike
 from weft.framework.device_spec import DeviceSpec
 from weft.platform import tf_logging
 from weft.platform.process_name import this_process
-from weft.protocol.job_watch import DONE, FAILED, MEMBER, TRAINING, JobNote
+from weft.protocol.job_watch import DONE, FAILED, TRAINING, JobNote
 from weft.training.sessions.board import Board
+from weft.training.sessions.board_view import BoardView, Replica
 from weft.training.sessions.job_notes import JobNotes
-from weft.training.sessions.model_signature import ModelSignature, as_plain, from_plain, signature_of
+from weft.training.sessions.model_signature import ModelSignature, signature_of
 from weft.training.sessions.revival import Run
 
 HEARTBEAT_S: Final = 1.5
-LEASE_S: Final = 6.0
 _LEAVE_S: Final = 3.0
 _TASKS: Final = 3
 _POLL_S: Final = 0.1
 # A worker that trains on by itself does not keep the chief for longer.
 LONGEST_DRAIN_S: Final = 15.0
 _LOG_EVERY_S: Final = 10.0
-# What the run's note stands under; a replica's name has a colon.
-_RUN: Final = "run"
-# The fence around a model whose values are being replaced.
-_FENCE: Final = "fence"
 _LONGEST_REASON: Final = 1000
-
-
-@dataclass(frozen=True)
-class Replica:
-    """A replica's note of itself.
-
-    `process` is the host and the process, `state` what it does: 'initializing' and 'ready' for the chief, 'waiting' and
-    'training' for the others.
-    """
-
-    is_chief: bool
-    address: str
-    process: str
-    state: str
-    signature: ModelSignature
-
-    def __str__(self) -> str:
-        return f"{'chief' if self.is_chief else 'replica'} {self.address} (process {self.process})"
-
-    def as_note(self) -> bytes:
-        """The note to post."""
-        plain = [self.is_chief, self.address, self.process, self.state, as_plain(self.signature)]
-        return json.dumps(plain).encode()
-
-    @staticmethod
-    def from_note(note: bytes) -> Replica:
-        """The contents of a note."""
-        is_chief, address, process, state, signature = json.loads(note)
-        return Replica(is_chief, address, process, state, from_plain(signature))
 
 
 class Presence:
@@ -98,22 +63,18 @@ class Presence:
         self._is_changed = True
         self._is_posted = False
         self._run: Run | None = None
-        self._is_fenced = False
         self._is_up = threading.Event()
         self._lock = threading.Lock()
         self._wake = threading.Event()
         self._is_over = False
         self._board = Board(target, config, _board_tasks(self._signature))
+        self.view = BoardView(self._board, self._lock, self._member, self._signature)
+        """What the board tells of the others."""
         self._jobs = JobNotes(self._board, target, config, is_chief, self._signature)
         self._job_state: str | None = None
         self._is_job_posted = True
         self._failure = ""
         self._thread = threading.Thread(target=self._stay, name="weft-presence", daemon=True)
-
-    @property
-    def signature(self) -> ModelSignature:
-        """The signature of the session's own model."""
-        return self._signature
 
     def start(self) -> None:
         """Post the note, and go on posting, in a thread."""
@@ -132,57 +93,6 @@ class Presence:
         self._is_up.clear()
         self._is_changed = True
         self._wake.set()
-
-    def others(self) -> list[Replica]:
-        """The replicas of other sessions that are there now; none when the board cannot be read. Blocks for a few seconds."""
-        try:
-            with self._lock:
-                found = self._board.read()
-        except OpError as error:
-            tf_logging.debug("The replica board cannot be read: %s", error.message)
-            return []
-        return self._others_of(found)
-
-    def _others_of(self, found: dict[str, tuple[bytes, float]]) -> list[Replica]:
-        self._is_fenced = _FENCE in found
-        fresh = (
-            note
-            for member, (note, age) in found.items()
-            if member not in (self._member, _RUN, _FENCE, MEMBER) and age < LEASE_S
-        )
-        return [Replica.from_note(note) for note in fresh]
-
-    def job(self) -> tuple[Run | None, list[Replica]]:
-        """The note of the last training run, and the replicas of other sessions that are there now.
-
-        Raises:
-            UnavailableError: the board cannot be read now.
-        """
-        try:
-            with self._lock:
-                found = self._board.read()
-        except OpError as error:
-            raise UnavailableError(error.node_def, error.op, f"The replica board cannot be read: {error.message}") from error
-        run = Run(*json.loads(found[_RUN][0])) if _RUN in found else None
-        return run, self._others_of(found)
-
-    @property
-    def is_fenced(self) -> bool:
-        """Whether the last look found a model whose values a chief has begun to replace, and not finished."""
-        return self._is_fenced
-
-    def raise_fence(self) -> None:
-        """Have replicas wait, and the next chief begin anew, until the fence is lowered, also if this process dies; blocks."""
-        self._is_fenced = True
-        with self._lock:
-            self._board.keep(_FENCE, b"values are replaced")
-
-    def lower_fence(self) -> None:
-        """Say that the model has all its values; blocks if there is a fence."""
-        if self._is_fenced:
-            with self._lock:
-                self._board.leave(_FENCE)
-            self._is_fenced = False
 
     def begin_run(self, checkpoints: str | None) -> None:
         """Leave a note that a training run lives; when this session is closed the note says so.
@@ -223,7 +133,7 @@ class Presence:
         deadline = time.monotonic() + limit_s
         log_due = time.monotonic() + 1.0
         while True:
-            left = [each for each in self.others() if each.state == "training" and each.process != this_process()]
+            left = [each for each in self.view.others() if each.state == "training" and each.process != this_process()]
             now = time.monotonic()
             if not left or now >= deadline:
                 return left
@@ -251,7 +161,7 @@ class Presence:
             if self._is_posted:
                 self._board.leave(self._member)
             if self._run is not None:
-                self._board.keep(_RUN, _run_note(Run(self._run.checkpoints, has_ended=True)))
+                self.view.keep_run(Run(self._run.checkpoints, has_ended=True))
         with contextlib.suppress(OpError, RuntimeError), self._lock:
             if self._job_state is not None:
                 self._post_job(FAILED if self._job_state == FAILED else DONE)
@@ -275,12 +185,8 @@ class Presence:
             self._is_job_posted = self._job_state is None
             self._board.post(self._member, note.as_note())
             if self._run is not None:
-                self._board.keep(_RUN, _run_note(self._run))
+                self.view.keep_run(self._run)
             self._is_up.set()
-
-
-def _run_note(run: Run) -> bytes:
-    return json.dumps(astuple(run)).encode()
 
 
 def _board_tasks(signature: ModelSignature) -> list[str]:

@@ -59,7 +59,7 @@ class Reviver:
         if found.live:
             tf_logging.info("%s", _told(found, revival, missing, checkpoints))
         if found.live and revival in (Revival.RESTORE_ALL, Revival.INITIALIZE_ALL):
-            self._presence.raise_fence()
+            self._presence.view.raise_fence()
         match revival:
             case Revival.RESTORE_MISSING:
                 left = self._restore(checkpoints, missing)
@@ -73,7 +73,7 @@ class Reviver:
         return revival is not Revival.INITIALIZE_ALL
 
     def _look(self, missing: set[Operation], checkpoints: Sequence[str], where: str | None, is_returning: bool) -> ModelFound:
-        run, others = self._presence.job()
+        run, others = self._presence.view.job()
         live_step = self._values.live_step(self._session, missing)
         return ModelFound(
             live=len(self._values.all - missing),
@@ -85,7 +85,7 @@ class Reviver:
             run=run,
             is_returning=is_returning,
             has_replicas=any(other.state == "training" for other in others),
-            is_half_made=self._presence.is_fenced,
+            is_half_made=self._presence.view.is_fenced,
         )
 
     def _step_of(self, checkpoint: str) -> int | None:

@@ -241,7 +241,7 @@ class SessionManager:
         log_due = time.monotonic()
         poll_s = _FIRST_POLL_S
         presence = presence_of(session)
-        watch = None if presence is None else ChiefWatch(presence)
+        watch = None if presence is None else ChiefWatch(presence.view)
         while True:
             try:
                 missing = self._try_local_init(session) or what_is_missing(session, self._ready_op)
@@ -300,7 +300,7 @@ class SessionManager:
         if presence is None or self._restore == ALWAYS:
             # Without a presence the session has state of its own: nothing can live there.
             if presence is not None:
-                presence.raise_fence()
+                presence.view.raise_fence()
             if saver is not None and checkpoints:
                 restore_newest_whole(partial(saver.restore, session), checkpoints)
             return bool(checkpoints)
@@ -344,7 +344,7 @@ class SessionManager:
 def _lower_fence(session: Session) -> None:
     presence = presence_of(session)
     if presence is not None:
-        presence.lower_fence()
+        presence.view.lower_fence()
 
 
 def _close(session: Session) -> None:
