@@ -103,6 +103,10 @@ class OpError(Exception):
         return "\n".join(lines)
 
 
+class InaccessibleTensorError(ValueError):
+    """Raised for a fetch of what a branch or a loop makes; its results can be fetched, and what nodes outside make of them."""
+
+
 class _StatusError(OpError):
     """An OpError of the one status code that its class stands for."""
 

@@ -1,7 +1,8 @@
 """Run the programs of a catalogue with weft or TensorFlow and print what each printed, as one JSON object by name.
 
-Programs find `tf`, `np`, `os`, `tempfile`, `E`, which calls a function and prints its result or the class of its error,
-`each`, which runs programs of one line, and `rnn_cell`: tf.nn.rnn_cell, which later TensorFlows keep elsewhere.
+Programs find `tf`, `np`, `os`, `tempfile`, `E`, which calls a function and prints its result or the class of its error, `M`,
+which also prints the first line of the error's message, `each`, which runs programs of one line, and `rnn_cell`:
+tf.nn.rnn_cell, which later TensorFlows keep elsewhere.
 It is run as a script, by the interpreter of either: `run_programs.py weft|tensorflow CATALOGUE`.
 """
 
@@ -35,6 +36,14 @@ def attempt(function: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
         print("OK", function(*args, **kwargs))
     except Exception as error:
         print(type(error).__name__)
+
+
+def tell(function: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
+    """Print the result of a call, or the class of the error that it raises and the first line of its message."""
+    try:
+        print("OK", function(*args, **kwargs))
+    except Exception as error:
+        print(type(error).__name__, *str(error).splitlines()[:1])
 
 
 _GENERATOR = np.random.RandomState(0)
@@ -147,7 +156,7 @@ def _main() -> None:
     for name, source in load(Path(sys.argv[2])).items():
         tf.reset_default_graph()
         names = {
-            "tf": tf, "np": np, "os": os, "tempfile": tempfile, "E": attempt, "each": each, "rnn_cell": cells,
+            "tf": tf, "np": np, "os": os, "tempfile": tempfile, "E": attempt, "M": tell, "each": each, "rnn_cell": cells,
             "__name__": "program",
         }  # fmt: skip
         with contextlib.redirect_stdout(io.StringIO()) as output, _checks(sys.argv[1]):

@@ -23,7 +23,8 @@ from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.constant import constant
 from weft.ops.array.filling import zeros, zeros_like, zeros_like_node
 from weft.ops.array.shape_ops import shape
-from weft.ops.control_flow.nodes import build_node, function_name, no_value, recorded_value, recording_while, share_captures
+from weft.ops.control_flow.branch_outputs import branch_output, grow
+from weft.ops.control_flow.nodes import build_node, function_name, recorded_value, recording_while, share_captures
 from weft.ops.declaration import definition_of
 from weft.ops.math.comparison import greater_equal
 from weft.ops.math.elementwise import add, sub
@@ -76,61 +77,15 @@ def _is_zero(gradient: object) -> bool:
     return isinstance(gradient, Tensor) and gradient.op.op_def is definition_of(zeros_like_node)
 
 
-def _add_output(function: FuncGraph, tensor: Tensor) -> None:
-    function.outputs.append(tensor)
-
-
-def _grow(node: Operation, tensor: Tensor, dims: Any) -> Tensor:
-    """A further output of a node, of the type of `tensor`."""
-    output = Tensor(node, len(node.outputs), tensor.dtype.base_dtype)
-    output.dims = dims
-    shapes = node.attrs["output_shapes"] or [None] * len(node.outputs)
-    node.attrs["output_shapes"] = [*shapes, dims]
-    node.outputs.append(output)
-    node.graph.note_growth(node.name)
-    return output
-
-
 # If.
 
 
-class _Records:
-    """What the gradients of one If node's branches have asked of it so far."""
-
-    def __init__(self, node: Operation) -> None:
-        self.node = node
-        self.branches = bodies_of(node)
-        self._outputs: dict[Tensor, Tensor] = {}
-
-    def output(self, number: int, tensor: Tensor) -> Tensor:
-        """The node's output with the value of a tensor of that branch."""
-        found = self._outputs.get(tensor)
-        if found is None:
-            branch, other = self.branches[number], self.branches[1 - number]
-            if tensor in branch.outputs:
-                return self.node.outputs[branch.outputs.index(tensor)]
-            _add_output(branch, tensor)
-            _add_output(other, _filler(other, tensor))
-            self.node.attrs["Tout"] = [*self.node.attrs["Tout"], tensor.dtype.base_dtype]
-            found = self._outputs[tensor] = _grow(self.node, tensor, tensor.dims)
-        return found
-
-
-def _filler(function: FuncGraph, tensor: Tensor) -> Tensor:
-    function._unsafe_unfinalize()
-    with function.as_default():
-        made: Tensor = no_value(dtype=tensor.dtype.base_dtype, shape=tensor.dims)
-    function.finalize()
-    return made
-
-
 def _if_gradient(node: Operation, *grads: object) -> list[Any]:
-    records = _Records(node)
     graph = get_default_graph()
-    places = [index for index, argument in enumerate(records.branches[0].inputs) if _differentiable(argument)]
+    places = [index for index, argument in enumerate(bodies_of(node)[0].inputs) if _differentiable(argument)]
     # Taking the gradients adds outputs to the node; those have none.
     count = len(grads)
-    built = [_branch_gradient(graph, records, number, places, grads, count) for number in (0, 1)]
+    built = [_branch_gradient(graph, node, number, places, grads, count) for number in (0, 1)]
     wanted = [index for index in places if any(results[index] is not None for _, results in built)]
     outputs: list[Any] = [None] * len(node.inputs)
     if not wanted:
@@ -150,15 +105,15 @@ def _if_gradient(node: Operation, *grads: object) -> list[Any]:
 
 
 def _branch_gradient(
-    graph: Graph, records: _Records, number: int, places: Sequence[int], grads: Sequence[object], count: int
+    graph: Graph, node: Operation, number: int, places: Sequence[int], grads: Sequence[object], count: int
 ) -> tuple[GradientGraph, dict[int, Any]]:
-    forward = records.branches[number]
+    forward = bodies_of(node)[number]
     positions = {tensor: index for index, tensor in enumerate(forward.inputs)}
 
     def given(tensor: Tensor) -> Tensor:
         if tensor in positions:
-            return body.capture(records.node.inputs[1 + positions[tensor]])
-        return body.capture(records.output(number, tensor))
+            return body.capture(node.inputs[1 + positions[tensor]])
+        return body.capture(branch_output(node, number, tensor))
 
     body = GradientGraph(function_name(graph.get_name_scope(), "grad"), graph, forward, given)
     with body.building():
@@ -195,9 +150,9 @@ class _Loop:
         recorded = body.outputs[self.count :]
         if tensor in recorded:
             return node.outputs[self.count + recorded.index(tensor)]
-        _add_output(body, tensor)
+        body.outputs.append(tensor)
         node.attrs["Trecorded"] = [*node.attrs["Trecorded"], tensor.dtype.base_dtype]
-        return _grow(node, tensor, None if tensor.dims is None else (None, *tensor.dims))
+        return grow(node, tensor, None if tensor.dims is None else (None, *tensor.dims))
 
     def any_stack(self) -> Tensor:
         """Some stack; its length is the number of iterations."""

@@ -84,7 +84,7 @@ def gradients(
     method = checked_method(aggregation_method)
     graph = graph_of([*ys, *xs])
     with graph.as_default(), graph.name_scope(name or "gradients"):
-        y_tensors = [convert_to_tensor(y, name=f"y_{index}") for index, y in enumerate(ys)]
+        y_tensors = [_in(graph, convert_to_tensor(y, name=f"y_{index}")) for index, y in enumerate(ys)]
         x_tensors = [_tensor_of(x, f"x_{index}") for index, x in enumerate(xs)]
         stop_ops = [_tensor_of(stop, "stop").op for stop in stops]
         starts = _start_gradients(y_tensors, grad_ys, graph, colocate_gradients_with_ops)
@@ -94,6 +94,12 @@ def gradients(
         with graph.as_default():
             return [_zeros_of(x) if r is None else r for x, r in zip(xs, results, strict=True)]
     return results
+
+
+def _in(graph: Graph, y: Tensor) -> Tensor:
+    """A y, or what stands outside for one that a branch made."""
+    brought = y if graph.building_function else graph.bring(y)
+    return brought if isinstance(brought, Tensor) else y
 
 
 def _as_list(value: object) -> list[Any]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from weft.client.conversions import conversion_for
+from weft.errors import InaccessibleTensorError
 from weft.framework import dtypes
 from weft.framework.aliases import Fetches, TensorLike
 from weft.framework.graph import Graph
@@ -82,7 +83,11 @@ class FetchPlan:
         except KeyError as error:
             raise ValueError(f"Fetch argument {fetch!r} cannot be interpreted as a Tensor. ({error})") from error
         if not self._graph.is_fetchable(element):
-            raise ValueError(f"Operation {element.name!r} has been marked as not fetchable.")
+            name = element.op.name if isinstance(element, Tensor) else element.name
+            raise InaccessibleTensorError(
+                f"Operation {name!r} has been marked as not fetchable. Typically this happens when it is defined in another "
+                "function or code block. Use return values,explicit Python locals or TensorFlow collections to access it."
+            )
         if isinstance(element, Operation):
             self._targets[element] = None
             return _nothing

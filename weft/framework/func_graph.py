@@ -44,6 +44,7 @@ class FuncGraph(Graph):
         self.captures: dict[Tensor, Tensor] = {}
         self._stand_ins: dict[Tensor, Tensor] = {}
         self._outer_graph = outer_graph
+        self.left: dict[Tensor | Operation, Tensor] = {}
         if outer_graph is not None:
             self._names = outer_graph._names
             self._suffixes = outer_graph._suffixes
@@ -61,6 +62,16 @@ class FuncGraph(Graph):
         """The graph in which the body is built."""
         assert self._outer_graph is not None
         return self._outer_graph
+
+    @property
+    def home(self) -> Graph:
+        """Where nodes that use tensors of this graph are added: outside of a branch that is finished."""
+        return self if self.leave is None else self.outer_graph.home
+
+    @property
+    def outermost(self) -> Graph:
+        """The graph around all others that this one is a body in."""
+        return self if self._outer_graph is None else self._outer_graph.outermost
 
     @property
     def building_function(self) -> bool:
@@ -85,6 +96,16 @@ class FuncGraph(Graph):
         inherited = {key: getattr(state, key) for key in ("name", "attrs", "gradient_overrides", "devices", "device_name")}
         with self.as_default(), scopes.entered(self, control_flow=self, **inherited):
             yield self
+
+    @contextlib.contextmanager
+    def reopened(self) -> Iterator[FuncGraph]:
+        """Add to this finished body in the block."""
+        was_finalized, self._finalized = self._finalized, False
+        try:
+            with self.as_default():
+                yield self
+        finally:
+            self._finalized = was_finalized
 
     def add_argument(self, name: str, dtype: DType, dims: Dims, exact: bool = False, **attrs: object) -> Tensor:
         """Add an argument after those that there are; `exact` takes its name as it is."""
@@ -120,6 +141,8 @@ class FuncGraph(Graph):
     def _stand_in(self, tensor: Tensor) -> Tensor:
         graph = tensor.op.graph
         if not self._is_inside(graph):
+            if graph.leave is not None:
+                return self.capture(graph.leave(tensor))
             raise wrong_context(tensor)
         value = tensor.op.attrs.get("value") if tensor.op.op_def.role is Role.CONSTANT else None
         # Gradients reach the tensors around a body through its arguments only.
@@ -153,6 +176,8 @@ class FuncGraph(Graph):
     def _control_operation(self, item: object) -> Operation:
         element = item._as_graph_element() if hasattr(item, "_as_graph_element") else item
         op = element.op if isinstance(element, Tensor) else getattr(element, "op", element)
+        if isinstance(op, Operation) and op.graph is not self and op.graph.leave is not None:
+            return self._control_operation(op.graph.leave(op))
         if isinstance(op, Operation) and op.graph is not self and self._is_inside(op.graph):
             self._wait_outside(op)
             return op

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from weft.framework import graph_def, node_errors, op_def, scopes
@@ -36,6 +36,8 @@ class Graph(Elements, Names, BuildingScopes, Collections):
         self._producer = GRAPH_DEF_VERSION
         self._finalized = False
         self._seed: int | None = None
+        # For a branch, once its If node is there: gives the tensor outside that stands for a tensor or operation of it.
+        self.leave: Callable[[Tensor | Operation], Tensor] | None = None
         # The version in which a node of that name, or of a function of that name, last got further outputs.
         self.grown: dict[str, int] = {}
 
@@ -71,6 +73,22 @@ class Graph(Elements, Names, BuildingScopes, Collections):
     def building_function(self) -> bool:
         """Whether this is the body of a function or a branch."""
         return False
+
+    @property
+    def home(self) -> Graph:
+        """Where nodes that use tensors of this graph are added."""
+        return self
+
+    @property
+    def outermost(self) -> Graph:
+        """The graph around all others that this one is a body in."""
+        return self
+
+    def bring(self, element: Tensor | Operation) -> Tensor | Operation:
+        """The tensor of this graph that stands for what a finished branch in it made; anything else as it is."""
+        while element.graph is not self and element.graph.leave is not None:
+            element = element.graph.leave(element)
+        return element
 
     def finalize(self) -> None:
         """Close the graph: any later change is a RuntimeError."""

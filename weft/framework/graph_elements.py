@@ -53,8 +53,8 @@ class Elements:
         self._unfeedable.add(tensor)
 
     def is_feedable(self, tensor: Tensor) -> bool:
-        """Whether a run may feed this tensor."""
-        return tensor not in self._unfeedable
+        """Whether a run may feed this tensor: what a branch or loop makes is not known outside of it."""
+        return tensor not in self._unfeedable and tensor.graph is self
 
     def prevent_fetching(self, op: Operation) -> None:
         """Mark an operation as not fetchable."""
@@ -62,7 +62,8 @@ class Elements:
 
     def is_fetchable(self, element: object) -> bool:
         """Whether a run may fetch this tensor or operation."""
-        return (element.op if isinstance(element, Tensor) else element) not in self._unfetchable
+        op = element.op if isinstance(element, Tensor) else element
+        return op not in self._unfetchable and getattr(op, "graph", self) is self
 
     def add_function(self, name: str, function: object) -> None:
         """Put a function (a body graph) into the library, once per name."""
@@ -78,8 +79,19 @@ class Elements:
         if getattr(item, "_is_resource_variable", False):
             # Waiting for a variable, or for an update of it, is no reason to read it.
             return item.op  # type: ignore[no-any-return]
-        element = self.as_graph_element(item)
-        return element.op if isinstance(element, Tensor) else element
+        stand_in = item._as_graph_element() if hasattr(item, "_as_graph_element") else item
+        if isinstance(stand_in, Tensor | Operation):
+            # Waiting for a tensor is waiting for its operation, whatever else a branch that it is of has to do for its value.
+            stand_in = self.bring(stand_in.op if isinstance(stand_in, Tensor) else stand_in)
+        element = self.as_graph_element(stand_in)
+        op: Operation = element.op if isinstance(element, Tensor) else element
+        if op.graph is not self:
+            raise ValueError(f"Operation {op.name!r} is inside of a branch or loop body, and nodes outside cannot wait for it.")
+        return op
+
+    def bring(self, element: Tensor | Operation) -> Tensor | Operation:
+        """The tensor of this graph that stands for what a finished branch in it made; the graph knows."""
+        raise NotImplementedError
 
 
 def _find_element(elements: Elements, obj: object, allow_tensor: bool, allow_operation: bool) -> Any:
@@ -98,7 +110,7 @@ def _find_element(elements: Elements, obj: object, allow_tensor: bool, allow_ope
     if isinstance(obj, str):
         return _find_by_name(elements, obj, allow_tensor, allow_operation, wanted)
     if (allow_tensor and isinstance(obj, Tensor)) or (allow_operation and isinstance(obj, Operation)):
-        if obj.graph is not elements:
+        if obj.graph is not elements and obj.graph.outermost is not elements:
             kind = "Tensor" if isinstance(obj, Tensor) else "Operation"
             raise ValueError(f"{kind} {obj} is not an element of this graph.")
         return obj
@@ -113,7 +125,7 @@ def _find_by_name(elements: Elements, name: str, allow_tensor: bool, allow_opera
         if not index.isdigit():
             raise ValueError(f"The name {name!r} looks a like a Tensor name, but is not a valid one. Tensor names must be "
                              "of the form \"<op_name>:<output_index>\".")  # fmt: skip
-        op = elements.operations.get(op_name)
+        op = elements.find_operation(op_name)
         if op is None:
             raise KeyError(f"The name {name!r} refers to a Tensor which does not exist. The operation, {op_name!r}, does "
                            "not exist in the graph.")  # fmt: skip
@@ -121,7 +133,7 @@ def _find_by_name(elements: Elements, name: str, allow_tensor: bool, allow_opera
             raise KeyError(f"The name {name!r} refers to a Tensor which does not exist. The operation, {op_name!r}, exists "
                            f"but only has {len(op.outputs)} outputs.")  # fmt: skip
         return op.outputs[int(index)]
-    op = elements.operations.get(name)
+    op = elements.find_operation(name)
     if not allow_operation:
         if op is not None:
             raise ValueError(f"The name {name!r} refers to an Operation, not a {wanted}. Tensor names must be of the form "

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from weft.framework.graph import get_default_graph
-from weft.framework.op_builder import graph_of
+from weft.framework.op_builder import graph_of, refuse_loop_values
 
 
 def device(device_name_or_function: object) -> contextlib.AbstractContextManager[None]:
@@ -60,6 +60,7 @@ class name_scope:
 
     def __enter__(self) -> str:
         graph = graph_of(self._values)
+        refuse_loop_values(graph, self._values, self._name or "")
         stack = contextlib.ExitStack()
         if graph is not get_default_graph():
             stack.enter_context(graph.as_default())

@@ -31,6 +31,7 @@ def build(definition: OpDef, inputs: Sequence[TensorLike], attrs: dict[str, Any]
         ValueError: shapes don't fit, inputs belong to different graphs, an attribute is missing or unknown.
     """
     graph = graph_of(inputs)
+    refuse_loop_values(graph, inputs, name or definition.name)
     name = graph.settle_name(name or definition.name)
     values: dict[str, Any] = {}
     for key, value in attrs.items():
@@ -63,6 +64,18 @@ def build(definition: OpDef, inputs: Sequence[TensorLike], attrs: dict[str, Any]
     return graph.add_node(definition, name, tensors, types, values)
 
 
+def refuse_loop_values(graph: Graph, inputs: Sequence[Any], name: str) -> None:
+    """Raise ValueError where `graph_of(inputs)` is the body of a finished loop, whose tensors no node outside can take."""
+    if not (graph.finalized and graph.building_function):
+        return
+    members = [each for item in inputs for each in (item if isinstance(item, list | tuple) else [item])]
+    found = next((each.op.name for each in members if isinstance(each, Tensor) and each.op.graph.home is graph), "a tensor")
+    raise ValueError(
+        f"Cannot use {found!r} as input to {name!r} because {found!r} is in a while loop. See info log for more details. "
+        "Return the tensor from the loop's body to use its value outside."
+    )
+
+
 def graph_of(inputs: Sequence[Any]) -> Graph:
     """The graph to build in: that of the inputs; the default one when no input is a tensor, or while a function is built."""
     default: Graph | None = default_graphs.get_default()
@@ -78,10 +91,10 @@ def graph_of(inputs: Sequence[Any]) -> Graph:
                     continue
             if first is None:
                 first = value
-            elif value.op.graph is not first.op.graph:
+            elif value.op.graph is not first.op.graph and value.op.graph.home is not first.op.graph.home:
                 raise ValueError(f"{value} must be from the same graph as {first}.")
     if first is not None:
-        return first.op.graph
+        return first.op.graph.home
     return get_default_graph() if default is None else default
 
 
@@ -91,6 +104,9 @@ def _in_graph(graph: Graph, tensor: Tensor) -> Tensor:
         return tensor
     if graph.building_function:
         return graph.capture(tensor)  # type: ignore[attr-defined, no-any-return]
+    brought = graph.bring(tensor)
+    if isinstance(brought, Tensor) and brought.op.graph is graph:
+        return brought
     raise ValueError(f"{tensor} must be from the same graph as the node that is to take it; it belongs to another one.")
 
 

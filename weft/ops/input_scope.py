@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterator, Sequence
 
 from weft.framework.default_stack import default_graphs
-from weft.framework.op_builder import graph_of
+from weft.framework.op_builder import graph_of, refuse_loop_values
 
 
 @contextlib.contextmanager
@@ -17,5 +17,6 @@ def input_scope(name: str | None, default: str, inputs: Sequence[object] = ()) -
         with graph.name_scope(name or default) as scope:
             yield scope
         return
+    refuse_loop_values(graph, inputs, name or default)
     with graph.as_default(), graph.name_scope(name or default) as scope:
         yield scope

@@ -72,6 +72,21 @@ class Placer:
                 self._check_bodies(op)
         return self.placement
 
+    def place_copies(self, ops: Sequence[Operation], originals: Mapping[Operation, Operation]) -> Mapping[Operation, str]:
+        """Place a narrowed run's nodes where those are, or will be, that they are copies of; the copies are not remembered."""
+        for copy, original in originals.items():
+            if original in self.placement:
+                self.placement[copy] = self.placement[original]
+        try:
+            self.place(ops)
+            for copy, original in originals.items():
+                if copy in self.placement:
+                    self.placement.setdefault(original, self.placement[copy])
+            return {copy: self.placement[copy] for copy in ops}
+        finally:
+            for copy in originals:
+                self.placement.pop(copy, None)
+
     def _check_bodies(self, op: Operation) -> None:
         """Refuse a node whose bodies update variables of several tasks: a body runs in one."""
         places = {other: self.placement[other] for other in _tied(op) if other in self.placement}

@@ -185,11 +185,81 @@ def test_travels_in_a_graph_def():
                 assert sess.run(copy) == 4
 
 
-def test_a_value_of_a_branch_is_no_value_outside():
+def test_a_value_of_a_branch_is_one_outside_where_the_branch_ran():
     p, x, inside = _predicate(), tf.constant(1.0), []
     tf.cond(p, lambda: inside.append(x + 1) or x, lambda: x)
-    with pytest.raises(ValueError, match="add"):
-        tf.cond(p, lambda: inside[0] * 2, lambda: x)
+    doubled, again = inside[0] * 2, tf.cond(p, lambda: inside[0] * 3, lambda: x)
+    with tf.Session() as session:
+        assert session.run([doubled, again], {p: True}) == [4, 6]
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"Retval\[0\] does not have value"):
+            session.run(doubled, {p: False})
+
+
+def test_a_value_of_a_branch_is_not_fetched_itself():
+    p, x, inside = _predicate(), tf.constant(1.0), []
+    tf.cond(p, lambda: inside.append(x + 1) or x, lambda: x)
+    assert not tf.get_default_graph().is_fetchable(inside[0])
+    with tf.Session() as session, pytest.raises(ValueError, match="'cond/add' has been marked as not fetchable"):
+        session.run(inside[0], {p: True})
+
+
+def test_nodes_outside_wait_for_an_operation_of_a_branch():
+    p, v, inside = _predicate(), tf.Variable(0), []
+    tf.cond(p, lambda: inside.append(tf.assign_add(v, 1).op) or 1, lambda: 2)
+    with tf.control_dependencies(inside):
+        waited = tf.constant(7)
+    with tf.Session() as session:
+        session.run(v.initializer)
+        assert session.run(waited, {p: True}) == 7
+        assert session.run(v) == 1
+        with pytest.raises(tf.errors.InvalidArgumentError, match="does not have value"):
+            session.run(waited, {p: False})
+        assert session.run(v) == 1
+
+
+def test_a_value_of_a_branch_in_a_branch_is_one_outside():
+    p, q, x, inside = _predicate(), tf.placeholder(tf.bool, []), tf.constant(1.0), []
+    tf.cond(p, lambda: tf.cond(q, lambda: inside.append(x + 1) or x, lambda: x), lambda: x)
+    doubled = inside[0] * 2
+    with tf.Session() as session:
+        assert session.run(doubled, {p: True, q: True}) == 4
+        for fed in ({p: True, q: False}, {p: False, q: True}):
+            with pytest.raises(tf.errors.InvalidArgumentError, match="does not have value"):
+                session.run(doubled, fed)
+
+
+def test_gradients_go_through_a_value_of_a_branch():
+    p, x, inside = _predicate(), tf.constant(3.0), []
+    y = tf.cond(p, lambda: inside.append(x * x) or inside[0] + 1, lambda: 5 * x)
+    (gradient,) = tf.gradients(inside[0] * 2 + y, x)
+    with tf.Session() as session:
+        assert session.run(gradient, {p: True}) == 18
+        assert session.run(tf.gradients(inside[0], x)[0], {p: True}) == 6
+
+
+def test_results_that_are_not_fetched_are_not_computed():
+    p, a, b = _predicate(), tf.placeholder(tf.float32, []), tf.placeholder(tf.float32, [])
+    v = tf.Variable(0)
+    x, y, z = tf.cond(p, lambda: (a + 1, b + 1, tf.assign_add(v, 1)), lambda: (a * 2, b * 2, tf.identity(v)))
+    with tf.Session() as session:
+        session.run(v.initializer)
+        assert session.run(x, {a: 3, p: True}) == 4
+        assert session.run([y, x], {a: 3, b: 4, p: False}) == [8, 6]
+        assert session.run(v) == 0
+        assert session.run([z, y], {b: 4, p: True}) == [1, 5]
+        with pytest.raises(tf.errors.InvalidArgumentError, match="You must feed a value"):
+            session.run(x, {b: 3, p: True})
+
+
+def test_a_branch_in_a_branch_is_not_fed_for_results_that_are_not_fetched():
+    p, a, b = _predicate(), tf.placeholder(tf.float32, []), tf.placeholder(tf.float32, [])
+    x, y = tf.cond(p, lambda: tf.cond(a > b, lambda: (a, b), lambda: (-a, -b)), lambda: (a * 2, b * 2))
+    kept, _ = tf.cond(p, lambda: tf.cond(p, lambda: (a, b), lambda: (-a, -b)), lambda: (a * 2, b * 2))
+    with tf.Session() as session:
+        assert session.run(kept, {a: 3, p: True}) == 3
+        assert session.run([x, y], {a: 3, b: 4, p: True}) == [-3, -4]
+        with pytest.raises(tf.errors.InvalidArgumentError, match="You must feed a value"):
+            session.run(x, {a: 3, p: True})
 
 
 @pytest.mark.parametrize(
@@ -243,11 +313,13 @@ def test_a_variable_made_in_a_branch_has_the_name_of_its_variable_scope():
         assert sess.run(y, {predicate: True}).tolist() == [2, 2]
 
 
-def test_a_tensor_that_left_its_branch_is_told_where_it_belongs():
+def test_a_tensor_that_left_its_loop_is_told_where_it_belongs():
     left = []
-    tf.cond(tf.constant(True), lambda: left.append(tf.constant(1.0) * 2) or left[0], lambda: tf.constant(1.0))
-    with pytest.raises(ValueError, match=r"inside of this branch or loop body is used"):
+    tf.while_loop(lambda i: i < 3, lambda i: left.append(i * 2) or left[0] + 1, [0])
+    with pytest.raises(ValueError, match=r"Cannot use 'while/mul' as input to 'add' because 'while/mul' is in a while loop"):
         left[0] + 1
+    with pytest.raises(ValueError, match=r"Cannot use 'while/mul' as input to 'Neg' because 'while/mul' is in a while loop"):
+        tf.negative(left)
 
 
 def test_nodes_of_a_branch_carry_the_devices_around_them():

@@ -26,6 +26,7 @@ from weft.framework.device_attributes import DeviceAttributes
 from weft.framework.device_spec import task_name
 from weft.framework.graph import Graph
 from weft.framework.operation import Operation, Tensor
+from weft.passes.narrow import narrow
 from weft.passes.partition import Partition, partition
 from weft.passes.placer import Placer
 from weft.passes.prune import prune
@@ -95,9 +96,9 @@ class MasterSession:
         fetches: Sequence[Tensor],
         targets: Sequence[Operation],
         timeout_s: float | None = None,
-        done: Collection[Operation] = (),
+        done: Collection[Operation] | None = None,
     ) -> StepPlan:
-        """Make the plan for runs with these feeds, fetches and targets, of operations that are not in `done`.
+        """Make the plan for runs with these feeds, fetches and targets; for a piece of a step, of operations not in `done`.
 
         The tasks are there already, so nothing is waited for that `timeout_s` would have to end.
 
@@ -108,8 +109,13 @@ class MasterSession:
         self.raise_if_closed()
         self._deregister_retired()
         with self._plan_lock:
-            ops = prune(fetches, feeds, targets, done)
-            placement = self._placer.place(ops)
+            ops = prune(fetches, feeds, targets, done or ())
+            narrowed = narrow(ops, fetches, feeds, targets) if done is None else None
+            if narrowed is None:
+                placement = self._placer.place(ops)
+            else:
+                ops, fetches = narrowed.ops, narrowed.fetches
+                placement = self._placer.place_copies(ops, narrowed.originals)
             if self._config.log_device_placement:
                 self._log_placement()
             staging = Staging(ops, placement, feeds, fetches)

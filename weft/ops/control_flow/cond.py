@@ -15,6 +15,7 @@ from weft.ops.array.constant import constant
 from weft.ops.array.identity import identity_node
 from weft.ops.composites import as_leaf, flat_tensors, packed
 from weft.ops.control_flow.body_reads import read_outside
+from weft.ops.control_flow.branch_outputs import open_branches
 from weft.ops.control_flow.nodes import build_node, function_name, share_captures
 
 
@@ -59,6 +60,7 @@ def cond(
         types = [tensor.dtype.base_dtype for tensor in then_graph.outputs]
         node = build_node(graph, "If", bodies, [predicate, captured],
                           {"Tout": types, "output_shapes": shapes}, "If")  # fmt: skip
+        open_branches(node, bodies)
         merged = [identity_node(output, name="Merge") for output in node.outputs]
         return packed(then_result, merged)
 
