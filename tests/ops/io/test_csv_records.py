@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import numpy as np
 import pytest
 
 import weft as tf
+from weft.ops.io.csv_columns import columns_of
+from weft.ops.io.csv_records import fields_of
 
 
 def _decode(records: Any, defaults: Any, **kwargs: Any) -> list[Any]:
@@ -78,3 +81,31 @@ def test_columns_are_checked(kwargs: Any, message: str) -> None:
 def test_a_default_is_at_most_one_value() -> None:
     with pytest.raises(ValueError, match="Shape of a default"):
         _decode(["1"], [[1, 2]])
+
+
+def _quoted(text: bytes) -> bytes:
+    return b'"' + text.replace(b'"', b'""') + b'"'
+
+
+def test_columns_of_many_records_are_those_of_each_alone() -> None:
+    source = random.Random(3)
+    pieces = [b"", b"7", b"NA", b"a b", _quoted(b""), _quoted(b'x "y" z'), _quoted(b"1,2\r\n3"), _quoted(b'"')]
+    records = [b",".join([str(i).encode(), *source.choices(pieces, k=3)]) for i in range(200)]
+    whole = columns_of(records, b",", True, 4, [])
+    assert whole == list(zip(*(fields_of(record, b",", True) for record in records), strict=True))
+    assert columns_of(records, b",", True, 2, [1, 3]) == [whole[1], whole[3]]
+
+
+@pytest.mark.parametrize("bad", [b"", b"1", b"1,2,3", b'1,a"b', b'1,"a', b'1,"a"b', b'"1,2', b"1,\n2", b'1,"a""'])
+def test_records_out_of_order_are_left_to_the_way_that_knows_errors(bad: bytes) -> None:
+    assert columns_of([b"1,2", bad], b",", True, 2, []) is None
+
+
+def test_a_bad_value_is_told_by_its_record_among_many() -> None:
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Field 1 in record 2 is not a valid float: x"):
+        _decode(["1,2", "3,4", "5,x", "y,6"], [[0], [0.0]])
+
+
+def test_fields_may_be_missing_anywhere_in_a_column() -> None:
+    numbers, texts = _decode(["1,a", ",", "NA,NA", "4,d"], [[9], ["z"]], na_value="NA")
+    assert (numbers.tolist(), texts.tolist()) == ([1, 9, 9, 4], [b"a", b"z", b"z", b"d"])

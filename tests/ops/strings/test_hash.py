@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+import random
+
 import numpy as np
 import pytest
 
-from weft.ops.strings.hash import farm_hash_64, murmur_hash_64, sip_hash
+from weft.ops.strings import portable_hash
+from weft.ops.strings.hash import fingerprints, keyed_hashes, old_hashes
 
 # The values are TensorFlow's: string_to_hash_bucket_fast, _strong (key 123, 456) and string_to_hash_bucket with 2**63 - 1
 # buckets, of the first n bytes of this sequence, for lengths on both sides of each branch of the functions.
@@ -32,12 +35,22 @@ KNOWN = [
 
 @pytest.mark.parametrize(("length", "fast", "strong", "old"), KNOWN)
 def test_hashes_are_those_of_tensorflow(length: int, fast: int, strong: int, old: int) -> None:
-    text = TEXT[:length]
-    assert farm_hash_64(text) % BUCKETS == fast
-    assert sip_hash(text, (123, 456)) % BUCKETS == strong
-    assert murmur_hash_64(text) % BUCKETS == old
+    texts = [TEXT[:length]]
+    found = [
+        hashes[0] % np.uint64(BUCKETS) for hashes in (fingerprints(texts), keyed_hashes(texts, (123, 456)), old_hashes(texts))
+    ]
+    assert found == [fast, strong, old]
+
+
+def test_compiled_hashes_and_those_in_python_are_equal() -> None:
+    source = random.Random(5)
+    texts = [source.randbytes(source.randrange(200)) for _ in range(300)]
+    assert fingerprints(texts).tolist() == [portable_hash.farm_hash_64(text) for text in texts]
+    key = (123, 2**64 - 456)
+    words = b"".join(word.to_bytes(8, "little") for word in key)
+    assert keyed_hashes(texts, key).tolist() == [portable_hash.sip_hash(words, text) for text in texts]
 
 
 def test_hashes_spread_over_buckets() -> None:
-    counts = np.bincount([farm_hash_64(str(i).encode()) % 10 for i in range(2000)], minlength=10)
+    counts = np.bincount(fingerprints([str(i).encode() for i in range(2000)]) % np.uint64(10), minlength=10)
     assert counts.min() > 140

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -15,6 +15,8 @@ from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_shape import Dims
 from weft.ops.declaration import op
+from weft.ops.io.csv_columns import columns_of, values_of
+from weft.ops.strings.number_text import NumberError, numbers_of
 
 _C_NAMES: Final = {"float32": "float", "float64": "double"}
 
@@ -48,10 +50,24 @@ def decode_csv_node(
     """
     delimiter, missing = field_delim.encode(), na_value.encode()
     types = [dtypes.as_dtype(kind) for kind in OUT_TYPE]
-    chosen = list(select_cols)
-    columns: list[Any] = [np.empty(records.size, kind.as_numpy_dtype) for kind in types]
-    for row, record in enumerate(records.ravel().tolist()):
-        fields = fields_of(record, delimiter, use_quote_delim)
+    chosen, lines = list(select_cols), records.ravel().tolist()
+    texts = columns_of(lines, delimiter, use_quote_delim, len(types), chosen) or ()
+    parts = zip(texts, types, record_defaults, strict=True) if texts else ()
+    found = [values_of(column, missing, kind, default) for column, kind, default in parts]
+    values = [column for column in found if column is not None]
+    if len(values) != len(types):
+        values = _by_record(lines, delimiter, use_quote_delim, missing, types, chosen, record_defaults)
+    return tuple(column.reshape(records.shape) for column in values)
+
+
+def _by_record(
+    lines: Sequence[bytes], delimiter: bytes, quoted: bool, missing: bytes, types: Sequence[DType], chosen: Sequence[int],
+    defaults: Sequence[Array],
+) -> list[Array]:  # fmt: skip
+    """The columns, found field by field; InvalidArgumentError for the first that is wrong."""
+    columns: list[Array] = [np.empty(len(lines), kind.as_numpy_dtype) for kind in types]
+    for row, line in enumerate(lines):
+        fields = fields_of(line, delimiter, quoted)
         if chosen:
             if len(fields) <= chosen[-1]:
                 raise _invalid(f"Expect {len(types)} fields but have {sum(c < len(fields) for c in chosen)} in record {row}")
@@ -59,8 +75,8 @@ def decode_csv_node(
         if len(fields) != len(types):
             raise _invalid(f"Expect {len(types)} fields but have {len(fields)} in record {row}")
         for index, (text, kind) in enumerate(zip(fields, types, strict=True)):
-            columns[index][row] = value_of_field(text, missing, kind, record_defaults[index], index, row)
-    return tuple(column.reshape(records.shape) for column in columns)
+            columns[index][row] = value_of_field(text, missing, kind, defaults[index], index, row)
+    return columns
 
 
 def value_of_field(
@@ -76,12 +92,10 @@ def value_of_field(
     if kind == dtypes.string:
         return text
     try:
-        number = int(text) if kind.is_integer else float(text)
-    except ValueError:
-        number = None
-    if number is None or b"_" in text or (kind.is_integer and not kind.min <= number <= kind.max):
+        number: int | float = numbers_of([text], kind)[0]
+    except NumberError:
         expected, found = _C_NAMES.get(kind.name, kind.name), text.decode(errors="replace")
-        raise _invalid(f"Field {field} in {record} is not a valid {expected}: {found}")
+        raise _invalid(f"Field {field} in {record} is not a valid {expected}: {found}") from None
     return number
 
 

@@ -20,7 +20,7 @@ from weft.framework.sparse_tensor import SparseTensor
 from weft.framework.tensor_shape import Dims
 from weft.ops.declaration import not_differentiable, op
 from weft.ops.math.casting import cast
-from weft.ops.strings.hash import farm_hash_64
+from weft.ops.strings.hash import fingerprints
 
 _HASH_KEY: Final = 0xDECAFCAFFE
 _MUL: Final = np.uint64(0xC6A4A7935BD1E995)
@@ -115,8 +115,7 @@ def _hashed(features: Sequence[Array], chosen: Sequence[Array], buckets: int, ha
 def _fingerprints(values: Array) -> Array:
     if values.dtype != object:
         return values.astype(np.int64).view(np.uint64)
-    known = {text: farm_hash_64(text) for text in set(values.tolist())}
-    return np.array([known[text] for text in values.tolist()], np.uint64)
+    return fingerprints(values.tolist())
 
 
 def _fingerprint_cat(first: Array, second: Array) -> Array:

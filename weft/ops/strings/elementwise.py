@@ -24,7 +24,8 @@ from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_shape import Dims, broadcast_dims
 from weft.ops.declaration import not_differentiable, op, same_as_input
 from weft.ops.math.elementwise import COMPLEX, FLOATS, NUMBERS
-from weft.ops.strings.hash import farm_hash_64, murmur_hash_64, sip_hash
+from weft.ops.strings.hash import fingerprints, keyed_hashes, old_hashes
+from weft.ops.strings.number_text import NumberError, numbers_of
 
 _SPACE: Final = b" \t\n\v\f\r"
 
@@ -92,31 +93,17 @@ def as_string(
     )
 
 
-_INTEGER: Final = re.compile(rb"\s*[+-]?\d+\s*\Z")
-
-
 @op("StringToNumber", "string_tensor: string -> output: out_type", infer=same_as_input, gradient=not_differentiable,
     types={"out_type": (dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64, dtypes.uint32,
                         dtypes.uint64)})  # fmt: skip
 def string_to_number_node(ctx: OpContext, string_tensor: Array, *, out_type: DType = dtypes.float32) -> Result:
     """The number that each string writes: `[...] -> [...]`."""
-    wanted = out_type.as_numpy_dtype
-    return each(string_tensor, lambda text: _number(text, out_type), wanted)
-
-
-def _number(text: bytes, kind: DType) -> float:
-    error = f"StringToNumberOp could not correctly convert string: {text.decode(errors='replace')}"
-    if kind.is_integer:
-        value = int(text) if _INTEGER.match(text) else None
-        if value is None or not kind.min <= value <= kind.max:
-            raise invalid(error)
-        return value
-    if b"_" in text:
-        raise invalid(error)
+    texts = string_tensor.ravel().tolist()
     try:
-        return float.fromhex(text.decode()) if b"x" in text.lower() else float(text)
-    except ValueError:
-        raise invalid(error) from None
+        return numbers_of(texts, out_type).reshape(string_tensor.shape)
+    except NumberError as error:
+        found = texts[error.index].decode(errors="replace")
+        raise invalid(f"StringToNumberOp could not correctly convert string: {found}") from None
 
 
 def string_to_number(
@@ -359,16 +346,16 @@ def decode_base64(ctx: OpContext, input: Array) -> Result:
 # Buckets.
 
 
-def _buckets(input: Array, count: int, function: Callable[[bytes], int]) -> Array:
+def _buckets(input: Array, count: int, hashes: Callable[[list[bytes]], Array]) -> Array:
     if count < 1:
         raise invalid(f"num_buckets must be positive, but is {count}")
-    return each(input, lambda text: function(text) % count, np.int64)
+    return (hashes(input.ravel().tolist()) % np.uint64(count)).astype(np.int64).reshape(input.shape)
 
 
 @op("StringToHashBucketFast", "input: string -> output: int64", infer=same_as_input, gradient=not_differentiable)
 def string_to_hash_bucket_fast_node(ctx: OpContext, input: Array, *, num_buckets: int) -> Result:
     """The fingerprint of each string modulo the number of buckets: `[...] -> [...] int64`."""
-    return _buckets(input, num_buckets, farm_hash_64)
+    return _buckets(input, num_buckets, fingerprints)
 
 
 @op("StringToHashBucketStrong", "input: string -> output: int64", infer=same_as_input, gradient=not_differentiable)
@@ -377,13 +364,13 @@ def string_to_hash_bucket_strong_node(ctx: OpContext, input: Array, *, num_bucke
     if len(key) != 2:
         raise invalid(f"Key must have 2 elements, but has {len(key)}")
     pair = key[0] & (1 << 64) - 1, key[1] & (1 << 64) - 1
-    return _buckets(input, num_buckets, lambda text: sip_hash(text, pair))
+    return _buckets(input, num_buckets, lambda texts: keyed_hashes(texts, pair))
 
 
 @op("StringToHashBucket", "string_tensor: string -> output: int64", infer=same_as_input, gradient=not_differentiable)
 def string_to_hash_bucket_node(ctx: OpContext, string_tensor: Array, *, num_buckets: int) -> Result:
     """An older hash of each string modulo the number of buckets: `[...] -> [...] int64`."""
-    return _buckets(string_tensor, num_buckets, murmur_hash_64)
+    return _buckets(string_tensor, num_buckets, old_hashes)
 
 
 def string_to_hash_bucket_fast(input: TensorLike, num_buckets: int, name: str | None = None) -> Tensor:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 
 import numpy as np
 
@@ -27,19 +28,24 @@ def _split_shapes(node: Operation) -> list[Dims]:
 
 
 def _as_sparse(rows: list[list[bytes]]) -> tuple[Array, Array, Array]:
-    indices = [(row, column) for row, parts in enumerate(rows) for column in range(len(parts))]
-    values = np.empty(len(indices), object)
-    values[:] = [part for parts in rows for part in parts]
-    longest = max((len(parts) for parts in rows), default=0)
-    return np.array(indices, np.int64).reshape(-1, 2), values, np.array([len(rows), longest], np.int64)
+    counts = np.fromiter(map(len, rows), np.int64, len(rows))
+    total = int(counts.sum())
+    indices = np.empty((total, 2), np.int64)
+    indices[:, 0] = np.repeat(np.arange(len(rows)), counts)
+    indices[:, 1] = np.arange(total) - np.repeat(np.cumsum(counts) - counts, counts)
+    values = np.fromiter(chain.from_iterable(rows), np.object_, total)
+    return indices, values, np.array([len(rows), counts.max(initial=0)], np.int64)
 
 
-def _split_at_any(text: bytes, delimiters: bytes, skip_empty: bool) -> list[bytes]:
+def _split_at_any(texts: list[bytes], delimiters: bytes, skip_empty: bool) -> list[list[bytes]]:
     if not delimiters:
-        parts = [text[i : i + 1] for i in range(len(text))]
-    else:
-        parts = text.translate(bytes.maketrans(delimiters, delimiters[:1] * len(delimiters))).split(delimiters[:1])
-    return [part for part in parts if part] if skip_empty else parts
+        return [[text[i : i + 1] for i in range(len(text))] for text in texts]
+    at = delimiters[:1]
+    if len(delimiters) > 1:
+        table = bytes.maketrans(delimiters, at * len(delimiters))
+        texts = [text.translate(table) for text in texts]
+    rows = [text.split(at) for text in texts]
+    return [[part for part in parts if part] if b"" in parts else parts for parts in rows] if skip_empty else rows
 
 
 def _parts_of_vector(node: Operation) -> list[Dims]:
@@ -58,7 +64,7 @@ def string_split_node(
     """
     if input.ndim != 1:
         raise invalid(f"input must be a vector, got shape: {list(input.shape)}")
-    return _as_sparse([_split_at_any(text, delimiter.item(), skip_empty) for text in input.tolist()])
+    return _as_sparse(_split_at_any(input.tolist(), delimiter.item(), skip_empty))
 
 
 @op("StringSplitV2", "input: string, sep: string -> indices: int64, values: string, shape: int64",

@@ -21,7 +21,7 @@ from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_shape import Dims
 from weft.framework.tensor_util import make_ndarray, make_tensor_proto
 from weft.ops.declaration import op, same_as_input, scalar_shape, unknown
-from weft.ops.strings.hash import farm_hash_64
+from weft.ops.strings.hash import fingerprints
 from weft.proto import example_pb2
 
 
@@ -116,9 +116,8 @@ def fingerprint_node(ctx: OpContext, data: Array, method: Array) -> Result:
         texts = data.tolist()
     else:
         # Of several strings those of each are put together.
-        texts = [b"".join(farm_hash_64(text).to_bytes(8, "little") for text in row.ravel().tolist()) for row in data]
-    hashed = [farm_hash_64(text).to_bytes(8, "little") for text in texts]
-    return np.frombuffer(b"".join(hashed), np.uint8).reshape(len(hashed), 8).copy()
+        texts = [fingerprints(row.ravel().tolist()).tobytes() for row in data]
+    return fingerprints(texts).view(np.uint8).reshape(len(texts), 8)
 
 
 def fingerprint(data: TensorLike, method: str = "farmhash64", name: str | None = None) -> Tensor:
