@@ -25,6 +25,7 @@ is ours.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar, Final, Self
 
 OK: Final = 0
@@ -49,7 +50,8 @@ UNAUTHENTICATED: Final = 16
 class OpError(Exception):
     """What a graph's execution raises; carries the operation that failed, when there is one.
 
-    `op` is the client graph's Operation (None when the node was made by a pass, such as Send), `node_def` its NodeDef.
+    `op` is the client graph's Operation (None when the node was made by a pass, such as Send), `node_def` its NodeDef. `remedy`
+    is the next step for who reads the error, empty where none is known; `message` goes without it.
     """
 
     def __init__(self, node_def: object, op: Any, message: str, error_code: int) -> None:
@@ -58,6 +60,8 @@ class OpError(Exception):
         self._op = op
         self._message = message
         self._error_code = error_code
+        self._inputs: Callable[[Any], Iterable[str]] | None = None
+        self.remedy = ""
 
     def __reduce__(self) -> tuple[object, ...]:
         # An Operation belongs to its graph and does not travel; the rest does.
@@ -75,10 +79,17 @@ class OpError(Exception):
         """The Operation that failed, or None."""
         return self._op
 
-    def locate(self, op: Any, node_def: object = None) -> None:
-        """Say which Operation has failed, once it is known; and its NodeDef if that is given."""
+    def locate(self, op: Any, node_def: object = None, inputs: Callable[[Any], Iterable[str]] | None = None) -> None:
+        """Say which Operation has failed, once it is known.
+
+        Args:
+            op: the operation.
+            node_def: its NodeDef.
+            inputs: tells the lines that describe the operation's inputs, should anybody print the error.
+        """
         self._op = op
         self._node_def = node_def or self._node_def
+        self._inputs = inputs
 
     @property
     def error_code(self) -> int:
@@ -91,9 +102,12 @@ class OpError(Exception):
         return self._node_def
 
     def __str__(self) -> str:
+        lines = [f"{self._message}", *([f"  {self.remedy}"] if self.remedy else [])]
         if self._op is None:
-            return self._message
-        lines = [f"{self._message}", f"\t [[node {self._op.name} (op: {self._op.type}, device: {self._op.device!r})]]"]
+            return "\n".join(lines)
+        lines.append(f"\t [[node {self._op.name} (op: {self._op.type}, device: {self._op.device!r})]]")
+        if self._inputs is not None:
+            lines.extend(self._inputs(self._op))
         op = self._op
         while op is not None:
             built = op.built_at

@@ -19,7 +19,7 @@ def fed(dtype: tf.DType, shape: Any, value: Any) -> Any:
     ("dtype", "value", "expected"),
     [
         (tf.float32, 1, np.float32(1)), (tf.float32, [[1, 2.5]], [[1, 2.5]]), (tf.float32, ["1", "2"], [1, 2]),
-        (tf.float32, [None], [np.nan]), (tf.float32, [np.array([1, 2]), (3, 4)], [[1, 2], [3, 4]]), (tf.int32, [1.7], [1]),
+        (tf.float32, [None], [np.nan]), (tf.float32, [np.array([1, 2]), (3, 4)], [[1, 2], [3, 4]]), (tf.int32, [1.0], [1]),
         (tf.int32, [True], [1]), (tf.int64, 2**40, 2**40), (tf.bool, [0, 2], [False, True]), (tf.complex64, 1j, 1j),
         (tf.string, "é", "é".encode()), (tf.string, ["a", b"b\0"], [b"a", b"b\0"]),
         (tf.string, np.array(["a", "bb"]), [b"a", b"bb"]),
@@ -42,6 +42,10 @@ def test_an_array_that_fits_is_not_copied(graph: tf.Graph) -> None:
     [
         (tf.float32, [None, 2], [1, 2], ValueError, r"Cannot feed value of shape \(2,\) .* has shape '\(\?, 2\)'"),
         (tf.float32, [], [1], ValueError, r"Cannot feed value of shape \(1,\) for Tensor 'x:0', which has shape '\(\)'"),
+        (tf.int32, None, 1.7, TypeError, r"Type of feed value 1.7 with type .* 1.7 would become 1.*x <unknown>"),
+        (tf.int64, None, np.array([1, 2.5]), TypeError, r"2.5 at \[1\] would become 2"),
+        (tf.uint8, None, np.array([3, 300]), TypeError, r"300 at \[1\] would become 44"),
+        (tf.float32, [], None, TypeError, "Cannot feed None for Tensor 'x:0'"),
         (tf.int32, None, 2**40, TypeError, "Type of feed value 1099511627776 with type .* is not compatible"),
         (tf.int8, None, 300, TypeError, "Try explicitly setting the type of the feed tensor to a larger type"),
         (tf.int32, None, [2**40], TypeError, "is not compatible with Tensor type"),

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from weft.client.conversions import conversion_for
-from weft.framework import dtypes, tensor_util
+from weft.client.feed_values import convert
 from weft.framework.aliases import TensorLike
 from weft.framework.graph import Graph
 from weft.framework.operation import Tensor
@@ -23,7 +23,9 @@ def resolve(graph: Graph, feed_dict: object) -> dict[Tensor, Any]:
         ValueError: a tensor may not be fed.
     """
     if not isinstance(feed_dict, Mapping):
-        raise TypeError(f"feed_dict must be a dictionary from tensors to values, got {type(feed_dict).__name__}")
+        raise TypeError(
+            f"feed_dict must be a dictionary from tensors to values, such as {{images: batch}}, got {type(feed_dict).__name__}"
+        )
     pairs: dict[Tensor, Any] = {}
     for key, value in feed_dict.items():
         # Nearly every key is a tensor of the graph.
@@ -90,36 +92,9 @@ def as_feed(tensor: Tensor, value: TensorLike) -> Any:
     if type(value) is np.ndarray and value.dtype == wanted and wanted is not object:
         array = value
     else:
-        array = _convert(tensor, value, wanted)
+        array = convert(tensor, value, wanted)
     if not dims_compatible(tensor.dims, array.shape):
         raise ValueError(
             f"Cannot feed value of shape {array.shape} for Tensor {tensor.name!r}, which has shape {format_dims(tensor.dims)!r}"
         )
     return array
-
-
-def _convert(tensor: Tensor, value: object, wanted: Any) -> Any:
-    if isinstance(value, Tensor):
-        raise TypeError(
-            "The value of a feed cannot be a tf.Tensor object. Acceptable feed values include Python scalars, strings, lists, "
-            f"numpy ndarrays, or TensorHandles. For reference, the tensor object was {value} which was passed to the feed with "
-            f"key {tensor}."
-        )
-    dtype = tensor.dtype.base_dtype
-    if dtype is dtypes.string:
-        return tensor_util.as_array(value, dtype)
-    if type(value) is int and dtype.is_integer and not dtype.min <= value <= dtype.max:
-        raise TypeError(
-            f"Type of feed value {value} with type {type(value)} is not compatible with Tensor type {wanted}. Try explicitly "
-            "setting the type of the feed tensor to a larger type (e.g. int64)."
-        )
-    try:
-        return np.asarray(value, dtype=wanted)
-    except OverflowError as error:
-        raise TypeError(
-            f"Type of feed value {value} with type {type(value)} is not compatible with Tensor type {wanted}: {error}. Try "
-            "explicitly setting the type of the feed tensor to a larger type (e.g. int64)."
-        ) from error
-    except (TypeError, ValueError) as error:
-        raise type(error)(f"Cannot feed a value of type {type(value).__name__} for Tensor {tensor.name!r} "
-                          f"({dtype.name} {format_dims(tensor.dims)}): {error}") from error  # fmt: skip

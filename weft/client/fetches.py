@@ -29,13 +29,17 @@ class FetchPlan:
         self._graph = graph
         self._places: dict[Tensor, int] = {}
         self._targets: dict[Operation, None] = {}
+        self._path: list[str] = []
         self.rebuild: Rebuild = self._visit(fetches)
         self.tensors = list(self._places)
         self.targets = list(self._targets)
 
     def _visit(self, fetch: Any) -> Rebuild:
         if fetch is None:
-            raise TypeError(f"Fetch argument {fetch!r} has invalid type {type(fetch)!r}")
+            raise TypeError(
+                f"Fetch argument {fetch!r} has invalid type {type(fetch)!r}{self._place()}. Has a function, or a hook's "
+                "`before_run`, returned an op that is None?"
+            )
         if isinstance(fetch, list | tuple):
             return self._visit_sequence(fetch)
         if isinstance(fetch, Mapping):
@@ -51,8 +55,18 @@ class FetchPlan:
             return lambda values: contract([part(values) for part in parts])
         return self._element(fetch)
 
+    def _visit_part(self, step: str, fetch: Any) -> Rebuild:
+        self._path.append(step)
+        rebuild = self._visit(fetch)
+        self._path.pop()
+        return rebuild
+
+    def _place(self) -> str:
+        """The place in the structure that is being visited, for messages."""
+        return f", at fetches{''.join(self._path)}" if self._path else ""
+
     def _visit_sequence(self, fetches: Any) -> Rebuild:
-        parts = [self._visit(fetch) for fetch in fetches]
+        parts = [self._visit_part(f"[{index}]", fetch) for index, fetch in enumerate(fetches)]
         kind = type(fetches)
         if kind is list:
             return lambda values: [part(values) for part in parts]
@@ -63,7 +77,7 @@ class FetchPlan:
         return lambda values: kind([part(values) for part in parts])
 
     def _visit_mapping(self, fetches: Mapping[Any, Any]) -> Rebuild:
-        parts = [(key, self._visit(fetch)) for key, fetch in fetches.items()]
+        parts = [(key, self._visit_part(f"[{key!r}]", fetch)) for key, fetch in fetches.items()]
         kind = type(fetches)
         if kind is dict:
             return lambda values: {key: part(values) for key, part in parts}
@@ -77,11 +91,12 @@ class FetchPlan:
         except TypeError as error:
             raise TypeError(
                 f"Fetch argument {fetch!r} has invalid type {type(fetch)!r}, must be a string or Tensor. ({error})"
+                f"{self._place()}{_value_hint(fetch)}"
             ) from error
         except ValueError as error:
-            raise ValueError(f"Fetch argument {fetch!r} cannot be interpreted as a Tensor. ({error})") from error
+            raise ValueError(f"Fetch argument {fetch!r} cannot be interpreted as a Tensor. ({error}){self._place()}") from error
         except KeyError as error:
-            raise ValueError(f"Fetch argument {fetch!r} cannot be interpreted as a Tensor. ({error})") from error
+            raise ValueError(f"Fetch argument {fetch!r} cannot be interpreted as a Tensor. ({error}){self._place()}") from error
         if not self._graph.is_fetchable(element):
             name = element.op.name if isinstance(element, Tensor) else element.name
             raise InaccessibleTensorError(
@@ -95,6 +110,14 @@ class FetchPlan:
         if element.dtype.base_dtype == dtypes.string:
             return lambda values: _with_truth(values[place])
         return lambda values: values[place]
+
+
+def _value_hint(fetch: object) -> str:
+    if isinstance(fetch, np.ndarray | np.generic | float | int | list):
+        return " It is a value: was the name of a tensor used again for what `run` returned?"
+    if hasattr(fetch, "make_one_shot_iterator"):
+        return " Fetch dataset.make_one_shot_iterator().get_next()."
+    return ""
 
 
 def _nothing(values: Sequence[TensorLike]) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from tensorboard.compat.proto import config_pb2
 
-from weft.client import feeds
+from weft.client import feeds, remedies
 from weft.client.backend import Backend
 from weft.client.growth_watch import GrowthWatch
 from weft.client.plans import Plan, Plans
@@ -17,6 +17,7 @@ from weft.distributed.master.step_metadata import with_timeout
 from weft.errors import OpError
 from weft.framework.aliases import Fetches
 from weft.framework.graph import Graph
+from weft.framework.node_errors import operand_lines
 from weft.framework.operation import Tensor
 from weft.platform.deadline import left_s, within
 from weft.runtime.xla.xla_process import ForkedProcessError
@@ -104,7 +105,8 @@ class SessionSteps:
         elif op is None and error.node_def is not None:
             op = self._graph.find_operation(error.node_def.name)
         # An error that came over the wire has no more than the node's name: the NodeDef is the client's too.
-        error.locate(op, None if op is None else op.node_def)
+        error.locate(op, None if op is None else op.node_def, operand_lines)
+        remedies.attach(error, self._graph)
         return error
 
     def close(self) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 from tensorboard.compat.proto import cluster_pb2
 
 from weft.errors import InvalidArgumentError
+from weft.platform.spelling import did_you_mean
 
 
 class ClusterSpec:
@@ -89,7 +90,9 @@ class ClusterSpec:
 
     def _job(self, job_name: str) -> dict[int, str]:
         if job_name not in self._jobs:
-            raise ValueError(f"No such job in cluster: {job_name!r}; there are {sorted(self._jobs)}")
+            raise ValueError(
+                f"No such job in cluster: {job_name!r}; there are {sorted(self._jobs)}.{did_you_mean(job_name, self._jobs)}"
+            )
         return self._jobs[job_name]
 
 

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, Final
 
+from weft.platform.spelling import nearest
+
 _FIELDS: Final = ("job", "replica", "task", "device_type", "device_index")
 _SHORT_TYPES: Final = ("cpu", "gpu", "tpu", "rocm", "cuda")
 
@@ -153,8 +155,16 @@ def _parse(spec: str) -> tuple[str | None, int | None, int | None, str | None, i
             else:
                 raise ValueError
         except (ValueError, IndexError):
-            raise ValueError(f"Unknown attribute: '{words[0]}' in '{spec}': {part!r} names no part of a device") from None
+            raise ValueError(
+                f"Unknown attribute: '{words[0]}' in '{spec}': {part!r} names no part of a device, whose full name is such as "
+                f"'/job:worker/task:0/device:GPU:0'.{_meant(words)}"
+            ) from None
     return job, replica, task, kind, index
+
+
+def _meant(words: list[str]) -> str:
+    found = nearest(words[0].lower(), ("job", "replica", "task", "device", *_SHORT_TYPES))
+    return f" Did you mean '{':'.join([f'/{found}', *words[1:]])}'?" if found and found != words[0].lower() else ""
 
 
 def _index(values: list[str]) -> int | None:

@@ -222,7 +222,7 @@ class FuncGraph(Graph):
         dtype = inner.dtype.base_dtype
         return graph_def.create_op_from_parts(self, "Identity", [inner], [dtype], "output", {"T": dtype}).outputs[0]
 
-    def check_not_finalized(self) -> None:
+    def check_not_finalized(self, change: str = "") -> None:
         if self._finalized:
             raise ValueError(
                 f"Cannot add a node to {self.name!r}: a tensor that was made inside of this branch or loop body is used "

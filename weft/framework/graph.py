@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from weft.framework import graph_def, node_errors, op_def, scopes
+from weft.framework import built_at, graph_def, node_errors, op_def, scopes
 from weft.framework.built_at import capture_stack
 from weft.framework.collections import Collections
 from weft.framework.default_stack import default_graphs
@@ -35,11 +35,24 @@ class Graph(Elements, Names, BuildingScopes, Collections):
         self._version = 0
         self._producer = GRAPH_DEF_VERSION
         self._finalized = False
+        self._finalized_by = ""
+        self._number = next(_graph_numbers)
+        self._made_from = capture_stack()
         self._seed: int | None = None
         # For a branch, once its If node is there: gives the tensor outside that stands for a tensor or operation of it.
         self.leave: Callable[[Tensor | Operation], Tensor] | None = None
         # The version in which a node of that name, or of a function of that name, last got further outputs.
         self.grown: dict[str, int] = {}
+
+    @property
+    def label(self) -> str:
+        """The graph's name in messages: graphs of one program are told apart by their numbers and where they were made."""
+        made = built_at.place(self._made_from)
+        default = ", the default one" if self is _global_graph else ""
+        return f"graph {self._number} ({f'made in {made}, ' if made else ''}{len(self.operations)} operations{default})"
+
+    def __repr__(self) -> str:
+        return f"<tf.Graph: {self.label}>"
 
     @property
     def version(self) -> int:
@@ -93,13 +106,23 @@ class Graph(Elements, Names, BuildingScopes, Collections):
     def finalize(self) -> None:
         """Close the graph: any later change is a RuntimeError."""
         self._finalized = True
+        self._finalized_by = built_at.place(capture_stack())
 
     def _unsafe_unfinalize(self) -> None:
         self._finalized = False
 
-    def check_not_finalized(self) -> None:
+    def check_not_finalized(self, change: str = "") -> None:
+        """Raise RuntimeError where the graph is closed for changes; `change` tells which was refused."""
         if self._finalized:
-            raise RuntimeError("Graph is finalized and cannot be modified.")
+            by = (
+                f" It was finalized in {self._finalized_by}, by a training session or Graph.finalize()."
+                if self._finalized_by
+                else ""
+            )
+            remedy = " Build everything before the session is made, outside of the training loop." if change else ""
+            raise RuntimeError(
+                f"Graph is finalized and cannot be modified.{f' Refused: {change}.' if change else ''}{by}{remedy}"
+            )
 
     def note_change(self) -> None:
         """Give the graph a new version after an edge was added or replaced."""
@@ -151,7 +174,7 @@ class Graph(Elements, Names, BuildingScopes, Collections):
             RuntimeError: the graph is finalized.
         """
         if self._finalized:
-            self.check_not_finalized()
+            self.check_not_finalized(f"{definition.name} {name!r}")
         state = scopes.current(self)
         if control_inputs is None:
             control_inputs = self._implied_control_inputs(state, inputs)
@@ -190,6 +213,8 @@ class Graph(Elements, Names, BuildingScopes, Collections):
         """Make this graph the default for the block."""
         return default_graphs.use(self)
 
+
+_graph_numbers: Final = itertools.count(1)
 
 # The process-wide graph, made when it is first asked for.
 _global_graph: Graph | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from weft.framework.operation import Operation, Tensor
+from weft.platform.spelling import did_you_mean, nearest
 
 
 class Elements:
@@ -16,6 +17,11 @@ class Elements:
         self._unfeedable: set[Tensor] = set()
         self._unfetchable: set[Operation] = set()
         self.functions: dict[str, Any] = {}
+
+    @property
+    def label(self) -> str:
+        """The graph's name in messages."""
+        return "a graph"
 
     def get_operations(self) -> list[Operation]:
         """All operations in the order in which they were made."""
@@ -112,7 +118,10 @@ def _find_element(elements: Elements, obj: object, allow_tensor: bool, allow_ope
     if (allow_tensor and isinstance(obj, Tensor)) or (allow_operation and isinstance(obj, Operation)):
         if obj.graph is not elements and obj.graph.outermost is not elements:
             kind = "Tensor" if isinstance(obj, Tensor) else "Operation"
-            raise ValueError(f"{kind} {obj} is not an element of this graph.")
+            raise ValueError(
+                f"{kind} {obj} is not an element of this graph. It is of {obj.graph.label}, this is {elements.label}: build "
+                "the model and make the session inside of one `with graph.as_default():`, or pass Session(graph=...)."
+            )
         return obj
     raise TypeError(f"Can not convert a {type(obj).__name__} into a {wanted}.")
 
@@ -120,7 +129,9 @@ def _find_element(elements: Elements, obj: object, allow_tensor: bool, allow_ope
 def _find_by_name(elements: Elements, name: str, allow_tensor: bool, allow_operation: bool, wanted: str) -> Operation | Tensor:
     if ":" in name:
         if not allow_tensor:
-            raise ValueError(f"Name {name!r} appears to refer to a Tensor, not a {wanted}.")
+            raise ValueError(
+                f"Name {name!r} appears to refer to a Tensor, not a {wanted}. Did you mean {name.partition(':')[0]!r}?"
+            )
         op_name, _, index = name.partition(":")
         if not index.isdigit():
             raise ValueError(f"The name {name!r} looks a like a Tensor name, but is not a valid one. Tensor names must be "
@@ -128,7 +139,7 @@ def _find_by_name(elements: Elements, name: str, allow_tensor: bool, allow_opera
         op = elements.find_operation(op_name)
         if op is None:
             raise KeyError(f"The name {name!r} refers to a Tensor which does not exist. The operation, {op_name!r}, does "
-                           "not exist in the graph.")  # fmt: skip
+                           f"not exist in the graph.{_meant(elements, op_name, index)}")  # fmt: skip
         if int(index) >= len(op.outputs):
             raise KeyError(f"The name {name!r} refers to a Tensor which does not exist. The operation, {op_name!r}, exists "
                            f"but only has {len(op.outputs)} outputs.")  # fmt: skip
@@ -137,9 +148,15 @@ def _find_by_name(elements: Elements, name: str, allow_tensor: bool, allow_opera
     if not allow_operation:
         if op is not None:
             raise ValueError(f"The name {name!r} refers to an Operation, not a {wanted}. Tensor names must be of the form "
-                             "\"<op_name>:<output_index>\".")  # fmt: skip
+                             f"\"<op_name>:<output_index>\". Did you mean '{name}:0'?")  # fmt: skip
         raise ValueError(f"The name {name!r} looks like an (invalid) Operation name, not a {wanted}. Tensor names must be "
-                         "of the form \"<op_name>:<output_index>\".")  # fmt: skip
+                         f"of the form \"<op_name>:<output_index>\".{_meant(elements, name, '0')}")  # fmt: skip
     if op is None:
-        raise KeyError(f"The name {name!r} refers to an Operation not in the graph.")
+        raise KeyError(f"The name {name!r} refers to an Operation not in the graph.{did_you_mean(name, elements.operations)}")
     return op
+
+
+def _meant(elements: Elements, op_name: str, index: str) -> str:
+    """The tensor whose name is nearly the one that was asked for."""
+    found = nearest(op_name, elements.operations)
+    return f" Did you mean '{found}:{index}'?" if found else ""

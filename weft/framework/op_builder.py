@@ -92,7 +92,10 @@ def graph_of(inputs: Sequence[Any]) -> Graph:
             if first is None:
                 first = value
             elif value.op.graph is not first.op.graph and value.op.graph.home is not first.op.graph.home:
-                raise ValueError(f"{value} must be from the same graph as {first}.")
+                raise ValueError(
+                    f"{value} must be from the same graph as {first}. The first is of {value.op.graph.label}, the second of "
+                    f"{first.op.graph.label}: build both inside of one `with graph.as_default():`."
+                )
     if first is not None:
         return first.op.graph.home
     return get_default_graph() if default is None else default
@@ -107,7 +110,10 @@ def _in_graph(graph: Graph, tensor: Tensor) -> Tensor:
     brought = graph.bring(tensor)
     if isinstance(brought, Tensor) and brought.op.graph is graph:
         return brought
-    raise ValueError(f"{tensor} must be from the same graph as the node that is to take it; it belongs to another one.")
+    raise ValueError(
+        f"{tensor} must be from the same graph as the node that is to take it. It belongs to {tensor.op.graph.label}, the "
+        f"node to {graph.label}: build both inside of one `with graph.as_default():`."
+    )
 
 
 def as_attr(attr: AttrDef, value: Any, definition: OpDef) -> Any:

@@ -321,6 +321,6 @@ def _session_for(graph: Graph, session: Any, what: str, method: str) -> Any:
         )  # fmt: skip
         raise ValueError(
             f"Cannot use the {which} session to {what}: the {what.split()[1]}'s graph is different from the session's graph."
-            f"{remedy}"
+            f"{remedy} The {what.split()[1]} is of {graph.label}, the session runs {default.graph.label}."
         )
     return default

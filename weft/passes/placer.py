@@ -19,6 +19,9 @@ from weft.framework.func_graph import bodies_of, input_arguments
 from weft.framework.node_types import group
 from weft.framework.op_role import Role
 from weft.framework.operation import Operation
+from weft.platform.spelling import did_you_mean
+
+_SOFT: Final = "tf.Session(config=tf.ConfigProto(allow_soft_placement=True))"
 
 # The best type first; a type that is not listed comes between the accelerators and the CPU.
 _TYPE_PRIORITY: Final = {"TPU": 0, "GPU": 1, "CPU": 9}
@@ -168,15 +171,33 @@ class Placer:
             lacking = next(m for m in members if not _has_kernel(m, pin))
             reason = (
                 f"Could not satisfy explicit device specification '{pin}' because no supported kernel for {kind} devices is "
-                f"available for {lacking.name!r} ({lacking.type}, {_types_of(lacking)}); pin it to a CPU or set "
-                "allow_soft_placement"
+                f"available for {lacking.name!r} ({lacking.type}, {_types_of(lacking)}); pin it to a CPU, or let weft do so: "
+                f"{_SOFT}"
             )
         else:
             reason = (
                 f"Operation was explicitly assigned to {op.device or pin} but available devices are "
-                f"[ {', '.join(sorted(self._devices))} ]. Make sure the device specification refers to a valid device."
+                f"[ {', '.join(sorted(self._devices))} ]. Make sure the device specification refers to a valid device. "
+                f"{self._advice(op.device or pin)}"
             )
         return InvalidArgumentError.of(f"Cannot assign a device for operation {op.name}: {reason}", op)
+
+    def _advice(self, pin: str) -> str:
+        """The next step after a device that is not there: its job, its task or its kind."""
+        wanted = device_spec.DeviceSpec.from_string(pin)
+        there = [device_spec.DeviceSpec.from_string(device) for device in self._devices]
+        jobs = {device.job: None for device in there if device.job}
+        if wanted.job is not None and wanted.job not in jobs:
+            if list(jobs) == ["localhost"]:
+                return (
+                    "The session runs in this process alone, without a cluster: give it the target of a server, as in "
+                    "tf.Session(server.target)."
+                )
+            return f"The cluster has the jobs {sorted(jobs)}.{did_you_mean(wanted.job, jobs)}"
+        tasks = sorted({device.task for device in there if device.job == wanted.job and device.task is not None})
+        if wanted.job is not None and wanted.task is not None and wanted.task not in tasks:
+            return f"Job {wanted.job!r} has the tasks {tasks}."
+        return f"To use another device where this one is missing: {_SOFT}"
 
 
 def _preference(device: str) -> tuple[int, str, int]:

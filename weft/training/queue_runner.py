@@ -58,6 +58,7 @@ class QueueRunner:
         self._lock = threading.Lock()
         self._running: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
         self._exceptions_raised: list[Exception] = []
+        self._failure: Exception | None = None
 
     def _take_parts(self, queue: Any, enqueue_ops: Any, close_op: Any, cancel_op: Any, closed: object) -> None:
         if not queue or not enqueue_ops:
@@ -118,6 +119,17 @@ class QueueRunner:
         return self._exceptions_raised
 
     @property
+    def failure(self) -> Exception | None:
+        """The error that ended a thread, None while all is well; who finds the queue closed is told."""
+        return self._failure
+
+    @property
+    def is_running(self) -> bool:
+        """Whether threads fill the queue, in any session."""
+        with self._lock:
+            return any(count > 0 for count in self._running.values())
+
+    @property
     def name(self) -> str:
         """The queue's name."""
         return str(self._queue.name)
@@ -138,6 +150,7 @@ class QueueRunner:
                 return []
             self._running[sess] = len(self._enqueue_ops)
             self._exceptions_raised = []
+            self._failure = None
         prefix = f"QueueRunnerThread-{self.name}"
         threads: list[threading.Thread] = [
             SessionThread(target=self._run, args=(sess, op, coord), name=f"{prefix}-{op.name}", daemon=daemon)
@@ -174,6 +187,7 @@ class QueueRunner:
         if isinstance(error, errors.CancelledError) or (coord is not None and coord.should_stop()):
             # The queue or the session was closed under the enqueue: that is how these threads are stopped.
             return
+        self._failure = error
         if coord is not None:
             coord.request_stop(error)
             return

@@ -7,16 +7,28 @@ starved by small ones. `close` stands in the line of those who put: what waited 
 
 from __future__ import annotations
 
+import logging
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import Final, Protocol
 
 from weft.errors import CancelledError, OutOfRangeError
 from weft.framework.aliases import Array
+from weft.framework.built_at import place
 from weft.framework.op_context import OpContext
+from weft.framework.operation import Operation
+from weft.platform.wait_notice import FIRST_S, RARELY_S, SECOND_S, WaitNotice
 
 Element = tuple[Array, ...]
+
+_LOG: Final = logging.getLogger("weft.queues")
+_NONE_YET: Final = (
+    "Nobody has put any yet. The threads of an input pipeline begin with tf.train.start_queue_runners(sess=session); "
+    "in a cluster, look whether the tasks run that are to put them."
+)
+_MORE: Final = "Those that came before are taken; look whether the threads or tasks still run that put them."
 
 
 class Store(Protocol):
@@ -87,6 +99,9 @@ class QueueState:
         self._changed = threading.Condition()
         self._putters: deque[_Waiter] = deque()
         self._takers: deque[_Waiter] = deque()
+        self._has_had_elements = False
+        self._quiet_until_s = 0.0
+        self._closed_by = ""
 
     @property
     def is_closed(self) -> bool:
@@ -110,9 +125,10 @@ class QueueState:
 
         def advance() -> bool:
             if self._closed:
-                raise CancelledError.of(f"{self._description} is closed.")
+                raise CancelledError.of(f"{self._description} is closed.{self._closed_by}")
             while remaining and (self._capacity < 0 or len(self._store) < self._capacity):
                 self._store.put(remaining.popleft())
+                self._has_had_elements = True
                 self._changed.notify_all()
             return not remaining
 
@@ -170,17 +186,22 @@ class QueueState:
         """Refuse further elements; those there are can be taken. Waits for enqueues that wait, or cancels them."""
         if ctx is None or cancel_pending_enqueues:
             with self._changed:
-                self._closed = True
+                self._note_closed(ctx)
                 for waiter in self._putters:
                     waiter.cancelled = True
                 self._changed.notify_all()
             return
 
         def advance() -> bool:
-            self._closed = True
+            self._note_closed(ctx)
             return True
 
         self._wait_in(self._putters, ctx, advance, "Close")
+
+    def _note_closed(self, ctx: OpContext | None) -> None:
+        self._closed = True
+        if ctx is not None and not self._closed_by:
+            self._closed_by = f" It was closed by {_where(ctx.op)}."
 
     def reopen(self) -> None:
         """Take elements again, also after `close`; those that are there are dropped."""
@@ -188,7 +209,19 @@ class QueueState:
             while len(self._store):
                 self._store.take()
             self._closed = False
+            self._closed_by = ""
             self._changed.notify_all()
+
+    def _tell(self, ctx: OpContext, waited_s: float) -> None:
+        """Say for what a taker waits: each of a queue's takers may wait long at every step, so the queue counts the notices."""
+        now_s = time.monotonic()
+        if now_s < self._quiet_until_s or (self._has_had_elements and waited_s < SECOND_S):
+            return
+        self._quiet_until_s = now_s + (RARELY_S if self._quiet_until_s else SECOND_S - FIRST_S) - 1
+        _LOG.warning(
+            "%s has waited %.0f s for elements of %s, which has %d. %s",
+            _where(ctx.op), waited_s, self._description, len(self._store), _MORE if self._has_had_elements else _NONE_YET,
+        )  # fmt: skip
 
     def _wait_in(
         self,
@@ -200,6 +233,7 @@ class QueueState:
     ) -> None:
         """Stand in a line until it is one's turn and `advance` says that all is done; `undo` is called if that never comes."""
         waiter = _Waiter()
+        notice: WaitNotice | None = None
 
         def cancel() -> None:
             with self._changed:
@@ -219,9 +253,18 @@ class QueueState:
                         if waiter.cancelled:
                             ctx.raise_if_cancelled()
                             raise CancelledError.of(f"{what} operation was cancelled")
-                        self._changed.wait()
+                        notice = notice or WaitNotice()
+                        self._changed.wait(notice.left_s)
+                        # Who waits for room is no news: a pipeline that is faster than the training waits most of the time.
+                        if notice.is_due() and line is self._takers:
+                            self._tell(ctx, notice.waited_s)
                 finally:
                     line.remove(waiter)
                     self._changed.notify_all()
         finally:
             withdraw()
+
+
+def _where(op: Operation) -> str:
+    line = place(op.built_from)
+    return f"{op.type} {op.name!r}{f' ({line})' if line else ''}"

@@ -109,7 +109,7 @@ class _Tracer:
     def _read(self, slot: int, instruction: Instruction) -> Array:
         value = self._state.read(slot)
         if value is None and not instruction.op_def.allows_uninitialized:
-            raise uninitialized(instruction.op)
+            raise uninitialized(instruction.op, self._program.slots[slot].name)
         return value
 
     def _value(self, number: int, instruction: Instruction) -> Array:

@@ -66,7 +66,7 @@ class Loads:
             if type(value) is not np.ndarray:
                 value = self._read(slot)
                 if value is None:
-                    raise uninitialized(op)
+                    raise uninitialized(op, slot.name)
             values[place] = value
 
 
@@ -123,7 +123,7 @@ class _Mixed:
             return [values[each] if each >= 0 else self._other(each, values) for each in argument]
         value = self._read(self._slots[~argument])
         if value is None and not self._may_be_none:
-            raise uninitialized(self._op)
+            raise uninitialized(self._op, self._slots[~argument].name)
         return value
 
 
@@ -232,7 +232,7 @@ class Update(KernelCall):
         old = [slot.value for slot in slots]
         for place, value in enumerate(old):
             if type(value) is not np.ndarray:
-                old[place] = self._in_host_memory(value)
+                old[place] = self._in_host_memory(value, slots[place].name)
         others = self._gather(values)
         if instruction.op_def.is_host:
             assert frame.context is not None
@@ -248,11 +248,11 @@ class Update(KernelCall):
         if instruction.outputs:
             self._store(results[len(slots) :], values)
 
-    def _in_host_memory(self, value: Array) -> Array:
+    def _in_host_memory(self, value: Array, slot_name: str) -> Array:
         if value is not None:
             return as_numpy(value)
         if not self._instruction.op_def.allows_uninitialized:
-            raise uninitialized(self.op)
+            raise uninitialized(self.op, slot_name)
         return None
 
 
@@ -301,9 +301,9 @@ class RowUpdate(Update):
         ahead = {} if self._ahead_place < 0 else {"ahead": values[self._ahead_place]}
         try:
             old = [slot.take() for slot in self._slots]
-            for value in old:
+            for slot, value in zip(self._slots, old, strict=True):
                 if value is None:
-                    raise uninitialized(self.op)
+                    raise uninitialized(self.op, slot.name)
             made = self._kernel(*old, *others, **ahead)
             for slot, value in zip(self._slots, made if type(made) is tuple else (made,), strict=False):
                 slot.put(np.asarray(value))

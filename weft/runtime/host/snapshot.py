@@ -50,7 +50,7 @@ class Snapshot:
             found = [value if type(value := slot.value) is np.ndarray else locked_value_of(slot) for slot in self._slots]
         for number, value in enumerate(found):
             if value is None:
-                raise uninitialized(self._readers[number])
+                raise uninitialized(self._readers[number], self._slots[number].name)
         values[self._first : self._first + len(found)] = found
 
 

@@ -41,19 +41,24 @@ def _incompatible_shapes(text: str) -> str:
     return f"Incompatible shapes: {' vs. '.join(shapes)}. "
 
 
-def uninitialized(op: Operation) -> OpError:
-    """The error for reading a variable that has no value; the name is that of the variable's node."""
-    for tensor in op.inputs if op.inputs else op.outputs:
-        if tensor.dtype.is_ref or tensor.dtype is resource:
-            name = _variable_name(tensor)
-            if tensor.dtype is resource:
-                return FailedPreconditionError.of(
-                    f"Error while reading resource variable {name} from Container: localhost. This could mean that the "
-                    f"variable was uninitialized. Attempting to use uninitialized value {name}",
-                    op,
-                )
-            return FailedPreconditionError.of(f"Attempting to use uninitialized value {name}", op)
-    return FailedPreconditionError.of(f"Attempting to use uninitialized value {op.name}", op)
+def uninitialized(op: Operation, slot_name: str) -> OpError:
+    """The error for a variable that has no value.
+
+    Args:
+        op: the node that uses it.
+        slot_name: the variable's name in the task; an optimizer's update uses several, of which one may be missing.
+    """
+    variables = [t for t in op.inputs or op.outputs if t.dtype.is_ref or t.dtype is resource]
+    names = [_variable_name(tensor) for tensor in variables]
+    at = names.index(slot_name) if slot_name in names else 0
+    name = names[at] if names else slot_name
+    text = f"Attempting to use uninitialized value {name}"
+    if names and variables[at].dtype is resource:
+        text = (
+            f"Error while reading resource variable {name} from Container: localhost. This could mean that the variable was "
+            f"uninitialized. {text}"
+        )
+    return FailedPreconditionError.of(text, op)
 
 
 def check_assigned(op: Operation, old: Array, new: Array) -> None:

@@ -1,0 +1,76 @@
+"""The value of a feed as an array of its tensor's type, which holds all that the value says: nothing is cut off in silence."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from weft.framework import dtypes, tensor_util
+from weft.framework.node_errors import described
+from weft.framework.operation import Tensor
+
+_LARGER: Final = "Try explicitly setting the type of the feed tensor to a larger type (e.g. int64)."
+_SHOWN: Final = 60
+
+
+def convert(tensor: Tensor, value: object, wanted: Any) -> Any:
+    """The value as an array of the NumPy type that the tensor has.
+
+    Raises:
+        TypeError: it is a Tensor or None, or a number does not fit the type, such as 1.7 or 2**40 an int32.
+        ValueError: it is no array of such elements.
+    """
+    if isinstance(value, Tensor):
+        raise TypeError(
+            "The value of a feed cannot be a tf.Tensor object. Acceptable feed values include Python scalars, strings, lists, "
+            f"numpy ndarrays, or TensorHandles. For reference, the tensor object was {value} which was passed to the feed with "
+            f"key {tensor}. Feed its value: session.run({value.op.name})."
+        )
+    if value is None:
+        raise TypeError(f"Cannot feed None for Tensor {tensor.name!r}: {described(tensor)}. Where does the value come from?")
+    dtype = tensor.dtype.base_dtype
+    if dtype is dtypes.string:
+        return tensor_util.as_array(value, dtype)
+    if type(value) is int and dtype.is_integer and not dtype.min <= value <= dtype.max:
+        raise TypeError(_unfit(tensor, value, wanted, ""))
+    source = None
+    try:
+        if dtype.is_integer and type(value) is not int:
+            source = np.asarray(value)
+        array = _cast(source, value, wanted)
+    except OverflowError as error:
+        raise TypeError(_unfit(tensor, value, wanted, f": {error}")) from None
+    except (TypeError, ValueError) as error:
+        ragged = " Its rows have different lengths: pad them." if "inhomogeneous" in str(error) else ""
+        raise type(error)(
+            f"Cannot feed a value of type {type(value).__name__} for Tensor {tensor.name!r}: {described(tensor)}: {error}"
+            f"{ragged}"
+        ) from None
+    if source is not None and source.dtype.kind in "iuf" and not np.can_cast(source.dtype, array.dtype):
+        _check_lossless(tensor, value, source, array)
+    return array
+
+
+def _cast(source: Any, value: object, wanted: Any) -> Any:
+    if source is None or source.dtype.kind not in "iuf":
+        return np.asarray(value, dtype=wanted)
+    with np.errstate(invalid="ignore"):
+        return source.astype(wanted)
+
+
+def _check_lossless(tensor: Tensor, value: object, source: Any, array: Any) -> None:
+    lost = array != source
+    if lost.any():
+        at = tuple(int(index) for index in np.argwhere(lost)[0]) if source.ndim else ()
+        where = f" at {list(at)}" if at else ""
+        raise TypeError(_unfit(tensor, value, array.dtype.type, f": {source[at]}{where} would become {array[at]}"))
+
+
+def _unfit(tensor: Tensor, value: Any, wanted: Any, reason: str) -> str:
+    shown = f"{value!r}" if np.ndim(value) == 0 else f"of shape {np.shape(value)}"
+    text = (
+        f"Type of feed value {shown[:_SHOWN]} with type {type(value)} is not compatible with Tensor type {wanted}{reason}. "
+        f"It is fed for Tensor {tensor.name!r}: {described(tensor)}. {_LARGER}"
+    )
+    return f"{text} Or convert it yourself, by round() or astype(), if the loss is meant." if reason else text

@@ -1,0 +1,116 @@
+"""The next step after an error of a run, as far as the client's graph tells it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final, Protocol
+
+from weft.errors import (
+    DeadlineExceededError,
+    FailedPreconditionError,
+    InvalidArgumentError,
+    OpError,
+    OutOfRangeError,
+)
+from weft.framework.collections import GraphKeys
+from weft.framework.graph import Graph
+from weft.framework.operation import Operation
+
+_NO_VALUE: Final = re.compile(r"uninitialized value (\S+)")
+_BLOCKED_AT: Final = re.compile(r"blocked at (.+)")
+_INITIALIZERS: Final = {
+    GraphKeys.GLOBAL_VARIABLES: "tf.global_variables_initializer()",
+    GraphKeys.LOCAL_VARIABLES: "tf.local_variables_initializer()",
+}
+
+
+class _Runner(Protocol):
+    """A QueueRunner, as far as a remedy asks."""
+
+    name: str
+
+    @property
+    def failure(self) -> Exception | None: ...
+
+    @property
+    def is_running(self) -> bool: ...
+
+
+def attach(error: OpError, graph: Graph) -> None:
+    """Give an error of a run its remedy, and where another error has caused it that as its cause."""
+    if isinstance(error, FailedPreconditionError):
+        error.remedy = _of_missing_state(error.message, graph)
+    elif isinstance(error, OutOfRangeError) and error.op is not None and "is closed" in error.message:
+        _explain_closed(error, graph)
+    elif isinstance(error, DeadlineExceededError):
+        error.remedy = _of_blocked(error.message, graph)
+    elif isinstance(error, InvalidArgumentError) and error.message.startswith("You must feed a value for placeholder"):
+        name = error.op.name if error.op is not None else ""
+        error.remedy = f"Feed it: run(..., feed_dict={{{name}: value}}); what is fetched depends on it."
+
+
+def _of_missing_state(message: str, graph: Graph) -> str:
+    if message.startswith("Table not initialized"):
+        return "Run session.run(tf.tables_initializer()) first."
+    found = _NO_VALUE.search(message)
+    if found is None:
+        return ""
+    name = found[1]
+    for key, initializer in _INITIALIZERS.items():
+        if name in _names_in(graph, key):
+            when = ", after the last variable was made: an optimizer makes some, too" if "/" in name else ""
+            which = "local variable" if key == GraphKeys.LOCAL_VARIABLES else "variable"
+            return f"Run session.run({initializer}) first, which gives the {which} {name!r} its value{when}."
+    return f"The variable {name!r} is in no collection that an initializer runs for: run its own `initializer` first."
+
+
+def _names_in(graph: Graph, key: str) -> set[str]:
+    names: set[str] = set()
+    for variable in graph.get_collection(key):
+        name = getattr(variable, "name", None)
+        if isinstance(name, str):
+            names.add(name.partition(":")[0])
+    return names
+
+
+def _explain_closed(error: OpError, graph: Graph) -> None:
+    queue = _queue_of(error.op)
+    for runner in _runners(graph):
+        if runner.name.partition(":")[0] != queue:
+            continue
+        failure = runner.failure
+        if failure is not None:
+            error.__cause__ = failure
+            first = failure.message if isinstance(failure, OpError) else f"{failure}"
+            rest = f" {failure.remedy}" if isinstance(failure, OpError) and failure.remedy else ""
+            error.remedy = f"The thread that fills it has failed: {type(failure).__name__}: {first}{rest}"
+            return
+    error.remedy = "The input has ended: all elements were taken."
+
+
+def _of_blocked(message: str, graph: Graph) -> str:
+    found = _BLOCKED_AT.search(message)
+    if found is None:
+        return ""
+    for name in re.findall(r"([\w./>-]+) \(\w+\)", found[1]):
+        op = graph.operations.get(name)
+        queue = "" if op is None else _queue_of(op)
+        for runner in _runners(graph):
+            if runner.name.partition(":")[0] == queue and not runner.is_running:
+                return (
+                    f"Nothing fills the queue {queue!r}: call tf.train.start_queue_runners(sess=session) "
+                    "before the first step that takes from it."
+                )
+    return ""
+
+
+def _queue_of(op: Operation) -> str:
+    return op.inputs[0].op.name if op.inputs else ""
+
+
+def _runners(graph: Graph) -> Iterator[_Runner]:
+    found: Iterable[_Runner] = graph.get_collection(GraphKeys.QUEUE_RUNNERS)
+    for runner in found:
+        if hasattr(runner, "failure"):
+            yield runner
