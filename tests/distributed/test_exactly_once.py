@@ -17,6 +17,7 @@ from weft.distributed.client.remote_session import RemoteSession
 from weft.distributed.client.remote_step import RemoteStep
 from weft.distributed.server.server import Server
 from weft.errors import AbortedError, UnavailableError
+from weft.platform.free_ports import free_ports
 
 
 class CutCluster:
@@ -35,9 +36,9 @@ class CutCluster:
         monkeypatch.setattr(Listener, "addresses", property(through_proxy))
         # Tasks of one process hand values over without a connection.
         monkeypatch.setattr("weft.distributed.server.task_directory._find_neighbour", lambda task, address: None)
-        with Server({"ps": ["localhost:0"]}) as free:
-            address = free.target.removeprefix("grpc://")
-        spec = {"ps": [address], "worker": ["localhost:0"]}
+        # Each side must be able to dial the other: the one that does so first after a cut brings both on.
+        ps, worker = (f"localhost:{port}" for port in free_ports(2))
+        spec = {"ps": [ps], "worker": [worker]}
         self.servers = [Server(spec, "ps", 0), Server(spec, "worker", 0)]
         self.sessions: list[RemoteSession] = []
 

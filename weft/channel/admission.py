@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from weft.channel.transport.transport import DescriptorTransport, Transport
 from weft.protocol.handshake import Acceptor, Admit, Close, Dialer, Instruction, Send
-from weft.protocol.messages import Hello, Message, Welcome
+from weft.protocol.messages import Hello, Message, Reject, Welcome
 from weft.protocol.tensor_frame import FrameDecoder, encode
 
 
@@ -20,7 +20,11 @@ class NotAdmittedError(Exception):
 
 
 class PeerLeftError(NotAdmittedError):
-    """The peer has gone without a word: it asked for nothing, as a probe does, or died while it connected."""
+    """The peer has gone without a word: it asked for nothing, as a probe does, or died or was cut off while it connected."""
+
+
+class RejectedError(NotAdmittedError):
+    """The peer has said that it does not take this process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +82,7 @@ class _Admission:
     def run(self, side: Acceptor | Dialer, timeout_s: float) -> tuple[Hello | Welcome, Sequence[Message]]:
         """Return the peer and the messages behind its own."""
         received: Sequence[Message] = ()
+        is_rejected = False
         instructions: Sequence[Instruction] = side.start() if isinstance(side, Dialer) else ()
         while True:
             for instruction in instructions:
@@ -87,8 +92,9 @@ class _Admission:
                     case Admit(peer=peer):
                         return peer, received
                     case Close(reason=reason):
-                        raise NotAdmittedError(reason)
+                        raise (RejectedError if is_rejected else NotAdmittedError)(reason)
             received = self._receive()
+            is_rejected = bool(received) and isinstance(received[0], Reject)
             instructions = side.receive(received[0]) if received else side.timed_out(timeout_s)
             received = received[1:]
 

@@ -12,9 +12,10 @@ from weft.channel.admission import NotAdmittedError, admit, close_all
 from weft.channel.connection import Connection, OnClosed, OnMessage
 from weft.channel.heartbeats import Watch
 from weft.channel.outbox import MAX_QUEUED_BYTES
+from weft.channel.refusal import decisive
 from weft.channel.shared_memory.exchange import PayloadExchange, open_exchange
 from weft.channel.transport.transport import Address, DescriptorTransport, Transport
-from weft.errors import OpError, UnavailableError
+from weft.errors import UnavailableError
 from weft.protocol.handshake import Dialer
 from weft.protocol.messages import Hello, Message, Welcome
 from weft.protocol.protocol_error import ProtocolError
@@ -39,13 +40,14 @@ def dial(
     Blocks, `timeout_s` at most. A task that refuses, or is another one than `hello.target`, is not connected.
 
     Raises:
-        UnavailableError: no address led to the task; names each with its reason.
+        UnavailableError: no address led to the task; names each with its reason. `refusal` tells what that says of the task.
         ValueError: an address is malformed.
     """
     deadline_s = time.monotonic() + timeout_s
     candidates = [parse_address(text, tls) for text in addresses]
     candidates.sort(key=lambda address: not address.is_of_one_host)
     attempts = []
+    causes: list[Exception] = []
     for address in candidates:
         left_s = deadline_s - time.monotonic()
         if not address.is_reachable:
@@ -58,6 +60,7 @@ def dial(
             greeted = _greet(address, hello, left_s)
         except (OSError, NotAdmittedError, ProtocolError) as error:
             attempts.append(f"{address}: {error}")
+            causes.append(error)
             continue
         welcome = greeted.welcome
         connection = Connection(
@@ -75,17 +78,7 @@ def dial(
         connection.start()
         return connection, welcome
     target = hello.target or "a task"
-    raise UnavailableError.of(f"cannot reach {target}: {'; '.join(attempts) or 'it has no address'}")
-
-
-def is_refusal(error: OpError) -> bool:
-    """Whether nothing listens at the peer's address, as when its process is dead, or what listens does not take this one.
-
-    By the text. An address is asked for over gRPC first, which has one status for all that can happen to a transport and gives
-    the reason in words alone; and an errno that this side sees does not outlive the error of all addresses. A class of its own
-    was tried: programs would see it in place of UnavailableError.
-    """
-    return "refused" in error.message.lower()
+    raise UnavailableError.of(f"cannot reach {target}: {'; '.join(attempts) or 'it has no address'}") from decisive(causes)
 
 
 class _Greeted(NamedTuple):

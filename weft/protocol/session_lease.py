@@ -44,7 +44,8 @@ class SessionLease:
     def __init__(self, limits: ServerLimits, now_s: float, peer: str = "") -> None:
         self._limits = limits
         self._state = LeaseState.UNUSED
-        self._last_s = now_s
+        self.last_call_s = now_s
+        """When the last call was answered, or the session was opened."""
         self._lost_s: float | None = None  # when the connection was first found to be gone
         self._answering = 0
         self.peer = peer
@@ -68,7 +69,7 @@ class SessionLease:
     def end_call(self, now_s: float) -> None:
         """A call was answered."""
         self._answering -= 1
-        self._last_s = now_s
+        self.last_call_s = now_s
 
     def overdue(self, now_s: float, stands: bool | None) -> str:
         """Why the session is to be closed now; "" while it is not.
@@ -77,7 +78,7 @@ class SessionLease:
             now_s: the time.
             stands: whether the connection `peer` stands; None if nobody knows.
         """
-        idle_s = now_s - self._last_s
+        idle_s = now_s - self.last_call_s
         if self._state is LeaseState.OWNED or self._answering:
             return ""
         if self._state is LeaseState.UNUSED:
@@ -87,7 +88,7 @@ class SessionLease:
             return ""
         if stands is False and self._lost_s is None:
             self._lost_s = now_s
-        if self._lost_s is not None and self._lost_s - self._last_s < IDLE_CONNECTION_S:
+        if self._lost_s is not None and self._lost_s - self.last_call_s < IDLE_CONNECTION_S:
             lost_s = now_s - self._lost_s
             return f"its client's connection was lost {lost_s:.0f} s ago" if lost_s >= self._limits.lost_session_s else ""
         return f"its client has not called for {idle_s:.0f} s" if idle_s >= self._limits.idle_session_s else ""

@@ -15,8 +15,9 @@ from tensorboard.compat.proto.node_def_pb2 import NodeDef
 
 from weft import errors
 from weft.channel.connection import Connection, is_cut
-from weft.channel.dial import dial, is_refusal
+from weft.channel.dial import dial
 from weft.channel.heartbeats import Watch
+from weft.channel.refusal import is_cut_in_the_making, is_refusal
 from weft.credentials.credentials import CLIENT, Credentials
 from weft.distributed.worker.network.peer_connections import Admission
 from weft.errors import AbortedError, DeadlineExceededError, OpError, UnavailableError
@@ -32,6 +33,7 @@ from weft.protocol.tensor_frame import RepeatedCall, encode
 _DIAL_TIMEOUT_S: Final = 5.0
 _LINGER_S: Final = 0.05  # Unasked, a server says no more than goodbye, and the threads of many clients shall wake rarely.
 _RESUME_S: Final = 4.0  # how long a connection that was cut is tried to be made again
+_LONGEST_RESUME_S: Final = 30.0  # the same, with a server that admits it each time, and whose connections are cut again
 _ANSWER_S: Final = 0.3  # The master ends a step at its deadline; the client allows for the way there and back.
 
 _Answer: TypeAlias = messages.CallDone | messages.CallFailed | OpError
@@ -183,13 +185,16 @@ class CallChannel:
             return self._connection
 
     def _dial_again(self) -> Connection:
-        """Ask to be admitted again, and connect, for `_RESUME_S` at most; a server that is dead refuses at once."""
+        """Ask to be admitted again, and connect, for `_RESUME_S` after the last answer; a dead server refuses at once."""
         assert self._resume is not None
-        deadline_s, pause_s = time.monotonic() + _RESUME_S, 0.01
+        began_s, pause_s = time.monotonic(), 0.01
+        deadline_s = began_s + _RESUME_S
         while True:
             try:
                 return self._dial(self._resume())
             except (UnavailableError, DeadlineExceededError) as error:
+                if is_cut_in_the_making(error):
+                    deadline_s = min(time.monotonic() + _RESUME_S, began_s + _LONGEST_RESUME_S)
                 if self._ended is not None or is_refusal(error) or time.monotonic() >= deadline_s:
                     raise
             time.sleep(pause_s)

@@ -291,6 +291,11 @@ class ServedSessions:
                 # That of the first connection: one that resumes the session was asked for with it.
                 served.key = served.key or key
 
+    def last_call_s(self, handle: str) -> float:
+        """When a session's last call over gRPC was answered, or it was opened, by the monotonic clock; 0 of an unknown one."""
+        served = self._sessions.get(handle)
+        return 0.0 if served is None else served.lease.last_call_s
+
     def close_for(self, handle: str, key: bytes) -> None:
         """End a session for a client that shows its key, if it has one; PermissionDeniedError when it is another client's."""
         served = self._sessions.get(handle)

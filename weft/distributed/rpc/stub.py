@@ -16,6 +16,7 @@ from typing import Any, Final, TypeAlias
 import grpc
 from google.protobuf.message import EncodeError, Message
 
+from weft.channel.refusal import refusal_of
 from weft.credentials.cluster_token import FILE_VARIABLE
 from weft.credentials.credentials import ANY_TASK, CLIENT, Credentials
 from weft.distributed.rpc import options as grpc_options
@@ -161,9 +162,11 @@ class RpcStub:
             try:
                 return _wait_for(method, request, timeout_s, metadata, when_left)
             except grpc.RpcError as error:
+                refusal = None
                 if error.code() is grpc.StatusCode.UNAVAILABLE:
                     self._give_up(channel)
-                raise from_rpc_error(error, f"{self._peer} at {self._address}", name) from None
+                    refusal = refusal_of(self._address)
+                raise from_rpc_error(error, f"{self._peer} at {self._address}", name) from refusal
 
     def wait_until_reachable(self, timeout_s: float | None, raise_if_cancelled: Callable[[], None]) -> None:
         """Block until a server listens at the address; log every 10 s that it does not yet.

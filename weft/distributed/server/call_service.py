@@ -24,7 +24,7 @@ LONG_S: Final = 500e-6
 """A step that takes longer is worth waking another thread for, which costs some 50 µs."""
 
 GRACE_S: Final = 5.0
-"""How long a session waits for its client after a cut; the client tries for a little less."""
+"""How long a session waits for its client after a cut or its last call over gRPC; the client tries for a little less."""
 
 
 class CallService:
@@ -94,19 +94,26 @@ class CallService:
             if self._connections.get(handle) is not connection:
                 return  # it has come back before this end was known
         # Nothing cuts a connection within a host: its client is dead.
-        if is_cut(cause) and connection.transport != "unix":
-            timer = threading.Timer(GRACE_S, self._close_unless_resumed, (handle, connection))
-            timer.daemon = True
-            timer.start()
-        else:
-            self._close_unless_resumed(handle, connection)
+        may_return = is_cut(cause) and connection.transport != "unix"
+        self._close_unless_resumed(handle, connection, time.monotonic() + GRACE_S if may_return else 0.0)
 
-    def _close_unless_resumed(self, handle: str, connection: Connection) -> None:
+    def _close_unless_resumed(self, handle: str, connection: Connection, until_s: float) -> None:
+        """Close a session at this time, or `GRACE_S` after its client has called; nothing if another connection came."""
         with self._lock:
             if self._connections.get(handle) is not connection:
                 return
-            del self._connections[handle]
-        self._sessions.close(handle)
+            if until_s:
+                # A client that asks to be admitted again, and is cut off again while it connects, is there.
+                until_s = max(until_s, self._sessions.last_call_s(handle) + GRACE_S)
+            left_s = until_s - time.monotonic()
+            if left_s <= 0:
+                del self._connections[handle]
+        if left_s <= 0:
+            self._sessions.close(handle)
+            return
+        timer = threading.Timer(left_s, self._close_unless_resumed, (handle, connection, until_s))
+        timer.daemon = True
+        timer.start()
 
     def _answer_again(
         self, connection: Connection, call_id: int, found: messages.CallDone | messages.CallFailed | Fate

@@ -102,13 +102,15 @@ class AskedParts:
         return "" if asker is None else asker.name
 
     def has_any_of(self, connection: Connection) -> bool:
-        """Whether parts run that were asked for by a connection."""
-        return any(asker is connection for asker in list(self._askers.values()))
+        """Whether parts run that the peer of a connection has asked for, by this one or by others."""
+        return any(asker.name == connection.name for asker in list(self._askers.values()))
 
-    def abort_of(self, connection: Connection, peer: str) -> None:
-        """End the parts that were asked for by a connection and by none since: it is lost."""
+    def abort_of(self, connection: Connection, peer: str, current: Connection | None) -> None:
+        """End the parts that the peer of a lost connection has asked for, but not by the connection that there is now."""
         with self._lock:
-            orphans = [step_id for step_id, asker in self._askers.items() if asker is connection]
+            orphans = [
+                step_id for step_id, asker in self._askers.items() if asker.name == connection.name and asker is not current
+            ]
             for step_id in orphans:
                 del self._askers[step_id]
         for step_id in orphans:

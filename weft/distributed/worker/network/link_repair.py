@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from weft.channel.connection import Connection
-from weft.channel.dial import is_refusal
+from weft.channel.refusal import is_cut_in_the_making, is_refusal
 from weft.errors import OpError, UnavailableError
 from weft.protocol.messages import Welcome
 
@@ -25,7 +25,10 @@ _LOG: Final = logging.getLogger("weft")
 REPAIR_S: Final = 4.0
 """How long a peer is tried that neither takes nor refuses a connection."""
 
-_GRACE_S: Final = 2.0  # how long a part runs for a master that is there again, and does not ask for it
+LONGEST_REPAIR_S: Final = 30.0
+"""How long one is tried that takes connections, and each is cut while it is made."""
+
+_GRACE_S: Final = 4.0  # how long a part runs for a master that is there again, and does not ask for it
 _REDIAL_S: Final = 0.25  # how long the side that was dialed leaves it to the other to dial again
 _FIRST_PAUSE_S: Final = 0.01
 _LONGEST_PAUSE_S: Final = 0.2
@@ -51,6 +54,10 @@ class Links(Protocol):
 
     def incarnation_of(self, task: str) -> int:
         """The incarnation of a connected task; 0 when there is no connection."""
+        ...
+
+    def connection_with(self, task: str) -> Connection | None:
+        """The connection with a task, if there is one."""
         ...
 
     def wait_for_dial(self, task: str, timeout_s: float) -> None:
@@ -92,20 +99,27 @@ class LinkRepair:
             self._give_up(link, error)
             return
         _LOG.info("The connection with %s was cut (%s) and is there again", link.task, link.cause)
+        again = self._links.connection_with(link.task)
         self._go_on(link)
         self._stopped.wait(_GRACE_S)
-        self._give_up(link, None)
+        # One that was cut meanwhile may have taken with it what the peer asked for again, and is being repaired in its turn:
+        # under cuts every 0.2 s and a load of 14, parts of masters that lived were given up here.
+        if again is not None and self._links.connection_with(link.task) is again:
+            self._give_up(link, None)
 
     def _reconnect(self, link: CutLink) -> OpError | None:
         """Connect with the same run of the peer; returns why that cannot be."""
         links = self._links
-        deadline_s, pause_s = time.monotonic() + REPAIR_S, _FIRST_PAUSE_S
+        began_s, pause_s = time.monotonic(), _FIRST_PAUSE_S
+        deadline_s = began_s + REPAIR_S
         if not isinstance(link.connection.peer, Welcome):
             links.wait_for_dial(link.task, _REDIAL_S)
         while True:
             try:
                 links.connect(link.task)
             except OpError as error:
+                if is_cut_in_the_making(error):  # it has admitted this task just now
+                    deadline_s = min(time.monotonic() + REPAIR_S, began_s + LONGEST_REPAIR_S)
                 if self._stopped.is_set() or is_refusal(error) or time.monotonic() >= deadline_s:
                     return error
             else:

@@ -76,7 +76,7 @@ class LostLinks:
     def _give_up(self, link: CutLink, error: OpError | None) -> None:
         """A link was not repaired; or it was, and what the peer has not asked for again it does not want."""
         if error is None:
-            self._asked.abort_of(link.connection, link.task)
+            self._asked.abort_of(link.connection, link.task, self._peers.connection_with(link.task))
             self._abort_stuck(link)
             return
         lost = self._peers.lost(link.task, link.cause)
@@ -101,4 +101,4 @@ class LostLinks:
             waiting = [owner for key in keys if (owner := self._awaited.pop(key, None)) is not None]
         for owner in waiting:
             owner.tell(WorkerLost(link.task, lost))
-        self._asked.abort_of(link.connection, link.task or "a task")
+        self._asked.abort_of(link.connection, link.task, self._peers.connection_with(link.task))

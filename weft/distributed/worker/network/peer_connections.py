@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import ssl
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
 from weft.channel.connection import Connection, OnClosed, OnMessage
-from weft.channel.dial import dial, is_refusal
+from weft.channel.dial import dial
 from weft.channel.heartbeats import Watch
+from weft.channel.refusal import is_cut_in_the_making
 from weft.errors import OpError, UnavailableError
 from weft.platform.deadline import holding, left_s
 from weft.protocol import messages
@@ -19,7 +20,8 @@ from weft.protocol.outcome_table import UNKNOWN_FATE
 from weft.runtime.worker import Worker
 
 _DIAL_TIMEOUT_S: Final = 5.0
-_DIALS: Final = 3  # how often in a row a peer is dialed that was there a moment ago, by gRPC
+_CUT_DIALS_S: Final = 10.0  # how long a peer is dialed that lets this task in each time, by gRPC, and the connection is cut
+_PAUSE_S: Final = 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +38,7 @@ Admit = Callable[[str], Admission]
 
 
 class CutWhileDialedError(UnavailableError):
-    """A connection ended while it was made, without a refusal."""
+    """A connection was cut while it was made."""
 
 
 class PeerConnections:
@@ -80,6 +82,10 @@ class PeerConnections:
         """The incarnation of a connected task; 0 when there is no connection."""
         return self._incarnations.get(task, 0)
 
+    def connection_with(self, task: str) -> Connection | None:
+        """The connection with a task, if there is one."""
+        return self.by_task.get(task)
+
     def connect(self, task: str) -> Connection:
         """The connection with a task, made when there is none.
 
@@ -97,11 +103,18 @@ class PeerConnections:
                 return found
             if self.is_closed:
                 raise UnavailableError.of(f"{self._worker.task} is stopped, so it cannot reach {task}")
-            for _ in range(_DIALS - 1):
-                # Whatever cuts connections cuts those that are being made, too.
-                with contextlib.suppress(CutWhileDialedError):
+            # Whatever cuts connections cuts those that are being made, too.
+            deadline_s = time.monotonic() + _CUT_DIALS_S
+            while True:
+                try:
                     return self._dial(task)
-            return self._dial(task)
+                except CutWhileDialedError:
+                    if self.is_closed or time.monotonic() >= deadline_s or left_s() == 0:
+                        raise
+                self.wait_for_dial(task, _PAUSE_S)
+                found = self.by_task.get(task)
+                if found is not None:
+                    return found
 
     def _dial(self, task: str) -> Connection:
         admission = self._admit(task)
@@ -112,14 +125,14 @@ class PeerConnections:
                 watch=self._watch_of(task),
             )  # fmt: skip
         except UnavailableError as error:
-            if is_refusal(error):
+            if not is_cut_in_the_making(error):
                 raise
             raise CutWhileDialedError.of(error.message) from error
         self._adopt(connection, task, welcome.incarnation)
         if connection.is_closed:
             # It ended before it was known by its name, so nobody has cleaned up after it.
             self._on_closed(connection, connection.cause)
-            raise CutWhileDialedError.of(self.lost(task, connection.cause).message)
+            raise CutWhileDialedError.of(self.lost(task, connection.cause).message) from connection.cause
         return connection
 
     def accept(self, connection: Connection, hello: messages.Hello) -> None:

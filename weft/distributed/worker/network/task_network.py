@@ -190,7 +190,9 @@ class TaskNetwork:
 
     def on_closed(self, connection: Connection, cause: Exception | None) -> None:
         """A connection ended: whatever waits for that peer goes on by another, or ends too."""
-        self._lost.note(connection, self.peers.forget(connection), cause)
+        task = self.peers.forget(connection)
+        if task:  # else it is not known yet, and its end will be told again; or that has been told before
+            self._lost.note(connection, task, cause)
 
     def close(self) -> None:
         """Close every connection."""
