@@ -14,6 +14,7 @@ import weft as tf
 from weft.training.saving import kept_checkpoints
 from weft.training.saving.saver import get_saver_or_default
 from weft.training.saving.saver_builder import BaseSaverBuilder
+from weft.training.saving.transfer import CheckpointTransfer
 
 
 def test_saved_values_come_back_into_another_graph(tmp_path: Path) -> None:
@@ -493,3 +494,32 @@ def test_a_save_removes_what_killed_saves_left(tmp_path: Path) -> None:
         sess.run(value.initializer)
         tf.train.Saver().save(sess, str(tmp_path / "m"), 1)
     assert sorted(path.suffix for path in tmp_path.iterdir()) == ["", ".data-00000-of-00001", ".index", ".meta"]
+
+
+def test_of_two_threads_that_save_the_later_step_is_the_latest_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    step = tf.train.create_global_step()
+    saver = tf.train.Saver()
+    begun, may_end = threading.Event(), threading.Event()
+    save = CheckpointTransfer.save
+
+    def slow(*args: Any) -> None:
+        begun.set()
+        assert may_end.wait(10)
+        save(*args)
+
+    with tf.Session() as sess:
+        sess.run(step.initializer)
+        monkeypatch.setattr(CheckpointTransfer, "save", slow)
+        saves = [threading.Thread(target=saver.save, args=(sess, str(tmp_path / "model"), step)) for _ in range(2)]
+        saves[0].start()  # as a timer's
+        assert begun.wait(10)
+        sess.run(step.assign(7))
+        saves[1].start()
+        monkeypatch.undo()
+        saves[1].join(0.2)  # one that does not wait for the other is done by then
+        may_end.set()
+        for thread in saves:
+            thread.join(10)
+    assert tf.train.latest_checkpoint(str(tmp_path)) == str(tmp_path / "model-7")

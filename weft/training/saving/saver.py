@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 import os
+import threading
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -37,7 +38,7 @@ _ADVICE: Final = (
 
 
 class Saver:
-    """Saves variables to `PATH-STEP.index` and `.data` files, and restores them. Used by one thread at a time.
+    """Saves variables to `PATH-STEP.index` and `.data` files, and restores them. Threads that save do so one after another.
 
     Making it adds nodes to the default graph; `save` and `restore` run them. The graph may go on running steps
     meanwhile: of each task all variables are written as they are at one moment. Checkpoints are files of this process; where
@@ -109,6 +110,9 @@ class Saver:
         self._filename = filename
         self._save_relative_paths = save_relative_paths
         self._kept = KeptCheckpoints()
+        # A save of an earlier step that ended after one of a later step would make its checkpoint the latest. Reentrant: a
+        # program's signal handler may save.
+        self._saving = threading.RLock()
         self._transfer = CheckpointTransfer(asks_for_shards=sharded and not self._is_default)
         if not defer_build:
             self.build()
@@ -244,30 +248,37 @@ class Saver:
         if os.path.split(latest_filename)[0]:
             raise ValueError("'latest_filename' must not contain path components")
         save_path = os.fsdecode(save_path)
-        checkpoint_file = self._checkpoint_file(sess, save_path, global_step, latest_filename)
         if not isinstance(sess, BaseSession):
             raise TypeError(f"'sess' must be a Session; {sess}")
-        written: str | None = None
+        with self._saving:
+            checkpoint_file = self._checkpoint_file(sess, save_path, global_step, latest_filename)
+            written = self._save_to(checkpoint_file, sess, save_path, latest_filename, meta_graph_suffix, write_state)
+            if write_meta_graph:
+                path = checkpoint_state.meta_graph_filename(checkpoint_file, meta_graph_suffix)
+                with sess.graph.as_default():
+                    self.export_meta_graph(path, strip_default_attrs=strip_default_attrs, save_debug_info=save_debug_info)
+        return written
+
+    def _save_to(
+        self, path: str, sess: BaseSession, save_path: str, latest_filename: str, meta_graph_suffix: str, write_state: bool
+    ) -> str | None:
+        """Write the checkpoint, and note that it is the latest; returns its path, None when this Saver is empty."""
         # Before, as they may have filled the disk.
         sweep(os.path.dirname(save_path))
-        if not self._is_empty:
-            try:
-                self._transfer.save(sess, self.saver_def, checkpoint_file)
-                written = checkpoint_file
-                if write_state:
-                    self._write_state(written, os.path.dirname(save_path), latest_filename)
-                    self._kept.delete_oldest(self.saver_def.version, meta_graph_suffix)
-            except (errors.FailedPreconditionError, errors.NotFoundError) as error:
-                # A merge says better itself that the tasks see different files.
-                is_merge = error.op is not None and error.op.op_def is definition_of(merge_v2_checkpoints)
-                if not is_merge and not gfile.IsDirectory(os.path.dirname(save_path) or "."):
-                    raise ValueError(f"Parent directory of {save_path} doesn't exist, can't save.") from error
-                raise
-        if write_meta_graph:
-            path = checkpoint_state.meta_graph_filename(checkpoint_file, meta_graph_suffix)
-            with sess.graph.as_default():
-                self.export_meta_graph(path, strip_default_attrs=strip_default_attrs, save_debug_info=save_debug_info)
-        return written
+        if self._is_empty:
+            return None
+        try:
+            self._transfer.save(sess, self.saver_def, path)
+            if write_state:
+                self._write_state(path, os.path.dirname(save_path), latest_filename)
+                self._kept.delete_oldest(self.saver_def.version, meta_graph_suffix)
+        except (errors.FailedPreconditionError, errors.NotFoundError) as error:
+            # A merge says better itself that the tasks see different files.
+            is_merge = error.op is not None and error.op.op_def is definition_of(merge_v2_checkpoints)
+            if not is_merge and not gfile.IsDirectory(os.path.dirname(save_path) or "."):
+                raise ValueError(f"Parent directory of {save_path} doesn't exist, can't save.") from error
+            raise
+        return path
 
     def _checkpoint_file(self, sess: SessionLike, save_path: str, global_step: Any, latest_filename: str) -> str:
         if global_step is None:
