@@ -72,4 +72,4 @@ def test_a_connection_that_is_cut_in_the_handshake_does_not_refuse() -> None:
 
 
 def test_a_port_that_is_not_known_does_not_refuse() -> None:
-    assert refusal_of("localhost:0") is None
+    assert refusal_of("localhost", 0) is None

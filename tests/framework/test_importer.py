@@ -145,6 +145,22 @@ def test_a_graph_survives_its_graph_def(graph: tf.Graph) -> None:
 def test_a_graph_that_makes_no_sense_is_refused(text: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         tf.import_graph_def(graph_def(text))
+    assert not tf.get_default_graph().get_operations()
+
+
+@pytest.mark.parametrize(("last", "elements"), [(neg("DT_FLOAT", "A"), ["C"]), (neg("DT_INT32", "A"), ["Z"])])
+def test_a_failed_import_leaves_neither_nodes_nor_edges_nor_names(last: str, elements: list[str]) -> None:
+    a = tf.placeholder(tf.int32, name="a")
+    waits = tf.no_op(name="waits")
+    broken = graph_def(INT + neg("DT_INT32", "a", name="C") + last)
+    with tf.control_dependencies([waits]), pytest.raises(ValueError, match=r"not found in graph def|incompatible"):
+        tf.import_graph_def(broken, {"a:0": a}, elements, name="")
+    graph = tf.get_default_graph()
+    assert [op.name for op in graph.get_operations()] == ["a", "waits"]
+    assert not a.consumers()
+    assert not waits._control_outputs
+    tf.import_graph_def(graph_def(INT + neg("DT_INT32", "A")), name="")
+    assert [op.name for op in graph.get_operations()] == ["a", "waits", "A_1", "B"]
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from weft.channel.admission import PeerLeftError, RejectedError
-from weft.framework.cluster_spec import split_address
 from weft.protocol.protocol_error import CutShortError
 
 _ASK_S: Final = 0.25
@@ -40,9 +39,8 @@ def decisive(causes: Iterable[BaseException]) -> BaseException | None:
     return found[-1] if found else None
 
 
-def refusal_of(address: str) -> ConnectionRefusedError | None:
-    """The system's refusal to connect with `host:port`; None if something listens, or nobody says. Blocks for a moment."""
-    host, port = split_address(address)
+def refusal_of(host: str, port: int) -> ConnectionRefusedError | None:
+    """The system's refusal to connect with a port; None if something listens, or nobody says. Blocks for a moment."""
     if not port:
         return None  # one that is not known yet
     try:

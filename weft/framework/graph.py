@@ -205,6 +205,19 @@ class Graph(Elements, Names, BuildingScopes, Collections):
         self.operations[op.name] = op
         self._version = op.id
 
+    def remove_newest(self, ops: Sequence[Operation]) -> None:
+        """Remove nodes, in the order in which they were added, that only nodes behind them use: those of a failed import."""
+        for op in reversed(ops):
+            for tensor in op.inputs:
+                tensor.remove_consumer(op)
+            for other in op.control_inputs:
+                other.control_consumers.remove(op)
+            for frame in scopes.current(self).control:
+                frame.inside.discard(op)
+            del self.operations[op.name]
+            self.release_name(op.name)
+        self.note_change()
+
     @property
     def last_id(self) -> int:
         return len(self.operations)

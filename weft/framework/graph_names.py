@@ -12,6 +12,7 @@ from weft.framework import scopes
 from weft.framework.operation import Operation
 
 _VALID_OP_NAME: Final = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*$")
+_SUFFIX: Final = re.compile(r"_\d+$")
 _VALID_SCOPE_NAME: Final = re.compile(r"^[A-Za-z0-9_.\\/>-]*$")
 
 
@@ -55,6 +56,12 @@ class Names:
         if name.endswith("/"):
             self._names.setdefault(settled.lower(), settled)
         return settled
+
+    def release_name(self, name: str) -> None:
+        """Let a name be given again, whose node was removed."""
+        self._names.pop(name.lower(), None)
+        for base in (name.lower(), _SUFFIX.sub("", name.lower())):
+            self._suffixes.pop(base, None)  # where the search for a free one begins
 
     @contextlib.contextmanager
     def name_scope(self, name: str | None) -> Iterator[str]:

@@ -45,6 +45,8 @@ def import_graph_def(
     Returns:
         The elements asked for, or None.
 
+    An import that fails, or that Ctrl-C ends, leaves no node of it in the graph.
+
     Raises:
         TypeError: an argument is of a wrong type.
         ValueError: a node is of an unknown op type, an input or a requested element is missing, types don't fit.
@@ -63,14 +65,19 @@ def import_graph_def(
         importer = _Importer(graph, prefix, replacements, uniquify=True)
     try:
         importer.add(proto)
+        unused = [key for key in mapped if key not in importer.used and not importer.has(key)]
+        if unused:
+            raise ValueError(f"Attempted to map inputs that were not found in graph_def: [{', '.join(sorted(unused))}]")
+        wanted = [e.decode() if isinstance(e, bytes) else e for e in return_elements or ()]
+        found = [importer.find(element) for element in wanted]
     except InvalidNodeError as error:
+        importer.take_back()
         raise ValueError(str(error)) from error.__cause__  # the class that programs know
-    unused = [key for key in mapped if key not in importer.used and not importer.has(key)]
-    if unused:
-        raise ValueError(f"Attempted to map inputs that were not found in graph_def: [{', '.join(sorted(unused))}]")
-    if return_elements is None:
-        return None
-    return [importer.find(e.decode() if isinstance(e, bytes) else e) for e in return_elements]
+    except BaseException:
+        importer.take_back()
+        raise
+    graph.note_producer(proto.versions.producer)
+    return None if return_elements is None else found
 
 
 def add_nodes(graph: Graph, proto: graph_pb2.GraphDef) -> None:
@@ -128,6 +135,7 @@ class _Importer:
         self._nodes: dict[str, Operation] = {}
         self._names: dict[str, str] = {}
         self._functions: dict[str, str] = {}
+        self._added_functions: list[str] = []
         self.used: set[str] = set()
 
     def add(self, proto: graph_pb2.GraphDef) -> None:
@@ -140,8 +148,6 @@ class _Importer:
         for node in grown:
             with naming(node):
                 self._grow(node)
-        if self._uniquify:
-            self._graph.note_producer(proto.versions.producer)
         again = {node.name for node in grown}
         for node in _in_order(proto, names):
             if node.name not in again:
@@ -149,6 +155,12 @@ class _Importer:
                     self._add_node(node, names)
         if self._uniquify:
             self._settle_devices()
+
+    def take_back(self) -> None:
+        """Remove what was added, in a program's own graph: what failed half-way may come again under the same names."""
+        self._graph.remove_newest(list(self._nodes.values()))
+        for name in self._added_functions:
+            self._graph.functions.pop(name, None)
 
     def _settle_devices(self) -> None:
         """Put nodes that are colocated with others where these are: of the two rules this is the stronger."""
@@ -203,6 +215,7 @@ class _Importer:
         importer.add(body_graph_def(function))
         add_results(body, function)
         self._graph.add_function(name, body)
+        self._added_functions.append(name)
         body.finalize()
 
     def _unused_function(self, name: str) -> str:

@@ -165,7 +165,7 @@ class RpcStub:
                 refusal = None
                 if error.code() is grpc.StatusCode.UNAVAILABLE:
                     self._give_up(channel)
-                    refusal = refusal_of(self._address)
+                    refusal = refusal_of(*split_address(self._address))
                 raise from_rpc_error(error, f"{self._peer} at {self._address}", name) from refusal
 
     def wait_until_reachable(self, timeout_s: float | None, raise_if_cancelled: Callable[[], None]) -> None:
