@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+import os
 from collections.abc import Callable
 from typing import IO
 
@@ -100,45 +101,74 @@ class EarlyStopping(_Monitor):
 
 
 class ModelCheckpoint(_Monitor):
-    """Saves the weights after epochs, as `Model.save_weights` does.
+    """Saves the model after epochs, or its weights.
 
     Args:
-        filepath: the checkpoint's prefix, in which `{epoch}` and the values' names are filled in.
+        filepath: the file, or the prefix of a checkpoint of weights, in which `{epoch}` and the values' names are filled in.
         monitor: the value that tells the best epoch.
         verbose: whether to tell of it.
         save_best_only: whether only better epochs are saved.
-        save_weights_only: accepted: the weights are what is saved.
+        save_weights_only: whether `save_weights` is called rather than `save`, which writes HDF5.
         mode: "min", "max", or "auto" by the name.
-        save_freq: "epoch".
-        kwargs: `period`, every how many epochs to save.
+        save_freq: "epoch", or after how many examples to save.
+        kwargs: `period`, every how many epochs to save; `load_weights_on_restart`, whether training begins with the weights of
+            the file if it is there.
+
+    Raises:
+        ValueError: `save_freq` is neither "epoch" nor a number.
     """
 
     def __init__(
         self, filepath: str, monitor: str = "val_loss", verbose: int = 0, save_best_only: bool = False,
-        save_weights_only: bool = False, mode: str = "auto", save_freq: str = "epoch", **kwargs: Options,
+        save_weights_only: bool = False, mode: str = "auto", save_freq: int | str = "epoch", **kwargs: Options,
     ) -> None:  # fmt: skip
         super().__init__(monitor, mode)
-        if save_freq != "epoch":
-            raise NotImplementedError(f"ModelCheckpoint(save_freq={save_freq!r}): weights are saved after epochs")
+        if save_freq != "epoch" and not isinstance(save_freq, int):
+            raise ValueError(f"Unrecognized save_freq: {save_freq}")
         self.filepath, self.verbose, self.save_best_only = filepath, verbose, save_best_only
+        self.save_weights_only, self.save_freq = save_weights_only, save_freq
         self.period = kwargs.pop("period", 1)
-        self.passed = 0
+        self.load_weights_on_restart = kwargs.pop("load_weights_on_restart", False)
+        self.passed, self.examples, self.epoch = 0, 0, 0
+
+    def on_train_begin(self, logs: Logs | None = None) -> None:
+        """Begin with the weights of the file, if that is asked for."""
+        if self.load_weights_on_restart and (os.path.exists(self.filepath) or os.path.exists(f"{self.filepath}.index")):
+            self.model.load_weights(self.filepath)
+
+    def on_epoch_begin(self, epoch: int, logs: Logs | None = None) -> None:
+        """Note the epoch."""
+        self.epoch = epoch
+
+    def on_train_batch_end(self, batch: int, logs: Logs | None = None) -> None:
+        """Save, if enough examples have been seen."""
+        if self.save_freq == "epoch":
+            return
+        self.examples += (logs or {}).get("size", 1)
+        if self.examples >= int(self.save_freq):
+            self.examples = 0
+            self._save(logs)
 
     def on_epoch_end(self, epoch: int, logs: Logs | None = None) -> None:
         """Save, if it is time."""
         self.passed += 1
-        if self.passed < self.period:
-            return
-        self.passed = 0
-        path = self.filepath.format(epoch=epoch + 1, **(logs or {}))
+        if self.save_freq == "epoch" and self.passed >= self.period:
+            self.passed = 0
+            self._save(logs)
+
+    def _save(self, logs: Logs | None) -> None:
+        path = self.filepath.format(epoch=self.epoch + 1, **(logs or {}))
         if self.save_best_only:
             value = self.value(logs)
             if value is None or not self.is_better(value):
                 return
             self.best = value
         if self.verbose > 0:
-            print(f"\nEpoch {epoch + 1:05d}: saving model to {path}")
-        self.model.save_weights(path)
+            print(f"\nEpoch {self.epoch + 1:05d}: saving model to {path}")
+        if self.save_weights_only:
+            self.model.save_weights(path, overwrite=True)
+        else:
+            self.model.save(path, overwrite=True)
 
 
 class LearningRateScheduler(Callback):

@@ -64,7 +64,7 @@ class Network(Layer):
         self.output_names = _distinct_names([located(each).layer.name for each in flat_outputs])
         self.built = True
         self.call_record.inbound = []
-        self.add_node(inputs, outputs, {})
+        self.call_record.add(self, inputs, outputs, {}, has_made=False)
 
     # The layers.
 
@@ -105,6 +105,14 @@ class Network(Layer):
         if found is None:
             raise ValueError(f"No such layer: {name}")
         return found
+
+    @property
+    def updates(self) -> list[Nest]:
+        """The operations that training must run: of layers that were called elsewhere too, those of this network's calls."""
+        found = super().updates
+        if self.topology is None or not found:
+            return found
+        return [*operations.depending(found, self.inputs), *operations.depending(found, None)]
 
     @property
     def stateful(self) -> bool:

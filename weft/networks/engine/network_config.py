@@ -30,14 +30,20 @@ def network_config(network: KerasObject) -> Config:
 
 
 def _kept_nodes(network: KerasObject) -> dict[int, int]:
-    """The calls of the network's layers that belong to it, numbered for each layer."""
+    """The calls of the network's layers that belong to it, numbered for each layer; a model's first is its own making."""
     assert network.topology is not None
     own = {id(node) for node in network.topology.nodes}
     numbers: dict[int, int] = {}
     for layer in network.layers:
-        for number, node in enumerate(node for node in layer.inbound_nodes if id(node) in own):
+        first = first_call(layer)
+        for number, node in enumerate((node for node in layer.inbound_nodes if id(node) in own), first):
             numbers[id(node)] = number
     return numbers
+
+
+def first_call(layer: KerasObject) -> int:
+    """The number of a layer's first call in configs: 1 for a model, whose call 0 leads from its inputs to its outputs."""
+    return 1 if hasattr(layer, "topology") else 0
 
 
 def _place(tensor: Nest, kept: Mapping[int, int]) -> tuple[str, int, int]:

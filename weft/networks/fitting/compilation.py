@@ -23,6 +23,9 @@ class Compilation:
         optimizer: its optimizer.
         arguments: `loss`, `loss_weights`, `metrics`, `weighted_metrics` and `target_tensors`, as `compile` takes them.
         sample_weight_mode: "temporal" where each time step has a weight; one for all outputs, or one for each.
+
+    Attributes:
+        arguments: as given.
     """
 
     def __init__(
@@ -30,7 +33,7 @@ class Compilation:
     ) -> None:
         self._model = model
         self.optimizer = optimizer
-        self._arguments = arguments
+        self.arguments = arguments
         self._mode = sample_weight_mode
         self._endpoints: Sequence[Endpoint] | None = None
         self._programs: dict[bool, Program] = {}
@@ -40,7 +43,7 @@ class Compilation:
         """The outputs with their losses, targets and metrics."""
         if self._endpoints is None:
             names, outputs = self._model.output_names, self._model.outputs
-            given = self._arguments
+            given = self.arguments
             made = endpoints_of(
                 names, outputs, given["loss"], given["loss_weights"], given["metrics"], given["weighted_metrics"]
             )
@@ -96,6 +99,12 @@ class Compilation:
             for metric in program.metrics():
                 metric.reset_states()
             return
+
+    def prepare_training(self) -> None:
+        """Make the operations of a training step, and with them the optimizer's variables."""
+        program = self.program()
+        with self._graph().as_default():
+            program.train_op(self.optimizer)
 
     def train_step(self, batch: Batch) -> Sequence[Array]:
         """Train on a batch; the loss and the metrics."""

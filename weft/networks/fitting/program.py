@@ -83,7 +83,8 @@ class Program:
 
     # Runs.
 
-    def _train_op(self, optimizer: KerasObject) -> Operation:
+    def train_op(self, optimizer: KerasObject) -> Operation:
+        """The operation that makes a training step."""
         if self._train is None:
             graph = get_default_graph()
             variables = self._network.trainable_weights
@@ -109,7 +110,7 @@ class Program:
         self, optimizer: KerasObject, inputs: Sequence[Array], targets: Sequence[Array], weights: Sequence[Array]
     ) -> list[Array]:
         """Train on a batch; the loss and the metrics."""
-        update = self._train_op(optimizer)
+        update = self.train_op(optimizer)
         values, _ = self._run([[self.loss, *self._metric_tensors], update], self._feeds(inputs, targets, weights), True)
         return list(values)
 

@@ -12,6 +12,7 @@ from weft.framework.aliases import Nest
 from weft.framework.dtypes import DType
 from weft.framework.tensor_shape import Dimension, TensorShape
 from weft.networks.config import Config, GivenConfig, KerasObject
+from weft.networks.engine.network_config import first_call
 from weft.networks.layers.catalog import deserialize
 
 
@@ -47,7 +48,11 @@ def jsonable(value: Any) -> Nest:
 def tensors_of(config: GivenConfig, custom_objects: Mapping[str, object] | None) -> tuple[Nest, Nest]:
     """The inputs and outputs of the network that a config describes; its layers are made and called."""
     layers = {each["name"]: deserialize(each, custom_objects) for each in config["layers"]}
-    waiting = [(each["name"], index, call) for each in config["layers"] for index, call in enumerate(each["inbound_nodes"])]
+    waiting = [
+        (each["name"], index, call)
+        for each in config["layers"]
+        for index, call in enumerate(each["inbound_nodes"], first_call(layers[each["name"]]))
+    ]
     made: dict[tuple[str, int], list[Nest]] = {
         (name, 0): [layers[name].inbound_nodes[0].output_tensors[0]]
         for name in layers
@@ -57,7 +62,7 @@ def tensors_of(config: GivenConfig, custom_objects: Mapping[str, object] | None)
         left = []
         for name, index, call in waiting:
             inputs = _inputs_of(call, made)
-            if inputs is None or any((name, before) not in made for before in range(index)):
+            if inputs is None or any((name, before) not in made for before in range(first_call(layers[name]), index)):
                 left.append((name, index, call))
                 continue
             outputs = layers[name](inputs[0] if len(inputs) == 1 else inputs, **_arguments_of(call))

@@ -9,7 +9,8 @@ from weft.framework.aliases import Nest
 from weft.networks.config import GivenConfig, Options
 from weft.networks.models import building
 from weft.networks.models.training import Trainable
-from weft.networks.saving import weights
+from weft.networks.saving import model_files, weights
+from weft.training.tracking.load_status import LoadStatus
 
 
 class Model(Trainable):
@@ -18,6 +19,8 @@ class Model(Trainable):
     `Model(inputs=..., outputs=...)` is what leads from Inputs to outputs. A subclass makes layers in `__init__`, as attributes,
     and uses them in `call(inputs, training=None)`.
     """
+
+    restored_when_built: LoadStatus | None = None
 
     @classmethod
     def from_config(cls, config: GivenConfig, custom_objects: Mapping[str, object] | None = None) -> Nest:
@@ -32,25 +35,44 @@ class Model(Trainable):
         optimizer = getattr(self, "optimizer", None)
         return [*super().checkpoint_dependencies(), *([] if optimizer is None else [("optimizer", optimizer)])]
 
+    def __call__(self, inputs: Nest, *args: Options, **kwargs: Options) -> Nest:
+        """The outputs for these inputs; the first call of a model with a `call` of its own makes its variables."""
+        outputs = super().__call__(inputs, *args, **kwargs)
+        if self.restored_when_built is not None:
+            status, self.restored_when_built = self.restored_when_built, None
+            weights.restore(status)
+        return outputs
+
     def save_weights(self, filepath: str, overwrite: bool = True, save_format: str | None = None) -> None:
-        """Write the weights to a checkpoint at a prefix, in files of TensorFlow's format; HDF5 is refused."""
-        if save_format in ("h5", "hdf5", "keras"):
-            raise NotImplementedError(f"save_weights(save_format={save_format!r}): weft writes no HDF5; use 'tf'")
-        weights.save_weights(self, filepath)
+        """Write the weights.
 
-    def load_weights(self, filepath: str, by_name: bool = False) -> None:
-        """Read the weights of a checkpoint, which `save_weights` has written for a model with layers like these."""
-        if by_name:
-            raise NotImplementedError("load_weights(by_name=True) is for HDF5, which weft does not read")
-        weights.load_weights(self, filepath)
+        Args:
+            filepath: the file; or the prefix of a checkpoint, in TensorFlow's format, which tells objects by their attributes.
+            overwrite: whether a file there is overwritten without asking.
+            save_format: "h5" or "tf"; None goes by the path: `.h5`, `.hdf5` and `.keras` are HDF5.
+        """
+        weights.save_weights(self, filepath, overwrite, save_format)
 
-    def save(self, filepath: str, *args: Options, **kwargs: Options) -> None:
-        """Refuse: a model is saved as its config and its weights, or as a SavedModel."""
-        raise NotImplementedError(
-            "Model.save: write model.to_json() to a file and call model.save_weights(prefix); "
-            "tf.saved_model.simple_save makes a "
-            "SavedModel of the model's input and output"
-        )
+    def load_weights(self, filepath: str, by_name: bool = False) -> LoadStatus | None:
+        """Read weights that `save_weights` has written, here or in TensorFlow, for a model with layers like these.
+
+        A checkpoint that is read before a model of one's own is first called is restored by that call.
+
+        Args:
+            filepath: the file or prefix.
+            by_name: whether layers are found by their names, rather than by their order; for HDF5.
+
+        Returns:
+            The status of a checkpoint's restore; None for HDF5.
+        """
+        return weights.load_weights(self, filepath, by_name)
+
+    def save(
+        self, filepath: str, overwrite: bool = True, include_optimizer: bool = True, save_format: str | None = None,
+        signatures: object = None,
+    ) -> None:  # fmt: skip
+        """Write the model to an HDF5 file; see `tf.keras.models.save_model`."""
+        model_files.save_model(self, filepath, overwrite, include_optimizer, save_format, signatures)
 
     def to_json(self, **kwargs: Options) -> str:
         """The config as JSON; `kwargs` go to `json.dumps`."""

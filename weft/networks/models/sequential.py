@@ -166,6 +166,8 @@ class Sequential(Model):
         made = cls(name=config["name"] if isinstance(config, Mapping) else None)
         for each in layers:
             made.add(deserialize(each, custom_objects))
+        if made.inputs is None and isinstance(config, Mapping) and config.get("build_input_shape"):
+            made.build(config["build_input_shape"])
         return made
 
 

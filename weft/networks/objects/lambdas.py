@@ -35,7 +35,14 @@ def function_of(config: GivenConfig, custom_objects: Mapping[str, object] | None
     code, defaults, closure = config["function"]
     cells = tuple(_cell(each) for each in closure or ())
     defaults = None if defaults is None else tuple(defaults)
-    return FunctionType(marshal.loads(base64.b64decode(code)), globals(), "<lambda>", defaults, cells or None)
+    try:
+        found_code = marshal.loads(base64.b64decode(code))
+    except (EOFError, ValueError, TypeError) as error:
+        raise ValueError(
+            "The code of a Lambda layer cannot be read: it was written by another version of Python, whose code differs. Name "
+            "the function and give it in `custom_objects`, or build the model by its program and use `load_weights`."
+        ) from error
+    return FunctionType(found_code, globals(), "<lambda>", defaults, cells or None)
 
 
 def _cell(value: object) -> Nest:

@@ -1,62 +1,97 @@
-"""The weights of a model in a checkpoint, by the place of each layer, so that names need not agree.
-
-The keys are TensorFlow's for models (`layer_with_weights-0/kernel/.ATTRIBUTES/VARIABLE_VALUE`), so the weights of plain
-layers that TensorFlow has saved in its own format are found. The graph of objects that TensorFlow writes
-beside them is left out.
-"""
+"""The weights of a model in files: HDF5, or a checkpoint of objects in TensorFlow's format."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 
-from weft.checkpoint.bundle_writer import BundleWriter
-from weft.checkpoint.checkpoint_reader import CheckpointReader
-from weft.framework.aliases import VariableLike
+from tensorboard.compat.proto.trackable_object_graph_pb2 import TrackableObjectGraph
+
+from weft.checkpoint import checkpoint_state
+from weft.checkpoint.checkpoint_reader import NewCheckpointReader
+from weft.errors import DataLossError
 from weft.networks.config import KerasObject
-from weft.networks.layers.recurrent.rnn import RNN
-from weft.networks.state.sessions import batch_get_value, batch_set_value
+from weft.networks.saving.hdf5_store import is_hdf5_file, is_hdf5_path
+from weft.networks.saving.hdf5_weights import read_layers, read_layers_by_name, write_layers
+from weft.networks.saving.model_files import may_write, opened
+from weft.training.tracking.load_status import CheckpointLoadStatus, LoadStatus, NameBasedSaverStatus
+from weft.training.tracking.object_graph import OBJECT_GRAPH_KEY, ObjectGraph
+from weft.training.tracking.object_saver import ObjectSaver
+from weft.training.tracking.session_choice import chosen_session
 
 
-def _keys(model: KerasObject) -> Iterator[tuple[str, VariableLike]]:
-    """Each variable of a model with its key."""
-    layers = [layer for layer in model.layers if layer.weights]
-    for number, layer in enumerate(layers):
-        taken: dict[str, int] = {}
-        for variable in layer.weights:
-            name = variable.op.name.rpartition("/")[2]
-            count = taken[name] = taken.get(name, 0) + 1
-            part = f"cell/{name}" if isinstance(layer, RNN) else name
-            suffix = f"_{count - 1}" if count > 1 else ""
-            yield f"layer_with_weights-{number}/{part}{suffix}/.ATTRIBUTES/VARIABLE_VALUE", variable
-
-
-def _checked(filepath: str | os.PathLike[str]) -> str:
+def save_weights(model: KerasObject, filepath: str | os.PathLike[str], overwrite: bool, save_format: str | None) -> None:
+    """Write a model's weights; see `Model.save_weights`."""
     path = os.fspath(filepath)
-    if path.endswith((".h5", ".keras", ".hdf5")):
-        raise NotImplementedError(f"{path}: weft writes no HDF5; give a path without such a suffix, which becomes a checkpoint")
-    return path
+    if _is_hdf5(path, save_format):
+        if may_write(path, overwrite):
+            with opened(path, "w", "save_weights") as file:
+                write_layers(file, model.layers)
+        return
+    if not may_write(f"{path}.index", overwrite):
+        return
+    session = chosen_session(None)
+    ObjectSaver().save(session, ObjectGraph(model), path)
+    checkpoint_state.update_checkpoint_state(
+        os.path.dirname(path), path, all_model_checkpoint_paths=[path], save_relative_paths=True
+    )
 
 
-def save_weights(model: KerasObject, filepath: str | os.PathLike[str]) -> None:
-    """Write the values of a model's variables to a checkpoint at a prefix."""
-    pairs = list(_keys(model))
-    values = batch_get_value([variable for _, variable in pairs])
-    with BundleWriter(_checked(filepath)) as writer:
-        for (key, _), value in zip(pairs, values, strict=True):
-            writer.add(key, value)
+def _is_hdf5(path: str, save_format: str | None) -> bool:
+    if save_format is None:
+        return is_hdf5_path(path)
+    given = save_format.lower().strip()
+    if given in ("hdf5", "h5", "keras"):
+        return True
+    if given not in ("tensorflow", "tf"):
+        raise ValueError(f'Unknown format "{save_format}". Was expecting one of {{"tf", "h5"}}.')
+    if is_hdf5_path(path):
+        raise ValueError(
+            f'save_weights got save_format="tf"/"tensorflow", but the filepath ("{path}") looks like an HDF5 file. Omit the '
+            '".h5"/".keras" when saving in TensorFlow format.'
+        )
+    return False
 
 
-def load_weights(model: KerasObject, filepath: str | os.PathLike[str]) -> None:
-    """Give a model's variables the values in a checkpoint.
+def load_weights(model: KerasObject, filepath: str | os.PathLike[str], by_name: bool) -> LoadStatus | None:
+    """Give a model the weights of a file; see `Model.load_weights`."""
+    path = os.fspath(filepath)
+    if is_hdf5_path(path) or is_hdf5_file(path):
+        if not model.built:
+            raise ValueError(
+                "Unable to load weights saved in HDF5 format into a subclassed Model which has not created its variables yet. "
+                "Call the Model first, then load the weights."
+            )
+        with opened(path, "r", "load_weights") as file:
+            group = file if "layer_names" in file.attrs or "model_weights" not in file else file["model_weights"]
+            (read_layers_by_name if by_name else read_layers)(group, model.layers)
+        return None
+    if by_name:
+        raise NotImplementedError(
+            "Weights may only be loaded based on topology into Models when loading TensorFlow-formatted weights (got "
+            "by_name=True to load_weights)."
+        )
+    status = _status_of(model, path)
+    if model.built:
+        restore(status)
+    else:
+        model.restored_when_built = status
+    return status
 
-    Raises:
-        NotFoundError: there is no checkpoint there, or it lacks a variable.
-        ValueError: a value has another shape than its variable.
-    """
-    reader = CheckpointReader(_checked(filepath))
-    pairs = [(variable, reader.get_tensor(key), key) for key, variable in _keys(model)]
-    for variable, value, key in pairs:
-        if tuple(variable.shape.as_list()) != value.shape:
-            raise ValueError(f"{filepath}: {key} has shape {value.shape}, but {variable.name} has {variable.shape}")
-    batch_set_value([(variable, value) for variable, value, _ in pairs])
+
+def _status_of(model: KerasObject, path: str) -> LoadStatus:
+    reader = NewCheckpointReader(path)
+    if not reader.has_tensor(OBJECT_GRAPH_KEY):
+        return NameBasedSaverStatus(model, path)
+    try:
+        saved = TrackableObjectGraph.FromString(reader.get_tensor(OBJECT_GRAPH_KEY))
+    except ValueError as error:
+        raise DataLossError(None, None, f"{path}: the description of its objects is damaged: {error}") from error
+    return CheckpointLoadStatus(model, saved, ObjectSaver(), path)
+
+
+def restore(status: LoadStatus) -> None:
+    """Give the variables that there are by now their values; AssertionError when a checkpoint has nothing for a model."""
+    session = chosen_session(None)
+    if isinstance(status, CheckpointLoadStatus):
+        status.assert_nontrivial_match()
+    status.run_restore_ops(session)

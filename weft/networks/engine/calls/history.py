@@ -86,8 +86,8 @@ def have_histories(tensors: Iterable[Nest]) -> bool:
 
 
 def set_history(tensor: Nest, history: History) -> None:
-    """Note where a tensor came from; the first note stays."""
-    state_of(graph_of(tensor)).histories.setdefault(key_of(tensor), history)
+    """Note where a tensor came from. The last note counts: the outermost of the layers whose calls gave it."""
+    state_of(graph_of(tensor)).histories[key_of(tensor)] = history
 
 
 def mask_of(tensor: Nest) -> Tensor | None:

@@ -25,8 +25,10 @@ class CallRecord:
         self.inbound: list[Node] = []
         self.outbound: list[Node] = []
 
-    def add(self, layer: KerasObject, inputs: Nest, outputs: Nest, arguments: Mapping[str, object]) -> Node:
-        """Note a call of the layer, and at its outputs that it made them."""
+    def add(
+        self, layer: KerasObject, inputs: Nest, outputs: Nest, arguments: Mapping[str, object], has_made: bool = True
+    ) -> Node:
+        """Note a call of the layer and, if it has made the outputs, at these that it did."""
         node = Node(layer, inputs, outputs, arguments)
         self.inbound.append(node)
         for each in node.inputs():
@@ -35,7 +37,7 @@ class CallRecord:
                 maker.layer.outbound_nodes.append(node)
         index = len(self.inbound) - 1
         for position, tensor in enumerate(nest.flatten(outputs)):
-            if history.is_tensor(tensor):
+            if has_made and history.is_tensor(tensor):
                 history.set_history(tensor, history.History(layer, index, position))
         return node
 

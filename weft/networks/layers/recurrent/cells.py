@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 from weft.framework.aliases import Nest, ShapeLike, TensorLike
 from weft.framework.operation import Tensor
 from weft.framework.tensor_shape import TensorShape
-from weft.networks.config import Config, KerasObject, Options
+from weft.networks.config import Config, GivenConfig, KerasObject, Options
 from weft.networks.engine.layer import Layer
 from weft.networks.objects.arguments import keeps_arguments
+from weft.networks.objects.registry import deserialize_keras_object
 from weft.networks.state.phase import in_train_phase
 from weft.ops.array.filling import ones_like, zeros
 from weft.ops.array.identity import identity
@@ -255,7 +257,21 @@ class StackedRNNCells(Layer):
             made += list(new)
         return inputs, made
 
+    @classmethod
+    def from_config(cls, config: GivenConfig, custom_objects: Mapping[str, object] | None = None) -> KerasObject:
+        """Cells of their configs."""
+        given = dict(config)
+        return cls([deserialize_cell(each, custom_objects) for each in given.pop("cells")], **given)
+
     def get_config(self) -> Config:
         """The cells' configs."""
         cells = [{"class_name": type(each).__name__, "config": each.get_config()} for each in self.cells]
         return {**super().get_config(), "cells": cells}
+
+
+def deserialize_cell(config: GivenConfig, custom_objects: Mapping[str, object] | None = None) -> KerasObject:
+    """The cell of a config: one of these, or the program's own."""
+    return deserialize_keras_object(config, _CELLS, custom_objects, "cell")
+
+
+_CELLS: Final = {each.__name__: each for each in (SimpleRNNCell, GRUCell, LSTMCell, StackedRNNCells)}

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from weft.framework import nest
 from weft.framework.aliases import Nest, TensorLike
 from weft.framework.operation import Tensor
 from weft.framework.tensor_shape import TensorShape
-from weft.networks.config import Config, KerasObject, Options
+from weft.networks.config import Config, GivenConfig, KerasObject, Options
 from weft.networks.engine.input_spec import InputSpec
 from weft.networks.engine.layer import Layer
-from weft.networks.layers.recurrent.cells import Cell, StackedRNNCells
+from weft.networks.layers.recurrent.cells import Cell, StackedRNNCells, deserialize_cell
 from weft.networks.layers.recurrent.scan import scanned
 from weft.networks.state.sessions import batch_set_value
 from weft.ops.array.filling import zeros
@@ -173,6 +173,14 @@ class RNN(Layer):
             names = ("return_sequences", "return_state", "go_backwards", "stateful", "unroll", "time_major")
             config.update({name: getattr(self, name) for name in names})
         return config
+
+    @classmethod
+    def from_config(cls, config: GivenConfig, custom_objects: Mapping[str, object] | None = None) -> KerasObject:
+        """A layer of its config."""
+        given = dict(config)
+        if "cell" in given:
+            given["cell"] = deserialize_cell(given["cell"], custom_objects)
+        return cls(**given)
 
 
 def _zero_states(cell: KerasObject, sizes: Sequence[int], first: Tensor) -> list[Tensor]:

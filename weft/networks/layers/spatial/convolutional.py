@@ -7,7 +7,7 @@ from weft.framework.operation import Tensor
 from weft.framework.tensor_shape import TensorShape, as_dims
 from weft.models.layers import conv, separable
 from weft.models.layers.layer import activated
-from weft.networks.config import Options
+from weft.networks.config import Config, Options
 from weft.networks.engine.input_spec import InputSpec
 from weft.networks.engine.layer import Layer
 from weft.networks.objects.arguments import keeps_arguments
@@ -160,6 +160,11 @@ class Conv3DTranspose(_ConvTranspose, conv.Conv3DTranspose):
     """The transpose of a convolution, which makes volumes larger; arguments as of Conv2DTranspose, without dilations."""
 
 
+def _without_kernel(options: Config) -> Config:
+    """Options without those of a plain kernel, which TensorFlow's configs of these layers have, and which mean nothing here."""
+    return {name: value for name, value in options.items() if name != "filters" and not name.startswith("kernel_")}
+
+
 class _SeparableConv(Layer, separable.Separable):
     """What the separable convolutions share."""
 
@@ -172,7 +177,7 @@ class _SeparableConv(Layer, separable.Separable):
         bias_regularizer: Nest = None, activity_regularizer: Nest = None, depthwise_constraint: Nest = None,
         pointwise_constraint: Nest = None, bias_constraint: Nest = None, **kwargs: Options,
     ) -> None:  # fmt: skip
-        Layer.__init__(self, activity_regularizer=activity_regularizer, **kwargs)
+        Layer.__init__(self, activity_regularizer=activity_regularizer, **_without_kernel(kwargs))
         self.is_causal = padding == "causal"
         self.configure(
             filters, kernel_size, strides, "valid" if self.is_causal else padding, layout_or_default(data_format),
@@ -219,7 +224,8 @@ class DepthwiseConv2D(Layer):
         depthwise_regularizer: Nest = None, bias_regularizer: Nest = None, activity_regularizer: Nest = None,
         depthwise_constraint: Nest = None, bias_constraint: Nest = None, **kwargs: Options,
     ) -> None:  # fmt: skip
-        super().__init__(activity_regularizer=activity_regularizer, **kwargs)
+        self.dilation_rate = conv.per_axis(kwargs.pop("dilation_rate", 1), 2, "dilation_rate")
+        super().__init__(activity_regularizer=activity_regularizer, **_without_kernel(kwargs))
         self.kernel_size = conv.per_axis(kernel_size, 2, "kernel_size")
         self.strides = conv.per_axis(strides, 2, "strides")
         self.padding, self.data_format = conv.padding_of(padding), layout_or_default(data_format)
@@ -249,7 +255,9 @@ class DepthwiseConv2D(Layer):
     def call(self, inputs: Tensor) -> Tensor:
         """The activated convolution."""
         strides = [1, *self.strides, 1] if self.layout == "NHWC" else [1, 1, *self.strides]
-        made = depthwise_conv2d(inputs, self.depthwise_kernel, strides, self.padding.upper(), data_format=self.layout)
+        made = depthwise_conv2d(
+            inputs, self.depthwise_kernel, strides, self.padding.upper(), self.dilation_rate, data_format=self.layout
+        )
         if self.bias is not None:
             made = bias_add(made, self.bias, self.layout)
         return activated(self.activation, made)
