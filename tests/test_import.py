@@ -6,6 +6,8 @@ import pkgutil
 import subprocess
 import sys
 
+import pytest
+
 import weft
 import weft.api
 
@@ -23,6 +25,7 @@ during = []
 gc.callbacks.append(lambda phase, info: during.append("jax" in sys.modules and "tensorboard" not in sys.modules))
 import sys
 import weft
+weft.no_op()
 print(gc.isenabled(), any(during))
 """
 
@@ -30,8 +33,25 @@ NOT_LOADED = ("scipy", "optax", "PIL", "tensorflow")
 MODULES = f"""
 import sys
 import weft
+weft.no_op()
 print([name for name in {NOT_LOADED!r} if name in sys.modules])
 """
+ENGINE = """
+import sys
+import weft
+import weft.errors, weft.cli.launch, weft.platform.free_ports
+print([name for name in ("jax", "numpy", "grpc", "tensorboard", "google.protobuf", "weft.namespace") if name in sys.modules])
+"""
+ALL_LOADED = "import sys; sys.stdout.write(str('weft.autodiff.control_flow_gradients' in sys.modules))"
+FIRST_NAMES = [
+    "from weft import train",
+    "import weft.nn as nn; nn.relu",
+    "import weft.python.ops.math_ops",
+    "import weft.compat.v1 as tf; tf.no_op",
+    "from weft import *; no_op",
+    "import threading, weft; ts = [threading.Thread(target=lambda: weft.Session) for _ in range(4)]; "
+    "[t.start() for t in ts]; [t.join() for t in ts]",
+]
 
 
 def _printed(program: str) -> str:
@@ -58,3 +78,26 @@ def test_no_room_of_the_engine_hides_a_door() -> None:
     rooms = {each.name for each in pkgutil.iter_modules(weft.__path__)}
     doors = {each.name for each in pkgutil.iter_modules(weft.api.__path__)}
     assert rooms & doors == set()
+
+
+def test_the_engine_is_loaded_when_a_program_asks_for_a_name() -> None:
+    assert _printed(ENGINE) == "[]"
+
+
+@pytest.mark.parametrize("first", FIRST_NAMES)
+def test_every_way_to_ask_for_a_name_loads_all_ops_and_gradients(first: str) -> None:
+    assert (
+        _printed(f"{first}; import sys; sys.stdout.write(str('weft.autodiff.control_flow_gradients' in sys.modules))") == "True"
+    )
+
+
+def test_the_directory_has_the_public_names_only() -> None:
+    names = dir(weft)
+    assert {"Session", "nn", "no_op"} < set(names)
+    assert [name for name in names if name.startswith("_")] == []
+    assert "annotations" not in names
+
+
+def test_a_name_that_is_none_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="module 'weft' has no attribute 'Sesion'"):
+        _ = weft.Sesion  # type: ignore[attr-defined]

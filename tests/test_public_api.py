@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import weft
+import weft.namespace
 
 _LIST = Path(__file__).parent / "public_api.txt"
 
@@ -43,7 +44,7 @@ def public_names() -> list[str]:
     """Every public name with its namespace, sorted; a namespace with several names stands under each, and is opened once."""
     names: set[str] = set()
     opened: set[str] = set()
-    waiting: list[tuple[str, types.ModuleType]] = [("tf", weft), ("tf.keras", weft.keras)]
+    waiting: list[tuple[str, types.ModuleType]] = [("tf", weft.namespace), ("tf.keras", weft.keras)]
     while waiting:
         prefix, module = waiting.pop()
         for name, is_namespace in _exported(module):

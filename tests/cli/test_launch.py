@@ -44,7 +44,6 @@ def launch():
     ("arguments", "message"),
     [
         ([], "the following arguments are required: COMMAND"),
-        (["lunch"], "invalid choice: 'lunch'"),
         (["launch"], "the following arguments are required: PROGRAM"),
         (["launch", "none.py"], "the program 'none.py' does not exist"),
         (["launch", "."], "the program '.' is not a file"),

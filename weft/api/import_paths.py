@@ -90,6 +90,9 @@ class _PublicPaths(MetaPathFinder):
         door, _, inside = rest.partition(".")
         if door in _TABLES:
             return _spec_of(fullname, _TABLES[door], inside)
+        if door in _PUBLIC:
+            # A program that names only this module may use every op and gradient, too.
+            importlib.import_module("weft.namespace")
         own = f"weft.api.{rest}"
         found = importlib.util.find_spec(own) if door in _PUBLIC else None
         if found is None:

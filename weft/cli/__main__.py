@@ -1,4 +1,4 @@
-"""`python -m weft.cli`, for environments without the `weft` script."""
+"""`python -m weft.cli`: what `python -m weft` is."""
 
 from __future__ import annotations
 

@@ -2,11 +2,51 @@
 
 from __future__ import annotations
 
+import argparse
+import importlib
+import sys
 from collections.abc import Sequence
+from typing import Final
 
-from weft.cli import credentials, launch, run, stop
-from weft.cli.parser import OneLineParser
-from weft.cli.saved_model import command as saved_model
+from weft.cli.parser import OneLineParser, did_you_mean
+
+COMMANDS: Final = {
+    "run": ("weft.cli.run", "run a program written for TensorFlow 1.x, unchanged"),
+    "launch": ("weft.cli.launch", "start a program as every task of a cluster on this machine"),
+    "stop": ("weft.cli.stop", "stop servers after the steps that run"),
+    "credentials": ("weft.cli.credentials", "make a cluster's token or certificates"),
+    "saved-model": ("weft.cli.saved_model.command", "show or run a SavedModel"),
+    "completion": ("weft.cli.completion", "print what makes a shell complete this command's words"),
+}
+"""The subcommands, by name: the module that has each, and what it is for.
+
+A module has `add_arguments(parser)`, which describes the command, gives it its options and sets `run` to what does it. It is
+imported when its command is asked for: `weft --help` needs none of them.
+"""
+
+
+class _PrintVersion(argparse.Action):
+    """Prints the versions that a report of a fault needs."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, **_: object) -> None:
+        super().__init__(option_strings, dest, nargs=0, help="show the versions of weft, JAX and Python, and exit")
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        """Print them and end the process."""
+        print(importlib.import_module("weft.cli.versions").versions())
+        parser.exit(0)
+
+
+def command_parser(loaded: Sequence[str]) -> OneLineParser:
+    """The parser of `weft`, with the arguments of these commands; of the others it knows what they are for."""
+    parser = OneLineParser(prog="weft", description="Run weft programs.")
+    parser.add_argument("--version", action=_PrintVersion)
+    subcommands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=OneLineParser)
+    for name, (module, purpose) in COMMANDS.items():
+        command = subcommands.add_parser(name, help=purpose)
+        if name in loaded:
+            importlib.import_module(module).add_arguments(command)
+    return parser
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -15,13 +55,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     Raises:
         SystemExit: for --help, and for arguments that are wrong.
     """
-    parser = OneLineParser(prog="weft", description="Run weft programs.", allow_abbrev=False)
-    subcommands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    run.add_to(subcommands)
-    launch.add_to(subcommands)
-    credentials.add_to(subcommands)
-    stop.add_to(subcommands)
-    saved_model.add_to(subcommands)
-    arguments = parser.parse_args(argv)
+    words = sys.argv[1:] if argv is None else argv
+    asked = next((word for word in words if not word.startswith("-")), "")
+    parser = command_parser([asked])
+    unknown = [word for word in words[: words.index(asked) if asked else None] if word not in parser.options]
+    if unknown:
+        parser.refuse(unknown)
+    if asked and asked not in COMMANDS:
+        parser.error(f"there is no command {asked!r}{did_you_mean(asked, list(COMMANDS))}")
+    arguments = parser.parse_args(words)
     exit_code: int = arguments.run(arguments)
     return exit_code

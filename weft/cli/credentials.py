@@ -18,11 +18,9 @@ _KEY_FILE: Final = "authority.key"
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]*[:-][0-9]+|client")
 
 
-def add_to(subcommands: argparse._SubParsersAction[OneLineParser]) -> None:
-    """Add the command to the parser of `weft`."""
-    parser = subcommands.add_parser(
-        "credentials", help="make a cluster's token or certificates", description=__doc__, allow_abbrev=False
-    )
+def add_arguments(parser: OneLineParser) -> None:
+    """Describe the command."""
+    parser.description = __doc__
     kinds = parser.add_subparsers(title="kinds", metavar="KIND", required=True, parser_class=OneLineParser)
 
     token = kinds.add_parser("token", help="one secret for all tasks and clients")

@@ -22,15 +22,9 @@ the others are stopped and its exit code is returned. Ctrl-C stops them all.
 """
 
 
-def add_to(subcommands: argparse._SubParsersAction[OneLineParser]) -> None:
-    """Add the subcommand and its arguments."""
-    parser = subcommands.add_parser(
-        "launch",
-        help="start a program as every task of a cluster on this machine",
-        description=_DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+def add_arguments(parser: OneLineParser) -> None:
+    """Describe the command."""
+    parser.description = _DESCRIPTION
     parser.add_argument("--ps", type=_count, default=0, metavar="N", help="parameter servers (default 0)")
     parser.add_argument("--worker", type=_count, default=1, metavar="N", help="workers (default 1)")
     parser.add_argument("--chief", type=_none_or_one, default=0, metavar="N", help="chiefs, 0 or 1 (default 0)")

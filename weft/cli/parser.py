@@ -3,11 +3,49 @@
 from __future__ import annotations
 
 import argparse
-from typing import NoReturn
+import difflib
+import re
+from collections.abc import Sequence
+from typing import Final, NoReturn
+
+_OPTION: Final = re.compile(r"--?\w[\w-]*")
 
 
 class OneLineParser(argparse.ArgumentParser):
-    """An argument parser whose errors are one line; the usage is what --help is for."""
+    """An argument parser whose errors are one line, which names the option that was probably meant; --help has the usage.
+
+    Its description keeps its line breaks, and no option can be abbreviated.
+    """
+
+    def __init__(self, prog: str | None = None, description: str | None = None) -> None:
+        keeps_lines = argparse.RawDescriptionHelpFormatter
+        super().__init__(prog=prog, description=description, formatter_class=keeps_lines, allow_abbrev=False)
+
+    @property
+    def options(self) -> list[str]:
+        """What its options are called."""
+        return ["--help", *_OPTION.findall(self.format_usage())]
+
+    def parse_known_args(  # type: ignore[override]  # its stub's overloads
+        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        """As of the base class, but nothing stays unknown: each parser tells of what it was given itself."""
+        found, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            self.refuse(unknown)
+        return found, unknown
+
+    def refuse(self, unknown: Sequence[str]) -> NoReturn:
+        """End the process: these arguments are none of this parser's."""
+        meant = did_you_mean(unknown[0].partition("=")[0], self.options)
+        self.error(f"unrecognized arguments: {' '.join(unknown)}{meant}")
 
     def error(self, message: str) -> NoReturn:
+        """End the process with the message."""
         self.exit(2, f"{self.prog}: error: {message} (see {self.prog} --help)\n")
+
+
+def did_you_mean(word: str, known: Sequence[str]) -> str:
+    """The end of a sentence that names the word that was probably meant; empty when none is like it."""
+    close = difflib.get_close_matches(word, known, n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""

@@ -17,15 +17,9 @@ starts find weft so, too.
 """
 
 
-def add_to(subcommands: argparse._SubParsersAction[OneLineParser]) -> None:
-    """Add the subcommand and its arguments."""
-    parser = subcommands.add_parser(
-        "run",
-        help="run a program written for TensorFlow 1.x, unchanged",
-        description=_DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+def add_arguments(parser: OneLineParser) -> None:
+    """Describe the command."""
+    parser.description = _DESCRIPTION
     parser.add_argument("program", metavar="PROGRAM", help="the Python file to run")
     parser.add_argument("args", nargs=argparse.REMAINDER, metavar="...", help="arguments of PROGRAM")
     parser.set_defaults(run=lambda arguments: _run(arguments, parser))

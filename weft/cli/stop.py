@@ -20,15 +20,9 @@ client.
 """
 
 
-def add_to(subcommands: argparse._SubParsersAction[OneLineParser]) -> None:
-    """Add the command to the parser of `weft`."""
-    parser = subcommands.add_parser(
-        "stop",
-        help="stop servers after the steps that run",
-        description=_DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+def add_arguments(parser: OneLineParser) -> None:
+    """Describe the command."""
+    parser.description = _DESCRIPTION
     parser.add_argument("targets", nargs="+", metavar="TARGET", help="grpc://host:port, as a session's target")
     parser.add_argument("--grace", type=float, default=10.0, metavar="S", help="seconds that running steps have (10)")
     parser.set_defaults(run=lambda arguments: _run(arguments, parser))

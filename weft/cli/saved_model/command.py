@@ -27,9 +27,9 @@ and strings; pickled objects, which can run code, are refused.
 """
 
 
-def add_to(subcommands: argparse._SubParsersAction[OneLineParser]) -> None:
-    """Add the command to the parser of `weft`."""
-    parser = subcommands.add_parser("saved-model", help="show or run a SavedModel", description=__doc__, allow_abbrev=False)
+def add_arguments(parser: OneLineParser) -> None:
+    """Describe the command."""
+    parser.description = __doc__
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True, parser_class=OneLineParser)
     _add_show(actions)
     _add_run(actions)
@@ -57,13 +57,7 @@ def _add_run(actions: argparse._SubParsersAction[OneLineParser]) -> None:
 
 
 def _add(actions: argparse._SubParsersAction[OneLineParser], name: str, summary: str, description: str) -> OneLineParser:
-    parser = actions.add_parser(
-        name,
-        help=summary,
-        description=description,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+    parser = actions.add_parser(name, help=summary, description=description)
     parser.add_argument("--dir", required=True, help="the model's folder")
     return parser
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import multiprocessing
 from collections.abc import Mapping
 from multiprocessing.process import BaseProcess
@@ -111,4 +112,6 @@ def free_addresses(count: int) -> list[str]:
 
 
 def _serve(spec: dict[str, Any], job: str, index: int, config: bytes | None) -> None:
+    # This process has loaded only what this function needs; its clients' graphs may have any op.
+    importlib.import_module("weft.namespace")
     Server(spec, job, index, config=None if config is None else config_pb2.ConfigProto.FromString(config)).join()
