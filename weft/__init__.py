@@ -7,7 +7,7 @@ need no graph start in a tenth of the time, and a room of the engine can be impo
 from __future__ import annotations
 
 import importlib as _importlib
-from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from weft import errors as errors
 from weft.api import import_paths as _import_paths
@@ -16,7 +16,7 @@ _VERSIONS = ("__version__", "__git_version__", "__compiler_version__")
 
 _import_paths.install()
 
-if _TYPE_CHECKING:
+if TYPE_CHECKING:
     # Type checkers and editors do not run `__getattr__`.
     from weft.api import keras as keras
     from weft.namespace import *
