@@ -55,9 +55,9 @@ def _hidden_peer(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def beats_of(connection: Connection, count: int) -> None:
     """Wait until so much has been received."""
-    enough = connection.received_count + count
+    enough = connection.reader.received_count + count
     deadline_s = time.monotonic() + PATIENCE_S
-    while connection.received_count < enough:
+    while connection.reader.received_count < enough:
         assert time.monotonic() < deadline_s
         assert not connection.is_closed
         threading.Event().wait(0.01)

@@ -23,6 +23,7 @@ from typing import Final, TypeAlias
 from weft.channel.heartbeats import HEARTBEAT, Watch, heartbeats
 from weft.channel.message_reader import MessageReader
 from weft.channel.outbox import MAX_QUEUED_BYTES, Outbox
+from weft.channel.pulse import Pulse
 from weft.channel.shared_memory.exchange import PayloadExchange
 from weft.channel.transport.transport import Transport
 from weft.channel.waiting.reader_pool import ReaderPool
@@ -33,7 +34,6 @@ from weft.platform.interrupts import deferred_interrupts, main_thread
 from weft.platform.limited_log import peer_log
 from weft.platform.quick_lately import QuickLately
 from weft.protocol.connection_life import ConnectionLife, LifeState, LifeStep
-from weft.protocol.heartbeat import Evidence
 from weft.protocol.messages import Goodbye, Hello, Message, Ping, Pong, Reject, Welcome
 from weft.protocol.protocol_error import CutShortError, ProtocolError, RemoteProtocolError
 from weft.protocol.tensor_blob import Buffer
@@ -97,6 +97,7 @@ class Connection:
         self._on_closed = on_closed
         decoder = decoder or FrameDecoder()
         self._watch = watch
+        self._pulse: Pulse | None = None
         self._exchange = exchange
         if exchange is not None:
             decoder.borrower = exchange.borrower
@@ -131,19 +132,6 @@ class Connection:
         return self.outbox.queued_bytes
 
     @property
-    def received_count(self) -> int:
-        """A number that grows with what is received."""
-        return self.reader.received_count
-
-    def fileno(self) -> int:
-        """The descriptor that is readable while something waits to be read."""
-        return self.reader.fd
-
-    def evidence(self, silent_s: float) -> Evidence:
-        """What the kernel knows of a peer from which nothing has come for so long."""
-        return self._transport.evidence(silent_s)
-
-    @property
     def transport(self) -> str:
         """The kind of transport that carries this connection, such as "unix" or "tcp"."""
         return self._transport.kind
@@ -155,7 +143,8 @@ class Connection:
         `role`.
         """
         if self._watch is not None:
-            heartbeats.add(self, self._watch)
+            self._pulse = Pulse(self.name, self._transport, self.reader, self.outbox, self.send_frame, self.abort)
+            heartbeats.add(self._pulse, self._watch)
         if pool is None:
             self._thread = threading.Thread(target=self.reader.run, name=f"weft-read-{self.name}", daemon=True)
             self._thread.start()
@@ -333,7 +322,8 @@ class Connection:
 
     def _finish(self) -> None:
         """Release everything, then tell the owner. On the thread that has read it last."""
-        heartbeats.remove(self)
+        if self._pulse is not None:
+            heartbeats.remove(self._pulse)
         self._lose(ConnectionError("its thread ended"))
         self.outbox.stop()
         self._transport.close()

@@ -12,8 +12,8 @@ import weft as tf
 from tests.distributed.waiting import until
 from weft.distributed.client.remote_session import RemoteSession
 from weft.distributed.master.served_sessions import ServedSession
-from weft.distributed.server.master_service import MasterService
 from weft.distributed.server.server import Server
+from weft.distributed.server.services.master_service import MasterService
 
 
 def remote(server: Server, config: tf.ConfigProto | None = None) -> RemoteSession:

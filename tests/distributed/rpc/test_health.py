@@ -9,8 +9,9 @@ import grpc
 import pytest
 
 from weft.distributed.rpc.health import HealthService
-from weft.distributed.rpc.options import SERVER_OPTIONS, bind, open_channel
+from weft.distributed.rpc.options import SERVER_OPTIONS, open_channel
 from weft.distributed.rpc.threads import RpcThreads
+from weft.distributed.server.binding import bind
 from weft.proto.health_pb2 import HealthCheckRequest, HealthCheckResponse
 
 

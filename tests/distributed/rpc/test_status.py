@@ -11,9 +11,10 @@ import pytest
 from tensorboard.compat.proto import node_def_pb2
 
 from weft import errors
-from weft.distributed.rpc.options import SERVER_OPTIONS, bind, open_channel
+from weft.distributed.rpc.options import SERVER_OPTIONS, open_channel
 from weft.distributed.rpc.status import answer, from_rpc_error, text_with_node
 from weft.distributed.rpc.threads import RpcThreads
+from weft.distributed.server.binding import bind
 from weft.proto.worker_pb2 import GetStatusRequest
 
 CODES = range(1, 17)

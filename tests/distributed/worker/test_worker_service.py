@@ -11,8 +11,9 @@ from tensorboard.compat.proto import config_pb2
 
 from weft.credentials.credentials import ANY_TASK
 from weft.distributed.rpc.gate import Caller, Gate
-from weft.distributed.rpc.options import SERVER_OPTIONS, bind
+from weft.distributed.rpc.options import SERVER_OPTIONS
 from weft.distributed.rpc.threads import RpcThreads
+from weft.distributed.server.binding import bind
 from weft.distributed.worker.session_owners import SessionOwners
 from weft.distributed.worker.worker_service import WorkerService, WorkerStub, identity_of
 from weft.errors import AbortedError, InvalidArgumentError, PermissionDeniedError, UnavailableError

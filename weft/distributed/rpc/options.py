@@ -1,19 +1,13 @@
-"""How weft uses gRPC: options of channels and servers, and binding a server to its address."""
+"""How weft uses gRPC: the options of channels and servers."""
 
 from __future__ import annotations
 
-import errno
-import socket
 from collections.abc import Sequence
 from typing import Final
 
 import grpc
 
 from weft.credentials.credentials import ANY_TASK, Credentials
-from weft.errors import InvalidArgumentError, UnknownError
-from weft.framework.cluster_spec import split_address
-from weft.platform.local_address import interfaces_of
-from weft.platform.peer_owner import is_loopback
 from weft.protocol.heartbeat import TIMEOUT_S
 
 _COMMON: Final = (
@@ -80,71 +74,3 @@ def open_channel(
     own = credentials.own
     tls = grpc.ssl_channel_credentials(credentials.authority, own.key, own.certificate)
     return grpc.secure_channel(address, tls, options=(*options, ("grpc.ssl_target_name_override", server_name)))
-
-
-def bind(server: grpc.Server, address: str, credentials: Credentials | None = None) -> int:
-    """Let a gRPC server listen at `host:port`, on the interfaces that the host's name stands for; returns the port.
-
-    Args:
-        server: a server that is not started.
-        address: where to listen; port 0 is any free one.
-        credentials: how the server shows that it belongs to the cluster, and whom it accepts; without any, connections are not
-            encrypted.
-
-    Raises:
-        InvalidArgumentError: there is no port in the address, or the host does not resolve to an address of this machine.
-        UnknownError: the port is in use.
-    """
-    host, port = split_address(address)
-    try:
-        interfaces = interfaces_of(host)
-    except OSError as error:
-        raise InvalidArgumentError.of(
-            f"Could not start gRPC server at {address!r}: the host {host!r} does not resolve ({error.strerror})"
-        ) from None
-    tls = None
-    if credentials is not None:
-        own = credentials.own
-        tls = grpc.ssl_server_credentials([(own.key, own.certificate)], credentials.authority, require_client_auth=True)
-    for interface in [each for each in interfaces if _is_there(address, each, port)]:
-        port = _bind_one(server, address, interface, port, tls)
-    return port
-
-
-def _bind_one(server: grpc.Server, address: str, interface: str, port: int, tls: grpc.ServerCredentials | None) -> int:
-    endpoint = f"[{interface}]:{port}" if ":" in interface else f"{interface}:{port}"
-    try:
-        bound = server.add_insecure_port(endpoint) if tls is None else server.add_secure_port(endpoint, tls)
-    except RuntimeError as error:
-        raise _in_use(address, port, str(error)) from None
-    if not bound:
-        raise _in_use(address, port, "bind failed")
-    return int(bound)
-
-
-def _is_there(address: str, interface: str, port: int) -> bool:
-    """Whether the port can be bound on an interface; False for an interface that this machine has not got beside others.
-
-    gRPC says less about why it cannot bind, and says it on stderr.
-    """
-    with socket.socket(socket.AF_INET6 if ":" in interface else socket.AF_INET) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((interface, port))
-        except OSError as error:
-            if error.errno == errno.EADDRNOTAVAIL and ":" in interface and is_loopback(interface):
-                return False
-            if error.errno == errno.EADDRNOTAVAIL:
-                raise InvalidArgumentError.of(
-                    f"Could not start gRPC server at {address!r}: {interface} is no address of this machine. "
-                    f"Give the task an address of its own in the cluster spec, or 0.0.0.0 to listen on every interface"
-                ) from None
-            raise _in_use(address, port, error.strerror or str(error)) from None
-    return True
-
-
-def _in_use(address: str, port: int, reason: str) -> UnknownError:
-    return UnknownError.of(
-        f"Could not start gRPC server at {address!r}: port {port} cannot be bound ({reason}): another process "
-        f"has it, or it may not be used. Choose another port, or 0 for any"
-    )

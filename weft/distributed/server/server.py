@@ -23,14 +23,15 @@ from weft.distributed.rpc.health import HealthService
 from weft.distributed.rpc.heartbeat_timeout import heartbeat_timeout_s
 from weft.distributed.rpc.threads import RpcThreads
 from weft.distributed.server.admissions import Admissions
-from weft.distributed.server.call_service import CallService
+from weft.distributed.server.binding import bind
 from weft.distributed.server.file_roots import file_access_of
 from weft.distributed.server.in_process import local_servers
 from weft.distributed.server.job_end import VARIABLE as ENDS_WITH_JOB
 from weft.distributed.server.job_end import JobEnd
-from weft.distributed.server.master_service import MasterService
-from weft.distributed.server.server_def import as_server_def
-from weft.distributed.server.stop_service import StopService
+from weft.distributed.server.server_def import OwnTask, as_server_def
+from weft.distributed.server.services.call_service import CallService
+from weft.distributed.server.services.master_service import MasterService
+from weft.distributed.server.services.stop_service import StopService
 from weft.distributed.server.sweeper import Sweeper
 from weft.distributed.server.task_directory import PeerStubs, TaskDirectory
 from weft.distributed.worker import worker_service
@@ -38,7 +39,6 @@ from weft.distributed.worker.network.task_network import TaskNetwork
 from weft.distributed.worker.session_owners import SessionOwners
 from weft.distributed.worker.worker_service import WorkerService
 from weft.errors import AbortedError, UnavailableError
-from weft.framework.cluster_spec import ClusterSpec, split_address
 from weft.framework.graph import Graph
 from weft.proto import master_pb2, tensorflow_server_pb2
 from weft.protocol.limits import VARIABLE as LIMITS_VARIABLE
@@ -48,7 +48,7 @@ from weft.runtime.state.resource_manager import HeldResource, ResourceManager
 from weft.runtime.worker import Worker
 from weft.runtime.xla import engine_options
 from weft.runtime.xla.allocation import keep_some_freed_memory
-from weft.runtime.xla.device import PARAMETER_SERVER, local_device_names
+from weft.runtime.xla.device import local_device_names
 
 _LOG = logging.getLogger("weft")
 _CALLS_END_S = 1.0
@@ -98,42 +98,38 @@ class Server:
         url_schemes: Sequence[str] | None = None,
     ) -> None:
         limits = self._limits = limits or ServerLimits.from_text(os.environ.get(LIMITS_VARIABLE, ""))
-        self._server_def = as_server_def(server_or_cluster_def, job_name, task_index, protocol, config)
-        definition = self._server_def
-        self._cluster = ClusterSpec(definition.cluster)
-        self._address = self._cluster.task_address(definition.job_name, definition.task_index)
-        self._task = f"/job:{definition.job_name}/replica:0/task:{definition.task_index}"
-        self._admissions = Admissions(definition.job_name, definition.task_index, self._address, insecure)
+        definition = as_server_def(server_or_cluster_def, job_name, task_index, protocol, config)
+        self._task = task = OwnTask(definition)
+        self._admissions = Admissions(task.job, task.index, task.address, insecure)
         self._lock = threading.Lock()
         self._stopped = threading.Event()
         self._is_stopping = False
         self._is_started = False
         default_config = definition.default_session_config
-        self._stubs = PeerStubs(self._task, self._cluster, heartbeat_timeout_s(default_config, os.environ))
+        self._stubs = PeerStubs(task.name, task.cluster, heartbeat_timeout_s(default_config, os.environ))
         engine_options.request(default_config)
-        engine_options.share_cores(self._tasks_on_host())
-        devices = local_device_names(definition.job_name, definition.task_index, default_config.device_count)
-        resources = ResourceManager(definition.job_name)
+        engine_options.share_cores(task.tasks_on_host)
+        devices = local_device_names(task.job, task.index, default_config.device_count)
+        resources = ResourceManager(task.job)
         self._network: TaskNetwork
-        host, _ = split_address(self._address)
-        file_access = file_access_of(self._task, host, file_roots, url_schemes, os.environ)
-        self._worker = Worker(self._task, devices, secrets.randbits(62) | 1, resources, self._make_network, file_access, limits)
-        directory = TaskDirectory(self._cluster, self._worker, self._network, self._stubs, lambda: self._port)
-        self._master = Master(self._task, self._cluster, directory.make_cache, default_config)
+        file_access = file_access_of(task.name, task.host, file_roots, url_schemes, os.environ)
+        self._worker = Worker(task.name, devices, secrets.randbits(62) | 1, resources, self._make_network, file_access, limits)
+        directory = TaskDirectory(task.cluster, self._worker, self._network, self._stubs, lambda: self._port)
+        self._master = Master(task.name, task.cluster, directory.make_cache, default_config)
         self._sessions = ServedSessions(self._master, limits)
         self._calls = CallService(self._sessions, InterOpPool("calls"), self._admissions.take_session)
-        self._owners = SessionOwners(self._worker, self._network.peers.incarnation_of, limits.lost_session_s)
+        self._taskers = SessionOwners(self._worker, self._network.peers.incarnation_of, limits.lost_session_s)
         self._port = 0
         self._health = HealthService((master_methods.SERVICE, worker_service.SERVICE))
-        threads = RpcThreads(f"rpc-{definition.job_name}-{definition.task_index}")
+        threads = RpcThreads(f"rpc-{task.job}-{task.index}")
         self._rpc: Any = grpc.server(threads, options=grpc_options.SERVER_OPTIONS)
         self._listener: Listener | None = None
         self._sweeper = Sweeper(
-            f"weft-sweep-{self._task}",
-            (self._close_overdue_sessions, self._owners.close_orphans, self._worker.give_up_late_steps),
+            f"weft-sweep-{task.name}",
+            (self._close_overdue_sessions, self._taskers.close_orphans, self._worker.give_up_late_steps),
         )
         try:
-            self._port = grpc_options.bind(self._rpc, self._address, self._admissions.credentials)
+            self._port = bind(self._rpc, task.address, self._admissions.credentials)
         except BaseException:
             self._rpc.stop(None)
             raise
@@ -153,13 +149,12 @@ class Server:
     @property
     def server_def(self) -> tensorflow_server_pb2.ServerDef:
         """The ServerDef of this task."""
-        return self._server_def
+        return self._task.definition
 
     @property
     def target(self) -> str:
         """The target for a session on this server: `grpc://host:port`, with the port that it really has."""
-        host, _ = split_address(self._address)
-        return f"grpc://{host}:{self._port}"
+        return f"grpc://{self._task.host}:{self._port}"
 
     @property
     def port(self) -> int:
@@ -179,14 +174,15 @@ class Server:
         """
         with self._lock:
             if self._is_stopping:
-                raise RuntimeError(f"Server {self._task} was stopped; make a new one")
+                raise RuntimeError(f"Server {self._task.name} was stopped; make a new one")
             if self._is_started:
                 return
             self._is_started = True
         keep_some_freed_memory()
-        host, _ = split_address(self._address)
+        host = self._task.host
         self._listener = Listener(
-            host, 0, receiver=self._task, incarnation=self._worker.incarnation, has_permission=self._admissions.has_permission,
+            host, 0, receiver=self._task.name, incarnation=self._worker.incarnation,
+            has_permission=self._admissions.has_permission,
             on_connection=self._network.peers.accept, on_message=self._network.on_message, on_closed=self._network.on_closed,
             clients=self._calls, advertised_host=host, tls=self._admissions.context(is_server=True),
             tls_name=self._admissions.identity, is_open=self._admissions.is_open, watch_of=self._stubs.watch_of,
@@ -194,8 +190,8 @@ class Server:
         gate = self._admissions.gate(self._port)
         services = (
             MasterService(self._sessions, self, gate),
-            WorkerService(self._worker, self, gate, self._owners),
-            StopService(self._task, self.stop, gate),
+            WorkerService(self._worker, self, gate, self._taskers),
+            StopService(self._task.name, self.stop, gate),
             self._health,
         )
         self._rpc.add_generic_rpc_handlers([service.handler() for service in services])
@@ -220,15 +216,12 @@ class Server:
                 `lost_job_s` of the server's limits. The server is stopped.
         """
         if ends_with_job is None:
-            ends_with_job = os.environ.get(ENDS_WITH_JOB, "1" if self._has_other_tasks() else "0") != "0"
+            ends_with_job = os.environ.get(ENDS_WITH_JOB, "0" if self._task.is_alone else "1") != "0"
         if ends_with_job:
             JobEnd(self._worker, self._network.is_there, self._limits.lost_job_s).wait(self._stopped, self.stop)
         # A wait without a limit cannot be interrupted on every platform.
         while not self._stopped.wait(timeout=3600.0):
             pass
-
-    def _has_other_tasks(self) -> bool:
-        return sum(len(self._cluster.task_indices(job)) for job in self._cluster.jobs) > 1
 
     def stop(self, grace_s: float = 0.0) -> None:
         """Stop serving and free the port: sessions end with AbortedError, steps of others with UnavailableError.
@@ -250,7 +243,7 @@ class Server:
     def _drain(self, grace_s: float) -> None:
         """Take nothing new, and wait for the steps that run."""
         when = f"it takes no new sessions and steps, and stops in {grace_s:g} s at the latest"
-        refusal = UnavailableError.of(f"Task {self._task} is being drained: {when}")
+        refusal = UnavailableError.of(f"Task {self._task.name} is being drained: {when}")
         self._health.stop_serving()
         self._master.drain(refusal)
         self._worker.drain(refusal)
@@ -263,8 +256,8 @@ class Server:
         self._sweeper.stop()
         local_servers.remove(self._port)
         self._health.stop_serving()
-        gone = UnavailableError.of(f"Task {self._task} is unavailable: its server was stopped")
-        self._master.close_sessions(AbortedError.of(f"The server {self._task} was stopped"))
+        gone = UnavailableError.of(f"Task {self._task.name} is unavailable: its server was stopped")
+        self._master.close_sessions(AbortedError.of(f"The server {self._task.name} was stopped"))
         self._worker.stop(gone)
         self._network.close()
         if self._listener is not None:
@@ -325,16 +318,9 @@ class Server:
         return master_pb2.ChannelAdmission(
             addresses=self._listener.addresses,
             token=self._admissions.grant(sender, session_handle),
-            task=self._task,
+            task=self._task.name,
             incarnation=self._worker.incarnation,
         )
-
-    def _tasks_on_host(self) -> int:
-        """How many tasks of the cluster compute on this task's host; parameter servers do little but update."""
-        host, _ = split_address(self._address)
-        jobs = [job for job in self._cluster.jobs if job != PARAMETER_SERVER]
-        addresses = [address for job in jobs for address in self._cluster.job_tasks(job) if address is not None]
-        return sum(split_address(address)[0] == host for address in addresses)
 
     def add_neighbour(self, worker: Worker) -> None:
         """Hand values for this worker of the same process over, with no transport."""

@@ -1,4 +1,4 @@
-"""From what a program passes to Server to a ServerDef."""
+"""From what a program passes to Server to a ServerDef, and what that says of the task."""
 
 from __future__ import annotations
 
@@ -6,8 +6,34 @@ from typing import Any
 
 from tensorboard.compat.proto import cluster_pb2
 
-from weft.framework.cluster_spec import ClusterSpec
+from weft.framework.cluster_spec import ClusterSpec, split_address
 from weft.proto.tensorflow_server_pb2 import ServerDef
+from weft.runtime.xla.device import PARAMETER_SERVER
+
+
+class OwnTask:
+    """A task as its ServerDef names it: who it is in its cluster, where it listens, and how many are beside it."""
+
+    def __init__(self, definition: ServerDef) -> None:
+        self.definition = definition
+        self.cluster = ClusterSpec(definition.cluster)
+        self.job: str = definition.job_name
+        self.index: int = definition.task_index
+        self.name = f"/job:{self.job}/replica:0/task:{self.index}"
+        self.address = self.cluster.task_address(self.job, self.index)
+        self.host, _ = split_address(self.address)
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether the cluster has no other task."""
+        return sum(len(self.cluster.task_indices(job)) for job in self.cluster.jobs) == 1
+
+    @property
+    def tasks_on_host(self) -> int:
+        """How many tasks of the cluster compute on this task's host; parameter servers do little but update."""
+        jobs = [job for job in self.cluster.jobs if job != PARAMETER_SERVER]
+        addresses = [address for job in jobs for address in self.cluster.job_tasks(job) if address is not None]
+        return sum(split_address(address)[0] == self.host for address in addresses)
 
 
 def as_server_def(

@@ -15,10 +15,11 @@ from tensorboard.compat.proto import config_pb2, graph_pb2, node_def_pb2, step_s
 from weft import errors
 from weft.distributed.rpc.gate import Gate
 from weft.distributed.rpc.master_methods import METHODS, SERVICE
-from weft.distributed.rpc.options import SERVER_OPTIONS, bind
+from weft.distributed.rpc.options import SERVER_OPTIONS
 from weft.distributed.rpc.stub import RpcStub
 from weft.distributed.rpc.threads import RpcThreads
-from weft.distributed.server.master_service import MasterService
+from weft.distributed.server.binding import bind
+from weft.distributed.server.services.master_service import MasterService
 from weft.distributed.worker.task_status import TaskStatus
 from weft.framework.device_attributes import DeviceAttributes
 from weft.framework.tensor_util import make_ndarray, make_tensor_proto
