@@ -7,10 +7,12 @@ need no graph start in a tenth of the time, and a room of the engine can be impo
 from __future__ import annotations
 
 import importlib as _importlib
+import sys as _sys
 from typing import TYPE_CHECKING
 
 from weft import errors as errors
 from weft.api import import_paths as _import_paths
+from weft.api import missing_names as _missing_names
 
 _VERSIONS = ("__version__", "__git_version__", "__compiler_version__")
 
@@ -27,7 +29,9 @@ else:
     def __getattr__(name: str) -> object:
         # The modules by TensorFlow's inner paths are many, and Keras is large; they are made when a program asks for one.
         if name in _import_paths.ON_DEMAND:
-            return _importlib.import_module(f"weft.{name}")
+            module = _importlib.import_module(f"weft.{name}")
+            _missing_names.watch_loaded()
+            return module
         if name == "__all__":
             return __dir__()
         # The import system and tools ask every module for names such as __wrapped__.
@@ -37,7 +41,7 @@ else:
                 # From now on they are found without this function.
                 globals().update({each: names[each] for each in (*_public(names), *_VERSIONS) if each in names})
                 return names[name]
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        _missing_names.refuse(_sys.modules[__name__], "", name)
 
     def __dir__() -> list[str]:
         return _public(vars(_importlib.import_module("weft.namespace")))

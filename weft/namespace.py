@@ -50,6 +50,7 @@ from weft.api import losses as losses
 from weft.api import manip as manip
 from weft.api import math as math
 from weft.api import metrics as metrics
+from weft.api import missing_names as _missing_names
 from weft.api import nest as nest
 from weft.api import nn as nn
 from weft.api import profiler as profiler
@@ -632,11 +633,17 @@ from weft.ops.variables.variable_store import AUTO_REUSE as AUTO_REUSE
 from weft.platform import app as app
 from weft.platform import flags as flags
 from weft.platform import gfile as gfile
+from weft.platform import short_traceback as _short_traceback
 from weft.platform import tf_logging as logging
 from weft.platform.op_library import load_file_system_library as load_file_system_library
 from weft.platform.op_library import load_library as load_library
 from weft.platform.op_library import load_op_library as load_op_library
 from weft.platform.tf_logging import get_logger as get_logger
+
+_missing_names.watch_loaded()
+for _door, _name in ((app, "app"), (errors, "errors"), (flags, "flags"), (gfile, "gfile"), (logging, "logging")):
+    _missing_names.watch(_door, _name)
+_short_traceback.install()
 
 # What importing has made stays for good. A full collection would look at all of it, which takes 70 ms and more and lets every
 # step of the process wait meanwhile.

@@ -18,7 +18,7 @@ from types import CodeType, ModuleType
 from typing import Final
 
 import weft.api
-from weft.api import core_paths, python_paths
+from weft.api import core_paths, missing_names, python_paths
 
 _PUBLIC: Final = frozenset(module.name for module in pkgutil.iter_modules(weft.api.__path__))
 
@@ -78,6 +78,7 @@ class _Gathered(Loader):
             setattr(module, entry.replace(":", ".").rpartition(".")[2], found)
         for child in self._table.children(self._path):
             setattr(module, child, importlib.import_module(f"{module.__name__}.{child}"))
+        missing_names.watch(module, module.__name__.removeprefix("weft."))
 
 
 class _PublicPaths(MetaPathFinder):
@@ -89,15 +90,34 @@ class _PublicPaths(MetaPathFinder):
             return None
         door, _, inside = rest.partition(".")
         if door in _TABLES:
-            return _spec_of(fullname, _TABLES[door], inside)
-        if door in _PUBLIC:
-            # A program that names only this module may use every op and gradient, too.
-            importlib.import_module("weft.namespace")
-        own = f"weft.api.{rest}"
-        found = importlib.util.find_spec(own) if door in _PUBLIC else None
-        if found is None:
+            found = _spec_of(fullname, _TABLES[door], inside)
+            if found is None:
+                _check_advice(fullname, _INNER)
+            return found
+        if door not in _PUBLIC:
             return None
-        return ModuleSpec(fullname, Alias(own), is_package=found.submodule_search_locations is not None)
+        # A program that names only this module may use every op and gradient, too.
+        importlib.import_module("weft.namespace")
+        own = f"weft.api.{rest}"
+        module = importlib.util.find_spec(own)
+        if module is None:
+            _check_advice(fullname, missing_names.advice(None, *_split(rest)))
+            return None
+        return ModuleSpec(fullname, Alias(own), is_package=module.submodule_search_locations is not None)
+
+
+_INNER: Final = " weft has those of TensorFlow's inner modules that programs use; the public ones, below `tf`, have the rest."
+
+
+def _check_advice(fullname: str, advice: str) -> None:
+    """Raise what there is to say of a module that nobody has; without advice the other finders are asked."""
+    if advice and importlib.util.find_spec(fullname.rpartition(".")[0]) is not None:
+        raise ModuleNotFoundError(f"No module named {fullname!r}.{advice}", name=fullname)
+
+
+def _split(path: str) -> tuple[str, str]:
+    package, _, name = path.rpartition(".")
+    return package, name
 
 
 def _spec_of(fullname: str, table: _Table, path: str) -> ModuleSpec | None:

@@ -62,7 +62,7 @@ def _cast(source: Any, value: object, wanted: Any) -> Any:
 def _check_lossless(tensor: Tensor, value: object, source: Any, array: Any) -> None:
     lost = array != source
     if lost.any():
-        at = tuple(int(index) for index in np.argwhere(lost)[0]) if source.ndim else ()
+        at = tuple(map(int, np.argwhere(lost)[0])) if source.ndim else ()
         where = f" at {list(at)}" if at else ""
         raise TypeError(_unfit(tensor, value, array.dtype.type, f": {source[at]}{where} would become {array[at]}"))
 

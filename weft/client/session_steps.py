@@ -14,12 +14,13 @@ from weft.client.growth_watch import GrowthWatch
 from weft.client.plans import Plan, Plans
 from weft.client.tensor_handle import KeptTensors, TensorHandle
 from weft.distributed.master.step_metadata import with_timeout
-from weft.errors import OpError
+from weft.errors import InternalError, OpError
 from weft.framework.aliases import Fetches
 from weft.framework.graph import Graph
 from weft.framework.node_errors import operand_lines
 from weft.framework.operation import Tensor
 from weft.platform.deadline import left_s, within
+from weft.platform.short_traceback import is_full
 from weft.runtime.xla.xla_process import ForkedProcessError
 
 
@@ -107,7 +108,8 @@ class SessionSteps:
         # An error that came over the wire has no more than the node's name: the NodeDef is the client's too.
         error.locate(op, None if op is None else op.node_def, operand_lines)
         remedies.attach(error, self._graph)
-        return error
+        # The frames between here and the failure are weft's.
+        return error if is_full() or isinstance(error, InternalError) else error.with_traceback(None)
 
     def close(self) -> None:
         """End the session with its backend: runs that are blocked in other threads get CancelledError."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from weft.framework import attr_value, built_at, device_spec
 from weft.framework.default_stack import default_sessions
 from weft.framework.dtypes import DType
+from weft.framework.no_value import NoValueYet
 from weft.framework.object_identity import Reference
 from weft.framework.op_def import OpDef
 from weft.framework.tensor_shape import Dims, TensorShape, as_dims, format_dims, merge_dims
@@ -28,7 +29,7 @@ OVERLOADABLE_OPERATORS: Final = frozenset(
 )  # fmt: skip
 
 
-class Tensor:
+class Tensor(NoValueYet):
     """One output of an Operation: a symbolic value, hashable by identity."""
 
     __slots__ = ("__weakref__", "_consumers", "dims", "dtype", "op", "value_index")
@@ -129,18 +130,23 @@ class Tensor:
 
     def __iter__(self) -> Any:
         raise TypeError(
-            "Tensor objects are only iterable when eager execution is enabled. To iterate over this tensor use tf.map_fn."
+            "Tensor objects are only iterable when eager execution is enabled. To iterate over this tensor use tf.map_fn. "
+            f"({self.name}, shape {format_dims(self.dims)}; tf.unstack makes a list of its parts where their number is known.)"
         )
 
     def __bool__(self) -> bool:
         raise TypeError(
             "Using a `tf.Tensor` as a Python `bool` is not allowed. Use `if t is not None:` instead of `if t:` to test if a "
             "tensor is defined, and use TensorFlow ops such as tf.cond to execute subgraphs conditioned on the value of a "
-            "tensor."
+            f"tensor. The tensor is {self.name}; session.run({self.op.name}) returns its value."
         )
 
     def __array__(self, dtype: object = None, copy: object = None) -> Any:
-        raise NotImplementedError(f"Cannot convert a symbolic Tensor ({self.name}) to a numpy array.")
+        raise NotImplementedError(
+            f"Cannot convert a symbolic Tensor ({self.name}) to a numpy array. It has a value in a run only, which "
+            f"session.run({self.op.name}) returns; while the graph is built, use the op in place of NumPy's function, such as "
+            "tf.reduce_mean for np.mean."
+        )
 
     def experimental_ref(self) -> Reference:
         """A key for sets and dictionaries that stands for this tensor."""

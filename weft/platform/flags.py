@@ -60,6 +60,8 @@ from absl.flags import (
     validator,
 )
 
+from weft.platform.spelling import did_you_mean
+
 __all__ = [
     "DEFINE",
     "FLAGS",
@@ -168,6 +170,8 @@ class ImplicitFlags:
         if name in values and not values.is_parsed():
             self.__dict__["_parsed_implicitly"] = True
             self._parse(sys.argv)
+        if name not in values and not name.startswith("_") and not hasattr(type(values), name):
+            raise AttributeError(f"{name}: no such flag.{did_you_mean(name, list(values))}")
         return getattr(values, name)
 
     def __setattr__(self, name: str, value: object) -> None:

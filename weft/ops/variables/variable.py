@@ -19,6 +19,7 @@ from weft.framework.collections import GraphKeys
 from weft.framework.dtypes import DType
 from weft.framework.graph import Graph, get_default_graph
 from weft.framework.name_prefix import prepend_name_scope, strip_name_scope
+from weft.framework.no_value import NoValueYet
 from weft.framework.object_identity import Reference
 from weft.framework.op_builder import graph_of
 from weft.framework.operation import OVERLOADABLE_OPERATORS, Operation, Tensor
@@ -105,7 +106,7 @@ def _create(use_resource: bool | None = None, **kwargs: Any) -> Variable:
 _KINDS: Final[dict[bool, type[Variable]]] = {}
 
 
-class Variable(VariableUpdates, metaclass=_VariableMeta):
+class Variable(VariableUpdates, NoValueYet, metaclass=_VariableMeta):
     """A value that lives on a task between runs, shared by name.
 
     Calling this class makes a RefVariable, or a ResourceVariable where `use_resource` says so.

@@ -1,0 +1,141 @@
+"""What a program is told that asks for a name which weft does not have: TensorFlow's or a typo, and what to use instead."""
+
+from __future__ import annotations
+
+import dis
+import sys
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Final, NoReturn
+
+from weft.platform.spelling import nearest
+
+_ENGINE_DOORS: Final = "weft.api."
+# The public names of TensorFlow 1.15 that weft lacks, one a line; a module ends with a dot and stands for all that is in it.
+_LACKING: Final = Path(__file__).with_name("lacking_names.txt")
+_IMPORT_FROM: Final = dis.opmap["IMPORT_FROM"]
+
+# What earlier and later versions of TensorFlow called it.
+_RENAMED: Final = {
+    "mul": "tf.multiply", "sub": "tf.subtract", "neg": "tf.negative", "pack": "tf.stack", "unpack": "tf.unstack",
+    "select": "tf.where", "inv": "tf.reciprocal", "batch_matmul": "tf.matmul", "concat_v2": "tf.concat",
+    "complex_abs": "tf.abs", "listdiff": "tf.setdiff1d", "batch_cholesky": "tf.cholesky", "batch_svd": "tf.svd",
+    "image_summary": "tf.summary.image", "histogram_summary": "tf.summary.histogram", "audio_summary": "tf.summary.audio",
+    "scalar_summary": "tf.summary.scalar", "merge_summary": "tf.summary.merge", "merge_all_summaries": "tf.summary.merge_all",
+    "train.SummaryWriter": "tf.summary.FileWriter", "nn.rnn": "tf.nn.static_rnn",
+    "nn.bidirectional_rnn": "tf.nn.static_bidirectional_rnn", "nn.state_saving_rnn": "tf.nn.static_state_saving_rnn",
+    "optimizers": "tf.train (tf.train.AdamOptimizer and so on)", "summary.create_file_writer": "tf.summary.FileWriter",
+    "summary.trace_on": "tf.RunOptions(trace_level=...)", "train.load_op_library": "tf.load_op_library",
+    "contrib.keras": "tf.keras", "contrib.eager": "graphs and tf.Session", "contrib.deprecated": "tf.summary",
+    "contrib.distributions": "tf.random and tf.nn", "contrib.crf": "tf.nn.ctc_loss",
+    "contrib.legacy_seq2seq": "tf.nn.dynamic_rnn", "contrib.cudnn_rnn": "tf.nn.rnn_cell.LSTMCell",
+    "contrib.predictor": "tf.saved_model.load and Session.run", "contrib.saved_model": "tf.saved_model",
+    "contrib.summary": "tf.summary", "contrib.signal": "tf.signal", "contrib.stateless": "tf.random",
+    "contrib.graph_editor": "tf.import_graph_def", "contrib.image": "tf.image", "contrib.mixed_precision": "tf.cast",
+    "config": "tf.ConfigProto", "random.set_seed": "tf.set_random_seed", "audio": "tf.py_func",
+    "autograph": "tf.cond and tf.while_loop", "contrib.autograph": "tf.cond and tf.while_loop",
+    "sysconfig": "weft.__version__", "linalg.inverse": "tf.matrix_inverse",
+}  # fmt: skip
+_DISTRIBUTED: Final = "Use tf.train.replica_device_setter, tf.train.SyncReplicasOptimizer or tf.estimator.train_and_evaluate."
+_REASONS: Final = {
+    "tpu": "weft runs on CPUs and NVIDIA GPUs.",
+    "contrib.tpu": "weft runs on CPUs and NVIDIA GPUs: use tf.estimator.Estimator, tf.train and tf.ConfigProto.",
+    "lite": "weft trains and serves: tf.saved_model exports models in TensorFlow's format, which TensorFlow Lite converts.",
+    "xla": "weft compiles every step by XLA by itself.",
+    "contrib.compiler": "weft compiles every step by XLA by itself.",
+    "compat.v2": "weft has the API of TensorFlow 1.x: graphs and sessions.",
+    "contrib.distribute": _DISTRIBUTED,
+    "distribute": _DISTRIBUTED,
+    "function": "weft builds graphs: call the Python function itself, and run what it returns in a tf.Session.",
+}
+
+
+def watch(module: ModuleType, public_name: str) -> None:
+    """Have a public module say more than Python does of the names that it lacks; one that has a rule of its own keeps it.
+
+    Args:
+        module: the module.
+        public_name: its name for programs below `tf`, such as `contrib.layers`; empty for weft itself.
+    """
+    if "__getattr__" not in vars(module):
+        vars(module)["__getattr__"] = _asker(module, public_name)
+
+
+def watch_loaded() -> None:
+    """Watch all doors that are loaded by now."""
+    for name, module in list(sys.modules.items()):
+        if name.startswith(_ENGINE_DOORS) and isinstance(module, ModuleType):
+            watch(module, name.removeprefix(_ENGINE_DOORS))
+
+
+def refuse(module: ModuleType, public_name: str, name: str) -> NoReturn:
+    """Raise AttributeError for a name that a module lacks; ImportError to `from module import name`."""
+    own = f"weft.{public_name}" if public_name else "weft"
+    text = f"module {own!r} has no attribute {name!r}"
+    frame = sys._getframe(2)
+    if name.startswith("__") or frame.f_globals.get("__name__") == "importlib._bootstrap":
+        # Asked by the interpreter, which goes on looking.
+        raise AttributeError(text)
+    if frame.f_lasti >= 0 and frame.f_code.co_code[frame.f_lasti] == _IMPORT_FROM:
+        # Python would put a text of its own in the place of an AttributeError's.
+        raise ImportError(
+            f"cannot import name {name!r} from {module.__name__!r}.{advice(module, public_name, name)}", name=name
+        )
+    raise AttributeError(f"{text}.{advice(module, public_name, name)}")
+
+
+def advice(module: ModuleType | None, public_name: str, name: str) -> str:
+    """The sentences behind `... has no attribute ...`, with a leading blank; empty where there is nothing to say.
+
+    Args:
+        module: the module that lacks the name, where it is there at all.
+        public_name: its name below `tf`.
+        name: what is missing.
+    """
+    path = f"{public_name}.{name}".removeprefix(".").removeprefix("compat.v1.")
+    if path in _RENAMED:
+        return f" Use {_RENAMED[path]} in its place."
+    area = _area_of(path)
+    if area:
+        reason = _REASONS.get(area) or (f"Use {_RENAMED[area]} in its place." if area in _RENAMED else "")
+        return f" TensorFlow has tf.{path}; weft does not.{f' {reason}' if reason else ''}"
+    elsewhere = next(_places_of(name, module), "")
+    if elsewhere:
+        return f" There is tf.{elsewhere}."
+    found = nearest(name, (each for each in dir(module) if not each.startswith("_"))) if module is not None else ""
+    return f" Did you mean {found!r}?" if found else ""
+
+
+def _area_of(path: str) -> str:
+    """The entry of what weft lacks that a path falls under; empty for none."""
+    lacking = _lacking()
+    if path in lacking:
+        return path
+    parts = path.split(".")
+    areas = (".".join(parts[:count]) for count in range(len(parts), 0, -1))
+    return next((area for area in areas if f"{area}." in lacking), "")
+
+
+@cache
+def _lacking() -> frozenset[str]:
+    return frozenset(_LACKING.read_text(encoding="utf-8").split())
+
+
+def _places_of(name: str, asked: ModuleType | None) -> Iterator[str]:
+    """Where else a public name stands, the shortest path first."""
+    if name in vars(sys.modules.get("weft.namespace", sys.modules["weft"])) and asked is not sys.modules["weft"]:
+        yield name
+    doors = [each for each in sys.modules if each.startswith(_ENGINE_DOORS)]
+    for door in sorted(doors, key=lambda each: (each.count("."), "contrib" in each, each)):
+        module = sys.modules[door]
+        if module is not asked and not name.startswith("_") and name in vars(module):
+            yield f"{door.removeprefix(_ENGINE_DOORS)}.{name}"
+
+
+def _asker(module: ModuleType, public_name: str) -> Callable[[str], object]:
+    def missing(name: str) -> object:
+        refuse(module, public_name, name)
+
+    return missing

@@ -1,0 +1,72 @@
+"""NoValueYet: what a tensor or a variable says to Python and NumPy, which ask for the value that only a run gives."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NoReturn
+
+# NumPy's methods and the ops that do the same.
+_OPS: Final = {
+    "all": "tf.reduce_all", "any": "tf.reduce_any", "argmax": "tf.argmax", "argmin": "tf.argmin", "astype": "tf.cast",
+    "clip": "tf.clip_by_value", "copy": "tf.identity", "cumsum": "tf.cumsum", "dot": "tf.matmul", "flatten": "tf.reshape",
+    "max": "tf.reduce_max", "mean": "tf.reduce_mean", "min": "tf.reduce_min", "ndim": "tf.rank", "prod": "tf.reduce_prod",
+    "ravel": "tf.reshape", "repeat": "tf.tile", "reshape": "tf.reshape", "round": "tf.round", "size": "tf.size",
+    "sort": "tf.sort", "squeeze": "tf.squeeze", "std": "tf.nn.moments", "sum": "tf.reduce_sum", "T": "tf.transpose",
+    "transpose": "tf.transpose", "var": "tf.nn.moments",
+}  # fmt: skip
+_VALUES: Final = ("numpy", "item", "tolist", "tobytes", "data")
+_UPDATES: Final = ("assign", "assign_add", "assign_sub", "initializer", "scatter_update", "scatter_add")
+
+
+class NoValueYet:
+    """The part of Tensor and Variable that tells who takes them for values what they are, and how to get a value."""
+
+    __slots__ = ()
+
+    name: Any
+
+    def __float__(self) -> float:
+        self._refuse("float()")
+
+    def __int__(self) -> int:
+        self._refuse("int()")
+
+    def __index__(self) -> int:
+        self._refuse("an integer, such as range() and indices need,")
+
+    def __complex__(self) -> complex:
+        self._refuse("complex()")
+
+    def __format__(self, spec: str) -> str:
+        if spec:
+            self._refuse(f"the format {spec!r}")
+        return str(self)
+
+    def __setitem__(self, key: object, value: object) -> None:
+        kind = type(self).__name__
+        raise TypeError(
+            f"{kind!r} object does not support item assignment: {self.name} is a node of the graph. For a variable v, an op "
+            "such as tf.scatter_update(v, [0], [value]) or v[0].assign(value) changes a part; for a tensor, tf.where or "
+            "tf.concat makes another one."
+        )
+
+    if not TYPE_CHECKING:
+        # Type checkers know the attributes that there are, and tell of others themselves.
+        def __getattr__(self, name: str) -> Any:
+            text = f"{type(self).__name__!r} object has no attribute {name!r}"
+            if name in _OPS:
+                text += f": the op for it is {_OPS[name]}({_bare(self)})"
+            elif name in _VALUES:
+                text += f": {_bare(self)} has a value in a run only, which session.run({_bare(self)}) returns"
+            elif name in _UPDATES:
+                text += f": {_bare(self)} is no tf.Variable, and only variables are updated"
+            raise AttributeError(text, name=name, obj=self)
+
+    def _refuse(self, wanted: str) -> NoReturn:
+        raise TypeError(
+            f"{wanted} wants a value, and {self!r} has one in a run only: session.run({_bare(self)}) returns it. While the "
+            "graph is built, use ops (tf.cast, tf.range, tf.as_string) in place of Python's functions."
+        )
+
+
+def _bare(element: NoValueYet) -> str:
+    return str(element.name).removesuffix(":0")

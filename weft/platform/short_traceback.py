@@ -1,0 +1,129 @@
+"""What a user reads of an error that nobody catches: the program's own lines, one frame of weft, and the message.
+
+Frames of weft, and of the packages under it, say nothing to who wrote the program: an error of a step passes twenty of them.
+`WEFT_FULL_TRACEBACK=1` shows all. A program that has set `sys.excepthook` itself keeps its own.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Final, TextIO
+
+from weft.errors import OpError
+from weft.platform.call_hints import hint_for
+
+SWITCH: Final = "WEFT_FULL_TRACEBACK"
+_PACKAGE: Final = str(Path(__file__).resolve().parents[1]) + os.sep
+# What stands in the package but is read as a program: examples of its use.
+_EXAMPLES: Final = os.path.join(_PACKAGE, "examples") + os.sep
+_STANDARD: Final = os.path.dirname(os.path.realpath(os.__file__)) + os.sep
+_INSTALLED: Final = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
+# The packages that weft calls and is called by; any other one counts as the program's.
+_UNDER_WEFT: Final = ("jax", "jaxlib", "numpy", "absl", "grpc", "google", "tensorboard", "opt_einsum", "ml_dtypes", "fsspec")
+
+
+def is_full() -> bool:
+    """Whether the user has asked for all frames."""
+    return os.environ.get(SWITCH, "") not in ("", "0")
+
+
+def install() -> None:
+    """Show errors that nobody catches, in any thread, as this module's text says; for `weft` itself, once."""
+    if sys.excepthook is sys.__excepthook__:
+        sys.excepthook = _show
+    if threading.excepthook is threading.__excepthook__:
+        threading.excepthook = _show_of_thread
+
+
+def text_of(error: BaseException) -> str:
+    """The text that the user reads: traceback and message, with those of the errors that caused it."""
+    whole = traceback.TracebackException(type(error), error, error.__traceback__, compact=True)
+    if not is_full():
+        _shorten(whole)
+    hint = hint_for(error)
+    return "".join(whole.format()) + (f"  {hint}\n" if hint else "")
+
+
+def kept_frames(files: Sequence[str]) -> list[int]:
+    """Which frames of a traceback are shown, by their files from the outermost on; all where none is weft's."""
+    kept: list[int] = []
+    below_weft: int | None = None
+    for index, file in enumerate(files):
+        if _is_weft(file):
+            below_weft = index if below_weft is None else below_weft
+        elif below_weft is None or not _is_under_weft(file):
+            kept.append(index)
+            below_weft = None
+    return kept if below_weft is None else [*kept, below_weft]
+
+
+def _is_weft(file: str) -> bool:
+    return file.startswith(_PACKAGE) and not file.startswith(_EXAMPLES)
+
+
+def _is_under_weft(file: str) -> bool:
+    for installed in _INSTALLED:
+        _, found, inside = file.partition(installed)
+        if found:
+            return inside.partition(os.sep)[0].removesuffix(".py") in _UNDER_WEFT
+    return file.startswith((_STANDARD, "<frozen "))
+
+
+def _shorten(whole: traceback.TracebackException) -> None:
+    stack = whole.stack
+    kept = kept_frames([frame.filename for frame in stack])
+    left_out = len(stack) - len(kept)
+    if left_out:
+        whole.stack = traceback.StackSummary.from_list([stack[index] for index in kept])
+    if whole.__cause__ is not None and _is_of_weft_alone(whole.__cause__):
+        whole.__cause__ = None
+        whole.__suppress_context__ = True
+    if whole.__context__ is not None and _is_of_weft_alone(whole.__context__):
+        whole.__suppress_context__ = True
+    for earlier in (whole.__cause__, whole.__context__):
+        if earlier is not None:
+            _shorten(earlier)
+
+
+def _is_of_weft_alone(earlier: traceback.TracebackException) -> bool:
+    """Whether weft has met an error, of a kernel or a look-up, and made the one that is shown of it."""
+    if earlier.exc_type is not None and issubclass(earlier.exc_type, OpError):
+        return False
+    files = [frame.filename for frame in earlier.stack]
+    return bool(files) and all(_is_weft(file) or _is_under_weft(file) for file in files)
+
+
+def _show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    if isinstance(error, KeyboardInterrupt) or not (_passes_weft(trace) or hint_for(error)):
+        sys.__excepthook__(kind, error, trace)
+        return
+    _write(sys.stderr, text_of(error.with_traceback(trace)))
+
+
+def _show_of_thread(arguments: threading.ExceptHookArgs) -> None:
+    error = arguments.exc_value
+    if error is None or isinstance(error, SystemExit) or not _passes_weft(arguments.exc_traceback):
+        threading.__excepthook__(arguments)
+        return
+    name = "<unknown>" if arguments.thread is None else arguments.thread.name
+    _write(sys.stderr, f"Exception in thread {name}:\n{text_of(error)}")
+
+
+def _passes_weft(trace: TracebackType | None) -> bool:
+    while trace is not None:
+        if _is_weft(trace.tb_frame.f_code.co_filename):
+            return True
+        trace = trace.tb_next
+    return False
+
+
+def _write(stream: TextIO | None, text: str) -> None:
+    if stream is not None:
+        stream.write(text)
+        stream.flush()
