@@ -19,11 +19,3 @@ def plot_model(model: object, *args: object, **kwargs: object) -> NoReturn:
     raise NotImplementedError(
         "plot_model: weft draws no models; model.summary() prints the layers, and TensorBoard shows the graph"
     )
-
-
-def model_to_estimator(*args: object, **kwargs: object) -> NoReturn:
-    """Refuse: a model becomes an Estimator by a model function of the program's."""
-    raise NotImplementedError(
-        "model_to_estimator: write a model_fn that calls the model on the features and returns an EstimatorSpec with the loss, "
-        "optimizer.minimize(...) and model.updates, and give it to tf.estimator.Estimator"
-    )

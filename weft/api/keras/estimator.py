@@ -2,4 +2,4 @@
 
 from __future__ import annotations
 
-from weft.networks.refusals import model_to_estimator as model_to_estimator
+from weft.networks.models.to_estimator import model_to_estimator as model_to_estimator

@@ -30,7 +30,7 @@ class Network(Layer):
         given = dict(zip(("inputs", "outputs", "name"), args, strict=False))
         given.update(kwargs)
         name, inputs, outputs = given.pop("name", None), given.pop("inputs", None), given.pop("outputs", None)
-        trainable = given.pop("trainable", True)
+        trainable = given.pop("trainable", None)
         super().__init__(name=name, **given)
         self.input_structure: Nest = None
         self.output_structure: Nest = None
@@ -40,7 +40,8 @@ class Network(Layer):
         self.output_names: list[str] | None = None
         if outputs is not None:
             self.connect(inputs, outputs)
-        self.trainable = trainable
+        if trainable is not None:
+            self.trainable = trainable
 
     @property
     def is_graph_network(self) -> bool:
@@ -105,14 +106,6 @@ class Network(Layer):
         if found is None:
             raise ValueError(f"No such layer: {name}")
         return found
-
-    @property
-    def updates(self) -> list[Nest]:
-        """The operations that training must run: of layers that were called elsewhere too, those of this network's calls."""
-        found = super().updates
-        if self.topology is None or not found:
-            return found
-        return [*operations.depending(found, self.inputs), *operations.depending(found, None)]
 
     @property
     def stateful(self) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 
 from weft.framework import nest
 from weft.framework.aliases import Nest
+from weft.networks.config import KerasObject
 from weft.networks.engine.calls.history import History, Node, history_of, is_tensor, key_of, set_mask
 
 
@@ -24,13 +25,16 @@ class Topology:
     nodes: list[Node]
     layers: list[Nest]
 
-    def replayed(self, inputs: Mapping[str, Nest], masks: Sequence[Nest], outputs: Nest) -> Nest:
+    def replayed(
+        self, inputs: Mapping[str, Nest], masks: Sequence[Nest], outputs: Nest, layers: Mapping[str, KerasObject] | None = None
+    ) -> Nest:
         """What the outputs are for other inputs: the layers are called anew, in order.
 
         Args:
             inputs: the new inputs, by the keys of the network's own.
             masks: their masks.
             outputs: the network's own outputs.
+            layers: others to call instead, by name.
         """
         made = dict(inputs)
         for given, mask in zip(inputs.values(), masks, strict=True):
@@ -40,7 +44,8 @@ class Topology:
                 continue
             inward = nest.map_structure(lambda each: made[key_of(each)], node.input_tensors)
             further = nest.map_structure(lambda each: _replaced(each, made), dict(node.arguments))
-            outward = node.outbound_layer(inward, **further)
+            layer = node.outbound_layer
+            outward = (layers or {}).get(layer.name, layer)(inward, **further)
             for own, new in zip(nest.flatten(node.output_tensors), nest.flatten(outward), strict=True):
                 made[key_of(own)] = new
         return nest.map_structure(lambda each: made[key_of(each)], outputs)

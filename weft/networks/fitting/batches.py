@@ -10,6 +10,7 @@ import numpy as np
 from weft.errors import OutOfRangeError
 from weft.framework import nest
 from weft.framework.aliases import Array, Nest
+from weft.framework.operation import Tensor
 from weft.networks.state.sessions import get_session
 
 
@@ -119,11 +120,12 @@ class SequenceSource(Source):
 class DatasetSource(Source):
     """Batches of a Dataset, or of an iterator of one, fetched by a run of their own before each step.
 
-    Without a number of steps each epoch begins the dataset anew; with one it goes on where the last epoch ended.
+    Without a number of steps each epoch begins the dataset anew; with one it goes on where the last epoch ended, unless
+    `begins_anew`, as validations do.
     """
 
-    def __init__(self, dataset: Any, as_batch: AsBatch, steps: int | None) -> None:
-        self._as_batch, self.steps = as_batch, steps
+    def __init__(self, dataset: Any, as_batch: AsBatch, steps: int | None, begins_anew: bool = False) -> None:
+        self._as_batch, self.steps, self._begins_anew = as_batch, steps, begins_anew
         is_iterator = hasattr(dataset, "get_next")
         self._iterator = dataset if is_iterator else dataset.make_initializable_iterator()
         self._next = self._iterator.get_next()
@@ -133,7 +135,7 @@ class DatasetSource(Source):
     def epoch(self) -> Iterator[Batch]:
         """The elements of the dataset until it ends."""
         session = get_session()
-        if self._begins and (not self._begun or self.steps is None):
+        if self._begins and (self._begins_anew or not self._begun or self.steps is None):
             session.run(self._iterator.initializer)
             self._begun = True
         taken = 0
@@ -145,6 +147,37 @@ class DatasetSource(Source):
                 return
             yield self._as_batch(element)
             taken += 1
+
+
+class TensorSource(Source):
+    """Batches that tensors of the graph give, fetched by a run of their own before each step.
+
+    Args:
+        tensors: inputs, targets and weights, as `fit` takes them.
+        as_batch: makes a batch of their values.
+        steps: how many batches an epoch has.
+
+    Raises:
+        ValueError: the number of steps is not given: tensors do not end.
+    """
+
+    def __init__(self, tensors: Nest, as_batch: AsBatch, steps: int | None) -> None:
+        if steps is None:
+            raise ValueError(
+                "If your data is in the form of symbolic tensors, you should specify the `steps_per_epoch` argument (instead "
+                "of the `batch_size` argument, because symbolic tensors are expected to produce batches of input data)."
+            )
+        self._tensors, self._as_batch, self.steps = tensors, as_batch, steps
+
+    def epoch(self) -> Iterator[Batch]:
+        """The next `steps` batches."""
+        for _ in range(self.steps or 0):
+            yield self._as_batch(get_session().run(self._tensors))
+
+
+def has_tensors(value: Any) -> bool:
+    """Whether data are tensors of the graph."""
+    return any(isinstance(each, Tensor) for each in nest.flatten(value))
 
 
 def is_dataset(value: Any) -> bool:

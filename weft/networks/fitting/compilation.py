@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from weft.framework.aliases import Array, Nest
+from weft.framework.aliases import Array, Nest, VariableLike
 from weft.framework.graph import Graph, get_default_graph
 from weft.framework.operation import Tensor
 from weft.networks.config import KerasObject
@@ -13,6 +13,7 @@ from weft.networks.fitting.batches import Batch
 from weft.networks.fitting.endpoints import Endpoint, endpoints_of
 from weft.networks.fitting.program import Program
 from weft.networks.metrics.metric import Mean, Metric
+from weft.platform import tf_logging
 
 
 class Compilation:
@@ -38,6 +39,19 @@ class Compilation:
         self._endpoints: Sequence[Endpoint] | None = None
         self._programs: dict[bool, Program] = {}
         self._added: dict[str, tuple[Metric, Tensor]] = {}
+        # A model trains what was trainable when it was compiled: adversarial networks freeze one part of another afterwards.
+        self._trained: list[VariableLike] | None = None if model.outputs is None else list(model.trainable_weights)
+
+    def trained(self) -> list[VariableLike]:
+        """The variables that training changes, settled by `compile`, or by the first step of a model without Inputs."""
+        if self._trained is None:
+            self._trained = list(self._model.trainable_weights)
+        if len(self._trained) != len(self._model.trainable_weights):
+            tf_logging.warning(
+                "Discrepancy between trainable weights and collected trainable weights, did you set `model.trainable` without "
+                "calling `model.compile` after ?"
+            )
+        return self._trained
 
     def endpoints(self) -> Sequence[Endpoint]:
         """The outputs with their losses, targets and metrics."""

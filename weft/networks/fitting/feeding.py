@@ -18,6 +18,8 @@ from weft.networks.fitting.batches import (
     IteratorSource,
     SequenceSource,
     Source,
+    TensorSource,
+    has_tensors,
     is_dataset,
     is_generator,
     is_sequence,
@@ -104,6 +106,9 @@ class Feeding:
         if is_generator(x):
             _refuse_more(y, sample_weight, "generator")
             return IteratorSource(x, as_batch, steps)
+        if has_tensors((x, y)):
+            given = (x, y) if sample_weight is None else (x, y, sample_weight)
+            return TensorSource(given, as_batch, steps)
         whole = self.batch(x, y, sample_weight, class_weight)
         return _whole_or_cut(whole, batch_size, steps, shuffle)
 
@@ -127,6 +132,8 @@ class Feeding:
 
     def validation_source(self, data: Nest, batch_size: int | None, steps: int | None) -> Source:
         if is_dataset(data) or is_generator(data) or is_sequence(data):
+            if is_dataset(data):
+                return DatasetSource(data, self._batch_of(), steps, begins_anew=True)
             return self.source(data, None, batch_size, steps, False)
         if not isinstance(data, tuple | list) or len(data) not in (2, 3):
             raise ValueError(
@@ -136,7 +143,7 @@ class Feeding:
                 f"However we received `validation_data={str(data)[:200]}`"
             )
         x, y, weights = parts_of(data)
-        return self.source(x, y, batch_size, None, False, weights)
+        return self.source(x, y, batch_size, steps if has_tensors((x, y)) else None, False, weights)
 
     def prediction_source(self, x: Nest, batch_size: int | None, steps: int | None) -> Source:
         """The batches of inputs alone."""
@@ -153,6 +160,8 @@ class Feeding:
             return SequenceSource(x, as_batch, steps, False)
         if is_generator(x):
             return IteratorSource(x, as_batch, steps)
+        if has_tensors(x):
+            return TensorSource((x,), as_batch, steps)
         return _whole_or_cut(as_batch((x,)), batch_size, steps, False)
 
 

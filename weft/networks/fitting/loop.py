@@ -97,7 +97,7 @@ def fit(plan: Plan, callbacks: Sequence[Callback] | None) -> History:
         means = _train_epoch(plan, called)
         logs: Logs = dict(zip(plan.names, means.values(), strict=True)) if means else {}
         if plan.validation is not None and plan.validation_epochs(epoch):
-            values = test(plan.model, plan.compilation, plan.names, plan.validation, None, 0)
+            values = test(plan.model, plan.compilation, plan.names, plan.validation, called.callbacks, 0, called)
             logs.update({f"val_{name}": value for name, value in zip(plan.names, values, strict=True)})
         called.call("on_epoch_end", epoch, logs)
         plan.source.finish()
@@ -134,12 +134,12 @@ def _plain(value: Any) -> Nest:
 
 def test(
     model: KerasObject, compilation: Compilation, names: Sequence[str], source: Source,
-    callbacks: Sequence[Callback] | None, verbose: int,
+    callbacks: Sequence[Callback] | None, verbose: int, around: CallbackList | None,
 ) -> list[Nest]:  # fmt: skip
-    """The loss and the metrics over all batches."""
+    """The loss and the metrics over all batches; within training, whose callbacks are `around`, these hear of it."""
     params: Logs = {"batch_size": None, "epochs": 1, "steps": source.steps, "samples": source.samples, "verbose": verbose,
               "do_validation": False, "metrics": list(names)}  # fmt: skip
-    called = CallbackList([*(callbacks or ()), *_bar(source, verbose, names)], model, params)
+    called = around or CallbackList([*(callbacks or ()), *_bar(source, verbose, names)], model, params)
     compilation.reset_metrics()
     called.call("on_test_begin", {})
     means = _Means(source.samples is not None)

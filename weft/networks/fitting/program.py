@@ -81,17 +81,32 @@ class Program:
         own = [metric for each in self.trained for metric, _ in each.metrics.values()]
         return [*of_outputs, *own, *(metric for metric, _ in self._compilation.added_metrics())]
 
+    def named_metrics(self) -> list[tuple[str, Metric, Tensor]]:
+        """The metrics with their names and with the tensors of their updated values, in the order of a step's values."""
+        of_outputs = [(f"{each.name}_loss", each.loss_metric) for each in self.trained if each.loss_metric is not None]
+        own = [(name, metric) for each in self.trained for name, (metric, _) in each.metrics.items()]
+        added = [(metric.name, metric) for metric, _ in self._compilation.added_metrics()]
+        named: list[tuple[str, Metric]] = [*of_outputs, *own, *added]
+        return [(name, metric, value) for (name, metric), value in zip(named, self._metric_tensors, strict=True)]
+
     # Runs.
 
     def train_op(self, optimizer: KerasObject) -> Operation:
         """The operation that makes a training step."""
         if self._train is None:
             graph = get_default_graph()
-            variables = self._network.trainable_weights
+            variables = self._compilation.trained()
             with graph.name_scope("training"), graph.name_scope(type(optimizer).__name__):
                 updates = optimizer.get_updates(self.loss, variables) if variables else []
-            self._train = group(*updates, *self._network.updates)
+            self._train = group(*updates, *self._updates())
         return self._train
+
+    def _updates(self) -> list[Nest]:
+        """The updates of layers that follow from the model's inputs, or from no input: not those of their other calls."""
+        network, inputs = self._network, self._network.inputs
+        if not inputs or not network.updates:
+            return list(network.updates)
+        return [*network.get_updates_for(inputs), *network.get_updates_for(None)]
 
     def _run(self, fetches: Nest, feeds: dict[Tensor, Array], phase: bool) -> Nest:
         placeholder = symbolic_phase()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,8 @@ from weft.framework.aliases import Nest
 from weft.framework.dtypes import DType
 from weft.framework.tensor_shape import Dimension, TensorShape
 from weft.networks.config import Config, GivenConfig, KerasObject
+from weft.networks.engine.calls import history
+from weft.networks.engine.input_layer import Input
 from weft.networks.engine.network_config import first_call
 from weft.networks.layers.catalog import deserialize
 
@@ -106,6 +108,58 @@ def model_from_json(json_string: str, custom_objects: Mapping[str, object] | Non
     return deserialize(json.loads(json_string), custom_objects)
 
 
-def clone_model(model: KerasObject) -> KerasObject:
-    """A model with layers like another's, and variables of its own."""
-    return type(model).from_config(model.get_config())
+def clone_model(
+    model: KerasObject, input_tensors: Nest = None, clone_function: Callable[[KerasObject], KerasObject] | None = None
+) -> KerasObject:
+    """A model with layers like another's, and variables of its own.
+
+    Args:
+        model: the model, functional or Sequential.
+        input_tensors: tensors to build it on, instead of new Inputs.
+        clone_function: makes a new layer of an old one; one of the same config when None. Inputs are made anew without it.
+
+    Raises:
+        ValueError: the model has a `call` of its own, or the function is none.
+    """
+    if clone_function is not None and not callable(clone_function):
+        raise ValueError("Expected `model` argument to be a functional `Model` instance, but got a subclass model instead.")
+    if type(model).__name__ != "Sequential" and not model.is_graph_network:
+        raise ValueError("Expected `model` argument to be a functional `Model` instance, but got a subclass model instead.")
+    if input_tensors is None and clone_function is None:
+        return type(model).from_config(model.get_config())
+    copied = clone_function or (lambda layer: type(layer).from_config(layer.get_config()))
+    if type(model).__name__ == "Sequential":
+        return _cloned_chain(model, input_tensors, copied)
+    return _cloned_graph(model, input_tensors, copied)
+
+
+def _starts(model: KerasObject, input_tensors: Nest) -> list[Nest]:
+    """Tensors with histories to build a clone on."""
+    if input_tensors is None:
+        return [
+            Input(batch_shape=tuple(each.shape.as_list()), dtype=each.dtype.name, name=name)
+            for each, name in zip(model.inputs, model.input_names, strict=True)
+        ]
+    given = list(input_tensors) if isinstance(input_tensors, list | tuple) else [input_tensors]
+    return [
+        each if history.history_of(each) is not None else Input(tensor=each, name=f"input_wrapper_for_{name}")
+        for each, name in zip(given, model.input_names, strict=True)
+    ]
+
+
+def _cloned_chain(model: KerasObject, input_tensors: Nest, copied: Callable[[KerasObject], KerasObject]) -> KerasObject:
+    layers = [copied(layer) for layer in model.layers]
+    if input_tensors is None:
+        return type(model)(layers, name=model.name)
+    (start,) = _starts(model, input_tensors)
+    found = history.history_of(start)
+    assert found is not None
+    return type(model)([found.layer, *layers], name=model.name)
+
+
+def _cloned_graph(model: KerasObject, input_tensors: Nest, copied: Callable[[KerasObject], KerasObject]) -> KerasObject:
+    starts = _starts(model, input_tensors)
+    made: dict[str, Nest] = dict(zip(map(history.key_of, model.inputs), starts, strict=True))
+    layers = {layer.name: copied(layer) for layer in model.layers if type(layer).__name__ != "InputLayer"}
+    outputs = model.topology.replayed(made, [None] * len(starts), model.output_structure, layers)
+    return type(model)(starts[0] if len(starts) == 1 else starts, outputs, name=model.name)

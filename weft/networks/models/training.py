@@ -180,7 +180,7 @@ class Trainable(Network):
         compilation = self.compilation
         source = self._feeding.source(x, y, batch_size, steps, False, sample_weight)
         self._feeding.begin_inputs(source)
-        found = loop.test(self, compilation, self.metrics_names, source, callbacks, verbose)
+        found = loop.test(self, compilation, self.metrics_names, source, callbacks, verbose, None)
         return found[0] if len(found) == 1 else found
 
     def predict(
