@@ -57,6 +57,7 @@ from weft.api import profiler as profiler
 from weft.api import python_io as python_io
 from weft.api import quantization as quantization
 from weft.api import queue as queue
+from weft.api import ragged as ragged
 from weft.api import random as random
 from weft.api import raw_ops as raw_ops
 from weft.api import saved_model as saved_model
@@ -496,6 +497,9 @@ from weft.ops.process.script import py_function as py_function
 from weft.ops.process.session_tensor import delete_session_tensor as delete_session_tensor
 from weft.ops.process.session_tensor import get_session_handle as get_session_handle
 from weft.ops.process.session_tensor import get_session_tensor as get_session_tensor
+from weft.ops.ragged import indexing as _ragged_indexing  # gives RaggedTensor its []
+from weft.ops.ragged.strings import string_split as string_split
+from weft.ops.ragged.tensor import RaggedTensor as RaggedTensor
 from weft.ops.random.functions import multinomial as multinomial
 from weft.ops.random.functions import random_crop as random_crop
 from weft.ops.random.functions import random_gamma as random_gamma
@@ -566,7 +570,6 @@ from weft.ops.strings.elementwise import string_to_number as string_to_number
 from weft.ops.strings.elementwise import substr as substr
 from weft.ops.strings.parts import reduce_join as reduce_join
 from weft.ops.strings.parts import string_join as string_join
-from weft.ops.strings.parts import string_split as string_split
 from weft.ops.strings.tensor_strings import decode_compressed as decode_compressed
 from weft.ops.strings.tensor_strings import decode_json_example as decode_json_example
 from weft.ops.strings.tensor_strings import fingerprint as fingerprint

@@ -9,6 +9,8 @@ from typing import Any, Final
 from weft.framework.indexed_slices import IndexedSlices, IndexedSlicesValue
 from weft.framework.operation import Tensor
 from weft.framework.sparse_tensor import SparseTensor, SparseTensorValue
+from weft.ops.ragged.tensor import RaggedTensor, value_of
+from weft.ops.ragged.value import RaggedTensorValue
 
 Fetch = Callable[[Any], tuple[Sequence[Any], Callable[[Sequence[Any]], Any]]]
 Feed = Callable[[Any, Any], Sequence[tuple[Any, Any]]]
@@ -79,4 +81,22 @@ register_session_run_conversion_functions(
 )
 register_session_run_conversion_functions(
     IndexedSlices, _fetch_slices, lambda slices, value: list(zip(_slices_parts(slices), value, strict=False)), _slices_parts
+)
+
+
+def _ragged_parts(tensor: RaggedTensor) -> list[Tensor]:
+    return [tensor.flat_values, *tensor.nested_row_splits]
+
+
+def _feed_ragged(tensor: RaggedTensor, value: object) -> list[tuple[Tensor, object]]:
+    if not isinstance(value, RaggedTensorValue) or value.ragged_rank != tensor.ragged_rank:
+        raise TypeError(
+            f"feed_dict: {tensor} takes a RaggedTensorValue of {tensor.ragged_rank} ragged dimension(s), as "
+            f"tf.ragged.constant_value makes it, got {value!r}"
+        )
+    return list(zip(_ragged_parts(tensor), [value.flat_values, *value.nested_row_splits], strict=True))
+
+
+register_session_run_conversion_functions(
+    RaggedTensor, lambda tensor: (_ragged_parts(tensor), value_of), _feed_ragged, _ragged_parts
 )

@@ -17,16 +17,27 @@ from weft.framework.tensor_shape import Dims
 class _Kind(NamedTuple):
     parts: Callable[[Any], list[Tensor]]
     rebuild: Callable[[Any, list[Tensor]], Any]
+    loop_dims: Callable[[list[Tensor]], list[Dims]]
 
 
 _KINDS: Final[dict[type, _Kind]] = {}
 
 
 def register_composite(
-    kind: type, parts: Callable[[Any], list[Tensor]], rebuild: Callable[[Any, list[Tensor]], object]
+    kind: type,
+    parts: Callable[[Any], list[Tensor]],
+    rebuild: Callable[[Any, list[Tensor]], object],
+    loop_dims: Callable[[list[Tensor]], list[Dims]] = lambda tensors: [None] * len(tensors),
 ) -> None:
-    """Let control flow carry objects of a class: their tensors, and such an object made of other tensors."""
-    _KINDS[kind] = _Kind(parts, rebuild)
+    """Let control flow carry objects of a class.
+
+    Args:
+        kind: the class.
+        parts: the tensors of an object.
+        rebuild: such an object made of other tensors.
+        loop_dims: of the tensors' shapes what a loop keeps; nothing by default.
+    """
+    _KINDS[kind] = _Kind(parts, rebuild, loop_dims)
 
 
 register_composite(SparseTensor, lambda v: [v.indices, v.values, v.dense_shape], lambda v, tensors: SparseTensor(*tensors))
@@ -88,4 +99,4 @@ def dims_of_parts(leaf: Nest, invariant: Dims) -> list[Dims]:
             return [tensor.dims for tensor in tensors_of(leaf)]
         dims: list[Dims] = [invariant, invariant[:1], (len(invariant),)]
         return dims[: len(tensors_of(leaf))]
-    return [tensor.dims if isinstance(leaf, Tensor) else None for tensor in tensors_of(leaf)]
+    return [leaf.dims] if isinstance(leaf, Tensor) else _KINDS[type(leaf)].loop_dims(tensors_of(leaf))

@@ -19,6 +19,7 @@ from weft.framework.op_def import not_differentiable as not_differentiable
 from weft.framework.op_role import Role as Role
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_shape import Dims, broadcast_dims
+from weft.ops.dispatch import fallback
 
 Infer = Callable[[Operation], Sequence[Dims]]
 Gradient = Callable[..., Any] | None
@@ -108,7 +109,13 @@ def _builder(definition: OpDef, kernel: Callable[..., object]) -> Callable[..., 
         if not attrs.keys() <= known:
             unknown = next(key for key in attrs if key not in known)
             raise TypeError(f"{kernel.__name__}() got an unexpected keyword argument {unknown!r}")
-        node = build(definition, inputs, attrs, name)
+        try:
+            node = build(definition, inputs, attrs, name)
+        except (TypeError, ValueError):
+            result = fallback(add, inputs, attrs if name is None else {**attrs, "name": name})
+            if result is NotImplemented:
+                raise
+            return result
         if not plain_outputs:
             return unpack_outputs(node)
         if output_count == 1:

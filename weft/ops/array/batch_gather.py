@@ -11,11 +11,13 @@ from weft.ops.array.joining import concat_v2
 from weft.ops.array.ranges import range_of
 from weft.ops.array.shape_ops import reshape, shape_internal
 from weft.ops.declaration import rank_of
+from weft.ops.dispatch import dispatchable
 from weft.ops.input_scope import input_scope
 from weft.ops.math.casting import cast
 from weft.ops.math.elementwise import add
 
 
+@dispatchable
 def batch_gather(params: TensorLike, indices: TensorLike, name: str | None = None) -> Tensor:
     """Gather along the last dimension of `indices`, all dimensions before it going together."""
     positions = convert_to_tensor(indices, name="indices")
@@ -25,6 +27,7 @@ def batch_gather(params: TensorLike, indices: TensorLike, name: str | None = Non
     return gather(params, positions, batch_dims=rank - 1, axis=rank - 1, name=name)
 
 
+@dispatchable
 def gather_nd(params: TensorLike, indices: TensorLike, name: str | None = None, batch_dims: int = 0) -> Tensor:
     """Take the slices of `params` at the index vectors along the last dimension of `indices`.
 

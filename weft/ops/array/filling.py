@@ -18,6 +18,7 @@ from weft.framework.tensor_shape import Dims, TensorShape, as_dims
 from weft.ops.array.constant import const, constant
 from weft.ops.array.shape_ops import INDEX, reshape, shape_internal
 from weft.ops.declaration import not_differentiable, op, rank_of, same_as_input
+from weft.ops.dispatch import dispatchable
 from weft.ops.math.elementwise import NUMBERS, sum_to_like
 
 # Larger tensors are filled when they are needed, so that graphs stay small.
@@ -102,6 +103,7 @@ def ones_like_node(xp: ArrayModule, x: Array) -> Result:
     return xp.ones_like(x)
 
 
+@dispatchable
 def zeros_like(tensor: TensorLike, dtype: DTypeLike | None = None, name: str | None = None, optimize: bool = True) -> Tensor:
     """Zeros in the shape of `tensor`, of its dtype or the one given; a constant when the shape is known and small."""
     tensor = convert_to_tensor(tensor, name="tensor")
@@ -115,6 +117,7 @@ def zeros_like(tensor: TensorLike, dtype: DTypeLike | None = None, name: str | N
         return fill_node(shape_internal(tensor, optimize=optimize), constant(zero_of(kind), kind), name=scope)
 
 
+@dispatchable
 def ones_like(tensor: TensorLike, dtype: DTypeLike | None = None, name: str | None = None, optimize: bool = True) -> Tensor:
     """Ones in the shape of `tensor`, of its dtype or the one given."""
     with get_default_graph().name_scope(name or "ones_like") as scope:
@@ -152,6 +155,7 @@ def one_hot_node(xp: ArrayModule, indices: Array, depth: Array, on_value: Array,
     return xp.where(xp.expand_dims(indices, at) == positions, on_value, off_value)
 
 
+@dispatchable
 def one_hot(
     indices: TensorLike,
     depth: TensorLike,

@@ -27,6 +27,7 @@ from weft.ops.array.padding import slice_node
 from weft.ops.array.row_order import are_rows
 from weft.ops.array.shape_ops import INDEX, brackets, reshape, shape_internal, size_internal
 from weft.ops.declaration import Gradient, op, rank_of, same_as_input
+from weft.ops.dispatch import dispatchable
 from weft.ops.math.elementwise import neg
 from weft.ops.symbolic_gradient import vjp
 from weft.ops.traced_checks import note_wrong
@@ -170,6 +171,7 @@ def gather_v1_node(xp: ArrayModule, params: Array, indices: Array, *, validate_i
     return _take(xp, params, indices, 0)
 
 
+@dispatchable
 def gather(
     params: TensorLike,
     indices: TensorLike,

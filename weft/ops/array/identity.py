@@ -11,6 +11,7 @@ from weft.framework.operation import Operation, Tensor
 from weft.framework.sparse_tensor import SparseTensor
 from weft.framework.tensor_shape import Dims
 from weft.ops.declaration import Role, not_differentiable, op, same_as_input
+from weft.ops.dispatch import dispatchable
 
 
 def _each_input(node: Operation) -> list[Dims]:
@@ -33,6 +34,7 @@ def identity(input: TensorLike, name: str | None = None) -> Tensor: ...
 def identity(input: IndexedSlices, name: str | None = None) -> IndexedSlices: ...
 @overload
 def identity(input: SparseTensor, name: str | None = None) -> SparseTensor: ...
+@dispatchable
 def identity(
     input: TensorLike | IndexedSlices | SparseTensor, name: str | None = None
 ) -> Tensor | IndexedSlices | SparseTensor:

@@ -23,6 +23,7 @@ from weft.ops.array.identity import identity_node
 from weft.ops.array.padding import slice_node
 from weft.ops.array.shape_ops import INDEX, brackets, cast_index, expand_dims, shape_n
 from weft.ops.declaration import not_differentiable, op
+from weft.ops.dispatch import dispatchable
 
 _PLAIN: Final = frozenset((int, float, complex, bool, str, bytes, np.ndarray, type(None), TensorShape, Dimension))
 
@@ -144,6 +145,7 @@ def concat_offset(xp: ArrayModule, concat_dim: Array, shape: list[Array], *, sha
     return offsets
 
 
+@dispatchable
 def concat(values: TensorLike, axis: TensorLike, name: str = "concat") -> Tensor:
     """Put tensors one after the other along a dimension; the other dimensions must be equal."""
     if not isinstance(values, list | tuple):
@@ -202,6 +204,7 @@ def pack(xp: ArrayModule, values: list[Array], *, axis: int = 0) -> Result:
     return xp.stack(values, axis)
 
 
+@dispatchable
 def stack(values: Sequence[TensorLike], axis: int = 0, name: str = "stack") -> Tensor:
     """Put tensors of one shape side by side along a new dimension; a list of numbers becomes a constant."""
     if axis == 0:

@@ -18,6 +18,7 @@ from weft.ops.array.joining import filled_gradients
 from weft.ops.array.row_order import put_rows
 from weft.ops.array.shape_ops import brackets
 from weft.ops.declaration import op
+from weft.ops.dispatch import dispatchable
 from weft.platform.aligned_memory import aligned_empty
 
 _LAST_ROW: Final = (1 << 31) - 1
@@ -71,6 +72,7 @@ def partition_grad(ctx: OpContext, data: Array, partitions: Array, grads: list[A
     return result
 
 
+@dispatchable
 def dynamic_partition(data: TensorLike, partitions: TensorLike, num_partitions: int, name: str | None = None) -> list[Tensor]:
     """Deal the slices of `data` out to `num_partitions` tensors by the numbers in `partitions`."""
     return dynamic_partition_node(data, partitions, num_partitions=num_partitions, name=name)

@@ -17,6 +17,7 @@ from weft.ops.array.joining import concat
 from weft.ops.array.padding import slice_node
 from weft.ops.array.shape_ops import brackets, reshape, shape_internal, squeeze
 from weft.ops.declaration import op, rank_of
+from weft.ops.dispatch import dispatchable
 from weft.ops.math.elementwise import unbroadcast
 
 
@@ -79,6 +80,7 @@ def select_v2_node(xp: ArrayModule, condition: Array, t: Array, e: Array) -> Res
     return xp.where(condition, t, e)
 
 
+@dispatchable
 def where(condition: TensorLike, x: TensorLike | None = None, y: TensorLike | None = None, name: str | None = None) -> Tensor:
     """`x` where the condition holds and `y` elsewhere; without both, the positions `[n, rank]` where it holds."""
     if x is None and y is None:

@@ -23,6 +23,7 @@ from weft.framework.tensor_shape import Dims, dims_compatible, format_dims
 from weft.framework.tensor_shape import brackets as brackets
 from weft.ops.array.constant import constant
 from weft.ops.declaration import not_differentiable, op, rank_of, scalar_shape
+from weft.ops.dispatch import dispatchable
 
 # All that has a shape.
 _Shaped: TypeAlias = "TensorLike | SparseTensor | SparseTensorValue"
@@ -108,6 +109,7 @@ def cast_index(tensor: Tensor, dtype: DType, name: str = "Cast") -> Tensor:
     return build(lookup("Cast"), [tensor], {"DstT": dtype}, name).outputs[0]
 
 
+@dispatchable
 def rank(input: _Shaped, name: str | None = None) -> Tensor:
     """The number of dimensions; a constant when it is known while the graph is built."""
     if isinstance(input, SparseTensor | SparseTensorValue):
@@ -118,6 +120,7 @@ def rank(input: _Shaped, name: str | None = None) -> Tensor:
     return rank_node(tensor, name=name)
 
 
+@dispatchable
 def size(input: _Shaped, name: str | None = None, out_type: DTypeLike = dtypes.int32) -> Tensor:
     """The number of elements; a constant when it is known while the graph is built."""
     return size_internal(input, name, out_type)
@@ -234,6 +237,7 @@ def expand_dims_node(xp: ArrayModule, input: Array, dim: Array) -> Result:
     return xp.expand_dims(input, at)
 
 
+@dispatchable
 def expand_dims(
     input: TensorLike, axis: TensorLike | None = None, name: str | None = None, dim: TensorLike | None = None
 ) -> Tensor:
@@ -281,6 +285,7 @@ def squeeze_node(xp: ArrayModule, input: Array, *, squeeze_dims: list[int] = [])
     return xp.reshape(input, tuple(each for axis, each in enumerate(input.shape) if axis not in axes))
 
 
+@dispatchable
 def squeeze(
     input: TensorLike, axis: TensorLike | None = None, name: str | None = None, squeeze_dims: TensorLike | None = None
 ) -> Tensor:

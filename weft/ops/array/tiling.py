@@ -16,6 +16,7 @@ from weft.ops.array.constant import constant
 from weft.ops.array.padding import check_rank, known_rank
 from weft.ops.array.shape_ops import INDEX, brackets
 from weft.ops.declaration import not_differentiable, op, rank_of, same_as_input
+from weft.ops.dispatch import dispatchable
 from weft.ops.math.elementwise import neg, sum_to_like
 
 
@@ -62,6 +63,7 @@ def tile_grad(xp: ArrayModule, input: Array, multiples: Array, like: Array) -> R
     return xp.sum(xp.reshape(input, split), axis=tuple(range(0, len(split), 2)), dtype=input.dtype)
 
 
+@dispatchable
 def tile(input: TensorLike, multiples: TensorLike, name: str | None = None) -> Tensor:
     """Repeat a tensor `multiples[i]` times along dimension i."""
     return tile_node(input, multiples, name=name)

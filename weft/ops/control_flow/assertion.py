@@ -19,6 +19,7 @@ from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import Dims, format_dims
 from weft.ops.array.padding import check_rank
 from weft.ops.declaration import no_outputs, not_differentiable, op, same_as_input
+from weft.ops.dispatch import dispatchable
 from weft.ops.math.elementwise import FLOATS
 from weft.ops.strings.parts import string_format
 from weft.ops.strings.value_text import summarize_first
@@ -198,6 +199,7 @@ def check_numerics_node(ctx: OpContext, tensor: Array, *, message: str) -> Resul
     return tensor
 
 
+@dispatchable
 def check_numerics(tensor: TensorLike, message: str, name: str | None = None) -> Tensor:
     """Pass a tensor through; InvalidArgumentError with `message` when it holds NaN or infinity."""
     return check_numerics_node(tensor, message=message, name=name)

@@ -17,6 +17,7 @@ from weft.framework.sparse_tensor import SparseTensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import Dims
 from weft.ops.declaration import op, same_as_input
+from weft.ops.dispatch import dispatchable
 from weft.ops.input_scope import input_scope
 from weft.ops.math.comparison import maximum, minimum
 from weft.ops.math.elementwise import INEXACT, NUMBERS
@@ -68,6 +69,7 @@ def cast(x: TensorLike, dtype: DTypeLike, name: str | None = None) -> Tensor: ..
 def cast(x: SparseTensor, dtype: DTypeLike, name: str | None = None) -> SparseTensor: ...
 @overload
 def cast(x: IndexedSlices, dtype: DTypeLike, name: str | None = None) -> IndexedSlices: ...
+@dispatchable
 def cast(
     x: TensorLike | SparseTensor | IndexedSlices, dtype: DTypeLike, name: str | None = None
 ) -> Tensor | SparseTensor | IndexedSlices:
@@ -84,6 +86,7 @@ def cast(
         return tensor if tensor.dtype.base_dtype is kind else cast_node(tensor, DstT=kind, name=scope)
 
 
+@dispatchable
 def saturate_cast(value: TensorLike, dtype: DTypeLike, name: str | None = None) -> Tensor:
     """Cast with values outside the range of the new type brought to its ends first."""
     with input_scope(name, "saturate_cast", (value,)) as scope:

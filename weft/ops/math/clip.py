@@ -18,6 +18,7 @@ from weft.ops.array.ranges import range_of
 from weft.ops.array.selection import select_node
 from weft.ops.array.shape_ops import rank, size
 from weft.ops.declaration import op, same_as_input
+from weft.ops.dispatch import dispatchable
 from weft.ops.input_scope import input_scope
 from weft.ops.math.casting import cast
 from weft.ops.math.comparison import greater, less, logical_or, maximum, minimum
@@ -44,6 +45,7 @@ def clip_by_value(t: TensorLike, clip_value_min: TensorLike, clip_value_max: Ten
 def clip_by_value(
     t: IndexedSlices, clip_value_min: TensorLike, clip_value_max: TensorLike, name: str | None = None
 ) -> IndexedSlices: ...
+@dispatchable
 def clip_by_value(
     t: _Values, clip_value_min: TensorLike, clip_value_max: TensorLike, name: str | None = None
 ) -> Tensor | IndexedSlices:

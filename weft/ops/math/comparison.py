@@ -13,6 +13,7 @@ from weft.framework.tensor_shape import Dims, broadcast_dims
 from weft.ops.array.filling import zeros_like
 from weft.ops.array.selection import select_node
 from weft.ops.declaration import broadcast, not_differentiable, op, same_as_input
+from weft.ops.dispatch import dispatchable
 from weft.ops.input_scope import input_scope
 from weft.ops.math.elementwise import NUMBERS, REAL, unbroadcast
 
@@ -135,6 +136,7 @@ def logical_not(xp: ArrayModule, x: Array) -> Result:
     return ~x
 
 
+@dispatchable
 def logical_xor(x: TensorLike, y: TensorLike, name: str = "LogicalXor") -> Tensor:
     """Whether exactly one of the two holds."""
     either = logical_or(x, y)

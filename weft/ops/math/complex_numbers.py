@@ -8,6 +8,7 @@ from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.filling import zeros_like
 from weft.ops.declaration import broadcast, op, same_as_input
+from weft.ops.dispatch import dispatchable
 from weft.ops.math.elementwise import COMPLEX, SIGNED, conj_node, mul, neg, reciprocal, unbroadcast
 
 _PARTS = (dtypes.float32, dtypes.float64)
@@ -26,6 +27,7 @@ def complex_node(xp: ArrayModule, real: Array, imag: Array) -> Result:
     return real + 1j * imag
 
 
+@dispatchable
 def complex_of(real: TensorLike, imag: TensorLike, name: str | None = None) -> Tensor:
     """The complex tensor with these parts: complex64 of float32, complex128 of float64.
 
@@ -73,6 +75,7 @@ def angle_node(xp: ArrayModule, input: Array) -> Result:
     return xp.angle(input)
 
 
+@dispatchable
 def real(input: TensorLike, name: str | None = None) -> Tensor:
     """The real part; a real tensor comes back as it is."""
     tensor = convert_to_tensor(input, name="input")
@@ -81,6 +84,7 @@ def real(input: TensorLike, name: str | None = None) -> Tensor:
     return real_node(tensor, Tout=tensor.dtype.real_dtype, name=name)
 
 
+@dispatchable
 def imag(input: TensorLike, name: str | None = None) -> Tensor:
     """The imaginary part; zeros for a real tensor."""
     tensor = convert_to_tensor(input, name="input")
@@ -89,6 +93,7 @@ def imag(input: TensorLike, name: str | None = None) -> Tensor:
     return imag_node(tensor, Tout=tensor.dtype.real_dtype, name=name)
 
 
+@dispatchable
 def angle(input: TensorLike, name: str | None = None) -> Tensor:
     """The angle in the complex plane; zeros for a real tensor."""
     tensor = convert_to_tensor(input, name="input")
@@ -97,6 +102,7 @@ def angle(input: TensorLike, name: str | None = None) -> Tensor:
     return angle_node(tensor, Tout=tensor.dtype.real_dtype, name=name or "Angle")
 
 
+@dispatchable
 def conj(x: TensorLike, name: str | None = None) -> Tensor:
     """The complex conjugate; a real tensor comes back as it is.
 
@@ -137,6 +143,7 @@ def complex_abs(xp: ArrayModule, x: Array) -> Result:
     return xp.abs(x)
 
 
+@dispatchable
 def absolute(x: TensorLike, name: str | None = None) -> Tensor:
     """The absolute value, real also for complex tensors."""
     tensor = convert_to_tensor(x, name="x")

@@ -16,6 +16,7 @@ from weft.ops.array.constant import constant
 from weft.ops.array.filling import ones_like, zeros_like
 from weft.ops.array.selection import select_node
 from weft.ops.declaration import broadcast, op
+from weft.ops.dispatch import dispatchable
 from weft.ops.input_scope import input_scope
 from weft.ops.math.casting import cast
 from weft.ops.math.comparison import greater, not_equal
@@ -166,6 +167,7 @@ def mod_node(xp: ArrayModule, x: Array, y: Array) -> Result:
 # The functions of the API.
 
 
+@dispatchable
 def truediv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """`x / y` as in Python 3: integers become float32 (8 and 16 bits) or float64 first.
 
@@ -191,6 +193,7 @@ def _of_one_type(x: TensorLike, y: TensorLike) -> tuple[Tensor, Tensor]:
     return x, y
 
 
+@dispatchable
 def divide(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """`x / y` as in Python 3."""
     if name is not None:
@@ -198,6 +201,7 @@ def divide(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     return (x if isinstance(x, Tensor) else convert_to_tensor(x)) / y
 
 
+@dispatchable
 def div(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """`x / y` as in Python 2: rounded down for integers."""
     with input_scope(name, "div", (x, y)) as scope:
@@ -206,6 +210,7 @@ def div(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
         return node(x, y, name=scope)
 
 
+@dispatchable
 def floordiv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """`x / y` rounded down, also for floats."""
     return floor_div(x, y, name=name or "floordiv")
@@ -234,6 +239,7 @@ def pow_node(xp: ArrayModule, x: Array, y: Array) -> Result:
     return x**y
 
 
+@dispatchable
 def power(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """`x ** y`."""
     return pow_node(x, y, name=name)
@@ -263,6 +269,7 @@ def div_no_nan_node(xp: ArrayModule, x: Array, y: Array) -> Result:
     return _zero_where(xp, y == 0, x / _no_zero(xp, y))
 
 
+@dispatchable
 def div_no_nan(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """`x / y`, 0 where `y` is 0."""
     return div_no_nan_node(x, y, name=name or "div_no_nan")

@@ -17,6 +17,7 @@ from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import Dims, as_dims, merge_dims
 from weft.ops.array.identity import identity
 from weft.ops.declaration import broadcast, op, same_as_input
+from weft.ops.dispatch import dispatchable
 
 REAL = (dtypes.bfloat16, dtypes.float16, dtypes.float32, dtypes.float64, dtypes.uint8, dtypes.int8, dtypes.uint16,
         dtypes.int16, dtypes.int32, dtypes.int64, dtypes.uint32, dtypes.uint64)  # fmt: skip
@@ -237,6 +238,7 @@ def add_n_node(xp: ArrayModule, inputs: list[Array]) -> Result:
     return functools.reduce(operator.add, inputs)
 
 
+@dispatchable
 def add_n(inputs: Iterable[TensorLike | IndexedSlices], name: str | None = None) -> Tensor:
     """Add tensors (IndexedSlices are made dense) of one shape and dtype; the sum of one tensor is that tensor.
 

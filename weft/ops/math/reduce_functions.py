@@ -20,6 +20,7 @@ from weft.ops.array.identity import stop_gradient
 from weft.ops.array.ranges import range_of
 from weft.ops.array.selection import select_node
 from weft.ops.array.shape_ops import rank, reshape, shape_internal
+from weft.ops.dispatch import dispatchable
 from weft.ops.input_scope import input_scope
 from weft.ops.math.casting import cast
 from weft.ops.math.comparison import not_equal
@@ -75,6 +76,7 @@ def _reduce(
     return result
 
 
+@dispatchable
 def reduce_sum(
     input_tensor: TensorLike, axis: Axes = None, keepdims: bool | None = None, name: str | None = None,
     reduction_indices: Axes = None, keep_dims: bool | None = None,
@@ -83,6 +85,7 @@ def reduce_sum(
     return _reduce(sum_node, input_tensor, axis, keepdims, name, reduction_indices, keep_dims)
 
 
+@dispatchable
 def reduce_mean(
     input_tensor: TensorLike, axis: Axes = None, keepdims: bool | None = None, name: str | None = None,
     reduction_indices: Axes = None, keep_dims: bool | None = None,
@@ -91,6 +94,7 @@ def reduce_mean(
     return _reduce(mean_node, input_tensor, axis, keepdims, name, reduction_indices, keep_dims)
 
 
+@dispatchable
 def reduce_max(
     input_tensor: TensorLike, axis: Axes = None, keepdims: bool | None = None, name: str | None = None,
     reduction_indices: Axes = None, keep_dims: bool | None = None,
@@ -99,6 +103,7 @@ def reduce_max(
     return _reduce(max_node, input_tensor, axis, keepdims, name, reduction_indices, keep_dims)
 
 
+@dispatchable
 def reduce_min(
     input_tensor: TensorLike, axis: Axes = None, keepdims: bool | None = None, name: str | None = None,
     reduction_indices: Axes = None, keep_dims: bool | None = None,
@@ -107,6 +112,7 @@ def reduce_min(
     return _reduce(min_node, input_tensor, axis, keepdims, name, reduction_indices, keep_dims)
 
 
+@dispatchable
 def reduce_prod(
     input_tensor: TensorLike, axis: Axes = None, keepdims: bool | None = None, name: str | None = None,
     reduction_indices: Axes = None, keep_dims: bool | None = None,
@@ -115,6 +121,7 @@ def reduce_prod(
     return _reduce(prod_node, input_tensor, axis, keepdims, name, reduction_indices, keep_dims)
 
 
+@dispatchable
 def reduce_all(
     input_tensor: TensorLike, axis: Axes = None, keepdims: bool | None = None, name: str | None = None,
     reduction_indices: Axes = None, keep_dims: bool | None = None,
@@ -123,6 +130,7 @@ def reduce_all(
     return _reduce(all_node, input_tensor, axis, keepdims, name, reduction_indices, keep_dims)
 
 
+@dispatchable
 def reduce_any(
     input_tensor: TensorLike, axis: Axes = None, keepdims: bool | None = None, name: str | None = None,
     reduction_indices: Axes = None, keep_dims: bool | None = None,

@@ -24,6 +24,7 @@ from weft.ops.array.gather_scatter import gather_v2_node
 from weft.ops.array.selection import select_node, select_v2_node
 from weft.ops.array.shape_ops import expand_dims
 from weft.ops.declaration import not_differentiable, op, rank_of
+from weft.ops.dispatch import dispatchable
 from weft.ops.input_scope import input_scope
 from weft.ops.math.casting import cast
 from weft.ops.math.comparison import equal, greater_equal, logical_and, maximum
@@ -336,6 +337,7 @@ def _divisors(data: Tensor, segment_ids: Tensor, num_segments: TensorLike) -> Te
     return maximum(counts, 1)
 
 
+@dispatchable
 def unsorted_segment_mean(
     data: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, name: str | None = None
 ) -> Tensor:
@@ -346,6 +348,7 @@ def unsorted_segment_mean(
         return real_div(unsorted_segment_sum(data, segment_ids, num_segments), divisors)
 
 
+@dispatchable
 def unsorted_segment_sqrt_n(
     data: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, name: str | None = None
 ) -> Tensor:

@@ -6,6 +6,7 @@ from weft.framework.aliases import Array, ArrayModule, Gradients, Result, Tensor
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.declaration import op, same_as_input
+from weft.ops.dispatch import dispatchable
 from weft.ops.math.elementwise import (
     COMPLEX,
     FLOATS,
@@ -118,6 +119,7 @@ def sigmoid_node(xp: ArrayModule, x: Array) -> Result:
     return xp.where(x >= 0, one, small) / (one + small)
 
 
+@dispatchable
 def sigmoid(x: TensorLike, name: str | None = None) -> Tensor:
     """`1 / (1 + exp(-x))`."""
     return sigmoid_node(x, name=name)
@@ -184,6 +186,7 @@ def round_node(xp: ArrayModule, x: Array) -> Result:
     return x if x.dtype.kind == "i" else xp.round(x) if x.dtype.kind == "c" else xp.rint(x)
 
 
+@dispatchable
 def round_to_integer(x: TensorLike, name: str | None = None) -> Tensor:
     """The nearest integer, an even one when there are two; integers come back as they are."""
     tensor = convert_to_tensor(x, name="x")

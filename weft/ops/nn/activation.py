@@ -15,11 +15,13 @@ from weft.ops.array.filling import zeros_like
 from weft.ops.array.joining import concat
 from weft.ops.array.selection import select_node
 from weft.ops.declaration import op, same_as_input
+from weft.ops.dispatch import dispatchable
 from weft.ops.input_scope import input_scope
 from weft.ops.math.casting import to_float
 from weft.ops.math.comparison import less
 from weft.ops.math.elementwise import FLOATS, REAL, add, mul, neg, real_div
 from weft.ops.math.unary import exp, sigmoid
+from weft.ops.ragged.elementwise import take_ragged
 
 _SELU_SCALE: Final = 1.0507009873554804934193349852946
 _SELU_SCALED_ALPHA: Final = 1.7580993408473768599402175208123
@@ -231,8 +233,13 @@ def swish(features: TensorLike) -> Tensor:
     return features * sigmoid(features)
 
 
+@dispatchable
 def log_sigmoid(x: TensorLike, name: str | None = None) -> Tensor:
     """`log(1 / (1 + exp(-x)))`, without overflow."""
     with input_scope(name, "LogSigmoid", (x,)) as scope:
         tensor = convert_to_tensor(x, name="x")
         return neg(softplus(neg(tensor)), name=scope)
+
+
+for _function, _argument in ((log_sigmoid, "x"), (relu, "features"), (softplus, "features")):
+    take_ragged(_function, _argument)

@@ -23,6 +23,7 @@ from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_shape import Dims, broadcast_dims
 from weft.ops.declaration import not_differentiable, op, same_as_input
+from weft.ops.dispatch import dispatchable
 from weft.ops.math.elementwise import COMPLEX, FLOATS, NUMBERS
 from weft.ops.strings.hash import fingerprints, keyed_hashes, old_hashes
 from weft.ops.strings.number_text import NumberError, numbers_of
@@ -78,6 +79,7 @@ def as_string_node(
     return each(input, lambda item: (form % item).encode())
 
 
+@dispatchable
 def as_string(
     input: TensorLike,
     precision: int = -1,
@@ -106,6 +108,7 @@ def string_to_number_node(ctx: OpContext, string_tensor: Array, *, out_type: DTy
         raise invalid(f"StringToNumberOp could not correctly convert string: {found}") from None
 
 
+@dispatchable
 def string_to_number(
     string_tensor: TensorLike | None = None,
     out_type: DTypeLike = dtypes.float32,
@@ -219,6 +222,7 @@ def _count_characters(text: bytes) -> int:
     return sum(byte & 0xC0 != 0x80 for byte in text)
 
 
+@dispatchable
 def string_length(input: TensorLike, name: str | None = None, unit: str = "BYTE") -> Tensor:
     """The length of each string, in bytes unless `unit` is UTF8_CHAR."""
     return string_length_node(input, unit=unit, name=name)
@@ -252,6 +256,7 @@ def _part(text: bytes, start: int, size: int, index: int, unit: str) -> bytes:
     return taken
 
 
+@dispatchable
 def substr(input: TensorLike, pos: TensorLike, len: TensorLike, name: str | None = None, unit: str = "BYTE") -> Tensor:
     """Take a part of each string; a negative `pos` counts from the end."""
     return substr_node(input, pos, len, unit=unit, name=name)
@@ -288,6 +293,7 @@ def static_regex_replace(ctx: OpContext, input: Array, *, pattern: str, rewrite:
     return _replace(input, _encoded(pattern), _encoded(rewrite), replace_global)
 
 
+@dispatchable
 def regex_replace(
     input: TensorLike, pattern: TensorLike, rewrite: TensorLike, replace_global: bool = True, name: str | None = None
 ) -> Tensor:
@@ -311,6 +317,7 @@ def static_regex_full_match(ctx: OpContext, input: Array, *, pattern: str) -> Re
     return each(input, lambda text: compiled.fullmatch(text) is not None, np.bool_)
 
 
+@dispatchable
 def regex_full_match(input: TensorLike, pattern: TensorLike, name: str | None = None) -> Tensor:
     """Whether a regular expression matches the whole of each string."""
     if isinstance(pattern, str | bytes):
@@ -373,16 +380,19 @@ def string_to_hash_bucket_node(ctx: OpContext, string_tensor: Array, *, num_buck
     return _buckets(string_tensor, num_buckets, old_hashes)
 
 
+@dispatchable
 def string_to_hash_bucket_fast(input: TensorLike, num_buckets: int, name: str | None = None) -> Tensor:
     """Put strings into buckets by a fast hash."""
     return string_to_hash_bucket_fast_node(input, num_buckets=num_buckets, name=name)
 
 
+@dispatchable
 def string_to_hash_bucket_strong(input: TensorLike, num_buckets: int, key: TensorLike, name: str | None = None) -> Tensor:
     """Put strings into buckets by a hash that nobody without the key of two integers can predict."""
     return string_to_hash_bucket_strong_node(input, num_buckets=num_buckets, key=key, name=name)
 
 
+@dispatchable
 def string_to_hash_bucket(
     string_tensor: TensorLike | None = None,
     num_buckets: int | None = None,

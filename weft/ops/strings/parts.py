@@ -19,6 +19,7 @@ from weft.framework.tensor_shape import Dims, merge_dims
 from weft.ops.array.padding import check_rank
 from weft.ops.array.shape_ops import reshape
 from weft.ops.declaration import not_differentiable, op, rank_of, scalar_shape
+from weft.ops.dispatch import dispatchable
 from weft.ops.strings.elementwise import invalid
 from weft.ops.strings.value_text import summarize_ends
 
@@ -84,7 +85,6 @@ def string_split(
     sep: TensorLike | None = None,
     skip_empty: bool = True,
     delimiter: TensorLike | None = None,
-    result_type: str = "SparseTensor",
     name: str | None = None,
 ) -> SparseTensor:
     """Split each of a vector of strings at any character of `sep` (a space by default; '' splits into bytes).
@@ -93,11 +93,8 @@ def string_split(
         source: `[n]` strings.
         sep, delimiter: the characters to split at; `delimiter` is the older name.
         skip_empty: whether empty parts are left out.
-        result_type: must be 'SparseTensor'.
         name: the node's name.
     """
-    if result_type.lower() != "sparsetensor":
-        raise ValueError(f"result_type must be 'SparseTensor', got {result_type!r}: weft has no ragged tensors")
     between = delimiter if sep is None else sep
     parts = string_split_node(source, " " if between is None else between, skip_empty=skip_empty, name=name)
     return _sparse_of(parts)
@@ -112,17 +109,10 @@ def _sparse_of(parts: tuple[Tensor, Tensor, Tensor]) -> SparseTensor:
 
 
 def strings_split(
-    input: TensorLike | None = None,
-    sep: TensorLike | None = None,
-    maxsplit: int = -1,
-    result_type: str = "SparseTensor",
-    source: TensorLike | None = None,
-    name: str | None = None,
+    input: TensorLike, sep: TensorLike | None = None, maxsplit: int = -1, name: str | None = None
 ) -> SparseTensor:
     """Split strings as Python's `str.split` does; a scalar counts as a vector of one."""
-    if result_type != "SparseTensor":
-        raise ValueError(f"result_type must be 'SparseTensor', as there are no ragged tensors here, got {result_type!r}")
-    text = convert_to_tensor(source if input is None else input, dtypes.string)
+    text = convert_to_tensor(input, dtypes.string)
     if rank_of(text) == 0:
         text = reshape(text, [1])
     return _sparse_of(string_split_v2_node(text, "" if sep is None else sep, maxsplit=maxsplit, name=name))
@@ -154,6 +144,7 @@ def string_join_node(ctx: OpContext, inputs: list[Array], *, N: int, separator: 
     return result.reshape(shape)
 
 
+@dispatchable
 def string_join(inputs: Sequence[TensorLike], separator: str = "", name: str | None = None) -> Tensor:
     """Join the strings of several tensors, element by element."""
     return string_join_node(inputs, N=len(inputs), separator=separator, name=name)

@@ -21,6 +21,7 @@ from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_shape import Dims
 from weft.framework.tensor_util import make_ndarray, make_tensor_proto
 from weft.ops.declaration import op, same_as_input, scalar_shape, unknown
+from weft.ops.dispatch import dispatchable
 from weft.ops.strings.hash import fingerprints
 from weft.proto import example_pb2
 
@@ -78,6 +79,7 @@ def decode_compressed_node(ctx: OpContext, bytes: Array, *, compression_type: st
         raise DataLossError.of(f"a string is not {compression_type}: {error}") from error
 
 
+@dispatchable
 def decode_compressed(bytes: TensorLike, compression_type: str = "", name: str | None = None) -> Tensor:
     """Unpack strings that were packed as 'ZLIB' or 'GZIP' ('' leaves them as they are)."""
     return decode_compressed_node(bytes, compression_type=compression_type, name=name)

@@ -1,0 +1,87 @@
+"""Ragged tensors where a catalogue of one-line programs cannot look: training through them, errors, keeping of structure."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import weft as tf
+
+
+def test_an_embedding_of_ragged_ids_trains() -> None:
+    table = tf.get_variable("table", initializer=np.zeros([4, 2], np.float32))
+    ids = tf.ragged.placeholder(tf.int64, 1)
+    means = tf.reduce_mean(tf.gather(table, ids), axis=1)
+    loss = tf.reduce_sum(tf.square(means - [[1.0, 2.0], [3.0, 4.0]]))
+    train = tf.train.GradientDescentOptimizer(0.5).minimize(loss)
+    fed = {ids: tf.ragged.constant_value([[0, 1], [3]])}
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        for _ in range(50):
+            session.run(train, fed)
+        assert session.run(loss, fed) < 1e-6
+        np.testing.assert_allclose(session.run(table), [[1, 2], [1, 2], [0, 0], [3, 4]], atol=1e-3)
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_gradients_of_sums_over_rows_are_those_of_the_padded_tensor(axis: int) -> None:
+    values = tf.constant([1.0, 2.0, 3.0, 4.0])
+    ragged = tf.RaggedTensor.from_row_lengths(values, [1, 0, 3])
+    sums = tf.reduce_sum(ragged, axis=axis)
+    padded = tf.reduce_sum(ragged.to_tensor(), axis=axis)
+    with tf.Session() as session:
+        found, expected = session.run([tf.gradients(sums**2, values)[0], tf.gradients(padded**2, values)[0]])
+    np.testing.assert_allclose(found, expected)
+
+
+def test_rows_of_two_ragged_tensors_that_differ_stop_the_run() -> None:
+    lengths = tf.placeholder(tf.int64, [None])
+    first = tf.RaggedTensor.from_row_lengths([1, 2, 3], lengths)
+    total = first + tf.ragged.constant([[1, 2], [3]])
+    with tf.Session() as session:
+        assert session.run(total, {lengths: [2, 1]}).to_list() == [[2, 4], [6]]
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Unable to broadcast: dimension size mismatch"):
+            session.run(total, {lengths: [1, 2]})
+
+
+def test_a_column_of_size_one_broadcasts_but_rows_of_one_element_do_not() -> None:
+    rows = tf.ragged.constant([[1, 2, 3], [4]])
+    with tf.Session() as session:
+        assert session.run(tf.add(rows, [[10], [20]])).to_list() == [[11, 12, 13], [24]]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Unable to broadcast"), tf.Session() as session:
+        session.run(rows + tf.ragged.constant([[10], [20]]))
+
+
+def test_values_that_do_not_fit_their_splits_are_told_by_the_run_too() -> None:
+    splits = tf.placeholder(tf.int64, [None])
+    rows = tf.RaggedTensor.from_row_splits([1, 2, 3], splits)
+    with tf.Session() as session:
+        assert session.run(rows, {splits: [0, 2, 3]}).to_list() == [[1, 2], [3]]
+        with pytest.raises(tf.errors.InvalidArgumentError, match="do not form a valid RaggedTensor"):
+            session.run(rows, {splits: [0, 2, 4]})
+
+
+def test_a_feed_of_another_kind_is_refused_with_the_kind_that_is_expected() -> None:
+    fed = tf.ragged.placeholder(tf.int32, 2)
+    with tf.Session() as session, pytest.raises(TypeError, match="takes a RaggedTensorValue of 2 ragged dimension"):
+        session.run(fed, {fed: tf.ragged.constant_value([[1]])})
+
+
+def test_a_loop_keeps_the_number_of_rows_and_lets_their_lengths_change() -> None:
+    start = tf.ragged.constant([[1], [2, 3]])
+    _, grown = tf.while_loop(lambda i, x: i < 2, lambda i, x: (i + 1, tf.concat([x, x], axis=1)), [0, start])
+    assert grown.shape.as_list() == [2, None]
+    with tf.Session() as session:
+        assert session.run(grown).to_list() == [[1] * 4, [2, 3] * 4]
+
+
+def test_a_function_that_takes_no_ragged_tensor_says_so() -> None:
+    with pytest.raises(TypeError, match="RaggedTensor"):
+        tf.matmul(tf.ragged.constant([[1.0]]), [[1.0]])
+
+
+def test_a_value_prints_its_rows() -> None:
+    value = tf.ragged.constant_value([[1, 2], []], dtype=np.int32)
+    assert str(value) == "<tf.RaggedTensorValue [[1, 2], []]>"
+    assert value.shape == (2, None)
+    assert value.nested_row_splits[0].dtype == np.int64

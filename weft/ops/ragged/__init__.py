@@ -1,0 +1,1 @@
+"""Ragged tensors: rows of different lengths, as the values of all rows and the places where rows begin."""

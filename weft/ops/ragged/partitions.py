@@ -1,0 +1,121 @@
+"""Partitions of values into rows, as tensors: splits, lengths and row numbers, each made of another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from weft.framework import dtypes
+from weft.framework.aliases import DTypeLike, TensorLike
+from weft.framework.constant_value import constant_value
+from weft.framework.dtypes import DType, as_dtype
+from weft.framework.operation import Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.ops.array.filling import ones_like, zeros
+from weft.ops.array.joining import concat
+from weft.ops.array.shape_ops import shape
+from weft.ops.control_flow.ordering import with_dependencies
+from weft.ops.debugging.checks import assert_equal
+from weft.ops.input_scope import input_scope
+from weft.ops.math.casting import cast
+from weft.ops.math.scans import cumsum
+from weft.ops.math.segment import unsorted_segment_sum
+from weft.ops.ragged.nodes import row_ids_node
+
+
+def lengths_of(splits: Tensor) -> Tensor:
+    """The length of each row."""
+    return splits[1:] - splits[:-1]
+
+
+def lengths_to_splits(lengths: Tensor) -> Tensor:
+    """Splits of rows of these lengths."""
+    return concat([zeros([1], lengths.dtype), cumsum(lengths)], axis=0)
+
+
+def rowids_to_splits(rowids: Tensor, nrows: Tensor) -> Tensor:
+    """Splits of rows whose values have these row numbers, in ascending order."""
+    splits = lengths_to_splits(unsorted_segment_sum(ones_like(rowids), rowids, nrows))
+    known = constant_value(nrows)
+    if known is not None:
+        splits.set_shape([int(known) + 1])
+    return splits
+
+
+def nrows_of(values: Tensor, dtype: DType) -> Tensor:
+    """The size of the first dimension."""
+    return shape(values, out_type=dtype)[0]
+
+
+def as_index(value: TensorLike, name: str, dtype: DType) -> Tensor:
+    """A tensor of the type of splits, of whatever integers."""
+    tensor = convert_to_tensor(value, name=name)
+    if not tensor.dtype.is_integer:
+        raise TypeError(f"{name} must be an integer tensor, not {tensor.dtype.name}")
+    return cast(tensor, dtype)
+
+
+def positive_axis(axis: int, rank: int | None) -> int:
+    """The axis counted from the front; TypeError and ValueError as TensorFlow has them."""
+    if not isinstance(axis, int):
+        raise TypeError(f"axis must be an int; got {type(axis).__name__}")
+    if rank is None:
+        if axis < 0:
+            raise ValueError("axis may only be negative if ndims is statically known.")
+        return axis
+    if not -rank <= axis < rank:
+        raise ValueError(f"axis={axis} out of bounds: expected {-rank}<=axis<{rank}" if rank else "ndims must be positive")
+    return axis % rank
+
+
+def same_partitions(nested: Sequence[Sequence[Tensor]]) -> Sequence[Tensor]:
+    """The first of several lists of splits, behind checks that all are equal where they are not the same tensors.
+
+    Raises:
+        ValueError: the lists have not the same number of ragged dimensions.
+    """
+    if any(len(splits) != len(nested[0]) for splits in nested):
+        raise ValueError("Inputs must have identical ragged splits")
+    pairs = [(a, b) for splits in nested[1:] for a, b in zip(nested[0], splits, strict=True) if a is not b]
+    if not pairs:
+        return nested[0]
+    checks = [assert_equal(a, b, message="Inputs must have identical ragged splits") for a, b in pairs]
+    return [with_dependencies(checks, splits) for splits in nested[0]]
+
+
+def row_splits_to_segment_ids(splits: TensorLike, name: str | None = None, out_type: DTypeLike | None = None) -> Tensor:
+    """The row number of each value, `[nvals]`, of rows with these splits.
+
+    Raises:
+        ValueError: the splits are empty, or neither int32 nor int64.
+    """
+    with input_scope(name, "RaggedSplitsToSegmentIds", [splits]):
+        found = convert_to_tensor(splits, name="splits", preferred_dtype=dtypes.int64)
+        if found.dtype not in (dtypes.int32, dtypes.int64):
+            raise ValueError("splits must have dtype int32 or int64")
+        found.get_shape().assert_has_rank(1)
+        if found.dims == (0,):
+            raise ValueError("Invalid row_splits: []")
+        ids = row_ids_node(found)
+        return ids if out_type is None else cast(ids, as_dtype(out_type))
+
+
+def segment_ids_to_row_splits(
+    segment_ids: TensorLike,
+    num_segments: TensorLike | None = None,
+    out_type: DTypeLike | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """The splits, `[rows + 1]`, of rows whose values have these row numbers, in ascending order."""
+    with input_scope(name, "SegmentIdsToRaggedSplits", [segment_ids]):
+        ids = convert_to_tensor(segment_ids, name="segment_ids", preferred_dtype=out_type or dtypes.int64)
+        ids.get_shape().assert_has_rank(1)
+        rows = last_plus_one(ids) if num_segments is None else cast(convert_to_tensor(num_segments), ids.dtype)
+        return cast(rowids_to_splits(ids, rows), as_dtype(out_type) if out_type else ids.dtype)
+
+
+def last_plus_one(rowids: Tensor) -> Tensor:
+    """The number of rows that row numbers in ascending order tell, a constant where they are one."""
+    known = constant_value(rowids)
+    if known is not None:
+        return convert_to_tensor(int(known[-1]) + 1 if known.size else 0, rowids.dtype, name="nrows")
+    return concat([zeros([1], rowids.dtype), rowids + 1], axis=0)[-1]
