@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from weft.framework import dtypes
-from weft.framework.aliases import Array, ArrayModule, DTypeLike, DynamicShape, Result, TensorLike
+from weft.framework.aliases import Array, ArrayModule, DTypeLike, DynamicShape, Gradients, Result, TensorLike
 from weft.framework.constant_value import constant_dims, constant_value
 from weft.framework.dtypes import DType
 from weft.framework.graph import get_default_graph
@@ -88,7 +88,11 @@ def ones(shape: DynamicShape, dtype: DTypeLike = dtypes.float32, name: str | Non
     return _one_value(shape, kind, np.ones((), kind.as_numpy_dtype), name or "ones")
 
 
-@op("ZerosLike", "x: T -> y: T", infer=same_as_input, gradient=lambda node, grad: [zeros_like(node.inputs[0])])
+def _zeros_of_input(node: Operation, grad: Tensor) -> Gradients:
+    return [zeros_like(node.inputs[0])]
+
+
+@op("ZerosLike", "x: T -> y: T", infer=same_as_input, gradient=_zeros_of_input)
 def zeros_like_node(xp: ArrayModule, x: Array) -> Result:
     """Zeros in the shape of the input: `[...] -> [...]`."""
     if x.dtype == object:
@@ -96,7 +100,7 @@ def zeros_like_node(xp: ArrayModule, x: Array) -> Result:
     return xp.zeros_like(x)
 
 
-@op("OnesLike", "x: T -> y: T", infer=same_as_input, gradient=lambda node, grad: [zeros_like(node.inputs[0])],
+@op("OnesLike", "x: T -> y: T", infer=same_as_input, gradient=_zeros_of_input,
     types={"T": (*NUMBERS, dtypes.bool)})  # fmt: skip
 def ones_like_node(xp: ArrayModule, x: Array) -> Result:
     """Ones in the shape of the input: `[...] -> [...]`."""
