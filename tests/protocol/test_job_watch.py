@@ -20,12 +20,14 @@ class _Server:
     def __init__(self) -> None:
         self.watch = JobWatch(_PS, "host:2", 60.0)
         self.note: JobNote | None = None
+        self.others: list[JobNote] = []  # of other jobs
         self.is_used = False
         self.masters: set[str] = set()
         self.there: set[str] = set()
 
     def look(self, now_s: float) -> JobOver | None:
-        return self.watch.look(now_s, self.note, self.is_used, self.masters, self.there.__contains__)
+        notes = [] if self.note is None else [self.note, *self.others]
+        return self.watch.look(now_s, notes, self.is_used, self.masters, self.there.__contains__)
 
     def over_after(self, begin_s: float = 0.0) -> float:
         """The first second, from one on, at which the job is over."""
@@ -114,3 +116,14 @@ def test_what_is_no_note_does_not_end_a_server(written: bytes) -> None:
 def test_a_note_is_read_as_it_was_written() -> None:
     note = JobNote("chief", "host:1", FAILED, "an error")
     assert JobNote.decode(note.encode()) == note
+
+
+def test_the_end_of_one_of_two_jobs_is_not_that_of_the_other() -> None:
+    server = _Server()
+    server.note, server.others = _note(DONE), [_note(TRAINING)]
+    assert server.over_after() == 60, "the other may come back"
+    over = server.look(61.0)
+    assert over is not None
+    assert "has left without ending it" in over.error
+    server.others = [_note(DONE)]
+    assert server.look(62.0) == JobOver()

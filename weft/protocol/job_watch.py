@@ -6,14 +6,16 @@ training, or trains once more, finds it. A chief that was killed says nothing; i
 
     no note ─────────> goes on: nobody has trained here
     somebody is here > goes on
-    the note is done > DONE, after a moment without anybody
-    it is not ───────> FAILED with the reason, when nobody has come back for `lost_job_s`
+    all are done ────> DONE, after a moment without anybody
+    one is not ──────> FAILED with the reason, when nobody has come back for `lost_job_s`
+
+Several jobs may use a server at once or one after the other; each has a note, under the address of its chief's session.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass
 from typing import Final
 
@@ -21,8 +23,8 @@ TRAINING: Final = "training"
 DONE: Final = "done"
 FAILED: Final = "failed"
 _STATES: Final = (TRAINING, DONE, FAILED)
-MEMBER: Final = "job"
-"""What the note stands under on the board of a task; a replica's name has a colon."""
+MEMBER: Final = "job/"
+"""What the names begin with that notes stand under on the board of a task; a replica's name has no slash."""
 
 # For so long a replica may be making a new connection or session.
 _MOMENT_S: Final = 5.0
@@ -82,28 +84,29 @@ class JobWatch:
         self._alone_since_s: float | None = None
 
     def look(
-        self, now_s: float, note: JobNote | None, is_used: bool, masters: Collection[str], is_there: Callable[[str], bool]
+        self, now_s: float, notes: Sequence[JobNote], is_used: bool, masters: Collection[str], is_there: Callable[[str], bool]
     ) -> JobOver | None:
-        """Whether the job is over now.
+        """Whether all jobs are over now.
 
         Args:
             now_s: seconds of any one clock.
-            note: the last note; None when there is none.
+            notes: the last note of each job.
             is_used: whether there are sessions here whose masters can be reached.
             masters: the tasks whose masters have, or had, sessions here.
             is_there: whether another task can be reached.
         """
-        if note is None or is_used or any(is_there(task) for task in masters if task != self._task):
+        if not notes or is_used or any(is_there(task) for task in masters if task != self._task):
             self._alone_since_s = None
             return None
         if self._alone_since_s is None:
             self._alone_since_s = now_s
         # Of a client in another process nothing is known between its sessions.
-        may_come_again = self._task in masters and note.process != self._process
-        is_patient = may_come_again or note.state != DONE
+        may_come_again = self._task in masters and any(note.process != self._process for note in notes)
+        left = [note for note in notes if note.state != DONE]
+        is_patient = may_come_again or bool(left)
         if now_s - self._alone_since_s < (max(self._lost_job_s, _MOMENT_S) if is_patient else _MOMENT_S):
             return None
-        return JobOver("" if note.state == DONE else self._told(note))
+        return JobOver("; ".join(map(self._told, left)))
 
     def _told(self, note: JobNote) -> str:
         what = f"ended with {note.reason}" if note.state == FAILED else "has left without ending it: it died or was cut off"

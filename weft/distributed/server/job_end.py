@@ -25,7 +25,7 @@ class JobEnd:
     """Ends a server with its job.
 
     Args:
-        worker: the server's; the chief's note is among its resources.
+        worker: the server's; the chiefs' notes are among its resources.
         is_there: whether another task can be reached now.
         lost_job_s: how long a job that has not ended well is waited for.
     """
@@ -56,12 +56,11 @@ class JobEnd:
 
     def _look(self) -> JobOver | None:
         sessions = self._worker.sessions
-        return self._watch.look(time.monotonic(), self._note(), sessions.is_used, sessions.masters, self._is_there)
+        return self._watch.look(time.monotonic(), self._notes(), sessions.is_used, sessions.masters, self._is_there)
 
-    def _note(self) -> JobNote | None:
+    def _notes(self) -> list[JobNote]:
         try:
             board = self._worker.resources.find(replica_board.CONTAINER, ReplicaBoard, replica_board.NAME)
         except NotFoundError:
-            return None
-        note = board.note_of(MEMBER.encode())
-        return None if note is None else JobNote.decode(note)
+            return []
+        return [JobNote.decode(note) for note in board.notes_under(MEMBER.encode())]

@@ -52,10 +52,10 @@ class ReplicaBoard:
             self._notes.pop(member, None)
             self._kept.discard(member)
 
-    def note_of(self, member: bytes) -> bytes | None:
-        """A member's note, however old; None when there is none."""
+    def notes_under(self, prefix: bytes) -> list[bytes]:
+        """The notes of those whose names begin so."""
         with self._lock:
-            return self._notes.get(member, (None, 0.0))[0]
+            return [note for member, (note, _) in self._notes.items() if member.startswith(prefix)]
 
     def read(self, now: float) -> list[tuple[bytes, bytes, float]]:
         """Member, note and the seconds since the last post, of every member."""

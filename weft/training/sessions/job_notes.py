@@ -42,6 +42,8 @@ class JobNotes:
     ) -> None:
         self._board = board
         self._target = target
+        # A chief that comes back replaces its note, whatever its process and model are by then.
+        self._name = MEMBER + target.removeprefix("grpc://")
         self._config = config
         self._is_chief = is_chief
         self._jobs = {DeviceSpec.from_string(variable.device).job for variable in signature.values()}
@@ -69,7 +71,7 @@ class JobNotes:
         """Leave the note with every task that can be reached; blocks."""
         self._last = note
         try:
-            self._board.keep_on(self._tasks, MEMBER, note.encode())
+            self._board.keep_on(self._tasks, self._name, note.encode())
         except OpError:
             for task in self._tasks:
                 self._post_on(task, note, _END_MS)
@@ -92,7 +94,7 @@ class JobNotes:
         config.device_filters.append(task)
         board = Board(self._target, config, [task], timeout_ms)
         try:
-            board.keep(MEMBER, note.encode())
+            board.keep(self._name, note.encode())
         except OpError as error:
             tf_logging.debug("%s is not told of the job's beginning or end: %s", task, error.message)
         finally:
