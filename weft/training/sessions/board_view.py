@@ -15,6 +15,9 @@ from weft.training.sessions.model_signature import ModelSignature, as_plain, fro
 from weft.training.sessions.revival import Run
 
 LEASE_S: Final = 6.0
+NO: Final = ""
+CAN: Final = "can"
+IS: Final = "is"
 # What the run's note stands under; a replica's name has a colon.
 _RUN: Final = "run"
 # The fence around a model whose values are being replaced.
@@ -26,7 +29,7 @@ class Replica:
     """A replica's note of itself.
 
     `process` is the host and the process, `state` what it does: 'initializing' and 'ready' for the chief, 'waiting' and
-    'training' for the others.
+    'training' for the others. `pause` says of one that trains whether its steps wait for a fence to be lowered: NO, CAN or IS.
     """
 
     is_chief: bool
@@ -34,20 +37,21 @@ class Replica:
     process: str
     state: str
     signature: ModelSignature
+    pause: str = NO
 
     def __str__(self) -> str:
         return f"{'chief' if self.is_chief else 'replica'} {self.address} (process {self.process})"
 
     def as_note(self) -> bytes:
         """The note to post."""
-        plain = [self.is_chief, self.address, self.process, self.state, as_plain(self.signature)]
+        plain = [self.is_chief, self.address, self.process, self.state, as_plain(self.signature), self.pause]
         return json.dumps(plain).encode()
 
     @staticmethod
     def from_note(note: bytes) -> Replica:
         """The contents of a note."""
-        is_chief, address, process, state, signature = json.loads(note)
-        return Replica(is_chief, address, process, state, from_plain(signature))
+        is_chief, address, process, state, signature, pause = json.loads(note)
+        return Replica(is_chief, address, process, state, from_plain(signature), pause)
 
 
 class BoardView:
@@ -81,12 +85,21 @@ class BoardView:
             return []
         return self._others_of(found)
 
+    def refresh(self) -> bool:
+        """Look at the board; returns whether it could be read. Blocks for a few seconds."""
+        try:
+            with self._lock:
+                self._is_fenced = _FENCE in self._board.read()
+        except (OpError, RuntimeError):  # the session was closed
+            return False
+        return True
+
     def _others_of(self, found: dict[str, tuple[bytes, float]]) -> list[Replica]:
         self._is_fenced = _FENCE in found
         fresh = (
             note
             for member, (note, age) in found.items()
-            if member not in (self._member, _RUN, _FENCE, MEMBER) and age < LEASE_S
+            if member not in (self._member, _RUN, _FENCE) and not member.startswith(MEMBER) and age < LEASE_S
         )
         return [Replica.from_note(note) for note in fresh]
 

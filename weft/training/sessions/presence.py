@@ -27,15 +27,18 @@ from weft.platform import tf_logging
 from weft.platform.process_name import this_process
 from weft.protocol.job_watch import DONE, FAILED, TRAINING, JobNote
 from weft.training.sessions.board import Board
-from weft.training.sessions.board_view import BoardView, Replica
+from weft.training.sessions.board_view import CAN, IS, NO, BoardView, Replica
 from weft.training.sessions.job_notes import JobNotes
 from weft.training.sessions.model_signature import ModelSignature, signature_of
 from weft.training.sessions.revival import Run
+from weft.training.sessions.step_gate import StepGate
 
 HEARTBEAT_S: Final = 1.5
 _LEAVE_S: Final = 3.0
 _TASKS: Final = 3
 _POLL_S: Final = 0.1
+_PAUSE_S: Final = 6.0  # how long a chief waits for the replicas that train to pause
+_STEP_S: Final = 1.0  # how long a look at the fence waits for the step that runs
 # A worker that trains on by itself does not keep the chief for longer.
 LONGEST_DRAIN_S: Final = 15.0
 _LOG_EVERY_S: Final = 10.0
@@ -74,6 +77,8 @@ class Presence:
         self._job_state: str | None = None
         self._is_job_posted = True
         self._failure = ""
+        self._gate: StepGate | None = None
+        self._pause = NO
         self._thread = threading.Thread(target=self._stay, name="weft-presence", daemon=True)
 
     def start(self) -> None:
@@ -123,6 +128,27 @@ class Presence:
         self._job_state = None
         self._run = None
 
+    def gate(self) -> StepGate | None:
+        """What a session that trains takes its steps through from now on; None for the chief."""
+        if self._is_chief:
+            return None
+        if self._gate is None:
+            self._gate = StepGate()
+            self._pause = CAN
+            self._announce()
+        return self._gate
+
+    def fence_off(self) -> None:
+        """Raise the fence, and block until the replicas that train have paused, or for `_PAUSE_S`; for the chief."""
+        self.view.raise_fence()
+        deadline = time.monotonic() + _PAUSE_S
+        while left := [each for each in self.view.others() if each.state == "training" and each.pause == CAN]:
+            if time.monotonic() >= deadline:
+                told = ", ".join(map(str, left))
+                tf_logging.warning("Replicas have not paused within %g s while the model gets its values: %s", _PAUSE_S, told)
+                return
+            time.sleep(_POLL_S)
+
     @property
     def is_chief(self) -> bool:
         """Whether this is the chief."""
@@ -155,8 +181,11 @@ class Presence:
                 self._post()
                 if not self._is_job_posted:
                     self._post_job(TRAINING)
-            self._wake.wait(HEARTBEAT_S)
+            self._look_at_fence()
+            self._wake.wait(HEARTBEAT_S if self._gate is None or self._gate.is_open else _POLL_S)
             self._wake.clear()
+        if self._gate is not None:
+            self._gate.open()
         with contextlib.suppress(OpError, RuntimeError), self._lock:
             if self._is_posted:
                 self._board.leave(self._member)
@@ -167,6 +196,24 @@ class Presence:
                 self._post_job(FAILED if self._job_state == FAILED else DONE)
         with self._lock:
             self._board.close()
+
+    def _look_at_fence(self) -> None:
+        """Pause while a chief replaces the values that this replica trains."""
+        gate = self._gate
+        if gate is None or self._state != "training" or not self.view.refresh():
+            return
+        if not self.view.is_fenced:
+            if not gate.is_open:
+                tf_logging.info("The model has its values: training goes on")
+                self._pause = CAN
+                self._announce()
+                gate.open()
+            return
+        if gate.is_open:
+            tf_logging.info("The chief replaces the values of the model: training pauses")
+        if gate.close(_STEP_S) and self._pause != IS:
+            self._pause = IS
+            self._announce()
 
     def _post_job(self, state: str) -> None:
         self._is_job_posted = True
@@ -179,7 +226,12 @@ class Presence:
         if self._is_changed:
             self._is_changed = False
             note = Replica(
-                self._is_chief, self._address, this_process(), self._state, self._signature if self._is_chief else {}
+                self._is_chief,
+                self._address,
+                this_process(),
+                self._state,
+                self._signature if self._is_chief else {},
+                self._pause,
             )
             self._is_posted = True
             self._is_job_posted = self._job_state is None

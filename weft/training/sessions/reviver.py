@@ -7,6 +7,7 @@ model goes on only when all variables have values and no chief says that it is i
 - A whole model is restored in two steps, the lost shard last: until then no replica gets past its ready op.
 - Where values are replaced, a fence stands on the board from before the first to after the last of them. It outlives a chief
   that dies between: replicas that wait go on waiting, and the next chief begins with the whole model again.
+  Those that train see it too, and pause between two steps; the chief waits for them.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ class Reviver:
         if found.live:
             tf_logging.info("%s", _told(found, revival, missing, checkpoints))
         if found.live and revival in (Revival.RESTORE_ALL, Revival.INITIALIZE_ALL):
-            self._presence.view.raise_fence()
+            self._presence.fence_off()
         match revival:
             case Revival.RESTORE_MISSING:
                 left = self._restore(checkpoints, missing)

@@ -300,7 +300,7 @@ class SessionManager:
         if presence is None or self._restore == ALWAYS:
             # Without a presence the session has state of its own: nothing can live there.
             if presence is not None:
-                presence.view.raise_fence()
+                presence.fence_off()
             if saver is not None and checkpoints:
                 restore_newest_whole(partial(saver.restore, session), checkpoints)
             return bool(checkpoints)

@@ -1,0 +1,51 @@
+"""StepGate: holds the steps of a replica that trains while a chief replaces the values of the model."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Final
+
+_POLL_S: Final = 0.01
+
+
+class StepGate:
+    """One thread takes steps through it, another one closes and opens it."""
+
+    def __init__(self) -> None:
+        self._open = threading.Event()
+        self._open.set()
+        self._is_in_step = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether steps may begin."""
+        return self._open.is_set()
+
+    def begin_step(self) -> None:
+        """Note that a step begins; blocks while the gate is closed."""
+        while True:
+            # In this order: who closes the gate sees the step, or the step sees that it is closed.
+            self._is_in_step = True
+            if self._open.is_set():
+                return
+            self._is_in_step = False
+            self._open.wait()
+
+    def end_step(self) -> None:
+        """Note that a step is over."""
+        self._is_in_step = False
+
+    def close(self, limit_s: float) -> bool:
+        """Let no step begin any more; returns whether the one that runs has ended within so many seconds."""
+        self._open.clear()
+        deadline_s = time.monotonic() + limit_s
+        while self._is_in_step:
+            if time.monotonic() >= deadline_s:
+                return False
+            time.sleep(_POLL_S)
+        return True
+
+    def open(self) -> None:
+        """Let steps begin."""
+        self._open.set()
