@@ -170,3 +170,17 @@ def test_an_interrupt_in_the_callback_of_a_weak_reference_is_not_lost() -> None:
     with pytest.raises(KeyboardInterrupt):
         released()
     assert done == ["callback", "block"]
+
+
+@pytest.mark.parametrize("name", ["SIGHUP", "SIGUSR1", "SIGUSR2", "SIGALRM"])
+def test_signals_that_have_a_program_save_or_tell_the_time_wait_too(name: str) -> None:
+    seen: list[str] = []
+    number = getattr(signal, name)
+    before = signal.signal(number, lambda number, frame: seen.append("handler"))
+    try:
+        with deferred_interrupts():
+            signal.raise_signal(number)
+            seen.append("block")
+    finally:
+        signal.signal(number, before)
+    assert seen == ["block", "handler"]

@@ -45,10 +45,11 @@ from weakref import WeakKeyDictionary, WeakSet
 # - A flag in such a block that a handler finds by looking at the frames of the stack, as trio does. It needs the handler to be
 #   ours, too, and walks the stack only when a signal comes; we would have to replace the handler before, which is the cost.
 #
-# What does: in a block, the program's handlers of the two signals that are sent to end programs are replaced by a relay, which
-# notes what comes. At the block's end the handlers are put back, except those that the program has replaced meanwhile, and the
-# relay calls them for what it has noted. A handler that is not Python code (the system's default, or none) stays: it runs no
-# instruction.
+# What does: in a block, the program's handlers of signals that end programs, have them save, or tell the time are replaced by
+# a relay, which notes what comes. At the block's end the handlers are put back, except those that the program has replaced
+# meanwhile, and the relay calls them for what it has noted. A handler that is not Python code (the system's default, or none)
+# stays: it runs no instruction.
+# Such a handler may itself run a step: between two blocks, where this thread holds nothing that the step needs.
 # To replace two handlers and put them back costs 3 µs a call through the module `signal`, which converts enums, and 0.2 µs
 # through the C functions below it. A step with several such blocks puts one `relayed_interrupts` around them all: the relay is
 # installed once, passes signals on between the blocks, and a block is a flag. Measured so, blocks cost a third.
@@ -72,8 +73,11 @@ class _CSignal(Protocol):
     def getsignal(self, number: int, /) -> _Handler | int | None: ...
 
 
-_INTERRUPT: Final = int(signal.SIGINT)
-_TERMINATE: Final = int(signal.SIGTERM)
+_SIGNALS: Final = tuple(
+    int(getattr(signal, name))
+    for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2", "SIGALRM")
+    if hasattr(signal, name)  # Windows has two
+)
 _c_signal: Final[_CSignal] = importlib.import_module("_signal")
 _set_handler: Final = _c_signal.signal
 _get_handler: Final = _c_signal.getsignal
@@ -136,7 +140,7 @@ class _Relay:
     def install(self) -> None:
         """Take the place of the program's handlers. The caller removes the relay if that is interrupted."""
         main_thread.relay = self
-        for number in (_INTERRUPT, _TERMINATE):
+        for number in _SIGNALS:
             handler = _get_handler(number)
             # What the system does by default, or ignores, is no Python.
             if handler is not None and not isinstance(handler, int):

@@ -19,6 +19,7 @@ from weft.framework.aliases import Array
 from weft.framework.operation import Operation, Tensor
 from weft.passes.partition import Partition
 from weft.passes.stage import Kind
+from weft.platform.interrupts import is_main_thread
 from weft.runtime.cancellation import Cancellation
 from weft.runtime.choice.stage_report import StageReport
 from weft.runtime.host_context import HostContext
@@ -335,7 +336,9 @@ class Step:
         except OpError as error:
             self.abort(error)
             return []
-        except Exception as error:
+        except BaseException as error:
+            if not isinstance(error, Exception) and is_main_thread():
+                raise  # Ctrl-C; on a pool's thread it would be lost, and the step never end
             failure = InternalError.of(f"Stage {stage.number} on {stage.device}: {type(error).__name__}: {error}")
             failure.__cause__ = error
             self.abort(failure)

@@ -4,6 +4,7 @@ import gc
 import subprocess
 import sys
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -175,3 +176,18 @@ def test_a_forked_child_makes_tokens_of_its_own() -> None:
     (name, process), (other_name, other_process) = (line.split("@") for line in ran.stdout.split())
     assert name == other_name
     assert process != other_process
+
+
+@pytest.mark.parametrize("error", [SystemExit(3), KeyboardInterrupt(), GeneratorExit()])
+def test_a_function_that_ends_its_thread_ends_the_step_with_an_error(error: BaseException) -> None:
+    def stop() -> None:
+        raise error
+
+    stopped = tf.py_func(stop, [], tf.float32)
+    with tf.Session() as session:
+        waits = tf.RunOptions(timeout_in_ms=10_000)
+        with ThreadPoolExecutor(1) as pool, pytest.raises(tf.errors.UnknownError, match=type(error).__name__):
+            pool.submit(session.run, stopped, None, waits).result()
+        with pytest.raises((tf.errors.UnknownError, type(error))):
+            session.run(stopped, options=waits)
+        assert session.run(tf.py_func(lambda: 2.0, [], tf.double)) == 2.0

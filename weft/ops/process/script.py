@@ -36,6 +36,7 @@ from weft.framework.operation import Operation, Tensor
 from weft.ops.declaration import not_differentiable, op, unknown
 from weft.ops.process.host_value import HostValue
 from weft.platform.file_access import limited_to
+from weft.platform.interrupts import is_main_thread
 
 
 class _Registered:
@@ -100,7 +101,11 @@ def _call(token: str, inputs: list[Array], wanted: list[DType]) -> tuple[Array, 
         # The function is this process's own, whatever the graphs of others may touch here.
         with limited_to(None):
             result = entry.function(*arguments)
-    except Exception as error:
+    except BaseException as error:
+        # Ctrl-C comes on the main thread alone. Elsewhere what the function raises, `sys.exit` too, would end a pool's thread,
+        # and the step would never end.
+        if not isinstance(error, Exception) and is_main_thread():
+            raise
         raise _translated(error) from error
     if isinstance(result, list | tuple):
         outputs = [_as_array(value) for value in result]
@@ -117,7 +122,7 @@ def _call(token: str, inputs: list[Array], wanted: list[DType]) -> tuple[Array, 
     return tuple(outputs)
 
 
-def _translated(error: Exception) -> OpError:
+def _translated(error: BaseException) -> OpError:
     kind = next((made for types, made in _ERRORS if isinstance(error, types)), UnknownError)
     text = "".join(traceback.format_exception(error)).strip()
     return kind.of(f"{type(error).__name__}: {error}\n{text}")
