@@ -63,4 +63,5 @@ class JobEnd:
             board = self._worker.resources.find(replica_board.CONTAINER, ReplicaBoard, replica_board.NAME)
         except NotFoundError:
             return []
-        return [JobNote.decode(note) for note in board.notes_under(MEMBER.encode())]
+        notes = map(JobNote.decode, board.notes_under(MEMBER.encode()))
+        return [note for note in notes if note is not None]
