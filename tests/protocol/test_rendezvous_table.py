@@ -27,7 +27,7 @@ def table() -> Iterator[RendezvousTable[str]]:
     assert all(bool(entry.pushes) == (entry.state is StepState.EARLY) for entry in entries.values())
     assert {entry.step_id for entry in entries.values() if entry.state is StepState.EARLY} == set(table._early)
     assert {entry.step_id for entry in entries.values() if entry.state is StepState.OVER} == set(table._over)
-    assert kept_bytes(table) == sum(t.nbytes for e in entries.values() for p in e.pushes for t in p.tensors)
+    assert kept_bytes(table) == sum(t.nbytes for e in entries.values() for p in e.pushes or () for t in p.tensors)
     assert kept_bytes(table) <= 1000
     assert len(table._early) <= 3
     assert len(table._over) <= 4
@@ -153,3 +153,19 @@ def test_only_the_latest_ended_steps_are_remembered(table: RendezvousTable[str])
     assert kept_bytes(table) == 0
     table.push(push(0), 0)
     assert kept_bytes(table) == 8
+
+
+def test_of_a_step_that_was_aborted_the_first_line_of_the_reason_is_remembered(table: RendezvousTable[str]) -> None:
+    table.start(7, "step")
+    table.abort(7, AbortedError.of("Timed out waiting\n  where the node was built, " + "line by line " * 1000))
+    (end,) = table.start(7, "again")
+    assert isinstance(end, End)
+    assert end.error.message.endswith(": Timed out waiting")
+
+
+def test_a_step_that_is_done_is_not_run_again(table: RendezvousTable[str]) -> None:
+    table.start(7, "step")
+    table.finish(7, "step")
+    (end,) = table.start(7, "again")
+    assert isinstance(end, End)
+    assert "step 7 is done already" in end.error.message

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 from typing import Any, ClassVar, Final, Generic, TypeAlias, TypeVar
 
@@ -71,9 +71,9 @@ class _Entry(Generic[StepT]):
     state: StepState = StepState.UNKNOWN
     step: StepT | None = None  # while it runs
     since_s: float = 0.0  # when the first push came
-    pushes: list[Push] = field(default_factory=list)
+    pushes: list[Push] | None = None
     size_bytes: int = 0
-    reason: str = ""  # why it is over, and the error for whoever starts it then
+    reason: str = ""  # why it is over, and the error for whoever starts it then; "" of one that is done
     kind: _Kind = AbortedError
 
 
@@ -131,7 +131,7 @@ class RendezvousTable(Generic[StepT]):
         """Note that a step has ended, if it is the one that ran under this number."""
         entry = self._entries.get(step_id)
         if entry is not None and entry.step is step:
-            self._end(entry, f"step {step_id} is done already")
+            self._end(entry, "")
 
     def abort(self, step_id: int, error: OpError) -> Sequence[Instruction[StepT]]:
         """End a step, started or not. The first reason given for a step is kept."""
@@ -157,6 +157,7 @@ class RendezvousTable(Generic[StepT]):
         if entry.state is StepState.UNKNOWN:
             entry.state, entry.since_s = StepState.EARLY, now_s
             self._early[entry.step_id] = entry
+        entry.pushes = entry.pushes or []
         entry.pushes.append(push)
         entry.size_bytes += size
         self._early_bytes += size
@@ -177,7 +178,8 @@ class RendezvousTable(Generic[StepT]):
         return [Deliver(step, push) for push in pushes] if pushes else ()
 
     def _refuse(self, entry: _Entry[StepT], step: StepT) -> Sequence[Instruction[StepT]]:
-        reason = entry.reason or f"step {entry.step_id} runs already"
+        what = "is done already" if entry.state is StepState.OVER else "runs already"
+        reason = entry.reason or f"step {entry.step_id} {what}"
         return (End(step, entry.kind.of(f"{self._task}: {reason}")),)
 
     def expire(self, now_s: float) -> list[Instruction[StepT]]:
@@ -200,7 +202,7 @@ class RendezvousTable(Generic[StepT]):
         return None
 
     def _forget_early(self, entry: _Entry[StepT]) -> Sequence[Push]:
-        pushes, entry.pushes = entry.pushes, []
+        pushes, entry.pushes = entry.pushes or (), None
         self._early_bytes -= entry.size_bytes
         del self._early[entry.step_id]
         return pushes
@@ -208,7 +210,8 @@ class RendezvousTable(Generic[StepT]):
     def _end(self, entry: _Entry[StepT], reason: str, kind: _Kind = AbortedError) -> None:
         if entry.state is StepState.EARLY:
             self._forget_early(entry)
-        entry.state, entry.step, entry.reason, entry.kind = StepState.OVER, None, reason, kind
+        # The first line: with those about the node, the 4,096 that are remembered took 10 MB.
+        entry.state, entry.step, entry.reason, entry.kind = StepState.OVER, None, reason.partition("\n")[0], kind
         self._over.append(entry.step_id)
         while len(self._over) > self._max_remembered:
             del self._entries[self._over.popleft()]
