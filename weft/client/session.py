@@ -17,7 +17,7 @@ from tensorboard.compat.proto.graph_pb2 import GraphDef
 from weft.client import feeds, targets
 from weft.client.partial_runs import PartialRuns
 from weft.client.plans import Plan
-from weft.client.session_steps import SessionSteps, checked_options
+from weft.client.session_steps import CLOSED, SessionSteps, checked_options
 from weft.client.stage_table import StageTable
 from weft.client.tensor_handle import KeptTensors, TensorHandle
 from weft.errors import OpError
@@ -130,7 +130,7 @@ class BaseSession:
             OpError: the step failed.
         """
         if self._closed:
-            raise RuntimeError("Attempted to use a closed Session.")
+            raise RuntimeError(CLOSED)
         if self._kept_tensors.has_dropped:
             self._kept_tensors.delete_dropped(self)
         plan = None if feed_dict else self._steps.plans.find(fetches, ())
@@ -193,7 +193,7 @@ class BaseSession:
                 options, run_metadata = (*args, options, run_metadata)[:2]
                 args = ()
             if self._closed:
-                raise RuntimeError("Attempted to use a closed Session.")
+                raise RuntimeError(CLOSED)
             if len(args) > count:
                 raise ValueError(f"Must pass {count} feed values to this callable, got {len(args)}")
             if (options is not None or run_metadata is not None) and not (accept_options or count):
@@ -236,7 +236,7 @@ class BaseSession:
         """The devices of every task of the session's cluster."""
         backend = self._steps.backend
         if backend is None:
-            raise RuntimeError("Attempted to use a closed Session.")
+            raise RuntimeError(CLOSED)
         return backend.list_devices()
 
     def close(self) -> None:

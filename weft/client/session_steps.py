@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from tensorboard.compat.proto import config_pb2
 
@@ -22,6 +22,8 @@ from weft.framework.operation import Tensor
 from weft.platform.deadline import left_s, within
 from weft.platform.short_traceback import is_full
 from weft.runtime.xla.xla_process import ForkedProcessError
+
+CLOSED: Final = "Attempted to use a closed Session. It ends with its `with` block or by close(): run before, or make another."
 
 
 class SessionSteps:
@@ -49,7 +51,7 @@ class SessionSteps:
         """
         backend = self.backend
         if backend is None:
-            raise RuntimeError("Attempted to use a closed Session.")
+            raise RuntimeError(CLOSED)
         if not self._graph.operations:
             raise RuntimeError("The Session graph is empty.  Add operations to the graph before calling run().")
         return backend

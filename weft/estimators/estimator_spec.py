@@ -123,7 +123,9 @@ class EstimatorSpec(_Fields):
 def _checked_train_op(train_op: Any, mode: str) -> object:
     if train_op is None:
         if mode == ModeKeys.TRAIN:
-            raise ValueError("Missing train_op.")
+            raise ValueError(
+                "Missing train_op. For training, the model_fn returns EstimatorSpec(mode, loss=..., train_op=...)."
+            )
         return None
     if not isinstance(train_op, Operation | Tensor | Variable):
         raise TypeError(f"train_op must be Operation or Tensor, given: {train_op}")

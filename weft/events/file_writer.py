@@ -74,6 +74,10 @@ class FileWriter:
         """
         if isinstance(summary, bytes):
             summary = summary_pb2.Summary.FromString(summary)
+        if not isinstance(summary, summary_pb2.Summary):
+            raise TypeError(
+                f"add_summary takes a tf.Summary, or the bytes that running a summary op gives, got {_told(summary)}"
+            )
         described = summary_pb2.Summary()
         described.CopyFrom(summary)
         with self._lock:
@@ -157,6 +161,11 @@ class FileWriter:
         self._closed = True
         self._file.close()
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether `close` was called, and `reopen` was not since."""
+        return self._closed
+
     def reopen(self) -> None:
         """Go on in another file after `close`; nothing happens while the writer is open."""
         if self._closed:
@@ -188,3 +197,12 @@ class FileWriterCache:
             FileWriterCache._cache.clear()
         for writer in writers:
             writer.close()
+
+
+def _told(summary: object) -> str:
+    if hasattr(summary, "op"):
+        return f"{summary!r}. Run it first: writer.add_summary(session.run({summary.op.name}), step)."
+    return (
+        f"{summary!r} of type {type(summary).__name__!r}. A plain number becomes one by "
+        "tf.Summary(value=[tf.Summary.Value(tag='loss', simple_value=number)])."
+    )

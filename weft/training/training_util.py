@@ -49,7 +49,7 @@ def create_global_step(graph: Graph | None = None) -> Any:
     """Make the global step, an int64 variable that starts at zero; ValueError when the graph has one."""
     graph = graph or get_default_graph()
     if get_global_step(graph) is not None:
-        raise ValueError('"global_step" already exists.')
+        raise ValueError('"global_step" already exists. tf.train.get_or_create_global_step() takes the one that is there.')
     with graph.as_default(), graph.name_scope(None):
         return get_variable(
             GraphKeys.GLOBAL_STEP,

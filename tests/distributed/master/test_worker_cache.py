@@ -14,6 +14,7 @@ from weft.distributed.master.worker_cache import WorkerCache, task_names
 from weft.distributed.worker.task_status import TaskStatus
 from weft.errors import CancelledError, DeadlineExceededError, UnavailableError
 from weft.framework.cluster_spec import ClusterSpec
+from weft.platform import wait_notice
 
 SPEC = ClusterSpec({"worker": ["h:1", "h:2"], "chief": ["h:3"], "ps": {2: "h:4"}})
 CHIEF, PS, WORKER_0, WORKER_1 = (
@@ -94,7 +95,7 @@ def test_a_wait_may_be_cancelled() -> None:
 
 
 def test_a_long_wait_is_reported(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
-    monkeypatch.setattr(worker_cache, "_REPORT_EVERY_S", 0.0)
+    monkeypatch.setattr(wait_notice, "FIRST_S", 0.0)
     with caplog.at_level(logging.WARNING, "weft"):
         WorkerCache(SPEC, Registry({PS: 2})).wait_for([PS], None, go_on)
     assert f"still waiting for response from:\n  {PS} at h:4: h:4 refused" in caplog.text

@@ -13,9 +13,9 @@ from weft.distributed.worker.worker_handle import WorkerHandle
 from weft.errors import DeadlineExceededError, OpError
 from weft.framework import device_spec
 from weft.framework.cluster_spec import ClusterSpec
+from weft.platform.wait_notice import WaitNotice
 
 _LOG = logging.getLogger("weft")
-_REPORT_EVERY_S = 10.0
 _POLL_S = 0.1
 _ASK_S = 1.0  # a task that does not answer meanwhile is asked again
 
@@ -79,7 +79,7 @@ class WorkerCache:
         """
         found: dict[str, TaskStatus] = {}
         reasons: dict[str, str] = {}
-        next_report = time.monotonic() + _REPORT_EVERY_S
+        notice = WaitNotice()
         while True:
             for task in [task for task in tasks if task not in found]:
                 left_s = _ASK_S if deadline is None else min(_ASK_S, deadline - time.monotonic())
@@ -96,9 +96,12 @@ class WorkerCache:
             now = time.monotonic()
             if deadline is not None and now >= deadline:
                 raise DeadlineExceededError.of(f"Tasks of the cluster have not answered in time:{self._why(missing, reasons)}")
-            if now >= next_report:
-                next_report = now + _REPORT_EVERY_S
-                _LOG.warning("CreateSession still waiting for response from:%s", self._why(missing, reasons))
+            if notice.is_due():
+                _LOG.warning(
+                    "CreateSession still waiting for response from:%s\nLook whether these tasks run and the ClusterSpec has "
+                    "their addresses; a session that needs few tasks names them in ConfigProto(device_filters=[...]).",
+                    self._why(missing, reasons),
+                )
             time.sleep(_POLL_S if deadline is None else min(_POLL_S, deadline - now))
 
     def _why(self, missing: Sequence[str], reasons: dict[str, str]) -> str:

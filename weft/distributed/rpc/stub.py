@@ -28,6 +28,7 @@ from weft.framework.cluster_spec import split_address
 from weft.platform.deadline import left_s, within
 from weft.platform.interrupts import deferred_interrupts, is_main_thread
 from weft.platform.local_address import is_of_this_host
+from weft.platform.wait_notice import WaitNotice
 from weft.protocol.heartbeat import TIMEOUT_S, Evidence
 
 _LOG = logging.getLogger("weft")
@@ -36,7 +37,6 @@ ANSWER_S: Final = 0.25
 
 _NO_DEADLINE_S: Final = 1e8
 _POLL_S: Final = 1.0
-_REPORT_EVERY_S: Final = 10.0
 
 Methods: TypeAlias = Mapping[str, tuple[type[Message], type[Message]]]
 
@@ -184,7 +184,7 @@ class RpcStub:
 
     def _wait_until_reachable(self, channel: _Channel, timeout_s: float | None, raise_if_cancelled: Callable[[], None]) -> None:
         begin = time.monotonic()
-        next_report = begin + _REPORT_EVERY_S
+        notice = WaitNotice()
         while True:
             waited = time.monotonic() - begin
             left = _POLL_S if timeout_s is None else min(_POLL_S, timeout_s - waited)
@@ -196,9 +196,11 @@ class RpcStub:
                     f"{self._peer} at {self._address} was not reachable within {timeout_s:g} s: "
                     f"nothing listens there, the name does not resolve, or {self._refusal()}"
                 )
-            if time.monotonic() >= next_report:
-                next_report += _REPORT_EVERY_S
-                _LOG.warning("Still waiting for %s at %s: it cannot be reached", self._peer, self._address)
+            if notice.is_due():
+                _LOG.warning(
+                    "Still waiting for %s at %s, for %.0f s: it cannot be reached. Look whether it runs and listens there",
+                    self._peer, self._address, notice.waited_s,
+                )  # fmt: skip
 
     def probe(self, timeout_s: float) -> Evidence:
         """Ask whether the server's process lives, by a channel of its own; blocks for so long at most."""

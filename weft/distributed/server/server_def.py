@@ -7,6 +7,7 @@ from typing import Any
 from tensorboard.compat.proto import cluster_pb2
 
 from weft.framework.cluster_spec import ClusterSpec, split_address
+from weft.platform.spelling import did_you_mean
 from weft.proto.tensorflow_server_pb2 import ServerDef
 from weft.runtime.xla.device import PARAMETER_SERVER
 
@@ -93,6 +94,9 @@ def _check(definition: ServerDef, cluster: ClusterSpec) -> None:
     if definition.protocol != "grpc":
         raise ValueError(f"Server protocol {definition.protocol!r} is not available here; weft speaks 'grpc'")
     if definition.job_name not in cluster.jobs:
-        raise ValueError(f"Job {definition.job_name!r} is not in the cluster, which has the jobs {sorted(cluster.jobs)}")
+        raise ValueError(
+            f"Job {definition.job_name!r} is not in the cluster, which has the jobs {sorted(cluster.jobs)}."
+            f"{did_you_mean(definition.job_name, cluster.jobs)}"
+        )
     # ClusterSpec names the job and the index in its own ValueError.
     cluster.task_address(definition.job_name, definition.task_index)

@@ -11,6 +11,7 @@ from weft.framework.aliases import Nest
 from weft.framework.dtypes import DType
 from weft.framework.tensor_shape import TensorShape
 from weft.networks.config import Config, GivenConfig
+from weft.platform.spelling import did_you_mean
 
 _CUSTOM: Final[Config] = {}
 
@@ -86,7 +87,8 @@ def deserialize_keras_object(
     if isinstance(identifier, str):
         found = _named(identifier, module_objects or {}, custom_objects)
         if found is None:
-            raise ValueError(f"Unknown {printable_module_name}:{identifier}")
+            known = {**(module_objects or {}), **_CUSTOM, **(custom_objects or {})}
+            raise ValueError(f"Unknown {printable_module_name}:{identifier}.{did_you_mean(identifier, known)}")
         return found() if inspect.isclass(found) else found
     if inspect.isfunction(identifier):
         return identifier

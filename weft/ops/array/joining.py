@@ -150,6 +150,11 @@ def concat(values: TensorLike, axis: TensorLike, name: str = "concat") -> Tensor
     """Put tensors one after the other along a dimension; the other dimensions must be equal."""
     if not isinstance(values, list | tuple):
         values = [values]
+    if isinstance(axis, list | tuple) and any(isinstance(each, Tensor) for each in axis):
+        raise TypeError(
+            f"Expected int32, got list containing Tensors instead: the axis of concat is {axis!r}. The values come first, "
+            "as in tf.concat([a, b], axis=1); before TensorFlow 1.0 the axis did."
+        )
     if len(values) == 1:
         with get_default_graph().name_scope(name):
             convert_to_tensor(axis, dtypes.int32, "concat_dim").get_shape().assert_has_rank(0)

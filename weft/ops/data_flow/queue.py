@@ -10,6 +10,7 @@ from weft.framework.aliases import Array, DTypeLike, Nest, ShapeLike, TensorLike
 from weft.framework.constant_value import constant_value
 from weft.framework.dtypes import DType, as_dtype
 from weft.framework.graph import get_default_graph
+from weft.framework.node_errors import described
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import Dims, TensorShape, as_dims
@@ -120,12 +121,19 @@ class QueueBase:
             for number, (value, dtype) in enumerate(zip(vals, self._dtypes, strict=True))
         ]
 
+    def _check_fits(self, component: Tensor, found: TensorShape, shape: TensorShape) -> None:
+        if not found.is_compatible_with(shape):
+            raise ValueError(
+                f"Shapes {found} and {shape} are incompatible: queue {self.name!r} has elements of shape {shape}, the "
+                f"component is {described(component)}"
+            )
+
     def enqueue(self, vals: TensorLike, name: str | None = None) -> Operation:
         """An operation that puts one element; waits while the queue is full, CancelledError when it is closed."""
         with get_default_graph().name_scope(name or f"{self._name}_enqueue") as scope:
             components = self._components(vals)
             for component, shape in zip(components, self._shapes, strict=True):
-                component.get_shape().assert_is_compatible_with(shape)
+                self._check_fits(component, component.get_shape(), shape)
             return queues.queue_enqueue_v2(self._queue_ref, components, name=scope)
 
     def enqueue_many(self, vals: TensorLike, name: str | None = None) -> Operation:
@@ -136,7 +144,7 @@ class QueueBase:
             for component, shape in zip(components, self._shapes, strict=True):
                 found = component.get_shape().with_rank_at_least(1)
                 batch = batch.merge_with(found[:1])
-                found[1:].assert_is_compatible_with(shape)
+                self._check_fits(component, found[1:], shape)
             return queues.queue_enqueue_many_v2(self._queue_ref, components, name=scope)
 
     def dequeue(self, name: str | None = None) -> Nest:

@@ -19,6 +19,7 @@ from weft.framework.dtypes import DType, datatype_name
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Tensor
 from weft.ops.declaration import no_outputs, op, scalar_shape, unknown
+from weft.platform.spelling import did_you_mean
 
 
 def _scalar_text(value: Array, what: str) -> str:
@@ -117,7 +118,18 @@ def check_present(reader: BundleReader, names: list[str]) -> None:
     if len(missing) > 1:
         more = f" and {len(missing) - 9} others" if len(missing) > 9 else ""
         message += f"; of {len(names)} keys asked for, it also lacks {', '.join(missing[1:9])}{more}"
-    raise NotFoundError.of(message)
+    raise NotFoundError.of(f"{message}.{_alike(reader, missing[0])}")
+
+
+def _alike(reader: BundleReader, name: str) -> str:
+    """The key that a variable of another name, or another scope, is likely to be stored under."""
+    keys = reader.keys()
+    same_end = [key for key in keys if key.endswith("/" + name) or name.endswith("/" + key)]
+    return (
+        f" The checkpoint has {same_end[0]!r}: tf.train.Saver({{{same_end[0]!r}: variable}}) maps it."
+        if same_end
+        else (did_you_mean(name, keys))
+    )
 
 
 def _check_dtype(reader: BundleReader, name: str, dtype: DType) -> None:

@@ -41,6 +41,7 @@ from weft.ops.variables.partition_info import PartitionInfo, partitions_of, part
 from weft.ops.variables.partitioned_variable import PartitionedVariable
 from weft.ops.variables.save_slice_info import SaveSliceInfo
 from weft.ops.variables.variable import Variable
+from weft.platform.spelling import did_you_mean
 
 
 class _ReuseMode(enum.Enum):
@@ -142,7 +143,7 @@ class VariableStore:
         if options["reuse"] is True:
             raise ValueError(
                 f"Variable {name} does not exist, or was not created with tf.get_variable(). Did you mean to set "
-                "reuse=tf.AUTO_REUSE in VarScope?"
+                f"reuse=tf.AUTO_REUSE in VarScope?{did_you_mean(name, self._vars)}"
             )
         if initializer is None:
             initializer = default_initializer(name, kind)

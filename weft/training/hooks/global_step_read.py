@@ -48,7 +48,10 @@ def global_step_read(hook: str) -> Any:
         return found[0]
     step = get_global_step(graph)
     if step is None:
-        raise RuntimeError(f"Global step should be created to use {hook}.")
+        raise RuntimeError(
+            f"Global step should be created to use {hook}. Call tf.train.get_or_create_global_step() while the graph is built, "
+            "and give it to minimize(loss, global_step=...)."
+        )
     # Outside of the program's scopes: the reading waits for nothing and is where the step is.
     with graph.as_default(), graph.control_dependencies(None), graph.name_scope(f"{step.op.name}/"):
         value = step.read_value() if isinstance(step, Variable) else step

@@ -8,10 +8,12 @@ from tensorboard.compat.proto import summary_pb2
 
 from weft.events.file_writer import FileWriter, FileWriterCache
 from weft.framework.aliases import SessionLike
+from weft.framework.graph import get_default_graph
 from weft.platform import tf_logging
 from weft.training.hooks.global_step_read import global_step_read
 from weft.training.hooks.hook_timer import SecondOrStepTimer
 from weft.training.hooks.session_run_hook import SessionRunArgs, SessionRunContext, SessionRunHook, SessionRunValues
+from weft.training.replica_steps import trains_in_step
 from weft.training.training_util import get_global_step
 
 
@@ -48,6 +50,8 @@ class StepCounterHook(SessionRunHook):
         if self._summary_writer is None and self._output_dir:
             self._summary_writer = FileWriterCache.get(self._output_dir)
         self._global_step_tensor = global_step_read("StepCounterHook")
+        # Where gradients of several replicas make one update, a run often ends with the global step that it began with.
+        self._joins_replicas = trains_in_step(get_default_graph())
         self._summary_tag = f"{get_global_step().op.name}/sec"
 
     def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
@@ -63,7 +67,7 @@ class StepCounterHook(SessionRunHook):
                 elapsed_s, steps = self._timer.update_last_triggered_step(step)
                 if elapsed_s and steps is not None:
                     self._tell(steps / elapsed_s, step)
-        if self._last_global_step is not None and stale_step == self._last_global_step:
+        if self._last_global_step is not None and stale_step == self._last_global_step and not self._joins_replicas:
             self._warn(stale_step)
         self._last_global_step = stale_step
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from weft.framework.aliases import SessionLike
+from weft.framework.built_at import place
+from weft.framework.operation import Tensor
 from weft.platform import tf_logging
 from weft.training.coordinator import Coordinator
 from weft.training.hooks.global_step_read import global_step_read
 from weft.training.hooks.session_run_hook import SessionRunArgs, SessionRunContext, SessionRunHook, SessionRunValues
+from weft.training.training_util import get_global_step
 
 
 class StopAtStepHook(SessionRunHook):
@@ -55,10 +58,10 @@ class StopAtStepHook(SessionRunHook):
 
 
 class NanLossDuringTrainingError(RuntimeError):
-    """Raised by NanTensorHook."""
+    """Raised by NanTensorHook; its argument, if it has one, tells which tensor was NaN, and when."""
 
     def __str__(self) -> str:
-        return "NaN loss during training."
+        return " ".join(["NaN loss during training.", *map(str, self.args)])
 
 
 class NanTensorHook(SessionRunHook):
@@ -82,8 +85,23 @@ class NanTensorHook(SessionRunHook):
         if not np.isnan(run_values.results):
             return
         message = "Model diverged with loss = NaN."
+        which = f"{self._name} is NaN{_step_of(run_context)}."
         if self._fail_on_nan_loss:
             tf_logging.error(message)
-            raise NanLossDuringTrainingError
-        tf_logging.warning(message)
+            raise NanLossDuringTrainingError(f"{which} {_REMEDY}")
+        tf_logging.warning("%s %s", message, which)
         run_context.request_stop()
+
+    @property
+    def _name(self) -> str:
+        tensor = self._loss_tensor
+        line = place(tensor.op.built_from) if isinstance(tensor, Tensor) else ""
+        return f"{getattr(tensor, 'name', tensor)}{f' ({line})' if line else ''}"
+
+
+_REMEDY = "A smaller learning rate or tf.clip_by_global_norm may help; tf.add_check_numerics_ops() finds the op that made it."
+
+
+def _step_of(run_context: SessionRunContext) -> str:
+    step = get_global_step(run_context.session.graph)
+    return "" if step is None else f", with the global step at {run_context.session.run(step)}"

@@ -232,7 +232,7 @@ def noisy_linear_cosine_decay(
 
 def _check_step(function: str, global_step: Variable) -> None:
     if global_step is None:
-        raise ValueError(f"global_step is required for {function}.")
+        raise ValueError(f"global_step is required for {function}. Give it tf.train.get_or_create_global_step().")
 
 
 def _numbers(learning_rate: TensorLike, global_step: Variable, decay_steps: TensorLike) -> tuple[Any, Any, Any]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
 from weft.autodiff.gradients import gradients
+from weft.autodiff.stopping import explain_no_gradient
 from weft.framework import dtypes
 from weft.framework.aliases import DTypeLike, Initializer, ShapeLike
 from weft.framework.collections import GraphKeys
@@ -119,9 +120,10 @@ class Optimizer:
         )
         if all(gradient is None for gradient, _ in grads_and_vars):
             names = [str(variable) for _, variable in grads_and_vars]
+            reason = explain_no_gradient(loss, [_differentiated(variable) for _, variable in grads_and_vars])
             raise ValueError(
                 "No gradients provided for any variable, check your graph for ops that do not support gradients, "
-                f"between variables {names} and loss {loss}."
+                f"between variables {names} and loss {loss}. {reason}"
             )
         return self.apply_gradients(grads_and_vars, global_step=global_step, name=name)
 
@@ -142,6 +144,8 @@ class Optimizer:
         """
         if callable(loss):
             loss = loss()
+        if not hasattr(loss, "dtype"):
+            raise TypeError(f"loss must be a tensor, such as tf.reduce_mean(...), got {loss!r} of type {type(loss).__name__!r}")
         if gate_gradients not in (Optimizer.GATE_NONE, Optimizer.GATE_OP, Optimizer.GATE_GRAPH):
             raise ValueError(
                 "gate_gradients must be one of: Optimizer.GATE_NONE, Optimizer.GATE_OP, Optimizer.GATE_GRAPH.  Not "
@@ -153,7 +157,7 @@ class Optimizer:
         variables = _variables_to_optimize(var_list)
         targets = [_differentiated(variable) for variable in variables]
         if not variables:
-            raise ValueError("No variables to optimize.")
+            raise ValueError("No variables to optimize. The graph has no trainable variables: is the model built before?")
         found = gradients(
             loss,
             targets,
@@ -182,7 +186,15 @@ class Optimizer:
             TypeError: a gradient is none of these.
             ValueError: there is no pair, or no gradient.
         """
-        pairs = [(_checked_gradient(gradient), variable) for gradient, variable in grads_and_vars]
+        given = list(grads_and_vars)
+        if any(not isinstance(pair, list | tuple) for pair in given):
+            raise TypeError("grads_and_vars must be pairs (gradient, variable), such as zip(gradients, variables).")
+        if global_step is not None and not isinstance(global_step, Variable | Tensor):
+            raise TypeError(
+                f"global_step must be a variable, such as tf.train.get_or_create_global_step(), got {global_step!r} of type "
+                f"{type(global_step).__name__!r}."
+            )
+        pairs = [(_checked_gradient(gradient), variable) for gradient, variable in given]
         if not pairs:
             raise ValueError("No variables provided.")
         for _, variable in pairs:
@@ -319,7 +331,9 @@ class Optimizer:
         for tensor in tensors:
             dtype = tensor.dtype.base_dtype
             if dtype not in valid:
-                raise ValueError(f"Invalid type {dtype!r} for {tensor.name}, expected: {list(valid)}.")
+                raise ValueError(
+                    f"Invalid type {dtype!r} for {tensor.name}, expected: {list(valid)}. Convert it by tf.cast(x, tf.float32)."
+                )
 
     # Slots and other variables.
 
@@ -404,7 +418,10 @@ def _flat(items: object) -> list[Any]:
 def _differentiated(variable: Variable) -> Tensor:
     """The tensor that gradients are taken for; NotImplementedError when this is no variable and no tensor."""
     if not isinstance(variable, Variable | Tensor):
-        raise NotImplementedError("Trying to optimize unsupported type ", variable)
+        raise NotImplementedError(
+            f"Trying to optimize unsupported type {type(variable).__name__!r}: {variable!r}. var_list takes variables, as "
+            "tf.get_collection(tf.GraphKeys.TRAINABLE_VARIABLES, scope='...') gives them."
+        )
     return variable.reference if isinstance(variable, Variable) else variable
 
 

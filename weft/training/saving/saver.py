@@ -144,7 +144,7 @@ class Saver:
             self._var_list = _all_saveable_objects()
         if not self._var_list:
             if not self._allow_empty:
-                raise ValueError("No variables to save")
+                raise ValueError("No variables to save. Make the Saver after the model's variables, in the same graph.")
             self._is_empty = True
             return
         self.saver_def = builder.build(
@@ -314,10 +314,13 @@ class Saver:
         if self._is_empty:
             return
         if save_path is None:
-            raise ValueError("Can't load save_path when it is None.")
+            raise ValueError(
+                "Can't load save_path when it is None. tf.train.latest_checkpoint(folder) gives None for a folder without a "
+                "checkpoint: initialize the variables in that case."
+            )
         prefix = os.fsdecode(save_path)
         if not checkpoint_state.checkpoint_exists(prefix):
-            raise ValueError(f"The passed save_path is not a valid checkpoint: {prefix}")
+            raise ValueError(f"The passed save_path is not a valid checkpoint: {prefix}.{_checkpoints_beside(prefix)}")
         tf_logging.info("Restoring parameters from %s", prefix)
         try:
             self._transfer.restore(sess, self.saver_def, prefix)
@@ -442,3 +445,13 @@ def import_meta_graph(
 
 
 register_proto_function(GraphKeys.SAVERS, saver_pb2.SaverDef, to_proto=Saver.to_proto, from_proto=Saver.from_proto)
+
+
+def _checkpoints_beside(prefix: str) -> str:
+    """What there is in the folder of a path that is no checkpoint."""
+    folder = os.path.dirname(prefix) or "."
+    names = gfile.ListDirectory(folder) if gfile.IsDirectory(folder) else []
+    found = sorted(name.removesuffix(".index") for name in names if name.endswith(".index"))
+    if not found:
+        return f" {folder} has no checkpoint."
+    return f" {folder} has {', '.join(found[-5:])}; tf.train.latest_checkpoint(folder) gives the path of the last."

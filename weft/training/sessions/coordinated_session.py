@@ -108,7 +108,7 @@ class CoordinatedSession:
         if self._stop_requested:
             raise RuntimeError("Run called even after should_stop requested.")
         context = SessionRunContext(SessionRunArgs(fetches, feed_dict), self._sess)
-        requests = [(hook, hook.before_run(context)) for hook in self._hooks]
+        requests = [(hook, _checked(hook, hook.before_run(context))) for hook in self._hooks]
         wanted: dict[object, object] = {_CALLER: fetches}
         wanted.update((hook, asked.fetches) for hook, asked in requests if asked and asked.fetches is not None)
         feeds = _merged_feeds(feed_dict, requests)
@@ -233,3 +233,12 @@ def _merged_options(options: config_pb2.RunOptions | None, requests: _Requests) 
         merged.report_tensor_allocations_upon_oom |= each.report_tensor_allocations_upon_oom
         merged.debug_options.debug_tensor_watch_opts.extend(each.debug_options.debug_tensor_watch_opts)
     return merged
+
+
+def _checked(hook: SessionRunHook, asked: SessionRunArgs | None) -> SessionRunArgs | None:
+    if asked is not None and not isinstance(asked, SessionRunArgs):
+        raise TypeError(
+            f"before_run of {type(hook).__name__} must return None or tf.train.SessionRunArgs(fetches), got {asked!r} of type "
+            f"{type(asked).__name__!r}."
+        )
+    return asked

@@ -69,6 +69,20 @@ def _explain(missing: tuple[str, ...], graph: Graph) -> str:
     )
 
 
+def covers_model(ready_op: Tensor | None, graph: Graph) -> bool:
+    """Whether a ready op asks for all global variables: a program may leave out those that each replica has for itself."""
+    if ready_op is None:
+        return False
+    asked: set[str] = set()
+    left = [ready_op.op]
+    while left:
+        for tensor in left.pop().inputs:
+            if tensor.op.name not in asked:
+                asked.add(tensor.op.name)
+                left.append(tensor.op)
+    return all(variable.op.name in asked for variable in graph.get_collection(GraphKeys.GLOBAL_VARIABLES))
+
+
 class Present(Protocol):
     """This replica among the others."""
 
@@ -93,10 +107,12 @@ class ChiefWatch:
     Args:
         presence: what the replica knows of itself and the others.
         clock: gives seconds.
+        warns: whether variables that only the chief has are worth a warning.
     """
 
-    def __init__(self, presence: Present, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, presence: Present, clock: Callable[[], float] = time.monotonic, warns: bool = True) -> None:
         self._presence = presence
+        self._warns = warns
         self._clock = clock
         self._first_seen: dict[str, float] = {}
         self._is_initializing = False
@@ -122,7 +138,7 @@ class ChiefWatch:
         diffs = [SignatureDiff(self._presence.signature, chief.signature) for chief in chiefs]
         for chief, diff in zip(chiefs, diffs, strict=True):
             if not self._is_in_conflict(diff, missing):
-                if diff.only_there and not missing:
+                if diff.only_there and not missing and self._warns:
                     tf_logging.warning("The %s has variables that this replica has not:\n%s", chief, diff)
                 self._is_initializing = chief.state == "initializing" or self._presence.is_fenced
                 return f"The {chief} is {chief.state}"

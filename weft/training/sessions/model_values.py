@@ -10,8 +10,6 @@ from weft.framework.device_spec import DeviceSpec
 from weft.framework.graph import Graph
 from weft.framework.op_role import Role
 from weft.framework.operation import Operation, Tensor
-from weft.ops.data_flow.accumulators import accumulator_take_gradient, sparse_accumulator_take_gradient
-from weft.ops.declaration import definition_of
 from weft.ops.state.reference_state import is_variable_initialized
 from weft.ops.state.resource_state import var_is_initialized_op
 from weft.training.saving.saver import Saver
@@ -72,12 +70,6 @@ class ModelValues:
     def initialize(self, session: Session, missing: Iterable[Operation]) -> None:
         """Run the initializers of variables, in one step."""
         session.run([self._variables[op].initializer for op in missing if op in self._variables])
-
-
-def trains_in_step(graph: Graph) -> bool:
-    """Whether updates are made of several replicas' gradients: a part of such a model cannot go back by itself."""
-    takes = (definition_of(accumulator_take_gradient), definition_of(sparse_accumulator_take_gradient))
-    return any(op.op_def in takes for op in graph.get_operations())
 
 
 def tasks_of(variables: Iterable[Operation]) -> str:

@@ -46,6 +46,8 @@ class _MonitoredSession:
         self._graph_was_finalized = self._graph.finalized
         self._hooks = list(hooks or ())
         for hook in self._hooks:
+            if isinstance(hook, type):
+                raise TypeError(f"hooks must be objects, got the class {hook.__name__}: did you mean {hook.__name__}(...)?")
             hook.begin()
         self._drain_s = min(stop_grace_period_secs, LONGEST_DRAIN_S)
         self._creator = CoordinatedSessionCreator(session_creator or ChiefSessionCreator(), self._hooks, stop_grace_period_secs)
@@ -145,10 +147,14 @@ class _MonitoredSession:
             return
         # Replicas that wait for this one go on; then what they still do is over before the hooks save the model.
         for hook in self._hooks:
+            if isinstance(hook, type):
+                raise TypeError(f"hooks must be objects, got the class {hook.__name__}: did you mean {hook.__name__}(...)?")
             if _releases_replicas(hook):
                 hook.end(session)
         drain(session, self._drain_s)
         for hook in self._hooks:
+            if isinstance(hook, type):
+                raise TypeError(f"hooks must be objects, got the class {hook.__name__}: did you mean {hook.__name__}(...)?")
             if not _releases_replicas(hook):
                 hook.end(session)
 

@@ -17,10 +17,12 @@ from weft.framework.aliases import Feeds
 from weft.framework.graph import Graph, get_default_graph
 from weft.framework.operation import Operation, Tensor
 from weft.platform import tf_logging
+from weft.platform.wait_notice import WaitNotice
+from weft.training.replica_steps import trains_in_step
 from weft.training.saving.fallback import restore_newest_whole
 from weft.training.saving.saver import Saver
-from weft.training.sessions.model_readiness import ChiefWatch, Missing, what_is_missing
-from weft.training.sessions.model_values import ModelValues, trains_in_step
+from weft.training.sessions.model_readiness import ChiefWatch, Missing, covers_model, what_is_missing
+from weft.training.sessions.model_values import ModelValues
 from weft.training.sessions.needed_tasks import filtered_config
 from weft.training.sessions.presence import announce, presence_of
 from weft.training.sessions.revival import ALWAYS, SCOPES, SHARD, WHOLE
@@ -239,9 +241,10 @@ class SessionManager:
     def _wait_until_ready(self, session: Session, limit_s: float) -> None:
         deadline = time.monotonic() + limit_s
         log_due = time.monotonic()
+        notice = WaitNotice()
         poll_s = _FIRST_POLL_S
         presence = presence_of(session)
-        watch = None if presence is None else ChiefWatch(presence.view)
+        watch = None if presence is None else ChiefWatch(presence.view, warns=covers_model(self._ready_op, self._graph))
         while True:
             try:
                 missing = self._try_local_init(session) or what_is_missing(session, self._ready_op)
@@ -257,7 +260,12 @@ class SessionManager:
                 raise errors.DeadlineExceededError.of(
                     f"Session was not ready after waiting {limit_s:g} secs. {missing or _ALL_THERE}{about_chief}"
                 )
-            if now >= log_due:
+            if notice.is_due():
+                tf_logging.warning(
+                    "Waiting for model to be ready, for %.0f s. %s%s. The chief, is_chief=True, initializes it: look whether "
+                    "it runs and what it says.", notice.waited_s, missing or _ALL_THERE, about_chief,
+                )  # fmt: skip
+            elif now >= log_due:
                 tf_logging.info("Waiting for model to be ready. %s%s", missing or _ALL_THERE, about_chief)
                 log_due = now + _LOG_EVERY_S
             time.sleep(poll_s)

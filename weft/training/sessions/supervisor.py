@@ -282,7 +282,8 @@ class Supervisor(ModelParts):
         try:
             self._coord.join(threads, stop_grace_period_secs=self._stop_grace_secs, ignore_live_threads=ignore_live_threads)
         finally:
-            if close_summary_writer and self._summary_writer is not None:
+            if close_summary_writer and self._summary_writer is not None and not self._summary_writer.is_closed:
+                # A program may close the writer itself, or stop twice: inside of managed_session, and at its end.
                 self._summary_writer.add_session_log(event_pb2.SessionLog(status=event_pb2.SessionLog.STOP))
                 self._summary_writer.close()
                 self._is_graph_written = False
