@@ -1,7 +1,7 @@
 """The table of mistakes: programs that a beginner writes, and the parts that what is shown must have.
 
 A catalogue is text: `### title`, the program, `=> ErrorClass`, then a part on each line. The parts are the object's name, what
-was expected and found, the next step, and the line of the program (`mistake.py:N`): a row holds what the mistake allows of them,
+was expected and found, the next step, and a line of the program (`mistake.py:N`): a row has what the mistake allows of them,
 and at most one of them may be lacking.
 """
 
