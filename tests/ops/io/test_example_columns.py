@@ -1,0 +1,156 @@
+"""Batches of examples read at once: what they give is what each example gives alone."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+from google.protobuf.message import DecodeError
+
+import weft as tf
+from weft.ops.io import example_layout
+from weft.ops.io.example_columns import columns_of
+from weft.ops.io.example_layout import BYTES, FLOATS, INTEGERS, PADDING
+
+FEATURES = {
+    "count": tf.FixedLenFeature([], tf.int64, default_value=-7),
+    "pair": tf.FixedLenFeature([2], tf.float32, default_value=[0.5, 1.5]),
+    "image": tf.FixedLenFeature([4, 10], tf.float32),
+    "text": tf.FixedLenFeature([], tf.string, default_value="none"),
+    "steps": tf.FixedLenSequenceFeature([2], tf.int64, allow_missing=True, default_value=3),
+    "words": tf.VarLenFeature(tf.string),
+    "numbers": tf.VarLenFeature(tf.int64),
+    "parts": tf.VarLenFeature(tf.float32),
+    "nowhere": tf.VarLenFeature(tf.string),
+}
+LISTS = {"count": "int64_list", "steps": "int64_list", "numbers": "int64_list", "text": "bytes_list", "words": "bytes_list"}
+
+
+def _values(source: random.Random) -> dict[str, list[Any]]:
+    return {
+        "count": [source.choice([0, 127, 128, 2**62, -1, -(2**63)])],
+        "pair": [source.random(), source.random()],
+        "image": [source.random() for _ in range(40)],
+        "text": [source.randbytes(source.choice([0, 1, 5, 200]))],
+        "steps": [source.randrange(300) for _ in range(2 * source.randrange(3))],
+        "words": [source.randbytes(source.randrange(4)) for _ in range(source.choice([0, 1, 2, 3, 20]))],
+        "numbers": [source.randrange(-5, 10 ** source.randrange(1, 15)) for _ in range(source.randrange(5))],
+        "parts": [source.random() for _ in range(source.randrange(40))],
+        "unwanted": [source.random()],
+    }
+
+
+def _example(source: random.Random) -> bytes:
+    """An example in one of several orders, some features of which are missing or empty."""
+    values = list(_values(source).items())
+    if source.random() < 0.2:
+        source.shuffle(values)
+    example = tf.train.Example()
+    for key, numbers in values:
+        if key == "image" or source.random() > 0.1:
+            getattr(example.features.feature[key], LISTS.get(key, "float_list")).value.extend(numbers)
+    return bytes(example.SerializeToString())
+
+
+def _parse(examples: list[bytes]) -> Any:
+    with tf.Graph().as_default(), tf.Session() as session:
+        return session.run(tf.parse_example(examples, FEATURES))
+
+
+def _padded(value: Any, shape: tuple[int, ...], filler: int) -> Any:
+    return np.pad(value, [(0, size - found) for size, found in zip(shape, value.shape, strict=True)], constant_values=filler)
+
+
+def test_a_batch_is_what_its_examples_are_alone() -> None:
+    source = random.Random(7)
+    examples = [_example(source) for _ in range(60)]
+    batch = _parse(examples)
+    with tf.Graph().as_default(), tf.Session() as session:
+        text = tf.placeholder(tf.string, [1])
+        parsed = tf.parse_example(text, FEATURES)
+        alone = [session.run(parsed, {text: [example]}) for example in examples]
+    for key in FEATURES:
+        if isinstance(batch[key], tf.SparseTensorValue):
+            rows = np.concatenate([np.stack([np.full(len(one[key].values), row), one[key].indices[:, 1]], 1)
+                                   for row, one in enumerate(alone)])  # fmt: skip
+            np.testing.assert_array_equal(batch[key].indices, rows)
+            assert batch[key].values.tolist() == [value for one in alone for value in one[key].values.tolist()]
+            assert batch[key].dense_shape.tolist() == [60, max(one[key].dense_shape[1] for one in alone)]
+        else:
+            pieces = [_padded(one[key], (1, *batch[key].shape[1:]), 3) for one in alone]
+            np.testing.assert_array_equal(batch[key], np.concatenate(pieces), strict=True)
+
+
+def _integers(*values: int) -> bytes:
+    example = tf.train.Example()
+    example.features.feature["x"].int64_list.value.extend(values)
+    return bytes(example.SerializeToString())
+
+
+def test_the_first_wrong_example_of_a_batch_is_named() -> None:
+    features = {"x": tf.FixedLenFeature([], tf.int64)}
+    examples, names = [_integers(i) for i in range(20)], [f"n{i}" for i in range(22)]
+    for bad, message in ((_integers(1, 2), "Values size: 2"), (b"\xff", "Could not parse"), (b"", "is required")):
+        with (
+            tf.Graph().as_default(),
+            tf.Session() as session,
+            pytest.raises(tf.errors.InvalidArgumentError, match=f"Name: n12, .*{message}"),
+        ):
+            session.run(tf.parse_example([*examples[:12], bad, *examples[12:], bad], features, example_names=names))
+
+
+def test_features_of_another_kind_are_no_columns() -> None:
+    assert columns_of([_integers(5)] * 9, [(b"x", FLOATS)]) is None
+    (column,) = columns_of([_integers(5)] * 9, [(b"x", INTEGERS)]) or []
+    assert column.values.tolist() == [5] * 9
+
+
+def test_numbers_that_are_not_packed_are_read_too() -> None:
+    # An Int64List whose numbers 5 and 300 have a tag each.
+    example = b"\x0a\x0e\x0a\x0c\x0a\x01x\x12\x07\x1a\x05\x08\x05\x08\xac\x02"
+    assert example_layout.learn(example) is None
+    (column,) = columns_of([example, _integers(1)] * 5, [(b"x", INTEGERS)]) or []
+    assert (column.values.tolist(), column.counts.tolist()) == ([5, 300, 1] * 5, [2, 1] * 5)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_damaged_records_are_found_or_read_as_the_parser_reads_them(seed: int) -> None:
+    source = random.Random(seed)
+    wanted = [(b"count", INTEGERS), (b"parts", FLOATS), (b"words", BYTES)]
+    for _ in range(40):
+        records = [_example(source) for _ in range(8)]
+        damaged = bytearray(records[3])
+        damaged[source.randrange(len(damaged))] = source.randrange(256)
+        records[3] = bytes(damaged)
+        found = columns_of(records, wanted)
+        try:
+            features = tf.train.Example.FromString(records[3]).features.feature
+        except DecodeError:
+            continue
+        if found is not None:
+            for (key, _), column in zip(wanted, found, strict=True):
+                values = getattr(features[key.decode()], LISTS.get(key.decode(), "float_list")).value
+                before = int(column.counts[:3].sum())
+                assert column.counts[3] == len(values)
+                np.testing.assert_array_equal(
+                    column.values[before : before + len(values)], np.array(values, column.values.dtype)
+                )
+
+
+def test_a_layout_finds_the_records_that_have_it() -> None:
+    records = [_integers(i) for i in (1, 2, 3)] + [
+        _integers(*range(200)),
+        _integers(300),
+        b"",
+        b"\x0a\x00",
+        bytes(len(_integers(1))),
+    ]
+    layout = example_layout.learn(records[0])
+    assert layout is not None
+    ends = np.cumsum([len(record) for record in records])
+    starts = ends - np.array([len(record) for record in records])
+    fits, (places,) = example_layout.locate(layout, b"".join([*records, PADDING]), starts, ends)
+    assert fits.tolist() == [True, True, True, False, True, False, False, False]
+    assert places.sizes[fits].tolist() == [1, 1, 1, 2]

@@ -1,0 +1,239 @@
+"""The values of some features of a batch of serialized Examples: all values of a feature, and how many each example has.
+
+Records whose layout is known are read at once (`weft/ops/io/example_layout.py`); others by the protocol buffer's parser, whose
+values are written behind the records in the form that the layouts have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from google.protobuf.message import DecodeError
+
+from weft.framework.aliases import Array
+from weft.ops.io import example_layout
+from weft.ops.io.example_layout import BYTES, FLOATS, INTEGERS, PADDING, Layout, Places, windows
+from weft.proto import example_pb2
+
+_LISTS: Final = {BYTES: "bytes_list", FLOATS: "float_list", INTEGERS: "int64_list"}
+# Layouts that are kept for a set of features, and those that are learnt from one batch: data whose records have hardly a layout
+# in common is not searched for ever.
+_KEPT: Final = 8
+_LEARNT_AT_ONCE: Final = 4
+_LONGEST_VARINT: Final = 10
+# Longer lists of strings are read by the protocol buffer's parser.
+_FEW_TEXTS: Final = 16
+
+
+class Column(NamedTuple):
+    """One feature: the values of all examples in a row, how many are each one's `[n]`, and which have the feature `[n]`."""
+
+    values: Array
+    counts: Array
+    present: Array
+
+
+class _MisfitError(Exception):
+    """A feature is not of the kind that is wanted, or malformed."""
+
+
+class _Wanted(NamedTuple):
+    """A feature to read: its key and kind."""
+
+    key: bytes
+    kind: int
+
+
+def columns_of(records: Sequence[bytes], wanted: Sequence[tuple[bytes, int]]) -> list[Column] | None:
+    """The columns of the features of these keys and kinds; None where one is of another kind, or a record malformed."""
+    features = tuple(_Wanted(key, kind) for key, kind in wanted)
+    try:
+        batch = _Batch(records, features)
+        batch.read_by_layouts(_layouts_of(features))
+        batch.read_the_rest()
+        return batch.columns()
+    except (_MisfitError, DecodeError):
+        return None
+
+
+@lru_cache(maxsize=64)
+def _layouts_of(wanted: tuple[_Wanted, ...]) -> list[Layout]:
+    """The layouts that records with these features had, the last one that was of use first."""
+    return []
+
+
+class _Batch:
+    """Records in a row, and where each one's values of the wanted features lie."""
+
+    def __init__(self, records: Sequence[bytes], wanted: Sequence[_Wanted]) -> None:
+        self._records, self._wanted = records, wanted
+        count = len(records)
+        sizes = np.fromiter(map(len, records), np.int64, count)
+        self._ends = np.cumsum(sizes)
+        self._begins = self._ends - sizes
+        self._data = b"".join([*records, PADDING])
+        self._left = np.arange(count)
+        self._starts = np.zeros((len(wanted), count), np.int64)
+        self._sizes = np.zeros((len(wanted), count), np.int64)
+        self._present = np.zeros((len(wanted), count), np.bool_)
+
+    def read_by_layouts(self, layouts: list[Layout]) -> None:
+        """Read the records that have one of the layouts, and learn some more."""
+        for layout in list(layouts):
+            if not len(self._left):
+                return
+            self._read(layout)
+        for _ in range(_LEARNT_AT_ONCE):
+            if not len(self._left):
+                return
+            learnt = example_layout.learn(self._records[self._left[0]])
+            if learnt is None:
+                return
+            self._read(learnt)
+            # Threads may do so at the same time: each statement leaves a list of layouts.
+            layouts.insert(0, learnt)
+            del layouts[_KEPT:]
+
+    def _read(self, layout: Layout) -> None:
+        fits, places = example_layout.locate(layout, self._data, self._begins[self._left], self._ends[self._left])
+        chosen = np.flatnonzero(fits)
+        rows = self._left[chosen]
+        if len(rows):
+            found = {entry.key: (entry.kind, place) for entry, place in zip(layout.entries, places, strict=True)}
+            for index, (key, kind) in enumerate(self._wanted):
+                found_kind, place = found.get(key, (example_layout.NO_KIND, None))
+                if place is not None and found_kind != example_layout.NO_KIND:
+                    if found_kind != kind:
+                        raise _MisfitError
+                    self._put(index, rows, place, chosen)
+        self._left = self._left[~fits]
+
+    def _put(self, index: int, rows: Array, place: Places, chosen: Array) -> None:
+        # Rows first: an index with a number in it takes four times as long.
+        for into, values in ((self._starts[index], place.starts), (self._sizes[index], place.sizes)):
+            into[rows] = values[chosen]
+        self._present[index][rows] = True
+
+    def read_the_rest(self) -> None:
+        """Read the records that had no layout one by one; DecodeError where one is malformed."""
+        position, added = len(self._data) - len(PADDING), []
+        for row in self._left.tolist():
+            features = example_pb2.Example.FromString(self._records[row]).features.feature
+            for index, (key, kind) in enumerate(self._wanted):
+                text = _rewritten(features, key.decode(), kind)
+                if text is not None:
+                    self._starts[index, row], self._sizes[index, row] = position, len(text)
+                    self._present[index, row] = True
+                    added.append(text)
+                    position += len(text)
+        if added:
+            self._data = b"".join([self._data[: -len(PADDING)], *added, PADDING])
+
+    def columns(self) -> list[Column]:
+        """The values of each feature."""
+        places = zip(self._wanted, self._starts, self._sizes, self._present, strict=True)
+        return [Column(*_values(self._data, starts, sizes, kind), there) for (_, kind), starts, sizes, there in places]
+
+
+def _rewritten(features: Any, key: str, kind: int) -> bytes | None:
+    """The values of a feature as they lie behind a header; None where there is no such feature."""
+    if key not in features:
+        return None
+    feature = features[key]
+    found = feature.WhichOneof("kind")
+    if found is None:
+        return None
+    if found != _LISTS[kind]:
+        raise _MisfitError
+    values = getattr(feature, found)
+    if kind == FLOATS:
+        return np.array(values.value, "<f4").tobytes()
+    text: bytes = values.SerializeToString()
+    if kind == BYTES or not text:
+        return text
+    # The tag and the length of the packed numbers stand before them.
+    width = next(index for index, byte in enumerate(text[1:], 1) if byte < 0x80)
+    return text[width + 1 :]
+
+
+def _values(data: bytes, starts: Array, sizes: Array, kind: int) -> tuple[Array, Array]:
+    """All values of a feature, and how many each record has."""
+    if kind == BYTES:
+        return _texts(data, starts, sizes)
+    raw = _gathered(data, starts, sizes)
+    if kind == INTEGERS:
+        return _integers(raw, sizes)
+    if (sizes & 3).any():
+        raise _MisfitError
+    return raw.view("<f4"), sizes >> 2
+
+
+def _gathered(data: bytes, starts: Array, sizes: Array) -> Array:
+    """The bytes of all places in a row."""
+    first = int(sizes[0]) if len(sizes) else 0
+    if first and (sizes == first).all():
+        return windows(data, first, starts).reshape(-1)
+    pieces = [data[start:end] for start, end in zip(starts.tolist(), (starts + sizes).tolist(), strict=True)]
+    return np.frombuffer(bytearray().join(pieces), np.uint8)
+
+
+def _integers(raw: Array, sizes: Array) -> tuple[Array, Array]:
+    """The numbers of packed varints `[bytes]`, of which each record has some bytes."""
+    is_last = raw < 0x80
+    stops = np.cumsum(sizes)
+    if not is_last[stops[sizes > 0] - 1].all():
+        raise _MisfitError
+    done = np.concatenate([[0], np.cumsum(is_last)])
+    counts = done[stops] - done[stops - sizes]
+    lasts = np.flatnonzero(is_last)
+    firsts = np.concatenate([[0], lasts[:-1] + 1]) if len(lasts) else lasts
+    widths = lasts - firsts + 1
+    widest = int(widths.max(initial=0))
+    if widest > _LONGEST_VARINT:
+        raise _MisfitError
+    values = np.zeros(len(lasts), np.uint64)
+    for index in range(widest):
+        wide = slice(None) if index == 0 else widths > index
+        values[wide] |= (raw[firsts[wide] + index].astype(np.uint64) & np.uint64(0x7F)) << np.uint64(7 * index)
+    return values.view(np.int64), counts
+
+
+def _texts(data: bytes, starts: Array, sizes: Array) -> tuple[Array, Array]:
+    """The strings of lists of them, of which each record has one."""
+    found = _short_texts(data, starts, starts + sizes)
+    if found is not None:
+        rows, begins, ends = found
+        texts = [data[begin:end] for begin, end in zip(begins.tolist(), ends.tolist(), strict=True)]
+        return np.fromiter(texts, np.object_, len(texts)), np.bincount(rows, minlength=len(starts))
+    read = example_pb2.BytesList.FromString
+    places = zip(starts.tolist(), (starts + sizes).tolist(), strict=True)
+    lists = [read(data[start:end]).value for start, end in places]
+    flat = [text for texts in lists for text in texts]
+    return np.fromiter(flat, np.object_, len(flat)), np.fromiter(map(len, lists), np.int64, len(lists))
+
+
+def _short_texts(data: bytes, starts: Array, stops: Array) -> tuple[Array, Array, Array] | None:
+    """Row, begin and end of each string, by rows; None where lists or strings are long."""
+    rows = np.flatnonzero(starts < stops)
+    position, stop = starts[rows], stops[rows]
+    found: list[tuple[Array, Array, Array]] = []
+    while len(rows):
+        head = windows(data, 2, position)
+        sizes = head[:, 1].astype(np.int64)
+        position = position + 2
+        ends = position + sizes
+        if len(found) == _FEW_TEXTS or ((head[:, 0] != BYTES) | (sizes > 0x7F) | (ends > stop)).any():
+            return None
+        found.append((rows, position, ends))
+        more = ends < stop
+        rows, position, stop = rows[more], ends[more], stop[more]
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        return rows, position, stop
+    every_row, begins, ends = (np.concatenate(part) for part in zip(*found, strict=True))
+    order = np.argsort(every_row, kind="stable")
+    return every_row[order], begins[order], ends[order]
