@@ -60,6 +60,11 @@ class Outlet(Protocol):
 class Inbox(Protocol):
     """The work of a thread that waits for a step."""
 
+    @property
+    def may_block(self) -> bool:
+        """Whether the thread has nothing to do until the step is over, and is not to be let go before: a stage may block it."""
+        ...
+
     def put(self, action: Callable[[], None]) -> None:
         """Have the thread do something. Does not wait."""
         ...
@@ -190,7 +195,7 @@ class Step:
         if self._unfinished == 0:
             self._finish()
             return
-        self.run(list(self._executor.sources))
+        self.run(list(self._executor.sources), may_wait=self._inbox is not None and self._inbox.may_block)
 
     def receive(self, edges: Sequence[int], tensors: Sequence[object]) -> None:
         """Take values from another task, and have the stages run that they make ready. May be called before `start`."""
@@ -262,15 +267,16 @@ class Step:
         if not self.is_done and self._cancellation.cancel(error):
             self._finish()
 
-    def run(self, ready: list[Stage]) -> None:
-        """Run these stages and what they make ready."""
+    def run(self, ready: list[Stage], *, may_wait: bool = False) -> None:
+        """Run these stages and what they make ready; on this thread also the last that may block, if it may wait."""
         while ready:
             if len(ready) > 1 and len(self._executor.devices) > 1:
                 ready = self._hand_out(ready)
             stage = ready.pop()
             if stage.sends and self._has_to_wait(stage):
                 continue
-            if stage.may_block or stage.has_loops or not stage.times.is_short:
+            blocks_others = stage.may_block and (bool(ready) or not may_wait)
+            if blocks_others or stage.has_loops or not stage.times.is_short:
                 self._executor.pool.submit(lambda stage=stage: self._run_and_continue(stage))  # type: ignore[misc]
             else:
                 ready.extend(self._run_stage(stage))
@@ -312,7 +318,9 @@ class Step:
         self.run(ready)
 
     def _run_and_continue(self, stage: Stage) -> None:
-        self.run(self._run_stage(stage))
+        # This thread is the pool's: what follows may block it as well. A thread of its own for each of a chain of stages, as
+        # those of a reader and of a queue, cost 150 µs of CPU (2 cores of an AMD EPYC, 2026-11).
+        self.run(self._run_stage(stage), may_wait=True)
 
     def _run_stage(self, stage: Stage) -> list[Stage]:
         if self._cancellation.error is not None:

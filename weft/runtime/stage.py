@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias
 
 from weft.errors import OpError
+from weft.framework import dtypes
 from weft.framework.aliases import Array
 from weft.framework.operation import Operation
 from weft.passes.stage import Kind
@@ -54,7 +55,9 @@ class Stage:
         self.program = program
         self.wiring = wiring
         self.inputs, self.outputs, self.sends = wiring.inputs, wiring.outputs, wiring.sends
-        self.may_block = may_block = kind is Kind.HOST and any(op.op_def.stateful for op in program.nodes)
+        self.may_block = may_block = kind is Kind.HOST and any(
+            op.op_def.stateful and not _names_resource(op) for op in program.nodes
+        )
         self.has_loops = has_loops(program)
         self.rules = rules = CompileRules(program, kind, device, wiring.outside)
         self.times = times = RunTimes(not _makes_large(program))
@@ -143,6 +146,11 @@ class Stage:
             raise
         self._way = self._compiled_way.run
         return outputs
+
+
+def _names_resource(op: Operation) -> bool:
+    """Whether a node only finds or makes a resource of the task, such as a queue: it waits for nothing."""
+    return not op.inputs and bool(op.outputs) and all(output.dtype == dtypes.resource for output in op.outputs)
 
 
 def _makes_large(program: Program) -> bool:

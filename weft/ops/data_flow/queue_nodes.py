@@ -61,6 +61,8 @@ def _handle(ctx: OpContext, signature: QueueSignature, make_store: Callable[[], 
 
 def _check_same(queue: SharedQueue, wanted: QueueSignature) -> None:
     found = queue.signature
+    if found == wanted:
+        return
     differences = [
         ("type", f"'{found.kind}'", f"'{wanted.kind}'"),
         ("capacity", found.capacity, wanted.capacity),

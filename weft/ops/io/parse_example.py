@@ -191,8 +191,8 @@ def _by_record(texts: Sequence[bytes], names: Array, sparse: Sequence[_Sparse], 
 
 def _by_column(texts: Sequence[bytes], sparse: Sequence[_Sparse], dense: Sequence[_Dense]) -> tuple[Array, ...] | None:
     """All examples' features at once; None where something is wrong, which the way by record finds and names."""
-    wanted = [(spec.key.encode(), _TAGS[spec.dtype]) for spec in (*sparse, *dense)]
-    columns = example_columns.columns_of(texts, wanted)
+    wanted = [(spec.key, spec.dtype) for spec in sparse] + [(spec.key, spec.dtype) for spec in dense]
+    columns = example_columns.columns_of(texts, [(key.encode(), _TAGS[dtype]) for key, dtype in wanted])
     if columns is None:
         return None
     batches = [_dense_column(column, spec) for column, spec in zip(columns[len(sparse) :], dense, strict=True)]
@@ -221,7 +221,8 @@ def _dense_column(column: Column, spec: _Dense) -> Array | None:
         return values.reshape(len(counts), *spec.dims)
     if spec.default.size != size:
         return None
-    result = np.empty((len(counts), *spec.dims), spec.dtype.as_numpy_dtype)
+    shape: Any = (len(counts), *spec.dims)
+    result = np.empty(shape, spec.dtype.as_numpy_dtype)
     result[:] = spec.default.reshape(spec.dims)
     result[present] = values.reshape(np.count_nonzero(present), *spec.dims)
     return result
