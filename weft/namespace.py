@@ -276,6 +276,7 @@ from weft.ops.control_flow.ordering import group as group
 from weft.ops.control_flow.ordering import no_op as no_op
 from weft.ops.control_flow.ordering import tuple_of as tuple
 from weft.ops.control_flow.tensor_array import TensorArray as TensorArray
+from weft.ops.control_flow.vectorized_map import vectorized_map as vectorized_map
 from weft.ops.control_flow.while_loop import while_loop as while_loop
 from weft.ops.data_flow.conditional_accumulator import ConditionalAccumulator as ConditionalAccumulator
 from weft.ops.data_flow.conditional_accumulator import ConditionalAccumulatorBase as ConditionalAccumulatorBase

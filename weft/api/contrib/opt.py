@@ -8,6 +8,8 @@ from weft.training.contributed.adamax import NadamOptimizer as NadamOptimizer
 from weft.training.contributed.averages import MovingAverageOptimizer as MovingAverageOptimizer
 from weft.training.contributed.elastic_average import ElasticAverageCustomGetter as ElasticAverageCustomGetter
 from weft.training.contributed.elastic_average import ElasticAverageOptimizer as ElasticAverageOptimizer
+from weft.training.contributed.external_optimizer import ExternalOptimizerInterface as ExternalOptimizerInterface
+from weft.training.contributed.external_optimizer import ScipyOptimizerInterface as ScipyOptimizerInterface
 from weft.training.contributed.lars import LARSOptimizer as LARSOptimizer
 from weft.training.contributed.sign_decay import get_cosine_decay_fn as get_cosine_decay_fn
 from weft.training.contributed.sign_decay import get_linear_decay_fn as get_linear_decay_fn
