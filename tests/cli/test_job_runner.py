@@ -18,11 +18,12 @@ FOREVER = "signal.pause()"
 def run():
     """Run a program as some tasks; return the exit code, the tasks' lines and the launcher's."""
 
-    def launch(program, *args, grace_s=20.0, **counts):
+    def launch(program, *args, grace_s=20.0, until=None, **counts):
         job = ClusterJob.on_ports(counts, free_ports(sum(counts.values())), program, args)
         output, notes = io.StringIO(), io.StringIO()
         display = PlainDisplay([task.name for task in job.tasks], output, notes)
-        exit_code = asyncio.run(JobRunner(job, display, grace_s).run())
+        last = next((task for task in job.tasks if task.name == until), None)
+        exit_code = asyncio.run(JobRunner(job, display, grace_s, last).run())
         return exit_code, output.getvalue().splitlines(), notes.getvalue()
 
     return launch
@@ -57,14 +58,14 @@ def test_a_server_that_ignores_sigterm_is_killed(program, run, tmp_path):
     assert "ps:0 stopped (SIGKILL (exit code 137)) after" in notes
 
 
-def test_a_failing_worker_ends_the_job_with_its_exit_code_and_last_lines(program, run):
+def test_a_failing_worker_ends_the_job_with_its_exit_code_and_its_words_once(program, run):
     worker = "if index == 1:\n    print('before')\n    sys.exit('the cause')\nsignal.pause()"
     exit_code, output, notes = run(program(ps=FOREVER, worker=worker), ps=1, worker=2)
     assert exit_code == 1
     assert "worker:1 | the cause" in output
     assert "worker:1 failed with exit code 1 after" in notes
-    assert "    before\n" in notes
-    assert "    the cause\n" in notes
+    assert "its last words stand above, behind 'worker:1'" in notes
+    assert "the cause" not in notes
     assert "stopping ps:0, worker:0" in notes
 
 
@@ -102,3 +103,29 @@ def test_tasks_have_no_input_and_their_own_environment(program, run):
     worker = "print(repr(sys.stdin.read()), os.environ['PYTHONUNBUFFERED'], os.environ['TF_CONFIG'][:11])"
     _, output, _ = run(program(worker=worker), worker=1)
     assert output == ["""worker:0 | '' 1 {"cluster":"""]
+
+
+SERVES = "from weft.platform.launcher_link import TaskNews, tell_launcher\ntell_launcher(TaskNews(serves=True))\n" + FOREVER
+
+
+def test_a_job_with_one_client_ends_with_it_when_the_others_only_serve(program, run):
+    worker = f"if index:\n    {SERVES.replace(chr(10), chr(10) + '    ')}\nprint('done')"
+    exit_code, output, notes = run(program(worker=worker), worker=3)
+    assert exit_code == 0
+    assert output == ["worker:0 | done"]
+    assert "worker:2 stopped after" in notes
+
+
+def test_a_job_ends_with_the_task_that_the_user_named(program, run):
+    exit_code, output, notes = run(program(worker=f"if index != 1:\n    {FOREVER}\nprint('done')"), worker=3, until="worker:1")
+    assert exit_code == 0
+    assert output == ["worker:1 | done"]
+    assert "stopping worker:0, worker:2" in notes
+
+
+def test_a_process_that_a_task_starts_is_not_taken_for_the_task(program, run):
+    told = "from weft.platform.launcher_link import has_launcher; print(has_launcher())"
+    worker = f"subprocess.run([sys.executable, '-c', {told!r}], check=True)\n{told}"
+    exit_code, output, _ = run(program(worker=worker), worker=1)
+    assert exit_code == 0
+    assert output == ["worker:0 | False", "worker:0 | True"]

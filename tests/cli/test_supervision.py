@@ -11,6 +11,7 @@ from weft.cli.supervision import (
     StopTasks,
     Supervision,
     TaskEnded,
+    TaskServes,
     exit_code_of,
 )
 
@@ -91,3 +92,33 @@ def test_who_is_left_when_the_grace_is_over_is_killed(job):
 
 def test_exit_codes_of_signals_are_the_shells():
     assert [exit_code_of(code) for code in (0, 3, -2, -15)] == [0, 3, 130, 143]
+
+
+def test_a_task_that_only_serves_is_not_waited_for(job):
+    assert job.handle(TaskServes(W1)) == []
+    assert job.handle(TaskEnded(W0, 0)) == [ReportEnd(W0, 0), StopTasks((PS, W1))]
+
+
+def test_a_task_may_tell_late_that_it_only_serves(job):
+    assert job.handle(TaskEnded(W0, 0)) == [ReportEnd(W0, 0)]
+    assert job.handle(TaskServes(W1)) == [StopTasks((PS, W1))]
+    assert job.handle(TaskServes(W1)) == []
+
+
+def test_while_every_task_only_serves_the_job_goes_on(job):
+    for task in (PS, W0, W1):
+        assert job.handle(TaskServes(task)) == []
+    assert job.state is JobState.RUNNING
+
+
+def test_servers_alone_go_on_until_each_has_ended():
+    job = Supervision([PS])
+    assert job.handle(TaskServes(PS)) == []
+    job.handle(TaskEnded(PS, 0))
+    assert (job.state, job.exit_code) == (JobState.DONE, 0)
+
+
+def test_the_job_may_end_with_one_task_alone():
+    job = Supervision([PS, W0, W1], until=W1)
+    assert job.handle(TaskEnded(W0, 0)) == [ReportEnd(W0, 0)]
+    assert job.handle(TaskEnded(W1, 0)) == [ReportEnd(W1, 0), StopTasks((PS,))]

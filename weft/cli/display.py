@@ -18,8 +18,12 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
+from weft.cli.progress import duration
+
 _COLOURS = ("cyan", "magenta", "green", "yellow", "blue", "bright_red", "bright_cyan", "bright_magenta")
 _LAUNCHER = "launch"
+# Between two lines about the progress, where lines stay.
+_PROGRESS_S = 30.0
 
 
 class Display(Protocol):
@@ -30,6 +34,9 @@ class Display(Protocol):
 
     def task_state(self, name: str, state: str) -> None:
         """Tell in which state a task is from now on: one word, such as `running`."""
+
+    def progress(self, text: str) -> None:
+        """Show how far the job has come."""
 
     def note(self, text: str) -> None:
         """Show a line of the launcher's own."""
@@ -42,6 +49,7 @@ class PlainDisplay:
         self._width = max(map(len, [*names, _LAUNCHER]))
         self._output = output
         self._notes = notes
+        self._told_s = time.monotonic()
 
     def __enter__(self) -> Self:
         return self
@@ -56,6 +64,12 @@ class PlainDisplay:
     def task_state(self, name: str, state: str) -> None:
         pass
 
+    def progress(self, text: str) -> None:
+        now_s = time.monotonic()
+        if now_s - self._told_s >= _PROGRESS_S:
+            self._told_s = now_s
+            self.note(text)
+
     def note(self, text: str) -> None:
         self._notes.write(f"{_LAUNCHER:<{self._width}} | {text}\n")
         self._notes.flush()
@@ -69,6 +83,7 @@ class TerminalDisplay:
         self._console = console
         self._styles = {name: _COLOURS[i % len(_COLOURS)] for i, name in enumerate(names)}
         self._states = dict.fromkeys(names, "waiting")
+        self._progress = ""
         self._started_s = time.monotonic()
         self._live = Live(get_renderable=self._status, console=console, transient=True)
 
@@ -86,6 +101,9 @@ class TerminalDisplay:
         self._states[name] = state
         self._live.refresh()
 
+    def progress(self, text: str) -> None:
+        self._progress = text
+
     def note(self, text: str) -> None:
         self._print(_LAUNCHER, "bold", Text(text, style="bold"))
 
@@ -94,8 +112,9 @@ class TerminalDisplay:
         self._console.print(Text.assemble((prefix, style), line), soft_wrap=True)
 
     def _status(self) -> Text:
-        elapsed_s = int(time.monotonic() - self._started_s)
-        parts = [f"{elapsed_s // 60}:{elapsed_s % 60:02}"]
+        parts = [duration(time.monotonic() - self._started_s)]
+        if self._progress:
+            parts.append(self._progress)
         for job in dict.fromkeys(name.partition(":")[0] for name in self._states):
             counts = Counter(state for name, state in self._states.items() if name.partition(":")[0] == job)
             parts.append(f"{job}: " + ", ".join(f"{count} {state}" for state, count in counts.items()))

@@ -11,6 +11,7 @@ from contextlib import suppress
 from weft.cli.cluster_job import ClusterJob, LaunchedTask
 from weft.cli.display import Display, discard_output
 from weft.cli.process_group import ProcessGroup, send_signal
+from weft.cli.progress import JobProgress
 from weft.cli.supervision import (
     Event,
     GraceOver,
@@ -23,9 +24,11 @@ from weft.cli.supervision import (
     StopTasks,
     Supervision,
     TaskEnded,
+    TaskServes,
     exit_code_of,
 )
 from weft.cli.task_output import TaskOutput
+from weft.platform.launcher_link import TaskNews
 
 # How long output may come after a task's end; longer only if a child of the task keeps the pipe open.
 _DRAIN_S = 1.0
@@ -34,16 +37,18 @@ _DRAIN_S = 1.0
 class JobRunner:
     """Starts the tasks of one job and sees them to their end; `run` is called once."""
 
-    def __init__(self, job: ClusterJob, display: Display, grace_s: float) -> None:
+    def __init__(self, job: ClusterJob, display: Display, grace_s: float, until: LaunchedTask | None = None) -> None:
         self._job = job
         self._display = display
         self._grace_s = grace_s
         self._started_s = time.monotonic()
         self._events: asyncio.Queue[Event] = asyncio.Queue()
-        self._supervision = Supervision(job.tasks)
+        self._supervision = Supervision(job.tasks, until)
+        self._progress = JobProgress()
         self._processes: dict[LaunchedTask, asyncio.subprocess.Process] = {}
         self._outputs = {task: TaskOutput() for task in job.tasks}
         self._readers: dict[LaunchedTask, asyncio.Task[None]] = {}
+        self._listeners: list[asyncio.Task[None]] = []
         self._stopped: set[LaunchedTask] = set()
 
     async def run(self) -> int:
@@ -59,7 +64,7 @@ class JobRunner:
                 while self._supervision.state is not JobState.DONE:
                     for instruction in self._supervision.handle(await self._events.get()):
                         await self._execute(instruction)
-                for reader in self._readers.values():
+                for reader in (*self._readers.values(), *self._listeners):
                     reader.cancel()
         finally:
             for number in signals:
@@ -68,10 +73,11 @@ class JobRunner:
 
     async def _start(self, task: LaunchedTask, group: ProcessGroup, background: asyncio.TaskGroup) -> None:
         environment = self._job.environment(task, os.environ)
-        process, output = await group.start(self._job.command(task), environment)
+        process, output, news = await group.start(self._job.command(task), environment)
         self._processes[task] = process
         self._readers[task] = background.create_task(self._show_output(task, output))
         background.create_task(self._report_end(task, process))
+        self._listeners.append(background.create_task(self._listen(task, news)))
         self._display.task_state(task.name, "running")
         self._note(f"{task.name} started, process {process.pid}" + (f", {task.address}" if task.address else ""))
 
@@ -79,6 +85,16 @@ class JobRunner:
         while data := await output.read(1 << 16):
             self._show_lines(task, self._outputs[task].feed(data))
         self._show_lines(task, self._outputs[task].end())
+
+    async def _listen(self, task: LaunchedTask, news: asyncio.StreamReader) -> None:
+        while line := await news.readline():
+            told = TaskNews.decode(line)
+            if told is not None:
+                if told.serves:
+                    self._events.put_nowait(TaskServes(task))
+                self._progress.take(told, time.monotonic())
+                if self._progress.text:
+                    self._display.progress(self._progress.text)
 
     def _show_lines(self, task: LaunchedTask, lines: list[str]) -> None:
         try:
@@ -126,11 +142,9 @@ class JobRunner:
 
     def _note_failure(self, task: LaunchedTask, return_code: int) -> None:
         self._display.task_state(task.name, "failed")
-        lines = self._outputs[task].last_lines
-        told = "; its last lines:" if lines else "; it printed nothing"
+        has_words = self._outputs[task].has_lines
+        told = f"; its last words stand above, behind {task.name!r}" if has_words else "; it printed nothing"
         self._note(f"{task.name} failed with {_cause(return_code)} after {self._elapsed_s():.1f} s{told}")
-        for line in lines:
-            self._note(f"    {line}")
 
     def _note(self, text: str) -> None:
         with suppress(BrokenPipeError):

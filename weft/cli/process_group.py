@@ -17,6 +17,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
+from weft.platform.launcher_link import VARIABLE, descriptor_text
+
 _WATCHDOG = Path(__file__).with_name("watchdog.py")
 
 
@@ -45,31 +47,40 @@ class ProcessGroup:
 
     async def start(
         self, command: Sequence[str], environment: Mapping[str, str]
-    ) -> tuple[asyncio.subprocess.Process, asyncio.StreamReader]:
-        """Start a process; return it and what it and its children write, both streams in the order of writing.
+    ) -> tuple[asyncio.subprocess.Process, asyncio.StreamReader, asyncio.StreamReader]:
+        """Start a process; return it, what it and its children write, both streams in the order of writing, and its news.
 
-        The stream ends when the last of them has closed it, which may be after the process's own end.
+        The output ends when the last of them has closed it, which may be after the process's own end. The news are what the
+        process tells its launcher (`weft.platform.launcher_link`).
         """
         read_end, write_end = os.pipe()
+        news_end, telling_end = os.pipe()
+        os.set_blocking(telling_end, False)
         try:
             process = await asyncio.create_subprocess_exec(
                 *command,
                 stdin=subprocess.DEVNULL,
                 stdout=write_end,
                 stderr=write_end,
-                env=dict(environment),
+                env={**environment, VARIABLE: descriptor_text(telling_end)},
+                pass_fds=[telling_end],
                 process_group=self._watchdog.pid,
             )
         except BaseException:
             os.close(read_end)
+            os.close(news_end)
             raise
         finally:
             os.close(write_end)
-        output = asyncio.StreamReader()
-        protocol = asyncio.StreamReaderProtocol(output)
-        pipe, _ = await asyncio.get_running_loop().connect_read_pipe(lambda: protocol, os.fdopen(read_end, "rb", buffering=0))
+            os.close(telling_end)
+        return process, await self._stream(read_end), await self._stream(news_end)
+
+    async def _stream(self, descriptor: int) -> asyncio.StreamReader:
+        stream = asyncio.StreamReader()
+        protocol = asyncio.StreamReaderProtocol(stream)
+        pipe, _ = await asyncio.get_running_loop().connect_read_pipe(lambda: protocol, os.fdopen(descriptor, "rb", buffering=0))
         self._pipes.append(pipe)
-        return process, output
+        return stream
 
 
 def send_signal(process: asyncio.subprocess.Process, number: signal.Signals) -> None:

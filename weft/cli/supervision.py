@@ -1,7 +1,8 @@
 """The rules of a launched job: what to do when a task ends, a signal comes or time is up. Sans-IO.
 
-Parameter servers serve until everybody else is done; every other task has an end of its own. If there are only
-parameter servers, they are what is waited for.
+Parameter servers serve until everybody else is done, and so does a task that tells that it only serves. Every other task has
+an end of its own, unless the launcher was told whose end is the job's. If there are only parameter servers, they are what is
+waited for.
 
     RUNNING ── the tasks that end by themselves have ended ──> STOPPING (exit code 0)
        │ ───── a task failed ────────────────────────────────> STOPPING (its exit code)
@@ -33,6 +34,13 @@ class TaskEnded:
 
     task: LaunchedTask
     return_code: int
+
+
+@dataclass(frozen=True)
+class TaskServes:
+    """Event: a task told that from now on it only serves the others."""
+
+    task: LaunchedTask
 
 
 @dataclass(frozen=True)
@@ -77,7 +85,7 @@ class KillTasks:
     tasks: tuple[LaunchedTask, ...]
 
 
-Event = TaskEnded | Signalled | GraceOver
+Event = TaskEnded | TaskServes | Signalled | GraceOver
 Instruction = ReportEnd | ReportFailure | StopTasks | KillTasks
 
 
@@ -87,19 +95,29 @@ def exit_code_of(return_code: int) -> int:
 
 
 class Supervision:
-    """The state of one job. `handle` takes an event and returns what to do, in order; single-threaded."""
+    """The state of one job. `handle` takes an event and returns what to do, in order; single-threaded.
 
-    def __init__(self, tasks: Sequence[LaunchedTask]) -> None:
+    Args:
+        tasks: the job's.
+        until: the task whose end is the job's; None for the rules above.
+    """
+
+    def __init__(self, tasks: Sequence[LaunchedTask], until: LaunchedTask | None = None) -> None:
         self.state = JobState.RUNNING
         self.exit_code = 0
         self._alive = list(tasks)
+        self._until = until
         self._awaited = [task for task in tasks if task.job != "ps"] or list(tasks)
+        self._has_end = False
+        """Whether a task that is waited for has come to its end."""
 
     def handle(self, event: Event) -> list[Instruction]:
         """Take one event."""
         match event:
             case TaskEnded(task, return_code):
                 return self._task_ended(task, return_code)
+            case TaskServes(task):
+                return self._task_serves(task)
             case Signalled(number):
                 return self._signalled(number)
             case GraceOver():
@@ -109,10 +127,24 @@ class Supervision:
         self._alive.remove(task)
         if self.state is JobState.RUNNING and return_code != 0:
             return [ReportFailure(task, return_code), *self._stop(exit_code_of(return_code))]
+        self._has_end = self._has_end or task in self._awaited
         report = ReportEnd(task, return_code)
-        if self.state is JobState.RUNNING and any(awaited in self._alive for awaited in self._awaited):
-            return [report]
-        return [report, *self._stop(self.exit_code)]
+        return [report, *self._stop_when_done()]
+
+    def _task_serves(self, task: LaunchedTask) -> list[Instruction]:
+        if task in self._awaited and self.state is JobState.RUNNING:
+            self._awaited.remove(task)
+            return self._stop_when_done()
+        return []
+
+    def _stop_when_done(self) -> list[Instruction]:
+        if self.state is JobState.RUNNING and self._alive:
+            awaited = self._awaited if self._until is None else [self._until]
+            # While every task only serves, clients from elsewhere may use them.
+            has_end = self._has_end if self._until is None else True
+            if not has_end or any(task in self._alive for task in awaited):
+                return []
+        return self._stop(self.exit_code)
 
     def _signalled(self, number: int) -> list[Instruction]:
         if self.state is JobState.RUNNING:

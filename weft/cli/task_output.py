@@ -1,11 +1,8 @@
-"""From the bytes that tasks write to whole lines, and the last of them kept for the report of a failure. Sans-IO."""
+"""From the bytes that tasks write to whole lines. Sans-IO."""
 
 from __future__ import annotations
 
-from collections import deque
-
 _LONGEST_LINE_BYTES = 1 << 20
-_KEPT_LINES = 15
 
 
 class TaskOutput:
@@ -13,12 +10,8 @@ class TaskOutput:
 
     def __init__(self) -> None:
         self._incomplete = b""
-        self._last: deque[str] = deque(maxlen=_KEPT_LINES)
-
-    @property
-    def last_lines(self) -> list[str]:
-        """The last lines, oldest first."""
-        return list(self._last)
+        self.has_lines = False
+        """Whether there were any."""
 
     def feed(self, data: bytes) -> list[str]:
         """Take what was read; return the lines that it completes, without their ends."""
@@ -37,6 +30,5 @@ class TaskOutput:
         return self._decoded([rest] if rest else [])
 
     def _decoded(self, lines: list[bytes]) -> list[str]:
-        decoded = [line.rstrip(b"\r").rpartition(b"\r")[2].decode(errors="replace") for line in lines]
-        self._last.extend(decoded)
-        return decoded
+        self.has_lines = self.has_lines or bool(lines)
+        return [line.rstrip(b"\r").rpartition(b"\r")[2].decode(errors="replace") for line in lines]

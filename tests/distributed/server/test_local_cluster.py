@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -129,3 +133,17 @@ def test_devices_of_all_tasks_are_listed(cluster: LocalCluster) -> None:
         "/job:worker/replica:0/task:0/device:CPU:0",
     ]
     assert all(device.incarnation for device in devices)
+
+
+def test_a_program_without_the_main_guard_is_told_so_once(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text("import weft as tf\nwith tf.LocalCluster(worker=2) as cluster:\n    print(cluster.spec)\n")
+    environment = {**os.environ, "PYTHONPATH": str(Path(tf.__file__).parents[1])}
+    ran = subprocess.run(
+        [sys.executable, str(program)], capture_output=True, text=True, env=environment, timeout=100, check=False
+    )
+    assert ran.returncode == 1
+    last = ran.stderr.strip().splitlines()[-1]
+    assert last.startswith("RuntimeError: LocalCluster starts processes that import the program")
+    assert 'if __name__ == "__main__":' in last
+    assert ran.stderr.count("Traceback") == 1

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import multiprocessing
+import os
 from collections.abc import Mapping
 from multiprocessing.process import BaseProcess
-from typing import Any
+from typing import Any, Final
 
 from tensorboard.compat.proto import config_pb2
 
@@ -16,6 +18,8 @@ from weft.framework.cluster_spec import ClusterSpec
 from weft.platform.free_ports import free_ports
 
 _START_TIMEOUT_S = 60.0
+# By which a process says that it was running the program once more instead of serving.
+_NO_GUARD: Final = 78
 
 
 class LocalCluster:
@@ -33,6 +37,9 @@ class LocalCluster:
     """
 
     def __init__(self, jobs: Mapping[str, int] | None = None, *, config: Any = None, **more_jobs: int) -> None:
+        if _is_main_program_again():
+            # The process that started this one tells why. Nothing is to be said twice, and nothing of the program to be run on.
+            os._exit(_NO_GUARD)
         counts = {**(jobs or {}), **more_jobs} or {"local": 1}
         for job, count in counts.items():
             if count < 1:
@@ -64,6 +71,11 @@ class LocalCluster:
         wait_until_serving(self.spec.task_address(job, index), _START_TIMEOUT_S, lambda: self._check_alive(job, index, process))
 
     def _check_alive(self, job: str, index: int, process: BaseProcess) -> None:
+        if process.exitcode == _NO_GUARD:
+            raise RuntimeError(
+                "LocalCluster starts processes that import the program, so the program's own work must stand in a block "
+                '`if __name__ == "__main__":`; this one makes its cluster outside of one'
+            )
         if process.exitcode is not None:
             raise RuntimeError(f"LocalCluster: task {job}:{index} ended with exit code {process.exitcode} before it served")
 
@@ -104,6 +116,18 @@ class LocalCluster:
 
     def __exit__(self, *_: object) -> None:
         self.stop()
+
+
+def _is_main_program_again() -> bool:
+    """Whether this process was spawned and runs the top level of the main program, to have its functions."""
+    if multiprocessing.parent_process() is None:
+        return False
+    frame = inspect.currentframe()
+    while frame is not None:
+        if frame.f_code.co_name == "<module>" and frame.f_globals.get("__name__") == "__mp_main__":
+            return True
+        frame = frame.f_back
+    return False
 
 
 def free_addresses(count: int) -> list[str]:

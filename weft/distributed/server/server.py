@@ -40,6 +40,7 @@ from weft.distributed.worker.session_owners import SessionOwners
 from weft.distributed.worker.worker_service import WorkerService
 from weft.errors import AbortedError, UnavailableError
 from weft.framework.graph import Graph
+from weft.platform.launcher_link import TaskNews, tell_launcher
 from weft.proto import master_pb2, tensorflow_server_pb2
 from weft.protocol.limits import VARIABLE as LIMITS_VARIABLE
 from weft.protocol.limits import ServerLimits
@@ -215,6 +216,7 @@ class Server:
             AbortedError: the job has failed, or its chief has left without ending it, and nobody has come back for
                 `lost_job_s` of the server's limits. The server is stopped.
         """
+        tell_launcher(TaskNews(serves=True))
         if ends_with_job is None:
             ends_with_job = os.environ.get(ENDS_WITH_JOB, "0" if self._task.is_alone else "1") != "0"
         if ends_with_job:

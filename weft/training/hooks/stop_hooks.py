@@ -33,6 +33,11 @@ class StopAtStepHook(SessionRunHook):
         self._num_steps = num_steps
         self._last_step = last_step
 
+    @property
+    def last_step(self) -> int | None:
+        """The global step to stop at; None before the first session, when it was told a number of steps."""
+        return self._last_step
+
     def begin(self) -> None:
         """Find the global step."""
         self._global_step_tensor = global_step_read("StopAtStepHook")
@@ -74,6 +79,8 @@ class NanTensorHook(SessionRunHook):
 
     def __init__(self, loss_tensor: object, fail_on_nan_loss: bool = True) -> None:
         self._loss_tensor = loss_tensor
+        self.loss: float | None = None
+        """The loss of the last run that it looked at."""
         self._fail_on_nan_loss = fail_on_nan_loss
 
     def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
@@ -82,6 +89,7 @@ class NanTensorHook(SessionRunHook):
 
     def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
         """Look at the loss."""
+        self.loss = float(run_values.results)
         if not np.isnan(run_values.results):
             return
         message = "Model diverged with loss = NaN."

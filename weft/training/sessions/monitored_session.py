@@ -16,6 +16,7 @@ from weft import errors
 from weft.framework.aliases import Fetches
 from weft.framework.graph import get_default_graph
 from weft.training.hooks.checkpoint_hooks import CheckpointSaverHook
+from weft.training.hooks.progress_hook import progress_hooks
 from weft.training.hooks.session_run_hook import SessionRunHook
 from weft.training.hooks.step_counter_hook import StepCounterHook
 from weft.training.hooks.summary_hooks import SummarySaverHook
@@ -44,7 +45,7 @@ class _MonitoredSession:
     ) -> None:
         self._graph = get_default_graph()
         self._graph_was_finalized = self._graph.finalized
-        self._hooks = list(hooks or ())
+        self._hooks = [*(hooks or ()), *progress_hooks(hooks or ())]
         for hook in self._hooks:
             if isinstance(hook, type):
                 raise TypeError(f"hooks must be objects, got the class {hook.__name__}: did you mean {hook.__name__}(...)?")

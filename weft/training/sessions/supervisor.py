@@ -19,6 +19,7 @@ from weft.framework.graph_file import write_graph
 from weft.framework.operation import Operation, Tensor
 from weft.ops.variables.variable import Variable
 from weft.platform import tf_logging
+from weft.platform.launcher_link import has_launcher
 from weft.training.coordinator import Coordinator, LooperThread
 from weft.training.queue_runner import QueueRunner
 from weft.training.saving.meta_graph import export_meta_graph
@@ -26,7 +27,12 @@ from weft.training.saving.saver import Saver
 from weft.training.sessions.model_parts import USE_DEFAULT, ModelParts
 from weft.training.sessions.presence import LONGEST_DRAIN_S, drain, tell_failure
 from weft.training.sessions.session_manager import SessionManager
-from weft.training.sessions.supervisor_services import SVStepCounterThread, SVSummaryThread, SVTimerCheckpointThread
+from weft.training.sessions.supervisor_services import (
+    SVProgressThread,
+    SVStepCounterThread,
+    SVSummaryThread,
+    SVTimerCheckpointThread,
+)
 from weft.training.training_util import global_step as value_of_global_step
 
 
@@ -193,6 +199,8 @@ class Supervisor(ModelParts):
             if start_standard_services:
                 tf_logging.info("Starting standard services.")
                 self.start_standard_services(sess)
+                if has_launcher() and self._global_step is not None:
+                    SVProgressThread(self, sess).start()
         else:
             sess = self._session_manager.wait_for_session(master, config=config, max_wait_secs=max_wait_secs)
         if start_standard_services:

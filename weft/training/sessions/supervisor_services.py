@@ -9,6 +9,7 @@ from tensorboard.compat.proto import event_pb2, summary_pb2
 
 from weft.framework.aliases import SessionLike
 from weft.platform import tf_logging
+from weft.platform.launcher_link import TaskNews, tell_launcher
 from weft.training.coordinator import Coordinator, LooperThread
 from weft.training.training_util import global_step as value_of_global_step
 
@@ -81,6 +82,19 @@ class SVStepCounterThread(LooperThread):
         if self._sv.summary_writer is not None:
             self._sv.summary_writer.add_summary(summary_pb2.Summary(value=[value]), step)
         tf_logging.log_first_n(tf_logging.INFO, "%s: %g", 10, self._summary_tag, steps_per_s)
+
+
+class SVProgressThread(LooperThread):
+    """Tells the launcher the global step once a second."""
+
+    def __init__(self, sv: Supervised, sess: SessionLike) -> None:
+        super().__init__(sv.coord, 1.0)
+        self._sv = sv
+        self._sess = sess
+
+    def run_loop(self) -> None:
+        """Tell it once."""
+        tell_launcher(TaskNews(step=int(value_of_global_step(self._sess, self._sv.global_step))))
 
 
 class SVTimerCheckpointThread(LooperThread):
