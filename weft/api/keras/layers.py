@@ -12,6 +12,8 @@ from weft.networks.layers.activation_layers import PReLU as PReLU
 from weft.networks.layers.activation_layers import ReLU as ReLU
 from weft.networks.layers.activation_layers import Softmax as Softmax
 from weft.networks.layers.activation_layers import ThresholdedReLU as ThresholdedReLU
+from weft.networks.layers.attention import AdditiveAttention as AdditiveAttention
+from weft.networks.layers.attention import Attention as Attention
 from weft.networks.layers.catalog import deserialize as deserialize
 from weft.networks.layers.catalog import serialize as serialize
 from weft.networks.layers.core import Activation as Activation
@@ -28,6 +30,7 @@ from weft.networks.layers.core import SpatialDropout1D as SpatialDropout1D
 from weft.networks.layers.core import SpatialDropout2D as SpatialDropout2D
 from weft.networks.layers.core import SpatialDropout3D as SpatialDropout3D
 from weft.networks.layers.embeddings import Embedding as Embedding
+from weft.networks.layers.feature_columns import DenseFeatures as DenseFeatures
 from weft.networks.layers.merging import Add as Add
 from weft.networks.layers.merging import Average as Average
 from weft.networks.layers.merging import Concatenate as Concatenate
@@ -53,6 +56,7 @@ from weft.networks.layers.recurrent.cells import GRUCell as GRUCell
 from weft.networks.layers.recurrent.cells import LSTMCell as LSTMCell
 from weft.networks.layers.recurrent.cells import SimpleRNNCell as SimpleRNNCell
 from weft.networks.layers.recurrent.cells import StackedRNNCells as StackedRNNCells
+from weft.networks.layers.recurrent.convolutional import ConvLSTM2D as ConvLSTM2D
 from weft.networks.layers.recurrent.layers import GRU as GRU
 from weft.networks.layers.recurrent.layers import LSTM as LSTM
 from weft.networks.layers.recurrent.layers import SimpleRNN as SimpleRNN
@@ -81,6 +85,8 @@ from weft.networks.layers.spatial.convolutional import SeparableConv1D as Separa
 from weft.networks.layers.spatial.convolutional import SeparableConv1D as SeparableConvolution1D
 from weft.networks.layers.spatial.convolutional import SeparableConv2D as SeparableConv2D
 from weft.networks.layers.spatial.convolutional import SeparableConv2D as SeparableConvolution2D
+from weft.networks.layers.spatial.local import LocallyConnected1D as LocallyConnected1D
+from weft.networks.layers.spatial.local import LocallyConnected2D as LocallyConnected2D
 from weft.networks.layers.spatial.pooling import AveragePooling1D as AveragePooling1D
 from weft.networks.layers.spatial.pooling import AveragePooling1D as AvgPool1D
 from weft.networks.layers.spatial.pooling import AveragePooling2D as AveragePooling2D

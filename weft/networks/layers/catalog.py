@@ -12,21 +12,24 @@ from weft.networks.engine.input_layer import InputLayer
 from weft.networks.engine.layer import Layer
 from weft.networks.layers import (
     activation_layers,
+    attention,
     core,
     embeddings,
+    feature_columns,
     merging,
     noise,
     normalization,
     wrappers,
 )
 from weft.networks.layers.recurrent import cells, rnn
+from weft.networks.layers.recurrent import convolutional as conv_recurrent
 from weft.networks.layers.recurrent import layers as recurrent
-from weft.networks.layers.spatial import borders, convolutional, pooling
+from weft.networks.layers.spatial import borders, convolutional, local, pooling
 from weft.networks.objects import registry
 
 _MODULES: Final = (
-    activation_layers, borders, cells, convolutional, core, embeddings, merging, noise, normalization, pooling,
-    recurrent, rnn, wrappers,
+    activation_layers, attention, borders, cells, conv_recurrent, convolutional, core, embeddings, feature_columns, local,
+    merging, noise, normalization, pooling, recurrent, rnn, wrappers,
 )  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 from weft.framework.aliases import Nest, ShapeLike, TensorLike
 from weft.framework.operation import Tensor
@@ -37,12 +37,11 @@ class Cell(Layer):
 
     def build(self, input_shape: ShapeLike) -> None:
         """Make kernels and bias."""
-        depth = TensorShape(input_shape).as_list()[-1]
         kernel, recurrent, bias = self._options
-        width = self.units * self.gates
-        self.kernel = self.add_weight("kernel", (depth, width), None, kernel[0], kernel[1], constraint=kernel[2])
+        of_inputs, of_states = self.kernel_shapes(input_shape)
+        self.kernel = self.add_weight("kernel", of_inputs, None, kernel[0], kernel[1], constraint=kernel[2])
         self.recurrent_kernel = self.add_weight(
-            "recurrent_kernel", (self.units, width), None, recurrent[0], recurrent[1], constraint=recurrent[2]
+            "recurrent_kernel", of_states, None, recurrent[0], recurrent[1], constraint=recurrent[2]
         )
         self.bias = None
         if self.use_bias:
@@ -50,6 +49,16 @@ class Cell(Layer):
                 "bias", self._bias_shape(), None, self._bias_initializer(bias[0]), bias[1], constraint=bias[2]
             )
         self.built = True
+
+    def kernel_shapes(self, input_shape: ShapeLike) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The shapes of the kernels of inputs and of states."""
+        width = self.units * self.gates
+        depth: Any = TensorShape(input_shape).as_list()[-1]
+        return (depth, width), (self.units, width)
+
+    def zero_states(self, first: Tensor) -> list[Tensor]:
+        """States of zeros for the inputs of the first step."""
+        return zeros_like_batch(first, self.state_size if isinstance(self.state_size, list) else [self.state_size])
 
     def _bias_shape(self) -> tuple[int, ...]:
         return (self.units * self.gates,)
@@ -77,6 +86,14 @@ class Cell(Layer):
         for each, size in zip(made, sizes, strict=True):
             each.set_shape([None, size])
         return made if isinstance(self.state_size, list) else made[0]
+
+
+def zeros_like_batch(first: Tensor, sizes: Sequence[int]) -> list[Tensor]:
+    """Zeros of these sizes, for each example of a batch."""
+    states = [zeros(stack([shape_of(first)[0], size]), first.dtype) for size in sizes]
+    for each, size in zip(states, sizes, strict=True):
+        each.set_shape([first.shape.as_list()[0], size])
+    return states
 
 
 def _dropped(like: Tensor, rate: float, training: TensorLike | None) -> Tensor:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+import numpy as np
+
 from weft.framework import nest
 from weft.framework.aliases import Nest, TensorLike
 from weft.framework.operation import Tensor
@@ -11,13 +13,10 @@ from weft.framework.tensor_shape import TensorShape
 from weft.networks.config import Config, GivenConfig, KerasObject, Options
 from weft.networks.engine.input_spec import InputSpec
 from weft.networks.engine.layer import Layer
-from weft.networks.layers.recurrent.cells import Cell, StackedRNNCells, deserialize_cell
+from weft.networks.layers.recurrent.cells import Cell, StackedRNNCells, deserialize_cell, zeros_like_batch
 from weft.networks.layers.recurrent.scan import scanned
 from weft.networks.state.sessions import batch_set_value
-from weft.ops.array.filling import zeros
 from weft.ops.array.identity import identity
-from weft.ops.array.joining import stack
-from weft.ops.array.shape_ops import shape as shape_of
 from weft.ops.control_flow.ordering import group
 
 
@@ -75,9 +74,13 @@ class RNN(Layer):
                 "layer."
             )
         self.states = [
-            self.add_weight(f"state_{index}", (batch, size), initializer="zeros", trainable=False, collections=[])
-            for index, size in enumerate(self._sizes())
+            self.add_weight(f"state_{index}", shape, initializer="zeros", trainable=False, collections=[])
+            for index, shape in enumerate(self.state_shapes(batch))
         ]
+
+    def state_shapes(self, batch: int) -> list[tuple[int, ...]]:
+        """The shapes of the states that are kept."""
+        return [(batch, size) for size in self._sizes()]
 
     @property
     def weights(self) -> list[Nest]:
@@ -159,16 +162,13 @@ class RNN(Layer):
         """Forget the states, or set them; AttributeError unless the layer is stateful."""
         if not self.stateful or self.states is None:
             raise AttributeError("Layer must be stateful.")
-        given = nest.flatten(states) if states is not None else [0.0] * len(self.states)
-        batch_set_value([
-            (own, each if states is not None else [[0.0] * own.shape.as_list()[1]] * own.shape.as_list()[0])
-            for own, each in zip(self.states, given, strict=True)
-        ])  # fmt: skip
+        given = [np.zeros(each.shape.as_list()) for each in self.states] if states is None else nest.flatten(states)
+        batch_set_value(list(zip(self.states, given, strict=True)))
 
     def get_config(self) -> Config:
         """The cell and the arguments, as plain data."""
         config = super().get_config()
-        if "units" not in config:
+        if not hasattr(self, "kept_arguments"):
             config["cell"] = {"class_name": type(self.cell).__name__, "config": self.cell.get_config()}
             names = ("return_sequences", "return_state", "go_backwards", "stateful", "unroll", "time_major")
             config.update({name: getattr(self, name) for name in names})
@@ -184,10 +184,9 @@ class RNN(Layer):
 
 
 def _zero_states(cell: KerasObject, sizes: Sequence[int], first: Tensor) -> list[Tensor]:
-    if not isinstance(cell, Cell | StackedRNNCells) and hasattr(cell, "get_initial_state"):
+    if isinstance(cell, Cell):
+        return cell.zero_states(first)
+    if not isinstance(cell, StackedRNNCells) and hasattr(cell, "get_initial_state"):
         made = cell.get_initial_state(inputs=first, batch_size=None, dtype=None)
         return list(made) if isinstance(made, list | tuple) else [made]
-    states = [zeros(stack([shape_of(first)[0], size]), first.dtype) for size in sizes]
-    for each, size in zip(states, sizes, strict=True):
-        each.set_shape([first.shape.as_list()[0], size])
-    return states
+    return zeros_like_batch(first, sizes)

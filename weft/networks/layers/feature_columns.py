@@ -1,0 +1,91 @@
+"""DenseFeatures: feature columns as a layer of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from weft.framework.aliases import DTypeLike, Initializer, Nest, VariableLike
+from weft.framework.graph import get_default_graph
+from weft.framework.operation import Tensor
+from weft.models.feature_columns.column import DenseColumn, FeatureColumn
+from weft.models.feature_columns.column_checks import column_list, element_count
+from weft.models.feature_columns.transformation_cache import FeatureTransformationCache
+from weft.networks.config import Config, KerasObject, Options
+from weft.networks.engine.layer import Layer
+from weft.ops.array.joining import concat
+from weft.ops.array.shape_ops import reshape, shape
+
+
+class _LayerState:
+    """The variables of the columns, as weights of a layer."""
+
+    def __init__(self, layer: KerasObject) -> None:
+        self._layer = layer
+        self._made: dict[tuple[FeatureColumn, str], VariableLike] = {}
+
+    def create_variable(
+        self, feature_column: FeatureColumn, name: str, shape: tuple[int, ...], dtype: DTypeLike | None = None,
+        trainable: bool = True, use_resource: bool = True, initializer: Initializer | None = None,
+    ) -> VariableLike:  # fmt: skip
+        """Make a weight of the layer."""
+        made: VariableLike = self._layer.add_weight(
+            name, shape, dtype, initializer, trainable=self._layer.trainable and trainable, use_resource=use_resource
+        )
+        self._made[feature_column, name] = made
+        return made
+
+    def get_variable(self, feature_column: FeatureColumn, name: str) -> VariableLike:
+        """The column's variable."""
+        return self._made[feature_column, name]
+
+    def add_resource(self, feature_column: FeatureColumn, name: str, resource: object) -> None:
+        """Do nothing: the graph's collections have the table."""
+
+
+class DenseFeatures(Layer):
+    """The tensors of all columns, in order of their names, as one `[batch, width]` float32; called on features by name.
+
+    Args:
+        feature_columns: dense columns.
+        trainable: whether the columns' variables are trained.
+        name: the layer's name.
+        kwargs: see Layer.
+
+    Raises:
+        ValueError: a column is not dense, or two have one name.
+    """
+
+    def __init__(self, feature_columns: object, trainable: bool = True, name: str | None = None, **kwargs: Options) -> None:
+        super().__init__(trainable=trainable, name=name, **kwargs)
+        self._columns: list[DenseColumn] = []
+        for column in column_list(feature_columns):
+            if not isinstance(column, DenseColumn):
+                raise ValueError(
+                    "Items of feature_columns must be a DenseColumn. You can wrap a categorical column with an "
+                    f"embedding_column or indicator_column. Given: {column}"
+                )
+            self._columns.append(column)
+        self._state = _LayerState(self)
+
+    def build(self, input_shape: Nest) -> None:
+        """Make the columns' variables."""
+        for column in self._columns:
+            with get_default_graph().name_scope(column.name):
+                column.create_state(self._state)
+        self.built = True
+
+    def call(self, features: Nest) -> Tensor:
+        """The columns' tensors, side by side; ValueError unless features come by name."""
+        if not isinstance(features, Mapping):
+            raise ValueError(f"We expected a dictionary here. Instead we got: {features}")
+        cache = FeatureTransformationCache(features)
+        made = []
+        for column in self._columns:
+            with get_default_graph().name_scope(column.name):
+                tensor = column.get_dense_tensor(cache, self._state)
+                made.append(reshape(tensor, [shape(tensor)[0], element_count(column.variable_shape)]))
+        return concat(made, 1)
+
+    def get_config(self) -> Config:
+        """Refuse: columns have no config."""
+        raise NotImplementedError(f"{self.name}: feature columns have no config; build the model by its program")
