@@ -25,9 +25,9 @@ def test_a_replica_needs_the_parameter_servers_that_it_names_itself_and_the_defa
     assert needed_tasks(replica("/job:worker/task:1"), TASKS, ("worker", 1)) == {("chief", 0), ("ps", 0), ("worker", 1)}
 
 
-def test_a_job_without_a_task_may_be_any_of_its_tasks() -> None:
+def test_a_job_without_a_task_is_the_first_of_its_tasks_as_for_the_placer() -> None:
     needed = needed_tasks(replica("/job:worker"), TASKS, ("worker", 1))
-    assert needed == {("chief", 0), ("ps", 0), ("worker", 0), ("worker", 1), ("worker", 2)}
+    assert needed == {("chief", 0), ("ps", 0), ("worker", 0), ("worker", 1)}
 
 
 @pytest.mark.parametrize("device", ["", "/gpu:0", "/task:1"])
