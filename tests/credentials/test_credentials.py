@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import socket
 import ssl
 import threading
@@ -12,7 +13,7 @@ import pytest
 from weft.credentials.authority import CertificateAuthority
 from weft.credentials.cluster_token import FILE_VARIABLE, VARIABLE
 from weft.credentials.credentials import AUTHORITY_FILE, CLIENT, FOLDER_VARIABLE, Credentials, task_identity
-from weft.errors import InvalidArgumentError, NotFoundError, PermissionDeniedError
+from weft.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError, PermissionDeniedError
 
 _WORKER = task_identity("worker", 0)
 _TOKEN, _OTHER = b"a" * 64, b"b" * 64
@@ -98,6 +99,27 @@ def test_a_key_that_others_can_read_is_refused(tmp_path: Path) -> None:
     (tmp_path / "worker-0.pem").write_bytes(made.certificate + made.key)
     (tmp_path / "worker-0.pem").chmod(0o644)
     with pytest.raises(PermissionDeniedError, match="chmod 600"):
+        Credentials.of_folder(tmp_path, _WORKER)
+
+
+@pytest.mark.parametrize("is_authority", [True, False])
+def test_a_certificate_that_has_expired_is_told_with_what_to_do(is_authority: bool, tmp_path: Path) -> None:
+    authority = CertificateAuthority.new(valid_days=0 if is_authority else 1)
+    (tmp_path / AUTHORITY_FILE).write_bytes(authority.certificate)
+    made = CertificateAuthority.new(valid_days=1 if is_authority else 0).issue(_WORKER)
+    (tmp_path / "worker-0.pem").write_bytes(made.certificate + made.key)
+    (tmp_path / "worker-0.pem").chmod(0o600)
+    with pytest.raises(FailedPreconditionError, match=r"has expired on .* UTC: make another one with: weft credentials "):
+        Credentials.of_folder(tmp_path, _WORKER)
+
+
+def test_a_certificate_that_is_not_valid_yet_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("weft.credentials.authority._SKEW", datetime.timedelta(hours=-1))
+    (tmp_path / AUTHORITY_FILE).write_bytes(CertificateAuthority.new().certificate)
+    made = CertificateAuthority.new().issue(_WORKER)
+    (tmp_path / "worker-0.pem").write_bytes(made.certificate + made.key)
+    (tmp_path / "worker-0.pem").chmod(0o600)
+    with pytest.raises(FailedPreconditionError, match="this host's clock says"):
         Credentials.of_folder(tmp_path, _WORKER)
 
 

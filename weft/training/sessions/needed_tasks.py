@@ -57,8 +57,8 @@ def needed_tasks(graph: Graph, tasks: list[_Task], own: _Task) -> set[_Task] | N
             if holds_state:
                 return None
         elif spec.task is None:
-            # The placer takes the first of the job, unless the node is colocated with one that names a task itself. A chief that
-            # came back waited for ever for workers that had trained to the end and left.
+            # The placer takes the first of the job, unless the node is colocated with one that names a task itself. A chief
+            # that came back waited for ever for workers that had trained to the end and left.
             needed.update([task for task in tasks if task[0] == spec.job][:1])
         else:
             needed.add((str(spec.job), int(spec.task)))
