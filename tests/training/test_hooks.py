@@ -260,3 +260,15 @@ def test_a_timer_triggers_by_steps_or_by_time() -> None:
     by_time.update_last_triggered_step(1)
     assert not by_time.should_trigger_for_step(1)
     assert by_time.should_trigger_for_step(2)
+
+
+def test_the_step_counter_is_quiet_where_replicas_join_their_gradients(told: list[str]) -> None:
+    step = tf.train.get_or_create_global_step()
+    weight = tf.get_variable("w", [], initializer=tf.zeros_initializer())
+    optimizer = tf.train.SyncReplicasOptimizer(tf.train.GradientDescentOptimizer(0.1), 1)
+    optimizer.minimize(weight * weight, global_step=step)
+    one = tf.constant(1)
+    with tf.train.MonitoredSession(hooks=[tf.train.StepCounterHook()]) as session:
+        session.run(one)
+        session.run(one)
+    assert not any("The global step has not grown" in message for message in told)

@@ -108,9 +108,13 @@ class CoordinatedSession:
         if self._stop_requested:
             raise RuntimeError("Run called even after should_stop requested.")
         context = SessionRunContext(SessionRunArgs(fetches, feed_dict), self._sess)
-        requests = [(hook, _checked(hook, hook.before_run(context))) for hook in self._hooks]
+        requests = [(hook, hook.before_run(context)) for hook in self._hooks]
         wanted: dict[object, object] = {_CALLER: fetches}
-        wanted.update((hook, asked.fetches) for hook, asked in requests if asked and asked.fetches is not None)
+        try:
+            wanted.update((hook, asked.fetches) for hook, asked in requests if asked and asked.fetches is not None)
+        except (AttributeError, TypeError):
+            _check_requests(requests)
+            raise
         feeds = _merged_feeds(feed_dict, requests)
         options = _merged_options(options, requests)
         metadata = config_pb2.RunMetadata() if run_metadata is None else run_metadata
@@ -235,10 +239,10 @@ def _merged_options(options: config_pb2.RunOptions | None, requests: _Requests) 
     return merged
 
 
-def _checked(hook: SessionRunHook, asked: SessionRunArgs | None) -> SessionRunArgs | None:
-    if asked is not None and not isinstance(asked, SessionRunArgs):
-        raise TypeError(
-            f"before_run of {type(hook).__name__} must return None or tf.train.SessionRunArgs(fetches), got {asked!r} of type "
-            f"{type(asked).__name__!r}."
-        )
-    return asked
+def _check_requests(requests: Sequence[tuple[SessionRunHook, object]]) -> None:
+    for hook, asked in requests:
+        if asked is not None and not isinstance(asked, SessionRunArgs):
+            raise TypeError(
+                f"before_run of {type(hook).__name__} must return None or tf.train.SessionRunArgs(fetches), got {asked!r} of "
+                f"type {type(asked).__name__!r}."
+            ) from None
