@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from weft.api.contrib.learn.python.learn import datasets as datasets
 from weft.api.contrib.learn.python.learn import estimators as estimators
 from weft.api.contrib.learn.python.learn import experiment as experiment
 from weft.api.contrib.learn.python.learn import learn_runner as learn_runner
@@ -22,6 +23,9 @@ from weft.estimators.learn.estimator import SKCompat as SKCompat
 from weft.estimators.learn.experiment import Experiment as Experiment
 from weft.estimators.learn.export_strategy import ExportStrategy as ExportStrategy
 from weft.estimators.learn.export_strategy import make_export_strategy as make_export_strategy
+from weft.estimators.learn.frames import extract_pandas_data as extract_pandas_data
+from weft.estimators.learn.frames import extract_pandas_labels as extract_pandas_labels
+from weft.estimators.learn.frames import extract_pandas_matrix as extract_pandas_matrix
 from weft.estimators.learn.keys import MetricKey as MetricKey
 from weft.estimators.learn.keys import PredictionKey as PredictionKey
 from weft.estimators.learn.keys import ProblemType as ProblemType
