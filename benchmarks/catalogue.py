@@ -110,6 +110,24 @@ MEASURES = (
         2.5,
         _arithmetic(_CNN_OPERATIONS),
     ),
+    Measure("parse_example", "input_kernels:parse_example", "CPU of parse_example, per record of 256", Unit.SECONDS, 3.0),
+    Measure("decode_csv", "input_kernels:decode_csv", "CPU of decode_csv, per line of 256", Unit.SECONDS, 3.0),
+    Measure("hash_strong", "input_kernels:hash_strong", "CPU of a strong hash, per key of 256", Unit.SECONDS, 3.0),
+    Measure("hash_fast", "input_kernels:hash_fast", "CPU of a fast hash, per key of 256", Unit.SECONDS, 3.0),
+    Measure(
+        "string_to_number", "input_kernels:string_to_number", "CPU of string_to_number, per text of 256", Unit.SECONDS, 3.0
+    ),
+    Measure("string_split", "input_kernels:string_split", "CPU of string_split, per sentence of 256", Unit.SECONDS, 3.0),
+    Measure(
+        "queue_pipeline", "input_pipelines:queue_pipeline", "CPU of an input pipeline of queues, per record", Unit.SECONDS, 1.0
+    ),
+    Measure(
+        "dataset_pipeline",
+        "input_pipelines:dataset_pipeline",
+        "CPU of an input pipeline of tf.data, per record",
+        Unit.SECONDS,
+        1.0,
+    ),
     Measure("own_server", "sessions:own_server", "Session on an own server, assign_add", Unit.SECONDS, 0.25),
     Measure("client_only", "sessions:client_only", "Client without a server, assign_add", Unit.SECONDS, 0.3, _round_trips(1)),
     Measure(

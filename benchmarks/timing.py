@@ -76,6 +76,21 @@ def seconds_per_call(
     return Sample(statistics.median(batches), min(batches), len(batches))
 
 
+def cpu_seconds_per_call(call: Callable[[], object], *, items: int, measure_s: float = 2.0, batch_s: float = 0.1) -> Sample:
+    """Time `call` in seconds of CPU of all threads of this process, per item: what a busy machine leaves as it is."""
+    expected_s = warm_up(call, seconds=0.7, calls=10)
+    batch = max(1, round(batch_s / expected_s))
+    batches: list[float] = []
+    ends_at = time.perf_counter() + measure_s
+    while len(batches) < 5 or time.perf_counter() < ends_at:
+        started = time.process_time()
+        for _ in range(batch):
+            call()
+        batches.append((time.process_time() - started) / batch / items)
+    profile.steps(call, count=max(5, round(1.0 / expected_s)))
+    return Sample(statistics.median(batches), min(batches), len(batches))
+
+
 def per_second(sample: Sample, amount: float = 1.0) -> Sample:
     """Turn seconds per call into `amount` per second."""
     return Sample(amount / sample.value, amount / sample.best, sample.count)
