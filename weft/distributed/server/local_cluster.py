@@ -120,8 +120,6 @@ class LocalCluster:
 
 def _is_main_program_again() -> bool:
     """Whether this process was spawned and runs the top level of the main program, to have its functions."""
-    if multiprocessing.parent_process() is None:
-        return False
     frame = inspect.currentframe()
     while frame is not None:
         if frame.f_code.co_name == "<module>" and frame.f_globals.get("__name__") == "__mp_main__":
