@@ -62,6 +62,14 @@ class Reduction:
 
 
 _DEFAULT: Final = Reduction.SUM_BY_NONZERO_WEIGHTS
+# The key of a collection that is not exported: the reduction of the graph's last loss.
+_LAST_REDUCTION: Final = ("weft last loss reduction",)
+
+
+def last_reduction() -> str | None:
+    """The reduction of the last loss that was made in the default graph; None before the first."""
+    found = get_default_graph().get_collection(_LAST_REDUCTION)  # type: ignore[arg-type]
+    return found[0] if found else None
 
 
 # The collection.
@@ -146,6 +154,7 @@ def compute_weighted_loss(
             loss = _reduced(mul(values, factors), values, factors, reduction)
             loss = cast(loss, kind)
             add_loss(loss, loss_collection)
+            get_default_graph().get_collection_ref(_LAST_REDUCTION)[:] = [reduction]  # type: ignore[arg-type]
             return loss
 
 

@@ -23,6 +23,7 @@ from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import TensorShape
 from weft.ops.variables.get_variable import get_variable
+from weft.ops.variables.options import VariableAggregation, VariableSynchronization
 from weft.ops.variables.scopes import ScopeLike, VariableScope
 from weft.ops.variables.variable_scope import variable_scope
 from weft.ops.variables.variable_store import Reuse
@@ -74,13 +75,15 @@ class Layer:
     def add_variable(
         self, name: str, shape: Sequence[int | None], dtype: DTypeLike | None = None,
         initializer: Initializer | None = None, regularizer: Regularizer | None = None, trainable: bool = True,
-        constraint: Constraint | None = None, partitioner: Partitioner | None = None,
+        constraint: Constraint | None = None, partitioner: Partitioner | None = None, *,
+        synchronization: VariableSynchronization = VariableSynchronization.AUTO,
+        aggregation: VariableAggregation = VariableAggregation.NONE,
     ) -> VariableLike:  # fmt: skip
         """Make or find a variable in the layer's scope."""
         is_trained = trainable and self.trainable
         made = get_variable(
             name, list(shape), self._dtype if dtype is None else dtype, initializer, regularizer, is_trained,
-            constraint=constraint, partitioner=partitioner,
+            constraint=constraint, partitioner=partitioner, synchronization=synchronization, aggregation=aggregation,
         )  # fmt: skip
         self._variables.append((made, is_trained))
         return made

@@ -22,6 +22,7 @@ from weft.ops.nn.fused_norm import fused_batch_norm
 from weft.ops.nn.norm import batch_normalization as normalize
 from weft.ops.nn.norm import moments
 from weft.ops.variables.initializers import ones_initializer, zeros_initializer
+from weft.ops.variables.options import VariableAggregation, VariableSynchronization
 from weft.ops.variables.scopes import ScopeLike, get_variable_scope
 from weft.ops.variables.variable import Variable
 from weft.ops.variables.variable_store import Reuse
@@ -105,9 +106,11 @@ class BatchNormalization(Layer):
         scope = get_variable_scope()
         partitioner = scope.partitioner
         scope.set_partitioner(None)
+        # Each replica of a strategy has its own, and they are saved as their mean.
+        together = {"synchronization": VariableSynchronization.ON_READ, "aggregation": VariableAggregation.MEAN}
         try:
             self.moving_mean, self.moving_variance = (
-                self.add_variable(name, size, kind, initializer, trainable=False)
+                self.add_variable(name, size, kind, initializer, trainable=False, **together)  # type: ignore[arg-type]
                 for name, initializer in zip(("moving_mean", "moving_variance"), self._moving_initializers, strict=True)
             )
         finally:

@@ -6,7 +6,7 @@ from weft.framework import dtypes
 from weft.framework.aliases import Collections, TensorLike
 from weft.framework.operation import Tensor
 from weft.models.metrics.confusion_matrix import confusion_matrix
-from weft.models.metrics.state import Metric, aligned, as_float, float_weights, metric_scope, metric_variable, published
+from weft.models.metrics.state import Metric, aligned, as_float, float_weights, metric_scope, metric_variable, published, so_far
 from weft.ops.array.filling import ones_like, zeros_like
 from weft.ops.array.identity import identity
 from weft.ops.array.selection import where
@@ -30,7 +30,7 @@ def _counted(
     count = metric_variable([], dtypes.float32, "count")
     if weights is not None:
         values = mul(values, float_weights(weights, values))
-    return published(identity(count), assign_add(count, reduce_sum(values)), metrics_collections, updates_collections)
+    return published(identity(so_far(count)), assign_add(count, reduce_sum(values)), metrics_collections, updates_collections)
 
 
 def _decisions(
@@ -132,7 +132,7 @@ def mean_iou(
         flat_weights = None if weights is None else reshape(weights, [-1])
         found = confusion_matrix(flat_labels, flat_predictions, num_classes, dtypes.float64, weights=flat_weights)
         update = assign_add(matrix, found)
-        return published(_mean_overlap(matrix), update, metrics_collections, updates_collections)
+        return published(_mean_overlap(so_far(matrix)), update, metrics_collections, updates_collections)
 
 
 def _mean_overlap(matrix: Variable) -> Tensor:
@@ -159,6 +159,6 @@ def mean_per_class_accuracy(
         each = ones_like(hits) if weights is None else reshape(as_float(weights), [-1])
         update_count = scatter_add(count, labels, each)
         update_total = scatter_add(total, labels, mul(hits, each))
-        value = reduce_mean(div_no_nan(total, count), name="mean_accuracy")
+        value = reduce_mean(div_no_nan(so_far(total), so_far(count)), name="mean_accuracy")
         update = div_no_nan(update_total, update_count, name="update_op")
         return published(value, update, metrics_collections, updates_collections)

@@ -9,7 +9,7 @@ from weft.framework.aliases import Collections, TensorLike
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.models.metrics.state import Metric, aligned, as_float, float_weights, metric_scope, metric_variable, published
+from weft.models.metrics.state import Metric, aligned, as_float, float_weights, metric_scope, metric_variable, published, so_far
 from weft.ops.array.filling import ones_like
 from weft.ops.array.shape_ops import size
 from weft.ops.math.casting import cast
@@ -51,7 +51,7 @@ def mean(
         update_total = assign_add(total, reduce_sum(values))
         with get_default_graph().control_dependencies([values]):
             update_count = assign_add(count, number)
-        value = div_no_nan(total, maximum(count, 0), name="value")
+        value = div_no_nan(so_far(total), maximum(so_far(count), 0), name="value")
         update = div_no_nan(update_total, maximum(update_count, 0), name="update_op")
         return published(value, update, metrics_collections, updates_collections)
 
@@ -76,7 +76,7 @@ def mean_tensor(
         update_total = assign_add(total, values)
         with get_default_graph().control_dependencies([values]):
             update_count = assign_add(count, number)
-        value = div_no_nan(total, maximum(count, 0), name="value")
+        value = div_no_nan(so_far(total), maximum(so_far(count), 0), name="value")
         update = div_no_nan(update_total, maximum(update_count, 0), name="update_op")
         return published(value, update, metrics_collections, updates_collections)
 

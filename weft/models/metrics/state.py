@@ -10,8 +10,8 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Sequence
 
-from weft.framework import dtypes
-from weft.framework.aliases import Collections, DTypeLike, TensorLike
+from weft.framework import dtypes, replication
+from weft.framework.aliases import Collections, DTypeLike, TensorLike, VariableLike
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
@@ -21,6 +21,7 @@ from weft.models.weights_broadcast import broadcast_weights
 from weft.ops.array.filling import zeros
 from weft.ops.array.shape_ops import expand_dims, squeeze
 from weft.ops.math.casting import cast
+from weft.ops.variables.options import VariableAggregation, VariableSynchronization
 from weft.ops.variables.variable import Variable
 from weft.ops.variables.variable_scope import variable_scope
 
@@ -35,16 +36,34 @@ def metric_scope(name: str | None, default: str, inputs: Sequence[TensorLike | N
 
 
 def metric_variable(shape: Sequence[int | None], dtype: DTypeLike, name: str, validate_shape: bool = True) -> Variable:
-    """A local variable of zeros that a metric sums up in."""
+    """A local variable of zeros that a metric sums up in; replicas have one each, and their values are sums too."""
     return Variable(
         lambda: zeros(shape, dtype), trainable=False, validate_shape=validate_shape, name=name, dtype=dtype,
         collections=[GraphKeys.LOCAL_VARIABLES, GraphKeys.METRIC_VARIABLES],
+        synchronization=VariableSynchronization.ON_READ, aggregation=VariableAggregation.SUM,
     )  # fmt: skip
+
+
+def so_far(variable: Variable) -> VariableLike:
+    """What a metric's variable has summed up, over all replicas where a strategy builds several; else the variable."""
+    replica = replication.current_replica()
+    if replica is None:
+        return variable
+    return replica.merge_call(lambda strategy, whole: convert_to_tensor(whole), args=(variable,))
+
+
+def _of_all_replicas(value: Tensor) -> Tensor:
+    """The value of the first replica, where a strategy builds several of one value."""
+    replica = replication.current_replica()
+    if replica is None:
+        return value
+    first: Tensor = replica.merge_call(lambda strategy, values: strategy.unwrap(values)[0], args=(value,))
+    return first
 
 
 def published(value: Tensor, update: Tensor, metrics_collections: Collections, updates_collections: Collections) -> Metric:
     """The metric, after its parts were added to the collections named."""
-    graph = get_default_graph()
+    value, graph = _of_all_replicas(value), get_default_graph()
     for names, item in ((metrics_collections, value), (updates_collections, update)):
         if names:
             graph.add_to_collections(names, item)

@@ -13,7 +13,7 @@ from weft.framework.aliases import Collections, TensorLike
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.models.metrics.state import Metric, aligned, as_float, float_weights, metric_scope, metric_variable, published
+from weft.models.metrics.state import Metric, aligned, as_float, float_weights, metric_scope, metric_variable, published, so_far
 from weft.ops.array.constant import constant
 from weft.ops.array.filling import zeros_like
 from weft.ops.array.identity import identity
@@ -67,7 +67,7 @@ def _counts_at(
         )
         variable = metric_variable([len(thresholds)], dtypes.float32, name)
         updates[kind] = assign_add(variable, reduce_sum(hits if each is None else mul(hits, each), 1))
-        values[kind] = variable
+        values[kind] = so_far(variable)
     return values, updates
 
 

@@ -6,7 +6,7 @@ from weft.framework import dtypes
 from weft.framework.aliases import Collections, TensorLike
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.models.metrics.state import Metric, as_float, float_weights, metric_scope, metric_variable, published
+from weft.models.metrics.state import Metric, as_float, float_weights, metric_scope, metric_variable, published, so_far
 from weft.ops.array.shape_ops import expand_dims
 from weft.ops.array.topk import top_k
 from weft.ops.declaration import rank_of
@@ -41,7 +41,7 @@ def _total(values: Tensor, weights: TensorLike | None, name: str) -> tuple[Varia
     if weights is not None:
         values = mul(values, float_weights(weights, values))
     variable = metric_variable([], dtypes.float32, name)
-    return variable, assign_add(variable, reduce_sum(values))
+    return so_far(variable), assign_add(variable, reduce_sum(values))
 
 
 def _place(k: int | None, class_id: int | None) -> str:

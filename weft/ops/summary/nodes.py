@@ -11,7 +11,7 @@ import numpy as np
 from tensorboard.compat.proto import summary_pb2
 
 from weft.errors import InvalidArgumentError
-from weft.framework import dtypes
+from weft.framework import dtypes, replication
 from weft.framework.aliases import Array, Result, TensorLike
 from weft.framework.collections import GraphKeys
 from weft.framework.dtypes import DType
@@ -20,6 +20,7 @@ from weft.framework.op_context import OpContext
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_util import make_tensor_proto
+from weft.ops.array.constant import constant
 from weft.ops.declaration import not_differentiable, op, scalar_shape
 from weft.ops.math.elementwise import REAL
 from weft.ops.summary.histogram import histogram_of
@@ -146,6 +147,10 @@ def _summary_scope(name: str, family: str | None, default_name: str | None = Non
 
 
 def _collected(summary: Tensor, collections: Sequence[str] | None) -> Tensor:
+    replica = replication.current_replica()
+    if replica is not None and replica.local_index > 0:
+        # The replicas of a strategy have the same summaries: the first one's are written.
+        return constant("", dtypes.string)
     get_default_graph().add_to_collections([GraphKeys.SUMMARIES] if collections is None else list(collections), summary)
     return summary
 

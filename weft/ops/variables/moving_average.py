@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from weft.framework import replication
 from weft.framework.aliases import TensorLike, VariableLike
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
+from weft.framework.replication import Strategy
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.input_scope import input_scope
 from weft.ops.math.casting import cast
@@ -31,9 +35,29 @@ def assign_moving_average(
     """
     with input_scope(name, "AssignMovingAvg", (variable, value, decay)) as scope:
         rate = cast(convert_to_tensor(1.0 - decay, name="decay"), variable.dtype.base_dtype)
-        if zero_debias:
-            return _assign_debiased(variable, value, rate, scope)
-        return assign_sub(variable, (variable - value) * rate, name=scope)
+
+        def move(average: VariableLike, new: TensorLike) -> VariableLike:
+            if zero_debias:
+                return _assign_debiased(average, new, rate, scope)
+            return assign_sub(average, (average - new) * rate, name=scope)
+
+        mode = replication.current()
+        return move(variable, value) if mode is None else _moved_by_replicas(mode, variable, value, move)
+
+
+def _moved_by_replicas(
+    mode: replication.Mode, variable: VariableLike, value: TensorLike, move: Callable[[VariableLike, TensorLike], VariableLike]
+) -> VariableLike:
+    """The average that all replicas have together: it takes in the mean of their values."""
+
+    def merge(strategy: Strategy, whole: VariableLike, values: TensorLike) -> VariableLike:
+        return strategy.extended.update(whole, move, args=(strategy.extended.reduce_to("mean", values, whole),))
+
+    if mode.replica is not None:
+        return mode.replica.merge_call(merge, args=(variable, value))
+    if mode.update_device is not None:
+        return move(variable, value)
+    return mode.strategy.extended.update(variable, move, args=(value,))
 
 
 def _assign_debiased(variable: VariableLike, value: TensorLike, rate: Tensor, scope: str) -> VariableLike:

@@ -110,6 +110,8 @@ def names_of(variables: object) -> dict[str, Any]:
             _add_name(names, item.name, item)
         elif isinstance(item, Variable) and item._get_save_slice_info():
             _add_slice(names, item)
+        elif isinstance(item, Variable) and (own := item.own_saveable(item.shared_name)) is not None:
+            _add_name(names, item.shared_name, own)
         else:
             element = _variable_tensor(item)
             if element is None:
@@ -169,6 +171,8 @@ def saveables_for(item: object, name: str) -> Iterator[SaveableObject]:
         yield item
     elif isinstance(item, list | tuple | PartitionedVariable):
         yield from _slice_saveables(list(item), name)
+    elif isinstance(item, Variable) and (own := item.own_saveable(name)) is not None:
+        yield own
     else:
         tensor = _variable_tensor(item)
         if tensor is None:

@@ -36,6 +36,7 @@ from weft.ops.variables.options import (
     resource_variables_enabled,
     with_trainable_collection,
 )
+from weft.ops.variables.saveable_object import SaveableObject
 from weft.ops.variables.slice_assign import sliced
 from weft.ops.variables.updates import VariableUpdates
 
@@ -283,6 +284,10 @@ class Variable(VariableUpdates, NoValueYet, metaclass=_VariableMeta):
     def reference(self) -> Tensor:
         """The tensor that stands for the variable's memory: a mutable one, or a handle."""
         return self._variable
+
+    def own_saveable(self, name: str) -> SaveableObject | None:
+        """The object that saves this variable under a name, where it is not saved as others are; None where it is."""
+        return None
 
     def _set_save_slice_info(self, save_slice_info: slice_info.SaveSliceInfo | None) -> None:
         self._save_slice_info = save_slice_info

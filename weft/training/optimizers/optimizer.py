@@ -13,13 +13,15 @@ from typing import Any, Final, TypeVar
 
 from weft.autodiff.gradients import gradients
 from weft.autodiff.stopping import explain_no_gradient
-from weft.framework import dtypes
-from weft.framework.aliases import DTypeLike, Initializer, ShapeLike
+from weft.framework import dtypes, replication
+from weft.framework.aliases import DTypeLike, Initializer, ShapeLike, VariableLike
 from weft.framework.collections import GraphKeys
 from weft.framework.dtypes import DType
 from weft.framework.graph import Graph, get_default_graph
 from weft.framework.indexed_slices import IndexedSlices
 from weft.framework.operation import Operation, Tensor
+from weft.framework.replica_values import Value
+from weft.framework.replication import Strategy
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.slices_conversion import convert_to_tensor_or_indexed_slices
 from weft.ops.control_flow.init_scope import init_scope
@@ -32,6 +34,7 @@ from weft.ops.variables.collections import trainable_variables
 from weft.ops.variables.resource_variable import ResourceVariable
 from weft.ops.variables.variable import Variable
 from weft.training.optimizers import slot_creator
+from weft.training.optimizers.replicas import apply_in_replica, scaled_for_replicas, step_of_replicas
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 # Calling the class makes an object of the kind wanted, with more arguments than the class itself takes.
@@ -151,6 +154,7 @@ class Optimizer:
                 "gate_gradients must be one of: Optimizer.GATE_NONE, Optimizer.GATE_OP, Optimizer.GATE_GRAPH.  Not "
                 f"{gate_gradients}"
             )
+        loss = scaled_for_replicas(loss)
         self._assert_valid_dtypes([loss])
         if grad_loss is not None:
             self._assert_valid_dtypes([grad_loss])
@@ -185,6 +189,7 @@ class Optimizer:
         Raises:
             TypeError: a gradient is none of these.
             ValueError: there is no pair, or no gradient.
+            RuntimeError: it is called in the scope of a strategy, and no replica is being built.
         """
         given = list(grads_and_vars)
         if any(not isinstance(pair, list | tuple) for pair in given):
@@ -194,6 +199,9 @@ class Optimizer:
                 f"global_step must be a variable, such as tf.train.get_or_create_global_step(), got {global_step!r} of type "
                 f"{type(global_step).__name__!r}."
             )
+        if replication.current() is not None:
+            together: Operation = apply_in_replica(self._distributed_apply, given, global_step, name)
+            return together
         pairs = [(_checked_gradient(gradient), variable) for gradient, variable in given]
         if not pairs:
             raise ValueError("No variables provided.")
@@ -227,6 +235,37 @@ class Optimizer:
             if isinstance(global_step, ResourceVariable):
                 return _operation(global_step.assign_add(1, name=scope, read_value=False))
             return _operation(state.assign_add(global_step, 1, name=scope))
+
+    def _distributed_apply(
+        self, distribution: Strategy, grads_and_vars: Value, global_step: VariableLike = None, name: str | None = None
+    ) -> Value:
+        """Apply the sums of all replicas' gradients to each copy of the variables; called once for all replicas."""
+        pairs = list(grads_and_vars)
+        variables = [variable for _, variable in pairs]
+        extended, graph = distribution.extended, get_default_graph()
+        reduced = extended.batch_reduce_to("sum", pairs)
+        with init_scope():
+            self._create_slots(variables)
+
+        def update(variable: VariableLike, gradient: Value) -> Value:
+            with graph.name_scope(f"update_{variable.op.name}"):
+                return self._update(_checked_gradient(gradient), variable)
+
+        with graph.name_scope(name or self._name) as scope:
+            self._prepare()
+            updates = [
+                done
+                for gradient, variable in zip(reduced, variables, strict=True)
+                for done in extended.update(variable, update, args=(gradient,), group=False)
+            ]
+            finish = extended.update_non_slot(
+                extended.non_slot_devices(variables), lambda: self._finish(updates, "update"), group=False
+            )
+            applied = step_of_replicas(distribution, finish, global_step, scope)
+        train_ops = graph.get_collection_ref(GraphKeys.TRAIN_OP)
+        if not any(applied is each for each in train_ops):
+            train_ops.append(applied)
+        return applied
 
     def _update_all(self, wanted: Sequence[tuple[Any, Any]]) -> list[Any]:
         """The nodes that update the variables of these (gradient, variable) pairs."""
@@ -387,7 +426,7 @@ class Optimizer:
         """A variable of the optimizer itself beside another one, one of each name per graph."""
         key = (name, colocate_with.graph)
         if key not in self._non_slot_dict:
-            with get_default_graph().colocate_with(colocate_with):
+            with slot_creator.variables_beside(colocate_with):
                 self._non_slot_dict[key] = _new_variable(
                     initial_value,
                     name=name,
@@ -440,4 +479,7 @@ def _operation(item: Any) -> Operation:
 
 
 def _key_of(variable: Any) -> Any:
-    return variable.op.graph, variable.op.name
+    """What tells variables apart; the copies that replicas have of one variable are one."""
+    whole = getattr(variable, "distributed_container", None)
+    primary = variable if whole is None else whole()
+    return primary.graph, primary.shared_name if isinstance(primary, Variable) else primary.op.name

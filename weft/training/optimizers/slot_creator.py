@@ -8,7 +8,8 @@ from __future__ import annotations
 import contextlib
 from typing import Any
 
-from weft.framework.aliases import DTypeLike, Initializer
+from weft.framework import replication
+from weft.framework.aliases import DTypeLike, Initializer, VariableLike
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.ops.array.filling import zeros
@@ -66,11 +67,19 @@ def create_zeros_slot(primary: Any, name: str, dtype: DTypeLike | None = None, c
 
 def _create(primary: Any, value: Any, name: str, colocate: bool, **keywords: Any) -> Any:
     prefix = primary.shared_name if isinstance(primary, Variable) else primary.op.name
-    beside = get_default_graph().colocate_with(primary) if colocate else contextlib.nullcontext()
+    beside = variables_beside(primary) if colocate else contextlib.nullcontext()
     with variable_scope(None, f"{prefix}/{name}"), beside:
         slot = _get_whole_variable(value, _use_resource(primary), **keywords)
     _note_slice(primary, slot)
     return slot
+
+
+def variables_beside(primary: VariableLike) -> contextlib.AbstractContextManager[object]:
+    """Make variables on the device of another one, or on the devices of its copies, for the extent of a block."""
+    mode = replication.current()
+    if mode is None:
+        return get_default_graph().colocate_with(primary)
+    return mode.strategy.extended.colocate_vars_with(primary)
 
 
 def _get_whole_variable(initializer: Initializer, use_resource: bool | None, **keywords: Any) -> Any:
