@@ -36,6 +36,7 @@ from weft.api import compat as compat
 from weft.api import contrib as contrib
 from weft.api import data as data
 from weft.api import debugging as debugging
+from weft.api import distribute as distribute
 from weft.api import dtypes as dtypes
 from weft.api import estimator as estimator
 from weft.api import feature_column as feature_column

@@ -94,10 +94,3 @@ def test_a_train_graph_is_exported_with_its_signature_and_train_op(tmp_path: Pat
         "train": ("tensorflow/supervised/training", ["input", "label"], ["loss"]),
         "eval": ("tensorflow/supervised/eval", ["input", "label"], ["loss"]),
     }
-
-
-@pytest.mark.parametrize("name", ["train_distribute", "eval_distribute", "experimental_distribute"])
-def test_a_distribution_strategy_is_refused_rather_than_ignored(name: str) -> None:
-    with pytest.raises(NotImplementedError, match=f"{name}.*parameter servers and workers that TF_CONFIG names"):
-        tf.estimator.RunConfig(**{name: object()})
-    tf.estimator.RunConfig(**{name: None})

@@ -49,8 +49,12 @@ def tf_config() -> Settings:
     return found
 
 
-def cluster_task(config: Settings) -> ClusterTask:
+def cluster_task(config: Settings, may_lack_chief: bool = False) -> ClusterTask:
     """Work out this process's task from what TF_CONFIG says.
+
+    Args:
+        config: what it says.
+        may_lack_chief: whether the first worker is the chief where the cluster has none.
 
     Raises:
         TypeError: the service is no dict.
@@ -63,6 +67,8 @@ def cluster_task(config: Settings) -> ClusterTask:
     if not cluster:
         return _lone_task(config, cluster, service)
     chief = TaskType.MASTER if TaskType.MASTER in cluster.jobs else TaskType.CHIEF
+    if may_lack_chief and chief not in cluster.jobs and TaskType.WORKER in cluster.jobs:
+        return _task_of_workers(config, cluster, service)
     if chief == TaskType.MASTER and TaskType.CHIEF in cluster.jobs:
         raise ValueError("If `master` node exists in `cluster`, job `chief` is not supported.")
     task_type, task_id = _checked_task(cluster, config.get("task") or {}, chief)
@@ -82,6 +88,30 @@ def cluster_task(config: Settings) -> ClusterTask:
         num_ps_replicas=_count(cluster, TaskType.PS),
         num_worker_replicas=_count(cluster, TaskType.WORKER) + _count(cluster, chief),
         global_id_in_cluster=_global_id(cluster, task_type, task_id, chief),
+        service=service,
+    )
+
+
+def _task_of_workers(config: Settings, cluster: ClusterSpec, service: Settings | None) -> ClusterTask:
+    """A task of a cluster without a chief, whose first worker is the chief."""
+    task = config.get("task") or {}
+    if not task.get("type") or task.get("index") is None:
+        raise ValueError('If "cluster" is set in TF_CONFIG, task type and task index must be set.')
+    kind, number = str(task["type"]), int(task["index"])
+    if kind == TaskType.EVALUATOR:
+        return ClusterTask(ClusterSpec({}), kind, number, "", config.get("eval_session_master", ""), False, 0, 0, None, service)
+    if kind not in cluster.jobs or number not in cluster.task_indices(kind):
+        raise ValueError(f"{kind} {number} is not a valid task in the cluster_spec:\n{cluster}\n\n{_NOTE}")
+    return ClusterTask(
+        cluster_spec=cluster,
+        task_type=kind,
+        task_id=number,
+        master=config.get("session_master", _own_address(cluster, kind, number)),
+        evaluation_master="",
+        is_chief=(kind, number) == (TaskType.WORKER, 0),
+        num_ps_replicas=_count(cluster, TaskType.PS),
+        num_worker_replicas=_count(cluster, TaskType.WORKER),
+        global_id_in_cluster=_global_id(cluster, kind, number, TaskType.WORKER),
         service=service,
     )
 

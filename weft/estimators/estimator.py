@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -11,22 +12,26 @@ from weft.checkpoint.checkpoint_contents import list_variables, load_variable
 from weft.checkpoint.checkpoint_state import latest_checkpoint
 from weft.estimators.aliases import Features, InputFn, Labels, Metrics, ModelFn, Params
 from weft.estimators.cluster_environment import TaskType
-from weft.estimators.estimator_config import device_function, settled_config
+from weft.estimators.estimator_config import device_function, fitted_session_config, placed_config, settled_config
 from weft.estimators.estimator_spec import EstimatorSpec
-from weft.estimators.evaluation_graph import build_evaluation
+from weft.estimators.evaluation_graph import EvaluationGraph, build_evaluation
 from weft.estimators.evaluation_results import write_results
 from weft.estimators.export.saved_model_export import ReceiverFn, export_all_saved_models
 from weft.estimators.input_function import has_an_end, parse_input_fn_result
 from weft.estimators.mode_keys import ModeKeys
 from weft.estimators.model_function import call_input_fn, call_model_fn, verify_model_fn_args
 from weft.estimators.prediction import chosen_predictions, single_predictions
+from weft.estimators.replicated import replicated_evaluation, replicated_input, replicated_training
 from weft.estimators.run_config import RunConfig
 from weft.estimators.train_loop import train
 from weft.estimators.trained_steps import trained_steps
 from weft.estimators.warm_start_settings import WarmStartSettings, warm_start_settings
+from weft.framework.aliases import FetchValue, Nest
 from weft.framework.graph import Graph
 from weft.ops.random.seed import set_random_seed
 from weft.platform import tf_logging
+from weft.strategies.input.iterators import InputContext
+from weft.strategies.strategy import Strategy
 from weft.training.hooks.checkpoint_hooks import CheckpointSaverListener
 from weft.training.hooks.global_step_read import global_step_read
 from weft.training.hooks.session_run_hook import SessionRunHook
@@ -211,11 +216,11 @@ class Estimator:
             _check_positive("steps", steps)
             all_hooks.append(StopAfterNEvalsHook(steps))
         path = checkpoint_path or self._last_checkpoint("evaluate")
-        with Graph().as_default() as graph:
+        strategy = self._config.eval_distribute
+        scope = contextlib.nullcontext if strategy is None else strategy.scope
+        with Graph().as_default() as graph, scope():
             self._start(graph)
-            result = call_input_fn(input_fn, ModeKeys.EVAL, self.params, self.config)
-            features, labels, input_hooks = parse_input_fn_result(result)
-            built = build_evaluation(self._call_model_fn, features, labels, [*input_hooks, *all_hooks])
+            built = self._built_evaluation(strategy, input_fn, all_hooks)
             self._warm_start_without(path)
             results: Metrics = evaluate_once(
                 path,
@@ -224,7 +229,7 @@ class Estimator:
                 eval_ops=built.update_op,
                 final_ops=built.values,
                 hooks=built.hooks,
-                config=self._config.session_config,
+                config=fitted_session_config(self._config.session_config, strategy),
             )
         write_results(self.eval_dir(name), results, path)
         return results
@@ -362,7 +367,35 @@ class Estimator:
             self.model_fn, self.config, export_dir_base, receivers, path, assets_extra, as_text, strip_default_attrs
         )
 
+    def _built_evaluation(
+        self, strategy: Strategy | None, input_fn: InputFn, hooks: Sequence[SessionRunHook]
+    ) -> EvaluationGraph:
+        if strategy is not None:
+            features, labels, input_hooks = replicated_input(strategy, self._call_input_fn, input_fn, ModeKeys.EVAL)
+            return replicated_evaluation(strategy, self._call_model_fn, features, labels, [*input_hooks, *hooks])
+        result = self._call_input_fn(input_fn, ModeKeys.EVAL)
+        features, labels, input_hooks = parse_input_fn_result(result)
+        return build_evaluation(self._call_model_fn, features, labels, [*input_hooks, *hooks])
+
+    def _call_input_fn(self, input_fn: InputFn, mode: str, context: InputContext | None = None) -> Nest:
+        return call_input_fn(input_fn, mode, self.params, self.config, context)
+
+    def _train_replicas(
+        self, strategy: Strategy, input_fn: InputFn, hooks: list[SessionRunHook], listeners: Sequence[CheckpointSaverListener]
+    ) -> FetchValue:
+        config = placed_config(self._config, strategy, self.latest_checkpoint())
+        with Graph().as_default() as graph, strategy.scope(), strategy.scaling_loss():
+            features, labels, input_hooks = replicated_input(strategy, self._call_input_fn, input_fn, ModeKeys.TRAIN)
+            self._start(graph)
+            global_step_read("Estimator")
+            spec = replicated_training(strategy, self._call_model_fn, features, labels)
+            self._warm_start()
+            return train(spec, config, [*input_hooks, *hooks], listeners)
+
     def _train_model(self, input_fn: InputFn, hooks: list[SessionRunHook], listeners: Sequence[CheckpointSaverListener]) -> Any:
+        strategy = self._config.train_distribute
+        if strategy is not None:
+            return self._train_replicas(strategy, input_fn, hooks, listeners)
         with Graph().as_default() as graph, graph.device(self._device_fn):
             self._start(graph)
             global_step_read("Estimator")

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import tempfile
 from collections.abc import Callable
 from typing import Any
 
+from tensorboard.compat.proto import config_pb2
+
 from weft.estimators.run_config import RunConfig, get_default_session_config
 from weft.platform import tf_logging
+from weft.strategies.strategy import Strategy
 from weft.training.device_setter import STANDARD_PS_OPS, replica_device_setter
 
 
@@ -39,6 +43,29 @@ def settled_config(config: RunConfig | None, model_dir: str | os.PathLike[str] |
         directory = tempfile.mkdtemp()
         tf_logging.warning("Using temporary folder as model directory: %s", directory)
     return config.replace(model_dir=directory) if directory else config
+
+
+def fitted_session_config(
+    session_config: config_pb2.ConfigProto | None, strategy: Strategy | None
+) -> config_pb2.ConfigProto | None:
+    """The ConfigProto as a strategy needs it."""
+    if strategy is None or session_config is None:
+        return session_config
+    fitted: config_pb2.ConfigProto = strategy.update_config_proto(session_config)
+    return fitted
+
+
+def placed_config(config: RunConfig, strategy: Strategy, checkpoint: str | None) -> RunConfig:
+    """The RunConfig of a process that trains by a strategy, which takes its place in the RunConfig's cluster.
+
+    Raises:
+        ValueError: the cluster is none that the strategy can use.
+        FailedPreconditionError: workers that train together see different checkpoints.
+    """
+    session_config = copy.deepcopy(config.session_config)
+    strategy.configure(session_config, config.cluster_spec or None, config.task_type, config.task_id)
+    strategy.extended.check_agreement("the last checkpoint in model_dir", os.path.basename(checkpoint or ""))
+    return config.replace(session_config=session_config)
 
 
 def device_function(config: RunConfig) -> Callable[[Any], str] | None:

@@ -10,7 +10,7 @@ from weft.estimators.estimator_spec import LOSS_METRIC_KEY, EstimatorSpec
 from weft.estimators.mode_keys import ModeKeys
 from weft.framework.aliases import Nest
 from weft.framework.collections import GraphKeys
-from weft.framework.operation import Operation
+from weft.framework.operation import Operation, Tensor
 from weft.models.metrics.mean import mean
 from weft.ops.control_flow.ordering import group
 from weft.training.hooks.session_run_hook import SessionRunHook
@@ -46,7 +46,20 @@ def build_evaluation(
         ValueError: a metric has a name that every evaluation uses itself.
     """
     spec = call_model_fn(features, labels, ModeKeys.EVAL)
-    metrics = _with_loss(spec)
+    _check_names(spec.eval_metric_ops)
+    return evaluation_of(spec.eval_metric_ops, mean(spec.loss), spec.scaffold, [*hooks, *spec.evaluation_hooks])
+
+
+def evaluation_of(
+    eval_metric_ops: MetricOps, loss: tuple[Tensor, Tensor], scaffold: Scaffold, hooks: list[SessionRunHook]
+) -> EvaluationGraph:
+    """An evaluation of a model that is built, with its metrics and that of its loss.
+
+    Raises:
+        ValueError: a metric has a name that every evaluation uses itself.
+    """
+    _check_names(eval_metric_ops)
+    metrics = {**eval_metric_ops, LOSS_METRIC_KEY: loss}
     # Looked up before the metrics' names are checked: the model may have replaced the step by one of its own.
     values = {name: value for name, (value, _) in sorted(metrics.items())}
     update_op = group(*(update for _, (_, update) in sorted(metrics.items())))
@@ -56,16 +69,15 @@ def build_evaluation(
             "name."
         )
     values[GraphKeys.GLOBAL_STEP] = get_global_step()
-    return EvaluationGraph(_scaffold(spec.scaffold), update_op, values, [*hooks, *spec.evaluation_hooks])
+    return EvaluationGraph(_scaffold(scaffold), update_op, values, hooks)
 
 
-def _with_loss(spec: EstimatorSpec) -> MetricOps:
-    if LOSS_METRIC_KEY in spec.eval_metric_ops:
+def _check_names(eval_metric_ops: MetricOps) -> None:
+    if LOSS_METRIC_KEY in eval_metric_ops:
         raise ValueError(
             f'Metric with name "{LOSS_METRIC_KEY}" is not allowed, because Estimator already defines a default metric with the '
             "same name."
         )
-    return {**spec.eval_metric_ops, LOSS_METRIC_KEY: mean(spec.loss)}
 
 
 def _scaffold(scaffold: Scaffold) -> Scaffold:

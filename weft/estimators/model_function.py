@@ -11,6 +11,7 @@ from weft.framework.aliases import Nest
 from weft.framework.function_signatures import fn_args
 from weft.framework.graph_functions import device
 from weft.platform import tf_logging
+from weft.strategies.input.iterators import InputContext
 
 _MODEL_FN_ARGS: Final = frozenset(("features", "labels", "mode", "params", "self", "config"))
 
@@ -37,10 +38,14 @@ def verify_model_fn_args(model_fn: ModelFn, params: Params) -> None:
         raise ValueError(f"model_fn ({model_fn}) has following not expected args: {others}")
 
 
-def call_input_fn(input_fn: InputFn, mode: str, params: Params, config: RunConfig) -> Nest:
-    """Build the input, on the CPU of the task that it is built in."""
+def call_input_fn(
+    input_fn: InputFn, mode: str, params: Params, config: RunConfig, input_context: InputContext | None = None
+) -> Nest:
+    """Build the input, on the CPU of the task that it is built in; a strategy tells the function its place by a context."""
     taken = fn_args(input_fn)
     offered = {"mode": mode, "params": params, "config": config}
+    if input_context is not None:
+        offered["input_context"] = input_context
     with device("/cpu:0"):
         return input_fn(**{name: value for name, value in offered.items() if name in taken})
 

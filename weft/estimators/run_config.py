@@ -14,6 +14,8 @@ from weft.estimators.cluster_environment import TaskType, cluster_task, tf_confi
 from weft.framework.cluster_spec import ClusterSpec
 from weft.framework.function_signatures import fn_args
 from weft.platform import tf_logging
+from weft.strategies.distribute_config import DistributeConfig
+from weft.strategies.strategy import Strategy
 
 _USE_DEFAULT: Final = object()
 _DEFAULT_SAVE_SECS: Final = 600
@@ -23,7 +25,6 @@ _REPLACEABLE: Final = (
     "eval_distribute", "experimental_distribute", "experimental_max_worker_delay_secs", "session_creation_timeout_secs",
 )  # fmt: skip
 _BOTH_SAVES: Final = "`save_checkpoints_steps` and `save_checkpoints_secs` cannot be both set."
-_STRATEGIES: Final = frozenset(("train_distribute", "eval_distribute", "experimental_distribute"))
 # The condition that each field must meet unless it is None, and the message of the error.
 _CONDITIONS: Final[Mapping[str, tuple[Callable[[Any], bool], str]]] = {
     "model_dir": (bool, "model_dir should be non-empty"),
@@ -70,7 +71,8 @@ class RunConfig:
         keep_checkpoint_max: how many checkpoints are kept; 0 or None for all.
         keep_checkpoint_every_n_hours: of those that go, one is kept for good in so many hours.
         log_step_count_steps: steps between two lines in the log; None for none.
-        train_distribute, eval_distribute, experimental_distribute: distribution strategies, of which there are none.
+        train_distribute, eval_distribute: the strategies that training and evaluation are distributed by.
+        experimental_distribute: a DistributeConfig with both, instead.
         device_fn: gives the device of each operation; the parameter servers' round robin when None.
         protocol: how servers talk to each other.
         experimental_max_worker_delay_secs: how long a worker waits at most before it starts to train.
@@ -78,7 +80,7 @@ class RunConfig:
 
     Raises:
         ValueError: a value is out of its range, or TF_CONFIG contradicts it or itself.
-        NotImplementedError: a distribution strategy is given.
+        TypeError: a strategy is none.
     """
 
     _model_dir: str | None
@@ -90,10 +92,10 @@ class RunConfig:
     _keep_checkpoint_max: int | None
     _keep_checkpoint_every_n_hours: float
     _log_step_count_steps: int | None
-    _train_distribute: object
+    _train_distribute: Strategy | None
     _device_fn: Callable[[Any], str] | None
     _protocol: str | None
-    _eval_distribute: object
+    _eval_distribute: Strategy | None
     _experimental_distribute: object
     _experimental_max_worker_delay_secs: int | None
     _session_creation_timeout_secs: float
@@ -109,11 +111,11 @@ class RunConfig:
         keep_checkpoint_max: int | None = 5,
         keep_checkpoint_every_n_hours: float = 10000,
         log_step_count_steps: int | None = 100,
-        train_distribute: object = None,
+        train_distribute: Strategy | None = None,
         device_fn: Callable[[Any], str] | None = None,
         protocol: str | None = None,
-        eval_distribute: object = None,
-        experimental_distribute: object = None,
+        eval_distribute: Strategy | None = None,
+        experimental_distribute: DistributeConfig | None = None,
         experimental_max_worker_delay_secs: int | None = None,
         session_creation_timeout_secs: float = 7200,
     ) -> None:
@@ -143,13 +145,14 @@ class RunConfig:
 
     def take_place_in_cluster(self, environment: Settings) -> None:
         """Take what TF_CONFIG says of the cluster."""
-        task = cluster_task(environment)
+        strategy = self._train_distribute
+        task = cluster_task(environment, strategy is not None and strategy.extended.experimental_between_graph)
         self._service = task.service
         self._cluster_spec = task.cluster_spec
         self._task_type = task.task_type
         self._task_id = task.task_id
         self._global_id_in_cluster = task.global_id_in_cluster
-        self._master = task.master
+        self._master = "" if strategy is not None and not strategy.extended.uses_servers else task.master
         self._evaluation_master = task.evaluation_master
         self._is_chief = task.is_chief
         self._num_ps_replicas = task.num_ps_replicas
@@ -268,12 +271,12 @@ class RunConfig:
         return self._service
 
     @property
-    def train_distribute(self) -> object:
+    def train_distribute(self) -> Strategy | None:
         """The strategy by which training is distributed, or None."""
         return self._train_distribute
 
     @property
-    def eval_distribute(self) -> object:
+    def eval_distribute(self) -> Strategy | None:
         """The strategy by which evaluation is distributed, or None."""
         return self._eval_distribute
 
@@ -298,17 +301,32 @@ class RunConfig:
         for name, value in fields.items():
             if name not in _REPLACEABLE:
                 raise ValueError(f"Replacing {name} is not supported. Allowed properties are {list(_REPLACEABLE)}.")
-            if name in _STRATEGIES and value is not None:
-                raise NotImplementedError(
-                    f"RunConfig({name}={value!r}): weft has no distribution strategies. Leave it out: `train_and_evaluate` "
-                    f"trains with the parameter servers and workers that TF_CONFIG names"
-                )
+            if name in ("train_distribute", "eval_distribute") and not isinstance(value, Strategy | None):
+                raise TypeError(f"RunConfig: {name} must be a tf.distribute.Strategy, got {value!r}")
             setattr(self, f"_{name}", value)
         self._settle_save_times(fields)
+        if fields.get("experimental_distribute") is not None:
+            self._take_strategies(fields)
         for name, (is_valid, message) in _CONDITIONS.items():
             value = getattr(self, f"_{name}")
             if value is not None and not is_valid(value):
                 raise ValueError(message)
+
+    def _take_strategies(self, fields: Mapping[str, object]) -> None:
+        """Take the strategies of a DistributeConfig."""
+        given = fields["experimental_distribute"]
+        if not isinstance(given, DistributeConfig):
+            raise TypeError(f"RunConfig: experimental_distribute must be a DistributeConfig, got {given!r}")
+        if given.remote_cluster:
+            raise NotImplementedError(
+                "DistributeConfig(remote_cluster=...): weft has no standalone client. Start each task with a TF_CONFIG of its "
+                "own, which `train_and_evaluate` reads"
+            )
+        for name in ("train_distribute", "eval_distribute"):
+            if getattr(given, name) is not None:
+                if fields.get(name) is not None:
+                    raise ValueError(f"Either `{name}` or `experimental_distribute.{name}` can be set.")
+                self._set(**{name: getattr(given, name)})
 
     def _settle_save_times(self, fields: Mapping[str, object]) -> None:
         steps, secs = fields.get("save_checkpoints_steps"), fields.get("save_checkpoints_secs")

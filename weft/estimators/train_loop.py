@@ -117,6 +117,11 @@ def _first_workers_hooks(spec: EstimatorSpec, config: RunConfig) -> list[Session
     return hooks
 
 
+def _has_own_sessions(config: RunConfig) -> bool:
+    strategy = config.train_distribute
+    return strategy is not None and strategy.extended.experimental_between_graph and not strategy.extended.uses_servers
+
+
 def _run(
     spec: EstimatorSpec,
     config: RunConfig,
@@ -127,18 +132,20 @@ def _run(
 ) -> Any:
     loss = None
     made_a_step = False
+    # A worker that trains without servers makes and restores the model by itself, and saves nothing.
+    is_alone = _has_own_sessions(config) and not config.is_chief
     with MonitoredTrainingSession(
         master=config.master,
-        is_chief=config.is_chief,
+        is_chief=config.is_chief or is_alone,
         checkpoint_dir=config.model_dir,
         scaffold=spec.scaffold,
         hooks=worker_hooks,
-        chief_only_hooks=chief_hooks,
+        chief_only_hooks=() if is_alone else chief_hooks,
         save_checkpoint_secs=0,
-        save_summaries_steps=save_summary_steps,
+        save_summaries_steps=0 if is_alone else save_summary_steps,
         config=config.session_config,
         max_wait_secs=config.session_creation_timeout_secs,
-        log_step_count_steps=log_step_count_steps,
+        log_step_count_steps=None if is_alone else log_step_count_steps,
     ) as session:
         while not session.should_stop():
             _, loss = session.run([spec.train_op, spec.loss])

@@ -42,7 +42,7 @@ def accelerators() -> dict[str, list[jax.Device]]:
         return {}
     start(uses_accelerators=True)
     found: dict[str, list[jax.Device]] = {}
-    for device in sorted(jax.devices(), key=_visible_place):
+    for device in sorted(jax.local_devices(), key=_visible_place):
         if device.platform != "cpu":
             found.setdefault(device.platform.upper().replace("CUDA", "GPU").replace("ROCM", "GPU"), []).append(device)
     return found
@@ -54,7 +54,7 @@ def jax_device(name: str) -> jax.Device | None:
         return None
     spec = DeviceSpec.from_string(name)
     if spec.device_type == "CPU":
-        return jax.devices("cpu")[0]
+        return jax.local_devices(backend="cpu")[0]
     return accelerators()[str(spec.device_type)][int(spec.device_index or 0)]
 
 

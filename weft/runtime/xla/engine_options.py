@@ -154,10 +154,15 @@ def start(uses_accelerators: bool, start_clients: Callable[[], object]) -> None:
     _process.uses_accelerators = uses_accelerators
     if order:
         jax.config.update("jax_cuda_visible_devices", ",".join(map(str, sorted(order))))  # type: ignore[no-untyped-call]
-    if not uses_accelerators and not os.environ.get("JAX_PLATFORMS"):
-        jax.config.update("jax_platforms", "cpu")  # type: ignore[no-untyped-call]
+    limit_platforms(uses_accelerators)
     with environment():
         start_clients()
+
+
+def limit_platforms(uses_accelerators: bool) -> None:
+    """Keep XLA to the CPU where nobody has asked for accelerators."""
+    if not uses_accelerators and not os.environ.get("JAX_PLATFORMS"):
+        jax.config.update("jax_platforms", "cpu")  # type: ignore[no-untyped-call]
 
 
 @contextmanager

@@ -1,0 +1,1 @@
+"""Distribution strategies: one model, built for each of several devices or workers, whose gradients are brought together."""

@@ -1,0 +1,1 @@
+"""The input of replicas: datasets whose batches are dealt out to them."""

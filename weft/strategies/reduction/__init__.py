@@ -1,0 +1,1 @@
+"""The ways in which the values of replicas become one."""

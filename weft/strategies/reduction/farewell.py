@@ -1,0 +1,51 @@
+"""Farewell: the first process of a training outlives the others.
+
+It runs JAX's coordination service, and JAX ends a process that loses it, in the middle of what it does. So each of the others
+holds a connection to the first one, which waits at its exit until all of them are closed: by their ends, however they come.
+"""
+
+from __future__ import annotations
+
+import atexit
+import socket
+import time
+from collections.abc import Callable
+from typing import Final
+
+# Others that train no more may still save or export.
+_LIMIT_S: Final = 60.0
+
+
+class Farewell:
+    """This process's side of it. Blocks while it is made, until all processes are connected.
+
+    Args:
+        host: the first process's host.
+        count: how many processes there are.
+        index: this one's number.
+        tell: gives all processes the number that the first one has.
+
+    Raises:
+        OSError: they are not connected within a minute.
+    """
+
+    def __init__(self, host: str, count: int, index: int, tell: Callable[[int], int]) -> None:
+        self._open: list[socket.socket] = []
+        if index:
+            self._open.append(socket.create_connection((host, tell(0)), _LIMIT_S))
+            return
+        with socket.create_server(("", 0), backlog=count) as server:
+            server.settimeout(_LIMIT_S)
+            tell(server.getsockname()[1])
+            self._open.extend(server.accept()[0] for _ in range(count - 1))
+        atexit.register(self._wait)
+
+    def _wait(self) -> None:
+        deadline_s = time.monotonic() + _LIMIT_S
+        for each in self._open:
+            each.settimeout(max(deadline_s - time.monotonic(), 0.01))
+            try:
+                each.recv(1)
+            except OSError:
+                # It has ended abruptly, or does not end: in neither case is there anybody to wait for any longer.
+                continue
