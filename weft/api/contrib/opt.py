@@ -11,6 +11,7 @@ from weft.training.contributed.elastic_average import ElasticAverageOptimizer as
 from weft.training.contributed.external_optimizer import ExternalOptimizerInterface as ExternalOptimizerInterface
 from weft.training.contributed.external_optimizer import ScipyOptimizerInterface as ScipyOptimizerInterface
 from weft.training.contributed.lars import LARSOptimizer as LARSOptimizer
+from weft.training.contributed.reg_adagrad import RegAdagradOptimizer as RegAdagradOptimizer
 from weft.training.contributed.sign_decay import get_cosine_decay_fn as get_cosine_decay_fn
 from weft.training.contributed.sign_decay import get_linear_decay_fn as get_linear_decay_fn
 from weft.training.contributed.sign_decay import get_restart_decay_fn as get_restart_decay_fn
