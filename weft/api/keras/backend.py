@@ -58,6 +58,18 @@ from weft.networks.backend.functions import update_sub as update_sub
 from weft.networks.backend.functions import var as var
 from weft.networks.backend.functions import variable as variable
 from weft.networks.backend.functions import zeros as zeros
+from weft.networks.backend.spatial import conv1d as conv1d
+from weft.networks.backend.spatial import conv2d as conv2d
+from weft.networks.backend.spatial import conv3d as conv3d
+from weft.networks.backend.spatial import pool2d as pool2d
+from weft.networks.backend.spatial import pool3d as pool3d
+from weft.networks.backend.spatial import repeat as repeat
+from weft.networks.backend.spatial import repeat_elements as repeat_elements
+from weft.networks.backend.spatial import resize_images as resize_images
+from weft.networks.backend.spatial import reverse as reverse
+from weft.networks.backend.spatial import spatial_2d_padding as spatial_2d_padding
+from weft.networks.backend.spatial import spatial_3d_padding as spatial_3d_padding
+from weft.networks.backend.spatial import temporal_padding as temporal_padding
 from weft.networks.objects.activations import elu as elu
 from weft.networks.objects.activations import hard_sigmoid as hard_sigmoid
 from weft.networks.objects.activations import relu as relu
@@ -96,6 +108,9 @@ from weft.ops.array.shape_ops import squeeze as squeeze
 from weft.ops.array.shape_ops import transpose as transpose
 from weft.ops.array.tiling import tile as tile
 from weft.ops.array.topk import in_top_k as in_top_k
+from weft.ops.control_flow.functional import foldl as foldl
+from weft.ops.control_flow.functional import foldr as foldr
+from weft.ops.control_flow.functional import map_fn as map_fn
 from weft.ops.math.comparison import equal as equal
 from weft.ops.math.comparison import greater as greater
 from weft.ops.math.comparison import greater_equal as greater_equal
@@ -105,6 +120,7 @@ from weft.ops.math.comparison import maximum as maximum
 from weft.ops.math.comparison import minimum as minimum
 from weft.ops.math.comparison import not_equal as not_equal
 from weft.ops.math.complex_numbers import absolute as abs
+from weft.ops.math.complex_numbers import sign as sign
 from weft.ops.math.division import power as pow
 from weft.ops.math.elementwise import square as square
 from weft.ops.math.scans import cumprod as cumprod
