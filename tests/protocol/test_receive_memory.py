@@ -45,7 +45,7 @@ def test_a_piece_that_nobody_has_any_more_is_taken_again() -> None:
         lambda piece: piece.view(np.float32).T[::2],
         memoryview,
     ],
-    ids=str,
+    ids=["itself", "part", "as a matrix", "turned", "memoryview"],
 )
 def test_a_piece_that_somebody_looks_at_is_left_alone(look: Callable[[Any], Any]) -> None:
     memory = ReceiveMemory()
