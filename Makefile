@@ -13,7 +13,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 help:
 	@echo "make train      two parameter servers and two workers train a classifier of handwritten digits"
-	@echo "make test       the tests, without the slow ones"
+	@echo "make test       the tests, without the slow ones, in a process per core; TEST_PROCESSES=0 runs them in one"
 	@echo "make test-slow  the slow tests only"
 	@echo "make test-all   all tests"
 	@echo "make check      lint, format, types and import contracts"
@@ -47,8 +47,10 @@ $(VENV)/installed-dev: pyproject.toml | $(VENV)/created
 train: $(VENV)/installed-examples
 	$(BIN)/weft launch --ps 2 --worker 2 examples/digits.py
 
+# A file's tests run in one process, so that what a module shares is made once.
+TEST_PROCESSES ?= auto
 test: $(VENV)/installed-dev
-	$(BIN)/python -m pytest -m "not slow and not gpu and not oracle"
+	$(BIN)/python -m pytest -m "not slow and not gpu and not oracle" -n $(TEST_PROCESSES) --maxprocesses 8 --dist loadfile
 
 test-slow: $(VENV)/installed-dev
 	$(BIN)/python -m pytest -m "slow and not gpu and not oracle"
