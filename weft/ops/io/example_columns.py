@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from google.protobuf.message import DecodeError
@@ -121,7 +121,7 @@ class _Batch:
         """Read the records that had no layout one by one; DecodeError where one is malformed."""
         position, added = len(self._data) - len(PADDING), []
         for row in self._left.tolist():
-            features = example_pb2.Example.FromString(self._records[row]).features.feature
+            features = example_pb2.Example.FromString(self._records[row]).features
             for index, (key, kind) in enumerate(self._wanted):
                 text = _rewritten(features, key.decode(), kind)
                 if text is not None:
@@ -138,11 +138,11 @@ class _Batch:
         return [Column(*_values(self._data, starts, sizes, kind), there) for (_, kind), starts, sizes, there in places]
 
 
-def _rewritten(features: Any, key: str, kind: int) -> bytes | None:
+def _rewritten(features: example_pb2.Features, key: str, kind: int) -> bytes | None:
     """The values of a feature as they lie behind a header; None where there is no such feature."""
-    if key not in features:
+    if key not in features.feature:
         return None
-    feature = features[key]
+    feature = features.feature[key]
     found = feature.WhichOneof("kind")
     if found is None:
         return None

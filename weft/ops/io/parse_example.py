@@ -221,11 +221,10 @@ def _dense_column(column: Column, spec: _Dense) -> Array | None:
         return values.reshape(len(counts), *spec.dims)
     if spec.default.size != size:
         return None
-    shape: Any = (len(counts), *spec.dims)
-    result = np.empty(shape, spec.dtype.as_numpy_dtype)
-    result[:] = spec.default.reshape(spec.dims)
-    result[present] = values.reshape(np.count_nonzero(present), *spec.dims)
-    return result
+    result = np.empty((len(counts), size), spec.dtype.as_numpy_dtype)
+    result[:] = spec.default.reshape(size)
+    result[present] = values.reshape(np.count_nonzero(present), size)
+    return result.reshape(len(counts), *spec.dims)
 
 
 def _padded_column(column: Column, spec: _Dense) -> Array | None:
