@@ -9,6 +9,12 @@ from weft.models.functional.activation_summaries import summarize_tensor as summ
 from weft.models.functional.activation_summaries import summarize_tensors as summarize_tensors
 from weft.models.functional.batch_norm import batch_norm as batch_norm
 from weft.models.functional.batch_norm import layer_norm as layer_norm
+from weft.models.functional.feature_functions import dense_to_sparse as dense_to_sparse
+from weft.models.functional.feature_functions import maxout as maxout
+from weft.models.functional.feature_functions import spatial_softmax as spatial_softmax
+from weft.models.functional.feature_functions import unit_norm as unit_norm
+from weft.models.functional.group_norm import group_norm as group_norm
+from weft.models.functional.group_norm import instance_norm as instance_norm
 from weft.models.functional.layer_functions import avg_pool2d as avg_pool2d
 from weft.models.functional.layer_functions import bias_add as bias_add
 from weft.models.functional.layer_functions import conv1d as conv1d
@@ -21,6 +27,7 @@ from weft.models.functional.layer_functions import convolution2d as convolution2
 from weft.models.functional.layer_functions import convolution2d_transpose as convolution2d_transpose
 from weft.models.functional.layer_functions import convolution3d as convolution3d
 from weft.models.functional.layer_functions import dropout as dropout
+from weft.models.functional.layer_functions import elu as elu
 from weft.models.functional.layer_functions import embed_sequence as embed_sequence
 from weft.models.functional.layer_functions import flatten as flatten
 from weft.models.functional.layer_functions import fully_connected as fully_connected
@@ -28,9 +35,12 @@ from weft.models.functional.layer_functions import linear as linear
 from weft.models.functional.layer_functions import max_pool2d as max_pool2d
 from weft.models.functional.layer_functions import one_hot_encoding as one_hot_encoding
 from weft.models.functional.layer_functions import relu as relu
+from weft.models.functional.layer_functions import relu6 as relu6
 from weft.models.functional.layer_functions import repeat as repeat
 from weft.models.functional.layer_functions import softmax as softmax
 from weft.models.functional.layer_functions import stack as stack
+from weft.models.functional.separable import separable_convolution2d as separable_conv2d
+from weft.models.functional.separable import separable_convolution2d as separable_convolution2d
 from weft.models.layer_columns.crossed import crossed_column as crossed_column
 from weft.models.layer_columns.dense_ids import embedding_column as embedding_column
 from weft.models.layer_columns.dense_ids import one_hot_column as one_hot_column
@@ -51,6 +61,7 @@ from weft.models.layer_columns.sparse import sparse_column_with_integerized_feat
 from weft.models.layer_columns.sparse import sparse_column_with_keys as sparse_column_with_keys
 from weft.models.layer_columns.sparse import sparse_column_with_vocabulary_file as sparse_column_with_vocabulary_file
 from weft.models.layer_columns.sparse import weighted_sparse_column as weighted_sparse_column
+from weft.ops.nn.embedding import safe_embedding_lookup_sparse as safe_embedding_lookup_sparse
 from weft.ops.variables.fan_initializers import variance_scaling_initializer as variance_scaling_initializer
 from weft.ops.variables.fan_initializers import xavier_initializer as xavier_initializer
 from weft.ops.variables.fan_initializers import xavier_initializer_conv2d as xavier_initializer_conv2d

@@ -1,4 +1,4 @@
-"""tf.contrib.seq2seq: the loss of sequences of classes."""
+"""tf.contrib.seq2seq: attention, decoders and what feeds them, and the loss of sequences of classes."""
 
 from __future__ import annotations
 
@@ -6,6 +6,24 @@ from typing import Any
 
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
+from weft.models.seq2seq.attention import AttentionMechanism as AttentionMechanism
+from weft.models.seq2seq.attention import BahdanauAttention as BahdanauAttention
+from weft.models.seq2seq.attention import LuongAttention as LuongAttention
+from weft.models.seq2seq.attention import hardmax as hardmax
+from weft.models.seq2seq.attention_wrapper import AttentionWrapper as AttentionWrapper
+from weft.models.seq2seq.attention_wrapper import AttentionWrapperState as AttentionWrapperState
+from weft.models.seq2seq.decoder import BasicDecoder as BasicDecoder
+from weft.models.seq2seq.decoder import BasicDecoderOutput as BasicDecoderOutput
+from weft.models.seq2seq.decoder import Decoder as Decoder
+from weft.models.seq2seq.decoder import dynamic_decode as dynamic_decode
+from weft.models.seq2seq.helper import CustomHelper as CustomHelper
+from weft.models.seq2seq.helper import GreedyEmbeddingHelper as GreedyEmbeddingHelper
+from weft.models.seq2seq.helper import Helper as Helper
+from weft.models.seq2seq.helper import InferenceHelper as InferenceHelper
+from weft.models.seq2seq.helper import SampleEmbeddingHelper as SampleEmbeddingHelper
+from weft.models.seq2seq.helper import ScheduledEmbeddingTrainingHelper as ScheduledEmbeddingTrainingHelper
+from weft.models.seq2seq.helper import ScheduledOutputTrainingHelper as ScheduledOutputTrainingHelper
+from weft.models.seq2seq.helper import TrainingHelper as TrainingHelper
 from weft.ops.array.shape_ops import reshape, shape, size
 from weft.ops.input_scope import input_scope
 from weft.ops.math.casting import cast

@@ -30,7 +30,9 @@ from weft.ops.arg_scope import add_arg_scope
 from weft.ops.array.filling import one_hot
 from weft.ops.array.shape_ops import reshape, shape
 from weft.ops.input_scope import input_scope
+from weft.ops.nn.activation import elu as elu_function
 from weft.ops.nn.activation import relu as relu_function
+from weft.ops.nn.activation import relu6 as relu6_function
 from weft.ops.nn.bias import bias_add as nn_bias_add
 from weft.ops.nn.embedding import embedding_lookup
 from weft.ops.nn.softmax import softmax as nn_softmax
@@ -51,25 +53,29 @@ Normalizer = Callable[..., Tensor]
 Options = Mapping[str, Any]
 
 
-def _model_variables(
-    getter: Getter, name: str, *args: object, collections: Sequence[str] | None = None, **kwargs: object
-) -> Any:
-    """A custom getter that makes model variables, by contrib's names."""
-    scope, slash, last = name.rpartition("/")
-    names = [*(collections or (GraphKeys.GLOBAL_VARIABLES,)), GraphKeys.MODEL_VARIABLES]
-    return getter(f"{scope}{slash}{_NAMES.get(last, last)}", *args, collections=list(dict.fromkeys(names)), **kwargs)
+def model_variables(names: Mapping[str, str] = _NAMES) -> Getter:
+    """A custom getter that makes model variables, by contrib's names for what the layers call them."""
+
+    def made(getter: Getter, name: str, *args: object, collections: Sequence[str] | None = None, **kwargs: object) -> Any:
+        scope, slash, last = name.rpartition("/")
+        wanted = [*(collections or (GraphKeys.GLOBAL_VARIABLES,)), GraphKeys.MODEL_VARIABLES]
+        return getter(f"{scope}{slash}{names.get(last, last)}", *args, collections=list(dict.fromkeys(wanted)), **kwargs)
+
+    return made
 
 
-def _layout(data_format: str | None) -> str:
+def layout(data_format: str | None) -> str:
+    """What tf.layers call a layout; ValueError for one that is none."""
     if data_format not in _LAYOUTS:
         raise ValueError(f"Invalid data_format: {data_format!r}")
     return _LAYOUTS[data_format]
 
 
-def _finished(
+def finished(
     outputs: Tensor, normalizer_fn: Normalizer | None, normalizer_params: Options | None,
     activation_fn: Activation | None, scope: VariableScope, outputs_collections: Collections,
 ) -> Tensor:  # fmt: skip
+    """The outputs, normalized and activated as asked for, in the collections for them."""
     if normalizer_fn is not None:
         outputs = normalizer_fn(outputs, **(normalizer_params or {}))
     if activation_fn is not None:
@@ -87,7 +93,7 @@ def _weighted(
 ) -> Tensor:
     """A layer with weights and biases; `make` gets the arguments that all such layers share."""
     normalizer_fn, biases_initializer = options["normalizer_fn"], options["biases_initializer"]
-    with variable_scope(scope, default, [inputs], reuse=reuse, custom_getter=_model_variables) as opened:
+    with variable_scope(scope, default, [inputs], reuse=reuse, custom_getter=model_variables()) as opened:
         inputs = convert_to_tensor(inputs)
         layer = make({
             "activation": None, "use_bias": normalizer_fn is None and biases_initializer is not None,
@@ -99,7 +105,7 @@ def _weighted(
         outputs = layer(inputs)
         add_variable(layer.kernel, options["variables_collections"], "weights")  # type: ignore[attr-defined]
         add_variable(layer.bias, options["variables_collections"], "biases")  # type: ignore[attr-defined]
-        return _finished(
+        return finished(
             outputs, normalizer_fn, options["normalizer_params"], options["activation_fn"], opened,
             options["outputs_collections"],
         )  # fmt: skip
@@ -133,7 +139,7 @@ def fully_connected(
     """
     options = dict(locals())
     if not isinstance(num_outputs, int):
-        raise ValueError(f"num_outputs type should be one of [int], got {type(num_outputs)}.")
+        raise ValueError(f"num_outputs type should be one of [{int}], got {type(num_outputs)}.")
     return _weighted(lambda shared: layer_core.Dense(num_outputs, **shared), inputs, "fully_connected", scope, reuse, options)
 
 
@@ -173,7 +179,7 @@ def convolution(
         )
 
     def make(shared: dict[str, Any]) -> Layer:
-        return kind(num_outputs, kernel_size, stride, padding, _layout(data_format), rate, **shared)
+        return kind(num_outputs, kernel_size, stride, padding, layout(data_format), rate, **shared)
 
     return _weighted(make, inputs, "Conv", scope, reuse, options)
 
@@ -208,7 +214,7 @@ def convolution2d_transpose(
     options = dict(locals())
 
     def make(shared: dict[str, Any]) -> Layer:
-        return Conv2DTranspose(num_outputs, kernel_size, stride, padding, _layout(data_format), **shared)
+        return Conv2DTranspose(num_outputs, kernel_size, stride, padding, layout(data_format), **shared)
 
     return _weighted(make, inputs, "Conv2d_transpose", scope, reuse, options)
 
@@ -218,7 +224,10 @@ def _pooled(
     stride: Sizes, padding: str, data_format: str, collections: Collections, scope: str | None,
 ) -> Tensor:  # fmt: skip
     with input_scope(scope, default, (inputs,)) as name:
-        outputs = kind(kernel_size, stride, padding, _layout(data_format))(inputs)
+        layer = kind(kernel_size, stride, padding, layout(data_format))
+        inputs = convert_to_tensor(inputs)
+        layer.check_inputs(inputs)
+        outputs = layer.call(inputs)
         return collected(collections, name.rstrip("/"), outputs)
 
 
@@ -275,10 +284,10 @@ def bias_add(
         channels = inputs.shape[1 if data_format.startswith("NC") else -1].value
         biases = model_variable(
             "biases", [channels], inputs.dtype.base_dtype, initializer, regularizer, trainable,
-            variable_collections(variables_collections, "biases"),
+            collections=variable_collections(variables_collections, "biases"),
         )  # fmt: skip
         outputs = nn_bias_add(inputs, biases, data_format)
-        return _finished(outputs, None, None, activation_fn, opened, outputs_collections)
+        return finished(outputs, None, None, activation_fn, opened, outputs_collections)
 
 
 @add_arg_scope
@@ -350,5 +359,7 @@ def stack(inputs: Any, layer: Callable[..., Tensor], stack_args: Iterable[Any], 
 
 
 relu = functools.partial(fully_connected, activation_fn=relu_function)
+relu6 = functools.partial(fully_connected, activation_fn=relu6_function)
+elu = functools.partial(fully_connected, activation_fn=elu_function)
 linear = functools.partial(fully_connected, activation_fn=None)
 conv1d, conv2d, conv3d, conv2d_transpose = convolution1d, convolution2d, convolution3d, convolution2d_transpose

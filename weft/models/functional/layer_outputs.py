@@ -38,6 +38,27 @@ def collected(collections: Collections, alias: str, outputs: Tensor) -> Tensor:
     return outputs
 
 
+def collect_named_outputs(collections: Collections, alias: str, outputs: Tensor) -> Tensor:
+    """Add outputs to collections under an alias, as contrib's layers do; returns them."""
+    return collected(collections, alias, outputs)
+
+
+def append_tensor_alias(tensor: Tensor, alias: str) -> Tensor:
+    """Give a tensor a further alias; returns it."""
+    _ALIASES.setdefault(tensor, []).append(alias)
+    return tensor
+
+
+def get_tensor_aliases(tensor: Tensor) -> list[str]:
+    """The aliases of a tensor; its name without the output's number where it has none."""
+    return list(_ALIASES.get(tensor, [tensor.name.removesuffix(":0")]))
+
+
+def gather_tensors_aliases(tensors: Sequence[Tensor]) -> list[str]:
+    """The aliases of some tensors."""
+    return [alias for tensor in tensors for alias in get_tensor_aliases(tensor)]
+
+
 def convert_collection_to_dict(collection: str, clear_collection: bool = False) -> OrderedDict[str, Any]:
     """A collection of outputs by alias."""
     items = get_default_graph().get_collection(collection)

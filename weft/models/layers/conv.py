@@ -58,7 +58,10 @@ def layout_of(data_format: str, rank: int) -> str:
 def padding_of(padding: str) -> str:
     """A padding ("valid" or "same", in any case) in small letters; ValueError for anything else."""
     if padding.upper() not in ("VALID", "SAME"):
-        raise ValueError(f'The `padding` argument must be one of "valid", "same". Received: {padding}')
+        raise ValueError(
+            f'The `padding` argument must be a list/tuple or one of "valid", "same" (or "causal", only for `Conv1D). '
+            f"Received: {padding}"
+        )
     return padding.lower()
 
 
@@ -86,10 +89,13 @@ class Convolution(Layer):
         activation: Activation | None, use_bias: bool, kernel: WeightOptions, bias: WeightOptions,
     ) -> None:  # fmt: skip
         """Take the arguments of the constructor that are not any layer's."""
+        self.input_rank = self.rank + 2
         self.filters, self.activation, self.use_bias = int(filters), activation, use_bias
         self.kernel_size = per_axis(kernel_size, self.rank, "kernel_size")
         self.strides = per_axis(strides, self.rank, "strides")
         self.dilation_rate = per_axis(dilation_rate, self.rank, "dilation_rate")
+        if max(self.strides) > 1 and max(self.dilation_rate) > 1:
+            raise ValueError("strides > 1 not supported in conjunction with dilation_rate > 1")
         self.padding, self.layout = padding_of(padding), layout_of(data_format, self.rank)
         self.data_format = data_format
         self._kernel_options, self._bias_options = kernel, bias

@@ -22,7 +22,7 @@ from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import as_dims
 from weft.models.layers.layer import Layer, activated
 from weft.ops.array.identity import identity
-from weft.ops.array.shape_ops import reshape, transpose
+from weft.ops.array.shape_ops import reshape, shape, transpose
 from weft.ops.control_flow.cond import cond
 from weft.ops.math.contraction import tensordot
 from weft.ops.math.products import matmul
@@ -75,11 +75,16 @@ class Dense(Layer):
         self.kernel: VariableLike = None
         self.bias: VariableLike = None
 
+    least_input_rank = 2
+
     def build(self, input_shape: ShapeLike) -> None:
         """Make kernel and bias."""
+        if self._dtype is not None and not (self._dtype.is_floating or self._dtype.is_complex):
+            raise TypeError(f"Unable to build `Dense` layer with non-floating point dtype {self._dtype!r}")
         dims = as_dims(input_shape)
         if dims is None or not dims or dims[-1] is None:
             raise ValueError("The last dimension of the inputs to `Dense` should be defined. Found `None`.")
+        self.input_axis = (-1, dims[-1])
         initializer, regularizer, constraint = self._kernel_options
         self.kernel = self.add_variable("kernel", [dims[-1], self.units], None, initializer, regularizer, constraint=constraint)
         if self.use_bias:
@@ -162,6 +167,8 @@ def dropout(
 class Flatten(Layer):
     """All dimensions but the batch made one: `[batch, ...] -> [batch, size]`."""
 
+    least_input_rank = 1
+
     def __init__(self, data_format: str | None = None, name: str | None = None) -> None:
         super().__init__(True, name)
         self.data_format = data_format or "channels_last"
@@ -173,7 +180,7 @@ class Flatten(Layer):
             inputs = transpose(inputs, [0, *range(2, len(dims)), 1])
             dims = inputs.dims
         if dims is None or None in dims[1:]:
-            return reshape(inputs, [-1 if dims is None or dims[0] is None else dims[0], -1])
+            return reshape(inputs, [shape(inputs)[0] if dims is None or dims[0] is None else dims[0], -1])
         size = math.prod(size for size in dims[1:] if size is not None)
         return reshape(inputs, [-1, size]) if dims[0] is None else reshape(inputs, [dims[0], -1])
 

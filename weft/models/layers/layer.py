@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
+from typing import Final
 
 from weft.framework import dtypes
 from weft.framework.aliases import (
@@ -22,11 +24,20 @@ from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import TensorShape
+from weft.ops.array.identity import identity
+from weft.ops.math.unary import sigmoid, tanh
+from weft.ops.nn.activation import elu, relu, relu6, selu, softplus, softsign
+from weft.ops.nn.softmax import softmax
 from weft.ops.variables.get_variable import get_variable
 from weft.ops.variables.options import VariableAggregation, VariableSynchronization
 from weft.ops.variables.scopes import ScopeLike, VariableScope
 from weft.ops.variables.variable_scope import variable_scope
 from weft.ops.variables.variable_store import Reuse
+
+_ACTIVATIONS: Final[dict[str, Activation]] = {
+    "elu": elu, "linear": identity, "relu": relu, "relu6": relu6, "selu": selu, "sigmoid": sigmoid, "softmax": softmax,
+    "softplus": softplus, "softsign": softsign, "tanh": tanh,
+}  # fmt: skip
 
 
 class Layer:
@@ -70,6 +81,11 @@ class Layer:
         """The outputs."""
         raise NotImplementedError(f"{type(self).__name__} has no call method")
 
+    # What the inputs must be: of that rank, of that rank at least, and as wide along that axis as the first ones.
+    input_rank: int | None = None
+    least_input_rank: int | None = None
+    input_axis: tuple[int, int] | None = None
+
     # What they use.
 
     def add_variable(
@@ -92,6 +108,7 @@ class Layer:
 
     def add_update(self, update: Operation | Tensor) -> None:
         """Add an operation that training must run to the collection UPDATE_OPS."""
+        update = update.op if isinstance(update, Tensor) else update
         self._updates.append(update)
         get_default_graph().add_to_collection(GraphKeys.UPDATE_OPS, update)
 
@@ -108,6 +125,7 @@ class Layer:
             inputs = convert_to_tensor(inputs)
         if self._scope is None:
             self._scope = self._open()
+        self.check_inputs(inputs)
         if self._dtype is None:
             self._dtype = inputs.dtype.base_dtype
         graph = get_default_graph()
@@ -126,6 +144,25 @@ class Layer:
         return outputs
 
     apply = __call__
+
+    def check_inputs(self, inputs: Tensor) -> None:
+        """Raise ValueError for inputs whose rank, or whose width once the variables are made, does not fit."""
+        prefix = f"Input 0 of layer {self.name} is incompatible with the layer: "
+        rank, exact, least = inputs.shape.ndims, self.input_rank, self.least_input_rank
+        if rank is None:
+            if exact is not None or least is not None:
+                raise ValueError(f"{prefix}its rank is undefined, but the layer requires a defined rank.")
+            return
+        shape = inputs.shape.as_list()
+        if exact is not None and rank != exact:
+            raise ValueError(f"{prefix}expected ndim={exact}, found ndim={rank}. Full shape received: {shape}")
+        if least is not None and rank < least:
+            raise ValueError(f"{prefix}: expected min_ndim={least}, found ndim={rank}. Full shape received: {shape}")
+        if self.input_axis is not None and shape[self.input_axis[0]] not in (None, self.input_axis[1]):
+            raise ValueError(
+                f"{prefix}expected axis {self.input_axis[0]} of input shape to have value {self.input_axis[1]} but received "
+                f"input with shape {shape}"
+            )
 
     def _open(self) -> VariableScope:
         if self._reuse:
@@ -176,6 +213,15 @@ class Layer:
 
     non_trainable_weights = non_trainable_variables
 
+    def count_params(self) -> int:
+        """How many numbers the variables hold; ValueError before the first call."""
+        if not self.built:
+            raise ValueError(
+                f"You tried to call `count_params` on {self.name}, but the layer isn't built. You can build it manually via: "
+                f"`{self.name}.build(batch_input_shape)`."
+            )
+        return sum(math.prod(variable.shape.as_list()) for variable in self.variables)
+
     def checkpoint_dependencies(self) -> list[tuple[str, object]]:
         """What checkpoints of objects save: the variables by the names that they were made with."""
         scope = "" if self._scope is None else f"{self._scope.name}/"
@@ -198,5 +244,10 @@ def _snake_case(name: str) -> str:
 
 
 def activated(activation: Activation | None, outputs: Tensor) -> Tensor:
-    """The outputs through the activation function, if there is one."""
+    """The outputs through the activation function, or that of a name as Keras has them, if there is one."""
+    if isinstance(activation, str):
+        function = _ACTIVATIONS.get(activation)
+        if function is None:
+            raise ValueError(f"Unknown activation function:{activation}. There are {', '.join(sorted(_ACTIVATIONS))}.")
+        activation = function
     return outputs if activation is None else activation(outputs)

@@ -27,6 +27,7 @@ class Pooling(Layer):
 
     def configure(self, pool_size: Sizes, strides: Sizes | None, padding: str, data_format: str) -> None:
         """Take the arguments of the constructor that are not any layer's."""
+        self.input_rank = self.rank + 2
         self.pool_size = per_axis(pool_size, self.rank, "pool_size")
         self.strides = self.pool_size if strides is None else per_axis(strides, self.rank, "strides")
         self.padding, self.layout = padding_of(padding), layout_of(data_format, self.rank)

@@ -57,6 +57,7 @@ class Separable(Layer):
         pointwise: WeightOptions, bias: WeightOptions,
     ) -> None:  # fmt: skip
         """Take the arguments of the constructor that are not any layer's."""
+        self.input_rank = self.rank + 2
         self.filters, self.activation, self.use_bias = int(filters), activation, use_bias
         self.depth_multiplier = depth_multiplier
         self.kernel_size = per_axis(kernel_size, self.rank, "kernel_size")

@@ -78,8 +78,6 @@ def mat_mul(
     *,
     transpose_a: bool = False,
     transpose_b: bool = False,
-    grad_a: bool = False,
-    grad_b: bool = False,
 ) -> Result:
     """`[m, k] x [k, n] -> [m, n]`, after the transpositions asked for."""
     left, right = a.T if transpose_a else a, b.T if transpose_b else b
@@ -128,18 +126,14 @@ def _batch_product(xp: ArrayModule, x: Array, y: Array, adj_x: bool, adj_y: bool
 
 @op("BatchMatMulV2", "x: T, y: T -> output: T", infer=_batch_product_shape, gradient=_batch_gradient,
     types={"T": (*FLOATS, dtypes.int16, *_MATRIX_TYPES[4:])})  # fmt: skip
-def batch_mat_mul(
-    xp: ArrayModule, x: Array, y: Array, *, adj_x: bool = False, adj_y: bool = False, grad_x: bool = False, grad_y: bool = False
-) -> Result:
+def batch_mat_mul(xp: ArrayModule, x: Array, y: Array, *, adj_x: bool = False, adj_y: bool = False) -> Result:
     """`[..., m, k] x [..., k, n] -> [..., m, n]`, after taking adjoints; the leading dimensions are broadcast."""
     return _batch_product(xp, x, y, adj_x, adj_y)
 
 
 @op("BatchMatMul", "x: T, y: T -> output: T", infer=_batch_product_shape, gradient=_batch_gradient,
     types={"T": (*FLOATS, dtypes.int32, dtypes.int64, *COMPLEX)})  # fmt: skip
-def batch_mat_mul_v1(
-    xp: ArrayModule, x: Array, y: Array, *, adj_x: bool = False, adj_y: bool = False, grad_x: bool = False, grad_y: bool = False
-) -> Result:
+def batch_mat_mul_v1(xp: ArrayModule, x: Array, y: Array, *, adj_x: bool = False, adj_y: bool = False) -> Result:
     """`[..., m, k] x [..., k, n] -> [..., m, n]`, after taking adjoints; the older form."""
     return _batch_product(xp, x, y, adj_x, adj_y)
 

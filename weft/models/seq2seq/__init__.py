@@ -1,0 +1,1 @@
+"""Models of sequences to sequences: attention, decoders and what feeds them."""

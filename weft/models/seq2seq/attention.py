@@ -1,0 +1,221 @@
+"""Attention mechanisms: how much each step of a memory counts for a query (Bahdanau et al. 2014, Luong et al. 2015)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from weft.framework.aliases import DTypeLike, Nest, SizeLike, TensorLike, VariableLike
+from weft.framework.dtypes import as_dtype
+from weft.framework.operation import Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.models.layers.core import Dense
+from weft.models.layers.layer import Layer
+from weft.models.rnn.cell import batch_size_of
+from weft.ops.array.filling import one_hot, ones_like, zeros
+from weft.ops.array.joining import stack
+from weft.ops.array.selection import where
+from weft.ops.array.sequences import sequence_mask
+from weft.ops.array.shape_ops import expand_dims, reshape, shape, squeeze
+from weft.ops.input_scope import input_scope
+from weft.ops.math.elementwise import add, mul, square
+from weft.ops.math.products import matmul
+from weft.ops.math.reduce_functions import argmax, reduce_sum
+from weft.ops.math.unary import rsqrt, tanh
+from weft.ops.nn.softmax import softmax
+from weft.ops.variables.get_variable import get_variable
+from weft.ops.variables.initializers import Constant, Ones, Zeros
+from weft.ops.variables.variable_scope import variable_scope
+
+# Of a score `[batch, steps]` and the mechanism's state, the weights of the steps.
+Probability = Callable[[Tensor, Nest], Tensor]
+
+
+class AttentionMechanism:
+    """How much each step of a memory counts for a query.
+
+    A call with a query `[batch, depth]` and the mechanism's state returns the weights `[batch, steps]` and the new state.
+
+    Args:
+        query_layer, memory_layer: layers that bring queries and memory to one depth; None for none.
+        memory: `[batch, steps, ...]`, usually what an encoder returned.
+        probability_fn: makes weights of scores.
+        memory_sequence_length: `[batch]`, how many steps of each memory there are; all when None.
+        check_inner_dims_defined: whether the memory's sizes from the third on must be known.
+        score_mask_value: the score of steps that are not there, minus infinity when None.
+        name: the name scope.
+    """
+
+    scope_name = ""
+
+    def __init__(
+        self, query_layer: Layer | None, memory: TensorLike, probability_fn: Probability,
+        memory_sequence_length: TensorLike | None = None, memory_layer: Layer | None = None,
+        check_inner_dims_defined: bool = True, score_mask_value: float | None = None, name: str | None = None,
+    ) -> None:  # fmt: skip
+        for what, layer in (("query_layer", query_layer), ("memory_layer", memory_layer)):
+            if layer is not None and not isinstance(layer, Layer):
+                raise TypeError(f"{what} is not a Layer: {type(layer).__name__}")
+        if not callable(probability_fn):
+            raise TypeError(f"probability_fn must be callable, saw type: {type(probability_fn).__name__}")
+        self.query_layer, self.memory_layer = query_layer, memory_layer
+        self._probability_fn = probability_fn
+        self._mask_value = -math.inf if score_mask_value is None else score_mask_value
+        self._lengths = None if memory_sequence_length is None else convert_to_tensor(memory_sequence_length)
+        with input_scope(name, "BaseAttentionMechanismInit", (memory,)):
+            memory = convert_to_tensor(memory, name="memory")
+            if check_inner_dims_defined and not memory.shape[2:].is_fully_defined():
+                raise ValueError(
+                    f"Expected memory {memory.name} to have fully defined inner dims, but saw shape: {memory.shape}"
+                )
+            self.values = self._masked(memory)
+            self.keys = self.values if memory_layer is None else memory_layer(self.values)
+            self.batch_size = batch_size_of(self.keys, 0)
+            self.alignments_size = batch_size_of(self.keys, 1)
+
+    @property
+    def dtype(self) -> DTypeLike:
+        """The type of the weights."""
+        return self.keys.dtype.base_dtype
+
+    @property
+    def state_size(self) -> SizeLike:
+        """The size of the state, which is that of the weights."""
+        return self.alignments_size
+
+    def _masked(self, memory: Tensor) -> Tensor:
+        if self._lengths is None:
+            return memory
+        mask = sequence_mask(self._lengths, maxlen=shape(memory)[1], dtype=memory.dtype.base_dtype)
+        rank = memory.shape.ndims or 2
+        wide = reshape(mask, [*(shape(mask)[index] for index in (0, 1)), *([1] * (rank - 2))])
+        masked = mul(memory, wide)
+        masked.set_shape(memory.shape)
+        return masked
+
+    def _weights(self, score: Tensor, state: Nest) -> Tensor:
+        if self._lengths is not None:
+            mask = sequence_mask(self._lengths, maxlen=shape(score)[1])
+            score = where(mask, score, mul(ones_like(score), as_dtype(score.dtype).as_numpy_dtype(self._mask_value)))
+        return self._probability_fn(score, state)
+
+    def score(self, query: Tensor) -> Tensor:
+        """The scores `[batch, steps]` of a query."""
+        raise NotImplementedError(f"{type(self).__name__} has no score")
+
+    def __call__(self, query: Tensor, state: Nest) -> tuple[Tensor, Nest]:
+        """The weights of the steps, and the new state."""
+        with variable_scope(None, self.scope_name, [query]):
+            alignments = self._weights(self.score(query), state)
+        return alignments, alignments
+
+    def initial_alignments(self, batch_size: SizeLike, dtype: DTypeLike) -> Tensor:
+        """The weights before the first step: zeros."""
+        size = self.alignments_size
+        made = zeros(stack([batch_size, size]), dtype)
+        known = [None if isinstance(each, Tensor) else each for each in (batch_size, size)]
+        made.set_shape(known)
+        return made
+
+    def initial_state(self, batch_size: SizeLike, dtype: DTypeLike) -> Nest:
+        """The state before the first step: the weights."""
+        return self.initial_alignments(batch_size, dtype)
+
+
+def _plain(probability_fn: Callable[[Tensor], Tensor] | None) -> Probability:
+    function = softmax if probability_fn is None else probability_fn
+    return lambda score, _: function(score)
+
+
+class LuongAttention(AttentionMechanism):
+    """Weights by the product of the query and the memory, brought to the query's depth.
+
+    Args:
+        num_units: the depth of the queries.
+        memory, memory_sequence_length, score_mask_value, name: as of every mechanism.
+        scale: whether a variable "attention_g" multiplies the scores.
+        probability_fn: makes weights of scores; softmax when None.
+        dtype: the type of the variables.
+    """
+
+    scope_name = "luong_attention"
+
+    def __init__(
+        self, num_units: int, memory: TensorLike, memory_sequence_length: TensorLike | None = None, scale: bool = False,
+        probability_fn: Callable[[Tensor], Tensor] | None = None, score_mask_value: float | None = None,
+        dtype: DTypeLike | None = None, custom_key_value_fn: None = None, name: str = "LuongAttention",
+    ) -> None:  # fmt: skip
+        kind = as_dtype(dtype or "float32")
+        layer = Dense(num_units, name="memory_layer", use_bias=False, dtype=kind)
+        super().__init__(None, memory, _plain(probability_fn), memory_sequence_length, layer, True, score_mask_value, name)
+        self._scale = scale
+
+    def score(self, query: Tensor) -> Tensor:
+        """The products of the query with each step's key; ValueError where their depths differ."""
+        return _products(query, self.keys, self._scale)
+
+
+def _products(query: Tensor, keys: Tensor, scale: bool) -> Tensor:
+    depth, width = query.shape[-1].value, keys.shape[-1].value
+    if depth != width:
+        raise ValueError(
+            f"Incompatible or unknown inner dimensions between query and keys.  Query ({query}) has units: {depth}.  Keys "
+            f"({keys}) have units: {width}.  Perhaps you need to set num_units to the keys' dimension ({width})?"
+        )
+    score = squeeze(matmul(expand_dims(query, 1), keys, transpose_b=True), [1])
+    if scale:
+        score = mul(get_variable("attention_g", (), query.dtype.base_dtype, Ones()), score)
+    return score
+
+
+class BahdanauAttention(AttentionMechanism):
+    """Weights by a network of one layer of the query and the memory.
+
+    Args:
+        num_units: the size of the layer.
+        memory, memory_sequence_length, score_mask_value, name: as of every mechanism.
+        normalize: whether the last weights are normalized, with a factor "attention_g" and an offset "attention_b".
+        probability_fn: makes weights of scores; softmax when None.
+        dtype: the type of the variables.
+    """
+
+    scope_name = "bahdanau_attention"
+
+    def __init__(
+        self, num_units: int, memory: TensorLike, memory_sequence_length: TensorLike | None = None,
+        normalize: bool = False, probability_fn: Callable[[Tensor], Tensor] | None = None,
+        score_mask_value: float | None = None, dtype: DTypeLike | None = None, custom_key_value_fn: None = None,
+        name: str = "BahdanauAttention",
+    ) -> None:  # fmt: skip
+        kind = as_dtype(dtype or "float32")
+        query_layer = Dense(num_units, name="query_layer", use_bias=False, dtype=kind)
+        memory_layer = Dense(num_units, name="memory_layer", use_bias=False, dtype=kind)
+        super().__init__(
+            query_layer, memory, _plain(probability_fn), memory_sequence_length, memory_layer, True, score_mask_value, name
+        )
+        self._normalize = normalize
+
+    def score(self, query: Tensor) -> Tensor:
+        """What the network makes of the query and each step's key."""
+        assert self.query_layer is not None
+        return _network(self.query_layer(query), self.keys, self._normalize)
+
+
+def _network(query: Tensor, keys: Tensor, normalize: bool) -> Tensor:
+    units, dtype = keys.shape[2].value, query.dtype.base_dtype
+    v: VariableLike = get_variable("attention_v", [units], dtype)
+    summed = add(keys, expand_dims(query, 1))
+    if normalize:
+        g = get_variable("attention_g", (), dtype, Constant(math.sqrt(1.0 / (units or 1))))
+        b = get_variable("attention_b", [units], dtype, Zeros())
+        v = mul(mul(g, v), rsqrt(reduce_sum(square(v))))
+        summed = add(summed, b)
+    return reduce_sum(mul(v, tanh(summed)), [2])
+
+
+def hardmax(logits: TensorLike, name: str | None = None) -> Tensor:
+    """One at the place of the greatest along the last dimension, zeros elsewhere."""
+    with input_scope(name, "Hardmax", (logits,)):
+        logits = convert_to_tensor(logits, name="logits")
+        depth = logits.shape[-1].value
+        return one_hot(argmax(logits, -1), shape(logits)[-1] if depth is None else depth, dtype=logits.dtype.base_dtype)

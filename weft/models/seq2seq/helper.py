@@ -1,0 +1,350 @@
+"""Helpers: what a decoder's next inputs are, from the data or from what it made the step before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from weft.framework import dtypes, nest
+from weft.framework.aliases import DTypeLike, Nest, SizeLike, TensorLike
+from weft.framework.dtypes import DType
+from weft.framework.operation import Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.tensor_shape import TensorShape
+from weft.ops.array.batch_gather import gather_nd
+from weft.ops.array.filling import fill, zeros_like
+from weft.ops.array.gather_scatter import scatter_nd
+from weft.ops.array.identity import identity
+from weft.ops.array.selection import where
+from weft.ops.array.shape_ops import reshape, shape, size, transpose
+from weft.ops.control_flow.cond import cond
+from weft.ops.control_flow.tensor_array import TensorArray
+from weft.ops.input_scope import input_scope
+from weft.ops.math.casting import cast
+from weft.ops.math.comparison import equal, greater, greater_equal, less
+from weft.ops.math.division import truediv
+from weft.ops.math.elementwise import add
+from weft.ops.math.reduce_functions import argmax, reduce_all
+from weft.ops.nn.embedding import embedding_lookup
+from weft.ops.random.functions import multinomial, random_uniform
+
+# Of ids, the rows of a table.
+Embedding = Callable[[Tensor], Tensor]
+
+
+def swapped(tensor: Tensor) -> Tensor:
+    """A tensor with its first two dimensions swapped; one of a lower rank as it is."""
+    rank = tensor.shape.ndims
+    if rank is not None and rank < 2:
+        return tensor
+    made = transpose(tensor, [1, 0, *range(2, rank or 2)])
+    dims = tensor.dims
+    if dims is not None:
+        made.set_shape([dims[1], dims[0], *dims[2:]])
+    return made
+
+
+class Helper:
+    """What a BasicDecoder asks: `initialize`, `sample` and `next_inputs`, and the size of the batch and of what is sampled."""
+
+    @property
+    def batch_size(self) -> SizeLike:
+        """How many sequences are made at once."""
+        raise NotImplementedError("batch_size has not been implemented")
+
+    @property
+    def sample_ids_shape(self) -> TensorShape:
+        """The shape of what is sampled for one sequence: a number."""
+        return TensorShape([])
+
+    @property
+    def sample_ids_dtype(self) -> DType:
+        """The type of what is sampled."""
+        return dtypes.int32
+
+    def initialize(self, name: str | None = None) -> Nest:
+        """Which sequences are finished, and the first inputs."""
+        raise NotImplementedError("initialize has not been implemented")
+
+    def sample(self, time: Tensor, outputs: Tensor, state: Nest, name: str | None = None) -> Nest:
+        """What is sampled of the outputs."""
+        raise NotImplementedError("sample has not been implemented")
+
+    def next_inputs(self, time: Tensor, outputs: Tensor, state: Nest, sample_ids: Nest, name: str | None = None) -> Nest:
+        """Which sequences are finished, the next inputs and the next state."""
+        raise NotImplementedError("next_inputs has not been implemented")
+
+
+class CustomHelper(Helper):
+    """A helper of three functions: `initialize_fn()`, `sample_fn(time=, outputs=, state=)` and `next_inputs_fn(...)`."""
+
+    def __init__(
+        self, initialize_fn: Callable[..., Nest], sample_fn: Callable[..., Nest], next_inputs_fn: Callable[..., Nest],
+        sample_ids_shape: Nest = None, sample_ids_dtype: DTypeLike | None = None,
+    ) -> None:  # fmt: skip
+        self._initialize_fn, self._sample_fn, self._next_inputs_fn = initialize_fn, sample_fn, next_inputs_fn
+        self._batch_size: SizeLike | None = None
+        self._shape = TensorShape(sample_ids_shape or [])
+        self._dtype = dtypes.as_dtype(sample_ids_dtype or dtypes.int32)
+
+    @property
+    def batch_size(self) -> SizeLike:
+        if self._batch_size is None:
+            raise ValueError("batch_size accessed before initialize was called")
+        return self._batch_size
+
+    @property
+    def sample_ids_shape(self) -> TensorShape:
+        return self._shape
+
+    @property
+    def sample_ids_dtype(self) -> DType:
+        return self._dtype
+
+    def initialize(self, name: str | None = None) -> Nest:
+        with input_scope(name, "CustomHelperInitialize"):
+            finished, inputs = self._initialize_fn()
+            if self._batch_size is None:
+                self._batch_size = size(finished)
+            return finished, inputs
+
+    def sample(self, time: Tensor, outputs: Tensor, state: Nest, name: str | None = None) -> Nest:
+        with input_scope(name, "CustomHelperSample", (time,)):
+            return self._sample_fn(time=time, outputs=outputs, state=state)
+
+    def next_inputs(self, time: Tensor, outputs: Tensor, state: Nest, sample_ids: Nest, name: str | None = None) -> Nest:
+        with input_scope(name, "CustomHelperNextInputs", (time,)):
+            return self._next_inputs_fn(time=time, outputs=outputs, state=state, sample_ids=sample_ids)
+
+
+class TrainingHelper(Helper):
+    """The inputs are the data's, whatever is made of them.
+
+    Args:
+        inputs: (nested) `[batch, steps, ...]`, or `[steps, batch, ...]` with `time_major`.
+        sequence_length: `[batch]`, how many steps of each there are.
+        time_major: whether the steps come first.
+        name: the name scope.
+    """
+
+    def __init__(self, inputs: Nest, sequence_length: TensorLike, time_major: bool = False, name: str | None = None) -> None:
+        with input_scope(name, "TrainingHelper"):
+            inputs = nest.map_structure(convert_to_tensor, inputs)
+            self.inputs = inputs
+            in_steps = inputs if time_major else nest.map_structure(swapped, inputs)
+            self._arrays = nest.map_structure(_array_of, in_steps)
+            self.sequence_length = convert_to_tensor(sequence_length, name="sequence_length")
+            if self.sequence_length.shape.ndims != 1:
+                raise ValueError(f"Expected sequence_length to be a vector, but received shape: {self.sequence_length.shape}")
+            self._zero_inputs = nest.map_structure(lambda each: zeros_like(each[0, :]), in_steps)
+            self._batch_size = size(self.sequence_length)
+
+    @property
+    def batch_size(self) -> SizeLike:
+        return self._batch_size
+
+    def initialize(self, name: str | None = None) -> Nest:
+        with input_scope(name, "TrainingHelperInitialize"):
+            finished = equal(0, self.sequence_length)
+            return finished, self._read(finished, 0)
+
+    def _read(self, finished: Tensor, time: TensorLike) -> Nest:
+        return cond(
+            reduce_all(finished), lambda: self._zero_inputs,
+            lambda: nest.map_structure(lambda array: array.read(time), self._arrays),
+        )  # fmt: skip
+
+    def sample(self, time: Tensor, outputs: Tensor, state: Nest, name: str | None = None) -> Nest:
+        with input_scope(name, "TrainingHelperSample", (time, outputs)):
+            return cast(argmax(outputs, -1), dtypes.int32)
+
+    def next_inputs(self, time: Tensor, outputs: Tensor, state: Nest, sample_ids: Nest, name: str | None = None) -> Nest:
+        with input_scope(name, "TrainingHelperNextInputs", (time,)):
+            finished = greater_equal(time + 1, self.sequence_length)
+            return finished, self._read(finished, time + 1), state
+
+
+def _array_of(tensor: Tensor) -> TensorArray:
+    dims = tensor.dims
+    array = TensorArray(tensor.dtype.base_dtype, size=shape(tensor)[0], element_shape=None if dims is None else dims[1:])
+    return array.unstack(tensor)
+
+
+def _drawn(probability: Tensor, count: SizeLike, seed: int | None) -> Tensor:
+    """Whether each of a batch is chosen, with that probability."""
+    return less(random_uniform([count], seed=seed, dtype=probability.dtype.base_dtype), probability)
+
+
+def _looked_up(embedding: Nest) -> Embedding:
+    return embedding if callable(embedding) else lambda ids: embedding_lookup(embedding, ids)
+
+
+def _checked_probability(probability: TensorLike) -> Tensor:
+    tensor = convert_to_tensor(probability, name="sampling_probability")
+    if tensor.shape.ndims not in (0, 1):
+        raise ValueError(f"sampling_probability must be either a scalar or a vector. saw shape: {tensor.shape}")
+    return tensor
+
+
+def _mixed(chosen: Tensor, make: Embedding, values: Tensor, inputs: Tensor) -> Tensor:
+    """What `make` makes of the values that are chosen, and the inputs elsewhere."""
+    places = [cast(where(mask), dtypes.int32) for mask in (chosen, equal(chosen, False))]
+    sizes = shape(inputs)
+    made = scatter_nd(places[0], make(gather_nd(values, places[0])), sizes)
+    return add(made, scatter_nd(places[1], gather_nd(inputs, places[1]), sizes))
+
+
+class ScheduledEmbeddingTrainingHelper(TrainingHelper):
+    """The inputs are the data's, or, with some probability, the embedding of what is sampled (Bengio et al. 2015).
+
+    What is sampled is -1 where the data's input is taken.
+    """
+
+    def __init__(
+        self, inputs: Nest, sequence_length: TensorLike, embedding: Nest, sampling_probability: TensorLike,
+        time_major: bool = False, seed: int | None = None, scheduling_seed: int | None = None, name: str | None = None,
+    ) -> None:  # fmt: skip
+        with input_scope(name, "ScheduledEmbeddingSamplingWrapper"):
+            self._embedding_fn = _looked_up(embedding)
+            self._probability = _checked_probability(sampling_probability)
+            self._seed, self._scheduling_seed = seed, scheduling_seed
+            super().__init__(inputs, sequence_length, time_major, name)
+
+    def sample(self, time: Tensor, outputs: Tensor, state: Nest, name: str | None = None) -> Nest:
+        with input_scope(name, "ScheduledEmbeddingTrainingHelperSample", (time, outputs)):
+            chosen = _drawn(self._probability, self.batch_size, self._scheduling_seed)
+            return where(chosen, _categories(outputs, self._seed), fill([self.batch_size], -1))
+
+    def next_inputs(self, time: Tensor, outputs: Tensor, state: Nest, sample_ids: Nest, name: str | None = None) -> Nest:
+        with input_scope(name, "ScheduledEmbeddingTrainingHelperNextInputs", (time,)):
+            finished, inputs, state = super().next_inputs(time, outputs, state, sample_ids)
+            mixed = cond(
+                reduce_all(finished), lambda: inputs,
+                lambda: _mixed(greater(sample_ids, -1), self._embedding_fn, sample_ids, inputs),
+            )  # fmt: skip
+            return finished, mixed, state
+
+
+class ScheduledOutputTrainingHelper(TrainingHelper):
+    """The inputs are the data's, or, with some probability, the outputs, or what `next_inputs_fn` makes of them."""
+
+    def __init__(
+        self, inputs: Nest, sequence_length: TensorLike, sampling_probability: TensorLike, time_major: bool = False,
+        seed: int | None = None, next_inputs_fn: Embedding | None = None, name: str | None = None,
+    ) -> None:  # fmt: skip
+        with input_scope(name, "ScheduledOutputTrainingHelper"):
+            self._probability = _checked_probability(sampling_probability)
+            self._seed, self._next_inputs_fn = seed, next_inputs_fn
+            super().__init__(inputs, sequence_length, time_major, name)
+
+    def sample(self, time: Tensor, outputs: Tensor, state: Nest, name: str | None = None) -> Nest:
+        with input_scope(name, "ScheduledOutputTrainingHelperSample", (time, outputs)):
+            return cast(_drawn(self._probability, self.batch_size, self._seed), dtypes.int32)
+
+    def next_inputs(self, time: Tensor, outputs: Tensor, state: Nest, sample_ids: Nest, name: str | None = None) -> Nest:
+        with input_scope(name, "ScheduledOutputTrainingHelperNextInputs", (time,)):
+            finished, inputs, state = super().next_inputs(time, outputs, state, sample_ids)
+            make = self._next_inputs_fn or identity
+            mixed = cond(reduce_all(finished), lambda: inputs, lambda: _mixed(greater(sample_ids, 0), make, outputs, inputs))
+            return finished, mixed, state
+
+
+def _categories(logits: Tensor, seed: int | None) -> Tensor:
+    return cast(reshape(multinomial(logits, 1, seed=seed), [-1]), dtypes.int32)
+
+
+class GreedyEmbeddingHelper(Helper):
+    """The next input is the embedding of the class with the greatest logit.
+
+    Args:
+        embedding: a function of ids, or a table, or parts of one.
+        start_tokens: `[batch]` ids of the first inputs.
+        end_token: the id that ends a sequence.
+    """
+
+    def __init__(self, embedding: Nest, start_tokens: TensorLike, end_token: TensorLike) -> None:
+        self._embedding_fn = _looked_up(embedding)
+        self._start_tokens = convert_to_tensor(start_tokens, dtypes.int32, name="start_tokens")
+        self._end_token = convert_to_tensor(end_token, dtypes.int32, name="end_token")
+        if self._start_tokens.shape.ndims != 1:
+            raise ValueError("start_tokens must be a vector")
+        if self._end_token.shape.ndims != 0:
+            raise ValueError("end_token must be a scalar")
+        self._batch_size = size(self._start_tokens)
+        self._start_inputs = self._embedding_fn(self._start_tokens)
+
+    @property
+    def batch_size(self) -> SizeLike:
+        return self._batch_size
+
+    def initialize(self, name: str | None = None) -> Nest:
+        return fill([self._batch_size], False), self._start_inputs
+
+    def sample(self, time: Tensor, outputs: Tensor, state: Nest, name: str | None = None) -> Nest:
+        if not isinstance(outputs, Tensor):
+            raise TypeError(f"Expected outputs to be a single Tensor, got: {type(outputs)}")
+        return cast(argmax(outputs, -1), dtypes.int32)
+
+    def next_inputs(self, time: Tensor, outputs: Tensor, state: Nest, sample_ids: Nest, name: str | None = None) -> Nest:
+        finished = equal(sample_ids, self._end_token)
+        inputs = cond(reduce_all(finished), lambda: self._start_inputs, lambda: self._embedding_fn(sample_ids))
+        return finished, inputs, state
+
+
+class SampleEmbeddingHelper(GreedyEmbeddingHelper):
+    """The next input is the embedding of a class drawn with the logits, divided by `softmax_temperature`."""
+
+    def __init__(
+        self, embedding: Nest, start_tokens: TensorLike, end_token: TensorLike,
+        softmax_temperature: TensorLike | None = None, seed: int | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(embedding, start_tokens, end_token)
+        self._softmax_temperature, self._seed = softmax_temperature, seed
+
+    def sample(self, time: Tensor, outputs: Tensor, state: Nest, name: str | None = None) -> Nest:
+        if not isinstance(outputs, Tensor):
+            raise TypeError(f"Expected outputs to be a single Tensor, got: {type(outputs)}")
+        heat = self._softmax_temperature
+        return _categories(outputs if heat is None else truediv(outputs, heat), self._seed)
+
+
+class InferenceHelper(Helper):
+    """A helper whose `sample_fn` samples the outputs; the samples, or what `next_inputs_fn` makes of them, are the inputs.
+
+    Args:
+        sample_fn: of the outputs, what is sampled.
+        sample_shape, sample_dtype: the shape of what is sampled for one sequence, and its type.
+        start_inputs: the first inputs `[batch, ...]`.
+        end_fn: of what is sampled, which sequences end with it.
+        next_inputs_fn: of what is sampled, the next inputs.
+    """
+
+    def __init__(
+        self, sample_fn: Embedding, sample_shape: Nest, sample_dtype: DTypeLike, start_inputs: TensorLike,
+        end_fn: Embedding, next_inputs_fn: Embedding | None = None,
+    ) -> None:  # fmt: skip
+        self._sample_fn, self._end_fn, self._next_inputs_fn = sample_fn, end_fn, next_inputs_fn
+        self._shape, self._dtype = TensorShape(sample_shape), dtypes.as_dtype(sample_dtype)
+        self._start_inputs = convert_to_tensor(start_inputs, name="start_inputs")
+        self._batch_size = shape(self._start_inputs)[0]
+
+    @property
+    def batch_size(self) -> SizeLike:
+        return self._batch_size
+
+    @property
+    def sample_ids_shape(self) -> TensorShape:
+        return self._shape
+
+    @property
+    def sample_ids_dtype(self) -> DType:
+        return self._dtype
+
+    def initialize(self, name: str | None = None) -> Nest:
+        return fill([self._batch_size], False), self._start_inputs
+
+    def sample(self, time: Tensor, outputs: Tensor, state: Nest, name: str | None = None) -> Nest:
+        return self._sample_fn(outputs)
+
+    def next_inputs(self, time: Tensor, outputs: Tensor, state: Nest, sample_ids: Nest, name: str | None = None) -> Nest:
+        inputs = sample_ids if self._next_inputs_fn is None else self._next_inputs_fn(sample_ids)
+        return self._end_fn(sample_ids), inputs, state
