@@ -60,7 +60,7 @@ class OpError(Exception):
         self._op = op
         self._message = message
         self._error_code = error_code
-        self._inputs: Callable[[Any], Iterable[str]] | None = None
+        self._inputs: Callable[..., Iterable[str]] | None = None
         self.remedy = ""
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -79,7 +79,7 @@ class OpError(Exception):
         """The Operation that failed, or None."""
         return self._op
 
-    def locate(self, op: Any, node_def: object = None, inputs: Callable[[Any], Iterable[str]] | None = None) -> None:
+    def locate(self, op: Any, node_def: object = None, inputs: Callable[..., Iterable[str]] | None = None) -> None:
         """Say which Operation has failed, once it is known.
 
         Args:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from weft.framework import dtypes, tensor_util
+from weft.framework.aliases import Array, TensorLike
 from weft.framework.node_errors import described
 from weft.framework.operation import Tensor
 
@@ -14,7 +15,7 @@ _LARGER: Final = "Try explicitly setting the type of the feed tensor to a larger
 _SHOWN: Final = 60
 
 
-def convert(tensor: Tensor, value: object, wanted: Any) -> Any:
+def convert(tensor: Tensor, value: TensorLike, wanted: type[np.generic]) -> Array:
     """The value as an array of the NumPy type that the tensor has.
 
     Raises:
@@ -52,14 +53,14 @@ def convert(tensor: Tensor, value: object, wanted: Any) -> Any:
     return array
 
 
-def _cast(source: Any, value: object, wanted: Any) -> Any:
+def _cast(source: Array, value: TensorLike, wanted: type[np.generic]) -> Array:
     if source is None or source.dtype.kind not in "iuf":
         return np.asarray(value, dtype=wanted)
     with np.errstate(invalid="ignore"):
         return source.astype(wanted)
 
 
-def _check_lossless(tensor: Tensor, value: object, source: Any, array: Any) -> None:
+def _check_lossless(tensor: Tensor, value: TensorLike, source: Array, array: Array) -> None:
     lost = array != source
     if lost.any():
         at = tuple(map(int, np.argwhere(lost)[0])) if source.ndim else ()
@@ -67,7 +68,7 @@ def _check_lossless(tensor: Tensor, value: object, source: Any, array: Any) -> N
         raise TypeError(_unfit(tensor, value, array.dtype.type, f": {source[at]}{where} would become {array[at]}"))
 
 
-def _unfit(tensor: Tensor, value: Any, wanted: Any, reason: str) -> str:
+def _unfit(tensor: Tensor, value: Array, wanted: type[np.generic], reason: str) -> str:
     shown = f"{value!r}" if np.ndim(value) == 0 else f"of shape {np.shape(value)}"
     text = (
         f"Type of feed value {shown[:_SHOWN]} with type {type(value)} is not compatible with Tensor type {wanted}{reason}. "

@@ -55,7 +55,7 @@ class FetchPlan:
             return lambda values: contract([part(values) for part in parts])
         return self._element(fetch)
 
-    def _visit_part(self, step: str, fetch: Any) -> Rebuild:
+    def _visit_part(self, step: str, fetch: object) -> Rebuild:
         self._path.append(step)
         rebuild = self._visit(fetch)
         self._path.pop()

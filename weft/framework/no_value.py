@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import Any, Final, NoReturn
 
 # NumPy's methods and the ops that do the same.
 _OPS: Final = {
@@ -49,23 +49,27 @@ class NoValueYet:
             "tf.concat makes another one."
         )
 
-    if not TYPE_CHECKING:
-        # Type checkers know the attributes that there are, and tell of others themselves.
-        def __getattr__(self, name: str) -> Any:
-            text = f"{type(self).__name__!r} object has no attribute {name!r}"
-            if name in _OPS:
-                text += f": the op for it is {_OPS[name]}({_bare(self)})"
-            elif name in _VALUES:
-                text += f": {_bare(self)} has a value in a run only, which session.run({_bare(self)}) returns"
-            elif name in _UPDATES:
-                text += f": {_bare(self)} is no tf.Variable, and only variables are updated"
-            raise AttributeError(text, name=name, obj=self)
-
     def _refuse(self, wanted: str) -> NoReturn:
         raise TypeError(
             f"{wanted} wants a value, and {self!r} has one in a run only: session.run({_bare(self)}) returns it. While the "
             "graph is built, use ops (tf.cast, tf.range, tf.as_string) in place of Python's functions."
         )
+
+
+def _missing(self: NoValueYet, name: str) -> NoReturn:
+    text = f"{type(self).__name__!r} object has no attribute {name!r}"
+    if name in _OPS:
+        text += f": the op for it is {_OPS[name]}({_bare(self)})"
+    elif name in _VALUES:
+        text += f": {_bare(self)} has a value in a run only, which session.run({_bare(self)}) returns"
+    elif name in _UPDATES:
+        text += f": {_bare(self)} is no tf.Variable, and only variables are updated"
+    raise AttributeError(text, name=name, obj=self)
+
+
+# Type checkers know the attributes that there are, and tell of others themselves: a method in the class would hide them.
+for _name, _function in {"__getattr__": _missing}.items():
+    setattr(NoValueYet, _name, _function)
 
 
 def _bare(element: NoValueYet) -> str:
