@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from typing import Any
@@ -85,3 +86,20 @@ def test_short_steps_stay_on_their_callers_thread(monkeypatch: pytest.MonkeyPatc
         for _ in range(20):
             session.run(total, {value: np.ones(8)})
         assert not [each for each in set(threading.enumerate()) - before if each.name.startswith("weft")]
+
+
+def test_the_deadline_holds_for_a_step_that_compiles_many_small_nodes() -> None:
+    x = tf.placeholder(tf.float32, [4, 4])
+    y = x
+    for _ in range(120):
+        y = tf.tanh(tf.matmul(y, x)) + tf.nn.softmax(y)
+    with tf.Session() as session:
+        deadline = tf.RunOptions(timeout_in_ms=50)
+        longest_s = 0.0
+        for _ in range(12):
+            begin_s = time.monotonic()
+            with contextlib.suppress(tf.errors.DeadlineExceededError):
+                session.run(y, {x: np.ones((4, 4))}, deadline)
+            longest_s = max(longest_s, time.monotonic() - begin_s)
+        # Compiling it takes 2 s and more.
+        assert longest_s < 1.0

@@ -34,6 +34,9 @@ _Run: TypeAlias = Callable[[Sequence[Array], SessionState, "ContextOf | None"], 
 _LARGE_ELEMENTS: Final = 1 << 16
 """Before anything has run: what makes arrays of fewer elements is short."""
 
+_LONG_COMPILATION: Final = 100
+"""A stage of so many nodes takes 0.1 s and more to compile, for which neither deadline nor Ctrl-C waits on a pool's thread."""
+
 
 class Stage:
     """One stage of a partition; shared by all steps that run it, from any thread.
@@ -60,7 +63,9 @@ class Stage:
         )
         self.has_loops = has_loops(program)
         self.rules = rules = CompileRules(program, kind, device, wiring.outside)
-        self.times = times = RunTimes(not _makes_large(program))
+        self.times = times = RunTimes(
+            not _makes_large(program), rules.fixed is None and len(program.nodes) >= _LONG_COMPILATION
+        )
         self.host = HostWay(program, kind, wiring, may_block=may_block, only_updates=rules.only_updates, times=times)
         self._compiled_way = CompiledWay(program, wiring, device, rules, self.host, times)
         self._choice = rules.fixed
@@ -134,6 +139,7 @@ class Stage:
             return self._run_first(inputs, session, context)
         if choice.way is Way.HOST:
             self._way = host.run
+            self.times.note_host()
             return host.run(inputs, session, context)
         return host.run_counted(inputs, session, context)
 

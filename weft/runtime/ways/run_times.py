@@ -18,12 +18,15 @@ class RunTimes:
     Args:
         is_short: whether runs take so little time that nobody who waits for one need be let go before its end, as far as the
             graph tells; the times of runs tell better.
+        compiles_long: whether it will be compiled, which may take long: until then no run is short, since none knows whether it
+            is the one that compiles.
     """
 
-    __slots__ = ("_seems_long", "compiled", "host", "is_short", "runs")
+    __slots__ = ("_compiles_long", "_seems_long", "compiled", "host", "is_short", "runs")
 
-    def __init__(self, is_short: bool) -> None:
-        self.is_short = is_short
+    def __init__(self, is_short: bool, compiles_long: bool = False) -> None:
+        self.is_short = is_short and not compiles_long
+        self._compiles_long = compiles_long
         self.runs = 0
         self.host = Tally()
         self.compiled = Tally()
@@ -31,10 +34,17 @@ class RunTimes:
 
     def note_first(self, took_s: float) -> None:
         """Note how long the first compiled run took, its compilation apart."""
+        self._compiles_long = False
         self.is_short = took_s < _LONG_S
+
+    def note_host(self) -> None:
+        """Note that it will not be compiled."""
+        self._compiles_long = False
 
     def note(self, took_s: float) -> None:
         """Note how long a run took. What has been short is long when two runs in a row are: a machine may be busy."""
+        if self._compiles_long:
+            return
         is_long = took_s >= _LONG_S
         if is_long and self.is_short and not self._seems_long:
             self._seems_long = True
