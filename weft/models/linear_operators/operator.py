@@ -232,7 +232,7 @@ class LinearOperator:
 
     def product_with(self, right: LinearOperator) -> LinearOperator:
         """The product with another operator on the right; where their structures allow it, simpler than a composition."""
-        return _DERIVED["composition"](self, right)
+        return _derived("composition")(self, right)
 
     def __matmul__(self, other: TensorLike | LinearOperator) -> Tensor | LinearOperator:
         return self.matmul(other)
@@ -320,7 +320,7 @@ class LinearOperator:
             return self._adjoint_operator()
 
     def _adjoint_operator(self) -> LinearOperator:
-        return _DERIVED["adjoint"](self)
+        return _derived("adjoint")(self)
 
     @property
     def H(self) -> LinearOperator:
@@ -337,7 +337,7 @@ class LinearOperator:
             return self._inverse_operator()
 
     def _inverse_operator(self) -> LinearOperator:
-        return _DERIVED["inverse"](self)
+        return _derived("inverse")(self)
 
     def cholesky(self, name: str = "cholesky") -> LinearOperator:
         """The lower triangular `L` with `A = L L^H`; ValueError unless A is known to be positive definite and self-adjoint."""
@@ -347,7 +347,7 @@ class LinearOperator:
             return self._cholesky_operator()
 
     def _cholesky_operator(self) -> LinearOperator:
-        return _DERIVED["cholesky"](self)
+        return _derived("cholesky")(self)
 
     def can_use_cholesky(self) -> bool:
         """Whether it is known to have a Cholesky decomposition."""
@@ -414,6 +414,10 @@ class LinearOperator:
 
 # The operators that follow from any other one, by what they are; the module that has their classes fills it.
 _DERIVED: Final[dict[str, Callable[..., LinearOperator]]] = {}
+
+
+def _derived(kind: str) -> Callable[..., LinearOperator]:
+    return _DERIVED[kind]
 
 
 def derive(**makers: Callable[..., LinearOperator]) -> None:
