@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 from tensorboard.compat.proto import config_pb2
 
+from weft.framework.aliases import Array
 from weft.framework.device_attributes import DeviceAttributes
 from weft.framework.operation import Operation, Tensor
 from weft.runtime.choice.stage_report import StageReport
@@ -15,7 +16,9 @@ from weft.runtime.choice.stage_report import StageReport
 class PreparedStep(Protocol):
     """A plan that is ready to run."""
 
-    def run(self, feeds: Sequence[object], options: config_pb2.RunOptions | None = None) -> tuple[list[Any], Any]:
+    def run(
+        self, feeds: Sequence[object], options: config_pb2.RunOptions | None = None
+    ) -> tuple[list[Array], config_pb2.RunMetadata | None]:
         """Run one step; returns the fetched values and the RunMetadata, or None."""
         ...
 
@@ -27,7 +30,7 @@ class PreparedStep(Protocol):
 class PartialStep(Protocol):
     """A step that is run in pieces."""
 
-    def run(self, feeds: Mapping[Tensor, object], fetches: Sequence[Tensor]) -> list[Any]:
+    def run(self, feeds: Mapping[Tensor, object], fetches: Sequence[Tensor]) -> list[Array]:
         """Run what these fetches need and has not run; returns their values."""
         ...
 

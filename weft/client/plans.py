@@ -13,7 +13,7 @@ from weft.client.backend import PreparedStep
 from weft.client.fetches import FetchPlan, as_result
 from weft.client.tensor_handle import handle_dtype
 from weft.framework import dtypes
-from weft.framework.aliases import Fetches
+from weft.framework.aliases import Array, Fetches
 from weft.framework.dtypes import DType
 from weft.framework.graph import Graph
 from weft.framework.operation import Operation, Tensor
@@ -45,7 +45,7 @@ class Plan:
         is_one = isinstance(fetches, Tensor | str | bytes) and len(wanted.tensors) == 1
         self.single = is_one and wanted.tensors[0].dtype.base_dtype != dtypes.string
 
-    def results(self, fetched: Sequence[Any], fed: Sequence[object], make_handle: MakeHandle) -> Any:
+    def results(self, fetched: Sequence[Array], fed: Sequence[object], make_handle: MakeHandle) -> Any:
         """The values for the program. A fetch that is fed as well is the array that was fed."""
         results = [as_result(value) for value in fetched]
         for place, source in self.echoes:

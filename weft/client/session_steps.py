@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from tensorboard.compat.proto import config_pb2
 
@@ -15,7 +15,7 @@ from weft.client.plans import Plan, Plans
 from weft.client.tensor_handle import KeptTensors, TensorHandle
 from weft.distributed.master.step_metadata import with_timeout
 from weft.errors import InternalError, OpError
-from weft.framework.aliases import Fetches
+from weft.framework.aliases import Array, Fetches
 from weft.framework.graph import Graph
 from weft.framework.node_errors import operand_lines
 from weft.framework.operation import Tensor
@@ -58,7 +58,7 @@ class SessionSteps:
 
     def look_up(
         self, fetches: Fetches, feed_dict: object, options: config_pb2.RunOptions | None
-    ) -> tuple[Plan, list[Any], config_pb2.RunOptions | None]:
+    ) -> tuple[Plan, list[object], config_pb2.RunOptions | None]:
         """The plan of a run, the values that are fed, and the options: for a plan that had to be made, with the time left."""
         if feed_dict:
             pairs = feeds.resolve(self._graph, feed_dict)
@@ -85,7 +85,9 @@ class SessionSteps:
         except OpError as error:
             raise self.located(error) from None
 
-    def run(self, plan: Plan, values: Sequence[object], options: config_pb2.RunOptions | None) -> tuple[list[Any], Any]:
+    def run(
+        self, plan: Plan, values: Sequence[object], options: config_pb2.RunOptions | None
+    ) -> tuple[list[Array], config_pb2.RunMetadata | None]:
         """Run a planned step; returns the fetched values and the RunMetadata, or None."""
         try:
             return plan.step.run(values, options)
@@ -96,7 +98,8 @@ class SessionSteps:
 
     def limit_s(self, options: config_pb2.RunOptions | None) -> float | None:
         """How long a run may take, in seconds, with the planning, and the opening of the session if it is the first."""
-        timeout_ms = 0 if options is None else checked_options(options).timeout_in_ms
+        checked = checked_options(options)
+        timeout_ms = 0 if checked is None else checked.timeout_in_ms
         timeout_ms = timeout_ms or (self._config.operation_timeout_in_ms if self._config is not None else 0)
         return timeout_ms / 1000 if timeout_ms > 0 else None
 
@@ -122,7 +125,7 @@ class SessionSteps:
         self.plans.clear()
 
 
-def checked_options(options: config_pb2.RunOptions | None) -> Any:
+def checked_options(options: config_pb2.RunOptions | None) -> config_pb2.RunOptions | None:
     """The options of a run; TypeError for anything else."""
     if options is not None and not isinstance(options, config_pb2.RunOptions):
         raise TypeError(f"options must be a tf.RunOptions, but got {type(options)}")

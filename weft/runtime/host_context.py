@@ -11,9 +11,10 @@ from weft.framework.node_types import group
 from weft.framework.operation import Operation
 from weft.platform.file_access import FileAccess
 from weft.runtime.cancellation import Cancellation
-from weft.runtime.host.called_function import CalledFunction, called_function
+from weft.runtime.host.called_function import called_function
 from weft.runtime.host_permits import Permit
 from weft.runtime.state.binder import Binder
+from weft.runtime.state.function_plan import BoundFunction
 from weft.runtime.state.run_counts import RunCounts
 from weft.runtime.state.session_state import SessionState
 from weft.runtime.state.session_tensors import SessionTensors
@@ -88,7 +89,7 @@ class HostContext:
         container, _, name = bytes(text).decode().split("\0")
         return self._session.resources.find(container, kind, name)
 
-    def function(self, attr: str, captured: str, values: Sequence[Array]) -> CalledFunction:
+    def function(self, attr: str, captured: str, values: Sequence[Array]) -> BoundFunction:
         """A function that an attribute names, with what it captured."""
         return called_function(self._op, attr, captured, values, self._session)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Protocol
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from weft.framework.aliases import Array
 from weft.framework.dtypes import resource
@@ -11,31 +11,13 @@ from weft.framework.func_graph import FuncGraph
 from weft.framework.node_types import group
 from weft.framework.operation import Operation, Tensor
 from weft.passes.bodies import body_nodes
-from weft.platform.file_access import FileAccess
-from weft.runtime.host.frame import Frame, StepView
+from weft.runtime.host.frame import Frame
 from weft.runtime.host.host_program import HostProgram
 from weft.runtime.program.program_builder import build_program
 from weft.runtime.state.binder import Binder
-from weft.runtime.state.run_counts import RunCounts
+from weft.runtime.state.function_plan import BoundFunction, FunctionCaller
 from weft.runtime.state.session_state import SessionState
 from weft.runtime.state.variable_slot import VariableSlot
-
-
-class FunctionCaller(Protocol):
-    """What a call of a function needs of the one who calls."""
-
-    counts: RunCounts
-    compiles_loops: bool
-
-    @property
-    def file_access(self) -> FileAccess | None:
-        """What files are open to it."""
-        ...
-
-    @property
-    def context(self) -> Callable[[Operation], StepView]:
-        """Makes the contexts of the function's host nodes."""
-        ...
 
 
 class CalledFunction:
@@ -63,21 +45,31 @@ class CalledFunction:
         return self._plan.run([*arguments, *self._captured], frame)
 
 
-def called_function(op: Operation, attr: str, captured: str, values: Sequence[Array], session: SessionState) -> CalledFunction:
+class _Planned(NamedTuple):
+    """The FunctionPlan of a function; see CalledFunction."""
+
+    name: str
+    plan: HostProgram
+    randoms: Sequence[Operation]
+
+    def bound(self, captured: Sequence[Array]) -> CalledFunction:
+        """The function with its captured values."""
+        return CalledFunction(self.name, self.plan, self.randoms, captured)
+
+
+def called_function(op: Operation, attr: str, captured: str, values: Sequence[Array], session: SessionState) -> BoundFunction:
     """The function that a node's attribute names; see `OpContext.function`.
 
     Its plan is kept with the session: a dataset in a function of another is made anew for each of that one's elements.
     """
     function: FuncGraph = op.graph.get_function(op.attrs[attr])
     bind = Binder(session.resources)
-    slots = [_slot(*each, bind) for each in zip(_members(op, captured), values, strict=True)]
-    key = (function, *slots)
-    found = session.plans.get(key)
-    if not isinstance(found, tuple):
-        found = session.plans[key] = _planned(function, slots, bind)
-    plan, randoms = found
+    slots = tuple(_slot(*each, bind) for each in zip(_members(op, captured), values, strict=True))
+    plan = session.plans.get((function, slots))
+    if plan is None:
+        plan = session.plans[function, slots] = _planned(function, slots, bind)
     plain = [value for value, slot in zip(values, slots, strict=True) if slot is None]
-    return CalledFunction(function.name, plan, randoms, plain)
+    return plan.bound(plain)
 
 
 def _members(op: Operation, name: str) -> list[Tensor]:
@@ -95,11 +87,9 @@ def _slot(tensor: Tensor, value: Array, bind: Binder) -> VariableSlot | None:
     return None if slot is None or (slot.value is None and value is not None) else slot
 
 
-def _planned(
-    function: FuncGraph, slots: Sequence[VariableSlot | None], bind: Binder
-) -> tuple[HostProgram, Sequence[Operation]]:
+def _planned(function: FuncGraph, slots: Sequence[VariableSlot | None], bind: Binder) -> _Planned:
     own = len(function.inputs) - len(slots)
     behind = dict(zip(function.inputs[own:], slots, strict=True))
     inputs = [tensor for tensor in function.inputs if behind.get(tensor) is None]
     program = build_program(body_nodes(function), inputs, function.outputs, bind.inside(behind))
-    return HostProgram(program), program.random_nodes
+    return _Planned(function.name, HostProgram(program), program.random_nodes)

@@ -3,20 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
 
 import numpy as np
 
 from weft.framework.operation import Operation
 from weft.platform.file_access import FileAccess
-
-
-class StepView(Protocol):
-    """What a host program itself needs of a node's OpContext."""
-
-    def raise_if_cancelled(self) -> None:
-        """Raise the step's error when it has one."""
-        ...
+from weft.runtime.state.function_plan import StepView
 
 
 class Frame:

@@ -12,6 +12,7 @@ from weft.protocol.limits import ServerLimits
 from weft.protocol.messages import Array, StepDone, StepFailed
 from weft.protocol.outcome_table import OutcomeTable
 from weft.runtime.host_permits import permits_of
+from weft.runtime.state.function_plan import FunctionPlan, PlanKey
 from weft.runtime.state.resource_manager import ResourceManager
 from weft.runtime.state.run_counts import RunCounts
 from weft.runtime.state.session_tensors import SessionTensors
@@ -60,8 +61,8 @@ class SessionState:
         self.never_compile = level == options.OFF
         self.run_counts = RunCounts()
         self.run_indices = self.run_counts.run_indices
-        self.plans: dict[object, object] = {}
-        """What host kernels' calls of functions are planned as; see `called_function`."""
+        self.plans: dict[PlanKey, FunctionPlan] = {}
+        """Of the functions that host kernels call."""
 
     @property
     def is_away(self) -> bool:

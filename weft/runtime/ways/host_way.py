@@ -13,9 +13,10 @@ from weft.framework.aliases import Array
 from weft.framework.operation import Operation
 from weft.passes.stage import Kind
 from weft.runtime.choice.compile_rules import NODE_BYTES
-from weft.runtime.host.frame import PLAIN, Frame, StepView
+from weft.runtime.host.frame import PLAIN, Frame
 from weft.runtime.host.host_program import HostProgram, NodeSink
 from weft.runtime.program.program import Program
+from weft.runtime.state.function_plan import StepView
 from weft.runtime.state.session_state import SessionState
 from weft.runtime.ways.run_times import RunTimes
 from weft.runtime.ways.wiring import Wiring

@@ -1,0 +1,53 @@
+"""FunctionPlan: a function of a graph's library as a session keeps it, planned once for all who call it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeAlias
+
+from weft.framework.aliases import Array
+from weft.framework.func_graph import FuncGraph
+from weft.framework.operation import Operation
+from weft.platform.file_access import FileAccess
+from weft.runtime.state.run_counts import RunCounts
+from weft.runtime.state.variable_slot import VariableSlot
+
+PlanKey: TypeAlias = tuple[FuncGraph, tuple[VariableSlot | None, ...]]
+"""The function, and the variables that its last arguments stand for; None for an argument that is a value."""
+
+
+class StepView(Protocol):
+    """What a host program itself needs of a node's OpContext."""
+
+    def raise_if_cancelled(self) -> None:
+        """Raise the step's error when it has one."""
+        ...
+
+
+class FunctionCaller(Protocol):
+    """What a call of a function needs of the one who calls."""
+
+    counts: RunCounts
+    compiles_loops: bool
+
+    @property
+    def file_access(self) -> FileAccess | None:
+        """What files are open to it."""
+        ...
+
+    @property
+    def context(self) -> Callable[[Operation], StepView]:
+        """Makes the contexts of the function's host nodes."""
+        ...
+
+
+BoundFunction: TypeAlias = Callable[[Sequence[Array], FunctionCaller], list[Array]]
+"""A function of its own arguments, and of the one who calls."""
+
+
+class FunctionPlan(Protocol):
+    """A function's nodes, ready to run from any thread."""
+
+    def bound(self, captured: Sequence[Array]) -> BoundFunction:
+        """The function with the values of its last arguments, those that stand for variables left out."""
+        ...
