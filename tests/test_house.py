@@ -56,6 +56,40 @@ _ANYS_PER_THOUSAND = 20
 # Files at most in a folder of the packages in which a step lives.
 _FILES = 12
 
+# Where one looks for a seam: lines of a file, lines of a function without its docstring, methods of a class.
+_LINES, _FUNCTION_LINES, _METHODS = 400, 50, 25
+
+# What is longer, and how long at most. Programs are given most of these classes whole, by TensorFlow's names.
+_LONG_FILES = {
+    "framework/tensor_shape.py": 445,
+    "namespace.py": 660,  # a table of names
+    "ops/array/joining.py": 461,
+    "ops/array/shape_ops.py": 440,
+    "ops/control_flow/buffers.py": 420,
+    "ops/linalg/decompositions.py": 440,
+    "ops/nn/pool_op.py": 410,
+    "ops/sparse/arithmetic.py": 572,
+    "ops/sparse/layout.py": 495,
+    "ops/variables/variable.py": 440,
+    "estimators/estimator.py": 440,
+    "protocol/tensor_frame.py": 430,
+    "testing/channel_conformance.py": 450,
+    "testing/op_checks.py": 440,
+    "training/optimizers/optimizer.py": 430,
+    "training/saving/saver.py": 445,
+}
+_LARGE_CLASSES = {
+    "datasets/dataset.py Dataset": 42,
+    "estimators/run_config.py RunConfig": 30,
+    "framework/dtypes.py DType": 27,
+    "framework/func_graph.py FuncGraph": 26,
+    "framework/graph.py Graph": 28,
+    "framework/tensor_shape.py Dimension": 32,
+    "framework/tensor_shape.py TensorShape": 31,
+    "ops/variables/variable.py Variable": 40,
+    "training/optimizers/optimizer.py Optimizer": 34,
+}
+
 
 @functools.cache
 def _modules() -> dict[Path, ast.Module]:
@@ -84,20 +118,22 @@ def _classes(tree: ast.Module) -> frozenset[str]:
     return frozenset(node.name for node in tree.body if isinstance(node, ast.ClassDef))
 
 
-def _reaches(node: ast.AST, classes: frozenset[str], own: frozenset[str] = frozenset()) -> Iterator[ast.Attribute]:
+def _reaches(tree: ast.Module, classes: frozenset[str]) -> Iterator[ast.Attribute]:
     """Each `other._private` that is no member of a class around it; tables beside a class may name its methods."""
-    if isinstance(node, ast.ClassDef):
-        own |= frozenset(_members(node))
-    match node:
-        case ast.Attribute(value=ast.Name(id=name)) if name in classes:
-            pass
-        case ast.Attribute(value=ast.Name(id="self" | "cls")) | ast.Attribute(value=ast.Call(func=ast.Name(id="super"))):
-            pass
-        case ast.Attribute(attr=name) if name.startswith("_") and not name.startswith("__"):
-            if name not in own | _TENSORFLOWS | _PYTHONS:
-                yield node
-    for child in ast.iter_child_nodes(node):
-        yield from _reaches(child, classes, own)
+    waiting: list[tuple[ast.AST, frozenset[str]]] = [(tree, frozenset())]
+    while waiting:
+        node, own = waiting.pop()
+        if isinstance(node, ast.ClassDef):
+            own |= frozenset(_members(node))
+        elif isinstance(node, ast.Attribute) and node.attr.startswith("_") and not node.attr.startswith("__"):
+            match node.value:
+                case ast.Name(id=name) if name in classes or name in ("self", "cls"):
+                    pass
+                case ast.Call(func=ast.Name(id="super")):
+                    pass
+                case _ if node.attr not in own | _TENSORFLOWS | _PYTHONS:
+                    yield node
+        waiting.extend((child, own) for child in ast.iter_child_nodes(node))
 
 
 def test_no_object_reads_anothers_privates() -> None:
@@ -173,6 +209,40 @@ def test_any_says_what_a_type_is_more_and_more_seldom() -> None:
     for path, tree in _modules().items():
         found[_package(path)] += _anys(tree)
     assert {package: count for package, count in found.items() if count > _ANYS.get(package, 0)} == {}
+
+
+def _longer(found: dict[str, int], limit: int, longest: dict[str, int]) -> dict[str, int]:
+    return {name: count for name, count in found.items() if count > longest.get(name, limit)}
+
+
+def test_files_have_a_seam_at_400_lines() -> None:
+    found = {str(path): len((_WEFT / path).read_text(encoding="utf-8").splitlines()) for path in _modules()}
+    assert _longer(found, _LINES, _LONG_FILES) == {}
+
+
+def _function_lines(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    docstring = ast.get_docstring(function, clean=False)
+    own = (function.end_lineno or 0) - function.lineno + 1
+    return own - (len(docstring.splitlines()) if docstring else 0)
+
+
+def test_functions_and_classes_stay_small() -> None:
+    functions: Counter[str] = Counter()
+    classes: Counter[str] = Counter()
+    for path, tree in _modules().items():
+        for node in ast.walk(tree):
+            match node:
+                case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                    functions[f"{path} {name}"] = max(functions[f"{path} {name}"], _function_lines(node))
+                case ast.ClassDef(name=name, body=body):
+                    classes[f"{path} {name}"] = sum(isinstance(each, ast.FunctionDef) for each in body)
+    assert _longer(functions, _FUNCTION_LINES, {}) == {}
+    assert _longer(classes, _METHODS, _LARGE_CLASSES) == {}
+
+
+def test_exceptions_for_what_is_large_are_needed() -> None:
+    large = {*_LONG_FILES, *(name.split()[0] for name in _LARGE_CLASSES)}
+    assert large - {str(path) for path in _modules()} == set()
 
 
 def _line_count(path: Path) -> int:

@@ -85,31 +85,19 @@ def make_csv_dataset(
     dataset = Dataset.from_tensor_slices(paths)
     if shuffle:
         dataset = dataset.shuffle(len(paths), shuffle_seed)
-    read = _Probe(paths, field_delim, use_quote_delim, compression_type)
-    if column_names is None:
-        if not header:
-            raise ValueError("Cannot infer column names without a header line.")
-        column_names = read.names()
-    if len(column_names) != len(set(column_names)):
-        raise ValueError("Cannot have duplicate column names.")
-    chosen = None if select_columns is None else _numbers(select_columns, column_names)
-    if column_defaults is None:
-        wanted = range(len(column_names)) if chosen is None else chosen
-        column_defaults = read.defaults(len(column_names), wanted, na_value, header, num_rows_for_inference)
-    if chosen is not None:
-        if len(column_defaults) != len(chosen):
-            raise ValueError("If specified, column_defaults and select_columns must have same length.")
-        column_names = [column_names[number] for number in chosen]
-    names = list(column_names)
-    if label_name is not None and label_name not in names:
-        raise ValueError("`label_name` provided must be one of the columns.")
-    defaults = column_defaults
+    probe = _Probe(paths, field_delim, use_quote_delim, compression_type)
+    all_names = _all_names(probe, column_names, header)
+    chosen = None if select_columns is None else _numbers(select_columns, all_names)
+    wanted = range(len(all_names)) if chosen is None else chosen
+    defaults = _checked_defaults(column_defaults, chosen)
+    if defaults is None:
+        defaults = probe.defaults(len(all_names), wanted, na_value, header, num_rows_for_inference)
+    names = _chosen_names(all_names, wanted, label_name)
 
     def open_file(path: Tensor) -> Dataset:
         records: Dataset = CsvDataset(
-            path, defaults, compression_type, header=header, field_delim=field_delim, use_quote_delim=use_quote_delim,
-            na_value=na_value, select_cols=chosen,
-        )  # fmt: skip
+            path, defaults, compression_type, None, header, field_delim, use_quote_delim, na_value, chosen
+        )
         return records.apply(transformations.ignore_errors()) if ignore_errors else records
 
     def by_name(*columns: Tensor) -> Nest:
@@ -120,6 +108,29 @@ def make_csv_dataset(
     dataset = shuffled_and_repeated(dataset, num_epochs, shuffle, shuffle_buffer_size, shuffle_seed)
     dataset = dataset.batch(batch_size, drop_remainder=num_epochs is None).map(by_name)
     return dataset.prefetch(-1 if prefetch_buffer_size is None else prefetch_buffer_size)
+
+
+def _all_names(probe: _Probe, given: Sequence[str] | None, has_header: bool) -> Sequence[str]:
+    """The names of all columns of the files."""
+    if given is None and not has_header:
+        raise ValueError("Cannot infer column names without a header line.")
+    names = probe.names() if given is None else given
+    if len(names) != len(set(names)):
+        raise ValueError("Cannot have duplicate column names.")
+    return names
+
+
+def _chosen_names(names: Sequence[str], wanted: Sequence[int], label_name: str | None) -> list[str]:
+    chosen = [names[number] for number in wanted]
+    if label_name is not None and label_name not in chosen:
+        raise ValueError("`label_name` provided must be one of the columns.")
+    return chosen
+
+
+def _checked_defaults(given: Sequence[Nest] | None, chosen: Sequence[int] | None) -> Sequence[Nest] | None:
+    if given is not None and chosen is not None and len(given) != len(chosen):
+        raise ValueError("If specified, column_defaults and select_columns must have same length.")
+    return given
 
 
 def _paths(file_pattern: str | Sequence[str]) -> list[str]:

@@ -99,14 +99,13 @@ class Server:
         url_schemes: Sequence[str] | None = None,
     ) -> None:
         limits = self._limits = limits or ServerLimits.from_text(os.environ.get(LIMITS_VARIABLE, ""))
-        definition = as_server_def(server_or_cluster_def, job_name, task_index, protocol, config)
-        self._task = task = OwnTask(definition)
+        self._task = task = OwnTask(as_server_def(server_or_cluster_def, job_name, task_index, protocol, config))
         self._admissions = Admissions(task.job, task.index, task.address, insecure)
         self._lock = threading.Lock()
         self._stopped = threading.Event()
         self._is_stopping = False
         self._is_started = False
-        default_config = definition.default_session_config
+        default_config = task.definition.default_session_config
         self._stubs = PeerStubs(task.name, task.cluster, heartbeat_timeout_s(default_config, os.environ))
         engine_options.request(default_config)
         engine_options.share_cores(task.tasks_on_host)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from weft.framework import dtypes, nest
 from weft.framework.aliases import DTypeLike, Nest, SizeLike, TensorLike
 from weft.framework.operation import Tensor
@@ -79,6 +81,11 @@ def _swap(tensor: Tensor) -> Tensor:
     return transpose(tensor, [1, 0, *range(2, rank)])
 
 
+def _check_depths(inputs: Sequence[Tensor]) -> None:
+    if any(dim.value is None for each in inputs for dim in each.get_shape()[2:]):
+        raise ValueError("Input size (depth of inputs) must be accessible via shape inference, but saw value None.")
+
+
 def _loop(
     cell: Nest,
     inputs: Nest,
@@ -90,9 +97,7 @@ def _loop(
     swap_memory: bool,
 ) -> tuple[Nest, Nest]:
     leaves = nest.flatten(inputs)
-    for leaf in leaves:
-        if any(dim.value is None for dim in leaf.get_shape()[2:]):
-            raise ValueError("Input size (depth of inputs) must be accessible via shape inference, but saw value None.")
+    _check_depths(leaves)
     known = next((leaf.get_shape()[0].value for leaf in leaves if leaf.get_shape()[0].value is not None), None)
     steps = shape_of(leaves[0])[0] if known is None else constant(known, dtypes.int32, name="steps")
     output_type = common_dtype(dtype, state)

@@ -112,9 +112,7 @@ class Supervisor(ModelParts):
         self._save_summaries_secs = save_summaries_secs if is_chief else None
         self._save_model_secs = save_model_secs if is_chief else None
         self._save_path = os.path.join(self._logdir, checkpoint_basename) if self._logdir else None
-        self._summary_writer: Any = None
-        if is_chief:
-            self._summary_writer = self._writer(summary_writer)
+        self._summary_writer: Any = self._writer(summary_writer) if is_chief else None
         self._is_graph_written = False
         self._session_manager = session_manager or SessionManager(
             local_init_op=self._local_init_op,
