@@ -38,7 +38,7 @@ _RENAMED: Final = {
     "autograph": "tf.cond and tf.while_loop", "contrib.autograph": "tf.cond and tf.while_loop",
     "sysconfig": "weft.__version__", "linalg.inverse": "tf.matrix_inverse",
 }  # fmt: skip
-_DISTRIBUTED: Final = "Use tf.train.replica_device_setter, tf.train.SyncReplicasOptimizer or tf.estimator.train_and_evaluate."
+_DISTRIBUTED: Final = "weft has the strategies of docs/strategies.md, and cluster resolvers for TF_CONFIG and a ClusterSpec."
 _REASONS: Final = {
     "tpu": "weft runs on CPUs and NVIDIA GPUs.",
     "contrib.tpu": "weft runs on CPUs and NVIDIA GPUs: use tf.estimator.Estimator, tf.train and tf.ConfigProto.",
