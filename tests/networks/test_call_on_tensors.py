@@ -102,7 +102,5 @@ def test_a_graph_with_a_model_is_let_go_of() -> None:
 def test_what_weft_has_not_says_what_to_do_instead() -> None:
     with pytest.raises(AttributeError, match=r"build it of tf\.keras\.layers"):
         _ = keras.applications.ResNet50
-    with pytest.raises(NotImplementedError, match="write a model_fn"):
-        keras.estimator.model_to_estimator(keras_model=None)
     with pytest.raises(NotImplementedError, match=r"under tf\.device"):
         keras.utils.multi_gpu_model(None, gpus=2)
