@@ -151,7 +151,8 @@ def _rewritten(features: example_pb2.Features, key: str, kind: int) -> bytes | N
     values = getattr(feature, found)
     if kind == FLOATS:
         return np.array(values.value, "<f4").tobytes()
-    text: bytes = values.SerializeToString()
+    # Of the values alone: the message as it came may have fields that nobody knows.
+    text: bytes = type(values)(value=values.value).SerializeToString()
     if kind == BYTES or not text:
         return text
     # The tag and the length of the packed numbers stand before them.
