@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
+import numpy as np
 import pytest
 
 import weft as tf
@@ -35,6 +36,14 @@ def test_the_step_its_end_and_the_loss_are_told_and_not_at_every_step(told: int)
     first, *others = _news(told)
     assert first == TaskNews(step=1, last_step=50, loss=0.25)
     assert len(others) < 40
+
+
+def test_the_last_step_may_be_a_number_of_numpy(told: int) -> None:
+    with tf.Graph().as_default():
+        step = tf.train.get_or_create_global_step()
+        with tf.train.MonitoredSession(hooks=[tf.train.StopAtStepHook(last_step=np.int64(5))]) as session:
+            session.run(step)
+    assert _news(told)[0] == TaskNews(step=0, last_step=5)
 
 
 def test_a_supervisor_tells_the_step(told: int) -> None:

@@ -39,7 +39,8 @@ class ProgressHook(SessionRunHook):
             tell_launcher(self._news(int(run_context.session.run(self._global_step))))
 
     def _news(self, step: int) -> TaskNews:
-        ends = [hook.last_step for hook in self._stops if hook.last_step is not None]
+        # Programs count steps in NumPy's integers too, which are no JSON.
+        ends = [int(hook.last_step) for hook in self._stops if hook.last_step is not None]
         losses = [hook.loss for hook in self._losses if hook.loss is not None]
         return TaskNews(step=step, last_step=min(ends, default=None), loss=losses[0] if losses else None)
 
