@@ -37,6 +37,7 @@ from weft.api import contrib as contrib
 from weft.api import data as data
 from weft.api import debugging as debugging
 from weft.api import distribute as distribute
+from weft.api import distributions as distributions
 from weft.api import dtypes as dtypes
 from weft.api import estimator as estimator
 from weft.api import feature_column as feature_column

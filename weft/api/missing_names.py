@@ -29,7 +29,7 @@ _RENAMED: Final = {
     "optimizers": "tf.train (tf.train.AdamOptimizer and so on)", "summary.create_file_writer": "tf.summary.FileWriter",
     "summary.trace_on": "tf.RunOptions(trace_level=...)", "train.load_op_library": "tf.load_op_library",
     "contrib.keras": "tf.keras", "contrib.eager": "graphs and tf.Session", "contrib.deprecated": "tf.summary",
-    "contrib.distributions": "tf.random and tf.nn", "contrib.crf": "tf.nn.ctc_loss",
+    "contrib.crf": "tf.nn.ctc_loss",
     "contrib.legacy_seq2seq": "tf.nn.dynamic_rnn", "contrib.cudnn_rnn": "tf.nn.rnn_cell.LSTMCell",
     "contrib.predictor": "tf.saved_model.load and Session.run", "contrib.saved_model": "tf.saved_model",
     "contrib.summary": "tf.summary", "contrib.signal": "tf.signal", "contrib.stateless": "tf.random",

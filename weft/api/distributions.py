@@ -1,0 +1,14 @@
+"""tf.distributions: probability distributions. This module only re-exports."""
+
+from __future__ import annotations
+
+from weft.models.distributions.discrete import Bernoulli as Bernoulli
+from weft.models.distributions.discrete import Categorical as Categorical
+from weft.models.distributions.distribution import FULLY_REPARAMETERIZED as FULLY_REPARAMETERIZED
+from weft.models.distributions.distribution import NOT_REPARAMETERIZED as NOT_REPARAMETERIZED
+from weft.models.distributions.distribution import Distribution as Distribution
+from weft.models.distributions.distribution import ReparameterizationType as ReparameterizationType
+from weft.models.distributions.divergence import RegisterKL as RegisterKL
+from weft.models.distributions.divergence import kl_divergence as kl_divergence
+from weft.models.distributions.normal import Normal as Normal
+from weft.models.distributions.uniform import Uniform as Uniform

@@ -1,0 +1,1 @@
+"""Probability distributions: samples, densities, moments and divergences as tensors of the graph."""
