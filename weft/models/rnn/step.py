@@ -84,3 +84,8 @@ def batch_size_from(leaves: Sequence[Tensor], axis: int) -> int | Tensor:
             size: int = dims[axis].value
             return size
     return shape_of(leaves[0])[axis]
+
+
+def best_effort_input_batch_size(flat_input: Sequence[Tensor]) -> int | Tensor:
+    """The size of the batch of inputs `[steps, batch, ...]`: an integer if any of them tells it, a scalar tensor otherwise."""
+    return batch_size_from(flat_input, 1)

@@ -1,0 +1,212 @@
+"""Whole recurrent layers that are called on all steps at once, time first, by the names of TensorFlow's fused forms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from weft.framework.aliases import DTypeLike, Nest, TensorLike, VariableLike
+from weft.framework.operation import Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.models.rnn.cells import LSTMBlockCell, LSTMStateTuple
+from weft.models.rnn.dynamic import dynamic_rnn
+from weft.models.rnn.static import static_rnn
+from weft.ops.array.joining import stack, unstack
+from weft.ops.array.sequences import reverse_sequence
+from weft.ops.array.tiling import reverse
+from weft.ops.variables.scopes import ScopeLike, VariableScope
+from weft.ops.variables.variable_scope import variable_scope
+
+
+class FusedRNNCell:
+    """A layer over all steps: `layer(inputs, initial_state, dtype, sequence_length, scope) -> (outputs, last state)`."""
+
+    def __call__(
+        self,
+        inputs: Nest,
+        initial_state: Nest = None,
+        dtype: DTypeLike | None = None,
+        sequence_length: TensorLike | None = None,
+        scope: ScopeLike = None,
+    ) -> tuple[Nest, Nest]:
+        """The outputs of all steps and the last state.
+
+        Args:
+            inputs: `[steps, batch, depth]`, or a list of `[batch, depth]`; the outputs are laid out alike.
+            initial_state: the first state; zeros when None.
+            dtype: the type of the state; needed without an initial state.
+            sequence_length: `[batch]`, how many steps each sequence has; past it outputs are zero.
+            scope: the variable scope.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no __call__")
+
+
+class LSTMBlockFusedCell(FusedRNNCell):
+    """The LSTM of `LSTMBlockCell` over all steps, with the same variables.
+
+    Inputs are `[steps, batch, depth]`, outputs `[steps, batch, num_units]`; the state is an LSTMStateTuple.
+
+    Args:
+        num_units: the size of memory and output.
+        forget_bias: added to the forget gate.
+        cell_clip: limits the memory to plus or minus this; no limit when None.
+        use_peephole: whether the gates see the memory, each element its own.
+        reuse: whether the variables exist already.
+        dtype: the type of the variables; that of the inputs when None.
+        name: the name of the variable scope.
+    """
+
+    def __init__(
+        self,
+        num_units: int,
+        forget_bias: float = 1.0,
+        cell_clip: float | None = None,
+        use_peephole: bool = False,
+        reuse: bool | None = None,
+        dtype: DTypeLike | None = None,
+        name: str = "lstm_fused_cell",
+    ) -> None:
+        self._cell = LSTMBlockCell(num_units, forget_bias, cell_clip, use_peephole, dtype, reuse, name)
+        self._name = name
+        self._reuse = reuse
+        self._scope: VariableScope | None = None
+
+    @property
+    def num_units(self) -> int:
+        """The size of memory and output."""
+        return self._cell.output_size
+
+    @property
+    def name(self) -> str:
+        """The name of the variable scope within the one it is in."""
+        return self._name
+
+    @property
+    def variables(self) -> list[VariableLike]:
+        """The variables of the layer."""
+        return self._cell.variables
+
+    weights = variables
+
+    @property
+    def trainable_variables(self) -> list[VariableLike]:
+        """The variables that are trained."""
+        return self._cell.trainable_variables
+
+    trainable_weights = trainable_variables
+
+    def checkpoint_dependencies(self) -> list[tuple[str, object]]:
+        """What checkpoints of objects save: the variables of the cell."""
+        return self._cell.checkpoint_dependencies()
+
+    def __call__(
+        self,
+        inputs: Nest,
+        initial_state: Nest = None,
+        dtype: DTypeLike | None = None,
+        sequence_length: TensorLike | None = None,
+        scope: ScopeLike = None,
+    ) -> tuple[Nest, Nest]:
+        """The outputs of all steps and the last state, as FusedRNNCell says."""
+        if initial_state is None and dtype is None:
+            raise ValueError("Either initial_state or dtype needs to be specified")
+        if initial_state is not None:
+            if len(initial_state) != 2:
+                raise ValueError("Expecting initial_state to be a tuple with length 2 or None")
+            initial_state = LSTMStateTuple(*initial_state)
+        steps = stack(inputs) if isinstance(inputs, list) else convert_to_tensor(inputs)
+        shape = steps.get_shape().with_rank(3)
+        if shape[2].value is None:
+            raise ValueError(f"Expecting inputs_shape[2] to be set: {shape}")
+
+        opened = self._opened_scope(scope)
+
+        def step(each: Nest, state: Nest) -> Nest:
+            return self._cell(each, state, opened)
+
+        cell = _Step(self._cell, step)
+        outputs, last = dynamic_rnn(cell, steps, sequence_length, initial_state, dtype, time_major=True, scope=opened)
+        return (unstack(outputs) if isinstance(inputs, list) else outputs), last
+
+    def _opened_scope(self, scope: ScopeLike) -> VariableScope:
+        """The scope of the variables: opened at the first call, before the loop's own, so that names stay unique."""
+        if self._scope is None:
+            name = self._name if scope is None and self._reuse else scope
+            with variable_scope(name, default_name=self._name) as self._scope:
+                pass
+        return self._scope
+
+
+class _Step:
+    """A cell as `dynamic_rnn` takes it, whose variables are in the scope of the layer."""
+
+    def __init__(self, cell: LSTMBlockCell, step: Callable[[Nest, Nest], Nest]) -> None:
+        self.state_size = cell.state_size
+        self.output_size = cell.output_size
+        self.zero_state = cell.zero_state
+        self._step = step
+
+    def __call__(self, inputs: Nest, state: Nest) -> Nest:
+        """One step."""
+        return self._step(inputs, state)
+
+
+class FusedRNNCellAdaptor(FusedRNNCell):
+    """A cell as a layer over all steps.
+
+    Args:
+        cell: the cell.
+        use_dynamic_rnn: whether the steps are a loop; else they are nodes, one after the other.
+    """
+
+    def __init__(self, cell: Nest, use_dynamic_rnn: bool = False) -> None:
+        self._cell = cell
+        self._use_dynamic_rnn = use_dynamic_rnn
+
+    def __call__(
+        self,
+        inputs: Nest,
+        initial_state: Nest = None,
+        dtype: DTypeLike | None = None,
+        sequence_length: TensorLike | None = None,
+        scope: ScopeLike = None,
+    ) -> tuple[Nest, Nest]:
+        """The outputs of all steps and the last state, as FusedRNNCell says."""
+        is_list = isinstance(inputs, list)
+        if self._use_dynamic_rnn:
+            steps = stack(inputs) if is_list else inputs
+            outputs, last = dynamic_rnn(self._cell, steps, sequence_length, initial_state, dtype, time_major=True, scope=scope)
+            return (unstack(outputs) if is_list else outputs), last
+        each = inputs if is_list else unstack(inputs)
+        made, last = static_rnn(self._cell, each, initial_state, dtype, sequence_length, scope)
+        return (made if is_list else stack(made)), last
+
+
+class TimeReversedFusedRNN(FusedRNNCell):
+    """A layer over the steps from the last to the first; the outputs are in the order of the inputs.
+
+    Args:
+        cell: the layer.
+    """
+
+    def __init__(self, cell: FusedRNNCell) -> None:
+        self._cell = cell
+
+    def __call__(
+        self,
+        inputs: Nest,
+        initial_state: Nest = None,
+        dtype: DTypeLike | None = None,
+        sequence_length: TensorLike | None = None,
+        scope: ScopeLike = None,
+    ) -> tuple[Nest, Nest]:
+        """The outputs of all steps and the state after the first one, as FusedRNNCell says."""
+        outputs, last = self._cell(
+            _reversed(inputs, sequence_length), initial_state, dtype=dtype, sequence_length=sequence_length, scope=scope
+        )
+        return _reversed(outputs, sequence_length), last
+
+
+def _reversed(steps: Nest, lengths: TensorLike | None) -> list[Tensor] | Tensor:
+    if isinstance(steps, list):
+        return list(reversed(steps))
+    return reverse(steps, [0]) if lengths is None else reverse_sequence(steps, lengths, 0, 1)
