@@ -10,7 +10,7 @@ from scipy import stats
 
 import weft as tf
 
-ds = tf.distributions
+ds, contrib = tf.distributions, tf.contrib.distributions
 _Make = Callable[[], "tf.distributions.Distribution"]
 
 # A distribution, SciPy's of the same parameters, and values in its support that broadcast with the batch.
@@ -21,6 +21,11 @@ CONTINUOUS: dict[str, tuple[_Make, object, list[object]]] = {
         [0.3, [-2.0, 1.0], [[0.0], [3.0]]],
     ),
     "uniform": (lambda: ds.Uniform([0.0, 1.0], 3.0), stats.uniform([0.0, 1.0], [3.0, 2.0]), [1.5, [0.5, 2.5]]),
+    "gamma": (lambda: ds.Gamma([0.5, 2.0], [1.0, 3.0]), stats.gamma([0.5, 2.0], scale=[1.0, 1 / 3]), [0.7, [0.2, 1.5]]),
+    "exponential": (lambda: ds.Exponential([1.0, 3.0]), stats.expon(scale=[1.0, 1 / 3]), [0.7, [0.2, 1.5]]),
+    "beta": (lambda: ds.Beta([0.5, 2.0], 3.0), stats.beta([0.5, 2.0], 3.0), [0.3, [0.2, 0.7]]),
+    "laplace": (lambda: ds.Laplace([0.5, 1.0], 2.0), stats.laplace([0.5, 1.0], 2.0), [0.3, [-9.0, 9.0]]),
+    "logistic": (lambda: contrib.Logistic([0.5, 1.0], 2.0), stats.logistic([0.5, 1.0], 2.0), [0.3, [-9.0, 9.0]]),
 }
 DISCRETE: dict[str, tuple[_Make, object, list[object]]] = {
     "bernoulli": (lambda: ds.Bernoulli(probs=[0.3, 0.6]), stats.bernoulli([0.3, 0.6]), [1, [0, 1], [[1.0], [0.0]]]),
@@ -161,6 +166,21 @@ DIVERGENCES: dict[str, tuple[_Make, _Make, object]] = {
 }
 
 
+_GAMMA_TO = np.log(3.0) - (1.0 - 1.0 / 3.0)
+DIVERGENCES |= {
+    # Exponential distributions, which are gamma distributions: log(a / b) + b / a - 1.
+    "exponential": (lambda: ds.Exponential(3.0), lambda: ds.Gamma(1.0, 1.0), _GAMMA_TO),
+    # Beta(2, 1) has the density 2 x: the mean of log(2 x) is log(2) - 1/2.
+    "beta": (lambda: ds.Beta(2.0, 1.0), lambda: ds.Beta(1.0, 1.0), np.log(2.0) - 0.5),
+    "dirichlet": (lambda: ds.Dirichlet([2.0, 1.0]), lambda: ds.Dirichlet([1.0, 1.0]), np.log(2.0) - 0.5),
+    "vectors": (
+        lambda: contrib.MultivariateNormalDiag([0.0, 1.0], [1.0, 1.0]),
+        lambda: contrib.MultivariateNormalDiag([1.0, 1.0], [2.0, 2.0]),
+        2.0 * np.log(2.0) + 3.0 / 8.0 - 1.0,
+    ),
+}
+
+
 @pytest.mark.parametrize("name", DIVERGENCES)
 def test_divergences_are_the_closed_forms_and_cross_entropy_adds_the_entropy(name):
     first, second, expected = DIVERGENCES[name]
@@ -201,6 +221,51 @@ def test_a_divergence_that_is_nan_fails_where_nan_is_not_allowed():
     a, b = ds.Normal(0.0, 1.0, allow_nan_stats=False), ds.Normal(float("nan"), 1.0)
     with pytest.raises(tf.errors.InvalidArgumentError, match="returned NaN values"):
         _run(a.kl_divergence(b))
+
+
+def test_vectors_have_the_densities_and_moments_of_scipy():
+    weights, scale, means = np.array([1.0, 2.0, 3.5]), np.array([2.0, 1.0]), np.array([0.5, 1.0])
+    proportions, at = [0.2, 0.3, 0.5], [0.3, 0.4]
+    dirichlet, normal = ds.Dirichlet(np.float32(weights)), contrib.MultivariateNormalDiag(np.float32(means), np.float32(scale))
+    dirichlet_of_scipy, normal_of_scipy = stats.dirichlet(weights), stats.multivariate_normal(means, np.diag(scale**2))
+    whole = contrib.MultivariateNormalDiag(np.float32(means), scale_identity_multiplier=2.0)
+    found = _run(
+        [
+            [made.log_prob(x), made.entropy(), made.mean(), made.variance(), made.covariance()]
+            for made, x in ((dirichlet, proportions), (normal, at))
+        ]
+        + [[whole.log_prob(at)], [dirichlet.sample([4], seed=1), normal.sample([5, 4], seed=1)]]
+    )
+    expected = [
+        [dirichlet_of_scipy.logpdf(proportions), dirichlet_of_scipy.entropy(), dirichlet_of_scipy.mean()],
+        [normal_of_scipy.logpdf(at), normal_of_scipy.entropy(), means],
+        [stats.multivariate_normal(means, 4.0 * np.eye(2)).logpdf(at)],
+    ]
+    expected[0] += [dirichlet_of_scipy.var(), dirichlet_of_scipy.cov()]
+    expected[1] += [scale**2, np.diag(scale**2)]
+    for ours, theirs in zip(found, expected, strict=False):
+        for one, other in zip(ours, theirs, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(found[3][0].sum(-1), np.ones(4), rtol=1e-6)
+    assert found[3][1].shape == (5, 4, 2)
+    with pytest.raises(ValueError, match="both are None"):
+        contrib.MultivariateNormalDiag()
+
+
+def test_a_mode_that_is_not_there_is_nan_or_an_error():
+    np.testing.assert_allclose(_run(ds.Gamma([0.5, 3.0], 2.0).mode()), [np.nan, 1.0])
+    np.testing.assert_allclose(_run(ds.Beta([0.5, 3.0], 2.0).mode()), [np.nan, 2.0 / 3.0], rtol=1e-6)
+    np.testing.assert_allclose(_run(ds.Dirichlet([2.0, 3.0]).mode()), [1.0 / 3.0, 2.0 / 3.0], rtol=1e-6)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="mode not defined when any concentration <= 1"):
+        ds.Gamma(0.5, 2.0, allow_nan_stats=False).mode()
+
+
+def test_gradients_flow_through_samples_of_the_gamma_distribution_to_its_shape():
+    tf.set_random_seed(1)
+    shape = tf.constant(2.0)
+    # The mean of a gamma distribution of rate 1 is its shape, so the slope of the sample mean is near 1.
+    slope = tf.gradients(tf.reduce_mean(ds.Gamma(shape, 1.0).sample(4000, seed=2)), shape)[0]
+    np.testing.assert_allclose(_run(slope), 1.0, atol=0.05)
 
 
 def test_names_shapes_and_parameters_are_those_of_tensorflow():

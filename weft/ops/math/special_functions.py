@@ -29,7 +29,8 @@ _WIDE = (dtypes.float32, dtypes.float64)
 
 def _each(function: Callable[[float], float], x: Array) -> Array:
     """A function of Python's `math` on an array."""
-    return np.frompyfunc(function, 1, 1)(x.astype(np.float64)).astype(x.dtype)
+    # Of a scalar NumPy gives a float of Python's.
+    return np.asarray(np.frompyfunc(function, 1, 1)(x.astype(np.float64))).astype(x.dtype)
 
 
 def _guarded_lgamma(value: float) -> float:

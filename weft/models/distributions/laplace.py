@@ -1,0 +1,150 @@
+"""Distributions of a location and a scale with heavier tails than the normal one: Laplace's and the logistic one."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from weft.framework.aliases import TensorLike
+from weft.framework.graph_functions import control_dependencies
+from weft.framework.operation import Tensor
+from weft.models.distributions.distribution import FULLY_REPARAMETERIZED, ScalarDistribution
+from weft.models.distributions.special import log_cdf_laplace
+from weft.ops.array.filling import ones_like, zeros_like
+from weft.ops.array.identity import identity
+from weft.ops.debugging.checks import assert_positive, assert_same_float_dtype
+from weft.ops.input_scope import input_scope
+from weft.ops.math.complex_numbers import absolute, sign
+from weft.ops.math.unary import exp, log, log1p, sigmoid
+from weft.ops.nn.activation import softplus
+from weft.ops.random.functions import random_uniform
+
+
+class _LocationScale(ScalarDistribution):
+    """A distribution that is moved by `loc` and stretched by `scale`.
+
+    Args:
+        loc: the locations, floating point.
+        scale: the scales, positive; both broadcast.
+        validate_args: whether `scale` is checked.
+        allow_nan_stats: whether a statistic that is not defined is NaN.
+        name: the scope's name; the class's by default.
+    """
+
+    _PARAMETERS = ("loc", "scale")
+
+    def __init__(self, loc: TensorLike, scale: TensorLike, validate_args: bool, allow_nan_stats: bool, name: str) -> None:
+        parameters = {
+            "loc": loc, "scale": scale, "validate_args": validate_args, "allow_nan_stats": allow_nan_stats, "name": name,
+        }  # fmt: skip
+        with input_scope(name, name, [loc, scale]) as scope:
+            with control_dependencies([assert_positive(scale)] if validate_args else []):
+                self._loc = identity(loc, name="loc")
+                self._scale = identity(scale, name="scale")
+            made = [self._loc, self._scale]
+            assert_same_float_dtype(made)
+        super().__init__(self._loc.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, made, scope)
+
+    @property
+    def loc(self) -> Tensor:
+        """The locations."""
+        return self._loc
+
+    @property
+    def scale(self) -> Tensor:
+        """The scales."""
+        return self._scale
+
+    def _broadcasting(self) -> tuple[Tensor, ...]:
+        return self._loc, self._scale
+
+    def _mean(self) -> Tensor:
+        return self._loc + zeros_like(self._scale)
+
+    def _mode(self) -> Tensor:
+        return self._mean()
+
+    def _z(self, value: Tensor) -> Tensor:
+        return (value - self._loc) / self._scale
+
+
+class Laplace(_LocationScale):
+    """The Laplace distribution, with density `exp(-|x - loc| / scale) / (2 scale)`."""
+
+    def __init__(
+        self,
+        loc: TensorLike,
+        scale: TensorLike,
+        validate_args: bool = False,
+        allow_nan_stats: bool = True,
+        name: str = "Laplace",
+    ) -> None:
+        super().__init__(loc, scale, validate_args, allow_nan_stats, name)
+
+    def _sample_n(self, n: TensorLike, seed: int | None = None) -> Tensor:
+        kind = self.dtype.as_numpy_dtype
+        # -1 itself would be infinitely far out.
+        least = np.nextafter(kind(-1.0), kind(0.0))
+        drawn = random_uniform(self._sizes(n), minval=least, maxval=1.0, dtype=self.dtype, seed=seed)
+        return self._loc - self._scale * sign(drawn) * log1p(-absolute(drawn))
+
+    def _log_prob(self, value: Tensor) -> Tensor:
+        return -absolute(self._z(value)) - (math.log(2.0) + log(self._scale))
+
+    def _log_cdf(self, value: Tensor) -> Tensor:
+        return log_cdf_laplace(self._z(value))
+
+    def _log_survival_function(self, value: Tensor) -> Tensor:
+        return log_cdf_laplace(-self._z(value))
+
+    def _cdf(self, value: Tensor) -> Tensor:
+        z = self._z(value)
+        return 0.5 + 0.5 * sign(z) * (1.0 - exp(-absolute(z)))
+
+    def _entropy(self) -> Tensor:
+        return math.log(2.0) + 1.0 + log(self._scale + zeros_like(self._loc))
+
+    def _stddev(self) -> Tensor:
+        return math.sqrt(2.0) * self._scale + zeros_like(self._loc)
+
+
+class Logistic(_LocationScale):
+    """The logistic distribution, whose distribution function is `sigmoid((x - loc) / scale)`."""
+
+    def __init__(
+        self,
+        loc: TensorLike,
+        scale: TensorLike,
+        validate_args: bool = False,
+        allow_nan_stats: bool = True,
+        name: str = "Logistic",
+    ) -> None:
+        super().__init__(loc, scale, validate_args, allow_nan_stats, name)
+
+    def _sample_n(self, n: TensorLike, seed: int | None = None) -> Tensor:
+        tiny = np.finfo(self.dtype.as_numpy_dtype).tiny
+        drawn = random_uniform(self._sizes(n), minval=tiny, maxval=1.0, dtype=self.dtype, seed=seed)
+        return (log(drawn) - log1p(-drawn)) * self._scale + self._loc
+
+    def _log_prob(self, value: Tensor) -> Tensor:
+        z = self._z(value)
+        return -z - 2.0 * softplus(-z) - log(self._scale)
+
+    def _log_cdf(self, value: Tensor) -> Tensor:
+        return -softplus(-self._z(value))
+
+    def _cdf(self, value: Tensor) -> Tensor:
+        return sigmoid(self._z(value))
+
+    def _log_survival_function(self, value: Tensor) -> Tensor:
+        return -softplus(self._z(value))
+
+    def _survival_function(self, value: Tensor) -> Tensor:
+        return sigmoid(-self._z(value))
+
+    def _entropy(self) -> Tensor:
+        return 2.0 + log(self._scale * ones_like(self._loc))
+
+    def _stddev(self) -> Tensor:
+        return self._scale * ones_like(self._loc) * math.pi / math.sqrt(3.0)

@@ -1,0 +1,124 @@
+"""The multivariate normal distribution whose elements are independent."""
+
+from __future__ import annotations
+
+import math
+
+from weft.framework.aliases import TensorLike
+from weft.framework.operation import Tensor
+from weft.framework.tensor_conversion import convert_to_tensor
+from weft.framework.tensor_shape import TensorShape
+from weft.models.distributions.distribution import FULLY_REPARAMETERIZED, Distribution
+from weft.models.distributions.divergence import RegisterKL
+from weft.ops.array.filling import ones_like, zeros_like
+from weft.ops.array.joining import concat
+from weft.ops.array.shape_ops import expand_dims
+from weft.ops.array.shape_ops import shape as shape_of
+from weft.ops.input_scope import input_scope
+from weft.ops.linalg.matrix_bands import matrix_diag
+from weft.ops.math.complex_numbers import absolute
+from weft.ops.math.elementwise import square
+from weft.ops.math.reduce_functions import reduce_sum
+from weft.ops.math.unary import log
+from weft.ops.random.functions import random_normal
+
+
+class MultivariateNormalDiag(Distribution):
+    """The normal distribution of vectors with mean `loc` and the diagonal scale `scale_diag + scale_identity_multiplier`.
+
+    Args:
+        loc: the means `[..., size]`; 0 when None.
+        scale_diag: the standard deviations `[..., size]`.
+        scale_identity_multiplier: a standard deviation `[...]` of all elements alike, added to `scale_diag`; when both are
+            None, 1.
+        validate_args: kept for `copy`; there is nothing to check.
+        allow_nan_stats: whether a statistic that is not defined is NaN.
+        name: the scope's name.
+
+    Raises:
+        ValueError: neither `loc` nor `scale_diag` tells the size.
+    """
+
+    def __init__(
+        self,
+        loc: TensorLike | None = None,
+        scale_diag: TensorLike | None = None,
+        scale_identity_multiplier: TensorLike | None = None,
+        validate_args: bool = False,
+        allow_nan_stats: bool = True,
+        name: str = "MultivariateNormalDiag",
+    ) -> None:
+        parameters = dict(locals())
+        if loc is None and scale_diag is None:
+            raise ValueError("MultivariateNormalDiag needs loc or scale_diag, which tell its size; both are None.")
+        with input_scope(name, "MultivariateNormalDiag", [loc, scale_diag, scale_identity_multiplier]) as scope:
+            mean = None if loc is None else convert_to_tensor(loc, name="loc")
+            given = mean if scale_diag is None else convert_to_tensor(scale_diag, name="scale_diag")
+            assert given is not None
+            diag = ones_like(given) if scale_diag is None else given
+            if scale_identity_multiplier is not None:
+                same = expand_dims(convert_to_tensor(scale_identity_multiplier, diag.dtype, name="multiplier"), -1)
+                diag = diag * same if scale_diag is None else diag + same
+            self._diag = diag
+            self._given_loc = mean
+            self._full_loc = zeros_like(diag) if mean is None else mean + zeros_like(diag)
+        parents = [diag] if mean is None else [mean, diag]
+        super().__init__(diag.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, parents, scope)
+
+    @property
+    def loc(self) -> Tensor | None:
+        """The means as they were given."""
+        return self._given_loc
+
+    def _batch_shape(self) -> TensorShape:
+        found: TensorShape = self._full_loc.shape.with_rank_at_least(1)[:-1]
+        return found
+
+    def _batch_shape_tensor(self) -> Tensor:
+        return shape_of(self._full_loc)[:-1]
+
+    def _event_shape(self) -> TensorShape:
+        found: TensorShape = self._full_loc.shape.with_rank_at_least(1)[-1:]
+        return found
+
+    def _event_shape_tensor(self) -> Tensor:
+        return shape_of(self._full_loc)[-1:]
+
+    def _sample_n(self, n: TensorLike, seed: int | None = None) -> Tensor:
+        drawn = random_normal(concat([[n], shape_of(self._full_loc)], 0), dtype=self.dtype, seed=seed)
+        return drawn * self._diag + self._full_loc
+
+    def _log_scale(self) -> Tensor:
+        """The logarithm of the determinant of the scale: `batch_shape`."""
+        return reduce_sum(log(absolute(self._diag)) + zeros_like(self._full_loc), -1)
+
+    def _log_prob(self, value: Tensor) -> Tensor:
+        z = (value - self._full_loc) / self._diag
+        return reduce_sum(-0.5 * square(z) - 0.5 * math.log(2.0 * math.pi), -1) - self._log_scale()
+
+    def _entropy(self) -> Tensor:
+        each = 0.5 * math.log(2.0 * math.pi * math.e)
+        return reduce_sum(each * ones_like(self._full_loc), -1) + self._log_scale()
+
+    def _mean(self) -> Tensor:
+        return self._full_loc + 0.0
+
+    def _mode(self) -> Tensor:
+        return self._mean()
+
+    def _stddev(self) -> Tensor:
+        return absolute(self._diag) + zeros_like(self._full_loc)
+
+    def _variance(self) -> Tensor:
+        return square(self._stddev())
+
+    def _covariance(self) -> Tensor:
+        return matrix_diag(square(self._diag))
+
+
+@RegisterKL(MultivariateNormalDiag, MultivariateNormalDiag)
+def _kl_diag_diag(a: MultivariateNormalDiag, b: MultivariateNormalDiag, name: str | None = None) -> Tensor:
+    with input_scope(name, "kl_mvn_mvn"):
+        variance = b.variance()
+        ratio = a.variance() / variance
+        return 0.5 * reduce_sum(square(a.mean() - b.mean()) / variance + ratio - 1.0 - log(ratio), -1)
