@@ -189,6 +189,38 @@ def test_variables_come_back_from_a_checkpoint(tmp_path):
         assert session.run(first).tolist() == [1.0, 1.0]
 
 
+def test_a_checkpoint_is_assigned_by_an_operation_with_feeds(tmp_path):
+    saved = tf.get_variable("saved", initializer=[1.0, 2.0, 3.0])
+    with _initialized() as session:
+        path = tf.train.Saver([saved]).save(session, str(tmp_path / "model"))
+    same = tf.get_variable("same", [3])
+    assign, feeds = framework.assign_from_checkpoint(path, {"saved": same})
+    assert sorted(value.tolist() for value in feeds.values()) == [[1.0, 2.0, 3.0]]
+    part, more = slim.assign_from_checkpoint(path, [same, saved], ignore_missing_vars=True)
+    assert len(more) == 1
+    with _initialized() as session:
+        session.run(assign, feeds)
+        assert session.run(same).tolist() == [1.0, 2.0, 3.0]
+        session.run(saved.assign([0.0, 0.0, 0.0]))
+        session.run(part, more)
+        assert session.run(saved).tolist() == [1.0, 2.0, 3.0]
+    with pytest.raises(ValueError, match=r"Checkpoint is missing variable \[same\]"):
+        framework.assign_from_checkpoint(path, [same])
+    with pytest.raises(ValueError, match="Total size of new array must be unchanged for saved"):
+        framework.assign_from_checkpoint(path, {"saved": tf.get_variable("other", [2])})
+
+
+def test_a_partitioned_variable_gets_its_parts_of_a_checkpoint(tmp_path):
+    with tf.Graph().as_default(), tf.Session() as session:
+        session.run(tf.get_variable("whole", initializer=[1.0, 2.0, 3.0]).initializer)
+        path = tf.train.Saver().save(session, str(tmp_path / "model"))
+    parts = tf.get_variable("whole", [3], partitioner=tf.fixed_size_partitioner(2))
+    assign, feeds = framework.assign_from_checkpoint(path, list(parts))
+    with _initialized() as session:
+        session.run(assign, feeds)
+        assert [part.tolist() for part in session.run(list(parts))] == [[1.0, 2.0], [3.0]]
+
+
 def test_losses_take_predictions_first_and_are_collected():
     logits, labels = tf.constant([[2.0, 1.0]]), tf.constant([[1.0, 0.0]])
     loss = slim.losses.softmax_cross_entropy(logits, labels)

@@ -14,6 +14,7 @@ from weft.api.contrib import lookup as lookup
 from weft.api.contrib import losses as losses
 from weft.api.contrib import metrics as metrics
 from weft.api.contrib import opt as opt
+from weft.api.contrib import predictor as predictor
 from weft.api.contrib import rnn as rnn
 from weft.api.contrib import seq2seq as seq2seq
 from weft.api.contrib import slim as slim

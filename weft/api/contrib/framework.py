@@ -33,6 +33,7 @@ from weft.ops.variables.model_variables import global_variable as global_variabl
 from weft.ops.variables.model_variables import local_variable as local_variable
 from weft.ops.variables.model_variables import model_variable as model_variable
 from weft.ops.variables.model_variables import variable as variable
+from weft.training.saving.model_assignments import assign_from_checkpoint as assign_from_checkpoint
 from weft.training.saving.model_assignments import assign_from_checkpoint_fn as assign_from_checkpoint_fn
 from weft.training.saving.model_assignments import assign_from_values as assign_from_values
 from weft.training.saving.model_assignments import assign_from_values_fn as assign_from_values_fn

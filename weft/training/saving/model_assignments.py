@@ -8,7 +8,9 @@ from typing import Any
 from weft.checkpoint.checkpoint_reader import NewCheckpointReader
 from weft.framework.graph import get_default_graph
 from weft.ops.array.placeholder import placeholder
+from weft.ops.control_flow.ordering import group
 from weft.ops.variables.model_variables import get_unique_variable
+from weft.platform import tf_logging
 from weft.training.saving.saver import Saver
 
 
@@ -61,3 +63,51 @@ def assign_from_checkpoint_fn(
             return lambda session: None
     saver = Saver(var_list, reshape=reshape_variables)
     return lambda session: saver.restore(session, model_path)
+
+
+def assign_from_checkpoint(model_path: str, var_list: Any, ignore_missing_vars: bool = False) -> tuple[Any, dict[Any, Any]]:
+    """An operation that assigns what a checkpoint has to variables, and the feeds that it needs.
+
+    Args:
+        model_path: the checkpoint.
+        var_list: variables, or a dict of them, or of lists of them, by their names in the checkpoint; a part of a
+            partitioned variable gets its part of the whole.
+        ignore_missing_vars: leave variables alone that the checkpoint does not have, with a warning, rather than fail.
+
+    Raises:
+        ValueError: the checkpoint has no such variable, or one of another shape.
+    """
+    assignments, feeds = [], {}
+    reader = NewCheckpointReader(model_path)
+    for name, variables in _by_saved_name(var_list).items():
+        if not reader.has_tensor(name):
+            if not ignore_missing_vars:
+                raise ValueError(f"Checkpoint is missing variable [{name}]")
+            tf_logging.warning("Checkpoint is missing variable [%s]", name)
+            continue
+        value = reader.get_tensor(name)
+        for var in variables:
+            given = placeholder(var.dtype.base_dtype, var.get_shape(), name=f"placeholder/{var.op.name}")
+            assignments.append(var.assign(given))
+            feeds[given] = _part_of(value, var, name)
+    return group(*assignments), feeds
+
+
+def _by_saved_name(var_list: Any) -> dict[str, list[Any]]:
+    if isinstance(var_list, Mapping):
+        return {name: list(each) if isinstance(each, list | tuple) else [each] for name, each in var_list.items()}
+    named: dict[str, list[Any]] = {}
+    for var in var_list:
+        named.setdefault(get_variable_full_name(var), []).append(var)
+    return named
+
+
+def _part_of(value: Any, var: Any, name: str) -> Any:
+    info = var._get_save_slice_info()
+    if info:
+        return value[tuple(slice(start, start + size) for start, size in zip(info.var_offset, info.var_shape, strict=True))]
+    if tuple(var.get_shape().as_list()) != value.shape:
+        raise ValueError(
+            f"Total size of new array must be unchanged for {name} lh_shape: [{value.shape}], rh_shape: [{var.get_shape()}]"
+        )
+    return value

@@ -63,6 +63,7 @@ from weft.ops.variables.regularizers import l1_regularizer as l1_regularizer
 from weft.ops.variables.regularizers import l2_regularizer as l2_regularizer
 from weft.ops.variables.regularizers import sum_regularizer as sum_regularizer
 from weft.training.input import prefetch_queue as prefetch_queue
+from weft.training.saving.model_assignments import assign_from_checkpoint as assign_from_checkpoint
 from weft.training.saving.model_assignments import assign_from_checkpoint_fn as assign_from_checkpoint_fn
 from weft.training.saving.model_assignments import assign_from_values as assign_from_values
 from weft.training.saving.model_assignments import assign_from_values_fn as assign_from_values_fn

@@ -1,0 +1,110 @@
+"""Predictors: functions of NumPy arrays by name that run a signature of a SavedModel in a session of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tensorboard.compat.proto.config_pb2 import ConfigProto
+from tensorboard.compat.proto.meta_graph_pb2 import MetaGraphDef, SignatureDef
+
+from weft.client.session import Session
+from weft.framework.aliases import Nest
+from weft.framework.graph import Graph
+from weft.framework.operation import Tensor
+from weft.platform import tf_logging
+from weft.training.saved_model.loader import graph_with_tags, load, parse_saved_model
+
+_DEFAULT_KEY = "serving_default"
+
+
+class SavedModelPredictor:
+    """A function of arrays by name, whose result is a dict of arrays by name; it holds a session.
+
+    Args:
+        export_dir: the SavedModel's folder.
+        signature_def_key: the signature; "serving_default" when None.
+        signature_def: a signature to use in place of one of the SavedModel's.
+        input_names, output_names: names of tensors by the names to use for them, in place of a signature.
+        tags: the tags of the graph, with commas between them; "serve" when None.
+        graph: the graph to load into; a new one when None.
+        config: of the session.
+
+    Raises:
+        ValueError: there is more than one of key, signature and names, or no such signature.
+        OSError: there is no SavedModel.
+        RuntimeError: no graph has these tags.
+    """
+
+    def __init__(
+        self,
+        export_dir: str,
+        signature_def_key: str | None = None,
+        signature_def: SignatureDef | None = None,
+        input_names: Mapping[str, str] | None = None,
+        output_names: Mapping[str, str] | None = None,
+        tags: str | None = None,
+        graph: Graph | None = None,
+        config: ConfigProto | None = None,
+    ) -> None:
+        if (input_names is None) != (output_names is None):
+            raise ValueError("input_names and output_names must both be specified or both be unspecified.")
+        if sum(each is not None for each in (signature_def_key, signature_def, input_names)) > 1:
+            raise ValueError(
+                "You must specify at most one of signature_def_key OR signature_def OR (input_names AND output_names)."
+            )
+        wanted = [tag.strip() for tag in (tags or "serve").split(",")]
+        if input_names is None or output_names is None:
+            # Before there is a session, which a mistake would leave open.
+            meta_graph = graph_with_tags(parse_saved_model(export_dir), set(wanted))
+            signature = signature_def or _signature(meta_graph, signature_def_key or _DEFAULT_KEY)
+            input_names = {name: info.name for name, info in signature.inputs.items()}
+            output_names = {name: info.name for name, info in signature.outputs.items()}
+        self.graph = graph or Graph()
+        with self.graph.as_default():
+            self.session = Session(config=config)
+            load(self.session, wanted, export_dir)
+        self.feed_tensors = self._tensors(input_names)
+        self.fetch_tensors = self._tensors(output_names)
+
+    def _tensors(self, names: Mapping[str, str]) -> dict[str, Tensor]:
+        return {key: self.graph.get_tensor_by_name(name) for key, name in names.items()}
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__} with feed tensors {self.feed_tensors} and fetch_tensors {self.fetch_tensors}"
+
+    def __call__(self, input_dict: Mapping[str, object]) -> Nest:
+        """The outputs for these inputs, arrays by name both; what is None or left out keeps its default.
+
+        Raises:
+            ValueError: there is no input of a name.
+        """
+        unexpected = set(input_dict) - set(self.feed_tensors)
+        if unexpected:
+            raise ValueError(f"Got unexpected keys in input_dict: {unexpected}\nexpected: {set(self.feed_tensors)}")
+        feeds = {self.feed_tensors[key]: value for key, value in input_dict.items() if value is not None}
+        return self.session.run(self.fetch_tensors, feeds)
+
+
+def _signature(meta_graph: MetaGraphDef, key: str) -> SignatureDef:
+    # Estimators of older TensorFlows saved their signatures by such names.
+    older = f"default_input_alternative:{key}"
+    if key in meta_graph.signature_def:
+        return meta_graph.signature_def[key]
+    if older not in meta_graph.signature_def:
+        raise ValueError(f'Got signature_def_key "{key}". Available signatures are {sorted(meta_graph.signature_def)}.')
+    tf_logging.warning('Could not find signature def "%s". Using "%s" instead', key, older)
+    return meta_graph.signature_def[older]
+
+
+def from_saved_model(
+    export_dir: str,
+    signature_def_key: str | None = None,
+    signature_def: SignatureDef | None = None,
+    input_names: Mapping[str, str] | None = None,
+    output_names: Mapping[str, str] | None = None,
+    tags: str | None = None,
+    graph: Graph | None = None,
+    config: ConfigProto | None = None,
+) -> SavedModelPredictor:
+    """The predictor of a SavedModel; the arguments are those of SavedModelPredictor."""
+    return SavedModelPredictor(export_dir, signature_def_key, signature_def, input_names, output_names, tags, graph, config)
