@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from weft.api.contrib import crf as crf
 from weft.api.contrib import data as data
 from weft.api.contrib import distribute as distribute
 from weft.api.contrib import distributions as distributions
@@ -10,6 +11,7 @@ from weft.api.contrib import feature_column as feature_column
 from weft.api.contrib import framework as framework
 from weft.api.contrib import layers as layers
 from weft.api.contrib import learn as learn
+from weft.api.contrib import legacy_seq2seq as legacy_seq2seq
 from weft.api.contrib import lookup as lookup
 from weft.api.contrib import losses as losses
 from weft.api.contrib import metrics as metrics

@@ -10,7 +10,7 @@ from weft.framework.aliases import DTypeLike, Nest, SizeLike, TensorLike
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.framework.tensor_shape import TensorShape
-from weft.models.rnn.cell import assert_like_rnn_cell
+from weft.models.rnn.cell import assert_like_rnn_cell, batch_size_of
 from weft.models.rnn.step import batch_size_from, common_dtype, lengths_of, masked_step, zero_outputs
 from weft.ops.array.joining import concat, stack, unstack
 from weft.ops.array.sequences import reverse_sequence
@@ -43,7 +43,7 @@ def static_rnn(
 
     Args:
         cell: the cell.
-        inputs: one tensor `[batch, size]`, or nested tuple of them, for each step.
+        inputs: one tensor `[batch, size]`, or nested tuple of them, for each step; `[batch]` for a cell that looks numbers up.
         initial_state: the first state; zeros when None.
         dtype: the type of the state; needed without an initial state.
         sequence_length: `[batch]`, how many steps each sequence has; past it outputs are zero and the state stays.
@@ -63,7 +63,8 @@ def static_rnn(
             opened.set_caching_device(lambda op: op.device)
         inputs = [nest.map_structure(convert_to_tensor, each) for each in inputs]
         _check_sizes(inputs)
-        batch = batch_size_from(nest.flatten(inputs[0]), 0)
+        leaves = nest.flatten(inputs[0])
+        batch = batch_size_of(leaves[0], 0) if leaves[0].shape.ndims == 1 else batch_size_from(leaves, 0)
         state = _first_state(cell, initial_state, batch, dtype)
         lengths = zeros = None
         if sequence_length is not None:
@@ -82,6 +83,8 @@ def _check_sizes(inputs: Sequence[Nest]) -> None:
     for each in inputs:
         for leaf, first in zip(nest.flatten(each), nest.flatten(inputs[0]), strict=True):
             shape = leaf.get_shape()
+            if shape.ndims == 1:
+                continue  # Class numbers, for a cell that looks them up, such as EmbeddingWrapper.
             shape.with_rank_at_least(2)
             if any(dim.value is None for dim in shape[1:]):
                 raise ValueError(
