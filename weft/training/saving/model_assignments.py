@@ -6,7 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from weft.checkpoint.checkpoint_reader import NewCheckpointReader
+from weft.framework.aliases import Nest
 from weft.framework.graph import get_default_graph
+from weft.framework.operation import Operation, Tensor
 from weft.ops.array.placeholder import placeholder
 from weft.ops.control_flow.ordering import group
 from weft.ops.variables.model_variables import get_unique_variable
@@ -65,7 +67,9 @@ def assign_from_checkpoint_fn(
     return lambda session: saver.restore(session, model_path)
 
 
-def assign_from_checkpoint(model_path: str, var_list: Any, ignore_missing_vars: bool = False) -> tuple[Any, dict[Any, Any]]:
+def assign_from_checkpoint(
+    model_path: str, var_list: Nest, ignore_missing_vars: bool = False
+) -> tuple[Operation, dict[Tensor, Nest]]:
     """An operation that assigns what a checkpoint has to variables, and the feeds that it needs.
 
     Args:
@@ -77,7 +81,8 @@ def assign_from_checkpoint(model_path: str, var_list: Any, ignore_missing_vars: 
     Raises:
         ValueError: the checkpoint has no such variable, or one of another shape.
     """
-    assignments, feeds = [], {}
+    assignments: list[Nest] = []
+    feeds: dict[Tensor, Nest] = {}
     reader = NewCheckpointReader(model_path)
     for name, variables in _by_saved_name(var_list).items():
         if not reader.has_tensor(name):
@@ -93,16 +98,16 @@ def assign_from_checkpoint(model_path: str, var_list: Any, ignore_missing_vars: 
     return group(*assignments), feeds
 
 
-def _by_saved_name(var_list: Any) -> dict[str, list[Any]]:
+def _by_saved_name(var_list: Nest) -> dict[str, list[Nest]]:
     if isinstance(var_list, Mapping):
         return {name: list(each) if isinstance(each, list | tuple) else [each] for name, each in var_list.items()}
-    named: dict[str, list[Any]] = {}
+    named: dict[str, list[Nest]] = {}
     for var in var_list:
         named.setdefault(get_variable_full_name(var), []).append(var)
     return named
 
 
-def _part_of(value: Any, var: Any, name: str) -> Any:
+def _part_of(value: Nest, var: Nest, name: str) -> Nest:
     info = var._get_save_slice_info()
     if info:
         return value[tuple(slice(start, start + size) for start, size in zip(info.var_offset, info.var_shape, strict=True))]
