@@ -29,6 +29,7 @@ CONTINUOUS: dict[str, tuple[_Make, object, list[object]]] = {
 }
 DISCRETE: dict[str, tuple[_Make, object, list[object]]] = {
     "bernoulli": (lambda: ds.Bernoulli(probs=[0.3, 0.6]), stats.bernoulli([0.3, 0.6]), [1, [0, 1], [[1.0], [0.0]]]),
+    "poisson": (lambda: contrib.Poisson([0.7, 4.0]), stats.poisson([0.7, 4.0]), [1.0, [0.0, 5.0]]),
 }
 _FUNCTIONS = {"cdf": "cdf", "log_cdf": "logcdf", "survival_function": "sf", "log_survival_function": "logsf"}
 _STATISTICS = {"mean": "mean", "variance": "var", "stddev": "std", "entropy": "entropy"}
@@ -126,6 +127,18 @@ def test_a_categorical_distribution_knows_its_class_numbers():
     assert found["sample"].shape == (4, 5, 2)
     assert found["sample"].dtype == np.int32
     assert set(found["sample"].ravel()) <= {0, 1, 2}
+
+
+def test_one_hot_vectors_have_the_probabilities_of_their_classes():
+    probs = np.array([[0.1, 0.6, 0.3], [0.5, 0.25, 0.25]], np.float32)
+    made = contrib.OneHotCategorical(probs=probs)
+    samples = made.sample(50, seed=1)
+    drawn, of_second, mode, back = _run([samples, made.prob([0, 1, 0]), made.mode(), made.log_prob(samples)])
+    assert drawn.shape == (50, 2, 3)
+    np.testing.assert_array_equal(drawn.sum(-1), np.ones((50, 2)))
+    np.testing.assert_allclose(of_second, probs[:, 1], rtol=1e-6)
+    np.testing.assert_array_equal(mode, [[0, 1, 0], [1, 0, 0]])
+    np.testing.assert_allclose(back, np.log((drawn * probs).sum(-1)), rtol=1e-5)
 
 
 def test_a_policy_gradient_flows_through_log_prob_and_none_through_the_sampled_action():

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from weft.models.distributions.beta import Beta as Beta
 from weft.models.distributions.beta import Dirichlet as Dirichlet
+from weft.models.distributions.counts import OneHotCategorical as OneHotCategorical
+from weft.models.distributions.counts import Poisson as Poisson
 from weft.models.distributions.discrete import Bernoulli as Bernoulli
 from weft.models.distributions.discrete import Categorical as Categorical
 from weft.models.distributions.distribution import FULLY_REPARAMETERIZED as FULLY_REPARAMETERIZED

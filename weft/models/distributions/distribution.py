@@ -395,6 +395,8 @@ class ScalarDistribution(Distribution):
 
     @classmethod
     def _param_shapes(cls, sample_shape: DynamicShape) -> dict[str, Tensor]:
+        if not cls._PARAMETERS:
+            raise NotImplementedError("_param_shapes not implemented")
         sizes = convert_to_tensor(sample_shape, int32)
         return dict.fromkeys(cls._PARAMETERS, sizes)
 
