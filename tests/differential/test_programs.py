@@ -7,6 +7,7 @@ no TensorFlow; the tests marked `oracle` run the programs with TensorFlow itself
 from __future__ import annotations
 
 import functools
+import itertools
 import json
 import os
 import re
@@ -81,10 +82,16 @@ def _printed(interpreter: str, library: str, catalogue: str) -> dict[str, str]:
     return result
 
 
+def _familiar(ours: list[str], theirs: list[str]) -> list[str]:
+    """Our lines as far as TensorFlow's words go: after a sentence of its errors weft may have told more."""
+    pairs = itertools.zip_longest(ours, theirs, fillvalue="")
+    return [theirs_ if theirs_.endswith((".", "?")) and ours_.startswith(f"{theirs_} ") else ours_ for ours_, theirs_ in pairs]
+
+
 @pytest.mark.parametrize(("catalogue", "program"), _PROGRAMS)
 def test_a_program_prints_what_is_expected(catalogue: str, program: str) -> None:
-    expected = load(_HERE / "expected" / f"{catalogue}.txt")
-    assert normal(_printed(sys.executable, "weft", catalogue)[program]) == normal(expected[program])
+    expected = normal(load(_HERE / "expected" / f"{catalogue}.txt")[program])
+    assert _familiar(normal(_printed(sys.executable, "weft", catalogue)[program]), expected) == expected
 
 
 @pytest.mark.oracle
@@ -95,4 +102,5 @@ def test_a_program_prints_what_is_expected(catalogue: str, program: str) -> None
 )
 def test_a_program_prints_what_it_prints_with_tensorflow(catalogue: str, program: str) -> None:
     ours, theirs = _printed(sys.executable, "weft", catalogue), _printed(_ORACLE, "tensorflow", catalogue)
-    assert normal(ours[program]) == normal(theirs[program])
+    expected = normal(theirs[program])
+    assert _familiar(normal(ours[program]), expected) == expected

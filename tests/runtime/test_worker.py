@@ -97,8 +97,6 @@ def test_a_value_may_come_before_or_after_its_step(worker: Worker, make_parts: M
 class Inbox(SimpleQueue[Any]):
     """What a thread that waits for a step, and reads messages meanwhile, is to do."""
 
-    may_block = False
-
 
 def test_work_that_a_message_makes_possible_goes_to_the_inbox(worker: Worker, make_parts: MakeParts) -> None:
     part = waiting_graph(make_parts)

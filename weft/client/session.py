@@ -260,10 +260,11 @@ class BaseSession:
         """Make this the default session for the block, for `eval` and `Operation.run`."""
         return default_sessions.use(self)
 
-    def __del__(self) -> None:
+    # The default keeps the function: at the process's end the names of modules may be gone before a session is.
+    def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
         steps = getattr(self, "_steps", None)
         # At the process's end its threads and locks are as they are; the servers see the connections end.
-        if steps is not None and steps.backend is not None and not sys.is_finalizing():
+        if steps is not None and steps.backend is not None and not is_finalizing():
             steps.backend.abandon()
 
 

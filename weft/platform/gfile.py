@@ -209,9 +209,12 @@ def MakeDirs(dirname: Path) -> None:
 def _is_made(dirname: Path) -> bool:
     if IsDirectory(dirname):
         return True
-    if Exists(dirname):
+    if not Exists(dirname):
+        return False
+    # Another thread or process may have made it between the two looks.
+    if not IsDirectory(dirname):
         raise errors.FailedPreconditionError.of(f"{os.fsdecode(dirname)} is not a directory")
-    return False
+    return True
 
 
 def ListDirectory(dirname: Path) -> list[str]:

@@ -60,11 +60,6 @@ class Outlet(Protocol):
 class Inbox(Protocol):
     """The work of a thread that waits for a step."""
 
-    @property
-    def may_block(self) -> bool:
-        """Whether the thread has nothing to do until the step is over, and is not to be let go before: a stage may block it."""
-        ...
-
     def put(self, action: Callable[[], None]) -> None:
         """Have the thread do something. Does not wait."""
         ...
@@ -195,7 +190,7 @@ class Step:
         if self._unfinished == 0:
             self._finish()
             return
-        self.run(list(self._executor.sources), may_wait=self._inbox is not None and self._inbox.may_block)
+        self.run(list(self._executor.sources))
 
     def receive(self, edges: Sequence[int], tensors: Sequence[object]) -> None:
         """Take values from another task, and have the stages run that they make ready. May be called before `start`."""
@@ -318,7 +313,8 @@ class Step:
         self.run(ready)
 
     def _run_and_continue(self, stage: Stage) -> None:
-        # This thread is the pool's: what follows may block it as well. A thread of its own for each of a chain of stages, as
+        # This thread is the pool's: what follows may block it as well, and not the caller's, which Ctrl-C, a deadline and the
+        # session's end let go whatever a py_func does. A thread of its own for each of a chain of stages, as
         # those of a reader and of a queue, cost 150 µs of CPU (2 cores of an AMD EPYC, 2026-11).
         self.run(self._run_stage(stage), may_wait=True)
 

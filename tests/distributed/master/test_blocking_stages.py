@@ -21,19 +21,11 @@ def _thread_of_py_func() -> tuple[tf.Tensor, list[int]]:
     return tf.py_func(note, [], tf.float32), seen
 
 
-def test_a_thread_with_nothing_else_to_do_runs_them_itself() -> None:
-    with tf.Graph().as_default(), tf.Session() as session, ThreadPoolExecutor(1) as threads:
-        value, seen = _thread_of_py_func()
-        threads.submit(session.run, value).result(timeout=60)
-        assert seen == [threads.submit(threading.get_ident).result(timeout=60)]
-
-
-def test_the_main_thread_stays_free_for_interrupts_and_any_for_a_deadline() -> None:
+def test_the_callers_thread_stays_free_for_interrupts_deadlines_and_the_sessions_end() -> None:
     with tf.Graph().as_default(), tf.Session() as session, ThreadPoolExecutor(1) as threads:
         value, seen = _thread_of_py_func()
         session.run(value)
-        options = tf.RunOptions(timeout_in_ms=60_000)
-        threads.submit(session.run, value, options=options).result(timeout=60)
+        threads.submit(session.run, value).result(timeout=60)
         assert not {threading.get_ident(), threads.submit(threading.get_ident).result(timeout=60)} & set(seen)
 
 

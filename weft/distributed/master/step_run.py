@@ -63,18 +63,7 @@ class StepRun:
         session: the session that the step belongs to.
     """
 
-    __slots__ = (
-        "_deployment",
-        "_feeds",
-        "_here",
-        "_inbox",
-        "_is_traced",
-        "_lock",
-        "_may_block",
-        "_session",
-        "_step",
-        "_wakeup",
-    )
+    __slots__ = ("_deployment", "_feeds", "_here", "_inbox", "_is_traced", "_lock", "_session", "_step", "_wakeup")
 
     def __init__(self, step_id: int, tasks: Iterable[str], session: RunningSteps) -> None:
         self._step = MasterStep(step_id, tasks)
@@ -87,21 +76,11 @@ class StepRun:
         self._feeds: Sequence[Array] = ()
         self._here: list[Step] = []  # the parts in this process
         self._is_traced = False
-        self._may_block = False
 
     @property
     def step_id(self) -> int:
         """The step's number."""
         return self._step.step_id
-
-    @property
-    def may_block(self) -> bool:
-        """Whether the thread that runs the step has nothing to do but its one part, which is here.
-
-        A queue runner's step then takes half of the CPU, 300 instead of 640 µs on 2 busy cores of an AMD EPYC (2026-11): no
-        thread of the pool is woken, nor this one at the end. The main thread stays free for interrupts, any for a deadline.
-        """
-        return self._may_block
 
     @property
     def stats(self) -> Mapping[str, object]:
@@ -132,8 +111,6 @@ class StepRun:
         self._deployment, self._feeds, self._is_traced = deployment, feeds, is_traced
         self._wakeup = of_this_thread.pipe
         deadline_s = None if timeout_s is None else time.monotonic() + timeout_s
-        is_alone = len(deployment.parts) == 1 and not deployment.elsewhere
-        self._may_block = is_alone and timeout_s is None and not is_main_thread()
         self._session.note_start(self)
         try:
             if is_main_thread():

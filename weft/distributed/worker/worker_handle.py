@@ -20,11 +20,6 @@ from weft.runtime.executor import Executor, Step
 class StepOwner(Protocol):
     """A step on its master, as the tasks see it that run its parts."""
 
-    @property
-    def may_block(self) -> bool:
-        """Whether the step's own thread has nothing to do but a part in this process, however long that takes."""
-        ...
-
     def tell(self, event: PartEvent) -> None:
         """Say how a part ended, once for each part, on any thread. Does not wait."""
         ...

@@ -61,8 +61,6 @@ class Task:
 class Answer:
     """Where a part of a step reports its end."""
 
-    may_block = False
-
     def __init__(self) -> None:
         self._over = threading.Event()
         self._result: tuple[Any, OpError | None] = (None, None)
