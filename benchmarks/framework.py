@@ -32,4 +32,6 @@ def framework() -> Any:
     module = importlib.import_module(MODULES[name])
     if name == TENSORFLOW:
         module.disable_v2_behavior()
+    # weft loads most of itself when it is asked for its first name.
+    _ = module.Session
     return module
