@@ -54,6 +54,8 @@ def messages(size_bytes: int) -> Points:
     seconds of another client's step on that server meanwhile. All steps finish once the peer reads again.
     """
     tf = framework()
+    # The peer that stands still is to be waited for, not to be given up.
+    os.environ["WEFT_HEARTBEAT_TIMEOUT_S"] = "60"
     cluster = free_addresses(ps=1, reader=1, worker=1)
     with Children() as children:
         writer, reader = start_server(children, cluster, "ps"), start_server(children, cluster, "reader")
