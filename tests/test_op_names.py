@@ -16,13 +16,13 @@ import pytest
 
 import weft
 import weft.ops
-from weft.framework import op_def
+from weft.framework import op_registry
 
 for _module in pkgutil.walk_packages(weft.ops.__path__, "weft.ops."):
     importlib.import_module(_module.name)
 
 ROOT = Path(weft.__file__).parent
-NAMES = {definition.name for definition in op_def.registered()}
+NAMES = {definition.name for definition in op_registry.registered()}
 
 # A node's or a declaration's name of its op: `op.type`, `definition.name`, `node_def.op`.
 NAMING = ("type", "name", "op")

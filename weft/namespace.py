@@ -109,6 +109,8 @@ from weft.framework.behavior import executing_eagerly_outside_functions as execu
 from weft.framework.collections import GraphKeys as GraphKeys
 from weft.framework.constant_value import constant_value as get_static_value
 from weft.framework.device_spec import DeviceSpec as DeviceSpec
+from weft.framework.dimension import Dimension as Dimension
+from weft.framework.dimension import dimension_value as dimension_value
 from weft.framework.dtypes import QUANTIZED_DTYPES as QUANTIZED_DTYPES
 from weft.framework.dtypes import DType as DType
 from weft.framework.dtypes import as_dtype as as_dtype
@@ -165,9 +167,7 @@ from weft.framework.tensor_conversion import is_tensor as is_tensor
 from weft.framework.tensor_conversion import (
     register_tensor_conversion_function as register_tensor_conversion_function,
 )
-from weft.framework.tensor_shape import Dimension as Dimension
 from weft.framework.tensor_shape import TensorShape as TensorShape
-from weft.framework.tensor_shape import dimension_value as dimension_value
 from weft.framework.tensor_spec import TensorSpec as TensorSpec
 from weft.framework.tensor_util import make_ndarray as make_ndarray
 from weft.framework.tensor_util import make_tensor_proto as make_tensor_proto

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import weft as tf
-from weft.framework import op_builder, op_def
+from weft.framework import op_builder, op_registry
 
 
 def one() -> tf.Tensor:
@@ -39,7 +39,7 @@ def test_a_mistake_is_told_while_building(build: Callable[[], Any], error: type[
 
 def test_an_update_needs_a_variable() -> None:
     with pytest.raises(TypeError, match="requires that input 'ref' be a mutable tensor"):
-        op_builder.build(op_def.lookup("Assign"), [one(), 1.0], {}, None)
+        op_builder.build(op_registry.lookup("Assign"), [one(), 1.0], {}, None)
 
 
 def test_constants_of_inputs_are_named_after_node_and_argument() -> None:
@@ -61,19 +61,19 @@ def test_an_update_lives_with_its_variable_whatever_the_scope_says() -> None:
 
 
 def test_attributes_are_checked() -> None:
-    definition = op_def.lookup("MatMul")
+    definition = op_registry.lookup("MatMul")
     matrix = tf.ones([2, 2])
     with pytest.raises(TypeError, match="MatMul got an unexpected attribute 'upside_down'"):
         op_builder.build(definition, [matrix, matrix], {"upside_down": True}, None)
     with pytest.raises(TypeError, match="attribute 'dtype' must be a type"):
         tf.placeholder("no type")
     with pytest.raises(TypeError, match=r"attribute 'dtype' .* is needed and was not given"):
-        op_builder.build(op_def.lookup("Placeholder"), [], {}, None)
+        op_builder.build(op_registry.lookup("Placeholder"), [], {}, None)
 
 
 def test_attributes_are_brought_to_their_plain_form() -> None:
     matrix = tf.ones([2, 2])
-    op = op_builder.build(op_def.lookup("MatMul"), [matrix, matrix], {"transpose_a": 1}, "m")
+    op = op_builder.build(op_registry.lookup("MatMul"), [matrix, matrix], {"transpose_a": 1}, "m")
     assert op.attrs["transpose_a"] is True
     assert op.get_attr("T") is tf.float32
     assert tf.placeholder("float", [None, tf.Dimension(2)]).op.attrs["shape"] == (None, 2)

@@ -7,7 +7,8 @@ import pytest
 from tensorboard.compat.proto import tensor_pb2, types_pb2
 
 from weft.framework import dtypes
-from weft.framework.tensor_shape import Dimension, TensorShape
+from weft.framework.dimension import Dimension
+from weft.framework.tensor_shape import TensorShape
 from weft.framework.tensor_util import as_array, make_ndarray, make_tensor_proto
 
 

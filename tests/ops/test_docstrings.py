@@ -14,7 +14,7 @@ import re
 from typing import Final
 
 import weft.ops
-from weft.framework import op_def
+from weft.framework import op_registry
 from weft.framework.op_def import OpDef
 
 for _module in pkgutil.walk_packages(weft.ops.__path__, "weft.ops."):
@@ -38,5 +38,5 @@ def _gives_shapes(definition: OpDef) -> bool:
 
 
 def test_kernels_give_the_shapes_of_their_inputs_and_outputs() -> None:
-    own = [definition for definition in op_def.registered() if definition.kernel.__module__.startswith("weft.ops.")]
+    own = [definition for definition in op_registry.registered() if definition.kernel.__module__.startswith("weft.ops.")]
     assert [definition.name for definition in own if not _gives_shapes(definition)] == []

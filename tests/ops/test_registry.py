@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 import weft.ops
-from weft.framework import op_def
+from weft.framework import op_registry
 from weft.framework.op_def import REQUIRED, AttrDef, OpDef
 from weft.testing import op_checks
 from weft.testing.op_checks import Case
@@ -39,12 +39,12 @@ def _needs_case(definition: OpDef) -> bool:
 
 def test_every_pure_op_has_a_case_or_a_reason_for_having_none() -> None:
     covered = {case.op for case in CASES} | set(WITHOUT_CASE)
-    missing = [definition.name for definition in op_def.registered() if _needs_case(definition)]
+    missing = [definition.name for definition in op_registry.registered() if _needs_case(definition)]
     assert sorted(set(missing) - covered) == []
 
 
 def test_cases_are_of_declared_ops() -> None:
-    assert sorted(case.op for case in CASES if not op_def.is_registered(case.op)) == []
+    assert sorted(case.op for case in CASES if not op_registry.is_registered(case.op)) == []
 
 
 def test_no_op_has_both_a_case_and_a_reason_for_having_none() -> None:
@@ -119,7 +119,7 @@ def tensorflow_ops() -> dict[str, Any]:
     interpreter = os.environ.get("WEFT_ORACLE_PYTHON")
     if not interpreter:
         pytest.skip("WEFT_ORACLE_PYTHON names no Python with TensorFlow")
-    names = json.dumps([definition.name for definition in op_def.registered()])
+    names = json.dumps([definition.name for definition in op_registry.registered()])
     found = subprocess.run([interpreter, "-c", _DESCRIBE], input=names, capture_output=True, text=True, check=True)
     return json.loads(found.stdout)  # type: ignore[no-any-return]
 
@@ -141,7 +141,7 @@ def _default(attr: AttrDef) -> Any:
 @pytest.mark.oracle
 def test_signatures_are_those_of_tensorflow(tensorflow_ops: dict[str, Any]) -> None:
     differences = []
-    for definition in op_def.registered():
+    for definition in op_registry.registered():
         theirs = tensorflow_ops[definition.name]
         if theirs is None:
             continue

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from weft.framework import op_def
+from weft.framework import op_registry
 from weft.ops.declaration import op, same_as_input
 from weft.testing import op_checks
 from weft.testing.op_checks import Case
@@ -18,7 +18,7 @@ X = np.array([1.0, 2.0], np.float32)
 @pytest.fixture
 def declared(monkeypatch: pytest.MonkeyPatch) -> None:
     """A place for declarations that the test leaves nothing of behind."""
-    monkeypatch.setattr(op_def, "_REGISTRY", dict(op_def._REGISTRY))
+    monkeypatch.setattr(op_registry, "_REGISTRY", dict(op_registry._REGISTRY))
 
 
 def _declare(infer: Any = same_as_input, gradient: Any = None, numpy_only: float = 0.0) -> None:

@@ -8,7 +8,8 @@ from typing import Any
 
 from weft.framework.aliases import Nest, TensorLike
 from weft.framework.op_builder import build
-from weft.framework.op_def import REQUIRED, OpDef, is_registered, lookup, registered
+from weft.framework.op_def import REQUIRED, OpDef
+from weft.framework.op_registry import is_registered, lookup, registered
 from weft.ops.declaration import signature_of, unpack_outputs
 
 

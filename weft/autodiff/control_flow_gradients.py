@@ -16,7 +16,7 @@ from weft.autodiff.gradients import gradients, is_trainable
 from weft.framework import dtypes
 from weft.framework.func_graph import FuncGraph, bodies_of, handle_attrs, is_invariant
 from weft.framework.graph import Graph, get_default_graph
-from weft.framework.op_def import register_gradient
+from weft.framework.op_registry import register_gradient
 from weft.framework.op_role import Role
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor

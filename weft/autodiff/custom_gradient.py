@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import get_default_graph
-from weft.framework.op_def import register_gradient
+from weft.framework.op_registry import register_gradient
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.identity import identity_n

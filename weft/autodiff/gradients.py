@@ -13,7 +13,7 @@ from enum import Enum
 from typing import Any, Final
 
 from weft.autodiff.aggregation import Gradient, aggregate, checked_method
-from weft.framework import dtypes, op_def
+from weft.framework import dtypes, op_registry
 from weft.framework.aliases import Gradients
 from weft.framework.dtypes import DType
 from weft.framework.func_graph import FuncGraph
@@ -322,7 +322,7 @@ def _filled(tensor: Tensor, gradient: Gradient | None) -> Gradient | None:
 
 def _rule_of(op: Operation) -> Rule | None:
     try:
-        return op_def.lookup_gradient(op.attrs.get("_gradient_op_type") or op.type)
+        return op_registry.lookup_gradient(op.attrs.get("_gradient_op_type") or op.type)
     except LookupError:
         raise LookupError(
             f"No gradient defined for operation '{op.name}' (op type: {op.type}). In general every operation must have "

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from weft.framework.built_at import place
-from weft.framework.op_def import lookup_gradient, not_differentiable
+from weft.framework.op_def import not_differentiable
+from weft.framework.op_registry import lookup_gradient
 from weft.framework.operation import Operation, Tensor
 
 

@@ -10,9 +10,9 @@ import numpy as np
 from weft.client.conversions import conversion_for
 from weft.client.feed_values import convert
 from weft.framework.aliases import TensorLike
+from weft.framework.dims import dims_compatible, format_dims
 from weft.framework.graph import Graph
 from weft.framework.operation import Tensor
-from weft.framework.tensor_shape import dims_compatible, format_dims
 
 
 def resolve(graph: Graph, feed_dict: object) -> dict[Tensor, Any]:

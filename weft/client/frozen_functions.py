@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from tensorboard.compat.proto import node_def_pb2
 
-from weft.framework import dtypes, op_def, tensor_util
+from weft.framework import dtypes, op_registry, tensor_util
 from weft.ops.declaration import definition_of
 from weft.ops.state.resource_state import read_variable_op, resource_gather
 
@@ -23,7 +23,7 @@ def freeze_functions(node: node_def_pb2.NodeDef, library: Any, frozen: Mapping[s
         library: the GraphDef's library, which is changed.
         frozen: the types of the variables' values by the names under which the node's inputs have them.
     """
-    definition = op_def.lookup(node.op) if op_def.is_registered(node.op) else None
+    definition = op_registry.lookup(node.op) if op_registry.is_registered(node.op) else None
     if definition is None or not definition.bodies:
         return
     # The inputs of the functions are the last of the node's, a list.

@@ -8,7 +8,7 @@ from typing import Any, Final
 from tensorboard.compat.proto import graph_pb2, node_def_pb2
 
 from weft.client.frozen_functions import GATHER, READ, freeze_functions
-from weft.framework import dtypes, op_def, tensor_util
+from weft.framework import dtypes, op_registry, tensor_util
 from weft.framework.aliases import SessionLike, TensorLike
 from weft.framework.op_role import Role
 from weft.framework.subgraph import extract_sub_graph, node_name
@@ -41,7 +41,7 @@ def convert_variables_to_constants(
             continue
         if node.name in (variable_names_blacklist or ()):
             continue
-        if op_def.role_of(node.op) is Role.VARIABLE:
+        if op_registry.role_of(node.op) is Role.VARIABLE:
             fetches[node.name] = f"{node.name}/Read/ReadVariableOp:0" if _is_handle(node) else f"{node.name}:0"
     values = sess.run(fetches) if fetches else {}
     tf_logging.info("Froze %d variables.", len(values))
@@ -59,12 +59,12 @@ def convert_variables_to_constants(
 
 
 def _is_handle(variable: node_def_pb2.NodeDef) -> bool:
-    return not op_def.lookup(variable.op).outputs[0].is_ref
+    return not op_registry.lookup(variable.op).outputs[0].is_ref
 
 
 def _handle_of(name: str, by_name: dict[str, Any]) -> str:
     node = by_name[node_name(name)]
-    while op_def.role_of(node.op) is Role.ALIAS:
+    while op_registry.role_of(node.op) is Role.ALIAS:
         node = by_name[node_name(node.input[0])]
     return str(node.name)
 

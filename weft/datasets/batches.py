@@ -10,9 +10,10 @@ from weft.datasets.structure import DatasetLike
 from weft.framework import dtypes
 from weft.framework.aliases import Nest, TensorLike
 from weft.framework.constant_value import constant_value, constant_value_as_shape
+from weft.framework.dims import Dims
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import Dims, TensorShape, as_dims
+from weft.framework.tensor_shape import TensorShape, as_dims
 from weft.framework.tensor_spec import TensorSpec
 from weft.ops.data import batching, reshaping
 

@@ -6,8 +6,9 @@ from weft.datasets import structure
 from weft.datasets.selecting import Made, int64
 from weft.framework import dtypes
 from weft.framework.aliases import Nest, TensorLike
+from weft.framework.dimension import Dimension
 from weft.framework.sparse_tensor import SparseTensor
-from weft.framework.tensor_shape import Dimension, as_dims
+from weft.framework.tensor_shape import as_dims
 from weft.framework.tensor_spec import TensorSpec
 from weft.ops.data import sources
 

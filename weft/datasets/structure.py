@@ -8,12 +8,13 @@ from typing import Protocol
 from weft.datasets import nest
 from weft.framework import dtypes
 from weft.framework.aliases import Nest
+from weft.framework.dims import Dims
 from weft.framework.dtypes import DType, as_dtype
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.framework.sparse_tensor import SparseTensor, is_sparse
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import Dims, TensorShape, as_dims
+from weft.framework.tensor_shape import TensorShape, as_dims
 from weft.framework.tensor_spec import TensorSpec
 from weft.ops.sparse.serialization import deserialize_sparse, serialize_many_sparse, serialize_sparse
 

@@ -10,11 +10,12 @@ import numpy as np
 from tensorboard.compat.proto import config_pb2, tensor_shape_pb2, types_pb2
 
 from weft.framework.device_spec import DeviceSpec
+from weft.framework.dimension import Dimension
 from weft.framework.dtypes import DType
 from weft.framework.graph import Graph
 from weft.framework.indexed_slices import IndexedSlices
 from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_shape import Dimension, TensorShape
+from weft.framework.tensor_shape import TensorShape
 
 # An array of NumPy or of JAX, or a traced one: kernels are written once for all three, and these share no type.
 Array: TypeAlias = Any

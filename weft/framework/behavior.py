@@ -5,7 +5,8 @@ Turning TensorFlow 2's parts off is therefore a no-op, and turning one on is an 
 
 from __future__ import annotations
 
-from weft.framework.tensor_shape import Dimension, TensorShape
+from weft.framework.dimension import Dimension
+from weft.framework.tensor_shape import TensorShape
 
 
 def executing_eagerly() -> bool:

@@ -6,10 +6,11 @@ from typing import Any, Final
 
 import numpy as np
 
+from weft.framework.dims import Dims
 from weft.framework.node_types import group
 from weft.framework.op_role import Role
 from weft.framework.operation import Tensor
-from weft.framework.tensor_shape import Dims, TensorShape
+from weft.framework.tensor_shape import TensorShape
 
 # Folding is for shapes, axes and paddings; larger values are left to the steps.
 _MAX_ELEMENTS: Final = 65536

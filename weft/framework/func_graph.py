@@ -13,13 +13,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from weft.framework import function_def, graph_def, op_def, scopes
+from weft.framework import function_def, graph_def, op_registry, scopes
+from weft.framework.dims import Dims
 from weft.framework.dtypes import DType, resource
 from weft.framework.graph import Graph
 from weft.framework.op_def import OpDef
 from weft.framework.op_role import Role
 from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_shape import Dims
 
 # A small constant is copied into the body, where shape rules can see its value.
 _COPIED_ELEMENTS: Final = 1024
@@ -111,7 +111,9 @@ class FuncGraph(Graph):
         """Add an argument after those that there are; `exact` takes its name as it is."""
         values = {"T": dtype.base_dtype, "index": len(self.inputs), "_shape": dims, **attrs}
         with scopes.entered(self, **_NO_SCOPES):
-            op = self.add_node(op_def.lookup("_Arg"), name if exact else self._argument_name(name), (), [dtype], values, ())
+            op = self.add_node(
+                op_registry.lookup("_Arg"), name if exact else self._argument_name(name), (), [dtype], values, ()
+            )
         self.inputs.append(op.outputs[0])
         return op.outputs[0]
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from tensorboard.compat.proto import function_pb2, graph_pb2, node_def_pb2
 
-from weft.framework import attr_value, op_def
+from weft.framework import attr_value, op_registry
 from weft.framework.dtypes import as_dtype
 from weft.framework.graph import Graph
 from weft.framework.graph_def import to_node_def
@@ -128,7 +128,7 @@ def body_graph_def(proto: function_pb2.FunctionDef) -> graph_pb2.GraphDef:
 
 def _output_places(node: node_def_pb2.NodeDef) -> dict[str, int]:
     """Where each output argument of a node begins among its outputs."""
-    definition = op_def.lookup(node.op)
+    definition = op_registry.lookup(node.op)
     attrs = {key: attr_value.decode(value) for key, value in node.attr.items()}
     for key, attr in definition.attrs.items():
         attrs.setdefault(key, attr.default)

@@ -11,17 +11,17 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from weft.framework import built_at, graph_def, node_errors, op_def, scopes
+from weft.framework import built_at, graph_def, node_errors, op_registry, scopes
 from weft.framework.built_at import capture_stack
 from weft.framework.collections import Collections
 from weft.framework.default_stack import default_graphs
+from weft.framework.dims import format_dims
 from weft.framework.dtypes import DType
 from weft.framework.graph_elements import Elements
 from weft.framework.graph_names import Names
 from weft.framework.graph_scopes import BuildingScopes
 from weft.framework.op_def import OpDef
 from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_shape import format_dims
 
 GRAPH_DEF_VERSION: Final = 134
 
@@ -257,7 +257,7 @@ def reset_default_graph() -> None:
 
 def lookup_op_def(name: str) -> OpDef:
     """The declaration of an op type; LookupError when there is none."""
-    return op_def.lookup(name)
+    return op_registry.lookup(name)
 
 
 def describe(tensor: Tensor) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tensorboard.compat.proto import graph_pb2, node_def_pb2, versions_pb2
 
-from weft.framework import attr_value, op_def
+from weft.framework import attr_value, op_def, op_registry
 from weft.framework.node_types import output_types
 from weft.framework.op_def import REQUIRED
 from weft.framework.operation import Operation, Tensor
@@ -71,7 +71,7 @@ def create_op_from_parts(
     for index, tensor in enumerate(inputs):
         if not isinstance(tensor, Tensor):
             raise TypeError(f"Input #{index} is not a tensor: {tensor}")
-    definition = op_def.lookup(op_type)
+    definition = op_registry.lookup(op_type)
     values = {k: attr_value.decode(v) if isinstance(v, attr_value.AttrValue) else v for k, v in attrs.items()}
     complete_attrs(definition, values)
     types = output_types(definition, values) if dtypes is None else list(dtypes)

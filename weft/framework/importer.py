@@ -9,9 +9,10 @@ from typing import Any, Final
 
 from tensorboard.compat.proto import function_pb2, graph_pb2, node_def_pb2, op_def_pb2, versions_pb2
 
-from weft.framework import op_def, scopes
+from weft.framework import op_def, op_registry, scopes
 from weft.framework.aliases import TensorLike
 from weft.framework.attr_value import FunctionName
+from weft.framework.dims import Dims, dims_compatible, merge_dims
 from weft.framework.dtypes import DType
 from weft.framework.func_graph import FuncGraph
 from weft.framework.function_def import add_arguments, add_results, body_graph_def, functions_run_by
@@ -20,7 +21,6 @@ from weft.framework.node_def_reader import Attrs, InvalidNodeError, naming, read
 from weft.framework.node_types import output_types, types_of
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import Dims, dims_compatible, merge_dims
 
 # Where a message of TensorFlow names a type otherwise than Python does.
 _TYPE_NAMES: Final = {"float32": "float", "float64": "double", "float16": "half"}
@@ -174,12 +174,12 @@ class _Importer:
     def _is_grown(self, node: node_def_pb2.NodeDef) -> bool:
         """Whether the graph has the node already: one that runs functions may come again with more of them to return."""
         found = self._graph.operations.get(node.name)
-        return found is not None and bool(found.op_def.bodies) and op_def.is_registered(node.op)
+        return found is not None and bool(found.op_def.bodies) and op_registry.is_registered(node.op)
 
     def _grow(self, node: node_def_pb2.NodeDef) -> None:
         """Let a node that the graph has return what its functions return by now."""
         op = self._graph.operations[node.name]
-        definition = op_def.lookup(node.op)
+        definition = op_registry.lookup(node.op)
         attrs = read_attrs(definition, node)
         op.op_def, op.type = definition, node.op
         op.attrs.update(attrs)
@@ -228,7 +228,7 @@ class _Importer:
 
     def _add_node(self, node: node_def_pb2.NodeDef, names: set[str]) -> None:
         try:
-            definition = op_def.lookup(node.op)
+            definition = op_registry.lookup(node.op)
         except LookupError:
             raise ValueError(f"No op named {node.op} in defined operations: node {node.name!r} needs it.") from None
         attrs = {key: self._renamed_function(value) for key, value in read_attrs(definition, node).items()}

@@ -11,12 +11,12 @@ from typing import Final
 import numpy as np
 
 from weft.framework import built_at
+from weft.framework.dims import brackets
 from weft.framework.dtypes import DType
 from weft.framework.node_types import group
 from weft.framework.op_def import ArgDef
 from weft.framework.op_role import Role
 from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_shape import brackets
 from weft.framework.variable_node import declared_dims
 
 # A list of operands, such as that of concat, is shown as far as this; so is a constant.

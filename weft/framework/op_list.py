@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from tensorboard.compat.proto import graph_pb2, node_def_pb2, op_def_pb2
 
-from weft.framework import attr_value, op_def
+from weft.framework import attr_value, op_registry
 from weft.framework.op_def import REQUIRED, to_op_def_proto
 
 
@@ -17,8 +17,8 @@ def stripped_op_list(graph_def: graph_pb2.GraphDef) -> op_def_pb2.OpList:
     functions = {function.signature.name for function in graph_def.library.function}
     used = {node.op for node in graph_def.node}
     used.update(node.op for function in graph_def.library.function for node in function.node_def)
-    known = sorted(name for name in used - functions if op_def.is_registered(name))
-    return op_def_pb2.OpList(op=[to_op_def_proto(op_def.lookup(name)) for name in known])
+    known = sorted(name for name in used - functions if op_registry.is_registered(name))
+    return op_def_pb2.OpList(op=[to_op_def_proto(op_registry.lookup(name)) for name in known])
 
 
 def strip_default_attrs(graph_def: graph_pb2.GraphDef) -> None:
@@ -31,9 +31,9 @@ def strip_default_attrs(graph_def: graph_pb2.GraphDef) -> None:
 
 
 def _strip_node(node: node_def_pb2.NodeDef) -> None:
-    if not op_def.is_registered(node.op):
+    if not op_registry.is_registered(node.op):
         return
-    attrs = op_def.lookup(node.op).attrs
+    attrs = op_registry.lookup(node.op).attrs
     for key in list(node.attr):
         attr = attrs.get(key)
         if attr is None or attr.default is REQUIRED or (attr.default is None and attr.kind != "shape"):

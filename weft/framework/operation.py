@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from weft.framework import attr_value, built_at, device_spec
 from weft.framework.default_stack import default_sessions
+from weft.framework.dims import Dims, format_dims, merge_dims
 from weft.framework.dtypes import DType
 from weft.framework.no_value import NoValueYet
 from weft.framework.object_identity import Reference
 from weft.framework.op_def import OpDef
-from weft.framework.tensor_shape import Dims, TensorShape, as_dims, format_dims, merge_dims
+from weft.framework.tensor_shape import TensorShape, as_dims
 
 if TYPE_CHECKING:
     from tensorboard.compat.proto import node_def_pb2

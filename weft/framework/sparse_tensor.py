@@ -8,11 +8,12 @@ from weft.framework import dtypes
 from weft.framework.aliases import DTypeLike, Feeds, SessionLike, ShapeLike, TensorLike
 from weft.framework.constant_value import constant_dims
 from weft.framework.default_stack import default_sessions
+from weft.framework.dims import Dims, dims_compatible, format_dims, merge_dims
 from weft.framework.dtypes import DType
 from weft.framework.graph import Graph, get_default_graph
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import Dims, TensorShape, as_dims, dims_compatible, format_dims, merge_dims
+from weft.framework.tensor_shape import TensorShape, as_dims
 
 
 class SparseTensorValue(NamedTuple):

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from tensorboard.compat.proto import graph_pb2, node_def_pb2, types_pb2
 
-from weft.framework import op_def
+from weft.framework import op_registry
 from weft.framework.graph import Graph
 from weft.framework.op_role import Role
 from weft.framework.tensor_shape import TensorShape
@@ -81,7 +81,7 @@ def must_run_on_cpu(node: node_def_pb2.NodeDef, pin_variables_on_cpu: bool = Fal
         pin_variables_on_cpu: whether variables, and what updates them, count as such.
     """
     node_def = node if isinstance(node, node_def_pb2.NodeDef) else node.node_def
-    if op_def.role_of(node_def.op) is Role.CONSTANT and node_def.attr["dtype"].type in (
+    if op_registry.role_of(node_def.op) is Role.CONSTANT and node_def.attr["dtype"].type in (
         types_pb2.DT_STRING,
         types_pb2.DT_INT32,
     ):
@@ -95,9 +95,9 @@ def must_run_on_cpu(node: node_def_pb2.NodeDef, pin_variables_on_cpu: bool = Fal
 
 def _is_of_variable(op_type: str) -> bool:
     """Whether ops of a type stand for variables or update them."""
-    if not op_def.is_registered(op_type):
+    if not op_registry.is_registered(op_type):
         return False
-    definition = op_def.lookup(op_type)
+    definition = op_registry.lookup(op_type)
     return definition.role is Role.VARIABLE or bool(definition.updates)
 
 

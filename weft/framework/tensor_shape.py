@@ -1,172 +1,14 @@
-"""Dimension and TensorShape: the partially known shapes that the public API shows.
-
-Inside weft a shape is `Dims`: a tuple of `int | None`, or None when even the rank is unknown. The graph, the shape rules and
-the plans use that plain form; the classes here are its face towards programs.
-"""
+"""TensorShape: the partially known shapes that the public API shows; inside weft they are `Dims`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from tensorboard.compat.proto import tensor_shape_pb2
 
-Dims = tuple[int | None, ...] | None
-
-
-class Dimension:
-    """The size of one dimension, perhaps unknown. Arithmetic with an unknown gives an unknown; comparing gives None."""
-
-    __slots__ = ("_value",)
-
-    def __init__(self, value: object) -> None:
-        if value is None or (isinstance(value, Dimension) and value.value is None):
-            self._value: int | None = None
-            return
-        self._value = dimension_size(value)
-
-    @property
-    def value(self) -> int | None:
-        """The size, or None."""
-        return self._value
-
-    def is_compatible_with(self, other: object) -> bool:
-        """Whether both may be the same size."""
-        other = as_dimension(other)
-        return self._value is None or other._value is None or self._value == other._value
-
-    def assert_is_compatible_with(self, other: object) -> None:
-        """Raise ValueError unless both may be the same size."""
-        if not self.is_compatible_with(other):
-            raise ValueError(f"Dimensions {self} and {as_dimension(other)} are not compatible")
-
-    def merge_with(self, other: object) -> Dimension:
-        """The more specific of both; ValueError when they differ."""
-        other = as_dimension(other)
-        self.assert_is_compatible_with(other)
-        return Dimension(other._value if self._value is None else self._value)
-
-    def _arithmetic(self, other: Any, function: Any, swap: bool = False) -> Any:
-        try:
-            other = as_dimension(other)
-        except (TypeError, ValueError):
-            return NotImplemented
-        if self._value is None or other._value is None:
-            return Dimension(None)
-        return Dimension(function(other._value, self._value) if swap else function(self._value, other._value))
-
-    def __add__(self, other: object) -> Any:
-        return self._arithmetic(other, lambda a, b: a + b)
-
-    def __radd__(self, other: object) -> Any:
-        return self._arithmetic(other, lambda a, b: a + b, swap=True)
-
-    def __sub__(self, other: object) -> Any:
-        return self._arithmetic(other, lambda a, b: a - b)
-
-    def __rsub__(self, other: object) -> Any:
-        return self._arithmetic(other, lambda a, b: a - b, swap=True)
-
-    def __mul__(self, other: object) -> Any:
-        return self._arithmetic(other, lambda a, b: a * b)
-
-    def __rmul__(self, other: object) -> Any:
-        return self._arithmetic(other, lambda a, b: a * b, swap=True)
-
-    def __floordiv__(self, other: object) -> Any:
-        return self._arithmetic(other, lambda a, b: a // b)
-
-    def __rfloordiv__(self, other: object) -> Any:
-        return self._arithmetic(other, lambda a, b: a // b, swap=True)
-
-    def __div__(self, other: object) -> Any:
-        return self // other
-
-    def __truediv__(self, other: object) -> Any:
-        raise TypeError(f"unsupported operand type(s) for /: 'Dimension' and '{type(other).__name__}', please use // instead")
-
-    def __rtruediv__(self, other: object) -> Any:
-        raise TypeError(f"unsupported operand type(s) for /: '{type(other).__name__}' and 'Dimension', please use // instead")
-
-    def __mod__(self, other: object) -> Any:
-        return self._arithmetic(other, lambda a, b: a % b)
-
-    def __rmod__(self, other: object) -> Any:
-        return self._arithmetic(other, lambda a, b: a % b, swap=True)
-
-    def _compare(self, other: Any, function: Any) -> Any:
-        try:
-            other = as_dimension(other)
-        except (TypeError, ValueError):
-            return NotImplemented
-        if self._value is None or other._value is None:
-            return None
-        return function(self._value, other._value)
-
-    def __eq__(self, other: object) -> Any:
-        return self._compare(other, lambda a, b: a == b)
-
-    def __ne__(self, other: object) -> Any:
-        return self._compare(other, lambda a, b: a != b)
-
-    def __lt__(self, other: object) -> Any:
-        return self._compare(other, lambda a, b: a < b)
-
-    def __le__(self, other: object) -> Any:
-        return self._compare(other, lambda a, b: a <= b)
-
-    def __gt__(self, other: object) -> Any:
-        return self._compare(other, lambda a, b: a > b)
-
-    def __ge__(self, other: object) -> Any:
-        return self._compare(other, lambda a, b: a >= b)
-
-    def __hash__(self) -> int:
-        return hash(self._value)
-
-    def __int__(self) -> int:
-        if self._value is None:
-            raise TypeError("int() of an unknown Dimension: the size is not known while the graph is built")
-        return self._value
-
-    def __index__(self) -> int:
-        return int(self)
-
-    def __str__(self) -> str:
-        return "?" if self._value is None else str(self._value)
-
-    def __repr__(self) -> str:
-        return f"Dimension({self._value})"
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return Dimension, (self._value,)
-
-
-def dimension_size(value: Any) -> int:
-    """Convert an int, a NumPy integer, a Dimension or a whole-number float to a size; ValueError/TypeError otherwise."""
-    if isinstance(value, Dimension):
-        value = value.value
-    if isinstance(value, str | bytes):
-        raise TypeError(f"Cannot convert {value!r} to Dimension")
-    try:
-        size = int(value)
-    except (TypeError, ValueError) as error:
-        raise TypeError(f"Cannot convert {value!r} to Dimension") from error
-    if size != value:
-        raise ValueError(f"Ambiguous dimension: {value}")
-    if size < 0:
-        raise ValueError(f"Dimension {size} must be >= 0")
-    return size
-
-
-def as_dimension(value: object) -> Dimension:
-    """Convert to a Dimension; None is the unknown one."""
-    return value if isinstance(value, Dimension) else Dimension(value)
-
-
-def dimension_value(dimension: object) -> Any:
-    """The `int | None` of a Dimension; anything else comes back as it is."""
-    return dimension.value if isinstance(dimension, Dimension) else dimension
+from weft.framework.dimension import Dimension, dimension_size
+from weft.framework.dims import Dims, dims_compatible, format_dims, merge_dims
 
 
 def as_dims(value: Any) -> Dims:
@@ -329,6 +171,7 @@ class TensorShape:
         start = 0 if key.start is None else key.start
         if key.step is not None or key.stop is None or start < 0 or key.stop < 0:
             return unknown_shape()
+        # Taken to be long enough, as TensorFlow does.
         return unknown_shape(ndims=max(key.stop - start, 0))
 
     def __add__(self, other: object) -> TensorShape:
@@ -356,11 +199,7 @@ class TensorShape:
         return hash(self.sizes)
 
     def __str__(self) -> str:
-        if self.sizes is None:
-            return "<unknown>"
-        if len(self.sizes) == 1:
-            return f"({'?' if self.sizes[0] is None else self.sizes[0]},)"
-        return "(" + ", ".join("?" if d is None else str(d) for d in self.sizes) + ")"
+        return format_dims(self.sizes)
 
     def __repr__(self) -> str:
         return f"TensorShape({self.dims})"
@@ -382,64 +221,3 @@ def unknown_shape(ndims: int | None = None) -> TensorShape:
 def scalar() -> TensorShape:
     """The shape of a scalar."""
     return TensorShape(())
-
-
-def dims_compatible(a: Dims, b: Dims) -> bool:
-    """Whether two plain shapes may belong to one tensor."""
-    if a is None or b is None:
-        return True
-    if len(a) != len(b):
-        return False
-    for x, y in zip(a, b, strict=True):  # noqa: SIM110 - every feed comes here, and a generator costs as much as all else
-        if x is not None and y is not None and x != y:
-            return False
-    return True
-
-
-def merge_dims(a: Dims, b: Dims) -> Dims:
-    """The sizes that either plain shape knows; ValueError, in the words of TensorFlow's shape rules, when they contradict."""
-    if a is None or b is None:
-        return b if a is None else a
-    if len(a) != len(b):
-        raise ValueError(f"Shapes must be equal rank, but are {len(a)} and {len(b)}")
-    for axis, (x, y) in enumerate(zip(a, b, strict=True)):
-        if x is not None and y is not None and x != y:
-            raise ValueError(
-                f"Dimension {axis} in both shapes must be equal, but are {x} and {y}. "
-                f"Shapes are {brackets(a)} and {brackets(b)}."
-            )
-    return tuple(y if x is None else x for x, y in zip(a, b, strict=True))
-
-
-def brackets(dims: Sequence[int | None] | None) -> str:
-    """A plain shape as kernels and shape rules print it, such as `[?,3]`."""
-    return "<unknown>" if dims is None else "[" + ",".join("?" if size is None else str(size) for size in dims) + "]"
-
-
-def broadcast_dims(a: Dims, b: Dims) -> Dims:
-    """The shape of an elementwise result by NumPy's rule; ValueError when it cannot be."""
-    if a == b and a is not None and None not in a:
-        return a
-    if a is None or b is None:
-        return None
-    if len(a) < len(b):
-        a, b = b, a
-    head = a[: len(a) - len(b)]
-    return head + tuple(_broadcast_size(x, y, a, b) for x, y in zip(a[len(head) :], b, strict=True))
-
-
-def _broadcast_size(x: int | None, y: int | None, a: Sequence[Any], b: Sequence[Any]) -> int | None:
-    if x == y:
-        return x
-    if x == 1:
-        return y
-    if y == 1:
-        return x
-    if x is None or y is None:
-        return y if x is None else x
-    raise ValueError(f"Incompatible shapes for broadcasting: {format_dims(tuple(a))} and {format_dims(tuple(b))}")
-
-
-def format_dims(dims: Dims) -> str:
-    """The printed form of a plain shape, such as `(?, 3)`."""
-    return str(TensorShape(dims))

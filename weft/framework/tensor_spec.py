@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft.framework.dims import Dims
 from weft.framework.dtypes import DType, as_dtype
 from weft.framework.operation import Tensor
-from weft.framework.tensor_shape import Dims, TensorShape, as_dims
+from weft.framework.tensor_shape import TensorShape, as_dims
 
 
 class TensorSpec:

@@ -10,8 +10,10 @@ import numpy as np
 from tensorboard.compat.proto import tensor_pb2
 
 from weft.framework import dtypes
+from weft.framework.dimension import Dimension
+from weft.framework.dims import Dims, dims_compatible
 from weft.framework.dtypes import DType
-from weft.framework.tensor_shape import Dimension, Dims, TensorShape, as_dims, dims_compatible
+from weft.framework.tensor_shape import TensorShape, as_dims
 
 # Which repeated field of TensorProto holds a type's values when `tensor_content` is not used.
 _VALUE_FIELD: Final = {

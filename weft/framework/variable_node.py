@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from weft.framework.dims import Dims
 from weft.framework.op_role import Role
 from weft.framework.operation import Operation
-from weft.framework.tensor_shape import Dims
 
 
 def declared_dims(node: Operation) -> Dims:

@@ -7,11 +7,11 @@ from typing import Any, Final, NamedTuple
 
 from weft.framework import nest
 from weft.framework.aliases import Nest
+from weft.framework.dims import Dims
 from weft.framework.indexed_slices import IndexedSlices
 from weft.framework.operation import Tensor
 from weft.framework.sparse_tensor import SparseTensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import Dims
 
 
 class _Kind(NamedTuple):

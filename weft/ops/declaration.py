@@ -9,7 +9,8 @@ from typing import Any, Final, Never, Protocol, TypeAlias, Unpack, overload
 
 import numpy as np
 
-from weft.framework import op_def
+from weft.framework import op_registry
+from weft.framework.dims import Dims, broadcast_dims
 from weft.framework.dtypes import DType
 from weft.framework.node_errors import ShapeMisfit
 from weft.framework.node_types import group
@@ -18,7 +19,6 @@ from weft.framework.op_def import REQUIRED, OpDef, Traits
 from weft.framework.op_def import not_differentiable as not_differentiable
 from weft.framework.op_role import Role as Role
 from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_shape import Dims, broadcast_dims
 from weft.ops.dispatch import fallback
 
 Infer = Callable[[Operation], Sequence[Dims]]
@@ -68,7 +68,7 @@ def op(
 
     Args:
         name: the op type, TensorFlow's where it has one.
-        signature: inputs and outputs with their types; see `weft.framework.op_def`.
+        signature: inputs and outputs with their types; see `weft.framework.op_signature`.
         infer: the shape rule, `infer(op) -> one Dims per output`; ValueError when the inputs' shapes don't fit.
         gradient: `gradient(op, *output_grads)` giving a gradient (or None) for each input; `not_differentiable` when
             there is none to give, None when a program that wants one is to be told that the op has no rule; `vjp` (in
@@ -80,7 +80,7 @@ def op(
     """
 
     def decorate(kernel: Callable[..., object]) -> Callable[..., Any]:
-        definition = op_def.declare(
+        definition = op_registry.declare(
             name, signature, kernel, infer=infer, gradient=gradient, types=types, defaults=defaults, **traits
         )
         return _builder(definition, kernel)

@@ -12,13 +12,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from weft.framework import op_def
+from weft.framework import op_registry
 from weft.framework.aliases import Array, ArrayModule
 from weft.framework.attr_value import FunctionName
+from weft.framework.dims import Dims
 from weft.framework.dtypes import DType
 from weft.framework.node_types import group
 from weft.framework.operation import Operation
-from weft.framework.tensor_shape import Dims
 from weft.ops.declaration import op
 from weft.ops.traced_checks import unchecked
 
@@ -37,7 +37,7 @@ def symbolic_gradient(
 
     `n*[*input], m*[*output] -> k*[*input]`
     """
-    definition = op_def.lookup(f)
+    definition = op_registry.lookup(f)
     keywords = {key: f.attrs.get(key) for key in definition.kernel_attrs}
 
     def forward(*varied: object) -> Any:

@@ -15,8 +15,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from weft.autodiff.gradients import gradients
-from weft.framework import dtypes, op_def
+from weft.framework import dtypes, op_def, op_registry
 from weft.framework.aliases import TensorLike
+from weft.framework.dims import dims_compatible
 from weft.framework.dtypes import DType, as_dtype
 from weft.framework.graph import Graph
 from weft.framework.indexed_slices import IndexedSlices
@@ -24,7 +25,6 @@ from weft.framework.node_types import group
 from weft.framework.op_builder import build
 from weft.framework.op_def import OpDef
 from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_shape import dims_compatible
 from weft.ops.array.constant import constant
 from weft.ops.array.placeholder import placeholder
 
@@ -79,7 +79,7 @@ class Case:
     @property
     def definition(self) -> OpDef:
         """The op's declaration."""
-        return op_def.lookup(self.op)
+        return op_registry.lookup(self.op)
 
 
 # Evaluating a graph without a session.

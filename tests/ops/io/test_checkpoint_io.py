@@ -10,7 +10,7 @@ import pytest
 
 import weft as tf
 from weft.checkpoint.bundle_reader import BundleReader
-from weft.framework import op_def
+from weft.framework import op_registry
 from weft.ops.io import checkpoint_io
 
 
@@ -32,7 +32,7 @@ def _fresh_graph() -> Iterator[None]:
     ],
 )
 def test_signatures_are_tensorflows(name: str, inputs: list[str], attrs: list[str]) -> None:
-    found = op_def.lookup(name)
+    found = op_registry.lookup(name)
     assert [arg.name for arg in found.inputs] == inputs
     assert sorted(found.attrs) == sorted(attrs)
     assert found.is_host

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft.framework import op_def
+from weft.framework import op_registry
 
 LOGITS = np.log(np.array([[0.1, 0.2, 0.7], [0.5, 0.3, 0.2]], np.float32))
 ALPHA = np.array([0.3, 1.0, 2.5], np.float32)
@@ -55,7 +55,7 @@ def seeds_of(tensor):
 
 
 def call(name, arguments, attrs, run_index, compiled):
-    definition = op_def.lookup(name)
+    definition = op_registry.lookup(name)
     if definition.is_host:
         return definition.kernel(None, *arguments, seed=12, seed2=99, run_index=run_index, **attrs)
     if not compiled:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft.framework import op_def
+from weft.framework import op_registry
 
 TABLE = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], np.float32)
 TABLE.flags.writeable = False  # as what a variable holds
@@ -35,7 +35,7 @@ def ready(session, value, **kwargs):
 
 
 def both_ways(name, *arguments, **attrs):
-    kernel = op_def.lookup(name).kernel
+    kernel = op_registry.lookup(name).kernel
     with jax.enable_x64(True):
         compiled = jax.jit(lambda *values: kernel(jnp, *values, **attrs))(*arguments)
     return kernel(np, *arguments, **attrs), np.asarray(compiled)
@@ -70,7 +70,7 @@ def test_positions_name_elements_or_rows(prefix, rule):
 
 
 def test_kernels_leave_the_old_value_alone_unless_it_is_given_to_them():
-    kernel, one = op_def.lookup("ScatterAdd").kernel, np.ones((1, 2), np.float32)
+    kernel, one = op_registry.lookup("ScatterAdd").kernel, np.ones((1, 2), np.float32)
     assert kernel(np, TABLE, np.array([0]), one)[0, 0] == 2.0
     assert TABLE[0, 0] == 1.0
     given = TABLE.copy()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from weft.api.compat import v1 as v1
 from weft.framework.behavior import dimension_at_index as dimension_at_index
-from weft.framework.tensor_shape import dimension_value as dimension_value
+from weft.framework.dimension import dimension_value as dimension_value
 from weft.platform.text import as_bytes as as_bytes
 from weft.platform.text import as_str as as_str
 from weft.platform.text import as_str_any as as_str_any

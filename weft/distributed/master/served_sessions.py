@@ -19,7 +19,7 @@ from weft.distributed.master.master_session import MasterSession
 from weft.distributed.master.partial_run import PartialRun, unknown_handle
 from weft.distributed.master.step_plan import StepPlan
 from weft.errors import AbortedError, InvalidArgumentError, NotFoundError, OpError, PermissionDeniedError
-from weft.framework import op_def
+from weft.framework import op_registry
 from weft.framework.graph import Graph
 from weft.framework.importer import add_nodes
 from weft.framework.node_def_reader import InvalidNodeError
@@ -156,7 +156,7 @@ class ServedSession:
 
 def _check_registered(graph_def: Any) -> None:
     for node in graph_def.node:
-        if not op_def.is_registered(node.op):
+        if not op_registry.is_registered(node.op):
             raise NotFoundError(
                 NodeDef(name=node.name, op=node.op), None, f"Op type not registered {node.op!r}, which node {node.name!r} "
                 "needs: this version of weft has no op of that name"

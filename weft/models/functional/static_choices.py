@@ -8,9 +8,10 @@ from typing import TypeVar
 from weft.framework import dtypes
 from weft.framework.aliases import DTypeLike, Nest, ShapeLike, TensorLike, VariableCollections
 from weft.framework.constant_value import constant_value as known_value
+from weft.framework.dims import format_dims
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import as_dims, format_dims
+from weft.framework.tensor_shape import as_dims
 from weft.models.functional.layer_outputs import variable_collections
 from weft.ops.control_flow.cond import cond
 

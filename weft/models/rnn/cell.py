@@ -13,11 +13,12 @@ from typing import Any
 from weft.framework import dtypes, nest
 from weft.framework.aliases import DTypeLike, Initializer, Nest, Partitioner, SizeLike, VariableLike
 from weft.framework.constant_value import constant_value
+from weft.framework.dimension import Dimension
 from weft.framework.dtypes import DType
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import Dimension, TensorShape
+from weft.framework.tensor_shape import TensorShape
 from weft.ops.array.filling import zeros
 from weft.ops.array.joining import concat
 from weft.ops.array.shape_ops import shape as shape_of

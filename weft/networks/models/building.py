@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from weft.framework.aliases import Nest
+from weft.framework.dimension import Dimension
 from weft.framework.dtypes import DType
-from weft.framework.tensor_shape import Dimension, TensorShape
+from weft.framework.tensor_shape import TensorShape
 from weft.networks.config import Config, GivenConfig, KerasObject
 from weft.networks.engine.calls import history
 from weft.networks.engine.input_layer import Input

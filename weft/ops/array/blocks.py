@@ -12,8 +12,8 @@ from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
 from weft.framework.constant_value import constant_value
+from weft.framework.dims import Dims
 from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_shape import Dims
 from weft.ops.array.padding import check_rank
 from weft.ops.array.shape_ops import INDEX, brackets
 from weft.ops.declaration import op

@@ -6,10 +6,12 @@ import numpy as np
 
 from weft.framework import dtypes, tensor_util
 from weft.framework.aliases import DTypeLike, DynamicShape, Result, ShapeLike, TensorLike
+from weft.framework.dimension import Dimension
+from weft.framework.dims import Dims
 from weft.framework.dtypes import DType
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import register_tensor_conversion_function, set_constant_function
-from weft.framework.tensor_shape import Dimension, Dims, TensorShape, as_dims
+from weft.framework.tensor_shape import TensorShape, as_dims
 from weft.ops.declaration import Role, not_differentiable, op
 
 

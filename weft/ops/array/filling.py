@@ -10,11 +10,12 @@ import numpy as np
 from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, DTypeLike, DynamicShape, Gradients, Result, TensorLike
 from weft.framework.constant_value import constant_dims, constant_value
+from weft.framework.dims import Dims
 from weft.framework.dtypes import DType
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import Dims, TensorShape, as_dims
+from weft.framework.tensor_shape import TensorShape, as_dims
 from weft.ops.array.constant import const, constant
 from weft.ops.array.shape_ops import INDEX, reshape, shape_internal
 from weft.ops.declaration import not_differentiable, op, rank_of, same_as_input

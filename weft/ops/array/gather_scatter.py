@@ -16,11 +16,11 @@ from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, DynamicShape, Gradients, Result, TensorLike
 from weft.framework.constant_value import constant_dims, constant_value
+from weft.framework.dims import Dims, merge_dims
 from weft.framework.graph import get_default_graph
 from weft.framework.indexed_slices import IndexedSlices
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import Dims, merge_dims
 from weft.ops.array.filling import zeros_like
 from weft.ops.array.joining import concat_v2
 from weft.ops.array.padding import slice_node

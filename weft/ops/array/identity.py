@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import overload
 
 from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
+from weft.framework.dims import Dims
 from weft.framework.dtypes import DType
 from weft.framework.indexed_slices import IndexedSlices
 from weft.framework.operation import Operation, Tensor
 from weft.framework.sparse_tensor import SparseTensor
-from weft.framework.tensor_shape import Dims
 from weft.ops.declaration import Role, not_differentiable, op, same_as_input
 from weft.ops.dispatch import dispatchable
 

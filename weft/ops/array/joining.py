@@ -11,12 +11,14 @@ from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
 from weft.framework.constant_value import constant_dims, constant_size, constant_value
+from weft.framework.dimension import Dimension
+from weft.framework.dims import Dims, merge_dims
 from weft.framework.dtypes import DType
 from weft.framework.graph import get_default_graph
 from weft.framework.node_errors import ShapeMisfit
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor, register_tensor_conversion_function
-from weft.framework.tensor_shape import Dimension, Dims, TensorShape, as_dims, merge_dims
+from weft.framework.tensor_shape import TensorShape, as_dims
 from weft.ops.array.constant import constant
 from weft.ops.array.filling import zeros_like
 from weft.ops.array.identity import identity_node

@@ -11,9 +11,9 @@ from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, DynamicShape, Gradients, Result, TensorLike
 from weft.framework.constant_value import constant_dims, constant_value
+from weft.framework.dims import Dims
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import Dims
 from weft.ops.array.shape_ops import INDEX, brackets, reshape, shape_internal
 from weft.ops.declaration import not_differentiable, op, rank_of
 

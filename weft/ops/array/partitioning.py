@@ -10,9 +10,9 @@ import numpy as np
 from weft.errors import InvalidArgumentError
 from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
 from weft.framework.constant_value import constant_value
+from weft.framework.dims import Dims, merge_dims
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_shape import Dims, merge_dims
 from weft.ops.array.gather_scatter import check_indices, gather_v2_node
 from weft.ops.array.joining import filled_gradients
 from weft.ops.array.row_order import put_rows

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from weft.errors import InvalidArgumentError
 from weft.framework.aliases import Array, ArrayModule, DTypeLike, DynamicShape, Result, TensorLike
+from weft.framework.dims import Dims, brackets, dims_compatible, format_dims
 from weft.framework.dtypes import DType, datatype_name
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_shape import Dims, as_dims, brackets, dims_compatible, format_dims
+from weft.framework.tensor_shape import as_dims
 from weft.ops.declaration import Role, from_attr, op
 
 

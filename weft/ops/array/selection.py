@@ -6,11 +6,11 @@ import numpy as np
 
 from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
+from weft.framework.dims import Dims, broadcast_dims, merge_dims
 from weft.framework.graph import get_default_graph
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import Dims, broadcast_dims, merge_dims
 from weft.ops.array.filling import zeros_like
 from weft.ops.array.gather_scatter import gather
 from weft.ops.array.joining import concat

@@ -11,16 +11,16 @@ from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, DTypeLike, DynamicShape, Gradients, Result, TensorLike
 from weft.framework.constant_value import constant_dims, constant_value
+from weft.framework.dims import Dims, dims_compatible, format_dims
+from weft.framework.dims import brackets as brackets
 from weft.framework.dtypes import DType
 from weft.framework.graph import get_default_graph
 from weft.framework.node_errors import ShapeMisfit
 from weft.framework.op_builder import build
-from weft.framework.op_def import lookup
+from weft.framework.op_registry import lookup
 from weft.framework.operation import Operation, Tensor
 from weft.framework.sparse_tensor import SparseTensor, SparseTensorValue
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import Dims, dims_compatible, format_dims
-from weft.framework.tensor_shape import brackets as brackets
 from weft.ops.array.constant import constant
 from weft.ops.declaration import not_differentiable, op, rank_of, scalar_shape
 from weft.ops.dispatch import dispatchable

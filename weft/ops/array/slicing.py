@@ -16,11 +16,12 @@ from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
 from weft.framework.constant_value import constant_dims, constant_value
+from weft.framework.dimension import Dimension
+from weft.framework.dims import Dims
 from weft.framework.dtypes import DType
 from weft.framework.op_builder import graph_of
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import Dimension, Dims
 from weft.ops.array.filling import ones_like
 from weft.ops.array.joining import stack
 from weft.ops.array.padding import known_rank

@@ -11,9 +11,9 @@ from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
 from weft.framework.constant_value import constant_value
+from weft.framework.dims import Dims, merge_dims
 from weft.framework.dtypes import DType
 from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_shape import Dims, merge_dims
 from weft.ops.array.gather_scatter import scatter_nd
 from weft.ops.array.ranges import range_of
 from weft.ops.array.shape_ops import INDEX, expand_dims, reshape, shape_internal, size_internal

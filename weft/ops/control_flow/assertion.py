@@ -11,12 +11,12 @@ import numpy as np
 
 from weft.errors import InvalidArgumentError
 from weft.framework.aliases import Array, Gradients, Result, TensorLike
+from weft.framework.dims import Dims, format_dims
 from weft.framework.dtypes import DType
 from weft.framework.graph import get_default_graph
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import Dims, format_dims
 from weft.ops.array.padding import check_rank
 from weft.ops.declaration import no_outputs, not_differentiable, op, same_as_input
 from weft.ops.dispatch import dispatchable

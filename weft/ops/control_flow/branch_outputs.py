@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 from weft.errors import InvalidArgumentError
 from weft.framework.aliases import Array, Gradients, Result
+from weft.framework.dims import Dims
 from weft.framework.func_graph import FuncGraph, bodies_of
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_shape import Dims
 from weft.ops.array.constant import constant
 from weft.ops.control_flow.nodes import no_value
 from weft.ops.declaration import op, same_as_input

@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 from weft.framework import dtypes, nest
 from weft.framework.aliases import Nest, TensorLike
+from weft.framework.dims import Dims
 from weft.framework.func_graph import FuncGraph
 from weft.framework.graph import Graph, get_default_graph
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import Dims
 from weft.ops.array.constant import constant
 from weft.ops.array.identity import identity_node
 from weft.ops.composites import as_leaf, flat_tensors, packed

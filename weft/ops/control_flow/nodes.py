@@ -15,16 +15,16 @@ import numpy as np
 from jax import lax
 
 from weft.errors import InternalError
-from weft.framework import op_def
+from weft.framework import op_registry
 from weft.framework.aliases import Array, ArrayModule, Gradients, Result
 from weft.framework.attr_value import FunctionName
 from weft.framework.attr_value import FunctionName as Function
+from weft.framework.dims import Dims
 from weft.framework.dtypes import DType
 from weft.framework.func_graph import FuncGraph, settle_references
 from weft.framework.graph import Graph
 from weft.framework.op_builder import build
 from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_shape import Dims
 from weft.ops.declaration import Role, from_attr, not_differentiable, op
 from weft.ops.process import sendrecv as sendrecv
 
@@ -172,7 +172,7 @@ def build_node(
     """Add a node that runs the functions; it waits for what nodes in them were told to wait for."""
     waits = dict.fromkeys(op for function in functions for op in function.outer_control_inputs)
     stateless = "" if has_state(functions) else "Stateless"
-    definition = op_def.lookup(stateless + op_type)
+    definition = op_registry.lookup(stateless + op_type)
     names = dict(zip(definition.bodies, add_functions(graph, functions), strict=True))
     with graph.control_dependencies(list(waits)):
         return build(definition, inputs, {**names, **attrs}, name)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from weft.framework import dtypes
 from weft.framework.aliases import DTypeLike, ShapeLike, TensorLike
 from weft.framework.constant_value import constant_value
+from weft.framework.dims import Dims, dims_compatible, merge_dims
 from weft.framework.dtypes import DType, as_dtype
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import Dims, TensorShape, as_dims, dims_compatible, merge_dims
+from weft.framework.tensor_shape import TensorShape, as_dims
 from weft.ops.array.identity import identity_node
 from weft.ops.array.shape_ops import shape
 from weft.ops.composites import register_composite

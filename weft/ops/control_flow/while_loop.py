@@ -6,11 +6,12 @@ from collections.abc import Callable, Sequence
 
 from weft.framework import dtypes, nest
 from weft.framework.aliases import Nest, TensorLike
+from weft.framework.dims import Dims, dims_compatible
 from weft.framework.func_graph import FuncGraph
 from weft.framework.graph import Graph, get_default_graph
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import Dims, TensorShape, as_dims, dims_compatible
+from weft.framework.tensor_shape import TensorShape, as_dims
 from weft.ops.array.identity import identity_node
 from weft.ops.composites import as_leaf, dims_of_parts, flat_tensors, packed
 from weft.ops.control_flow.body_reads import read_inside, read_outside

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from weft.checkpoint.records import as_record, records
 from weft.errors import InvalidArgumentError, OpError
 from weft.framework.aliases import Array
+from weft.framework.dims import Dims
 from weft.framework.dtypes import DType
 from weft.framework.op_context import Caller, OpContext
-from weft.framework.tensor_shape import Dims
 from weft.ops.data.element import (
     Element,
     ElementIterator,

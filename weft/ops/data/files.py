@@ -10,9 +10,9 @@ import numpy as np
 from weft.checkpoint.records import open_stream, records
 from weft.errors import InvalidArgumentError
 from weft.framework.aliases import Array
+from weft.framework.dims import Dims
 from weft.framework.dtypes import DType
 from weft.framework.op_context import Caller, OpContext
-from weft.framework.tensor_shape import Dims
 from weft.ops.data.element import (
     Element,
     ElementIterator,

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from weft.errors import OpError, OutOfRangeError
 from weft.framework.aliases import Array
 from weft.framework.attr_value import FunctionName as Function
+from weft.framework.dims import Dims
 from weft.framework.dtypes import DType
 from weft.framework.op_context import Caller, OpContext
-from weft.framework.tensor_shape import Dims
 from weft.ops.data.element import Called, Element, ElementIterator, Iteration, Source, State, dataset_op
 
 

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from weft.errors import InvalidArgumentError
 from weft.framework.aliases import Array
 from weft.framework.attr_value import FunctionName as Function
+from weft.framework.dims import Dims
 from weft.framework.dtypes import DType
 from weft.framework.op_context import Caller, OpContext
-from weft.framework.tensor_shape import Dims
 from weft.ops.data.element import Called, Element, ElementIterator, Iteration, Source, State, dataset_op, source_of
 from weft.ops.data.mapping import Numbering
 from weft.ops.data.parallel import PrefetchIterator, calls_at_once

@@ -9,10 +9,10 @@ import numpy as np
 from weft.errors import InvalidArgumentError, NotFoundError
 from weft.framework.aliases import Array, Result
 from weft.framework.attr_value import FunctionName as Function
+from weft.framework.dims import Dims
 from weft.framework.dtypes import DType
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_shape import Dims
 from weft.ops.data.element import boxed, source_of
 from weft.ops.data.iterator_state import IteratorState
 from weft.ops.declaration import no_outputs, not_differentiable, op, scalar_shape

@@ -7,9 +7,9 @@ import threading
 from collections.abc import Iterator, Sequence
 
 from weft.errors import FailedPreconditionError, InvalidArgumentError, OutOfRangeError
+from weft.framework.dims import Dims, brackets, dims_compatible
 from weft.framework.dtypes import DType
 from weft.framework.op_context import Caller, OpContext
-from weft.framework.tensor_shape import Dims, brackets, dims_compatible
 from weft.ops.data.element import Element, ElementIterator, Iteration, Source
 from weft.ops.data.state_text import state_of_text, text_of_state
 

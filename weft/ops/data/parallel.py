@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from weft.errors import CancelledError, InvalidArgumentError, OpError, OutOfRangeError, from_status
 from weft.framework.aliases import Array
 from weft.framework.attr_value import FunctionName as Function
+from weft.framework.dims import Dims
 from weft.framework.dtypes import DType
 from weft.framework.op_context import Caller, OpContext
-from weft.framework.tensor_shape import Dims
 from weft.ops.data.batching import Batches, checked_size
 from weft.ops.data.element import Called, Element, ElementIterator, Iteration, Source, State, dataset_op, source_of
 from weft.ops.data.mapping import Numbering

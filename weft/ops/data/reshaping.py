@@ -9,9 +9,9 @@ import numpy as np
 
 from weft.errors import DataLossError, InvalidArgumentError
 from weft.framework.aliases import Array
+from weft.framework.dims import Dims, brackets
 from weft.framework.dtypes import DType
 from weft.framework.op_context import Caller, OpContext
-from weft.framework.tensor_shape import Dims, brackets
 from weft.framework.tensor_util import make_tensor_proto
 from weft.ops.data.batching import BatchIterator, checked_size
 from weft.ops.data.element import (

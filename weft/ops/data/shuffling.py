@@ -12,9 +12,9 @@ from collections.abc import Callable
 
 from weft.errors import InvalidArgumentError
 from weft.framework.aliases import Array
+from weft.framework.dims import Dims
 from weft.framework.dtypes import DType
 from weft.framework.op_context import Caller, OpContext
-from weft.framework.tensor_shape import Dims
 from weft.ops.data.element import Element, ElementIterator, Iteration, Rows, Source, State, dataset_op, repeated_size, source_of
 from weft.ops.data.random_numbers import RandomNumbers, settled_seeds
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from weft.errors import InvalidArgumentError
 from weft.framework.aliases import Array
+from weft.framework.dims import Dims
 from weft.framework.dtypes import DType
 from weft.framework.op_context import Caller, OpContext
-from weft.framework.tensor_shape import Dims
 from weft.ops.data.element import Element, ElementIterator, Iteration, Rows, Source, State, dataset_op
 from weft.ops.data.random_numbers import RandomNumbers, settled_seeds
 

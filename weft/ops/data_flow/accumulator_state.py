@@ -11,10 +11,10 @@ import numpy as np
 
 from weft.errors import CancelledError, InvalidArgumentError
 from weft.framework.aliases import Array
+from weft.framework.dims import Dims, dims_compatible, format_dims
 from weft.framework.dtypes import DType
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Tensor
-from weft.framework.tensor_shape import Dims, dims_compatible, format_dims
 from weft.ops.data_flow.contributors import Contributors
 
 

@@ -7,10 +7,10 @@ import json
 import numpy as np
 
 from weft.framework.aliases import Array, Result
+from weft.framework.dims import Dims
 from weft.framework.dtypes import DType
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation
-from weft.framework.tensor_shape import Dims
 from weft.ops.data_flow.accumulator_state import AccumulatorState, DenseAccumulatorState, SparseAccumulatorState
 from weft.ops.declaration import no_outputs, op, scalar_shape
 from weft.ops.math.elementwise import NUMBERS

@@ -11,10 +11,10 @@ import numpy as np
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
 from weft.framework.aliases import Array, Result
+from weft.framework.dims import Dims, dims_compatible, format_dims
 from weft.framework.dtypes import DType
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_shape import Dims, dims_compatible, format_dims
 from weft.ops.data_flow.queue_state import Element, FifoStore, QueueState, Store
 from weft.ops.data_flow.queue_stores import PriorityStore, ShuffleStore
 from weft.ops.declaration import no_outputs, op, scalar_shape, unknown

@@ -14,9 +14,9 @@ from typing import Final
 import numpy as np
 
 from weft.framework.aliases import Array, Result
+from weft.framework.dims import Dims
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation
-from weft.framework.tensor_shape import Dims
 from weft.ops.declaration import no_outputs, op, scalar_shape
 
 CONTAINER: Final = "weft"

@@ -14,11 +14,11 @@ from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
 from weft.framework.aliases import Array, DTypeLike, TensorLike
 from weft.framework.constant_value import constant_value
+from weft.framework.dims import format_dims
 from weft.framework.dtypes import DType
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import format_dims
 from weft.ops.array.shape_ops import rank, reshape, shape_internal
 from weft.ops.array.slicing import strided_slice_node
 from weft.ops.control_flow.assertion import assert_that

@@ -13,9 +13,9 @@ from weft.errors import InvalidArgumentError, OutOfRangeError
 from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, Result, TensorLike
 from weft.framework.constant_value import constant_value
+from weft.framework.dims import Dims
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_shape import Dims
 from weft.ops.declaration import op, same_as_input
 from weft.ops.symbolic_gradient import vjp
 

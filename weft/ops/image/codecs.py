@@ -17,10 +17,10 @@ import numpy as np
 from weft.errors import InvalidArgumentError, UnimplementedError
 from weft.framework import dtypes
 from weft.framework.aliases import Array, DTypeLike, Result, TensorLike
+from weft.framework.dims import Dims
 from weft.framework.dtypes import DType
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_shape import Dims
 from weft.ops.declaration import op
 
 _PIXELS: Final = (dtypes.uint8, dtypes.uint16)

@@ -8,10 +8,10 @@ import numpy as np
 
 from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, Result, TensorLike
+from weft.framework.dims import Dims
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import Dims
 from weft.ops.array.constant import constant
 from weft.ops.declaration import op, same_as_input
 from weft.ops.image.transforms import convert_image_dtype

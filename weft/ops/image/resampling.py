@@ -17,9 +17,9 @@ from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, Result
 from weft.framework.constant_value import constant_value
+from weft.framework.dims import Dims
 from weft.framework.dtypes import DType
 from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_shape import Dims
 from weft.ops.declaration import op
 from weft.ops.symbolic_gradient import vjp
 

@@ -15,9 +15,9 @@ from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
 from weft.framework.aliases import Array, Result, TensorLike
 from weft.framework.constant_value import constant_value
+from weft.framework.dims import Dims
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_shape import Dims
 from weft.ops.declaration import op
 
 _FLOATS: Final = (dtypes.float16, dtypes.float32)

@@ -10,10 +10,10 @@ import numpy as np
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
 from weft.framework.aliases import Array, TensorLike
+from weft.framework.dims import Dims
 from weft.framework.dtypes import DType
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_shape import Dims
 from weft.ops.declaration import op
 from weft.ops.io.csv_columns import columns_of, values_of
 from weft.ops.strings.number_text import NumberError, numbers_of

@@ -8,9 +8,9 @@ import numpy as np
 
 from weft.errors import InvalidArgumentError
 from weft.framework.aliases import Array, Result
+from weft.framework.dims import Dims
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation
-from weft.framework.tensor_shape import Dims
 from weft.ops.declaration import no_outputs, op, scalar_shape
 from weft.platform import gfile
 

@@ -11,13 +11,14 @@ from google.protobuf.message import DecodeError
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
 from weft.framework.aliases import Array, TensorLike
+from weft.framework.dims import Dims
 from weft.framework.dtypes import DType
 from weft.framework.graph import get_default_graph
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
 from weft.framework.sparse_tensor import SparseTensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import Dims, TensorShape
+from weft.framework.tensor_shape import TensorShape
 from weft.ops.array.constant import constant
 from weft.ops.declaration import op
 from weft.ops.io.example_features import FixedLenFeature, FixedLenSequenceFeature, VarLenFeature

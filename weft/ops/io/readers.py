@@ -10,10 +10,10 @@ import numpy as np
 from weft.checkpoint.record_files import TFRecordOptions
 from weft.framework import dtypes
 from weft.framework.aliases import Array, Nest, Result, TensorLike
+from weft.framework.dims import Dims
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import Dims
 from weft.ops.data_flow.queue import QueueBase
 from weft.ops.data_flow.queue_nodes import SharedQueue
 from weft.ops.declaration import no_outputs, op, scalar_shape

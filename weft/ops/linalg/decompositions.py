@@ -15,10 +15,10 @@ import numpy as np
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
+from weft.framework.dims import Dims, broadcast_dims, merge_dims
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import Dims, broadcast_dims, merge_dims
 from weft.ops.array.shape_ops import expand_dims, matrix_transpose
 from weft.ops.declaration import not_differentiable, op
 from weft.ops.input_scope import input_scope

@@ -10,10 +10,10 @@ import numpy as np
 
 from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, DTypeLike, Result, TensorLike
+from weft.framework.dims import Dims
 from weft.framework.dtypes import DType
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import Dims
 from weft.ops.array.filling import ones_like, zeros_like
 from weft.ops.array.gather_scatter import gather
 from weft.ops.array.selection import where_v2

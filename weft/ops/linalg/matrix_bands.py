@@ -13,8 +13,8 @@ import numpy as np
 from weft.errors import InvalidArgumentError
 from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
 from weft.framework.constant_value import constant_value
+from weft.framework.dims import Dims
 from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_shape import Dims
 from weft.ops.array.filling import zeros_like
 from weft.ops.declaration import op
 from weft.ops.linalg.matrix_parts import matrix_diag_node, matrix_diag_part_node, matrix_set_diag_node

@@ -10,9 +10,10 @@ from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, DTypeLike, Gradients, Result, TensorLike
 from weft.framework.constant_value import constant_value
+from weft.framework.dims import Dims, merge_dims
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import Dims, as_dims, merge_dims
+from weft.framework.tensor_shape import as_dims
 from weft.ops.array.filling import ones, zeros, zeros_like
 from weft.ops.array.joining import concat
 from weft.ops.array.shape_ops import INDEX, reshape

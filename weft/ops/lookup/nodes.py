@@ -10,10 +10,10 @@ import numpy as np
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
 from weft.framework.aliases import Array, Result
+from weft.framework.dims import Dims
 from weft.framework.dtypes import DType
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_shape import Dims
 from weft.ops.declaration import no_outputs, op, scalar_shape, unknown
 from weft.ops.lookup.state import DenseTable, LookupTable, StaticTable, TableSignature
 from weft.ops.lookup.vocabulary_file import read_table

@@ -11,9 +11,9 @@ import numpy as np
 
 from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
 from weft.framework.constant_value import constant_value
+from weft.framework.dims import Dims, broadcast_dims, format_dims
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import Dims, broadcast_dims, format_dims
 from weft.ops.array.gather_scatter import gather_v2_node
 from weft.ops.array.joining import concat
 from weft.ops.array.shape_ops import reshape, shape_internal, transpose

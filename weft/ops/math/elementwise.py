@@ -11,10 +11,11 @@ from collections.abc import Iterable, Sequence
 
 from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, DTypeLike, Gradients, Result, ShapeLike, TensorLike
+from weft.framework.dims import Dims, merge_dims
 from weft.framework.indexed_slices import IndexedSlices
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import Dims, as_dims, merge_dims
+from weft.framework.tensor_shape import as_dims
 from weft.ops.array.identity import identity
 from weft.ops.declaration import broadcast, op, same_as_input
 from weft.ops.dispatch import dispatchable

@@ -7,8 +7,8 @@ from typing import Final
 import numpy as np
 
 from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
+from weft.framework.dims import Dims, merge_dims
 from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_shape import Dims, merge_dims
 from weft.ops.declaration import op, rank_of, same_as_input
 from weft.ops.math.elementwise import REAL
 

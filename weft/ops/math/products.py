@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
+from weft.framework.dims import Dims, broadcast_dims
 from weft.framework.node_errors import ShapeMisfit
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import Dims, broadcast_dims
 from weft.ops.array.shape_ops import expand_dims, matrix_transpose, squeeze
 from weft.ops.declaration import op
 from weft.ops.input_scope import input_scope

@@ -9,8 +9,8 @@ import numpy as np
 from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
 from weft.framework.constant_value import constant_value
+from weft.framework.dims import Dims
 from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_shape import Dims
 from weft.ops.declaration import op
 from weft.ops.math.elementwise import FLOATS, NUMBERS, mul, real_div
 from weft.ops.symbolic_gradient import vjp

@@ -12,9 +12,9 @@ from jax.scipy import special
 
 from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
+from weft.framework.dims import Dims, broadcast_dims
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import Dims, broadcast_dims
 from weft.ops.array.constant import constant
 from weft.ops.declaration import broadcast, op, same_as_input
 from weft.ops.input_scope import input_scope

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
+from weft.framework.dims import Dims
 from weft.framework.node_errors import ShapeMisfit
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import Dims
 from weft.ops.array.filling import fill
 from weft.ops.array.joining import concat
 from weft.ops.array.ranges import range_of

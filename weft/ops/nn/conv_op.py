@@ -8,9 +8,9 @@ from typing import Any, Final
 from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, Gradients, Result
 from weft.framework.constant_value import constant_dims
+from weft.framework.dims import Dims, merge_dims
 from weft.framework.node_errors import ShapeMisfit
 from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_shape import Dims, merge_dims
 from weft.ops.array.shape_ops import INDEX, shape_internal, shape_n
 from weft.ops.declaration import op
 from weft.ops.math.elementwise import FLOATS

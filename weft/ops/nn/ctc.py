@@ -12,11 +12,11 @@ import numpy as np
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
 from weft.framework.aliases import Array, Gradients, Result, TensorLike
+from weft.framework.dims import Dims, merge_dims
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
 from weft.framework.sparse_tensor import SparseTensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import Dims, merge_dims
 from weft.ops.array.shape_ops import expand_dims, transpose
 from weft.ops.declaration import not_differentiable, op
 from weft.ops.math.elementwise import mul

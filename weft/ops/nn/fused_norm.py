@@ -10,9 +10,9 @@ import numpy as np
 
 from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
+from weft.framework.dims import Dims, merge_dims
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import Dims, merge_dims
 from weft.ops.array.constant import constant
 from weft.ops.declaration import op, same_as_input
 from weft.ops.math.elementwise import REAL

@@ -6,9 +6,9 @@ from typing import Any
 
 from weft.errors import InvalidArgumentError
 from weft.framework.aliases import Array, ArrayModule, Result, Sizes, TensorLike
+from weft.framework.dims import Dims
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import Dims
 from weft.ops.array.tiling import reverse
 from weft.ops.declaration import op
 from weft.ops.input_scope import input_scope

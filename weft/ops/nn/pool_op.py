@@ -10,9 +10,9 @@ import numpy as np
 from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, Gradients, Result
 from weft.framework.constant_value import constant_dims, constant_value
+from weft.framework.dims import Dims, merge_dims
 from weft.framework.dtypes import DType
 from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_shape import Dims, merge_dims
 from weft.ops.array.filling import zeros_like
 from weft.ops.array.shape_ops import INDEX, shape_internal
 from weft.ops.declaration import op, same_as_input

@@ -14,10 +14,10 @@ from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, Gradients, Result, TensorLike
 from weft.framework.constant_value import constant_value
+from weft.framework.dims import Dims, broadcast_dims, merge_dims
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import Dims, broadcast_dims, merge_dims
 from weft.ops.array.identity import stop_gradient
 from weft.ops.array.joining import concat
 from weft.ops.array.padding import slice_of

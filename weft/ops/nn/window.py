@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 
 from weft.framework.aliases import Array
+from weft.framework.dims import Dims
 from weft.framework.node_errors import ShapeMisfit
-from weft.framework.tensor_shape import Dims
 
 Slices = tuple[slice, ...]
 

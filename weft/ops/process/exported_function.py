@@ -16,9 +16,9 @@ from jax import export
 
 from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, Result
+from weft.framework.dims import Dims
 from weft.framework.dtypes import DType
 from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_shape import Dims
 from weft.ops.declaration import op
 
 _PLATFORMS: Final = ("cpu", "cuda", "tpu")

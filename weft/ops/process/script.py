@@ -31,7 +31,7 @@ from weft.framework.dtypes import DType, datatype_name
 from weft.framework.graph import Graph, get_default_graph
 from weft.framework.op_builder import build
 from weft.framework.op_context import OpContext
-from weft.framework.op_def import lookup
+from weft.framework.op_registry import lookup
 from weft.framework.operation import Operation, Tensor
 from weft.ops.declaration import not_differentiable, op, unknown
 from weft.ops.process.host_value import HostValue

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from weft.framework.aliases import Nest
+from weft.framework.dims import Dims
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import Dims
 from weft.ops.array import batch_gather, filling, gather_scatter, identity, joining, partitioning, selection, shape_ops, tiling
 from weft.ops.composites import register_composite
 from weft.ops.control_flow import assertion

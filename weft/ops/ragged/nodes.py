@@ -7,10 +7,10 @@ import numpy as np
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
 from weft.framework.aliases import Array, Result
+from weft.framework.dims import Dims
 from weft.framework.dtypes import DType
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation
-from weft.framework.tensor_shape import Dims
 from weft.ops.declaration import not_differentiable, op
 
 INDEX = (dtypes.int32, dtypes.int64)

@@ -15,10 +15,10 @@ from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, Gradients, Result
 from weft.framework.constant_value import constant_dims, constant_value
+from weft.framework.dims import Dims
 from weft.framework.dtypes import DType
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_shape import Dims
 from weft.ops.array.padding import check_rank
 from weft.ops.array.shape_ops import INDEX
 from weft.ops.declaration import broadcast, not_differentiable, op, same_as_input

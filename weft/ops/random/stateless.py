@@ -9,9 +9,9 @@ import numpy as np
 
 from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, Result
+from weft.framework.dims import Dims
 from weft.framework.dtypes import DType
 from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_shape import Dims
 from weft.ops.array.shape_ops import INDEX
 from weft.ops.declaration import not_differentiable, op
 from weft.ops.math.elementwise import FLOATS, REAL

@@ -9,9 +9,9 @@ import numpy as np
 from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, Result, TensorLike
 from weft.framework.constant_value import constant_value
+from weft.framework.dims import Dims
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import Dims
 from weft.ops.array.gather_scatter import gather
 from weft.ops.array.ranges import range_of
 from weft.ops.array.shape_ops import rank, shape_internal

@@ -11,12 +11,13 @@ from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, AxisLike, Gradients, Result, TensorLike
 from weft.framework.constant_value import constant_dims, constant_value
+from weft.framework.dims import Dims, merge_dims
 from weft.framework.graph import get_default_graph
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
 from weft.framework.sparse_tensor import SparseTensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import Dims, as_dims, merge_dims
+from weft.framework.tensor_shape import as_dims
 from weft.ops.array.gather_scatter import gather_nd_node
 from weft.ops.array.shape_ops import INDEX, brackets, reshape
 from weft.ops.declaration import not_differentiable, op, rank_of

@@ -13,12 +13,13 @@ from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
 from weft.framework.aliases import Array, AxisLike, Gradients, Result, TensorLike
 from weft.framework.constant_value import constant_value
+from weft.framework.dims import Dims, dims_compatible
 from weft.framework.graph import get_default_graph
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
 from weft.framework.sparse_tensor import SparseTensor, SparseTensorValue
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import Dims, TensorShape, as_dims, dims_compatible
+from weft.framework.tensor_shape import TensorShape, as_dims
 from weft.ops.array.gather_scatter import gather
 from weft.ops.array.joining import filled_gradients
 from weft.ops.array.selection import where_node

@@ -10,9 +10,9 @@ from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
 from weft.framework.aliases import Array, Gradients, Result, TensorLike
 from weft.framework.constant_value import constant_value
+from weft.framework.dims import Dims
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_shape import Dims
 from weft.ops.array.gather_scatter import check_indices, gather_v2_node
 from weft.ops.array.shape_ops import shape_internal
 from weft.ops.array.slicing import strided_slice

@@ -8,11 +8,11 @@ from tensorboard.compat.proto import tensor_pb2
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
 from weft.framework.aliases import Array, DTypeLike, Result, TensorLike
+from weft.framework.dims import Dims
 from weft.framework.dtypes import DType
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
 from weft.framework.sparse_tensor import SparseTensor
-from weft.framework.tensor_shape import Dims
 from weft.framework.tensor_util import make_ndarray, make_tensor_proto
 from weft.ops.declaration import op
 from weft.ops.sparse.layout import as_sparse

@@ -10,10 +10,10 @@ import numpy as np
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
 from weft.framework.aliases import Array, Result, TensorLike
+from weft.framework.dims import Dims, merge_dims
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
 from weft.framework.sparse_tensor import SparseTensor, convert_to_tensor_or_sparse_tensor
-from weft.framework.tensor_shape import Dims, merge_dims
 from weft.ops.declaration import op
 from weft.ops.sparse.tensors import check_order
 

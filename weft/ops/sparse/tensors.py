@@ -10,12 +10,13 @@ from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, DTypeLike, Gradients, Result, ShapeLike, TensorLike
 from weft.framework.constant_value import constant_dims
+from weft.framework.dims import Dims
 from weft.framework.graph import get_default_graph
 from weft.framework.indexed_slices import IndexedSlices
 from weft.framework.operation import Operation, Tensor
 from weft.framework.sparse_tensor import SparseTensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import Dims, as_dims
+from weft.framework.tensor_shape import as_dims
 from weft.ops.array.constant import constant
 from weft.ops.array.filling import fill_node, zero_of
 from weft.ops.array.gather_scatter import gather, gather_nd_node

@@ -9,11 +9,11 @@ from __future__ import annotations
 from weft.errors import InvalidArgumentError, OutOfRangeError
 from weft.framework import dtypes
 from weft.framework.aliases import Array, Result
+from weft.framework.dims import Dims, brackets, merge_dims
 from weft.framework.dtypes import DType
 from weft.framework.node_errors import ShapeMisfit
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation
-from weft.framework.tensor_shape import Dims, brackets, merge_dims
 from weft.ops.declaration import Role, from_attr, not_differentiable, op, same_as_input, scalar_shape
 from weft.ops.math.elementwise import NUMBERS
 

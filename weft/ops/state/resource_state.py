@@ -11,11 +11,11 @@ import numpy as np
 
 from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, Gradients, Result
+from weft.framework.dims import Dims
 from weft.framework.dtypes import DType
 from weft.framework.indexed_slices import IndexedSlices
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_shape import Dims
 from weft.ops.array.constant import constant
 from weft.ops.array.gather_scatter import scatter_nd_node
 from weft.ops.array.joining import concat

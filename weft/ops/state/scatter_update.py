@@ -16,10 +16,10 @@ import numpy as np
 from weft.errors import InvalidArgumentError
 from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, Result, TensorLike, VariableLike
+from weft.framework.dims import Dims, merge_dims
 from weft.framework.dtypes import DType
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.framework.tensor_shape import Dims, merge_dims
 from weft.ops.array.row_order import put_rows, sorted_rows
 from weft.ops.declaration import Gradient, no_outputs, not_differentiable, op
 from weft.ops.math.elementwise import NUMBERS

@@ -20,8 +20,8 @@ import numpy as np
 
 from weft.errors import InvalidArgumentError
 from weft.framework.aliases import Array, ArrayModule
+from weft.framework.dims import Dims, brackets, merge_dims
 from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_shape import Dims, brackets, merge_dims
 from weft.ops.array.shape_ops import INDEX
 from weft.ops.declaration import op
 from weft.ops.math.elementwise import NUMBERS

@@ -8,10 +8,10 @@ import numpy as np
 
 from weft.framework.aliases import Array, ArrayModule, Result, VariableLike
 from weft.framework.collections import GraphKeys
+from weft.framework.dims import Dims
 from weft.framework.graph import get_default_graph
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_shape import Dims
 from weft.ops.array.constant import constant
 from weft.ops.array.joining import stack
 from weft.ops.control_flow.ordering import group, no_op

@@ -14,9 +14,9 @@ import numpy as np
 
 from weft.framework import dtypes
 from weft.framework.aliases import Array, ArrayModule, DTypeLike, DynamicShape, Result, ShapeLike, TensorLike
+from weft.framework.dims import Dims
 from weft.framework.dtypes import DType
 from weft.framework.operation import Operation, Tensor
-from weft.framework.tensor_shape import Dims
 from weft.ops.array.constant import constant as constant_tensor
 from weft.ops.array.filling import ones, zeros
 from weft.ops.array.padding import slice_of

@@ -19,7 +19,7 @@ import numpy as np
 
 from weft.framework.aliases import Array
 from weft.framework.constant_value import constant_value
-from weft.framework.tensor_shape import Dims
+from weft.framework.dims import Dims
 from weft.passes.row_wise import is_read
 from weft.passes.small_updates import MAX_ELEMENTS
 from weft.protocol.array_runs import JoinedArrays

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from weft.errors import InvalidArgumentError, NotFoundError
+from weft.framework.dims import Dims
 from weft.framework.dtypes import DType
-from weft.framework.tensor_shape import Dims
 from weft.runtime.state.variable_slot import VariableSlot
 
 T = TypeVar("T")

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from weft.framework.aliases import Array
+from weft.framework.dims import Dims
 from weft.framework.dtypes import DType
-from weft.framework.tensor_shape import Dims
 from weft.platform.aligned_memory import HostArray, Memory, aligned_memory, lent
 from weft.runtime.xla.xla_process import as_numpy
 

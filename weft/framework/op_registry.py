@@ -1,0 +1,135 @@
+"""The registry of ops: all declarations by name, and the gradient rules that programs register beside them."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from typing import Final, Unpack
+
+from weft.framework.dims import Dims
+from weft.framework.dtypes import DType
+from weft.framework.op_def import REQUIRED, AttrDef, OfNode, OpDef, Rule, Traits
+from weft.framework.op_role import Role
+from weft.framework.op_signature import parse_signature
+
+_ANNOTATION_KINDS: Final = {
+    "bool": "bool",
+    "int": "int",
+    "float": "float",
+    "str": "string",
+    "DType": "type",
+    "Dims": "shape",
+    "np.ndarray": "tensor",
+    "Function": "func",
+    "list[int]": "list(int)",
+    "list[float]": "list(float)",
+    "list[bool]": "list(bool)",
+    "list[str]": "list(string)",
+    "list[DType]": "list(type)",
+    "list[Dims]": "list(shape)",
+    "list[Function]": "list(func)",
+    # With a default, which is a tuple, as all nodes share it.
+    "Sequence[int]": "list(int)",
+    "Sequence[float]": "list(float)",
+}
+
+_REGISTRY: Final[dict[str, OpDef]] = {}
+_GRADIENTS: Final[dict[str, Rule | None]] = {}
+
+
+def register(op_def: OpDef) -> None:
+    """Add a declaration; declaring a name twice is an error."""
+    if op_def.name in _REGISTRY:
+        raise ValueError(f"Op {op_def.name!r} is already declared, in {_REGISTRY[op_def.name].kernel.__module__}")
+    _REGISTRY[op_def.name] = op_def
+
+
+def lookup(name: str) -> OpDef:
+    """The declaration of an op type; LookupError when weft has none of that name."""
+    found = _REGISTRY.get(name)
+    if found is None:
+        raise LookupError(f"Op type not registered {name!r} in this version of weft")
+    return found
+
+
+def role_of(name: str) -> Role:
+    """The role of an op type in a serial graph, which may be one that weft does not have: then it is a computation."""
+    found = _REGISTRY.get(name)
+    return Role.COMPUTATION if found is None else found.role
+
+
+def is_registered(name: str) -> bool:
+    """Whether there is an op type of that name."""
+    return name in _REGISTRY
+
+
+def registered() -> list[OpDef]:
+    """All declarations, in order of name."""
+    return [_REGISTRY[name] for name in sorted(_REGISTRY)]
+
+
+def register_gradient(name: str, function: Rule | None) -> None:
+    """Give op type or gradient name `name` a gradient function, None for an op without one; a second one is an error."""
+    declared = _REGISTRY.get(name)
+    if name in _GRADIENTS or (declared is not None and declared.gradient is not None):
+        raise KeyError(f"Registering two gradient with name {name!r}!")
+    _GRADIENTS[name] = function
+
+
+def lookup_gradient(name: str) -> Rule | None:
+    """The gradient function of an op type or of a name given to RegisterGradient.
+
+    None for an op type that was registered to have none. LookupError when nothing is known, or no rule was declared.
+    """
+    if name in _GRADIENTS:
+        return _GRADIENTS[name]
+    declared = _REGISTRY.get(name)
+    if declared is not None and declared.gradient is not None:
+        return declared.gradient
+    raise LookupError(f"gradient registry has no entry for: {name}")
+
+
+def declare(
+    name: str,
+    signature: str,
+    kernel: Rule,
+    *,
+    infer: OfNode[Sequence[Dims]],
+    gradient: Rule | None,
+    types: Mapping[str, Sequence[DType]] | None = None,
+    defaults: Mapping[str, object] | None = None,
+    **traits: Unpack[Traits],
+) -> OpDef:
+    """Make and register an OpDef from a kernel and its signature; see `op_def` for the rules.
+
+    Args:
+        name: the op type.
+        signature: inputs and outputs with their types.
+        kernel: what computes the outputs.
+        infer: the shape rule.
+        gradient: the gradient rule.
+        types: the dtypes that each type attribute may take.
+        defaults: defaults of attributes that the signature names.
+        **traits: what else is known of the op; see `OpDef`.
+    """
+    parameters = dict(inspect.signature(kernel).parameters)
+    takes_run_index = parameters.pop("run_index", None) is not None
+    keyword_only = {key: p for key, p in parameters.items() if p.kind is inspect.Parameter.KEYWORD_ONLY}
+    type_attrs = [key for key, p in keyword_only.items() if str(p.annotation) == "DType"]
+    inputs, outputs, kinds = parse_signature(signature, type_attrs)
+    positional = [key for key, p in parameters.items() if p.kind is not inspect.Parameter.KEYWORD_ONLY]
+    takes_xp, is_host = positional[:1] == ["xp"], positional[:1] == ["ctx"]
+    taken = positional[1:] if takes_xp or is_host else positional
+    if taken != [arg.name for arg in inputs]:
+        raise ValueError(f"Op {name!r}: kernel takes {taken}, signature says {[arg.name for arg in inputs]}")
+    types, defaults = types or {}, defaults or {}
+    attrs = {key: AttrDef(key, kind, defaults.get(key, REQUIRED), tuple(types.get(key, ()))) for key, kind in kinds.items()}
+    for key, parameter in keyword_only.items():
+        kind = kinds.get(key) or _ANNOTATION_KINDS[str(parameter.annotation)]
+        attrs[key] = AttrDef(key, kind, defaults.get(key, parameter.default), tuple(types.get(key, ())))
+    op_def = OpDef(
+        name=name, inputs=inputs, outputs=outputs, attrs=attrs, kernel=kernel, kernel_attrs=tuple(keyword_only),
+        infer=infer, gradient=gradient, is_host=is_host, takes_xp=takes_xp, takes_run_index=takes_run_index, **traits,
+    )  # fmt: skip
+    register(op_def)
+    return op_def
