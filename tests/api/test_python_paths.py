@@ -35,3 +35,71 @@ import weft as tf
 )
 def test_the_path_leads_to_the_same(path: str, name: str, same: object) -> None:
     assert getattr(importlib.import_module(f"weft.python.{path}"), name) is same
+
+
+@pytest.mark.parametrize(
+    ("path", "name", "same"),
+    [
+        ("python.ops.nn_ops", "bias_add", tf.nn.bias_add),
+        ("python.ops.nn", "softmax", tf.nn.softmax),
+        ("python.ops.standard_ops", "multiply", tf.multiply),
+        ("python.ops.check_ops", "assert_equal", tf.assert_equal),
+        ("python.ops.rnn_cell_impl", "LSTMStateTuple", tf.nn.rnn_cell.LSTMStateTuple),
+        ("python.framework.tensor_shape", "TensorShape", tf.TensorShape),
+        ("python.framework.errors_impl", "OpError", tf.errors.OpError),
+        ("python.layers.convolutional", "Conv2D", tf.layers.Conv2D),
+        ("python.keras.layers", "Dense", tf.keras.layers.Dense),
+        ("python.keras.layers.core", "Dense", tf.keras.layers.Dense),
+        ("python.keras.utils.np_utils", "to_categorical", tf.keras.utils.to_categorical),
+        ("python.data.ops.dataset_ops", "Dataset", tf.data.Dataset),
+        ("python.training.adam", "AdamOptimizer", tf.train.AdamOptimizer),
+        ("python.saved_model.tag_constants", "SERVING", "serve"),
+        ("contrib.layers.python.layers", "batch_norm", tf.contrib.layers.batch_norm),
+        ("contrib.layers.python.layers.initializers", "xavier_initializer", tf.contrib.layers.xavier_initializer),
+        ("contrib.framework.python.ops", "add_arg_scope", tf.contrib.framework.add_arg_scope),
+        ("contrib.rnn.python.ops.core_rnn_cell", "RNNCell", tf.nn.rnn_cell.RNNCell),
+        ("contrib.training.python.training.hparam", "HParams", tf.contrib.training.HParams),
+    ],
+)
+def test_a_path_has_the_public_names_of_its_kind(path: str, name: str, same: object) -> None:
+    assert getattr(importlib.import_module(f"weft.{path}"), name) is same
+
+
+def test_all_names_of_a_path_can_be_imported_at_once() -> None:
+    names: dict[str, object] = {}
+    exec("from weft.python.keras.layers import *", names)
+    assert names["Dense"] is tf.keras.layers.Dense
+
+
+def test_a_name_that_a_path_lacks_is_refused_where_it_is_imported() -> None:
+    with pytest.raises(ImportError, match="cannot import name 'Dnse'"):
+        exec("from weft.python.layers.core import Dnse", {})
+    with pytest.raises(ModuleNotFoundError, match=r"No module named 'weft\.contrib\.layers\.python\.layers\.layrs'"):
+        importlib.import_module("weft.contrib.layers.python.layers.layrs")
+
+
+def test_generated_ops_take_positional_arguments() -> None:
+    gen_math_ops = importlib.import_module("weft.python.ops.gen_math_ops")
+    gen_array_ops = importlib.import_module("weft.python.ops.gen_array_ops")
+    filled = gen_array_ops.fill([2, 2], 3.0, name="filled")
+    product = gen_math_ops.mat_mul(filled, filled, transpose_b=True)
+    assert (filled.op.name, product.op.type) == ("filled", "MatMul")
+    with tf.Session() as session:
+        assert session.run(product).tolist() == [[18.0, 18.0], [18.0, 18.0]]
+    with pytest.raises(TypeError, match="Fill takes 3 arguments"):
+        gen_array_ops.fill([2], 3.0, None, 1)
+    with pytest.raises(AttributeError, match="there is no such op type"):
+        gen_array_ops.file([2], 3.0)
+
+
+def test_the_tools_around_functions() -> None:
+    tf_inspect = importlib.import_module("weft.python.util.tf_inspect")
+    tf_decorator = importlib.import_module("weft.python.util.tf_decorator")
+
+    def add(a: int, b: int = 2, *rest: int) -> int:
+        """Add."""
+        return a + b
+
+    assert tf_inspect.getargspec(add) == (["a", "b"], "rest", None, (2,))
+    made = tf_decorator.make_decorator(add, lambda *given: add(*given) + 1)
+    assert (made(1), made.__doc__, tf_decorator.unwrap(made)) == (4, "Add.", ([made], add))

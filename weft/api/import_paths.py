@@ -11,36 +11,49 @@ import importlib
 import importlib.util
 import pkgutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.abc import InspectLoader, Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
-from types import CodeType, ModuleType
+from types import CodeType, MappingProxyType, ModuleType
 from typing import Final
 
 import weft.api
-from weft.api import core_paths, missing_names, python_paths
+from weft.api import contrib_paths, core_paths, missing_names, python_paths
 
 _PUBLIC: Final = frozenset(module.name for module in pkgutil.iter_modules(weft.api.__path__))
 
 
 class _Table:
-    """The modules below one door that are no files: those that stand for others, and those that gather names."""
+    """The modules below one path that are no files: those that stand for others, and those that gather names.
 
-    def __init__(self, aliases: Mapping[str, str], names: Mapping[str, str]) -> None:
+    Args:
+        aliases: the module that a path stands for.
+        names: the names that a path has, one by one.
+        doors: the public modules whose names a path has, `.` for weft itself.
+    """
+
+    def __init__(
+        self,
+        aliases: Mapping[str, str] = MappingProxyType({}),
+        names: Mapping[str, str] = MappingProxyType({}),
+        doors: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
         self.aliases = aliases
         self.names = names
+        self.doors = doors
+        self.paths: Final = frozenset((*aliases, *names, *doors))
 
     def children(self, path: str) -> list[str]:
-        """The modules in the package `path`, of which "" is the door itself."""
+        """The modules in the package `path`, of which "" is the table's own."""
         prefix = f"{path}." if path else ""
-        below = [each.removeprefix(prefix) for each in (*self.aliases, *self.names) if each.startswith(prefix)]
-        return sorted({each.partition(".")[0] for each in below})
+        below = [each.removeprefix(prefix) for each in self.paths if each.startswith(prefix)]
+        return sorted({each.partition(".")[0] for each in below if each})
 
 
 _TABLES: Final = {
-    "core": _Table(core_paths.ALIASES, {}),
-    "python": _Table(python_paths.ALIASES, python_paths.NAMES),
-}
+    "core": _Table(core_paths.ALIASES),
+    "python": _Table(python_paths.ALIASES, python_paths.NAMES, python_paths.DOORS),
+} | {f"contrib.{package}.python": _Table(doors=doors) for package, doors in contrib_paths.DOORS.items()}
 
 
 class Alias(Loader):
@@ -53,7 +66,10 @@ class Alias(Loader):
         """Leave it to the import system, whose empty module `exec_module` replaces."""
 
     def exec_module(self, module: ModuleType) -> None:
-        sys.modules[module.__name__] = importlib.import_module(self._target)
+        found = importlib.import_module(self._target)
+        if f"{module.__name__.removeprefix('weft.')}.python" in _TABLES:
+            vars(found).setdefault("__path__", [])  # it has modules below it that are no files
+        sys.modules[module.__name__] = found
 
     def get_code(self, fullname: str) -> CodeType | None:
         """The code of the existing module, for `python -m`."""
@@ -78,7 +94,31 @@ class _Gathered(Loader):
             setattr(module, entry.replace(":", ".").rpartition(".")[2], found)
         for child in self._table.children(self._path):
             setattr(module, child, importlib.import_module(f"{module.__name__}.{child}"))
+        if self._path in self._table.doors:
+            _open_doors(module, self._table.doors[self._path].split())
         missing_names.watch(module, module.__name__.removeprefix("weft."))
+
+
+def _open_doors(module: ModuleType, doors: Sequence[str]) -> None:
+    """Let a module have the public names of others, each looked up when it is asked for: most of weft is not loaded for it."""
+
+    def tables() -> Iterator[dict[str, object]]:
+        for door in doors:
+            yield vars(importlib.import_module("weft.namespace" if door == "." else f"weft.{door}"))
+
+    def public() -> list[str]:
+        return sorted({name for table in tables() for name in table if not name.startswith("_") and name != "annotations"})
+
+    def find(name: str) -> object:
+        if name == "__all__":  # asked by `from module import *`
+            return public()
+        if not name.startswith("_"):
+            for table in tables():
+                if name in table:
+                    return table[name]
+        missing_names.refuse(module, module.__name__.removeprefix("weft."), name)
+
+    vars(module).update(__getattr__=find, __dir__=public)
 
 
 class _PublicPaths(MetaPathFinder):
@@ -88,13 +128,13 @@ class _PublicPaths(MetaPathFinder):
         package, _, rest = fullname.partition(".")
         if package != "weft" or not rest:
             return None
-        door, _, inside = rest.partition(".")
-        if door in _TABLES:
-            found = _spec_of(fullname, _TABLES[door], inside)
+        prefix = next((each for each in _TABLES if f"{rest}.".startswith(f"{each}.")), None)
+        if prefix is not None:
+            found = _spec_of(fullname, _TABLES[prefix], rest.removeprefix(prefix).removeprefix("."))
             if found is None:
                 _check_advice(fullname, _INNER)
             return found
-        if door not in _PUBLIC:
+        if rest.partition(".")[0] not in _PUBLIC:
             return None
         # A program that names only this module may use every op and gradient, too.
         importlib.import_module("weft.namespace")
@@ -124,12 +164,12 @@ def _spec_of(fullname: str, table: _Table, path: str) -> ModuleSpec | None:
     if path in table.aliases:
         return ModuleSpec(fullname, Alias(table.aliases[path]))
     is_package = bool(table.children(path))
-    if not is_package and path not in table.names:
+    if not is_package and path not in table.paths:
         return None
     return ModuleSpec(fullname, _Gathered(table, path), is_package=is_package)
 
 
-ON_DEMAND: Final = frozenset((*_TABLES, "keras"))
+ON_DEMAND: Final = frozenset(("core", "python", "keras"))
 """The doors that are opened when a program asks for them: those with TensorFlow's inner paths, and that of Keras."""
 
 

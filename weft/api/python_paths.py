@@ -1,20 +1,27 @@
 """The modules that programs import by their path inside TensorFlow, as `tensorflow.python.PATH`, and what each is in weft.
 
-`ALIASES` names the weft module that a path stands for. `NAMES` lists the names that a path gathers: public ones with their
-namespace below `weft`, others as `module:name`. The last part is the name in the gathered module.
+`ALIASES` names the weft module that a path stands for. `DOORS` names the public modules, below `weft`, in which the names of a
+path are looked up, one after the other; `.` is `weft` itself. `NAMES` lists names that stand elsewhere: public ones with their
+namespace below `weft`, others as `module:name`. The last part is the name in the module of that path.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-ALIASES: Final = {
+_GENERATED: Final = (
+    "array audio candidate_sampling collective control_flow ctc data_flow dataset functional image io linalg list logging "
+    "lookup manip math nn parsing random script sparse spectral state stateful_random string summary training"
+)
+
+ALIASES: Final = {f"ops.gen_{family}_ops": "weft.api.generated_ops" for family in _GENERATED.split()} | {
     "client.device_lib": "weft.client.device_lib",
     "client.timeline": "weft.client.timeline",
     "estimator.run_config": "weft.estimators.run_config",
     "estimator.training": "weft.estimators.training",
     "framework.dtypes": "weft.framework.dtypes",
     "framework.errors": "weft.errors",
+    "framework.errors_impl": "weft.errors",
     "framework.graph_util": "weft.api.graph_util",
     "framework.tensor_shape": "weft.framework.tensor_shape",
     "keras.activations": "weft.api.keras.activations",
@@ -22,20 +29,17 @@ ALIASES: Final = {
     "keras.callbacks": "weft.api.keras.callbacks",
     "keras.constraints": "weft.api.keras.constraints",
     "keras.initializers": "weft.api.keras.initializers",
-    "keras.layers": "weft.api.keras.layers",
     "keras.losses": "weft.api.keras.losses",
     "keras.metrics": "weft.api.keras.metrics",
     "keras.models": "weft.api.keras.models",
     "keras.optimizers": "weft.api.keras.optimizers",
     "keras.regularizers": "weft.api.keras.regularizers",
-    "keras.utils": "weft.api.keras.utils",
     "keras.datasets.cifar10": "weft.api.keras.datasets.cifar10",
     "keras.datasets.fashion_mnist": "weft.api.keras.datasets.fashion_mnist",
     "keras.datasets.imdb": "weft.api.keras.datasets.imdb",
     "keras.datasets.mnist": "weft.api.keras.datasets.mnist",
     "keras.preprocessing.sequence": "weft.api.keras.preprocessing.sequence",
     "keras.preprocessing.text": "weft.api.keras.preprocessing.text",
-    "ops.rnn_cell": "weft.api.rnn_cell",
     "platform.app": "weft.platform.app",
     "platform.flags": "weft.platform.flags",
     "lib.io.file_io": "weft.platform.file_io",
@@ -56,112 +60,135 @@ ALIASES: Final = {
     "training.training_ops": "weft.ops.training.update_functions",
     "training.training_util": "weft.training.training_util",
     "util.compat": "weft.api.compat",
+    "util.deprecation": "weft.platform.deprecation",
     "util.function_utils": "weft.framework.function_signatures",
     "util.nest": "weft.api.contrib.nest",
 }
 
 NAMES: Final = {
-    "client.session": (
-        "weft.client.session:BaseSession InteractiveSession weft.client.conversions:register_session_run_conversion_functions "
-        "Session"
-    ),
-    "estimator.estimator": "estimator.Estimator estimator.VocabInfo estimator.WarmStartSettings",
-    "estimator.export.export": (
-        "estimator.export.build_parsing_serving_input_receiver_fn estimator.export.build_raw_serving_input_receiver_fn "
-        "estimator.export.ServingInputReceiver estimator.export.TensorServingInputReceiver"
-    ),
-    "estimator.exporter": ("estimator.BestExporter estimator.Exporter estimator.FinalExporter estimator.LatestExporter"),
-    "estimator.inputs.numpy_io": "estimator.inputs.numpy_input_fn",
-    "estimator.inputs.pandas_io": "estimator.inputs.pandas_input_fn",
-    "estimator.model_fn": "estimator.EstimatorSpec estimator.ModeKeys",
-    "framework.device": "DeviceSpec",
-    "framework.ops": (
-        "add_to_collection add_to_collections colocate_with container control_dependencies convert_to_tensor device "
-        "get_collection get_collection_ref get_default_graph get_default_session Graph GraphKeys IndexedSlices init_scope "
-        "name_scope NotDifferentiable op_scope Operation RegisterGradient reset_default_graph Tensor"
-    ),
-    "keras": "keras.Input keras.Model keras.Sequential",
-    "ops.array_ops": (
-        "boolean_mask concat expand_dims fill gather gather_nd identity one_hot ones ones_like pad placeholder "
-        "placeholder_with_default rank reshape reverse reverse_sequence sequence_mask shape size slice split squeeze "
-        "stack stop_gradient strided_slice tile transpose unique unstack where zeros zeros_like"
-    ),
-    "ops.clip_ops": "clip_by_average_norm clip_by_global_norm clip_by_norm clip_by_value global_norm",
-    "ops.control_flow_ops": "case cond group no_op weft.ops.control_flow.ordering:with_dependencies tuple while_loop",
-    "ops.data_flow_ops": (
-        "ConditionalAccumulator ConditionalAccumulatorBase dynamic_partition dynamic_stitch FIFOQueue PaddingFIFOQueue "
-        "PriorityQueue QueueBase RandomShuffleQueue SparseConditionalAccumulator contrib.staging.StagingArea"
-    ),
-    "ops.init_ops": (
-        "constant_initializer glorot_normal_initializer glorot_uniform_initializer ones_initializer "
-        "orthogonal_initializer random_normal_initializer random_uniform_initializer truncated_normal_initializer "
-        "uniform_unit_scaling_initializer variance_scaling_initializer zeros_initializer"
-    ),
-    "ops.io_ops": (
-        "FixedLengthRecordReader IdentityReader matching_files read_file ReaderBase TextLineReader TFRecordReader "
-        "WholeFileReader write_file"
-    ),
-    "ops.logging_ops": "Assert Print weft.ops.control_flow.assertion:print_v2",
-    "ops.lookup_ops": (
-        "contrib.lookup.FastHashSpec contrib.lookup.HasherSpec contrib.lookup.IdTableWithHashBuckets "
-        "contrib.lookup.index_table_from_file contrib.lookup.index_table_from_tensor contrib.lookup.index_to_string "
-        "contrib.lookup.index_to_string_table_from_file contrib.lookup.index_to_string_table_from_tensor "
-        "lookup.KeyValueTensorInitializer contrib.lookup.LookupInterface contrib.lookup.MutableDenseHashTable "
-        "lookup.experimental.MutableHashTable lookup.StaticHashTable lookup.StaticVocabularyTable "
-        "contrib.lookup.string_to_index contrib.lookup.StrongHashSpec contrib.lookup.TableInitializerBase "
-        "tables_initializer contrib.lookup.TextFileIdTableInitializer lookup.TextFileIndex lookup.TextFileInitializer "
-        "contrib.lookup.TextFileStringTableInitializer"
-    ),
-    "ops.math_ops": (
-        "abs add add_n argmax argmin cast ceil cos cumprod cumsum div divide equal exp floor floordiv greater "
-        "greater_equal less less_equal log logical_and logical_not logical_or matmul maximum minimum multiply negative "
-        "not_equal pow range reduce_all reduce_any reduce_max reduce_mean reduce_min reduce_prod reduce_sum round "
-        "scalar_mul segment_sum sigmoid sign sin sqrt square squared_difference subtract tanh tensordot to_float to_int32 "
-        "to_int64 truediv unsorted_segment_sum"
-    ),
-    "ops.random_ops": "multinomial random_crop random_gamma random_normal random_shuffle random_uniform truncated_normal",
-    "ops.rnn": "nn.bidirectional_dynamic_rnn nn.dynamic_rnn nn.static_bidirectional_rnn nn.static_rnn",
-    "ops.script_ops": "numpy_function py_func py_function",
-    "ops.state_ops": (
-        "assign assign_add assign_sub batch_scatter_update is_variable_initialized scatter_add scatter_sub scatter_update"
-    ),
-    "ops.string_ops": (
-        "as_string reduce_join regex_replace string_join string_split string_strip string_to_hash_bucket_fast "
-        "string_to_number substr"
-    ),
-    "ops.variable_scope": (
-        "AUTO_REUSE get_local_variable get_variable get_variable_scope variable_op_scope variable_scope VariableScope"
-    ),
-    "ops.variables": (
-        "global_variables global_variables_initializer local_variables local_variables_initializer model_variables "
-        "moving_average_variables weft.ops.variables.partitioned_variable:PartitionedVariable "
-        "report_uninitialized_variables trainable_variables Variable variables_initializer"
-    ),
+    "client.session": "weft.client.session:BaseSession weft.client.conversions:register_session_run_conversion_functions",
+    "framework.tensor_util": "weft.framework.constant_value:constant_value",
+    "framework.smart_cond": "weft.models.functional.static_choices:smart_cond",
+    "layers.utils": "weft.models.functional.static_choices:constant_value weft.models.functional.static_choices:smart_cond",
+    "ops.control_flow_ops": "weft.ops.control_flow.ordering:with_dependencies",
+    "ops.data_flow_ops": "contrib.staging.StagingArea",
+    "ops.logging_ops": "weft.ops.control_flow.assertion:print_v2",
+    "ops.resource_variable_ops": ("ResourceVariable weft.ops.variables.resource_variable:is_resource_variable"),
+    "ops.variables": "weft.ops.variables.partitioned_variable:PartitionedVariable",
     "pywrap_tensorflow": "train.NewCheckpointReader weft.events.events_writer:EventsWriter",
-    "training.basic_session_run_hooks": (
-        "train.CheckpointSaverHook train.CheckpointSaverListener train.FeedFnHook train.FinalOpsHook "
-        "train.GlobalStepWaiterHook weft.training.hooks.hook_timer:NeverTriggerTimer train.LoggingTensorHook "
-        "train.NanLossDuringTrainingError train.NanTensorHook train.ProfilerHook train.SecondOrStepTimer "
-        "train.SessionRunArgs train.SessionRunHook train.StepCounterHook train.StopAtStepHook train.SummarySaverHook"
-    ),
-    "training.input": (
-        "train.batch train.batch_join train.input_producer train.limit_epochs train.match_filenames_once "
-        "train.maybe_batch train.maybe_batch_join train.maybe_shuffle_batch train.maybe_shuffle_batch_join "
-        "train.range_input_producer train.shuffle_batch train.shuffle_batch_join train.slice_input_producer "
-        "train.string_input_producer"
-    ),
-    "training.monitored_session": (
-        "train.ChiefSessionCreator train.MonitoredSession train.MonitoredTrainingSession train.Scaffold "
-        "train.SessionCreator train.SingularMonitoredSession train.WorkerSessionCreator"
-    ),
+    "training.basic_session_run_hooks": "weft.training.hooks.hook_timer:NeverTriggerTimer",
+    "tf2": "weft.framework.behavior:enabled",
     "training.moving_averages": (
-        "weft.ops.variables.moving_average:assign_moving_average train.ExponentialMovingAverage "
+        "weft.ops.variables.moving_average:assign_moving_average "
         "weft.training.optimizers.moving_averages:weighted_moving_average"
     ),
-    "training.saver": (
-        "train.checkpoint_exists train.export_meta_graph train.get_checkpoint_state train.import_meta_graph "
-        "train.latest_checkpoint train.Saver"
+    "util.all_util": "weft.framework.decorators:make_all weft.framework.decorators:remove_undocumented",
+    "util.tf_contextlib": "contextlib:contextmanager",
+    "util.tf_decorator": "weft.framework.decorators:make_decorator weft.framework.decorators:unwrap",
+    "util.tf_inspect": (
+        "weft.framework.decorators:ArgSpec weft.framework.decorators:getargspec inspect:getdoc inspect:getfile "
+        "inspect:getfullargspec inspect:getmembers inspect:getmodule inspect:getmro inspect:getsource inspect:isbuiltin "
+        "inspect:isclass inspect:isfunction inspect:isgenerator inspect:isgeneratorfunction inspect:ismethod inspect:ismodule "
+        "inspect:isroutine inspect:stack inspect:currentframe"
     ),
-    "training.server_lib": "train.ClusterSpec train.Server",
-    "training.summary_io": "train.SummaryWriter train.summary_iterator",
 }
+
+# The doors, and the paths whose names they have.
+_PATHS_OF: Final = {
+    ".": (
+        "client.session framework.constant_op framework.device framework.device_spec framework.importer "
+        "framework.indexed_slices framework.load_library framework.ops framework.random_seed framework.tensor_spec "
+        "framework.tensor_util ops.clip_ops ops.confusion_matrix ops.control_flow_ops ops.custom_gradient "
+        "ops.functional_ops ops.gradients ops.gradients_impl ops.histogram_ops ops.init_ops_v2 ops.map_fn ops.numerics "
+        "ops.partitioned_variables ops.script_ops ops.session_ops ops.sort_ops ops.standard_ops ops.state_ops "
+        "ops.template ops.tensor_array_ops ops.variable_scope ops.variables"
+    ),
+    ". sparse": "framework.sparse_tensor ops.sparse_ops",
+    ". io train": "framework.graph_io",
+    ". manip quantization": "ops.array_ops",
+    ". math linalg": "ops.math_ops ops.special_math_ops",
+    ". linalg": "ops.linalg.linalg ops.linalg.linalg_impl ops.linalg_ops ops.linalg_ops_impl",
+    ". debugging": "ops.check_ops ops.control_flow_assert",
+    ". initializers": "ops.init_ops",
+    ". io": "ops.io_ops ops.parsing_ops",
+    ". queue io": "ops.data_flow_ops",
+    ". random": "ops.random_ops",
+    "random": "ops.stateless_random_ops",
+    ". strings": "ops.string_ops",
+    ". ragged": "ops.ragged.ragged_tensor",
+    "ragged": "ops.ragged.ragged_factory_ops",
+    ". contrib.lookup lookup lookup.experimental": "ops.lookup_ops",
+    ". summary": "ops.logging_ops",
+    "nn math": "ops.candidate_sampling_ops ops.ctc_ops ops.nn ops.nn_impl ops.nn_ops",
+    "nn": "ops.embedding_ops ops.rnn",
+    "rnn_cell": "ops.rnn_cell ops.rnn_cell_impl",
+    "image io": "ops.image_ops ops.image_ops_impl",
+    "losses": "ops.losses.losses ops.losses.losses_impl ops.losses.util",
+    "metrics": "ops.metrics ops.metrics_impl",
+    "sets": "ops.sets",
+    "signal": "ops.signal.signal ops.spectral_ops",
+    "distributions": (
+        "ops.distributions.bernoulli ops.distributions.categorical ops.distributions.distribution "
+        "ops.distributions.distributions ops.distributions.kullback_leibler ops.distributions.normal "
+        "ops.distributions.uniform"
+    ),
+    "test": "ops.gradient_checker platform.googletest platform.test",
+    "layers": "layers.base layers.convolutional layers.core layers.layers layers.normalization layers.pooling",
+    "feature_column": (
+        "feature_column.feature_column feature_column.feature_column_lib feature_column.feature_column_v2 "
+        "feature_column.sequence_feature_column"
+    ),
+    "data data.experimental": (
+        "data.experimental.ops.batching data.experimental.ops.error_ops data.experimental.ops.grouping "
+        "data.experimental.ops.interleave_ops data.experimental.ops.iterator_ops data.experimental.ops.optimization "
+        "data.experimental.ops.prefetching_ops data.experimental.ops.readers data.experimental.ops.resampling "
+        "data.experimental.ops.scan_ops data.experimental.ops.shuffle_ops data.ops.dataset_ops data.ops.iterator_ops "
+        "data.ops.readers"
+    ),
+    "nest": "data.util.nest",
+    "distribute distribute.experimental contrib.distribute": (
+        "distribute.cross_device_ops distribute.distribute_lib distribute.distribution_strategy_context "
+        "distribute.reduce_util distribute.values"
+    ),
+    "estimator": (
+        "estimator.canned.baseline estimator.canned.dnn estimator.canned.dnn_linear_combined estimator.canned.linear "
+        "estimator.estimator estimator.estimator_lib estimator.exporter estimator.model_fn"
+    ),
+    "estimator.inputs": "estimator.inputs.inputs estimator.inputs.numpy_io estimator.inputs.pandas_io",
+    "estimator.export": "estimator.export.export estimator.export.export_lib estimator.export.export_output",
+    "keras": "keras",
+    "keras.layers layers": (
+        "keras.engine.base_layer keras.engine.input_spec keras.layers.advanced_activations keras.layers.convolutional "
+        "keras.layers.core keras.layers.embeddings keras.layers.merge keras.layers.normalization keras.layers.pooling "
+        "keras.layers.recurrent keras.layers.wrappers"
+    ),
+    "keras.layers": "keras.layers",
+    "keras.models keras": "keras.engine.input_layer keras.engine.sequential keras.engine.training",
+    "keras.utils": (
+        "keras.utils keras.utils.data_utils keras.utils.generic_utils keras.utils.np_utils keras.utils.tf_utils "
+        "keras.utils.vis_utils"
+    ),
+    "graph_util": "framework.graph_util_impl tools.optimize_for_inference_lib",
+    "saved_model saved_model.builder": "saved_model.builder saved_model.builder_impl",
+    "saved_model saved_model.loader": "saved_model.loader saved_model.loader_impl",
+    "saved_model saved_model.signature_def_utils": "saved_model.signature_def_utils saved_model.signature_def_utils_impl",
+    "saved_model saved_model.utils": "saved_model.utils saved_model.utils_impl",
+    "saved_model": "saved_model.saved_model saved_model.simple_save",
+    "saved_model.tag_constants": "saved_model.tag_constants",
+    "saved_model.signature_constants": "saved_model.signature_constants",
+    "saved_model.constants": "saved_model.constants",
+    "saved_model.main_op": "saved_model.main_op",
+    "summary": "summary.plugin_asset summary.writer.writer summary.writer.writer_cache",
+    "train": (
+        "summary.summary_iterator training.adadelta training.adagrad training.adagrad_da training.adam "
+        "training.basic_loops training.basic_session_run_hooks training.checkpoint_management training.checkpoint_utils "
+        "training.evaluation training.ftrl training.gradient_descent training.input training.learning_rate_decay "
+        "training.momentum training.monitored_session training.moving_averages training.proximal_adagrad "
+        "training.proximal_gradient_descent training.queue_runner_impl training.rmsprop training.saver "
+        "training.server_lib training.summary_io training.sync_replicas_optimizer training.tracking.util "
+        "training.warm_starting_util"
+    ),
+    "profiler": "profiler.option_builder",
+}
+
+DOORS: Final = {path: doors for doors, paths in _PATHS_OF.items() for path in paths.split()}

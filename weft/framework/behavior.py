@@ -19,6 +19,11 @@ def executing_eagerly_outside_functions() -> bool:
     return False
 
 
+def enabled() -> bool:
+    """Whether the behaviour of TensorFlow 2 is on: never, programs build graphs."""
+    return False
+
+
 def disable_eager_execution() -> None:
     """Do nothing: there is no eager execution."""
 

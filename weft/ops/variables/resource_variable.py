@@ -205,6 +205,11 @@ class ResourceVariable(Variable, use_resource=True):
         return counted
 
 
+def is_resource_variable(var: object) -> bool:
+    """Whether an object is a resource variable: one whose reads are operations of their own."""
+    return isinstance(var, ResourceVariable)
+
+
 class _UnreadVariable(ResourceVariable):
     """A resource variable after an update: whatever reads it waits for that update."""
 

@@ -1,0 +1,65 @@
+"""The modules that programs import by their path inside contrib, as `tensorflow.contrib.PACKAGE.python.PATH`.
+
+Each has the public names of its package; a path stands here if there was such a module.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+_PATHS: Final = {
+    "crf": "ops ops.crf",
+    "data": (
+        "ops ops.batching ops.counter ops.enumerate_ops ops.error_ops ops.get_single_element ops.grouping ops.interleave_ops "
+        "ops.iterator_ops ops.parsing_ops ops.prefetching_ops ops.random_ops ops.readers ops.resampling ops.scan_ops "
+        "ops.shuffle_ops ops.sliding ops.unique ops.writers"
+    ),
+    "distribute": ("collective_all_reduce_strategy mirrored_strategy one_device_strategy parameter_server_strategy"),
+    "distributions": (
+        "ops ops.binomial ops.cauchy ops.chi2 ops.deterministic ops.geometric ops.independent ops.logistic ops.mixture "
+        "ops.mvn_diag ops.mvn_full_covariance ops.mvn_tril ops.negative_binomial ops.onehot_categorical ops.poisson "
+        "ops.relaxed_bernoulli ops.relaxed_onehot_categorical ops.wishart"
+    ),
+    "estimator": (
+        "estimator estimator.early_stopping estimator.export estimator.exporter estimator.extenders estimator.head "
+        "estimator.hooks estimator.multi_head estimator.replicate_model_fn"
+    ),
+    "feature_column": "feature_column feature_column.sequence_feature_column",
+    "framework": (
+        "framework framework.checkpoint_utils framework.experimental framework.graph_util framework.tensor_util ops "
+        "ops.arg_scope ops.checkpoint_ops ops.ops ops.prettyprint_ops ops.script_ops ops.sort_ops ops.variables"
+    ),
+    "layers": (
+        "layers layers.embedding_ops layers.encoders layers.feature_column layers.feature_column_ops layers.initializers "
+        "layers.layers layers.normalization layers.optimizers layers.regularizers layers.summaries layers.target_column "
+        "layers.utils ops ops.bucketization_op ops.sparse_feature_cross_op ops.sparse_ops"
+    ),
+    "legacy_seq2seq": "ops ops.seq2seq",
+    "losses": "losses losses.loss_ops metric_learning metric_learning.metric_loss_ops",
+    "metrics": "metrics metrics.classification ops ops.confusion_matrix_ops ops.histogram_ops ops.metric_ops ops.set_ops",
+    "opt": (
+        "training training.adamax training.addsign training.drop_stale_gradient_optimizer training.elastic_average_optimizer "
+        "training.external_optimizer training.lars_optimizer training.lazy_adam_optimizer training.model_average_optimizer "
+        "training.moving_average_optimizer training.multitask_optimizer_wrapper training.nadam_optimizer "
+        "training.powersign training.reg_adagrad_optimizer training.sign_decay training.variable_clipping_optimizer "
+        "training.weight_decay_optimizers"
+    ),
+    "rnn": "ops ops.core_rnn_cell ops.fused_rnn_cell ops.gru_ops ops.lstm_ops ops.rnn ops.rnn_cell",
+    "seq2seq": (
+        "ops ops.attention_wrapper ops.basic_decoder ops.beam_search_decoder ops.beam_search_ops ops.decoder ops.helper "
+        "ops.loss ops.sampler"
+    ),
+    "slim": "slim slim.evaluation slim.learning slim.model_analyzer slim.queues slim.summaries",
+    "training": (
+        "training training.bucket_ops training.device_setter training.evaluation training.feeding_queue_runner "
+        "training.hparam training.resample training.sampling_ops training.sequence_queueing_state_saver training.training "
+        "training.tuner"
+    ),
+}
+
+# Where the names of a path stand, but for those of the package.
+_FURTHER: Final = {"rnn": "rnn_cell nn", "metrics": "metrics", "distributions": "distributions"}
+
+DOORS: Final = {
+    package: dict.fromkeys(paths.split(), f"contrib.{package} {_FURTHER.get(package, '')}") for package, paths in _PATHS.items()
+}

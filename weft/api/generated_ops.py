@@ -1,0 +1,39 @@
+"""Op types as functions in small letters that take positional arguments, as TensorFlow's `gen_*_ops` modules have them."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from weft.api import raw_ops
+from weft.framework.aliases import Nest
+from weft.framework.op_def import lookup, registered
+from weft.ops.declaration import signature_of
+
+
+@functools.cache
+def _function(op_type: str) -> Callable[..., Any]:
+    keys = list(signature_of(lookup(op_type)).parameters)
+    add = getattr(raw_ops, op_type)
+
+    @functools.wraps(add)
+    def call(*given: object, **named: object) -> Nest:
+        if len(given) > len(keys):
+            raise TypeError(f"{op_type} takes {len(keys)} arguments, {keys}, but {len(given)} were given")
+        return add(**dict(zip(keys, given, strict=False)), **named)
+
+    return call
+
+
+def __getattr__(name: str) -> Callable[..., Any]:
+    found = "" if name.startswith("_") else _by_letters(len(registered())).get(name.replace("_", ""), "")
+    if not found:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}: there is no such op type")
+    return _function(found)
+
+
+@functools.cache
+def _by_letters(count: int) -> dict[str, str]:
+    """The op types by their letters alone; made anew when there are more of them."""
+    return {each.name.lower().replace("_", ""): each.name for each in registered() if not each.name.startswith("_")}
