@@ -11,14 +11,14 @@ def test_a_step_is_new_once() -> None:
     table: OutcomeTable[str] = OutcomeTable()
     assert table.ask(7) is Fate.NEW
     assert table.ask(7) is Fate.RUNNING
-    assert table.end(7, "seven", 5)
+    assert table.note_end(7, "seven", 5)
     assert table.ask(7) == table.ask(7) == "seven"
 
 
 def test_the_next_step_of_a_lane_acknowledges_the_last() -> None:
     table: OutcomeTable[str] = OutcomeTable()
     table.ask(7)
-    table.end(7, "seven", 5)
+    table.note_end(7, "seven", 5)
     assert table.ask(8) is Fate.NEW
     assert table.ask(7) == "seven"
     assert table.ask(7 + LANES) is Fate.NEW
@@ -32,11 +32,11 @@ def test_the_end_of_a_step_that_was_given_up_changes_nothing() -> None:
     table: OutcomeTable[str] = OutcomeTable()
     table.ask(7)
     table.ask(7 + LANES)
-    assert not table.end(7, "late", 5)
-    assert not table.end(9, "never asked for", 5)
+    assert not table.note_end(7, "late", 5)
+    assert not table.note_end(9, "never asked for", 5)
     assert table.ask(7 + LANES) is Fate.RUNNING
-    assert table.end(7 + LANES, "first", 5)
-    assert not table.end(7 + LANES, "second", 5)
+    assert table.note_end(7 + LANES, "first", 5)
+    assert not table.note_end(7 + LANES, "second", 5)
     assert table.ask(7 + LANES) == "first"
 
 
@@ -44,13 +44,13 @@ def test_answers_are_kept_within_a_limit_and_the_fate_beyond_it() -> None:
     table: OutcomeTable[str] = OutcomeTable(max_bytes=10)
     for number in (1, 2, 3):
         table.ask(number)
-        table.end(number, str(number), 5)
+        table.note_end(number, str(number), 5)
     assert [table.ask(number) for number in (1, 2, 3)] == ["1", "2", Fate.DROPPED]
     assert table.kept_bytes == 10
     table.ask(1 + LANES)
     assert table.kept_bytes == 5
     table.ask(3 + LANES)
-    table.end(3 + LANES, "again", 5)
+    table.note_end(3 + LANES, "again", 5)
     assert table.ask(3 + LANES) == "again"
 
 
@@ -70,7 +70,7 @@ def test_whatever_is_lost_each_step_is_run_once() -> None:
         if found is Fate.NEW:
             runs[number] = runs.get(number, 0) + 1
         if found in (Fate.NEW, Fate.RUNNING) and rng.random() < 0.5:
-            table.end(number, number * 2, 8)
+            table.note_end(number, number * 2, 8)
         if isinstance(found, int) and rng.random() < 0.7:
             answers.append((number, found))
             asked[lane] = number + LANES

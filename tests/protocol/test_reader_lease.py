@@ -78,7 +78,7 @@ def test_after_a_stop_the_reader_ends_its_call_and_the_owner_cleans_up(reader: s
         assert lease.owner_asks(0.0)[0] is STAY_BACK
         assert WAKE_OWNER in lease.waiter_gives(0.0)
     assert lease.owner_asks(0.0) == (LEAVE, None)
-    assert lease.end() == (WAKE_WAITERS,)
+    assert lease.note_closed() == (WAKE_WAITERS,)
     assert (lease.is_stopped, lease.is_ended) == (True, True)
     assert lease.waiter_asks("c") is STAY_BACK
 

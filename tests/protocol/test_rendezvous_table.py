@@ -71,7 +71,7 @@ def test_pushes_of_a_running_step_go_straight_to_it(table: RendezvousTable[str])
 
 def test_pushes_of_a_step_that_is_over_are_dropped(table: RendezvousTable[str]) -> None:
     table.start(1, "one")
-    table.finish(1, "one")
+    table.note_end(1, "one")
     assert not table.push(push(1), 0)
     table.push(push(2), 0)
     assert not table.abort(2, REASON)
@@ -89,20 +89,20 @@ def test_an_abort_ends_the_step_that_runs(table: RendezvousTable[str]) -> None:
     table.start(1, "one")
     assert list(table.abort(1, REASON)) == [End("one", REASON)]
     assert not table.abort(1, REASON)
-    table.finish(1, "one")
+    table.note_end(1, "one")
     assert REASON.message in refusal(table, 1).message
 
 
 def test_a_step_starts_once(table: RendezvousTable[str]) -> None:
     table.start(1, "one")
     assert "runs already" in refusal(table, 1).message
-    table.finish(1, "late")
+    table.note_end(1, "late")
     assert table.running == ["one"]
 
 
 def test_a_step_that_is_done_does_not_start_again(table: RendezvousTable[str]) -> None:
     table.start(1, "one")
-    table.finish(1, "one")
+    table.note_end(1, "one")
     assert "done already" in refusal(table, 1).message
 
 
@@ -148,7 +148,7 @@ def test_what_has_expired_is_given_up_without_another_push(table: RendezvousTabl
 def test_only_the_latest_ended_steps_are_remembered(table: RendezvousTable[str]) -> None:
     for step_id in range(10):
         table.start(step_id, "step")
-        table.finish(step_id, "step")
+        table.note_end(step_id, "step")
     table.push(push(9), 0)
     assert kept_bytes(table) == 0
     table.push(push(0), 0)
@@ -165,7 +165,7 @@ def test_of_a_step_that_was_aborted_the_first_line_of_the_reason_is_remembered(t
 
 def test_a_step_that_is_done_is_not_run_again(table: RendezvousTable[str]) -> None:
     table.start(7, "step")
-    table.finish(7, "step")
+    table.note_end(7, "step")
     (end,) = table.start(7, "again")
     assert isinstance(end, End)
     assert "step 7 is done already" in end.error.message

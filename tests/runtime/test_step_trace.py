@@ -10,7 +10,7 @@ from weft.runtime.step_trace import SOURCE, StepTrace, trim_transfers
 def test_a_trace_lists_nodes_by_device() -> None:
     trace = StepTrace()
     node = tf.add(tf.constant(1.0, name="x"), tf.constant(2.0, name="y"), name="total").op
-    trace.begin(["/cpu:0", "/cpu:1"])
+    trace.note_start(["/cpu:0", "/cpu:1"])
     trace.add("/cpu:1", node, 100.0, 100.5)
     trace.add_transfer("/cpu:0", Edge(7, node.outputs[0], "/job:a/task:1", "/job:b/task:0"), 200.0, 200.25, 4)
     first, second = trace.as_proto().dev_stats

@@ -150,7 +150,7 @@ class Connection:
             self._thread.start()
             return
         self._pool = pool
-        self.reader.begin(pool.step_aside)
+        self.reader.handle_pending(pool.step_aside)
         try:
             pool.add(self.reader)
         except OSError as error:  # more than this system can watch
@@ -340,4 +340,4 @@ class Connection:
             _log.exception("the owner of the connection to %s failed to take note of its end", self.name)
         finally:
             self._is_closed.set()
-            self.reader.lease.end()
+            self.reader.lease.note_closed()

@@ -99,9 +99,9 @@ class Heartbeats:
     def __init__(self) -> None:
         self.wake_ups = 0
         """How often the thread has woken."""
-        self._begin()
+        self._reset()
 
-    def _begin(self) -> None:
+    def _reset(self) -> None:
         self._lock = threading.Lock()
         self._changed = threading.Condition(self._lock)
         self._beating: dict[Watched, _Beating] = {}
@@ -109,7 +109,7 @@ class Heartbeats:
 
     def forget(self) -> None:
         """In a forked child: the connections are the parent's, and so is the thread."""
-        self._begin()
+        self._reset()
 
     def add(self, peer: Watched, watch: Watch) -> None:
         """Beat for a connection from now on."""

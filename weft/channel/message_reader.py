@@ -56,7 +56,7 @@ class MessageReader:
         """Read until the connection is over: the life of the connection's own thread."""
         role.reads = True
         try:
-            self.begin(_nothing)
+            self.handle_pending(_nothing)
             rules = self.lease.rules
             self.lease.give_as_owner()
             while self.lease.take_as_owner():
@@ -67,7 +67,7 @@ class MessageReader:
         finally:
             self.finish()
 
-    def begin(self, step_aside: Callable[[], None]) -> None:
+    def handle_pending(self, step_aside: Callable[[], None]) -> None:
         """Handle what has come and no poll shows. On a thread that reads, before any other reading.
 
         `step_aside` is called before the rest of a large payload is waited for: a pool has other connections to read meanwhile.

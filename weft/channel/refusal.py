@@ -30,11 +30,13 @@ def is_cut_in_the_making(error: BaseException) -> bool:
 
 
 def decisive(causes: Iterable[BaseException]) -> BaseException | None:
-    """Of the reasons why several addresses did not lead to a peer the one that tells most of it."""
+    """The reason that tells most of a peer none of whose addresses led to it; None without reasons."""
     found = list(causes)
-    for tells in (_CUTS, _REFUSALS):
+    # A cut shows that somebody is there, whatever the other addresses say; a refusal, that nobody is at this one. A timeout, or
+    # a network that is not there, tells nothing of the peer.
+    for kind in (_CUTS, _REFUSALS):
         for cause in found:
-            if isinstance(cause, tells):
+            if isinstance(cause, kind):
                 return cause
     return found[-1] if found else None
 

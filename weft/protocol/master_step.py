@@ -152,7 +152,7 @@ class MasterStep:
         self.state = StepState.RUNNING
         return list(map(AskPart, self._waiting))
 
-    def _take_fetches(self, event: PartDone) -> Sequence[Instruction]:
+    def _note_fetches(self, event: PartDone) -> Sequence[Instruction]:
         if event.task not in self._waiting:
             raise self._illegal(event)
         del self._waiting[event.task]
@@ -204,7 +204,7 @@ class MasterStep:
     _RULES: ClassVar[Mapping[tuple[StepState, type[Event]], Callable[[MasterStep, Any], Sequence[Instruction]]]] = {
         (StepState.PLANNED, Started): _start,
         (StepState.PLANNED, Cancelled): _cancel_unasked,
-        (StepState.RUNNING, PartDone): _take_fetches,
+        (StepState.RUNNING, PartDone): _note_fetches,
         (StepState.RUNNING, PartFailed): _lose_part,
         (StepState.RUNNING, WorkerLost): _lose_part,
         (StepState.RUNNING, Cancelled): _cancel,

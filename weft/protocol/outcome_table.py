@@ -90,7 +90,7 @@ class OutcomeTable(Generic[AnswerT]):
             return Fate.ACKNOWLEDGED
         return lane.fate if lane.answer is None else lane.answer
 
-    def end(self, number: int, answer: AnswerT, size_bytes: int) -> bool:
+    def note_end(self, number: int, answer: AnswerT, size_bytes: int) -> bool:
         """A step is over; returns whether it is still asked for. Its answer is kept until the next step of the lane comes."""
         lane = self._lanes.get(number % LANES)
         if lane is None or lane.number != number or lane.fate is not Fate.RUNNING:

@@ -173,7 +173,7 @@ class ReaderLease(Generic[Waiter]):
         self.is_stopped = True
         return self._move(_STOP)
 
-    def end(self) -> Steps:
+    def note_closed(self) -> Steps:
         """The connection is closed and its owner knows."""
         self.is_ended = True
         return self._move(_END)

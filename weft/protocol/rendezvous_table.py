@@ -127,7 +127,7 @@ class RendezvousTable(Generic[StepT]):
         entry = self._entries.get(step_id) or self._add(step_id)
         return self._ON_START[entry.state](self, entry, step)
 
-    def finish(self, step_id: int, step: StepT) -> None:
+    def note_end(self, step_id: int, step: StepT) -> None:
         """Note that a step has ended, if it is the one that ran under this number."""
         entry = self._entries.get(step_id)
         if entry is not None and entry.step is step:

@@ -119,7 +119,7 @@ class Executor:
     def permit_for(self, stage: Stage) -> Permit | None:
         """Leave to run a stage, perhaps after a wait; None for a stage that needs none."""
         permits = self.session.host_permits
-        return permits.acquire() if permits is not None and stage.kind is Kind.HOST else None
+        return permits.take() if permits is not None and stage.kind is Kind.HOST else None
 
 
 class Step:
@@ -163,7 +163,7 @@ class Step:
             self._values[number] = value
         if trace is not None:
             self._begin_s = time.time()
-            trace.begin(executor.devices)
+            trace.note_start(executor.devices)
 
     @property
     def error(self) -> OpError | None:

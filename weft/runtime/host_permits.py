@@ -34,7 +34,7 @@ class HostPermits:
     def __init__(self, count: int) -> None:
         self._free = threading.Semaphore(count)
 
-    def acquire(self) -> Permit:
+    def take(self) -> Permit:
         """Wait for leave to run."""
         self._free.acquire()
         return Permit(self._free)

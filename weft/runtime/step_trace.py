@@ -27,7 +27,7 @@ class StepTrace:
         self._stats = step_stats_pb2.StepStats()
         self._devices: dict[str, Any] = {}
 
-    def begin(self, devices: Sequence[str]) -> None:
+    def note_start(self, devices: Sequence[str]) -> None:
         """Note the start of each device's part."""
         now = time.time()
         for device in devices:

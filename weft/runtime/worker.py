@@ -134,7 +134,7 @@ class Worker:
 
         def finish(step: Step) -> None:
             with self._lock:
-                self._rendezvous.finish(step_id, step)
+                self._rendezvous.note_end(step_id, step)
             on_done(step)
 
         step = Step(executor, step_id, feeds, finish, trace, inbox)

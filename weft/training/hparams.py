@@ -49,11 +49,11 @@ def parse_values(values: str, type_map: Mapping[str, type], ignore_unknown: bool
             if ignore_unknown:
                 continue
             raise ValueError(f"Unknown hyperparameter type for {name}")
-        _take(results, found, type_map[name], values)
+        _note(results, found, type_map[name], values)
     return results
 
 
-def _take(results: dict[str, Nest], found: re.Match[str], kind: type, values: str) -> None:
+def _note(results: dict[str, Nest], found: re.Match[str], kind: type, values: str) -> None:
     """Note what one assignment says."""
     name, index = found["name"], found["index"]
     if found["vals"] is not None:

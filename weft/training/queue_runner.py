@@ -52,15 +52,15 @@ class QueueRunner:
         if queue_runner_def is not None:
             if queue or enqueue_ops:
                 raise ValueError("queue_runner_def and queue are mutually exclusive.")
-            self._take_proto(queue_runner_def, import_scope)
+            self._read_proto(queue_runner_def, import_scope)
         else:
-            self._take_parts(queue, enqueue_ops, close_op, cancel_op, queue_closed_exception_types)
+            self._set_parts(queue, enqueue_ops, close_op, cancel_op, queue_closed_exception_types)
         self._lock = threading.Lock()
         self._running: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
         self._exceptions_raised: list[Exception] = []
         self._failure: Exception | None = None
 
-    def _take_parts(self, queue: Any, enqueue_ops: Any, close_op: Any, cancel_op: Any, closed: object) -> None:
+    def _set_parts(self, queue: Any, enqueue_ops: Any, close_op: Any, cancel_op: Any, closed: object) -> None:
         if not queue or not enqueue_ops:
             raise ValueError("Must provide queue and enqueue_ops.")
         if closed is None:
@@ -79,7 +79,7 @@ class QueueRunner:
         self._cancel_op = queue.close(cancel_pending_enqueues=True) if cancel_op is None else cancel_op
         self._queue_closed_exception_types = closed
 
-    def _take_proto(self, proto: Any, scope: str | None) -> None:
+    def _read_proto(self, proto: Any, scope: str | None) -> None:
         element = get_default_graph().as_graph_element
         self._queue = element(prepend_name_scope(proto.queue_name, scope))
         self._enqueue_ops = [element(prepend_name_scope(name, scope)) for name in proto.enqueue_op_name]

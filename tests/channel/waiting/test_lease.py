@@ -75,7 +75,7 @@ def test_nobody_reads_a_connection_that_has_ended_and_its_waiters_are_woken() ->
     pipe.may_sleep = True
     assert not lease.take(pipe)
     assert not lease.take_as_owner()
-    lease.end()
+    lease.note_closed()
     assert not pipe.may_sleep
     lease.leave(pipe)
 

@@ -119,7 +119,7 @@ def test_a_session_that_is_closed_says_so_to_all_its_calls(channel: CallChannel,
     with ThreadPoolExecutor() as pool:
         result = pool.submit(call, channel)
         assert master.arrived.acquire(timeout=PATIENCE_S)
-        channel.end(CancelledError(None, None, "closed"))
+        channel.fail_calls(CancelledError(None, None, "closed"))
         channel.close()
         assert isinstance(result.exception(PATIENCE_S), CancelledError)
     with pytest.raises(CancelledError, match="closed"):

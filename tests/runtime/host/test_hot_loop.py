@@ -17,14 +17,14 @@ LONG = 1000
 def taken(monkeypatch):
     """How often a loop was taken over, and at which iterations."""
     calls = []
-    finish = HotLoop.finish
+    run_rest = HotLoop.run_rest
 
     def counted(self, values, run_indices, iteration, check):
-        result = finish(self, values, run_indices, iteration, check)
+        result = run_rest(self, values, run_indices, iteration, check)
         calls.append((iteration, result is not None))
         return result
 
-    monkeypatch.setattr(HotLoop, "finish", counted)
+    monkeypatch.setattr(HotLoop, "run_rest", counted)
     return calls
 
 

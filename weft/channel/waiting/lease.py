@@ -72,10 +72,10 @@ class Lease:
         with self._lock:
             self._execute(self.rules.stop())
 
-    def end(self) -> None:
+    def note_closed(self) -> None:
         """Say that the connection is closed and its owner knows."""
         with self._lock:
-            self._execute(self.rules.end())
+            self._execute(self.rules.note_closed())
 
     def _execute(self, steps: Steps) -> None:
         for step in steps:

@@ -235,7 +235,7 @@ class CallChannel:
         for answers in list(self._answers.values()):
             answers.append(error)
 
-    def end(self, error: OpError) -> None:
+    def fail_calls(self, error: OpError) -> None:
         """Let every call fail with this error from now on; those that wait do when the connection closes."""
         self._ended = error
 

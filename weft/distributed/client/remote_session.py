@@ -198,7 +198,7 @@ class RemoteSession:
             return
         self._closed = CancelledError.of("Step was cancelled by an explicit call to `Session::Close()`.")
         if self._calls is not None:
-            self._calls.end(self._closed)
+            self._calls.fail_calls(self._closed)
         self._close_there()
         self.abandon()
 

@@ -42,7 +42,7 @@ def _device_stats(home: str, stats: Mapping[str, StepStats | None]) -> Sequence[
     devices = [device for of_task in stats.values() if of_task is not None for device in of_task.dev_stats]
     if home and not any(device.device == home for device in devices):
         trace = StepTrace()
-        trace.begin([home])
+        trace.note_start([home])
         devices += trace.as_proto().dev_stats
     trim_transfers(devices)
     return sorted(devices, key=lambda device: (device.device != home, device.device))

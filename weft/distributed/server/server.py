@@ -237,7 +237,7 @@ class Server:
         try:
             if grace_s > 0 and self._is_started:
                 self._drain(grace_s)
-            self._end()
+            self._stop_now()
         finally:
             self._stopped.set()
 
@@ -253,7 +253,7 @@ class Server:
         while (self._master.live_steps or self._worker.live_steps or self._calls.live_calls) and time.monotonic() < deadline_s:
             idle.wait(_LOOK_S)
 
-    def _end(self) -> None:
+    def _stop_now(self) -> None:
         self._sweeper.stop()
         local_servers.remove(self._port)
         self._health.stop_serving()

@@ -34,7 +34,10 @@ _SHORTEST_LOOK_S: Final = 5e-5
 _LONGEST_LOOK_S: Final = 0.01
 
 _StaticKey: TypeAlias = tuple[tuple[tuple[int, ...], str, bytes], ...]
+"""Shape, dtype and bytes of each static input: the code has these values in it."""
 _Code: TypeAlias = Callable[..., tuple[Sequence[Array] | LeavingValues, Sequence[Array]]]
+"""From inputs, values of variables that are read and of those that are updated, and run indices of random nodes to the outputs
+and the new values of the variables; JAX compiles it once for each combination of shapes."""
 
 
 class Signature(NamedTuple):

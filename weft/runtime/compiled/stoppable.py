@@ -50,6 +50,8 @@ Check: TypeAlias = Callable[[], None]
 Carry: TypeAlias = Array
 """What a loop carries, as JAX takes it."""
 
+# Between who traces and a loop that is traced there are JAX's own functions, which pass nothing on for others. Threads trace at
+# the same time, so each has its own.
 _CHECK: Final[ContextVar[Check | None]] = ContextVar("check", default=None)
 _LOOKS: Final[ContextVar[Looks | None]] = ContextVar("looks", default=None)
 
@@ -77,7 +79,7 @@ class _Process:
         self.is_ending = False
         self.runs: set[_Run] = set()
 
-    def end(self) -> None:
+    def stop_runs(self) -> None:
         """Stop all runs, and wait until they are over, unless an iteration takes very long."""
         self.is_ending = True
         deadline_s = time.monotonic() + _END_S
@@ -86,7 +88,7 @@ class _Process:
 
 
 _PROCESS: Final = _Process()
-atexit.register(_PROCESS.end)
+atexit.register(_PROCESS.stop_runs)
 os.register_at_fork(after_in_child=_PROCESS.runs.clear)
 
 

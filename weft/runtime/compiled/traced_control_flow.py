@@ -103,7 +103,7 @@ def run_loop(
     """The results of a While: the loop variables as it leaves them, then what it recorded."""
     written = control_flow.written
     loop = TracedLoop(control_flow.bodies, control_flow.types, written, arguments, state, run_indices, tracer.trace)
-    carry: Carry = loop.start(jnp.uint64(0))
+    carry: Carry = loop.initial(jnp.uint64(0))
     trips = None
     if len(control_flow.outputs) > len(arguments):
         assert control_flow.counter is not None

@@ -49,7 +49,7 @@ class TracedLoop:
         self._trace = trace
         self._varying = [place for place in range(len(arguments)) if place not in self._body.invariant]
 
-    def start(self, iteration: Array) -> Carry:
+    def initial(self, iteration: Array) -> Carry:
         """What the loop carries before its first iteration."""
         values = self._typed(self._arguments)
         slots = [as_array(self._state.read(slot)) for slot in self._written] if self._state is not None else []

@@ -124,7 +124,7 @@ class LoopCall(_BodiesCall):
             hot = self._hot = HotLoop(self._control_flow, self._slots)
         if not iteration and not hot.is_ready(variables):
             return None
-        return hot.finish(variables, frame.run_indices, iteration, frame.check_of(self.op))
+        return hot.run_rest(variables, frame.run_indices, iteration, frame.check_of(self.op))
 
 
 def _stacked(values: list[Array], tensor: Tensor) -> Array:

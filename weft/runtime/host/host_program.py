@@ -78,25 +78,25 @@ class HostProgram:
         Raises:
             OpError: a node failed; the error carries it.
         """
-        return self._run(self._begin(inputs), frame)
+        return self._run(self._with_inputs(inputs), frame)
 
     def run_checked(self, inputs: Sequence[Array], frame: Frame, check: Check) -> list[Array]:
         """As `run`, of a program that updates nothing; `check` is called before each node, and raises to end the run."""
-        return self._run_checked(self._begin(inputs), frame, check)
+        return self._run_checked(self._with_inputs(inputs), frame, check)
 
     def run_counted(self, inputs: Sequence[Array], frame: Frame, check: Check | None = None) -> tuple[list[Array], int]:
         """As `run`, or `run_checked`; returns also how many bytes the values have that it made."""
-        values = self._begin(inputs)
+        values = self._with_inputs(inputs)
         results = self._run(values, frame) if check is None else self._run_checked(values, frame, check)
         return results, sum(values[place].nbytes for place in self._made if isinstance(values[place], np.ndarray))
 
     def run_inside(self, inputs: Sequence[Array], frame: Frame) -> list[Array]:
         """Run it as the body of a node, within another program's run."""
-        return self._finish(self._begin(inputs), frame)
+        return self._run_calls(self._with_inputs(inputs), frame)
 
     def run_traced(self, inputs: Sequence[Array], frame: Frame, sink: NodeSink) -> list[Array]:
         """Run the program and tell the time of each node; a node without a call, such as a variable, takes none."""
-        values = self._begin(inputs)
+        values = self._with_inputs(inputs)
         calls: dict[Operation, list[Call]] = {op: [] for op in self._nodes}
         for call in self.calls:
             calls[call.op].append(call)
@@ -111,22 +111,22 @@ class HostProgram:
                 sink(op, begin, time.time())
         return self._results(values)
 
-    def _begin(self, inputs: Sequence[Array]) -> list[Array]:
+    def _with_inputs(self, inputs: Sequence[Array]) -> list[Array]:
         values = self._values.copy()
         values[: len(inputs)] = inputs
         return values
 
     def _run(self, values: list[Array], frame: Frame) -> list[Array]:
         if not self._computes:
-            return self._finish(values, frame)
+            return self._run_calls(values, frame)
         # Overflow and division by zero give inf and nan here as they do in compiled code, and no warnings.
         with np.errstate(all="ignore"):
             if self._locks is None:
-                return self._finish(values, frame)
+                return self._run_calls(values, frame)
             for call in self._ahead:
                 call.look_ahead(values)
             with deferred_interrupts(), held(self._locks):
-                return self._finish(values, frame)
+                return self._run_calls(values, frame)
 
     def _run_checked(self, values: list[Array], frame: Frame, check: Check) -> list[Array]:
         with np.errstate(all="ignore"):
@@ -138,7 +138,7 @@ class HostProgram:
                     raise_located(call.op, error)
         return self._results(values)
 
-    def _finish(self, values: list[Array], frame: Frame) -> list[Array]:
+    def _run_calls(self, values: list[Array], frame: Frame) -> list[Array]:
         for call in self.calls:
             try:
                 call.run(values, frame)

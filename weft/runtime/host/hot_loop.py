@@ -71,7 +71,7 @@ class HotLoop:
         """Whether there is code for loop variables of these shapes already."""
         return bool(self._ready) and self._signature(values) in self._ready
 
-    def finish(self, values: Sequence[Array], run_indices: Sequence[Array], iteration: int, check: Check) -> Finished | None:
+    def run_rest(self, values: Sequence[Array], run_indices: Sequence[Array], iteration: int, check: Check) -> Finished | None:
         """Run the rest of the loop; returns the node's inputs as the loop leaves them, and the recorded values in pieces.
 
         None when the loop cannot be compiled, or must be interpreted because a kernel refuses a value.
@@ -160,7 +160,7 @@ class HotLoop:
         arguments = [constants.get(place, value) for place, value in enumerate(dynamic)]
         state = CarriedState(None, dict(zip(self._numbers, reads, strict=True)))
         loop = TracedLoop(self._bodies, self._types, (), arguments, state, indices, trace_body)
-        first = loop.start(iteration)
+        first = loop.initial(iteration)
         shapes = jax.eval_shape(loop.step, first)[1]
         size = _chunk(shapes)
         buffers = [jnp.zeros((size, *shape.shape), shape.dtype) for shape in shapes]

@@ -143,14 +143,14 @@ class _Grouping:
         for instruction in program.instructions:
             self._add(instruction)
         for key in list(self._open):
-            self._close(key)
+            self._complete(key)
 
     def _add(self, instruction: Instruction) -> None:
         written = set(instruction.updates)
         read = {~number for number in instruction.numbers() if number < 0} | {slot for _, slot in instruction.ref_outputs}
         for key, (others_written, others_read) in list(self._touched.items()):
             if (written | read) & others_written or written & others_read:
-                self._close(key)
+                self._complete(key)
         key = self._key(instruction)
         if key is None:
             self.parts.append([instruction])
@@ -184,7 +184,7 @@ class _Grouping:
         value = None if tensor in self._inputs else constant_value(tensor)
         return str(instruction.arguments[place]) if value is None else ("value", value.dtype.str, value.tobytes())
 
-    def _close(self, key: _Key) -> None:
+    def _complete(self, key: _Key) -> None:
         members = self._open.pop(key)
         del self._touched[key]
         self.parts += [members] if len(members) >= _LEAST else [[each] for each in members]

@@ -80,7 +80,7 @@ class LARSOptimizer(Optimizer):
 
     def _apply_dense(self, grad: Tensor, var: Variable) -> Operation:
         rate, grad = self.compute_lr(grad, var)
-        return self._run(self._momentum_update(var, 1.0), var, grad * rate)
+        return self._add_update(self._momentum_update(var, 1.0), var, grad * rate)
 
     def _resource_apply_dense(self, grad: Tensor, handle: Variable) -> Operation:
         return self._apply_dense(grad, handle)

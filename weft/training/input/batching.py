@@ -83,7 +83,7 @@ def maybe_batch(
     with input_scope(name, "batch", [*inputs.flat, keep_input]) as scope:
         queue = _plain_queue(dynamic_pad, capacity, shared_name)
         collector = _Collector(inputs, keep_input, enqueue_many, shapes, queue)
-        collector.run([collector.enqueue(0)] * num_threads)
+        collector.add_threads([collector.enqueue(0)] * num_threads)
         collector.summarize(capacity)
         return collector.dequeue(batch_size, allow_smaller_final_batch, scope)
 
@@ -131,7 +131,7 @@ def maybe_batch_join(
     with input_scope(name, "batch_join", [*inputs.flat, keep_input]) as scope:
         queue = _plain_queue(dynamic_pad, capacity, shared_name)
         collector = _Collector(inputs, keep_input, enqueue_many, shapes, queue)
-        collector.run([collector.enqueue(number) for number in range(len(inputs.lists))])
+        collector.add_threads([collector.enqueue(number) for number in range(len(inputs.lists))])
         collector.summarize(capacity)
         return collector.dequeue(batch_size, allow_smaller_final_batch, scope)
 
@@ -185,7 +185,7 @@ def maybe_shuffle_batch(
     with input_scope(name, "shuffle_batch", [*inputs.flat, keep_input]) as scope:
         queue = _shuffling_queue(capacity, min_after_dequeue, seed, shared_name)
         collector = _Collector(inputs, keep_input, enqueue_many, shapes, queue)
-        collector.run([collector.enqueue(0)] * num_threads)
+        collector.add_threads([collector.enqueue(0)] * num_threads)
         collector.summarize(capacity, min_after_dequeue)
         return collector.dequeue(batch_size, allow_smaller_final_batch, scope)
 
@@ -227,7 +227,7 @@ def maybe_shuffle_batch_join(
     with input_scope(name, "shuffle_batch_join", [*inputs.flat, keep_input]) as scope:
         queue = _shuffling_queue(capacity, min_after_dequeue, seed, shared_name)
         collector = _Collector(inputs, keep_input, enqueue_many, shapes, queue)
-        collector.run([collector.enqueue(number) for number in range(len(inputs.lists))])
+        collector.add_threads([collector.enqueue(number) for number in range(len(inputs.lists))])
         collector.summarize(capacity, min_after_dequeue)
         return collector.dequeue(batch_size, allow_smaller_final_batch, scope)
 
@@ -310,7 +310,7 @@ class _Collector:
             ])  # fmt: skip
         return chosen(self._keep, lambda: put(tensors), no_op)
 
-    def run(self, enqueue_ops: list[object]) -> None:
+    def add_threads(self, enqueue_ops: list[object]) -> None:
         """Have threads run these."""
         add_queue_runner(QueueRunner(self.queue, enqueue_ops))
 

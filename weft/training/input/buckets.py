@@ -92,7 +92,7 @@ def bucket(
             shared_name=shared_name, name="top_queue",
         )  # fmt: skip
         collect = chosen(keep, functools.partial(_collect, queues, which, components), no_op)
-        _run(queues, top, _moves(queues, top, limits, allow_smaller_final_batch), [collect] * num_threads)
+        _add_threads(queues, top, _moves(queues, top, limits, allow_smaller_final_batch), [collect] * num_threads)
         _summarize(queues, top, capacity)
         number, *parts = top.dequeue(name="dequeue_top")
         return number, inputs.as_before(restore(parts, sparse))
@@ -121,7 +121,7 @@ def _moves(queues: Sequence[QueueBase], top: QueueBase, sizes: Sequence[int | Te
     return moves
 
 
-def _run(queues: Sequence[QueueBase], top: QueueBase, moves: list[Operation], collecting: list[Operation]) -> None:
+def _add_threads(queues: Sequence[QueueBase], top: QueueBase, moves: list[Operation], collecting: list[Operation]) -> None:
     """Have threads collect and move; the end of the input closes the buckets, and their end the queue of batches."""
     add_queue_runner(
         QueueRunner(

@@ -312,18 +312,18 @@ class Optimizer:
         raise NotImplementedError
 
     def _apply_dense(self, grad: Tensor, var: Variable) -> Any:
-        return self._run(self._update_for(var), var, grad)
+        return self._add_update(self._update_for(var), var, grad)
 
     def _resource_apply_dense(self, grad: Tensor, handle: Variable) -> Any:
-        return self._run(self._update_for(handle), handle, grad)
+        return self._add_update(self._update_for(handle), handle, grad)
 
     @sums_repeated_indices
     def _apply_sparse(self, grad: IndexedSlices, var: Variable) -> Any:
-        return self._run(self._update_for(var), var, grad.values, grad.indices)
+        return self._add_update(self._update_for(var), var, grad.values, grad.indices)
 
     @sums_repeated_indices
     def _resource_apply_sparse(self, grad: Tensor, handle: Variable, indices: Tensor) -> Any:
-        return self._run(self._update_for(handle), handle, grad, indices)
+        return self._add_update(self._update_for(handle), handle, grad, indices)
 
     def _apply_sparse_duplicate_indices(self, grad: IndexedSlices, var: Variable) -> Any:
         """Apply slices whose indices may repeat: the slices of one index are summed before `_apply_sparse`."""
@@ -342,7 +342,7 @@ class Optimizer:
         """The operation that is done when all updates are."""
         return group(*update_ops, name=name_scope)
 
-    def _run(self, update: Update, var: Any, grad: Tensor, indices: Tensor | None = None) -> Operation:
+    def _add_update(self, update: Update, var: Any, grad: Tensor, indices: Tensor | None = None) -> Operation:
         """Add the node of a rule that fits the variable's kind and the gradient's."""
         ops = update.ops
         is_resource = isinstance(var, ResourceVariable)

@@ -25,7 +25,7 @@ class KeptCheckpoints:
         self._period_s = math.inf
         self._period_end_s = math.inf
 
-    def start(self, period_hours: float) -> None:
+    def set_period(self, period_hours: float) -> None:
         """Keep one checkpoint for ever each time so many hours have passed from now."""
         self._period_s = period_hours * _SECONDS_PER_HOUR
         self._period_end_s = time.time() + self._period_s
@@ -35,7 +35,7 @@ class KeptCheckpoints:
         """The checkpoints, oldest first."""
         return [path for path, _ in self._items]
 
-    def take_over(self, items: Sequence[tuple[str, float]]) -> None:
+    def replace(self, items: Sequence[tuple[str, float]]) -> None:
         """Forget the list and go on with this one."""
         self._items = list(items)
 

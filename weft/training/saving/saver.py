@@ -136,7 +136,7 @@ class Saver:
                 setattr(moved, field, prepend_name_scope(getattr(moved, field), self._name))
             self.saver_def = moved
         _check_saver_def(self.saver_def)
-        self._kept.start(self.saver_def.keep_checkpoint_every_n_hours)
+        self._kept.set_period(self.saver_def.keep_checkpoint_every_n_hours)
 
     def _add_nodes(self) -> None:
         builder = self._builder = self._builder or BulkSaverBuilder(self._write_version)
@@ -193,12 +193,12 @@ class Saver:
     def set_last_checkpoints(self, last_checkpoints: list[str]) -> None:
         """Take over checkpoints, oldest first, that will be deleted as this Saver's own."""
         assert isinstance(last_checkpoints, list)
-        self._kept.take_over([(path, math.inf) for path in last_checkpoints])
+        self._kept.replace([(path, math.inf) for path in last_checkpoints])
 
     def set_last_checkpoints_with_time(self, last_checkpoints_with_time: list[tuple[str, float]]) -> None:
         """Take over checkpoints with the times, in seconds since 1970, at which they were written."""
         assert isinstance(last_checkpoints_with_time, list)
-        self._kept.take_over(last_checkpoints_with_time)
+        self._kept.replace(last_checkpoints_with_time)
 
     def recover_last_checkpoints(self, checkpoint_paths: list[str]) -> None:
         """Take over those of the checkpoints that exist, as after a crash."""

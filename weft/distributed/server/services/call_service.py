@@ -151,7 +151,7 @@ class CallService:
         except Exception as error:
             answer = _failure(message.call_id, InternalError.of(f"{type(error).__name__}: {error}"))
         with self._lock:
-            session.outcomes.end(message.call_id, answer, size_bytes)
+            session.outcomes.note_end(message.call_id, answer, size_bytes)
             connection = self._connections.get(message.session_handle)
         if connection is not None:
             self._send(connection, answer)

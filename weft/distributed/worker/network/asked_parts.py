@@ -61,7 +61,7 @@ class AskedParts:
 
         def end(outcome: PartOutcome, size_bytes: int) -> None:
             with self._lock:
-                outcomes.end(request.step_id, outcome, size_bytes)
+                outcomes.note_end(request.step_id, outcome, size_bytes)
                 asker = self._askers.pop(request.step_id, None)
             if asker is not None:
                 self._send(asker, outcome.answer)

@@ -45,7 +45,7 @@ class LostLinks:
             self._repair.start(dataclasses.replace(link, lacking=self._lacking_from(task)))
             return
         lost = self._peers.lost(task, cause)
-        self._end(link, lost)
+        self._lose(link, lost)
         # Steps of other masters, too, whose connections with all their tasks may be well.
         for step_id in self._lacking_from(task):
             self._worker.abort(step_id, lost)
@@ -80,7 +80,7 @@ class LostLinks:
             self._abort_stuck(link)
             return
         lost = self._peers.lost(link.task, link.cause)
-        self._end(link, lost)
+        self._lose(link, lost)
         for step in self._worker.steps_with(link.task):
             self._worker.abort(step.step_id, lost)
 
@@ -95,7 +95,7 @@ class LostLinks:
             text = f"Values of {link.task} for a step were lost when its connection with {self._worker.task} was cut"
             self._worker.abort(step_id, AbortedError.of(f"{text}; {UNKNOWN_FATE}"))
 
-    def _end(self, link: CutLink, lost: OpError) -> None:
+    def _lose(self, link: CutLink, lost: OpError) -> None:
         with self._lock:
             keys = [key for key in self._awaited.copy() if key[1] == link.task]
             waiting = [owner for key in keys if (owner := self._awaited.pop(key, None)) is not None]
