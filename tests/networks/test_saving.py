@@ -143,3 +143,18 @@ def test_files_that_hold_no_model_are_told_of(tmp_path) -> None:
         keras.models.load_model(str(tmp_path / "text.h5"))
     with pytest.raises(ValueError, match="Unknown format"):
         _reader().save_weights(str(tmp_path / "w"), save_format="zip")
+
+
+def test_what_the_refusal_of_a_saved_model_recommends_works(tmp_path) -> None:
+    model = keras.Sequential([layers.Dense(2, input_shape=(3,))])
+    inputs, path = np.ones((1, 3), np.float32), str(tmp_path / "exported")
+    expected = model.predict(inputs)
+    with pytest.raises(NotImplementedError, match=r"tf\.saved_model\.simple_save\(tf\.keras\.backend\.get_session\(\), path"):
+        keras.models.save_model(model, path, save_format="tf")
+    tf.saved_model.simple_save(keras.backend.get_session(), path, {"x": model.input}, {"y": model.output})
+    with pytest.raises(OSError, match=r"tf\.saved_model\.load\(session, \['serve'\], path\)"):
+        keras.models.load_model(path)
+    with tf.Session(graph=tf.Graph()) as session:
+        signature = tf.saved_model.load(session, ["serve"], path).signature_def["serving_default"]
+        found = session.run(signature.outputs["y"].name, {signature.inputs["x"].name: inputs})
+    np.testing.assert_allclose(found, expected, rtol=1e-6)

@@ -22,22 +22,19 @@ _RENAMED: Final = {
     "mul": "tf.multiply", "sub": "tf.subtract", "neg": "tf.negative", "pack": "tf.stack", "unpack": "tf.unstack",
     "select": "tf.where", "inv": "tf.reciprocal", "batch_matmul": "tf.matmul", "concat_v2": "tf.concat",
     "complex_abs": "tf.abs", "listdiff": "tf.setdiff1d", "batch_cholesky": "tf.cholesky", "batch_svd": "tf.svd",
-    "image_summary": "tf.summary.image", "histogram_summary": "tf.summary.histogram", "audio_summary": "tf.summary.audio",
-    "scalar_summary": "tf.summary.scalar", "merge_summary": "tf.summary.merge", "merge_all_summaries": "tf.summary.merge_all",
-    "train.SummaryWriter": "tf.summary.FileWriter", "nn.rnn": "tf.nn.static_rnn",
+    "audio_summary": "tf.summary.audio", "nn.rnn": "tf.nn.static_rnn",
     "nn.bidirectional_rnn": "tf.nn.static_bidirectional_rnn", "nn.state_saving_rnn": "tf.nn.static_state_saving_rnn",
     "optimizers": "tf.train (tf.train.AdamOptimizer and so on)", "summary.create_file_writer": "tf.summary.FileWriter",
     "summary.trace_on": "tf.RunOptions(trace_level=...)", "train.load_op_library": "tf.load_op_library",
     "contrib.keras": "tf.keras", "contrib.eager": "graphs and tf.Session", "contrib.deprecated": "tf.summary",
     "contrib.cudnn_rnn": "tf.nn.rnn_cell.LSTMCell",
-    "contrib.predictor": "tf.saved_model.load and Session.run", "contrib.saved_model": "tf.saved_model",
+    "contrib.saved_model": "tf.saved_model",
     "contrib.summary": "tf.summary", "contrib.signal": "tf.signal", "contrib.stateless": "tf.random",
     "contrib.graph_editor": "tf.import_graph_def", "contrib.image": "tf.image", "contrib.mixed_precision": "tf.cast",
     "config": "tf.ConfigProto", "random.set_seed": "tf.set_random_seed", "audio": "tf.py_func",
     "autograph": "tf.cond and tf.while_loop", "contrib.autograph": "tf.cond and tf.while_loop",
     "sysconfig": "weft.__version__", "linalg.inverse": "tf.matrix_inverse",
 }  # fmt: skip
-_DISTRIBUTED: Final = "weft has the strategies of docs/strategies.md, and cluster resolvers for TF_CONFIG and a ClusterSpec."
 _REASONS: Final = {
     "tpu": "weft runs on CPUs and NVIDIA GPUs.",
     "contrib.tpu": "weft runs on CPUs and NVIDIA GPUs: use tf.estimator.Estimator, tf.train and tf.ConfigProto.",
@@ -45,8 +42,8 @@ _REASONS: Final = {
     "xla": "weft compiles every step by XLA by itself.",
     "contrib.compiler": "weft compiles every step by XLA by itself.",
     "compat.v2": "weft has the API of TensorFlow 1.x: graphs and sessions.",
-    "contrib.distribute": _DISTRIBUTED,
-    "distribute": _DISTRIBUTED,
+    "contrib.distribute": "weft has the strategies of docs/strategies.md.",
+    "distribute": "weft has the strategies of docs/strategies.md, and cluster resolvers for TF_CONFIG and a ClusterSpec.",
     "function": "weft builds graphs: call the Python function itself, and run what it returns in a tf.Session.",
 }
 
@@ -96,9 +93,8 @@ def advice(module: ModuleType | None, public_name: str, name: str) -> str:
     path = f"{public_name}.{name}".removeprefix(".").removeprefix("compat.v1.")
     if path in _RENAMED:
         return f" Use {_RENAMED[path]} in its place."
-    area = _area_of(path)
-    if area:
-        reason = _REASONS.get(area) or (f"Use {_RENAMED[area]} in its place." if area in _RENAMED else "")
+    if _is_tensorflows(path):
+        reason = next(filter(None, map(_reason_for, _areas_of(path))), "")
         return f" TensorFlow has tf.{path}; weft does not.{f' {reason}' if reason else ''}"
     elsewhere = next(_places_of(name, module), "")
     if elsewhere:
@@ -107,14 +103,19 @@ def advice(module: ModuleType | None, public_name: str, name: str) -> str:
     return f" Did you mean {found!r}?" if found else ""
 
 
-def _area_of(path: str) -> str:
-    """The entry of what weft lacks that a path falls under; empty for none."""
-    lacking = _lacking()
-    if path in lacking:
-        return path
+def _is_tensorflows(path: str) -> bool:
+    """Whether TensorFlow has a name that weft lacks, by itself or with a whole module."""
+    return path in _lacking() or any(f"{area}." in _lacking() for area in _areas_of(path))
+
+
+def _areas_of(path: str) -> Iterator[str]:
+    """A path and the modules around it, the innermost first."""
     parts = path.split(".")
-    areas = (".".join(parts[:count]) for count in range(len(parts), 0, -1))
-    return next((area for area in areas if f"{area}." in lacking), "")
+    return (".".join(parts[:count]) for count in range(len(parts), 0, -1))
+
+
+def _reason_for(area: str) -> str:
+    return _REASONS.get(area) or (f"Use {_RENAMED[area]} in its place." if area in _RENAMED else "")
 
 
 @cache
