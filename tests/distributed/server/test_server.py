@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import grpc
 import pytest
+from grpc_health.v1.health_pb2 import HealthCheckRequest, HealthCheckResponse
 
 import weft as tf
 from weft.distributed.rpc.options import open_channel
 from weft.distributed.server import server as server_module
 from weft.distributed.server.server import Server
 from weft.errors import AbortedError, DeadlineExceededError, FailedPreconditionError, UnavailableError, UnknownError
-from weft.proto.health_pb2 import HealthCheckRequest, HealthCheckResponse
 
 
 def address(server: Server) -> str:

@@ -192,9 +192,9 @@ class Server:
             MasterService(self._sessions, self, gate),
             WorkerService(self._worker, self, gate, self._taskers),
             StopService(self._task.name, self.stop, gate),
-            self._health,
         )
         self._rpc.add_generic_rpc_handlers([service.handler() for service in services])
+        self._health.add_to(self._rpc)
         self._rpc.start()
         local_servers.add(self._port, self)
         self._sweeper.start()
