@@ -130,7 +130,10 @@ class RecordReader:
     def _check_crc(self, found: int) -> None:
         stored = unmask_crc(self._entry.crc)
         if found != stored:
-            raise self._damage(f"Checksum does not match: stored {stored:#010x}, calculated {found:#010x}")
+            first, end = self._entry.offset, self._entry.offset + self._entry.size
+            raise self._damage(
+                f"Checksum does not match: stored {stored:#010x}, calculated {found:#010x} over bytes {first} to {end}"
+            )
 
     def _damage(self, what: str) -> errors.OpError:
         return errors.DataLossError.of(f"{self._file.path}: tensor {self._label!r} is damaged: {what}")

@@ -1,0 +1,183 @@
+"""`weft checkpoint` lists, shows, compares, exports and verifies checkpoints, and tells damage in one line."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from weft.checkpoint.bundle_writer import BundleWriter
+from weft.checkpoint.checkpoint_state import update_checkpoint_state
+from weft.cli.command_line import main
+
+
+def write(prefix: Path, **tensors: np.ndarray) -> str:
+    with BundleWriter(str(prefix)) as writer:
+        for name, value in tensors.items():
+            writer.add(name.replace("__", "/"), value)
+    return str(prefix)
+
+
+@pytest.fixture
+def checkpoint(tmp_path: Path) -> str:
+    return write(
+        tmp_path / "model.ckpt-7",
+        dense__kernel=np.arange(6, dtype=np.float32).reshape(2, 3),
+        step=np.asarray(7, np.int64),
+        small=np.asarray([1.5, np.nan], ml_dtypes.bfloat16),
+        words=np.asarray([b"a", b"bc"], object),
+    )
+
+
+def damage(prefix: str, position: int) -> None:
+    with open(f"{prefix}.data-00000-of-00001", "r+b") as file:
+        file.seek(position)
+        byte = file.read(1)
+        file.seek(position)
+        file.write(bytes([byte[0] ^ 0xFF]))
+
+
+def test_a_folder_lists_its_checkpoints_and_marks_the_latest(
+    checkpoint: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    older = write(tmp_path / "model.ckpt-3", step=np.asarray(3, np.int64))
+    os.utime(f"{older}.index", (1, 1))
+    update_checkpoint_state(str(tmp_path), checkpoint, [older, checkpoint])
+    assert main(["checkpoint", "ls", str(tmp_path)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == ["checkpoint", "model.ckpt-3", "model.ckpt-7"]
+    assert lines[2].endswith("latest")
+    assert "latest" not in lines[1]
+
+
+def test_a_checkpoint_shows_its_tensors(checkpoint: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["checkpoint", "show", checkpoint]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1].split() == ["dense/kernel", "float32", "[2,", "3]"]
+    assert lines[-1] == f"4 tensors, 11 elements, 36 bytes in {checkpoint}"
+
+
+def test_a_tensor_shows_its_values(checkpoint: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["checkpoint", "show", checkpoint, "dense/kernel", "small", "words"]) == 0
+    shown = capsys.readouterr().out
+    assert "from 0 to 5, mean 2.5" in shown
+    assert "1 NaN, 0 infinite" in shown
+    assert "[b'a' b'bc']" in shown
+
+
+def test_the_same_does_not_differ(checkpoint: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    update_checkpoint_state(str(tmp_path), checkpoint)
+    assert main(["checkpoint", "diff", checkpoint, str(tmp_path)]) == 0
+    assert capsys.readouterr().out == "0 tensors differ, 4 are the same\n"
+
+
+def test_what_differs_is_named(checkpoint: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    other = write(
+        tmp_path / "other",
+        dense__kernel=np.arange(6, dtype=np.float32).reshape(2, 3) + np.float32(0.25),
+        step=np.asarray([7], np.int64),
+        words=np.asarray([b"a", b"b"], object),
+        new=np.zeros(2, np.uint8),
+    )
+    assert main(["checkpoint", "diff", checkpoint, other]) == 1
+    assert capsys.readouterr().out.splitlines() == [
+        "! dense/kernel: 6 of 6 elements differ, by 0.25 at most",
+        f"+ new: only in {other}",
+        f"- small: only in {checkpoint}",
+        "! step: int64 [] and int64 [1]",
+        "! words: 1 of 2 elements differ",
+        "5 tensors differ, 0 are the same",
+    ]
+    main(["checkpoint", "diff", checkpoint, other, "--tolerance", "0.3"])
+    assert "dense/kernel" not in capsys.readouterr().out
+
+
+def test_unsigned_numbers_and_booleans_are_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    one = write(tmp_path / "one", u=np.asarray([1, 2], np.uint8), b=np.asarray([True, False]))
+    other = write(tmp_path / "other", u=np.asarray([3, 2], np.uint8), b=np.asarray([True, True]))
+    assert main(["checkpoint", "diff", one, other]) == 1
+    told = capsys.readouterr().out
+    assert "u: 1 of 2 elements differ, by 2 at most" in told
+    assert "b: 1 of 2 elements differ" in told
+
+
+def test_numpy_reads_what_is_exported(checkpoint: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    output = tmp_path / "out.npz"
+    assert main(["checkpoint", "export", checkpoint, str(output)]) == 0
+    assert "Wrote 4 tensors" in capsys.readouterr().out
+    with np.load(output) as read:
+        assert read["dense/kernel"].tolist() == [[0, 1, 2], [3, 4, 5]]
+        assert read["small"].dtype == np.float32
+        assert read["words"].tolist() == [b"a", b"bc"]
+        assert read["step"][()] == 7
+
+
+def test_safetensors_reads_what_is_exported(checkpoint: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    safetensors = pytest.importorskip("safetensors.numpy")
+    output = tmp_path / "out.safetensors"
+    assert main(["checkpoint", "export", checkpoint, str(output)]) == 0
+    assert "no strings: words" in capsys.readouterr().err
+    read = safetensors.load_file(output)
+    assert sorted(read) == ["dense/kernel", "small", "step"]
+    assert read["dense/kernel"].tolist() == [[0, 1, 2], [3, 4, 5]]
+    assert read["small"].dtype == ml_dtypes.bfloat16
+
+
+def test_only_what_is_asked_for_is_exported(checkpoint: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    output = str(tmp_path / "out.npz")
+    assert main(["checkpoint", "export", checkpoint, output, "--only", "dense/*"]) == 0
+    with np.load(output) as read:
+        assert read.files == ["dense/kernel"]
+    assert main(["checkpoint", "export", checkpoint, output]) == 2
+    assert "--overwrite" in capsys.readouterr().err
+    assert main(["checkpoint", "export", checkpoint, output, "--overwrite", "--only", "conv*"]) == 2
+    assert "no tensor" in capsys.readouterr().err
+
+
+def test_whole_checkpoints_are_whole(checkpoint: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["checkpoint", "verify", str(tmp_path)]) == 0
+    assert capsys.readouterr().out == f"{checkpoint}: whole\n"
+
+
+def test_damage_is_told_with_file_and_place_in_one_line(checkpoint: str, capsys: pytest.CaptureFixture[str]) -> None:
+    damage(checkpoint, 5)
+    assert main(["checkpoint", "verify", checkpoint]) == 1
+    told = capsys.readouterr().err
+    assert told.startswith(
+        f"weft checkpoint: DataLossError: {checkpoint}.data-00000-of-00001: tensor 'dense/kernel' is damaged"
+    )
+    assert "over bytes 0 to 24" in told
+    assert told.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["show", "{folder}/nothing"], "NotFoundError: Unsuccessful TensorSliceReader constructor"),
+        (["show", "{folder}/text"], "DataLossError: Unable to open table file {folder}/text"),
+        (["show", "{folder}/empty"], "Couldn't find 'checkpoint' file or checkpoints in given directory"),
+        (["show", "{folder}/broken"], "DataLossError: {folder}/broken.index: not an sstable (bad magic number)"),
+        (["ls", "{folder}/empty"], "has no checkpoints"),
+        (["ls", "{folder}/nothing"], "is no folder"),
+        (["diff", "{folder}/nothing", "{folder}/nothing"], "NotFoundError"),
+    ],
+)
+def test_what_is_no_checkpoint_is_told_in_one_line(
+    arguments: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "text").write_text("no checkpoint")
+    (tmp_path / "broken.index").write_bytes(b"x" * 100)
+    assert main(["checkpoint", *(each.format(folder=tmp_path) for each in arguments)]) == 2
+    told = capsys.readouterr().err
+    assert message.format(folder=tmp_path) in told
+    assert told.count("\n") == 1
+
+
+def test_a_file_of_another_kind_is_refused(checkpoint: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["checkpoint", "export", checkpoint, "out.h5"])
+    assert "'out.h5' should end in .npz or .safetensors" in capsys.readouterr().err

@@ -1,0 +1,1 @@
+"""`weft checkpoint`: looks into checkpoints, weft's and TensorFlow's, without a graph."""

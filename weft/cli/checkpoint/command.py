@@ -1,0 +1,95 @@
+"""The command `weft checkpoint`: lists, shows, compares, exports and verifies checkpoints of weft and TensorFlow (V2)."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from typing import Final
+
+from weft.cli.checkpoint import comparing, exporting, listing
+from weft.cli.parser import OneLineParser
+from weft.errors import OpError
+
+TROUBLE: Final = 2
+"""The exit code where a checkpoint cannot be read; as that of diff."""
+
+_DESCRIPTION: Final = """\
+List, show, compare, export and verify checkpoints, weft's and TensorFlow's V2.
+
+A CHECKPOINT is a path without .index or .data, such as model/model.ckpt-1000,
+or a folder, which stands for its latest one.
+"""
+_DIFF: Final = """\
+Compare two checkpoints, tensor by tensor. The exit code is 0 when they hold the
+same, 1 when they differ, and 2 when one cannot be read.
+"""
+_EXPORT: Final = """\
+Write a checkpoint's tensors to one file that NumPy (.npz) or safetensors
+(.safetensors; pip install 'weft[safetensors]') reads. A partitioned variable
+becomes one tensor. Safetensors have no strings: those are left out, and told.
+"""
+_VERIFY: Final = """\
+Read checkpoints as a whole, and check every length and checksum. A folder stands
+for all that are in it. The exit code is 1 when one is damaged or incomplete.
+"""
+
+
+def add_arguments(parser: OneLineParser) -> None:
+    """Describe the command."""
+    parser.description = _DESCRIPTION
+    actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True, parser_class=OneLineParser)
+
+    ls = _add(actions, "ls", "the checkpoints of a folder", "List the checkpoints of a folder, oldest first.")
+    ls.add_argument("folder")
+    ls.set_defaults(run=lambda arguments: _guarded(lambda: listing.list_folder(arguments.folder)))
+
+    show = _add(
+        actions, "show", "the tensors of a checkpoint", "Show what a checkpoint holds; of named tensors their values, too."
+    )
+    show.add_argument("checkpoint", metavar="CHECKPOINT")
+    show.add_argument("names", nargs="*", metavar="NAME", help="show the values of these tensors")
+    show.set_defaults(run=lambda arguments: _guarded(lambda: listing.show(arguments.checkpoint, arguments.names)))
+
+    diff = _add(actions, "diff", "what differs between two checkpoints", _DIFF)
+    diff.add_argument("first", metavar="CHECKPOINT")
+    diff.add_argument("second", metavar="CHECKPOINT")
+    diff.add_argument("--tolerance", type=float, default=0.0, metavar="X", help="take numbers for equal that differ by X (0)")
+    diff.set_defaults(
+        run=lambda arguments: _guarded(lambda: comparing.compare(arguments.first, arguments.second, arguments.tolerance))
+    )
+
+    export = _add(actions, "export", "its tensors as NumPy's or safetensors' file", _EXPORT)
+    export.add_argument("checkpoint", metavar="CHECKPOINT")
+    export.add_argument("output", metavar="FILE", help="NAME.npz or NAME.safetensors")
+    export.add_argument("--only", action="append", metavar="PATTERN", help="such as 'dense/*'; may be repeated")
+    export.add_argument("--overwrite", action="store_true", help="replace the file if there is one")
+    export.set_defaults(run=lambda arguments: _export(arguments, export))
+
+    verify = _add(actions, "verify", "whether checkpoints are whole", _VERIFY)
+    verify.add_argument("checkpoints", nargs="+", metavar="CHECKPOINT")
+    verify.set_defaults(run=lambda arguments: _guarded(lambda: listing.verify(arguments.checkpoints)))
+
+
+def _add(actions: argparse._SubParsersAction[OneLineParser], name: str, summary: str, description: str) -> OneLineParser:
+    return actions.add_parser(name, help=summary, description=description)
+
+
+def _export(arguments: argparse.Namespace, parser: OneLineParser) -> int:
+    if not arguments.output.endswith(exporting.KINDS):
+        parser.error(f"{arguments.output!r} should end in {' or '.join(exporting.KINDS)}")
+    return _guarded(
+        lambda: exporting.export(arguments.checkpoint, arguments.output, arguments.only or ["*"], arguments.overwrite)
+    )
+
+
+def _guarded(act: Callable[[], int]) -> int:
+    """Tell a checkpoint that cannot be read, with the kind of its trouble, in one line."""
+    try:
+        return act()
+    except OpError as error:
+        text = f"{type(error).__name__}: {error.message}"
+    except (OSError, ValueError) as error:
+        text = str(error)
+    print(f"weft checkpoint: {' '.join(text.split())}", file=sys.stderr)
+    return TROUBLE
