@@ -46,7 +46,8 @@ def _of_values(first: Array, second: Array, tolerance: float) -> str:
         return f"{differing} of {first.size} elements differ" if differing else ""
     # Small floats have no arithmetic of their own, and unsigned numbers no negative differences.
     wide = np.complex128 if first.dtype.kind == "c" else np.longdouble
-    one, other = first.astype(wide), second.astype(wide)
+    one: Array = first.astype(wide)
+    other: Array = second.astype(wide)
     with np.errstate(invalid="ignore"):
         gap = np.abs(one - other)
     is_same = (one == other) | (np.isnan(one) & np.isnan(other)) | (gap <= tolerance)
