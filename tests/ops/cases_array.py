@@ -211,6 +211,16 @@ SETS = [
     Case("Unique", [IDS], expected=lambda x: ([3, 1, 0], [0, 1, 0, 2, 1])),
     Case("Unique", [LETTERS], expected=lambda x: (x[:2], [0, 1, 0]), variant="strings"),
     Case("UniqueWithCounts", [IDS], expected=lambda x: ([3, 1, 0], [0, 1, 0, 2, 1], [2, 2, 1])),
+    Case(
+        "GatherTree",
+        [
+            np.array([[[1, 2]], [[3, 4]], [[5, 0]]], np.int32),
+            np.array([[[0, 0]], [[1, 0]], [[1, 1]]], np.int32),
+            np.array([3], np.int32),
+            np.int32(0),
+        ],
+        expected=lambda *parts: [[[1, 1]], [[4, 4]], [[5, 0]]],
+    ),
     Case("ListDiff", [IDS, np.array([1], np.int32)], expected=lambda x, y: ([3, 3, 0], [0, 2, 3])),
 ]
 

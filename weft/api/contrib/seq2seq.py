@@ -1,4 +1,4 @@
-"""tf.contrib.seq2seq: attention, decoders and what feeds them, and the loss of sequences of classes."""
+"""tf.contrib.seq2seq: attention, decoders, beam search and what feeds them, and the loss of sequences of classes."""
 
 from __future__ import annotations
 
@@ -12,6 +12,11 @@ from weft.models.seq2seq.attention import LuongAttention as LuongAttention
 from weft.models.seq2seq.attention import hardmax as hardmax
 from weft.models.seq2seq.attention_wrapper import AttentionWrapper as AttentionWrapper
 from weft.models.seq2seq.attention_wrapper import AttentionWrapperState as AttentionWrapperState
+from weft.models.seq2seq.beam_layout import tile_batch as tile_batch
+from weft.models.seq2seq.beam_search import BeamSearchDecoder as BeamSearchDecoder
+from weft.models.seq2seq.beam_search import BeamSearchDecoderOutput as BeamSearchDecoderOutput
+from weft.models.seq2seq.beam_search import BeamSearchDecoderState as BeamSearchDecoderState
+from weft.models.seq2seq.beam_search import FinalBeamSearchDecoderOutput as FinalBeamSearchDecoderOutput
 from weft.models.seq2seq.decoder import BasicDecoder as BasicDecoder
 from weft.models.seq2seq.decoder import BasicDecoderOutput as BasicDecoderOutput
 from weft.models.seq2seq.decoder import Decoder as Decoder
@@ -24,12 +29,17 @@ from weft.models.seq2seq.helper import SampleEmbeddingHelper as SampleEmbeddingH
 from weft.models.seq2seq.helper import ScheduledEmbeddingTrainingHelper as ScheduledEmbeddingTrainingHelper
 from weft.models.seq2seq.helper import ScheduledOutputTrainingHelper as ScheduledOutputTrainingHelper
 from weft.models.seq2seq.helper import TrainingHelper as TrainingHelper
+from weft.models.seq2seq.monotonic import BahdanauMonotonicAttention as BahdanauMonotonicAttention
+from weft.models.seq2seq.monotonic import LuongMonotonicAttention as LuongMonotonicAttention
+from weft.models.seq2seq.monotonic import monotonic_attention as monotonic_attention
+from weft.models.seq2seq.monotonic import safe_cumprod as safe_cumprod
 from weft.ops.array.shape_ops import reshape, shape, size
 from weft.ops.input_scope import input_scope
 from weft.ops.math.casting import cast
 from weft.ops.math.division import div_no_nan
 from weft.ops.math.elementwise import add, mul
 from weft.ops.math.reduce_functions import count_nonzero, reduce_sum
+from weft.ops.nn.beam_search import gather_tree as gather_tree
 from weft.ops.nn.softmax import sparse_softmax_cross_entropy_with_logits
 
 _LITTLE = 1e-12

@@ -29,6 +29,8 @@ from weft.ops.variables.variable_scope import variable_scope
 
 # Of a score `[batch, steps]` and the mechanism's state, the weights of the steps.
 Probability = Callable[[Tensor, Nest], Tensor]
+# Of the keys and values of a memory, others.
+KeyValueFunction = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
 
 
 class AttentionMechanism:
@@ -43,6 +45,7 @@ class AttentionMechanism:
         memory_sequence_length: `[batch]`, how many steps of each memory there are; all when None.
         check_inner_dims_defined: whether the memory's sizes from the third on must be known.
         score_mask_value: the score of steps that are not there, minus infinity when None.
+        custom_key_value_fn: makes other keys and values of those of the memory.
         name: the name scope.
     """
 
@@ -51,7 +54,8 @@ class AttentionMechanism:
     def __init__(
         self, query_layer: Layer | None, memory: TensorLike, probability_fn: Probability,
         memory_sequence_length: TensorLike | None = None, memory_layer: Layer | None = None,
-        check_inner_dims_defined: bool = True, score_mask_value: float | None = None, name: str | None = None,
+        check_inner_dims_defined: bool = True, score_mask_value: float | None = None,
+        custom_key_value_fn: KeyValueFunction | None = None, name: str | None = None,
     ) -> None:  # fmt: skip
         for what, layer in (("query_layer", query_layer), ("memory_layer", memory_layer)):
             if layer is not None and not isinstance(layer, Layer):
@@ -70,6 +74,8 @@ class AttentionMechanism:
                 )
             self.values = self._masked(memory)
             self.keys = self.values if memory_layer is None else memory_layer(self.values)
+            if custom_key_value_fn is not None:
+                self.keys, self.values = custom_key_value_fn(self.keys, self.values)
             self.batch_size = batch_size_of(self.keys, 0)
             self.alignments_size = batch_size_of(self.keys, 1)
 
@@ -132,7 +138,7 @@ class LuongAttention(AttentionMechanism):
 
     Args:
         num_units: the depth of the queries.
-        memory, memory_sequence_length, score_mask_value, name: as of every mechanism.
+        memory, memory_sequence_length, score_mask_value, custom_key_value_fn, name: as of every mechanism.
         scale: whether a variable "attention_g" multiplies the scores.
         probability_fn: makes weights of scores; softmax when None.
         dtype: the type of the variables.
@@ -143,19 +149,31 @@ class LuongAttention(AttentionMechanism):
     def __init__(
         self, num_units: int, memory: TensorLike, memory_sequence_length: TensorLike | None = None, scale: bool = False,
         probability_fn: Callable[[Tensor], Tensor] | None = None, score_mask_value: float | None = None,
-        dtype: DTypeLike | None = None, custom_key_value_fn: None = None, name: str = "LuongAttention",
+        dtype: DTypeLike | None = None, custom_key_value_fn: KeyValueFunction | None = None,
+        name: str = "LuongAttention",
     ) -> None:  # fmt: skip
         kind = as_dtype(dtype or "float32")
         layer = Dense(num_units, name="memory_layer", use_bias=False, dtype=kind)
-        super().__init__(None, memory, _plain(probability_fn), memory_sequence_length, layer, True, score_mask_value, name)
+        super().__init__(
+            None,
+            memory,
+            _plain(probability_fn),
+            memory_sequence_length,
+            layer,
+            True,
+            score_mask_value,
+            custom_key_value_fn,
+            name,
+        )
         self._scale = scale
 
     def score(self, query: Tensor) -> Tensor:
         """The products of the query with each step's key; ValueError where their depths differ."""
-        return _products(query, self.keys, self._scale)
+        return products_of(query, self.keys, self._scale)
 
 
-def _products(query: Tensor, keys: Tensor, scale: bool) -> Tensor:
+def products_of(query: Tensor, keys: Tensor, scale: bool) -> Tensor:
+    """The products `[batch, steps]` of a query `[batch, depth]` and the keys, scaled by "attention_g" if wished."""
     depth, width = query.shape[-1].value, keys.shape[-1].value
     if depth != width:
         raise ValueError(
@@ -173,7 +191,7 @@ class BahdanauAttention(AttentionMechanism):
 
     Args:
         num_units: the size of the layer.
-        memory, memory_sequence_length, score_mask_value, name: as of every mechanism.
+        memory, memory_sequence_length, score_mask_value, custom_key_value_fn, name: as of every mechanism.
         normalize: whether the last weights are normalized, with a factor "attention_g" and an offset "attention_b".
         probability_fn: makes weights of scores; softmax when None.
         dtype: the type of the variables.
@@ -184,24 +202,26 @@ class BahdanauAttention(AttentionMechanism):
     def __init__(
         self, num_units: int, memory: TensorLike, memory_sequence_length: TensorLike | None = None,
         normalize: bool = False, probability_fn: Callable[[Tensor], Tensor] | None = None,
-        score_mask_value: float | None = None, dtype: DTypeLike | None = None, custom_key_value_fn: None = None,
-        name: str = "BahdanauAttention",
+        score_mask_value: float | None = None, dtype: DTypeLike | None = None,
+        custom_key_value_fn: KeyValueFunction | None = None, name: str = "BahdanauAttention",
     ) -> None:  # fmt: skip
         kind = as_dtype(dtype or "float32")
         query_layer = Dense(num_units, name="query_layer", use_bias=False, dtype=kind)
         memory_layer = Dense(num_units, name="memory_layer", use_bias=False, dtype=kind)
         super().__init__(
-            query_layer, memory, _plain(probability_fn), memory_sequence_length, memory_layer, True, score_mask_value, name
-        )
+            query_layer, memory, _plain(probability_fn), memory_sequence_length, memory_layer, True, score_mask_value,
+            custom_key_value_fn, name,
+        )  # fmt: skip
         self._normalize = normalize
 
     def score(self, query: Tensor) -> Tensor:
         """What the network makes of the query and each step's key."""
         assert self.query_layer is not None
-        return _network(self.query_layer(query), self.keys, self._normalize)
+        return network_of(self.query_layer(query), self.keys, self._normalize)
 
 
-def _network(query: Tensor, keys: Tensor, normalize: bool) -> Tensor:
+def network_of(query: Tensor, keys: Tensor, normalize: bool) -> Tensor:
+    """What a layer with the weights "attention_v" makes of a query `[batch, units]` and the keys: `[batch, steps]`."""
     units, dtype = keys.shape[2].value, query.dtype.base_dtype
     v: VariableLike = get_variable("attention_v", [units], dtype)
     summed = add(keys, expand_dims(query, 1))

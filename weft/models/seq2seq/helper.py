@@ -174,7 +174,8 @@ def _drawn(probability: Tensor, count: SizeLike, seed: int | None) -> Tensor:
     return less(random_uniform([count], seed=seed, dtype=probability.dtype.base_dtype), probability)
 
 
-def _looked_up(embedding: Nest) -> Embedding:
+def looked_up(embedding: Nest) -> Embedding:
+    """An embedding as a function of ids: one that is given, or the rows of a table or of its parts."""
     return embedding if callable(embedding) else lambda ids: embedding_lookup(embedding, ids)
 
 
@@ -204,7 +205,7 @@ class ScheduledEmbeddingTrainingHelper(TrainingHelper):
         time_major: bool = False, seed: int | None = None, scheduling_seed: int | None = None, name: str | None = None,
     ) -> None:  # fmt: skip
         with input_scope(name, "ScheduledEmbeddingSamplingWrapper"):
-            self._embedding_fn = _looked_up(embedding)
+            self._embedding_fn = looked_up(embedding)
             self._probability = _checked_probability(sampling_probability)
             self._seed, self._scheduling_seed = seed, scheduling_seed
             super().__init__(inputs, sequence_length, time_major, name)
@@ -262,7 +263,7 @@ class GreedyEmbeddingHelper(Helper):
     """
 
     def __init__(self, embedding: Nest, start_tokens: TensorLike, end_token: TensorLike) -> None:
-        self._embedding_fn = _looked_up(embedding)
+        self._embedding_fn = looked_up(embedding)
         self._start_tokens = convert_to_tensor(start_tokens, dtypes.int32, name="start_tokens")
         self._end_token = convert_to_tensor(end_token, dtypes.int32, name="end_token")
         if self._start_tokens.shape.ndims != 1:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from weft.framework import dtypes, nest
-from weft.framework.aliases import DTypeLike, Initializer, Nest
+from weft.framework.aliases import DTypeLike, Nest
 from weft.framework.dtypes import as_dtype
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
@@ -117,7 +117,7 @@ def _written(arrays: Nest, index: Tensor, values: Tensor) -> list[TensorArray]:
 def scan(
     fn: Callable[[Nest, Nest], Nest],
     elems: Nest,
-    initializer: Initializer | None = None,
+    initializer: Nest = None,
     parallel_iterations: int = 10,
     back_prop: bool = True,
     swap_memory: bool = False,
@@ -172,7 +172,7 @@ def _converted(structure: Nest) -> Nest:
 def _fold(
     fn: Callable[[Nest, Nest], Nest],
     elems: Nest,
-    initializer: Initializer | None,
+    initializer: Nest,
     options: dict[str, Nest],
     reverse: bool,
     name: str,
@@ -197,7 +197,7 @@ def _fold(
 def foldl(
     fn: Callable[[Nest, Nest], Nest],
     elems: Nest,
-    initializer: Initializer | None = None,
+    initializer: Nest = None,
     parallel_iterations: int = 10,
     back_prop: bool = True,
     swap_memory: bool = False,
@@ -211,7 +211,7 @@ def foldl(
 def foldr(
     fn: Callable[[Nest, Nest], Nest],
     elems: Nest,
-    initializer: Initializer | None = None,
+    initializer: Nest = None,
     parallel_iterations: int = 10,
     back_prop: bool = True,
     swap_memory: bool = False,
