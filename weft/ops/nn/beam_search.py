@@ -6,9 +6,9 @@ import numpy as np
 
 from weft.errors import InvalidArgumentError
 from weft.framework.aliases import Array, Result
+from weft.framework.dims import Dims, merge_dims
 from weft.framework.op_context import OpContext
 from weft.framework.operation import Operation
-from weft.framework.tensor_shape import Dims, merge_dims
 from weft.ops.array.shape_ops import INDEX, brackets
 from weft.ops.declaration import op
 
