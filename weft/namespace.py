@@ -10,25 +10,6 @@ import gc as _gc
 from weft.platform import first_import as _first_import
 
 # isort: split
-from tensorboard.compat.proto.attr_value_pb2 import AttrValue as AttrValue
-from tensorboard.compat.proto.attr_value_pb2 import NameAttrList as NameAttrList
-from tensorboard.compat.proto.config_pb2 import ConfigProto as ConfigProto
-from tensorboard.compat.proto.config_pb2 import GPUOptions as GPUOptions
-from tensorboard.compat.proto.config_pb2 import GraphOptions as GraphOptions
-from tensorboard.compat.proto.config_pb2 import OptimizerOptions as OptimizerOptions
-from tensorboard.compat.proto.config_pb2 import RunMetadata as RunMetadata
-from tensorboard.compat.proto.config_pb2 import RunOptions as RunOptions
-from tensorboard.compat.proto.event_pb2 import Event as Event
-from tensorboard.compat.proto.event_pb2 import LogMessage as LogMessage
-from tensorboard.compat.proto.event_pb2 import SessionLog as SessionLog
-from tensorboard.compat.proto.graph_pb2 import GraphDef as GraphDef
-from tensorboard.compat.proto.meta_graph_pb2 import MetaGraphDef as MetaGraphDef
-from tensorboard.compat.proto.meta_graph_pb2 import TensorInfo as TensorInfo
-from tensorboard.compat.proto.node_def_pb2 import NodeDef as NodeDef
-from tensorboard.compat.proto.summary_pb2 import HistogramProto as HistogramProto
-from tensorboard.compat.proto.summary_pb2 import Summary as Summary
-from tensorboard.compat.proto.summary_pb2 import SummaryMetadata as SummaryMetadata
-
 from weft import errors as errors
 from weft import examples as examples
 from weft.api import bitwise as bitwise
@@ -71,6 +52,7 @@ from weft.api import strings as strings
 from weft.api import summary as summary
 from weft.api import test as test
 from weft.api import train as train
+from weft.api import typing as typing
 from weft.api import version as version
 from weft.autodiff import control_flow_gradients as _control_flow_gradients  # registers the gradients of If and While
 from weft.autodiff.aggregation import AggregationMethod as AggregationMethod
@@ -645,6 +627,24 @@ from weft.platform.op_library import load_file_system_library as load_file_syste
 from weft.platform.op_library import load_library as load_library
 from weft.platform.op_library import load_op_library as load_op_library
 from weft.platform.tf_logging import get_logger as get_logger
+from weft.proto.messages import AttrValue as AttrValue
+from weft.proto.messages import ConfigProto as ConfigProto
+from weft.proto.messages import Event as Event
+from weft.proto.messages import GPUOptions as GPUOptions
+from weft.proto.messages import GraphDef as GraphDef
+from weft.proto.messages import GraphOptions as GraphOptions
+from weft.proto.messages import HistogramProto as HistogramProto
+from weft.proto.messages import LogMessage as LogMessage
+from weft.proto.messages import MetaGraphDef as MetaGraphDef
+from weft.proto.messages import NameAttrList as NameAttrList
+from weft.proto.messages import NodeDef as NodeDef
+from weft.proto.messages import OptimizerOptions as OptimizerOptions
+from weft.proto.messages import RunMetadata as RunMetadata
+from weft.proto.messages import RunOptions as RunOptions
+from weft.proto.messages import SessionLog as SessionLog
+from weft.proto.messages import Summary as Summary
+from weft.proto.messages import SummaryMetadata as SummaryMetadata
+from weft.proto.messages import TensorInfo as TensorInfo
 
 _missing_names.watch_loaded()
 for _door, _name in ((app, "app"), (errors, "errors"), (flags, "flags"), (gfile, "gfile"), (logging, "logging")):

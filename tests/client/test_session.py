@@ -5,7 +5,6 @@ from __future__ import annotations
 import pickle
 import signal
 import threading
-import typing
 from collections.abc import Callable
 from typing import Any
 
@@ -14,7 +13,6 @@ import pytest
 
 import weft as tf
 from tests.client.conftest import PATIENCE_S, Gate, OpenSession
-from weft.client.session import BaseSession
 from weft.framework.default_stack import default_sessions
 
 CLOSED = r"Attempted to use a closed Session\."
@@ -503,9 +501,3 @@ def test_every_device_has_an_incarnation(open_session: OpenSession) -> None:
 def test_a_value_that_is_fed_to_nothing_but_fetched_comes_back(open_session: OpenSession) -> None:
     x = tf.placeholder(tf.float32)
     np.testing.assert_array_equal(open_session().run(x, {x: [1, 2]}), [1.0, 2.0])
-
-
-def test_the_types_of_what_run_returns_follow_those_of_what_is_fetched() -> None:
-    returned = {typing.get_type_hints(each)["return"] for each in typing.get_overloads(BaseSession.run)}
-    assert {type(None), list[Any], Any} < returned
-    assert {typing.get_origin(hint) for hint in returned} == {None, list, dict}

@@ -2,12 +2,6 @@
 
 from __future__ import annotations
 
-from tensorboard.compat.proto.event_pb2 import Event as Event
-from tensorboard.compat.proto.event_pb2 import SessionLog as SessionLog
-from tensorboard.compat.proto.event_pb2 import TaggedRunMetadata as TaggedRunMetadata
-from tensorboard.compat.proto.summary_pb2 import Summary as Summary
-from tensorboard.compat.proto.summary_pb2 import SummaryDescription as SummaryDescription
-
 from weft.events.file_writer import FileWriter as FileWriter
 from weft.events.file_writer import FileWriterCache as FileWriterCache
 from weft.ops.summary.merge import merge as merge
@@ -18,3 +12,8 @@ from weft.ops.summary.nodes import image as image
 from weft.ops.summary.nodes import scalar as scalar
 from weft.ops.summary.nodes import tensor_summary as tensor_summary
 from weft.ops.summary.nodes import text as text
+from weft.proto.messages import Event as Event
+from weft.proto.messages import SessionLog as SessionLog
+from weft.proto.messages import Summary as Summary
+from weft.proto.messages import SummaryDescription as SummaryDescription
+from weft.proto.messages import TaggedRunMetadata as TaggedRunMetadata

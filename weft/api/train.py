@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from tensorboard.compat.proto.cluster_pb2 import ClusterDef as ClusterDef
-from tensorboard.compat.proto.cluster_pb2 import JobDef as JobDef
-from tensorboard.compat.proto.saver_pb2 import SaverDef as SaverDef
-
 from weft.checkpoint.checkpoint_contents import list_variables as list_variables
 from weft.checkpoint.checkpoint_contents import load_checkpoint as load_checkpoint
 from weft.checkpoint.checkpoint_contents import load_variable as load_variable
@@ -35,6 +31,9 @@ from weft.proto.example_pb2 import Features as Features
 from weft.proto.example_pb2 import FloatList as FloatList
 from weft.proto.example_pb2 import Int64List as Int64List
 from weft.proto.example_pb2 import SequenceExample as SequenceExample
+from weft.proto.messages import ClusterDef as ClusterDef
+from weft.proto.messages import JobDef as JobDef
+from weft.proto.messages import SaverDef as SaverDef
 from weft.proto.tensorflow_server_pb2 import ServerDef as ServerDef
 from weft.protocol.limits import ServerLimits as ServerLimits
 from weft.training.coordinator import Coordinator as Coordinator

@@ -60,7 +60,7 @@ def _call(f: Callable[..., Any], args: Sequence[Any]) -> Any:
     name = f"CustomGradient-{next(_NUMBERS)}"
     register_gradient(name, rule)
     with get_default_graph().gradient_override_map({"IdentityN": name}):
-        copies = identity_n([*results, *arguments, *(variable.handle for variable in variables)])
+        copies = identity_n([*results, *arguments, *(variable.handle for variable in variables)], name=None)
     left = iter(copies[: len(results)])
     return _map(lambda _: next(left), result)
 

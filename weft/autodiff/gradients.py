@@ -54,7 +54,7 @@ def gradients(
     aggregation_method: int | None = None,
     stop_gradients: object = None,
     unconnected_gradients: object = UnconnectedGradients.NONE,
-) -> list[Any]:
+) -> list[Tensor | Any]:
     """Add nodes for the sum of the derivatives of all `ys` with respect to each of `xs`.
 
     Args:

@@ -9,9 +9,8 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar, overload
+from typing import Any
 
-from tensorboard.compat.proto import config_pb2
 from tensorboard.compat.proto.graph_pb2 import GraphDef
 
 from weft.client import feeds, targets
@@ -26,10 +25,9 @@ from weft.framework.default_stack import default_graphs, default_sessions
 from weft.framework.device_attributes import DeviceAttributes
 from weft.framework.dtypes import DType
 from weft.framework.graph import Graph, get_default_graph
-from weft.framework.operation import Operation, Tensor
-
-_Key = TypeVar("_Key")
-_Fetch = TypeVar("_Fetch")
+from weft.framework.operation import Tensor
+from weft.framework.run_signature import typed_run
+from weft.proto.messages import ConfigProto, RunMetadata, RunOptions
 
 
 class BaseSession:
@@ -39,12 +37,12 @@ class BaseSession:
         self,
         target: str | bytes = "",
         graph: Graph | None = None,
-        config: config_pb2.ConfigProto | None = None,
+        config: ConfigProto | None = None,
         timeout: float | None = None,
     ) -> None:
         if graph is not None and not isinstance(graph, Graph):
             raise TypeError(f"graph must be a tf.Graph, but got {type(graph)}")
-        if config is not None and not isinstance(config, config_pb2.ConfigProto):
+        if config is not None and not isinstance(config, ConfigProto):
             raise TypeError(f"config must be a tf.ConfigProto, but got {type(config)}")
         config = _with_session_timeout(config, timeout)
         self._target = _checked_target(target)
@@ -70,49 +68,13 @@ class BaseSession:
         """The target, in bytes."""
         return self._target.encode()
 
-    # A tensor's value is an array, a NumPy scalar, bytes or a handle, by its rank and type, which no annotation knows.
-    @overload
-    def run(
-        self,
-        fetches: Operation,
-        feed_dict: object = None,
-        options: config_pb2.RunOptions | None = None,
-        run_metadata: config_pb2.RunMetadata | None = None,
-    ) -> None: ...
-
-    @overload
-    def run(
-        self,
-        fetches: list[_Fetch],
-        feed_dict: object = None,
-        options: config_pb2.RunOptions | None = None,
-        run_metadata: config_pb2.RunMetadata | None = None,
-    ) -> list[Any]: ...
-
-    @overload
-    def run(
-        self,
-        fetches: dict[_Key, _Fetch],
-        feed_dict: object = None,
-        options: config_pb2.RunOptions | None = None,
-        run_metadata: config_pb2.RunMetadata | None = None,
-    ) -> dict[_Key, Any]: ...
-
-    @overload
+    @typed_run
     def run(
         self,
         fetches: Fetches,
-        feed_dict: object = None,
-        options: config_pb2.RunOptions | None = None,
-        run_metadata: config_pb2.RunMetadata | None = None,
-    ) -> Any: ...
-
-    def run(
-        self,
-        fetches: Fetches,
-        feed_dict: object = None,
-        options: config_pb2.RunOptions | None = None,
-        run_metadata: config_pb2.RunMetadata | None = None,
+        feed_dict: Feeds | None = None,
+        options: RunOptions | None = None,
+        run_metadata: RunMetadata | None = None,
     ) -> Any:
         """Run the part of the graph that the fetches need, and return their values in the structure of `fetches`.
 
@@ -143,8 +105,8 @@ class BaseSession:
         self,
         plan: Plan,
         values: Sequence[object],
-        options: config_pb2.RunOptions | None,
-        run_metadata: config_pb2.RunMetadata | None,
+        options: RunOptions | None,
+        run_metadata: RunMetadata | None,
     ) -> Any:
         fetched, metadata = self._steps.run(plan, values, checked_options(options))
         if run_metadata is not None:
@@ -186,9 +148,7 @@ class BaseSession:
         count = len(feed_list or ())
         plan = self._steps.make(fetches, fed)
 
-        def call(
-            *args: Any, options: config_pb2.RunOptions | None = None, run_metadata: config_pb2.RunMetadata | None = None
-        ) -> Any:
+        def call(*args: Any, options: RunOptions | None = None, run_metadata: RunMetadata | None = None) -> Any:
             if not count and accept_options and len(args) <= 2:
                 options, run_metadata = (*args, options, run_metadata)[:2]
                 args = ()
@@ -199,7 +159,8 @@ class BaseSession:
             if (options is not None or run_metadata is not None) and not (accept_options or count):
                 raise TypeError("This callable was made without accept_options=True, so it takes no options")
             if len(args) < len(fed):
-                return self.run(fetches, dict(zip(feed_list or (), args, strict=False)), options, run_metadata)
+                given = dict(zip(feed_list or (), args, strict=False))
+                return self.run(fetches, given, options, run_metadata)
             values = [feeds.as_feed(tensor, value) for tensor, value in zip(fed, args, strict=True)]
             return self._run_plan(plan, values, options, run_metadata)
 
@@ -283,7 +244,7 @@ class Session(BaseSession):
         self,
         target: str | bytes = "",
         graph: Graph | None = None,
-        config: config_pb2.ConfigProto | None = None,
+        config: ConfigProto | None = None,
         timeout: float | None = None,
     ) -> None:
         super().__init__(target, graph, config, timeout)
@@ -308,9 +269,7 @@ class Session(BaseSession):
         self.close()
 
     @staticmethod
-    def reset(
-        target: str | bytes, containers: Sequence[str] | None = None, config: config_pb2.ConfigProto | None = None
-    ) -> None:
+    def reset(target: str | bytes, containers: Sequence[str] | None = None, config: ConfigProto | None = None) -> None:
         """Drop the resources in the containers given, or in all, on the server `target` and its cluster.
 
         Sessions that are open there get AbortedError afterwards. Without a target, the sessions of this process that use no
@@ -329,7 +288,7 @@ class InteractiveSession(BaseSession):
         self,
         target: str | bytes = "",
         graph: Graph | None = None,
-        config: config_pb2.ConfigProto | None = None,
+        config: ConfigProto | None = None,
         timeout: float | None = None,
     ) -> None:
         super().__init__(target, graph, config, timeout)
@@ -360,13 +319,13 @@ def _checked_target(target: str | bytes) -> str:
     return target or ""
 
 
-def _with_session_timeout(config: config_pb2.ConfigProto | None, timeout_s: float | None) -> config_pb2.ConfigProto | None:
+def _with_session_timeout(config: ConfigProto | None, timeout_s: float | None) -> ConfigProto | None:
     """The config with a session's timeout, if it has one."""
     if timeout_s is None:
         return config
     if not timeout_s > 0:
         raise ValueError(f"timeout must be a positive number of seconds, but got {timeout_s!r}")
-    limited = config_pb2.ConfigProto()
+    limited = ConfigProto()
     if config is not None:
         limited.CopyFrom(config)
     limited.operation_timeout_in_ms = max(int(timeout_s * 1000), 1)

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from typing import Any, Final, Protocol
 
 from weft.errors import OpError
-from weft.framework.aliases import Fetches
 from weft.framework.dtypes import DType
 from weft.framework.graph import Graph
 from weft.framework.op_role import Role
 from weft.framework.operation import Operation, Tensor
+from weft.framework.run_signature import Run
 from weft.ops.declaration import definition_of
 from weft.ops.process.session_tensor import (
     delete_session_tensor,
@@ -30,7 +30,8 @@ _OF_HANDLE: Final = (definition_of(kept_tensor), definition_of(drop_tensor))
 class Runner(Protocol):
     """The session that a handle belongs to."""
 
-    def run(self, fetches: Fetches, feed_dict: object = None) -> Any:
+    @property
+    def run(self) -> Run:
         """Run a step."""
         ...
 

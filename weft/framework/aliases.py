@@ -7,7 +7,7 @@ from types import ModuleType
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
-from tensorboard.compat.proto import config_pb2, tensor_shape_pb2, types_pb2
+from tensorboard.compat.proto import tensor_shape_pb2, types_pb2
 
 from weft.framework.device_spec import DeviceSpec
 from weft.framework.dimension import Dimension
@@ -15,6 +15,8 @@ from weft.framework.dtypes import DType
 from weft.framework.graph import Graph
 from weft.framework.indexed_slices import IndexedSlices
 from weft.framework.operation import Operation, Tensor
+from weft.framework.run_signature import Feeds as Feeds
+from weft.framework.run_signature import Run
 from weft.framework.tensor_shape import TensorShape
 
 # An array of NumPy or of JAX, or a traced one: kernels are written once for all three, and these share no type.
@@ -38,9 +40,9 @@ class HasValue(Protocol):
 
 Scalar: TypeAlias = bool | int | float | complex | str | bytes | np.generic
 # All that `convert_to_tensor` takes of itself; packages that register conversions take more.
-TensorLike: TypeAlias = "Tensor | HasValue | np.ndarray[Any, Any] | Scalar | Sequence[TensorLike]"
+TensorLike: TypeAlias = Tensor | HasValue | np.ndarray[Any, Any] | Scalar | Sequence["TensorLike"]
 DTypeLike: TypeAlias = "DType | str | type | np.dtype[Any] | types_pb2.DataType"
-ShapeLike: TypeAlias = "TensorShape | tensor_shape_pb2.TensorShapeProto | int | Sequence[int | Dimension | None] | None"
+ShapeLike: TypeAlias = TensorShape | tensor_shape_pb2.TensorShapeProto | int | Sequence[int | Dimension | None] | None
 # The dimensions that a function goes over: a number, several, a tensor of them; for None, mostly all.
 Axes: TypeAlias = "TensorLike | None"
 # A shape that the graph may work out: a tensor of sizes, or sizes of which some may be tensors.
@@ -69,18 +71,16 @@ VariableLike: TypeAlias = Any
 
 # What programs pass to say how variables and layers are made.
 Activation: TypeAlias = "Callable[[Tensor], Tensor]"
-Initializer: TypeAlias = "Callable[..., TensorLike]"
+Initializer: TypeAlias = "Callable[..., object]"
 Regularizer: TypeAlias = "Callable[[Any], Tensor | None]"
 Constraint: TypeAlias = "Callable[[Tensor], Tensor]"
 Partitioner: TypeAlias = "Callable[..., Sequence[int]]"
 Getter: TypeAlias = "Callable[..., Any]"
 
-# What a run fetches: tensors, operations, variables, names of these, what conversions are registered for, and structures of all
-# that. Its result has the same structure, of arrays, and only the program knows it.
-Fetches: TypeAlias = object
+# What a run fetches, where weft's own code passes it on: tensors, operations, variables, names of these, what conversions
+# are registered for, and structures of all that. `Run` tells what a program may fetch and what it gets.
+Fetches: TypeAlias = Any
 FetchValue: TypeAlias = Any
-# Values by what they are fed to, a tensor, its name, a composite or what conversions are registered for.
-Feeds: TypeAlias = Mapping[Any, object]
 
 
 class SessionLike(Protocol):
@@ -91,12 +91,7 @@ class SessionLike(Protocol):
         """The graph that it runs."""
         ...
 
-    def run(
-        self,
-        fetches: Fetches,
-        feed_dict: Feeds | None = None,
-        options: config_pb2.RunOptions | None = None,
-        run_metadata: config_pb2.RunMetadata | None = None,
-    ) -> FetchValue:
+    @property
+    def run(self) -> Run:
         """Run the graph as far as the fetches need it, and return their values."""
         ...

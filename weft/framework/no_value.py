@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any, Final, NoReturn
 
 # NumPy's methods and the ops that do the same.
@@ -24,32 +25,13 @@ class NoValueYet:
 
     name: Any
 
-    def __float__(self) -> float:
-        self._refuse("float()")
-
-    def __int__(self) -> int:
-        self._refuse("int()")
-
-    def __index__(self) -> int:
-        self._refuse("an integer, such as range() and indices need,")
-
-    def __complex__(self) -> complex:
-        self._refuse("complex()")
-
     def __format__(self, spec: str) -> str:
         if spec:
-            self._refuse(f"the format {spec!r}")
+            self.refuse(f"the format {spec!r}")
         return str(self)
 
-    def __setitem__(self, key: object, value: object) -> None:
-        kind = type(self).__name__
-        raise TypeError(
-            f"{kind!r} object does not support item assignment: {self.name} is a node of the graph. For a variable v, an op "
-            "such as tf.scatter_update(v, [0], [value]) or v[0].assign(value) changes a part; for a tensor, tf.where or "
-            "tf.concat makes another one."
-        )
-
-    def _refuse(self, wanted: str) -> NoReturn:
+    def refuse(self, wanted: str) -> NoReturn:
+        """Raise the TypeError for who wants a value."""
         raise TypeError(
             f"{wanted} wants a value, and {self!r} has one in a run only: session.run({_bare(self)}) returns it. While the "
             "graph is built, use ops (tf.cast, tf.range, tf.as_string) in place of Python's functions."
@@ -67,9 +49,51 @@ def _missing(self: NoValueYet, name: str) -> NoReturn:
     raise AttributeError(text, name=name, obj=self)
 
 
-# Type checkers know the attributes that there are, and tell of others themselves: a method in the class would hide them.
-for _name, _function in {"__getattr__": _missing}.items():
-    setattr(NoValueYet, _name, _function)
+def _set_item(self: NoValueYet, key: object, value: object) -> NoReturn:
+    kind = type(self).__name__
+    raise TypeError(
+        f"{kind!r} object does not support item assignment: {self.name} is a node of the graph. For a variable v, an op "
+        "such as tf.scatter_update(v, [0], [value]) or v[0].assign(value) changes a part; for a tensor, tf.where or "
+        "tf.concat makes another one."
+    )
+
+
+def _float(self: NoValueYet) -> NoReturn:
+    self.refuse("float()")
+
+
+def _int(self: NoValueYet) -> NoReturn:
+    self.refuse("int()")
+
+
+def _complex(self: NoValueYet) -> NoReturn:
+    self.refuse("complex()")
+
+
+def _index(self: NoValueYet) -> NoReturn:
+    self.refuse("an integer, such as range() and indices need,")
+
+
+_REFUSALS: Final[dict[str, Callable[..., NoReturn]]] = {
+    "__getattr__": _missing,
+    "__setitem__": _set_item,
+    "__float__": _float,
+    "__int__": _int,
+    "__complex__": _complex,
+    "__index__": _index,
+}
+
+
+def refuse_at_run_time(kind: type, refusals: Mapping[str, Callable[..., NoReturn]]) -> None:
+    """Give a class methods that say at run time why they do not work.
+
+    Type checkers refuse what a class has no method for; one that they could see would let it pass.
+    """
+    for name, function in refusals.items():
+        setattr(kind, name, function)
+
+
+refuse_at_run_time(NoValueYet, _REFUSALS)
 
 
 def _bare(element: NoValueYet) -> str:

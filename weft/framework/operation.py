@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from weft.framework import attr_value, built_at, device_spec
+from weft.framework.arithmetic import OVERLOADABLE_OPERATORS, Arithmetic
 from weft.framework.default_stack import default_sessions
 from weft.framework.dims import Dims, format_dims, merge_dims
 from weft.framework.dtypes import DType
-from weft.framework.no_value import NoValueYet
+from weft.framework.no_value import NoValueYet, refuse_at_run_time
 from weft.framework.object_identity import Reference
 from weft.framework.op_def import OpDef
 from weft.framework.tensor_shape import TensorShape, as_dims
@@ -19,57 +20,14 @@ if TYPE_CHECKING:
 
     from weft.framework.graph import Graph
 
-# The arithmetic that the ops layer gives to Tensor when it is imported.
-OVERLOADABLE_OPERATORS: Final = frozenset(
-    (
-        "__add__", "__radd__", "__sub__", "__rsub__", "__mul__", "__rmul__", "__div__", "__rdiv__", "__truediv__",
-        "__rtruediv__", "__floordiv__", "__rfloordiv__", "__mod__", "__rmod__", "__lt__", "__le__", "__gt__", "__ge__",
-        "__and__", "__rand__", "__or__", "__ror__", "__xor__", "__rxor__", "__getitem__", "__pow__", "__rpow__",
-        "__invert__", "__neg__", "__abs__", "__matmul__", "__rmatmul__",
-    )
-)  # fmt: skip
 
-
-class Tensor(NoValueYet):
+class Tensor(Arithmetic, NoValueYet):
     """One output of an Operation: a symbolic value, hashable by identity."""
 
     __slots__ = ("__weakref__", "_consumers", "dims", "dtype", "op", "value_index")
 
     # NumPy leaves `array + tensor` to Tensor.__radd__.
     __array_priority__ = 100
-
-    if TYPE_CHECKING:
-        # The ops layer defines these when it is imported; see `override_operator`.
-        def __add__(self, other: object) -> Tensor: ...
-        def __radd__(self, other: object) -> Tensor: ...
-        def __sub__(self, other: object) -> Tensor: ...
-        def __rsub__(self, other: object) -> Tensor: ...
-        def __mul__(self, other: object) -> Tensor: ...
-        def __rmul__(self, other: object) -> Tensor: ...
-        def __truediv__(self, other: object) -> Tensor: ...
-        def __rtruediv__(self, other: object) -> Tensor: ...
-        def __floordiv__(self, other: object) -> Tensor: ...
-        def __rfloordiv__(self, other: object) -> Tensor: ...
-        def __mod__(self, other: object) -> Tensor: ...
-        def __rmod__(self, other: object) -> Tensor: ...
-        def __pow__(self, other: object) -> Tensor: ...
-        def __rpow__(self, other: object) -> Tensor: ...
-        def __matmul__(self, other: object) -> Tensor: ...
-        def __rmatmul__(self, other: object) -> Tensor: ...
-        def __and__(self, other: object) -> Tensor: ...
-        def __rand__(self, other: object) -> Tensor: ...
-        def __or__(self, other: object) -> Tensor: ...
-        def __ror__(self, other: object) -> Tensor: ...
-        def __xor__(self, other: object) -> Tensor: ...
-        def __rxor__(self, other: object) -> Tensor: ...
-        def __lt__(self, other: object) -> Tensor: ...
-        def __le__(self, other: object) -> Tensor: ...
-        def __gt__(self, other: object) -> Tensor: ...
-        def __ge__(self, other: object) -> Tensor: ...
-        def __getitem__(self, other: object) -> Tensor: ...
-        def __neg__(self) -> Tensor: ...
-        def __invert__(self) -> Tensor: ...
-        def __abs__(self) -> Tensor: ...
 
     def __init__(self, op: Operation, value_index: int, dtype: DType) -> None:
         self.op = op
@@ -126,28 +84,9 @@ class Tensor(NoValueYet):
     def as_node_def_input(self) -> str:
         return self.op.name if self.value_index == 0 else f"{self.op.name}:{self.value_index}"
 
-    def __len__(self) -> int:
-        raise TypeError(f"len is not well defined for symbolic Tensors. ({self.name}) Please call `x.shape` rather.")
-
-    def __iter__(self) -> Any:
-        raise TypeError(
-            "Tensor objects are only iterable when eager execution is enabled. To iterate over this tensor use tf.map_fn. "
-            f"({self.name}, shape {format_dims(self.dims)}; tf.unstack makes a list of its parts where their number is known.)"
-        )
-
-    def __bool__(self) -> bool:
-        raise TypeError(
-            "Using a `tf.Tensor` as a Python `bool` is not allowed. Use `if t is not None:` instead of `if t:` to test if a "
-            "tensor is defined, and use TensorFlow ops such as tf.cond to execute subgraphs conditioned on the value of a "
-            f"tensor. The tensor is {self.name}; session.run({self.op.name}) returns its value."
-        )
-
-    def __array__(self, dtype: object = None, copy: object = None) -> Any:
-        raise NotImplementedError(
-            f"Cannot convert a symbolic Tensor ({self.name}) to a numpy array. It has a value in a run only, which "
-            f"session.run({self.op.name}) returns; while the graph is built, use the op in place of NumPy's function, such as "
-            "tf.reduce_mean for np.mean."
-        )
+    # Without these, type checkers would take any object for a condition, and one with `__getitem__` for an iterable.
+    __bool__: Callable[[], None]
+    __iter__: None
 
     def experimental_ref(self) -> Reference:
         """A key for sets and dictionaries that stands for this tensor."""
@@ -177,6 +116,37 @@ class Tensor(NoValueYet):
         if operator not in OVERLOADABLE_OPERATORS:
             raise ValueError(f"Overriding {operator} is disallowed")
         setattr(Tensor, operator, function)
+
+
+def _no_length(self: Tensor) -> NoReturn:
+    raise TypeError(f"len is not well defined for symbolic Tensors. ({self.name}) Please call `x.shape` rather.")
+
+
+def _no_iterator(self: Tensor) -> NoReturn:
+    raise TypeError(
+        "Tensor objects are only iterable when eager execution is enabled. To iterate over this tensor use tf.map_fn. "
+        f"({self.name}, shape {format_dims(self.dims)}; tf.unstack makes a list of its parts where their "
+        "number is known.)"
+    )
+
+
+def _no_array(self: Tensor, dtype: object = None, copy: object = None) -> NoReturn:
+    raise NotImplementedError(
+        f"Cannot convert a symbolic Tensor ({self.name}) to a numpy array. It has a value in a run only, which "
+        f"session.run({self.op.name}) returns; while the graph is built, use the op in place of NumPy's function, "
+        "such as tf.reduce_mean for np.mean."
+    )
+
+
+def _no_condition(self: Tensor) -> NoReturn:
+    raise TypeError(
+        "Using a `tf.Tensor` as a Python `bool` is not allowed. Use `if t is not None:` instead of `if t:` to test if a "
+        "tensor is defined, and use TensorFlow ops such as tf.cond to execute subgraphs conditioned on the value of a "
+        f"tensor. The tensor is {self.name}; session.run({self.op.name}) returns its value."
+    )
+
+
+refuse_at_run_time(Tensor, {"__bool__": _no_condition, "__len__": _no_length, "__iter__": _no_iterator, "__array__": _no_array})
 
 
 class Operation:

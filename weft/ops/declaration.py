@@ -5,11 +5,12 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, Never, Protocol, TypeAlias, Unpack, overload
+from typing import Any, Concatenate, Final, Never, ParamSpec, Protocol, TypeAlias, TypeVar, Unpack, overload
 
 import numpy as np
 
 from weft.framework import op_registry
+from weft.framework.aliases import ArrayModule
 from weft.framework.dims import Dims, broadcast_dims
 from weft.framework.dtypes import DType
 from weft.framework.node_errors import ShapeMisfit
@@ -24,6 +25,35 @@ from weft.ops.dispatch import fallback
 Infer = Callable[[Operation], Sequence[Dims]]
 Gradient = Callable[..., Any] | None
 _Array: TypeAlias = np.ndarray[Any, Any]
+# What a node is given: an input or an attribute, whose types the signature of its op has.
+_Given: TypeAlias = Any
+# What a kernel is called with before its inputs: the module of its arrays, or an OpContext.
+_Context: TypeAlias = Any
+
+
+_Inputs = ParamSpec("_Inputs")
+_Made = TypeVar("_Made", covariant=True)
+
+
+class Builder(Protocol[_Inputs, _Made]):
+    """The function that adds nodes of an op: it takes what the kernel takes after its context, and a name.
+
+    No type can say that the attributes, which a kernel takes by name alone, may follow the inputs by position: two positional
+    arguments or more are not looked at by type checkers.
+    """
+
+    @overload
+    def __call__(self, *inputs: _Inputs.args, **attrs: _Inputs.kwargs) -> _Made: ...
+    @overload
+    def __call__(self, *inputs: _Given, name: str | None, **attrs: _Given) -> _Made: ...
+    @overload
+    def __call__(self, first: _Given, second: _Given, /, *more: _Given) -> _Made: ...
+
+
+class SourceBuilder(Protocol):
+    """The function that adds nodes of an op without inputs and outputs."""
+
+    def __call__(self, name: str | None = None) -> Operation: ...
 
 
 class Decorator(Protocol):
@@ -37,21 +67,29 @@ class Decorator(Protocol):
     @overload
     def __call__(self, kernel: Callable[..., Never]) -> Any: ...
     @overload
-    def __call__(self, kernel: Callable[..., _Array]) -> Callable[..., Tensor]: ...
+    def __call__(self, kernel: Callable[[ArrayModule], tuple[()]]) -> SourceBuilder: ...
     @overload
-    def __call__(self, kernel: Callable[..., tuple[_Array, _Array]]) -> Callable[..., tuple[Tensor, Tensor]]: ...
+    def __call__(self, kernel: Callable[Concatenate[_Context, _Inputs], _Array]) -> Builder[_Inputs, Tensor]: ...
     @overload
-    def __call__(
-        self, kernel: Callable[..., tuple[_Array, _Array, _Array]]
-    ) -> Callable[..., tuple[Tensor, Tensor, Tensor]]: ...
+    def __call__(self, kernel: Callable[_Inputs, _Array]) -> Builder[_Inputs, Tensor]: ...
     @overload
     def __call__(
-        self, kernel: Callable[..., tuple[_Array, _Array, _Array, _Array]]
-    ) -> Callable[..., tuple[Tensor, Tensor, Tensor, Tensor]]: ...
+        self, kernel: Callable[Concatenate[_Context, _Inputs], tuple[_Array, _Array]]
+    ) -> Builder[_Inputs, tuple[Tensor, Tensor]]: ...
     @overload
-    def __call__(self, kernel: Callable[..., list[_Array]]) -> Callable[..., list[Tensor]]: ...
+    def __call__(
+        self, kernel: Callable[Concatenate[_Context, _Inputs], tuple[_Array, _Array, _Array]]
+    ) -> Builder[_Inputs, tuple[Tensor, Tensor, Tensor]]: ...
     @overload
-    def __call__(self, kernel: Callable[..., tuple[()]] | Callable[..., None]) -> Callable[..., Operation]: ...
+    def __call__(
+        self, kernel: Callable[Concatenate[_Context, _Inputs], tuple[_Array, _Array, _Array, _Array]]
+    ) -> Builder[_Inputs, tuple[Tensor, Tensor, Tensor, Tensor]]: ...
+    @overload
+    def __call__(self, kernel: Callable[Concatenate[_Context, _Inputs], list[_Array]]) -> Builder[_Inputs, list[Tensor]]: ...
+    @overload
+    def __call__(
+        self, kernel: Callable[Concatenate[_Context, _Inputs], tuple[()]] | Callable[Concatenate[_Context, _Inputs], None]
+    ) -> Builder[_Inputs, Operation]: ...
 
 
 def op(
@@ -98,7 +136,7 @@ def _builder(definition: OpDef, kernel: Callable[..., object]) -> Callable[..., 
     output_count = len(definition.outputs)
 
     @functools.wraps(kernel)
-    def add(*inputs: Any, name: str | None = None, **attrs: Any) -> Any:
+    def add(*inputs: _Given, name: str | None = None, **attrs: _Given) -> Any:
         if len(inputs) < count:
             inputs = (*inputs, *_given_by_name(kernel, attrs, names[len(inputs) :]))
         elif len(inputs) > count:
@@ -153,7 +191,7 @@ def signature_of(definition: OpDef) -> inspect.Signature:
     return inspect.Signature([*inputs, *required, *(each for each in attrs if each.default is not REQUIRED), name])
 
 
-def _given_by_name(kernel: Callable[..., object], attrs: dict[str, Any], names: Sequence[str]) -> list[Any]:
+def _given_by_name(kernel: Callable[..., object], attrs: dict[str, _Given], names: Sequence[str]) -> list[_Given]:
     """The inputs of these names, taken out of the keyword arguments; TypeError, as of any function, when some are missing."""
     missing = [repr(key) for key in names if key not in attrs]
     if missing:

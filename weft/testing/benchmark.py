@@ -10,7 +10,7 @@ import numpy as np
 from absl import logging
 from tensorboard.compat.proto import config_pb2
 
-from weft.framework.aliases import Feeds, SessionLike
+from weft.framework.aliases import Feeds, Fetches, SessionLike
 
 
 def benchmark_config() -> Any:
@@ -42,7 +42,7 @@ class Benchmark:
     def run_op_benchmark(
         self,
         sess: SessionLike,
-        op_or_tensor: object,
+        op_or_tensor: Fetches,
         feed_dict: Feeds | None = None,
         burn_iters: int = 2,
         min_iters: int = 10,

@@ -111,7 +111,7 @@ class DNNLinearCombinedEstimator(Estimator):
 
             def train_op(loss: Tensor) -> Operation:
                 with get_default_graph().control_dependencies([group(*(part.minimize(loss) for part in parts))]):
-                    return assign_add(get_global_step(), 1).op  # type: ignore[no-any-return]
+                    return assign_add(get_global_step(), 1).op
 
             return head.create_estimator_spec(features, mode, logits, labels, train_op_fn=train_op)
 

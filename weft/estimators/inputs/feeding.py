@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from weft import errors
-from weft.framework.aliases import Feeds, SessionLike
+from weft.framework.aliases import Feeds, Fetches, SessionLike
 from weft.framework.dtypes import as_dtype
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
@@ -38,7 +38,7 @@ class FeedingQueueRunner(QueueRunner):
         super().__init__(queue, enqueue_ops)
         self._feed_fns = dict(zip(self.enqueue_ops, feed_fns, strict=True))
 
-    def enqueuer(self, sess: SessionLike, enqueue_op: object) -> Callable[[], object]:
+    def enqueuer(self, sess: SessionLike, enqueue_op: Fetches) -> Callable[[], object]:
         """What a thread calls again and again."""
         feed_fn = self._feed_fns[enqueue_op]
         return lambda: sess.run(enqueue_op, feed_dict=feed_fn())

@@ -147,7 +147,7 @@ class _ColumnEstimator(BaseEstimator):
                 pairs = [(gradient, variable) for gradient, (_, variable) in zip(clipped, pairs, strict=True)]
             updates.append(optimizer.apply_gradients(pairs))
         with graph.control_dependencies([group(*updates)]):
-            return assign_add(get_global_step(), 1).op  # type: ignore[no-any-return]
+            return assign_add(get_global_step(), 1).op
 
     def _learning_rate(self, part: str) -> float:
         if part == "dnn":

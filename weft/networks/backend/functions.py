@@ -82,7 +82,7 @@ class Function:
         given = list(inputs) if isinstance(inputs, list | tuple) else [inputs]
         feeds = {key: value for key, value in zip(self.inputs, given, strict=False) if key is not None and value is not None}
         session: SessionLike = get_session()
-        fetches: Nest = [self.outputs, self._updates if self._updates is not None else []]
+        fetches = [self.outputs, self._updates if self._updates is not None else []]
         return session.run(fetches, feed_dict=feeds)[0]
 
 

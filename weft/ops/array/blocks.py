@@ -63,7 +63,7 @@ def _wider(node: Operation) -> list[Dims]:
     return [(n, _times(h, block), _times(w, block), _over(c, block * block, "depth"))]
 
 
-def _attrs(node: Operation) -> dict[str, object]:
+def _attrs(node: Operation) -> dict[str, Any]:
     return {key: node.attrs[key] for key in ("block_size", "data_format")}
 
 

@@ -204,7 +204,7 @@ def _as_list(value: DTypeLike | Sequence[str]) -> list[Any]:
     return list(value) if isinstance(value, list | tuple) else [value]
 
 
-def _as_shapes(shapes: Sequence[ShapeLike] | None, allows_unknown_dims: bool = False) -> list[TensorShape] | None:
+def _as_shapes(shapes: ShapeLike | Sequence[ShapeLike], allows_unknown_dims: bool = False) -> list[TensorShape] | None:
     """A list of shapes; a single shape, such as `[]` or `[2, 3]`, may stand alone unless it may have unknown dimensions."""
     if isinstance(shapes, TensorShape):
         shapes = [shapes]
@@ -248,9 +248,9 @@ class FIFOQueue(QueueBase):
     def __init__(
         self,
         capacity: int,
-        dtypes: Sequence[DTypeLike],
-        shapes: Sequence[ShapeLike] | None = None,
-        names: Sequence[str] | None = None,
+        dtypes: DTypeLike | Sequence[DTypeLike],
+        shapes: ShapeLike | Sequence[ShapeLike] = None,
+        names: str | Sequence[str] | None = None,
         shared_name: str | None = None,
         name: str = "fifo_queue",
     ) -> None:
@@ -277,9 +277,9 @@ class PaddingFIFOQueue(QueueBase):
     def __init__(
         self,
         capacity: int,
-        dtypes: Sequence[DTypeLike],
-        shapes: Sequence[ShapeLike] | None,
-        names: Sequence[str] | None = None,
+        dtypes: DTypeLike | Sequence[DTypeLike],
+        shapes: ShapeLike | Sequence[ShapeLike],
+        names: str | Sequence[str] | None = None,
         shared_name: str | None = None,
         name: str = "padding_fifo_queue",
     ) -> None:
@@ -313,9 +313,9 @@ class RandomShuffleQueue(QueueBase):
         self,
         capacity: int,
         min_after_dequeue: int,
-        dtypes: Sequence[DTypeLike],
-        shapes: Sequence[ShapeLike] | None = None,
-        names: Sequence[str] | None = None,
+        dtypes: DTypeLike | Sequence[DTypeLike],
+        shapes: ShapeLike | Sequence[ShapeLike] = None,
+        names: str | Sequence[str] | None = None,
         seed: int | None = None,
         shared_name: str | None = None,
         name: str = "random_shuffle_queue",
@@ -350,9 +350,9 @@ class PriorityQueue(QueueBase):
     def __init__(
         self,
         capacity: int,
-        types: Sequence[DTypeLike],
-        shapes: Sequence[ShapeLike] | None = None,
-        names: Sequence[str] | None = None,
+        types: DTypeLike | Sequence[DTypeLike],
+        shapes: ShapeLike | Sequence[ShapeLike] = None,
+        names: str | Sequence[str] | None = None,
         shared_name: str | None = None,
         name: str = "priority_queue",
     ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from weft.framework import dtypes
@@ -49,7 +50,7 @@ class StrongHashSpec(HasherSpec):
 
     __slots__ = ()
 
-    def __new__(cls, key: Tensor) -> StrongHashSpec:
+    def __new__(cls, key: Sequence[int]) -> StrongHashSpec:
         if len(key) != 2:
             raise ValueError(f"`key` must have size 2, received {key}")
         if not all(isinstance(each, int) for each in key):

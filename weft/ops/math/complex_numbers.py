@@ -17,7 +17,7 @@ _PARTS = (dtypes.float32, dtypes.float64)
 def _complex_gradient(node: Operation, grad: Tensor) -> Gradients:
     x, y = node.inputs
     kind = x.dtype.base_dtype
-    return [unbroadcast(real_node(grad, Tout=kind), x, y), unbroadcast(imag_node(grad, Tout=kind), y, x)]
+    return [unbroadcast(real_node(grad, Tout=kind, name=None), x, y), unbroadcast(imag_node(grad, Tout=kind, name=None), y, x)]
 
 
 @op("Complex", "real: T, imag: T -> out: Tout", infer=broadcast, gradient=_complex_gradient,
@@ -43,7 +43,7 @@ def complex_of(real: TensorLike, imag: TensorLike, name: str | None = None) -> T
 
 
 def _from_parts(real: Tensor, imag: Tensor | int, like: Tensor) -> Tensor:
-    return complex_node(real, imag, Tout=like.dtype.base_dtype)
+    return complex_node(real, imag, Tout=like.dtype.base_dtype, name=None)
 
 
 @op("Real", "input: T -> output: Tout", infer=same_as_input, types={"T": COMPLEX, "Tout": _PARTS},
@@ -64,7 +64,7 @@ def imag_node(xp: ArrayModule, input: Array) -> Result:
 
 def _angle_gradient(node: Operation, grad: Tensor) -> Gradients:
     x = node.inputs[0]
-    swapped = _from_parts(imag_node(x, Tout=grad.dtype), real_node(x, Tout=grad.dtype), x)
+    swapped = _from_parts(imag_node(x, Tout=grad.dtype, name=None), real_node(x, Tout=grad.dtype, name=None), x)
     return [mul(neg(_from_parts(grad, zeros_like(grad), x)), reciprocal(swapped))]
 
 

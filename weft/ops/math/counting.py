@@ -126,7 +126,7 @@ def histogram_fixed_width_bins(
     """The number of the part of a range that each value is in, by the rule of `histogram_fixed_width`."""
     with input_scope(name, "histogram_fixed_width_bins", (values, value_range, nbins)):
         values = convert_to_tensor(values, name="values")
-        return _bin_numbers(values, value_range, nbins, dtype=dtype)
+        return _bin_numbers(values, value_range, nbins, dtype=dtypes.as_dtype(dtype))
 
 
 @op("HistogramBins", "values: T, value_range: T, nbins: int32 -> out: dtype", infer=same_as_input, gradient=not_differentiable,

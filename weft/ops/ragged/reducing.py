@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -120,14 +121,15 @@ def _reduced_once(reduce: Callable[..., Tensor], combine: Segment, tensor: Value
 
 
 def _axes(axis: _Axis, tensor: Values) -> list[int] | None:
+    given: Any = axis
     if isinstance(axis, Tensor):
         known = constant_value(axis)
         if known is None:
             raise ValueError("axis must be known at graph construction time.")
-        axis = known.tolist()
-    if axis is None:
+        given = known.tolist()
+    if given is None:
         return None
-    given = [axis] if isinstance(axis, int | np.integer) else list(axis)
+    given = [given] if isinstance(given, int | np.integer) else given
     return [positive_axis(int(each) if isinstance(each, np.integer) else each, tensor.shape.ndims) for each in given]
 
 

@@ -68,7 +68,7 @@ def random_normal(
         sizes = _shape_tensor(shape)
         mean = convert_to_tensor(mean, dtype, name="mean")
         stddev = convert_to_tensor(stddev, dtype, name="stddev")
-        drawn = random_op.random_standard_normal(sizes, dtype=dtype, **_seeds(seed))
+        drawn = random_op.random_standard_normal(sizes, dtype=dtypes.as_dtype(dtype), **_seeds(seed))
         return _scaled(drawn, mean, stddev, scope)
 
 
@@ -85,7 +85,7 @@ def truncated_normal(
         sizes = _shape_tensor(shape)
         mean = convert_to_tensor(mean, dtype, name="mean")
         stddev = convert_to_tensor(stddev, dtype, name="stddev")
-        drawn = random_op.truncated_normal_node(sizes, dtype=dtype, **_seeds(seed))
+        drawn = random_op.truncated_normal_node(sizes, dtype=dtypes.as_dtype(dtype), **_seeds(seed))
         return _scaled(drawn, mean, stddev, scope)
 
 
@@ -201,7 +201,7 @@ def random_poisson(
     """Draw `shape` numbers from each of the Poisson distributions with mean `lam`."""
     with input_scope(name, "random_poisson", [lam, shape]):
         sizes = convert_to_tensor(shape, dtypes.int32, name="shape")
-        return random_op.random_poisson_node(sizes, lam, dtype=dtype, **_seeds(seed))
+        return random_op.random_poisson_node(sizes, lam, dtype=dtypes.as_dtype(dtype), **_seeds(seed))
 
 
 def _stateless_scaled(
@@ -270,7 +270,8 @@ def stateless_multinomial(
     """`multinomial` whose numbers depend on `seed` (two integers, perhaps a tensor) alone."""
     with input_scope(name, "stateless_multinomial", [logits, seed]):
         logits = convert_to_tensor(logits, name="logits")
-        return random_stateless.stateless_multinomial_node(logits, num_samples, seed, output_dtype=output_dtype)
+        kind = dtypes.as_dtype(output_dtype)
+        return random_stateless.stateless_multinomial_node(logits, num_samples, seed, output_dtype=kind)
 
 
 def stateless_categorical(

@@ -249,7 +249,7 @@ resource_scatter_nd_max = _resource_by_position("ResourceScatterNdMax", _MAX)
 
 def _function(
     name: str, node: Callable[..., Tensor], resource_node: Any, text: str, locks: bool = False
-) -> Callable[..., VariableLike]:
+) -> Callable[..., Tensor]:
     """The public function of an update: its op for a Ref, the one of resources for a resource variable."""
     takes_type = "dtype" in resource_node.op_def.attrs
 

@@ -32,7 +32,7 @@ _RED: Final = np.array([255, 0, 0, 255], np.uint8)
 _IMAGE_TYPES: Final = (dtypes.uint8, dtypes.float32, dtypes.float16, dtypes.float64)
 
 
-def _text(value: Tensor) -> str:
+def _text(value: Array) -> str:
     return bytes(value).decode("utf-8", "replace")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from weft.framework.aliases import TensorLike, VariableLike
+from weft.framework.operation import Tensor
 from weft.ops.state import reference_state as state
 
 
@@ -12,7 +13,7 @@ def assign(
     validate_shape: bool | None = None,
     use_locking: bool | None = None,
     name: str | None = None,
-) -> VariableLike:
+) -> Tensor:
     """Replace the value of a variable; the result is the variable after that.
 
     Args:
@@ -25,35 +26,41 @@ def assign(
     if ref.dtype.is_ref:
         attrs = _given(validate_shape=validate_shape, use_locking=use_locking)
         return state.assign(ref, value, name=name, **attrs)
-    return ref.assign(value, name=name)
+    updated: Tensor = ref.assign(value, name=name)
+    return updated
 
 
-def assign_add(ref: VariableLike, value: TensorLike, use_locking: bool | None = None, name: str | None = None) -> VariableLike:
+def assign_add(ref: VariableLike, value: TensorLike, use_locking: bool | None = None, name: str | None = None) -> Tensor:
     """Add to a variable; the result is the variable after that."""
     if ref.dtype.is_ref:
         return state.assign_add(ref, value, name=name, **_given(use_locking=use_locking))
-    return ref.assign_add(value)
+    updated: Tensor = ref.assign_add(value)
+    return updated
 
 
-def assign_sub(ref: VariableLike, value: TensorLike, use_locking: bool | None = None, name: str | None = None) -> VariableLike:
+def assign_sub(ref: VariableLike, value: TensorLike, use_locking: bool | None = None, name: str | None = None) -> Tensor:
     """Subtract from a variable; the result is the variable after that."""
     if ref.dtype.is_ref:
         return state.assign_sub(ref, value, name=name, **_given(use_locking=use_locking))
-    return ref.assign_sub(value)
+    updated: Tensor = ref.assign_sub(value)
+    return updated
 
 
-def is_variable_initialized(ref: VariableLike, name: str | None = None) -> VariableLike:
+def is_variable_initialized(ref: VariableLike, name: str | None = None) -> Tensor:
     """A scalar bool tensor: whether the variable has a value."""
     if ref.dtype.is_ref:
         return state.is_variable_initialized(ref, name=name)
-    return ref.is_initialized(name=name)
+    found: Tensor = ref.is_initialized(name=name)
+    return found
 
 
-def count_up_to(ref: VariableLike, limit: int, name: str | None = None) -> VariableLike:
+def count_up_to(ref: VariableLike, limit: int, name: str | None = None) -> Tensor:
     """The counter before it is raised by one; the run raises OutOfRangeError when it has reached `limit`."""
     if ref.dtype.is_ref:
-        return state.count_up_to(ref, limit=limit, name=name)
-    return ref.count_up_to(limit)
+        node: Tensor = state.count_up_to(ref, limit=limit, name=name)
+        return node
+    found: Tensor = ref.count_up_to(limit)
+    return found
 
 
 def _given(**attrs: object) -> dict[str, object]:

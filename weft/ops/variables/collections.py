@@ -17,40 +17,41 @@ from weft.ops.array.joining import stack
 from weft.ops.control_flow.ordering import group, no_op
 from weft.ops.declaration import Role, not_differentiable, op
 from weft.ops.variables.assign import is_variable_initialized
+from weft.ops.variables.variable import Variable
 
 
-def global_variables(scope: str | None = None) -> list[VariableLike]:
+def global_variables(scope: str | None = None) -> list[Variable]:
     """The variables that the tasks of a cluster share; with `scope` those whose name it matches from the start."""
     return get_default_graph().get_collection(GraphKeys.GLOBAL_VARIABLES, scope)
 
 
-def all_variables() -> list[VariableLike]:
+def all_variables() -> list[Variable]:
     """The former name of `global_variables`."""
     return global_variables()
 
 
-def _all_saveable_objects(scope: str | None = None) -> list[VariableLike]:
+def _all_saveable_objects(scope: str | None = None) -> list[Variable]:
     graph = get_default_graph()
     keys = (GraphKeys.GLOBAL_VARIABLES, GraphKeys.SAVEABLE_OBJECTS)
     return [item for key in keys for item in graph.get_collection(key, scope)]
 
 
-def local_variables(scope: str | None = None) -> list[VariableLike]:
+def local_variables(scope: str | None = None) -> list[Variable]:
     """The variables of each process itself, which checkpoints leave out."""
     return get_default_graph().get_collection(GraphKeys.LOCAL_VARIABLES, scope)
 
 
-def model_variables(scope: str | None = None) -> list[VariableLike]:
+def model_variables(scope: str | None = None) -> list[Variable]:
     """The variables in the collection MODEL_VARIABLES."""
     return get_default_graph().get_collection(GraphKeys.MODEL_VARIABLES, scope)
 
 
-def trainable_variables(scope: str | None = None) -> list[VariableLike]:
+def trainable_variables(scope: str | None = None) -> list[Variable]:
     """The variables that optimizers change by default."""
     return get_default_graph().get_collection(GraphKeys.TRAINABLE_VARIABLES, scope)
 
 
-def moving_average_variables(scope: str | None = None) -> list[VariableLike]:
+def moving_average_variables(scope: str | None = None) -> list[Variable]:
     """The variables whose moving averages are kept."""
     return get_default_graph().get_collection(GraphKeys.MOVING_AVERAGE_VARIABLES, scope)
 

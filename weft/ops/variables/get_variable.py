@@ -17,11 +17,12 @@ from weft.framework.aliases import (
     Partitioner,
     Regularizer,
     ShapeLike,
-    VariableLike,
+    TensorLike,
 )
 from weft.framework.collections import GraphKeys
 from weft.ops.variables.options import VariableAggregation, VariableSynchronization
 from weft.ops.variables.scopes import default_variable_store, get_variable_scope
+from weft.ops.variables.variable import Variable
 from weft.ops.variables.variable_scope import variable_scope
 from weft.ops.variables.variable_store import Reuse
 
@@ -30,7 +31,7 @@ def get_variable(
     name: str,
     shape: ShapeLike = None,
     dtype: DTypeLike | None = None,
-    initializer: Initializer | None = None,
+    initializer: Initializer | TensorLike | None = None,
     regularizer: Regularizer | None = None,
     trainable: bool | None = None,
     collections: Collections = None,
@@ -42,7 +43,7 @@ def get_variable(
     constraint: Constraint | None = None,
     synchronization: VariableSynchronization = VariableSynchronization.AUTO,
     aggregation: VariableAggregation = VariableAggregation.NONE,
-) -> VariableLike:
+) -> Variable:
     """Find or make a variable by name in the open variable scope, whose settings stand in for arguments that are None.
 
     Args:
@@ -66,18 +67,19 @@ def get_variable(
     Raises:
         ValueError: the scope's reuse setting forbids what would have to be done, or arguments don't fit.
     """
-    return get_variable_scope().get_variable(
+    found: Variable = get_variable_scope().get_variable(
         default_variable_store(), name, shape=shape, dtype=dtype, initializer=initializer, regularizer=regularizer,
         trainable=trainable, collections=collections, caching_device=caching_device, partitioner=partitioner,
         validate_shape=validate_shape, use_resource=use_resource, custom_getter=custom_getter, constraint=constraint,
         synchronization=synchronization, aggregation=aggregation,
     )  # fmt: skip
+    return found
 
 
 _SIGNATURE: Final = inspect.signature(get_variable)
 
 
-def get_local_variable(*args: object, **kwargs: object) -> VariableLike:
+def get_local_variable(*args: object, **kwargs: object) -> Variable:
     """`get_variable`, with the same arguments, for a variable that is local and not trainable."""
     given = _SIGNATURE.bind(*args, **kwargs).arguments
     collections = [*(given.get("collections") or ()), GraphKeys.LOCAL_VARIABLES]
@@ -90,7 +92,7 @@ get_local_variable.__signature__ = _SIGNATURE  # type: ignore[attr-defined]
 def create_partitioned_variables(
     shape: Sequence[int], slicing: Sequence[int], initializer: Initializer, dtype: DTypeLike = dtypes.float32,
     trainable: bool = True, collections: Collections = None, name: str | None = None, reuse: Reuse = None,
-) -> list[VariableLike]:  # fmt: skip
+) -> list[Variable]:  # fmt: skip
     """Make the parts of a variable of `shape` that is cut into `slicing[i]` parts along axis i."""
     if len(shape) != len(slicing):
         raise ValueError(

@@ -46,7 +46,7 @@ class RefVariable(Variable, use_resource=False):
         if self._validate_shape and not value.get_shape().is_fully_defined():
             raise ValueError(f"initial_value must have a shape specified: {value}")
         guarded = guarded_initial_value(scope, value)
-        self._initializer_op = state.assign(self._variable, guarded, validate_shape=self._validate_shape).op
+        self._initializer_op = state.assign(self._variable, guarded, validate_shape=self._validate_shape, name=None).op
         with self._read_placement(graph):
             self._snapshot = identity_node(self._variable, name="read")
 
@@ -98,7 +98,7 @@ class RefVariable(Variable, use_resource=False):
     def initialized_value(self) -> Tensor:
         """The value, or the initial value while it has none."""
         with init_scope():
-            known = state.is_variable_initialized(self._variable)
+            known = state.is_variable_initialized(self._variable, name=None)
             return initialized_value(known, lambda: variable_value(self._variable), self._initial_value)
 
     def eval(self, session: SessionLike | None = None) -> Array:

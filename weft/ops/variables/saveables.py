@@ -32,7 +32,7 @@ class ReferenceVariableSaveable(SaveableObject):
         """Assign what was read; its shape must be the variable's where that is known."""
         value = _reshaped(restored_tensors, restored_shapes)
         is_known = restored_shapes is None and self.op.get_shape().is_fully_defined()
-        return state.assign(self.op, value, validate_shape=is_known)
+        return state.assign(self.op, value, validate_shape=is_known, name=None)
 
 
 class ResourceVariableSaveable(SaveableObject):

@@ -20,12 +20,11 @@ from weft.framework.aliases import (
     Regularizer,
     ShapeLike,
     TensorLike,
-    VariableLike,
 )
 from weft.framework.collections import GraphKeys
 from weft.framework.graph import Graph, get_default_graph
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.ops.variables.variable import set_default_use_resource
+from weft.ops.variables.variable import Variable, set_default_use_resource
 from weft.ops.variables.variable_store import Reuse, VariableStore
 
 _STORE_KEY: Final = ("__variable_store",)
@@ -154,26 +153,26 @@ class VariableScope:
         """Set the default custom getter."""
         self._custom_getter = custom_getter
 
-    def get_collection(self, name: str) -> list[VariableLike]:
+    def get_collection(self, name: str) -> list[Variable]:
         """The items of a collection whose names are in this scope."""
         return get_default_graph().get_collection(name, f"{self._name}/" if self._name else "")
 
-    def trainable_variables(self) -> list[VariableLike]:
+    def trainable_variables(self) -> list[Variable]:
         """The trainable variables of this scope."""
         return self.get_collection(GraphKeys.TRAINABLE_VARIABLES)
 
-    def global_variables(self) -> list[VariableLike]:
+    def global_variables(self) -> list[Variable]:
         """The global variables of this scope."""
         return self.get_collection(GraphKeys.GLOBAL_VARIABLES)
 
-    def local_variables(self) -> list[VariableLike]:
+    def local_variables(self) -> list[Variable]:
         """The local variables of this scope."""
         return self.get_collection(GraphKeys.LOCAL_VARIABLES)
 
     def get_variable(
         self, var_store: VariableStore, name: str, shape: ShapeLike = None, dtype: DTypeLike | None = None,
-        initializer: Initializer | None = None, **options: object,
-    ) -> VariableLike:  # fmt: skip
+        initializer: Initializer | TensorLike | None = None, **options: object,
+    ) -> Variable:  # fmt: skip
         """The variable of this name in this scope, found or made; `options` are the further arguments of `tf.get_variable`."""
         # Names of variables don't depend on the name scopes that are open.
         with get_default_graph().name_scope(None):
@@ -184,7 +183,8 @@ class VariableScope:
             given = {**options, "dtype": dtype, "initializer": initializer}
             inherited = {key: first_given(given.get(key), getattr(self, key)) for key in _INHERITED_BY_VARIABLES}
             full_name = f"{self._name}/{name}" if self._name else name
-            return var_store.get_variable(full_name, shape, **{**given, **inherited})
+            variable: Variable = var_store.get_variable(full_name, shape, **{**given, **inherited})
+            return variable
 
 
 # A scope to go back to, or the name of one to open.

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from weft.framework.aliases import TensorLike, VariableLike
+from weft.framework.aliases import TensorLike
 from weft.framework.indexed_slices import IndexedSlices
+from weft.framework.operation import Tensor
 from weft.ops.state import scatter_update as scatter
 from weft.ops.variables.batch_scatter import batch_scatter_update
 
@@ -16,55 +17,53 @@ class VariableUpdates:
     `sparse_delta` is IndexedSlices, whose indices may repeat: each of them counts. Anything else is a TypeError.
     """
 
-    def scatter_sub(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> VariableLike:
+    def scatter_sub(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Tensor:
         """Subtract IndexedSlices."""
         return self._scattered(scatter.scatter_sub, sparse_delta, use_locking, name)
 
-    def scatter_add(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> VariableLike:
+    def scatter_add(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Tensor:
         """Add IndexedSlices."""
         return self._scattered(scatter.scatter_add, sparse_delta, use_locking, name)
 
-    def scatter_max(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> VariableLike:
+    def scatter_max(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Tensor:
         """Take the maximum with IndexedSlices."""
         return self._scattered(scatter.scatter_max, sparse_delta, use_locking, name)
 
-    def scatter_min(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> VariableLike:
+    def scatter_min(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Tensor:
         """Take the minimum with IndexedSlices."""
         return self._scattered(scatter.scatter_min, sparse_delta, use_locking, name)
 
-    def scatter_mul(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> VariableLike:
+    def scatter_mul(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Tensor:
         """Multiply by IndexedSlices."""
         return self._scattered(scatter.scatter_mul, sparse_delta, use_locking, name)
 
-    def scatter_div(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> VariableLike:
+    def scatter_div(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Tensor:
         """Divide by IndexedSlices."""
         return self._scattered(scatter.scatter_div, sparse_delta, use_locking, name)
 
-    def scatter_update(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> VariableLike:
+    def scatter_update(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Tensor:
         """Replace the slices that IndexedSlices name."""
         return self._scattered(scatter.scatter_update, sparse_delta, use_locking, name)
 
-    def batch_scatter_update(
-        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
-    ) -> VariableLike:
+    def batch_scatter_update(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Tensor:
         """Replace slices in each element of a batch: see `tf.batch_scatter_update`."""
         return self._scattered(batch_scatter_update, sparse_delta, use_locking, name)
 
-    def scatter_nd_sub(self, indices: TensorLike, updates: TensorLike, name: str | None = None) -> VariableLike:
+    def scatter_nd_sub(self, indices: TensorLike, updates: TensorLike, name: str | None = None) -> Tensor:
         """Subtract `updates` at the positions that the rows of `indices` name."""
         return scatter.scatter_nd_sub(self, indices, updates, use_locking=True, name=name)
 
-    def scatter_nd_add(self, indices: TensorLike, updates: TensorLike, name: str | None = None) -> VariableLike:
+    def scatter_nd_add(self, indices: TensorLike, updates: TensorLike, name: str | None = None) -> Tensor:
         """Add `updates` at the positions that the rows of `indices` name."""
         return scatter.scatter_nd_add(self, indices, updates, use_locking=True, name=name)
 
-    def scatter_nd_update(self, indices: TensorLike, updates: TensorLike, name: str | None = None) -> VariableLike:
+    def scatter_nd_update(self, indices: TensorLike, updates: TensorLike, name: str | None = None) -> Tensor:
         """Replace what the rows of `indices` name by `updates`."""
         return scatter.scatter_nd_update(self, indices, updates, use_locking=True, name=name)
 
     def _scattered(
-        self, function: Callable[..., object], sparse_delta: IndexedSlices, use_locking: bool, name: str | None
-    ) -> VariableLike:
+        self, function: Callable[..., Tensor], sparse_delta: IndexedSlices, use_locking: bool, name: str | None
+    ) -> Tensor:
         if not hasattr(sparse_delta, "indices") or not hasattr(sparse_delta, "values"):
             raise TypeError(f"sparse_delta is not IndexedSlices: {sparse_delta}")
         return function(self, sparse_delta.indices, sparse_delta.values, use_locking=use_locking, name=name)

@@ -10,19 +10,20 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterable, Iterator
 from contextvars import ContextVar
-from typing import Any, ClassVar, Final, TypeAlias
+from typing import Any, ClassVar, Final, NoReturn, TypeAlias, TypeVar
 
 from tensorboard.compat.proto.variable_pb2 import VariableDef
 
-from weft.framework.aliases import Array, Constraint, DeviceLike, DTypeLike, SessionLike, ShapeLike, TensorLike, VariableLike
+from weft.framework.aliases import Array, Constraint, DeviceLike, DTypeLike, SessionLike, ShapeLike, TensorLike
+from weft.framework.arithmetic import OVERLOADABLE_OPERATORS, Arithmetic
 from weft.framework.collections import GraphKeys
 from weft.framework.dtypes import DType
 from weft.framework.graph import Graph, get_default_graph
 from weft.framework.name_prefix import prepend_name_scope, strip_name_scope
-from weft.framework.no_value import NoValueYet
+from weft.framework.no_value import NoValueYet, refuse_at_run_time
 from weft.framework.object_identity import Reference
 from weft.framework.op_builder import graph_of
-from weft.framework.operation import OVERLOADABLE_OPERATORS, Operation, Tensor
+from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import register_tensor_conversion_function
 from weft.framework.tensor_shape import TensorShape
 from weft.ops.control_flow.init_scope import init_scope
@@ -68,12 +69,18 @@ def variable_creator_scope(variable_creator: Creator) -> Iterator[None]:
         _CREATORS.reset(token)
 
 
+_Kind = TypeVar("_Kind")
+
+
 class _VariableMeta(type):
     """Makes `Variable(...)` an object of the kind wanted."""
 
-    def __call__(cls, *args: object, **kwargs: object) -> Any:
+    # Whatever the metaclass makes of it, `Variable(...)` is typed as the class's own `__init__` says.
+    def __call__(cls: type[_Kind], *args: object, **kwargs: object) -> _Kind:
+        made: Any
         if cls is not Variable:
-            return super().__call__(*args, **kwargs)
+            made = type.__call__(cls, *args, **kwargs)
+            return made  # type: ignore[no-any-return]
         if len(args) > len(_DEFAULTS):
             raise TypeError(f"Variable takes at most {len(_DEFAULTS)} arguments, got {len(args)}")
         given = dict(zip(_DEFAULTS, args, strict=False))
@@ -88,7 +95,8 @@ class _VariableMeta(type):
         for scope_graph, function in _CREATORS.get():
             if scope_graph is graph:
                 creator = _chained(function, creator)
-        return creator(**{**_DEFAULTS, **given})
+        made = creator(**{**_DEFAULTS, **given})
+        return made  # type: ignore[no-any-return]
 
 
 def _chained(function: Creator, next_creator: Creator) -> Creator:
@@ -107,7 +115,7 @@ def _create(use_resource: bool | None = None, **kwargs: Any) -> Variable:
 _KINDS: Final[dict[bool, type[Variable]]] = {}
 
 
-class Variable(VariableUpdates, NoValueYet, metaclass=_VariableMeta):
+class Variable(VariableUpdates, Arithmetic, NoValueYet, metaclass=_VariableMeta):
     """A value that lives on a task between runs, shared by name.
 
     Calling this class makes a RefVariable, or a ResourceVariable where `use_resource` says so.
@@ -171,6 +179,7 @@ class Variable(VariableUpdates, NoValueYet, metaclass=_VariableMeta):
         expected_shape: ShapeLike = None,
         import_scope: str | None = None,
         constraint: Constraint | None = None,
+        use_resource: bool | None = None,
         synchronization: VariableSynchronization = VariableSynchronization.AUTO,
         aggregation: VariableAggregation | None = VariableAggregation.NONE,
         shape: ShapeLike = None,
@@ -313,19 +322,19 @@ class Variable(VariableUpdates, NoValueYet, metaclass=_VariableMeta):
 
     def assign(
         self, value: TensorLike, use_locking: bool | None = None, name: str | None = None, read_value: bool = True
-    ) -> VariableLike:
+    ) -> Tensor:
         """Replace the value; the result is the variable after that, or the operation unless `read_value`."""
         raise NotImplementedError
 
     def assign_add(
         self, delta: TensorLike, use_locking: bool | None = None, name: str | None = None, read_value: bool = True
-    ) -> VariableLike:
+    ) -> Tensor:
         """Add to the value; the result is the variable after that, or the operation unless `read_value`."""
         raise NotImplementedError
 
     def assign_sub(
         self, delta: TensorLike, use_locking: bool | None = None, name: str | None = None, read_value: bool = True
-    ) -> VariableLike:
+    ) -> Tensor:
         """Subtract from the value; the result is the variable after that, or the operation unless `read_value`."""
         raise NotImplementedError
 
@@ -338,8 +347,8 @@ class Variable(VariableUpdates, NoValueYet, metaclass=_VariableMeta):
         """A slice of the value, which can also be assigned to."""
         return sliced(self, slice_spec)
 
-    def __iter__(self) -> Iterator[Tensor]:
-        raise TypeError("'Variable' object is not iterable.")
+    # A variable has `__getitem__`, by which Python would iterate over it.
+    __iter__: None
 
     def experimental_ref(self) -> Reference:
         """A key for sets and dictionaries that stands for this variable."""
@@ -431,6 +440,11 @@ def _delegating(operator: str) -> Callable[..., Any]:
     return run
 
 
+def _no_iterator(self: Variable) -> NoReturn:
+    raise TypeError("'Variable' object is not iterable.")
+
+
+refuse_at_run_time(Variable, {"__iter__": _no_iterator})
 for _operator in OVERLOADABLE_OPERATORS - {"__getitem__"}:
     setattr(Variable, _operator, _delegating(_operator))
 

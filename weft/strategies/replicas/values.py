@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from weft.framework import nest, replication
+from weft.framework.arithmetic import OVERLOADABLE_OPERATORS
 from weft.framework.dtypes import DType
 from weft.framework.graph import get_default_graph
-from weft.framework.operation import OVERLOADABLE_OPERATORS, Tensor
+from weft.framework.operation import Tensor
 from weft.framework.replica_values import Function, Value
 from weft.framework.tensor_conversion import convert_to_tensor, register_tensor_conversion_function
 from weft.ops.array.identity import identity_node

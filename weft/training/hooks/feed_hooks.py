@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from weft import errors
-from weft.framework.aliases import Feeds, SessionLike
+from weft.framework.aliases import Feeds, Fetches, SessionLike
 from weft.platform import tf_logging
 from weft.training.hooks.global_step_read import global_step_read
 from weft.training.hooks.session_run_hook import SessionRunArgs, SessionRunContext, SessionRunHook
@@ -39,7 +39,7 @@ class FinalOpsHook(SessionRunHook):
         final_ops_feed_dict: what to feed.
     """
 
-    def __init__(self, final_ops: object, final_ops_feed_dict: Feeds | None = None) -> None:
+    def __init__(self, final_ops: Fetches, final_ops_feed_dict: Feeds | None = None) -> None:
         self._final_ops = final_ops
         self._final_ops_feed_dict = final_ops_feed_dict
         self._final_ops_values: Any = None

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from tensorboard.compat.proto import config_pb2
-
 from weft.framework.aliases import Feeds, Fetches, SessionLike
+from weft.proto.messages import RunOptions
 from weft.training.coordinator import Coordinator
 
 
@@ -44,9 +43,7 @@ class SessionRunArgs(NamedTuple("_Args", [("fetches", Any), ("feed_dict", Any), 
 
     __slots__ = ()
 
-    def __new__(
-        cls, fetches: Fetches, feed_dict: Feeds | None = None, options: config_pb2.RunOptions | None = None
-    ) -> SessionRunArgs:
+    def __new__(cls, fetches: Fetches, feed_dict: Feeds | None = None, options: RunOptions | None = None) -> SessionRunArgs:
         """Make the record; only the fetches are needed."""
         return super().__new__(cls, fetches, feed_dict, options)
 

@@ -138,7 +138,7 @@ class ExponentialMovingAverage:
             return self._averages[var].op.name  # type: ignore[no-any-return]
         return get_default_graph().unique_name(f"{var.op.name}/{self._name}", mark_as_used=False)
 
-    def variables_to_restore(self, moving_avg_variables: Sequence[object] | None = None) -> dict[str, Any]:
+    def variables_to_restore(self, moving_avg_variables: Sequence[Variable] | None = None) -> dict[str, Any]:
         """Names in checkpoints -> variables, such that averaged variables are restored from their shadows.
 
         Args:

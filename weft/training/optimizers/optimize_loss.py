@@ -101,7 +101,9 @@ def _rate(learning_rate: TensorLike, decay: Any, global_step: Variable | Tensor 
     if isinstance(learning_rate, float | int):
         if learning_rate < 0.0:
             raise ValueError(f"Invalid learning_rate {learning_rate}.")
-        rate = get_variable("learning_rate", [], dtypes.float32, Constant(float(learning_rate)), trainable=False)
+        rate: Tensor | Variable = get_variable(
+            "learning_rate", [], dtypes.float32, Constant(float(learning_rate)), trainable=False
+        )
     else:
         rate = convert_to_tensor(learning_rate)
         if rate.shape.ndims != 0:

@@ -11,7 +11,7 @@ from tensorboard.compat.proto import config_pb2
 from weft.client.session import Session
 from weft.errors import AbortedError, OpError, UnavailableError
 from weft.framework import dtypes
-from weft.framework.aliases import Fetches
+from weft.framework.aliases import Feeds, Fetches
 from weft.framework.graph import Graph
 from weft.ops.array.placeholder import placeholder
 from weft.ops.data_flow.replica_board import CONTAINER, NAME, replica_board_leave, replica_board_post, replica_board_read
@@ -49,7 +49,7 @@ class Board:
                     self._leaves.append(replica_board_leave(self._member, **_BOARD))
                     self._reads.append(replica_board_read(**_BOARD))
 
-    def _run(self, fetches: Fetches, feeds: object = None) -> Any:
+    def _run(self, fetches: Fetches, feeds: Feeds | None = None) -> Any:
         if self._session is None:
             self._session = Session(self._target, graph=self._graph, config=self._config)
         try:

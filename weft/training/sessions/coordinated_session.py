@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from tensorboard.compat.proto import config_pb2
-
 from weft import errors
 from weft.client.session import BaseSession
 from weft.framework.aliases import Feeds, Fetches
 from weft.framework.collections import GraphKeys
 from weft.platform import tf_logging
+from weft.proto.messages import RunMetadata, RunOptions
 from weft.training.coordinator import Coordinator
 from weft.training.hooks.session_run_hook import SessionRunArgs, SessionRunContext, SessionRunHook, SessionRunValues
 from weft.training.queue_runner import start_queue_runners
@@ -78,8 +77,8 @@ class CoordinatedSession:
         self,
         fetches: Fetches,
         feed_dict: object = None,
-        options: config_pb2.RunOptions | None = None,
-        run_metadata: config_pb2.RunMetadata | None = None,
+        options: RunOptions | None = None,
+        run_metadata: RunMetadata | None = None,
     ) -> Any:
         """Run a step; an error that another thread's lost task may explain is replaced by that one."""
         try:
@@ -102,8 +101,8 @@ class CoordinatedSession:
         self,
         fetches: object,
         feed_dict: Any,
-        options: config_pb2.RunOptions | None,
-        run_metadata: config_pb2.RunMetadata | None,
+        options: RunOptions | None,
+        run_metadata: RunMetadata | None,
     ) -> Any:
         if self._stop_requested:
             raise RuntimeError("Run called even after should_stop requested.")
@@ -117,7 +116,7 @@ class CoordinatedSession:
             raise
         feeds = _merged_feeds(feed_dict, requests)
         options = _merged_options(options, requests)
-        metadata = config_pb2.RunMetadata() if run_metadata is None else run_metadata
+        metadata = RunMetadata() if run_metadata is None else run_metadata
         if self._gate is not None:
             self._gate.begin_step()
         try:
@@ -128,7 +127,7 @@ class CoordinatedSession:
         finally:
             if self._gate is not None:
                 self._gate.end_step()
-        shown = config_pb2.RunOptions() if options is None else options
+        shown = RunOptions() if options is None else options
         for hook in self._hooks:
             hook.after_run(context, SessionRunValues(results.get(hook), shown, metadata))
         self._stop_requested = self._stop_requested or context.stop_requested
@@ -223,12 +222,12 @@ def _merged_feeds(feed_dict: Feeds | None, requests: _Requests) -> Mapping[Any, 
     return merged
 
 
-def _merged_options(options: config_pb2.RunOptions | None, requests: _Requests) -> Any:
+def _merged_options(options: RunOptions | None, requests: _Requests) -> Any:
     """RunOptions that satisfy all: the largest of each number, any of each flag; None when nobody gave any."""
     given = [asked.options for _, asked in requests if asked and asked.options is not None]
     if not given:
         return options
-    merged = config_pb2.RunOptions()
+    merged = RunOptions()
     for each in [options, *given] if options is not None else given:
         merged.trace_level = max(merged.trace_level, each.trace_level)
         merged.timeout_in_ms = max(merged.timeout_in_ms, each.timeout_in_ms)

@@ -128,7 +128,7 @@ def _add_probes(graph: Graph, variables: Iterable[Operation]) -> None:
             for op in variables:
                 state = op.outputs[0]
                 with graph.device(op.device):
-                    (is_variable_initialized if state.dtype.is_ref else var_is_initialized_op)(state)
+                    (is_variable_initialized if state.dtype.is_ref else var_is_initialized_op)(state, name=None)
     finally:
         if was_finalized:
             graph.finalize()

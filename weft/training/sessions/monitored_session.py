@@ -10,11 +10,11 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from tensorboard.compat.proto import config_pb2
-
 from weft import errors
 from weft.framework.aliases import Fetches
 from weft.framework.graph import get_default_graph
+from weft.framework.run_signature import typed_run
+from weft.proto.messages import ConfigProto, RunMetadata, RunOptions
 from weft.training.hooks.checkpoint_hooks import CheckpointSaverHook
 from weft.training.hooks.progress_hook import progress_hooks
 from weft.training.hooks.session_run_hook import SessionRunHook
@@ -68,12 +68,13 @@ class _MonitoredSession:
         session = self._tf_sess()
         return None if session is None else session.graph
 
+    @typed_run
     def run(
         self,
         fetches: Fetches,
         feed_dict: object = None,
-        options: config_pb2.RunOptions | None = None,
-        run_metadata: config_pb2.RunMetadata | None = None,
+        options: RunOptions | None = None,
+        run_metadata: RunMetadata | None = None,
     ) -> Any:
         """Run a step with the hooks, as `Session.run` does without.
 
@@ -221,7 +222,7 @@ class SingularMonitoredSession(_MonitoredSession):
         hooks: Sequence[SessionRunHook] | None = None,
         scaffold: Scaffold | None = None,
         master: str = "",
-        config: config_pb2.ConfigProto | None = None,
+        config: ConfigProto | None = None,
         checkpoint_dir: str | None = None,
         stop_grace_period_secs: float = 120,
         checkpoint_filename_with_path: str | None = None,
@@ -244,7 +245,7 @@ def MonitoredTrainingSession(
     save_checkpoint_secs: Any = USE_DEFAULT,
     save_summaries_steps: Any = USE_DEFAULT,
     save_summaries_secs: Any = USE_DEFAULT,
-    config: config_pb2.ConfigProto | None = None,
+    config: ConfigProto | None = None,
     stop_grace_period_secs: float = 120,
     log_step_count_steps: int | None = 100,
     max_wait_secs: float = 7200,

@@ -6,11 +6,10 @@ import contextlib
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from tensorboard.compat.proto import config_pb2
-
 from weft.errors import OpError
 from weft.framework.aliases import Fetches
 from weft.platform import tf_logging
+from weft.proto.messages import RunMetadata, RunOptions
 from weft.protocol.outcome_table import UNKNOWN_FATE
 from weft.training.sessions.coordinated_session import CoordinatedSession, CoordinatedSessionCreator
 from weft.training.sessions.recovery import RETRYABLE, RetryBudget, ValueLostError
@@ -65,8 +64,8 @@ class RecoverableSession:
         self,
         fetches: Fetches,
         feed_dict: object = None,
-        options: config_pb2.RunOptions | None = None,
-        run_metadata: config_pb2.RunMetadata | None = None,
+        options: RunOptions | None = None,
+        run_metadata: RunMetadata | None = None,
     ) -> Any:
         """Run a step, in as many sessions as it takes."""
         return self._repeat(lambda session: session.run(fetches, feed_dict, options, run_metadata))

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tensorboard.compat.proto import config_pb2
-
 from weft.client.session import Session
 from weft.framework.graph import get_default_graph
+from weft.proto.messages import ConfigProto
 from weft.training.scaffold import Scaffold
 from weft.training.sessions.session_manager import SessionManager
 
@@ -36,7 +35,7 @@ class ChiefSessionCreator(SessionCreator):
         self,
         scaffold: Scaffold | None = None,
         master: str = "",
-        config: config_pb2.ConfigProto | None = None,
+        config: ConfigProto | None = None,
         checkpoint_dir: str | None = None,
         checkpoint_filename_with_path: str | None = None,
         restore: str | None = None,
@@ -80,7 +79,7 @@ class WorkerSessionCreator(SessionCreator):
         self,
         scaffold: Scaffold | None = None,
         master: str = "",
-        config: config_pb2.ConfigProto | None = None,
+        config: ConfigProto | None = None,
         max_wait_secs: float = 30 * 60,
     ) -> None:
         self._scaffold = scaffold or Scaffold()

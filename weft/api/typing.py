@@ -1,0 +1,16 @@
+"""tf.typing: the types of arguments that take many forms, for the annotations of programs.
+
+```python
+def dense(x: tf.typing.TensorLike, units: int, shape: tf.typing.ShapeLike = None) -> tf.Tensor: ...
+```
+"""
+
+from __future__ import annotations
+
+from weft.framework.aliases import DTypeLike as DTypeLike
+from weft.framework.aliases import Scalar as Scalar
+from weft.framework.aliases import ShapeLike as ShapeLike
+from weft.framework.aliases import TensorLike as TensorLike
+from weft.framework.run_signature import Feeds as FeedDict
+from weft.framework.run_signature import Fetch as Fetch
+from weft.framework.run_signature import Fetches as Fetches
