@@ -10,6 +10,7 @@ from tensorboard.compat.proto import graph_pb2, node_def_pb2, versions_pb2
 from weft.framework import attr_value, op_def, op_registry
 from weft.framework.node_types import output_types
 from weft.framework.op_def import REQUIRED
+from weft.framework.op_summary import op_summary
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_shape import TensorShape
 
@@ -73,15 +74,19 @@ def create_op_from_parts(
             raise TypeError(f"Input #{index} is not a tensor: {tensor}")
     definition = op_registry.lookup(op_type)
     values = {k: attr_value.decode(v) if isinstance(v, attr_value.AttrValue) else v for k, v in attrs.items()}
-    complete_attrs(definition, values)
+    complete_attrs(definition, values, name or op_type)
     types = output_types(definition, values) if dtypes is None else list(dtypes)
     return graph.add_node(definition, graph.settle_name(name or op_type), inputs, types, values)
 
 
-def complete_attrs(definition: op_def.OpDef, values: dict[str, object]) -> None:
-    """Fill in the defaults of attributes that are missing; ValueError when one has none."""
+def complete_attrs(definition: op_def.OpDef, values: dict[str, object], node: str) -> None:
+    """Fill in the defaults of attributes that are missing; ValueError, which names the node, when one has none."""
+    missing = [key for key, attr in definition.attrs.items() if key not in values and attr.default is REQUIRED]
+    if missing:
+        named = ", ".join(repr(key) for key in missing)
+        raise ValueError(
+            f"NodeDef missing attr{'s' if len(missing) > 1 else ''} {named} from {op_summary(definition)}; "
+            f"NodeDef: {{{{node {node}}}}}"
+        )
     for key, attr in definition.attrs.items():
-        if key not in values:
-            if attr.default is REQUIRED:
-                raise ValueError(f"NodeDef of op {definition.name!r} is missing attr {key!r} of kind {attr.kind}")
-            values[key] = attr.default
+        values.setdefault(key, attr.default)

@@ -11,9 +11,14 @@ from typing import Final
 from weft.framework import scopes
 from weft.framework.operation import Operation
 
-_VALID_OP_NAME: Final = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*$")
+_VALID_OP_NAME: Final = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_./>-]*$")
 _SUFFIX: Final = re.compile(r"_\d+$")
-_VALID_SCOPE_NAME: Final = re.compile(r"^[A-Za-z0-9_.\\/>-]*$")
+_VALID_SCOPE_NAME: Final = re.compile(r"^[A-Za-z0-9_./>-]*$")
+
+
+def is_valid_name(name: str) -> bool:
+    """Whether a node may have this name."""
+    return bool(_VALID_OP_NAME.match(name))
 
 
 class Names:
@@ -49,7 +54,7 @@ class Names:
     def settle_name(self, name: str) -> str:
         """The full name of a node: unique, or as it is when it ends in '/'; ValueError when it is illegal."""
         settled = name[:-1] if name.endswith("/") else self.unique_name(name)
-        if not _VALID_OP_NAME.match(settled):
+        if not is_valid_name(settled):
             raise ValueError(f"'{settled}' is not a valid node name")
         if settled in self.operations:
             raise ValueError(f"Duplicate node name in graph: {settled!r}; give the op another name")

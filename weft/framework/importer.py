@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 import itertools
+import platform
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 from tensorboard.compat.proto import function_pb2, graph_pb2, node_def_pb2, op_def_pb2, versions_pb2
 
+from weft.errors import NotFoundError
 from weft.framework import op_def, op_registry, scopes
 from weft.framework.aliases import TensorLike
 from weft.framework.attr_value import FunctionName
 from weft.framework.dims import Dims, dims_compatible, merge_dims
-from weft.framework.dtypes import DType
 from weft.framework.func_graph import FuncGraph
 from weft.framework.function_def import add_arguments, add_results, body_graph_def, functions_run_by
 from weft.framework.graph import GRAPH_DEF_VERSION, Graph, get_default_graph
+from weft.framework.graph_names import is_valid_name
 from weft.framework.node_def_reader import Attrs, InvalidNodeError, naming, read_attrs
+from weft.framework.node_order import in_order
 from weft.framework.node_types import output_types, types_of
+from weft.framework.op_summary import op_summary, type_name
 from weft.framework.operation import Operation, Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-
-# Where a message of TensorFlow names a type otherwise than Python does.
-_TYPE_NAMES: Final = {"float32": "float", "float64": "double", "float16": "half"}
 
 
 def import_graph_def(
@@ -48,8 +49,10 @@ def import_graph_def(
     An import that fails, or that Ctrl-C ends, leaves no node of it in the graph.
 
     Raises:
+        NotFoundError: a node is of an unknown op type.
         TypeError: an argument is of a wrong type.
-        ValueError: a node is of an unknown op type, an input or a requested element is missing, types don't fit.
+        ValueError: a node has attributes that its op has not, or lacks some; an input or a requested element is missing; types
+            don't fit.
     """
     proto = _as_graph_def(graph_def)
     _check_versions(proto.versions)
@@ -89,10 +92,14 @@ def add_nodes(graph: Graph, proto: graph_pb2.GraphDef) -> None:
 
 
 def _check_versions(versions: versions_pb2.VersionDef) -> None:
+    if versions.producer < 0:
+        raise ValueError(
+            f"GraphDef producer version {versions.producer} below min producer 0 supported by weft: write the graph anew"
+        )
     if versions.min_consumer > GRAPH_DEF_VERSION:
         raise ValueError(
-            f"GraphDef min consumer version {versions.min_consumer} above current version {GRAPH_DEF_VERSION} of weft: its "
-            "writer is newer. Use a newer weft, or write the graph with an older program"
+            f"GraphDef min consumer version {versions.min_consumer} above current version {GRAPH_DEF_VERSION} for weft: "
+            "its writer is newer. Use a newer weft, or write the graph with an older program"
         )
     if GRAPH_DEF_VERSION in versions.bad_consumers:
         raise ValueError(
@@ -143,13 +150,15 @@ class _Importer:
         if len(names) != len(proto.node):
             twice = Counter(node.name for node in proto.node).most_common(1)[0][0]
             raise ValueError(f"Node {twice!r} is not unique: the GraphDef contains two nodes of this name.")
+        if self._uniquify and (illegal := next((name for name in names if not is_valid_name(name)), None)) is not None:
+            raise ValueError(f"Node {illegal!r}: Node name contains invalid characters")
         grown = [] if self._uniquify else [node for node in proto.node if self._is_grown(node)]
         self._add_functions(proto.library, functions_run_by(grown, proto.library))
         for node in grown:
             with naming(node):
                 self._grow(node)
         again = {node.name for node in grown}
-        for node in _in_order(proto, names):
+        for node in in_order(proto, names):
             if node.name not in again:
                 with naming(node):
                     self._add_node(node, names)
@@ -230,8 +239,8 @@ class _Importer:
         try:
             definition = op_registry.lookup(node.op)
         except LookupError:
-            raise ValueError(f"No op named {node.op} in defined operations: node {node.name!r} needs it.") from None
-        attrs = {key: self._renamed_function(value) for key, value in read_attrs(definition, node).items()}
+            raise _unknown_op(node) from None
+        attrs = {key: self._renamed_function(value) for key, value in read_attrs(definition, node, self._prefix).items()}
         known_shapes = attrs.pop("_output_shapes", ())
         if "_class" in attrs:
             attrs["_class"] = [self._group(item, node.name, names) for item in attrs["_class"]]
@@ -320,32 +329,13 @@ def _add_shapes(op: Operation, known_shapes: Sequence[Dims]) -> None:
             tensor.dims = merge_dims(tensor.dims, dims)
 
 
-def _in_order(proto: graph_pb2.GraphDef, names: set[str]) -> list[node_def_pb2.NodeDef]:
-    """The nodes so that inputs come first; a GraphDef may list them in any order."""
-    by_name = {node.name: node for node in proto.node}
-    done: set[str] = set()
-    order: list[node_def_pb2.NodeDef] = []
-    for root in proto.node:
-        stack = [(root, iter(root.input))]
-        entered = {root.name}
-        while stack:
-            node, inputs = stack[-1]
-            if node.name in done:
-                stack.pop()
-                continue
-            for item in inputs:
-                source = item.lstrip("^").partition(":")[0]
-                if source in names and source not in done:
-                    if source in entered:
-                        raise ValueError(f"GraphDef has a circle through node {source!r}; loops must be While functions")
-                    entered.add(source)
-                    stack.append((by_name[source], iter(by_name[source].input)))
-                    break
-            else:
-                done.add(node.name)
-                order.append(node)
-                stack.pop()
-    return order
+def _unknown_op(node: node_def_pb2.NodeDef) -> NotFoundError:
+    return NotFoundError(
+        node,
+        None,
+        f"Op type not registered {node.op!r} in binary running on {platform.node()}. Make sure the Op and Kernel are "
+        f"registered in the binary running in this process. Node {node.name!r} needs it, and weft has no such op.",
+    )
 
 
 def _check_types(
@@ -353,19 +343,14 @@ def _check_types(
 ) -> None:
     expected = [dtype for arg in definition.inputs for dtype in types_of(arg, attrs)]
     if len(expected) != len(inputs):
-        types = ", ".join(_type_name(dtype) for dtype in expected)
+        types = ", ".join(type_name(dtype) for dtype in expected)
         raise ValueError(
-            f"NodeDef expected inputs '{types}' do not match {len(inputs)} inputs specified; NodeDef {node.name!r} of op "
-            f"{node.op} expects {len(expected)} inputs, has {len(inputs)}"
+            f"NodeDef expected inputs '{types}' do not match {len(inputs)} inputs specified; {op_summary(definition)}; "
+            f"NodeDef: {{{{node {prefix}{node.name}}}}}\n  Node {node.name!r} has {len(inputs)} inputs, expects {len(expected)}"
         )
     for number, (tensor, dtype) in enumerate(zip(inputs, expected, strict=True)):
         if tensor.dtype.base_dtype is not dtype.base_dtype:
             raise ValueError(
-                f"Input {number} of node {prefix}{node.name} was passed {_type_name(tensor.dtype)} from {tensor.name} "
-                f"incompatible with expected {_type_name(dtype)}."
+                f"Input {number} of node {prefix}{node.name} was passed {type_name(tensor.dtype)} from {tensor.name} "
+                f"incompatible with expected {type_name(dtype)}."
             )
-
-
-def _type_name(dtype: DType) -> str:
-    """The name of a type in messages, which is TensorFlow's for its users."""
-    return _TYPE_NAMES.get(dtype.base_dtype.name, dtype.base_dtype.name)

@@ -7,22 +7,24 @@ shape rules see it, and whatever a rule then raises about the rest is raised as 
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Iterator
 from typing import Any, Final, TypeAlias
 
-from tensorboard.compat.proto import attr_value_pb2, node_def_pb2
+from tensorboard.compat.proto import attr_value_pb2, node_def_pb2, types_pb2
 
-from weft.errors import OpError
+from weft.errors import NotFoundError, OpError
 from weft.framework import attr_value
 from weft.framework.graph_def import complete_attrs
 from weft.framework.node_types import output_types
 from weft.framework.op_def import AttrDef, OpDef
+from weft.framework.op_summary import op_summary
 
 Attrs: TypeAlias = dict[str, Any]
 """A node's attributes as plain values."""
 
-_FIELDS: Final = {
-    "type": "type", "shape": "shape", "string": "s", "bool": "b", "int": "i", "float": "f", "tensor": "tensor", "func": "func",
+_KINDS: Final = {
+    "type": "type", "shape": "shape", "s": "string", "b": "bool", "i": "int", "f": "float", "tensor": "tensor", "func": "func",
 }  # fmt: skip
 # Attributes that every node may have.
 _COMMON: Final = {
@@ -49,49 +51,67 @@ def naming(node: node_def_pb2.NodeDef) -> Iterator[None]:
     """Raise whatever goes wrong inside as InvalidNodeError, with the node's name in the text."""
     try:
         yield
-    except InvalidNodeError:
+    except (InvalidNodeError, NotFoundError):
         raise
     # Shape rules are written for attributes and inputs that fit each other; where they don't, any of these may come.
     except (ArithmeticError, AttributeError, LookupError, MemoryError, OpError, TypeError, ValueError) as error:
         text = error.message if isinstance(error, OpError) else str(error)
-        if repr(node.name) not in text and f"/{node.name} " not in text:
+        if not re.search(rf"'{re.escape(node.name)}'|[/ ]{re.escape(node.name)}[ }}]", text):
             reason = text if isinstance(error, OpError | ValueError) else f"{type(error).__name__}: {text}"
             text = f"Node {node.name!r} (op: {node.op!r}): {reason}"
         raise InvalidNodeError(text, node_def_pb2.NodeDef(name=node.name, op=node.op)) from error
 
 
-def read_attrs(definition: OpDef, node: node_def_pb2.NodeDef) -> Attrs:
+def read_attrs(definition: OpDef, node: node_def_pb2.NodeDef, prefix: str = "") -> Attrs:
     """The attributes of a node as plain values, with the defaults of those that it leaves out.
 
+    Args:
+        definition: its op.
+        node: the node.
+        prefix: that of its name in the graph that it is for.
+
     Raises:
-        ValueError: one is missing, or is not of the kind and type declared.
+        ValueError: one is missing, is not of the kind and type declared, or is none of the op's.
     """
     values: Attrs = {}
     for key, proto in node.attr.items():
         declared = definition.attrs.get(key) or _COMMON.get(key)
         if declared is not None:
-            _check_kind(declared, proto)
+            _check_kind(declared, proto, definition, prefix + node.name)
+        elif not key.startswith("_"):
+            raise ValueError(
+                f"NodeDef mentions attr {key!r} not in {op_summary(definition)}; NodeDef: {{{{node {prefix}{node.name}}}}}. "
+                "(Check whether your GraphDef-interpreting binary is up to date with your GraphDef-generating binary.)."
+            )
         values[key] = attr_value.decode(proto)
         if declared is not None:
             _check_value(declared, values[key])
-    complete_attrs(definition, values)
+    complete_attrs(definition, values, prefix + node.name)
     _check_counts(definition, values, len(node.input))
     return values
 
 
-def _check_kind(declared: AttrDef, proto: attr_value_pb2.AttrValue) -> None:
-    found = proto.WhichOneof("value") or "nothing"
-    if not declared.kind.startswith("list("):
-        if found != _FIELDS[declared.kind] and not (found == "nothing" and declared.default is None):
-            raise ValueError(f"AttrValue of attr {declared.name!r} must be of kind {declared.kind}, found {found}")
+def _check_kind(declared: AttrDef, proto: attr_value_pb2.AttrValue, definition: OpDef, node: str) -> None:
+    found = _kind(proto)
+    wanted = declared.kind
+    if found == "list()" and wanted.startswith("list("):
         return
-    if found != "list":
-        raise ValueError(f"AttrValue of attr {declared.name!r} must be of kind {declared.kind}, found {found}")
-    wrong = [field.name for field, _ in proto.list.ListFields() if field.name != _FIELDS[declared.kind[5:-1]]]
-    if wrong:
-        raise ValueError(
-            f"AttrValue of attr {declared.name!r} must be of kind {declared.kind}, found a list with field {wrong[0]!r}"
-        )
+    if found == wanted and (found != "type" or proto.type in types_pb2.DataType.values()):
+        return
+    if found == "nothing" and declared.default is None:
+        return
+    text = f"AttrValue had value with type {found!r} when {wanted!r} expected"
+    if found == wanted:
+        text = f"AttrValue has invalid DataType enum: {proto.type}"
+    raise ValueError(f"{text}\n\t for attr {declared.name!r}\n\t; NodeDef: {{{{node {node}}}}}; {op_summary(definition)}")
+
+
+def _kind(proto: attr_value_pb2.AttrValue) -> str:
+    """The kind of what an AttrValue holds, as declarations write it; `list()` is an empty one of any kind."""
+    field = proto.WhichOneof("value") or "nothing"
+    if field == "list":
+        return f"list({'|'.join(_KINDS[each.name] for each, _ in proto.list.ListFields())})"
+    return _KINDS.get(field, field)
 
 
 def _check_value(declared: AttrDef, value: Any) -> None:

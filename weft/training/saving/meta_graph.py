@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final
 
 from tensorboard.compat.proto import graph_pb2, meta_graph_pb2, node_def_pb2, saver_pb2
@@ -229,6 +229,27 @@ def import_scoped_meta_graph(
 ) -> dict[str, Any]:
     """Add the nodes and collections of a MetaGraphDef to a graph.
 
+    As `import_scoped_meta_graph_with_return_elements`, whose arguments and errors it has, without what that returns second.
+    """
+    variables, _ = import_scoped_meta_graph_with_return_elements(
+        meta_graph_or_file, clear_devices, graph, import_scope, input_map, unbound_inputs_col_name,
+        restore_collections_predicate,
+    )  # fmt: skip
+    return variables
+
+
+def import_scoped_meta_graph_with_return_elements(
+    meta_graph_or_file: object,
+    clear_devices: bool = False,
+    graph: Graph | None = None,
+    import_scope: str | None = None,
+    input_map: Mapping[str, object] | None = None,
+    unbound_inputs_col_name: str | None = _UNBOUND_INPUTS,
+    restore_collections_predicate: Callable[[str], bool] = lambda key: True,
+    return_elements: Sequence[str] | None = None,
+) -> tuple[dict[str, Any], list[Any] | None]:
+    """Add the nodes and collections of a MetaGraphDef to a graph, and find some of them.
+
     Args:
         meta_graph_or_file: the MetaGraphDef, or the path of a file with one.
         clear_devices: forget where nodes were placed.
@@ -237,13 +258,15 @@ def import_scoped_meta_graph(
         input_map: tensors of the graph by the names of inputs that they replace.
         unbound_inputs_col_name: the collection that names the inputs which must be in `input_map`.
         restore_collections_predicate: asked for each collection's name whether to take it over.
+        return_elements: names of operations and tensors in the MetaGraphDef to return.
 
     Returns:
-        The global variables by their names in the MetaGraphDef.
+        The global variables by their names in the MetaGraphDef, and the elements asked for, or None.
 
     Raises:
+        NotFoundError: a node's op is not known.
         OSError: there is no such file.
-        ValueError: inputs are unbound, or a node's op is not known.
+        ValueError: inputs are unbound, or an element is not there.
     """
     proto = as_meta_graph_def(meta_graph_or_file)
     if unbound_inputs_col_name:
@@ -258,10 +281,10 @@ def import_scoped_meta_graph(
     with graph.as_default():
         scope = graph.unique_name(import_scope or "", mark_as_used=False)
         op_list = proto.meta_info_def.stripped_op_list if proto.meta_info_def.HasField("stripped_op_list") else None
-        import_graph_def(nodes, input_map=input_map, name=import_scope or scope, producer_op_list=op_list)
+        elements = import_graph_def(nodes, input_map, return_elements, import_scope or scope, producer_op_list=op_list)
         restore_collections(graph, proto, scope, restore_collections_predicate, unbound_inputs_col_name)
     found = graph.get_collection(GraphKeys.GLOBAL_VARIABLES, scope=scope)
-    return {strip_name_scope(variable.name, scope): variable for variable in found}
+    return {strip_name_scope(variable.name, scope): variable for variable in found}, elements
 
 
 def _check_bound(meta_graph_def: meta_graph_pb2.MetaGraphDef, key: str, input_map: Mapping[str, object] | None) -> None:

@@ -419,18 +419,21 @@ def import_meta_graph(
         meta_graph_or_file: the MetaGraphDef, or the path of a file with one, binary or text.
         clear_devices: forget where nodes were placed.
         import_scope: the name scope to put all into.
-        kwargs: `input_map`, as `import_graph_def` takes it; `restore_collections_predicate`, which is asked for each
-            collection's name whether to take it over.
+        kwargs: `input_map` and `return_elements` (which must be there), as `import_graph_def` takes them;
+            `restore_collections_predicate`, which is asked for each collection's name whether to take it over.
 
     Returns:
         A Saver: that of the MetaGraphDef, or one of all variables; None when there is nothing to save.
 
     Raises:
+        NotFoundError: a node's op is not known.
         OSError: there is no such file.
-        ValueError: a node's op is not known, or an input is not there.
+        ValueError: an input or an element is not there.
     """
     proto = meta_graph.as_meta_graph_def(meta_graph_or_file)
-    variables = meta_graph.import_scoped_meta_graph(proto, clear_devices=clear_devices, import_scope=import_scope, **kwargs)
+    variables, _ = meta_graph.import_scoped_meta_graph_with_return_elements(
+        proto, clear_devices=clear_devices, import_scope=import_scope, **kwargs
+    )
     if proto.HasField("saver_def"):
         scope = import_scope
         if variables:
