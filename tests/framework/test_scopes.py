@@ -51,7 +51,7 @@ def test_a_name_that_ends_in_a_slash_is_taken_as_it_is() -> None:
         tf.no_op(name="abs/")
 
 
-@pytest.mark.parametrize("name", ["_a", "a b", "-a", "/a", ">a", "a:0", "ä", "^a"])
+@pytest.mark.parametrize("name", ["_a", "a b", "-a", "/a", ">a", "a:0", "ä", "^a", "a\\b"])
 def test_an_illegal_name_is_refused(name: str) -> None:
     with pytest.raises(ValueError, match="is not a valid node name"):
         tf.no_op(name=name)
@@ -59,7 +59,7 @@ def test_an_illegal_name_is_refused(name: str) -> None:
         tf.name_scope(name).__enter__()
 
 
-@pytest.mark.parametrize("name", ["a/b", "a.b", "a-b", ".a", "0a", "a\\b", "a>b", "a//b"])
+@pytest.mark.parametrize("name", ["a/b", "a.b", "a-b", ".a", "0a", "a>b", "a//b"])
 def test_a_legal_name_is_kept(name: str) -> None:
     assert tf.no_op(name=name).name == name
 

@@ -11,6 +11,7 @@ from typing import Final
 import numpy as np
 
 from weft.framework import built_at
+from weft.framework.constant_value import constant_dims, constant_value
 from weft.framework.dims import brackets
 from weft.framework.dtypes import DType
 from weft.framework.node_types import group
@@ -22,6 +23,8 @@ from weft.framework.variable_node import declared_dims
 # A list of operands, such as that of concat, is shown as far as this; so is a constant.
 _SHOWN_OPERANDS: Final = 8
 _SHOWN_ELEMENTS: Final = 8
+# Inputs that are shapes: rules look at each size by itself.
+_SHAPES: Final = frozenset(("dims", "multiples", "output_shape", "shape", "size"))
 
 
 class ShapeMisfit(ValueError):
@@ -45,10 +48,37 @@ class TypeMisfit(TypeError):
 def shape_error(op: Operation, error: ValueError) -> ValueError:
     """The error of a node whose shape rule has refused its inputs."""
     given = ", ".join(brackets(t.dims) for t in op.inputs)
-    lines = [f"{error} for {op.name!r} (op: {op.type!r}) with input shapes: {given}.", *operand_lines(op)]
+    known = "".join(_known_values(op))
+    lines = [f"{error} for {op.name!r} (op: {op.type!r}) with input shapes: {given}{known}.", *operand_lines(op)]
     if isinstance(error, ShapeMisfit):
         lines.append(f"  {error.remedy}")
     return ValueError("\n".join(lines))
+
+
+def _known_values(op: Operation) -> Iterator[str]:
+    """What a shape rule has known of the values of its inputs."""
+    values, shapes = [], []
+    at = 0
+    for arg, item in group(op.op_def.inputs, op.attrs, op.inputs):
+        if isinstance(item, Tensor) and arg.name in op.op_def.static:
+            if arg.name in _SHAPES:
+                dims = constant_dims(item)
+                if dims is not None:
+                    shapes.append(f"input[{at}] = {brackets(dims)}")
+            elif (value := constant_value(item)) is not None:
+                values.append(f"input[{at}] = <{_summary(np.asarray(value))}>")
+        at += 1 if isinstance(item, Tensor) else len(item)
+    if values:
+        yield f" and with computed input tensors: {', '.join(values)}"
+    if shapes:
+        yield f" and with input tensors computed as partial shapes: {', '.join(shapes)}"
+
+
+def _summary(value: np.ndarray) -> str:
+    """The elements, rows in brackets."""
+    if value.ndim < 2:
+        return " ".join(str(item) for item in value.ravel().tolist())
+    return "".join(f"[{_summary(row)}]" for row in value)
 
 
 def type_error(name: str, misfit: TypeMisfit, earlier: Sequence[tuple[str, Tensor]]) -> TypeError:

@@ -39,6 +39,7 @@ def build(definition: OpDef, inputs: Sequence[TensorLike], attrs: dict[str, Any]
         if attr is None:
             raise TypeError(f"{definition.name} got an unexpected attribute {key!r}; it has {sorted(definition.attrs)}")
         values[key] = as_attr(attr, value, definition)
+        _check_limits(attr, values[key], definition)
     tensors: list[Tensor] = []
     try:
         for arg, value in zip(definition.inputs, inputs, strict=True):
@@ -114,6 +115,18 @@ def _in_graph(graph: Graph, tensor: Tensor) -> Tensor:
         f"{tensor} must be from the same graph as the node that is to take it. It belongs to {tensor.op.graph.label}, the "
         f"node to {graph.label}: build both inside of one `with graph.as_default():`."
     )
+
+
+def _check_limits(attr: AttrDef, value: Sequence[object] | int | str, definition: OpDef) -> None:
+    if attr.minimum is not None:
+        given, what = (value, "") if isinstance(value, int | str) else (len(value), "list of length ")
+        if int(given) < attr.minimum:
+            raise ValueError(
+                f"Attr {attr.name!r} of {definition.name!r} Op passed {what}{given} less than minimum {attr.minimum}."
+            )
+    if attr.choices and value not in attr.choices:
+        choices = '", "'.join(attr.choices)
+        raise ValueError(f'Attr {attr.name!r} of {definition.name!r} Op passed string {value!r} not in: "{choices}".')
 
 
 def as_attr(attr: AttrDef, value: Any, definition: OpDef) -> Any:
@@ -230,6 +243,7 @@ def _add_list(
 ) -> None:
     if not isinstance(value, list | tuple):
         raise TypeError(f"Expected list for {arg.name!r} argument to {definition.name!r} Op, not {value!r}.")
+    _check_length(definition, arg, len(value))
     if arg.type_list_attr:
         wanted_types = values.get(arg.type_list_attr) or [None] * len(value)
         items = [
@@ -268,6 +282,14 @@ def _add_list(
             f"{values[arg.number_attr]}, as the other lists."
         )
     tensors.extend(items)
+
+
+def _check_length(definition: OpDef, arg: ArgDef, length: int) -> None:
+    least = definition.attrs[arg.number_attr or arg.type_list_attr].minimum
+    if least is not None and length < least:
+        raise ValueError(
+            f"List argument {arg.name!r} to {definition.name!r} Op with length {length} shorter than minimum length {least}."
+        )
 
 
 def _list_item(

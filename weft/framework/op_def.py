@@ -62,12 +62,17 @@ class ArgDef:
 
 @dataclass(frozen=True, slots=True)
 class AttrDef:
-    """One attribute: its kind in TensorFlow's notation, its default (REQUIRED when there is none) and the types allowed."""
+    """One attribute: its kind in TensorFlow's notation, its default (REQUIRED when there is none) and the types allowed.
+
+    An integer is at least `minimum`, as is the length of a list; a string is one of `choices`, where there are any.
+    """
 
     name: str
     kind: str
     default: Any = REQUIRED
     allowed: tuple[DType, ...] = ()
+    minimum: int | None = None
+    choices: tuple[str, ...] = ()
 
 
 class Traits(TypedDict, total=False):
@@ -219,6 +224,10 @@ def to_op_def_proto(definition: OpDef) -> op_def_pb2.OpDef:
             added.default_value.CopyFrom(attr_value.encode(attr.kind, attr.default))
         if attr.allowed:
             added.allowed_values.list.type.extend(dtype.as_datatype_enum for dtype in attr.allowed)
+        if attr.choices:
+            added.allowed_values.list.s.extend(choice.encode() for choice in attr.choices)
+        if attr.minimum is not None:
+            added.has_minimum, added.minimum = True, attr.minimum
     return proto
 
 

@@ -98,6 +98,7 @@ def declare(
     gradient: Rule | None,
     types: Mapping[str, Sequence[DType]] | None = None,
     defaults: Mapping[str, object] | None = None,
+    limits: Mapping[str, int | Sequence[str]] | None = None,
     **traits: Unpack[Traits],
 ) -> OpDef:
     """Make and register an OpDef from a kernel and its signature; see `op_def` for the rules.
@@ -110,6 +111,7 @@ def declare(
         gradient: the gradient rule.
         types: the dtypes that each type attribute may take.
         defaults: defaults of attributes that the signature names.
+        limits: the least value of an integer attribute, or length of a list; the values that a string may have.
         **traits: what else is known of the op; see `OpDef`.
     """
     parameters = dict(inspect.signature(kernel).parameters)
@@ -122,11 +124,16 @@ def declare(
     taken = positional[1:] if takes_xp or is_host else positional
     if taken != [arg.name for arg in inputs]:
         raise ValueError(f"Op {name!r}: kernel takes {taken}, signature says {[arg.name for arg in inputs]}")
-    types, defaults = types or {}, defaults or {}
-    attrs = {key: AttrDef(key, kind, defaults.get(key, REQUIRED), tuple(types.get(key, ()))) for key, kind in kinds.items()}
+    types, defaults, limits = types or {}, defaults or {}, limits or {}
+
+    def attr(key: str, kind: str, default: object) -> AttrDef:
+        limit = limits.get(key, ())
+        minimum, choices = (limit, ()) if isinstance(limit, int) else (None, tuple(limit))
+        return AttrDef(key, kind, defaults.get(key, default), tuple(types.get(key, ())), minimum, choices)
+
+    attrs = {key: attr(key, kind, REQUIRED) for key, kind in kinds.items()}
     for key, parameter in keyword_only.items():
-        kind = kinds.get(key) or _ANNOTATION_KINDS[str(parameter.annotation)]
-        attrs[key] = AttrDef(key, kind, defaults.get(key, parameter.default), tuple(types.get(key, ())))
+        attrs[key] = attr(key, kinds.get(key) or _ANNOTATION_KINDS[str(parameter.annotation)], parameter.default)
     op_def = OpDef(
         name=name, inputs=inputs, outputs=outputs, attrs=attrs, kernel=kernel, kernel_attrs=tuple(keyword_only),
         infer=infer, gradient=gradient, is_host=is_host, takes_xp=takes_xp, takes_run_index=takes_run_index, **traits,

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Iterable
+from typing import Final
 
-from weft.framework.dtypes import DType
-from weft.framework.op_def import REQUIRED, ArgDef, AttrDef, OpDef
-from weft.framework.tensor_shape import brackets
+from tensorboard.compat.proto import attr_value_pb2, op_def_pb2
+
+from weft.framework.dims import brackets
+from weft.framework.dtypes import DType, as_dtype
+from weft.framework.op_def import OpDef, to_op_def_proto
+from weft.framework.tensor_shape import as_dims
 
 _TYPE_NAMES: Final = {"float32": "float", "float64": "double", "float16": "half"}
 # A longer list is shown by its first and last elements.
@@ -16,43 +19,55 @@ _SHOWN: Final = 10
 
 def op_summary(definition: OpDef) -> str:
     """`Op<name=Identity; signature=input:T -> output:T; attr=T:type>`."""
-    sides = [", ".join(map(_arg, side)) for side in (definition.inputs, definition.outputs)]
-    attrs = "".join(f"; attr={_attr(attr)}" for attr in definition.attrs.values())
-    stateful = "; is_stateful=true" if definition.stateful else ""
-    return f"Op<name={definition.name}; signature={' -> '.join(sides)}{attrs}{stateful}>"
-
-
-def _arg(arg: ArgDef) -> str:
-    number = f"{arg.number_attr}*" if arg.number_attr else ""
-    kind = number + (arg.type_attr if arg.dtype is None else type_name(arg.dtype))
-    return f"{arg.name}:{f'Ref({kind})' if arg.is_ref else kind}"
-
-
-def _attr(attr: AttrDef) -> str:
-    default = "" if attr.default is REQUIRED else f",default={_value(attr.kind, attr.default)}"
-    allowed = f",allowed={_value('list(type)', attr.allowed)}" if attr.allowed else ""
-    return f"{attr.name}:{attr.kind}{default}{allowed}"
-
-
-def _listed(items: Sequence[str]) -> str:
-    shown = items if len(items) <= _SHOWN else [*items[: _SHOWN // 2], "...", *items[-_SHOWN // 2 :]]
-    return f"[{', '.join(shown)}]"
-
-
-def _value(kind: str, value: Any) -> str:
-    if kind.startswith("list("):
-        return _listed([_value(kind[5:-1], item) for item in value])
-    if kind == "type":
-        return "DT_INVALID" if value is None else f"DT_{type_name(value).upper()}"
-    if kind == "shape":
-        return "<unknown>" if value is None else brackets(value)
-    if kind == "string":
-        return f'"{value}"'
-    if kind == "float":
-        return f"{value:g}"
-    return str(value).lower() if kind == "bool" else str(value)
+    proto = to_op_def_proto(definition)
+    sides = [", ".join(map(_arg, side)) for side in (proto.input_arg, proto.output_arg)]
+    attrs = "".join(f"; attr={_attr(attr)}" for attr in proto.attr)
+    stateful = "; is_stateful=true" if proto.is_stateful else ""
+    return f"Op<name={proto.name}; signature={' -> '.join(sides)}{attrs}{stateful}>"
 
 
 def type_name(dtype: DType) -> str:
     """The name of a type in TensorFlow's messages about GraphDefs, where three types are called otherwise than in Python."""
     return _TYPE_NAMES.get(dtype.base_dtype.name, dtype.base_dtype.name)
+
+
+def _arg(arg: op_def_pb2.OpDef.ArgDef) -> str:
+    kind = type_name(as_dtype(arg.type)) if arg.type else arg.type_attr
+    kind = f"{arg.number_attr}*{kind}" if arg.number_attr else kind
+    return f"{arg.name}:{f'Ref({kind})' if arg.is_ref else kind}"
+
+
+def _attr(attr: op_def_pb2.OpDef.AttrDef) -> str:
+    default = f",default={_value(attr.default_value)}" if attr.HasField("default_value") else ""
+    minimum = f",min={attr.minimum}" if attr.has_minimum else ""
+    allowed = f",allowed={_value(attr.allowed_values)}" if attr.HasField("allowed_values") else ""
+    return f"{attr.name}:{attr.type}{default}{minimum}{allowed}"
+
+
+def _value(proto: attr_value_pb2.AttrValue) -> str:
+    field = proto.WhichOneof("value")
+    if field != "list":
+        return _item(field, getattr(proto, field))
+    for each, items in proto.list.ListFields():
+        return _listed(_item(each.name, item) for item in items)
+    return "[]"
+
+
+def _listed(items: Iterable[str]) -> str:
+    shown = list(items)
+    if len(shown) > _SHOWN:
+        shown = [*shown[: _SHOWN // 2], "...", *shown[-_SHOWN // 2 :]]
+    return f"[{', '.join(shown)}]"
+
+
+def _item(field: str, value: object) -> str:
+    if field == "type":
+        return f"DT_{type_name(as_dtype(value)).upper()}"
+    if field == "shape":
+        dims = as_dims(value)
+        return "<unknown>" if dims is None else brackets(dims)
+    if isinstance(value, bytes):
+        return f'"{value.decode(errors="replace")}"'
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -100,6 +100,7 @@ def op(
     gradient: Gradient,
     types: Mapping[str, Sequence[DType]] | None = None,
     defaults: Mapping[str, object] | None = None,
+    limits: Mapping[str, int | Sequence[str]] | None = None,
     **traits: Unpack[Traits],
 ) -> Decorator:
     """Declare an op by its kernel; the decorated name builds a node and returns its output, outputs or the Operation.
@@ -113,13 +114,14 @@ def op(
             `weft.ops.symbolic_gradient`) to take JAX's derivative of the kernel.
         types: the dtypes that each type attribute may take.
         defaults: defaults of attributes that the signature names.
+        limits: the least value of an integer attribute, or length of a list; the values that a string may have.
         **traits: what passes and the runtime know of the op: its role, the state that it touches, what must be known to
             compile it; `weft.framework.op_def.OpDef` says what each means.
     """
 
     def decorate(kernel: Callable[..., object]) -> Callable[..., Any]:
         definition = op_registry.declare(
-            name, signature, kernel, infer=infer, gradient=gradient, types=types, defaults=defaults, **traits
+            name, signature, kernel, infer=infer, gradient=gradient, types=types, defaults=defaults, limits=limits, **traits
         )
         return _builder(definition, kernel)
 

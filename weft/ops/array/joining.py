@@ -114,7 +114,7 @@ def _concat_elements(node: Operation) -> Dims:
     return tuple(elements)
 
 
-@op("ConcatV2", "values: N*T, axis: Tidx -> output: T", memory_bound=True, known_elements=_concat_elements,
+@op("ConcatV2", "values: N*T, axis: Tidx -> output: T", limits={"N": 2}, memory_bound=True, known_elements=_concat_elements,
     infer=_concat_shape, gradient=_concat_gradient, static=("axis",),
     types={"Tidx": INDEX}, defaults={"Tidx": dtypes.int32})  # fmt: skip
 def concat_v2(xp: ArrayModule, values: list[Array], axis: Array) -> Result:
@@ -194,7 +194,7 @@ def _pack_elements(node: Operation) -> Dims:
     return tuple(constant_size(tensor) for tensor in node.inputs)
 
 
-@op("Pack", "values: N*T -> output: T", memory_bound=True, known_elements=_pack_elements, infer=_pack_shape,
+@op("Pack", "values: N*T -> output: T", limits={"N": 1}, memory_bound=True, known_elements=_pack_elements, infer=_pack_shape,
     gradient=_pack_gradient)  # fmt: skip
 def pack(xp: ArrayModule, values: list[Array], *, axis: int = 0) -> Result:
     """The inputs side by side along a new axis: `N*[*outer, *inner] -> [*outer, N, *inner]`."""
@@ -316,7 +316,7 @@ def _split_shape(node: Operation) -> list[Dims]:
 def _axis_of(value: Array, dims: tuple[int | None, ...]) -> int:
     axis = int(np.ravel(value)[0])
     if not -len(dims) <= axis < len(dims):
-        raise ValueError(f"Dimension {axis} must be in the range [{-len(dims)}, {len(dims)})")
+        raise ValueError(f"Dimension size, given by scalar input {axis} must be in range [{-len(dims)}, {len(dims)})")
     return axis % len(dims)
 
 
@@ -329,6 +329,7 @@ def _pieces(value: Array, sizes: Sequence[int], axis: int) -> list[Array]:
 
 
 @op("Split", "split_dim: int32, value: T -> output: num_split*T", infer=_split_shape, static=("split_dim",),
+    limits={"num_split": 1},
     gradient=lambda node, *grads: [None, concat_v2(filled_gradients(node, grads), node.inputs[0])
                                    if len(grads) > 1 else grads[0]])  # fmt: skip
 def split_node(xp: ArrayModule, split_dim: Array, value: Array, *, num_split: int) -> list[Result]:
@@ -361,13 +362,16 @@ def _sizes_of(sizes: Array, total: int | None, error: Callable[[str], Exception]
     wanted = [int(size) for size in np.ravel(sizes)]
     known = sum(size for size in wanted if size >= 0)
     free = wanted.count(-1)
-    if free > 1 or (total is not None and (known > total or (not free and known != total))):
+    if free > 1:
+        raise error("size_splits can only have one -1")
+    if total is not None and (known > total or (not free and known != total)):
         raise error(f"can't split axis of size {total} into pieces of size {brackets(wanted)}")
     return [(None if total is None else total - known) if size < 0 else size for size in wanted]
 
 
 @op("SplitV", "value: T, size_splits: Tlen, split_dim: int32 -> output: num_split*T", infer=_split_v_shape,
-    static=("size_splits", "split_dim"), types={"Tlen": (dtypes.int8, *INDEX)}, defaults={"Tlen": dtypes.int64},
+    static=("size_splits", "split_dim"), types={"Tlen": INDEX}, defaults={"Tlen": dtypes.int64},
+    limits={"num_split": 1},
     gradient=lambda node, *grads: [concat_v2(filled_gradients(node, grads), node.inputs[2])
                                    if len(grads) > 1 else grads[0], None, None])  # fmt: skip
 def split_v(xp: ArrayModule, value: Array, size_splits: Array, split_dim: Array, *, num_split: int) -> list[Result]:
@@ -406,7 +410,7 @@ def split(
     if num is None:
         num = None if sizes.dims is None else sizes.dims[0]
         if num is None:
-            raise ValueError(f"Cannot infer argument `num` from shape {num_or_size_splits}")
+            raise ValueError(f"Cannot infer num from shape {num_or_size_splits}")
     return split_v(value, sizes, axis, num_split=num, name=name)
 
 

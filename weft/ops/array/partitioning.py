@@ -41,7 +41,8 @@ def _partition_gradient(node: Operation, *grads: Tensor | None) -> Gradients:
     return [partition_grad(node.inputs[0], node.inputs[1], filled_gradients(node, grads)), None]
 
 
-@op("DynamicPartition", "data: T, partitions: int32 -> outputs: num_partitions*T", infer=_partition_shapes,
+@op("DynamicPartition", "data: T, partitions: int32 -> outputs: num_partitions*T",
+    limits={"num_partitions": 1}, infer=_partition_shapes,
     gradient=_partition_gradient)  # fmt: skip
 def dynamic_partition_node(ctx: OpContext, data: Array, partitions: Array, *, num_partitions: int) -> list[Result]:
     """The slices of `data` where `partitions` has each number below `num_partitions`.

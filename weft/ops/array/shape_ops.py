@@ -146,6 +146,9 @@ _WILDCARD = "A -1 in one place of the shape stands for the size that the number 
 
 
 def _reshaped(node: Operation) -> list[Dims]:
+    given = node.inputs[1].dims
+    if given is not None and len(given) != 1:
+        raise ShapeMisfit(f"Shape must be rank 1 but is rank {len(given)}", "A shape is a list of sizes, [n] for a vector.")
     wanted = constant_dims(node.inputs[1])
     if wanted is None:
         return [None]
@@ -165,8 +168,11 @@ def _reshaped(node: Operation) -> list[Dims]:
         return [wanted]
     if value is None and unknown > 1:
         return [wanted]
+    if known == 0 and count == 0:
+        return [tuple(0 if size is None else size for size in wanted)]
     if known == 0:
-        return [wanted if count else tuple(0 if size is None else size for size in wanted)]
+        text = f"Cannot reshape a tensor with {count} elements to shape {brackets(wanted)} (0 elements)"
+        raise ShapeMisfit(text, _WILDCARD)
     if count % known:
         text = f"Dimension size must be evenly divisible by {known} but is {count}"
         raise ShapeMisfit(text, f"No size in the place of -1 gives {brackets(wanted)} the {count} elements of the tensor.")
@@ -182,13 +188,19 @@ def reshape_node(xp: ArrayModule, tensor: Array, shape: Array) -> Result:
 
     `[...], [rank] -> [*shape]`.
     """
-    sizes = tuple(int(each) for each in np.ravel(shape))
+    if len(shape.shape) != 1:
+        raise InvalidArgumentError.of(f"sizes input must be 1-D, not {brackets(shape.shape)}")
+    sizes = tuple(int(each) for each in shape)
+    negative = next((at for at, each in enumerate(sizes) if each < -1), None)
+    if negative is not None:
+        raise InvalidArgumentError.of(f"Size {negative} must be non-negative, not {sizes[negative]}")
     count, known = math.prod(tensor.shape), math.prod(each for each in sizes if each != -1)
     free = sizes.count(-1)
     if free == 0 and known != count:
         raise InvalidArgumentError.of(f"Input to reshape is a tensor with {count} values, but the requested shape has {known}")
     if free > 1:
-        raise InvalidArgumentError.of("Only one input size may be -1")
+        first = sizes.index(-1)
+        raise InvalidArgumentError.of(f"Only one input size may be -1, not both {first} and {sizes.index(-1, first + 1)}")
     if free and (count % known if known else count):
         raise InvalidArgumentError.of(
             f"Input to reshape is a tensor with {count} values, but the requested shape requires a multiple of {known}"

@@ -232,7 +232,7 @@ def _merged_inputs(node: Operation) -> list[Dims]:
     return [dims]
 
 
-@op("AddN", "inputs: N*T -> sum: T", memory_bound=True, infer=_merged_inputs, gradient=_add_n_gradient,
+@op("AddN", "inputs: N*T -> sum: T", limits={"N": 1}, memory_bound=True, infer=_merged_inputs, gradient=_add_n_gradient,
     types={"T": (*NUMBERS, dtypes.variant)})  # fmt: skip
 def add_n_node(xp: ArrayModule, inputs: list[Array]) -> Result:
     """The sum of the inputs: `N*[...] -> [...]`."""

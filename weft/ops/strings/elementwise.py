@@ -212,7 +212,9 @@ def string_strip(ctx: OpContext, input: Array) -> Result:
     return each(input, lambda text: text.strip(_SPACE))
 
 
-@op("StringLength", "input: string -> output: int32", infer=same_as_input, gradient=None)
+@op(
+    "StringLength", "input: string -> output: int32", limits={"unit": ("BYTE", "UTF8_CHAR")}, infer=same_as_input, gradient=None
+)
 def string_length_node(ctx: OpContext, input: Array, *, unit: str = "BYTE") -> Result:
     """The length of each string in bytes or in UTF-8 characters: `[...] -> [...] int32`."""
     return each(input, len if unit == "BYTE" else _count_characters, np.int32)
@@ -232,7 +234,8 @@ def _part_shape(node: Operation) -> list[Dims]:
     return [broadcast_dims(node.inputs[0].dims, node.inputs[1].dims)]
 
 
-@op("Substr", "input: string, pos: T, len: T -> output: string", infer=_part_shape, gradient=None,
+@op("Substr", "input: string, pos: T, len: T -> output: string",
+    limits={"unit": ("BYTE", "UTF8_CHAR")}, infer=_part_shape, gradient=None,
     types={"T": (dtypes.int32, dtypes.int64)})  # fmt: skip
 def substr_node(ctx: OpContext, input: Array, pos: Array, len: Array, *, unit: str = "BYTE") -> Result:
     """The part of each string of length `len` from `pos`, which counts from the end when negative.
@@ -359,13 +362,15 @@ def _buckets(input: Array, count: int, hashes: Callable[[list[bytes]], Array]) -
     return (hashes(input.ravel().tolist()) % np.uint64(count)).astype(np.int64).reshape(input.shape)
 
 
-@op("StringToHashBucketFast", "input: string -> output: int64", infer=same_as_input, gradient=not_differentiable)
+@op("StringToHashBucketFast", "input: string -> output: int64", limits={"num_buckets": 1},
+    infer=same_as_input, gradient=not_differentiable)  # fmt: skip
 def string_to_hash_bucket_fast_node(ctx: OpContext, input: Array, *, num_buckets: int) -> Result:
     """The fingerprint of each string modulo the number of buckets: `[...] -> [...] int64`."""
     return _buckets(input, num_buckets, fingerprints)
 
 
-@op("StringToHashBucketStrong", "input: string -> output: int64", infer=same_as_input, gradient=not_differentiable)
+@op("StringToHashBucketStrong", "input: string -> output: int64", limits={"num_buckets": 1},
+    infer=same_as_input, gradient=not_differentiable)  # fmt: skip
 def string_to_hash_bucket_strong_node(ctx: OpContext, input: Array, *, num_buckets: int, key: list[int]) -> Result:
     """The keyed hash of each string modulo the number of buckets: `[...] -> [...] int64`."""
     if len(key) != 2:
@@ -374,7 +379,8 @@ def string_to_hash_bucket_strong_node(ctx: OpContext, input: Array, *, num_bucke
     return _buckets(input, num_buckets, lambda texts: keyed_hashes(texts, pair))
 
 
-@op("StringToHashBucket", "string_tensor: string -> output: int64", infer=same_as_input, gradient=not_differentiable)
+@op("StringToHashBucket", "string_tensor: string -> output: int64", limits={"num_buckets": 1},
+    infer=same_as_input, gradient=not_differentiable)  # fmt: skip
 def string_to_hash_bucket_node(ctx: OpContext, string_tensor: Array, *, num_buckets: int) -> Result:
     """An older hash of each string modulo the number of buckets: `[...] -> [...] int64`."""
     return _buckets(string_tensor, num_buckets, old_hashes)

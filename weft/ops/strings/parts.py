@@ -126,7 +126,7 @@ def _joined_shape(node: Operation) -> list[Dims]:
     return [dims]
 
 
-@op("StringJoin", "inputs: N*string -> output: string", infer=_joined_shape, gradient=not_differentiable)
+@op("StringJoin", "inputs: N*string -> output: string", limits={"N": 1}, infer=_joined_shape, gradient=not_differentiable)
 def string_join_node(ctx: OpContext, inputs: list[Array], *, N: int, separator: str = "") -> Result:
     """The strings at each position of all inputs, joined; scalars go with each.
 

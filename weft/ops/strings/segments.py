@@ -66,7 +66,13 @@ _ON_ERROR: Final = ("strict", "replace", "ignore")
 _ENCODINGS: Final = {"UTF-8": "utf-8", "UTF-16-BE": "utf-16-be", "UTF-32-BE": "utf-32-be"}
 
 
-@op("UnicodeTranscode", "input: string -> output: string", infer=same_as_input, gradient=None)
+@op(
+    "UnicodeTranscode",
+    "input: string -> output: string",
+    limits={"output_encoding": ("UTF-8", "UTF-16-BE", "UTF-32-BE"), "errors": ("strict", "replace", "ignore")},
+    infer=same_as_input,
+    gradient=None,
+)
 def unicode_transcode_node(
     ctx: OpContext,
     input: Array,

@@ -16,6 +16,8 @@ from weft.framework.importer import import_graph_def
 from weft.framework.name_prefix import strip_name_scope
 from weft.framework.op_list import strip_default_attrs as strip_defaults
 from weft.framework.op_list import stripped_op_list
+from weft.framework.operation import Operation, Tensor
+from weft.ops.variables.variable import Variable
 from weft.training.saving.collection_def import UNBOUND_INPUT_PREFIX, add_collection_def, restore_collections, should_include
 
 MetaGraphDef = meta_graph_pb2.MetaGraphDef
@@ -226,7 +228,7 @@ def import_scoped_meta_graph(
     input_map: Mapping[str, object] | None = None,
     unbound_inputs_col_name: str | None = _UNBOUND_INPUTS,
     restore_collections_predicate: Callable[[str], bool] = lambda key: True,
-) -> dict[str, Any]:
+) -> dict[str, Variable]:
     """Add the nodes and collections of a MetaGraphDef to a graph.
 
     As `import_scoped_meta_graph_with_return_elements`, whose arguments and errors it has, without what that returns second.
@@ -247,7 +249,7 @@ def import_scoped_meta_graph_with_return_elements(
     unbound_inputs_col_name: str | None = _UNBOUND_INPUTS,
     restore_collections_predicate: Callable[[str], bool] = lambda key: True,
     return_elements: Sequence[str] | None = None,
-) -> tuple[dict[str, Any], list[Any] | None]:
+) -> tuple[dict[str, Variable], Sequence[Operation | Tensor] | None]:
     """Add the nodes and collections of a MetaGraphDef to a graph, and find some of them.
 
     Args:
