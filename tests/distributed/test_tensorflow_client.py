@@ -116,21 +116,31 @@ def test_errors_come_back_as_their_classes_with_the_operation(client: Callable[[
     assert "Cannot assign a device" in elsewhere[1]
 
 
-def test_a_graph_with_an_op_that_weft_has_not_says_which_until_it_is_gone(client: Callable[[str], Any]) -> None:
-    first, second, fresh = client("""
+def test_an_op_that_weft_has_not_fails_the_steps_that_need_it_and_no_other(client: Callable[[str], Any]) -> None:
+    first, second, other = client("""
         x = tf.constant(1.0) + 1.0
         session = tf.Session(target)
         session.run(x)
-        y = x + 1.0
-        tf.raw_ops.DebugGradientIdentity(input=y, name="unknown")
-        result = [failure(lambda: session.run(y)), failure(lambda: session.run(y))]
-        with tf.Graph().as_default():
-            result.append(float(tf.Session(target).run(tf.constant(2.0))))
+        y = tf.raw_ops.DebugGradientIdentity(input=x, name="unknown") + 1.0
+        result = [failure(lambda: session.run(y)), failure(lambda: session.run(y)), float(session.run(x + 1.0))]
     """)
     assert first == second
     assert (first[0], first[2]) == ("NotFoundError", "unknown")
     assert "Op type not registered 'DebugGradientIdentity'" in first[1]
-    assert fresh == 2
+    assert other == 3
+
+
+def test_branches_loops_and_their_gradients_grow_in_a_session(client: Callable[[str], Any]) -> None:
+    assert client("""
+        x = tf.placeholder(tf.float32, [], name="x")
+        session = tf.Session(target)
+        result = [float(session.run(x + 1.0, {x: 2.0}))]
+        y = tf.while_loop(lambda i, s: i < 3, lambda i, s: (i + 1, tf.cond(s > 5.0, lambda: s + x, lambda: s * x)), [0, x])[1]
+        result.append(float(session.run(y, {x: 2.0})))
+        gradient = tf.gradients(y, x)[0]
+        result.append([float(each) for each in session.run([y, gradient], {x: 2.0})])
+        result.append(float(session.run(tf.case([(y > 100.0, lambda: x)], default=lambda: -x), {x: 2.0})))
+    """) == [3, 10, [10, 13], -2]
 
 
 def test_variables_outlive_sessions_until_a_reset_which_aborts_those(client: Callable[[str], Any]) -> None:

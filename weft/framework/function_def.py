@@ -116,7 +116,7 @@ def grown_operations(graph: Graph, version: int) -> list[Operation]:
 def body_graph_def(proto: function_pb2.FunctionDef) -> graph_pb2.GraphDef:
     """The nodes of a function as a graph's; its arguments are nodes that are not among them."""
     arguments = {arg.name for arg in proto.signature.input_arg}
-    outputs = {node.name: _output_places(node) for node in proto.node_def}
+    outputs = {node.name: output_places(node) for node in proto.node_def}
     result = graph_pb2.GraphDef()
     for node in proto.node_def:
         copy = result.node.add()
@@ -126,7 +126,7 @@ def body_graph_def(proto: function_pb2.FunctionDef) -> graph_pb2.GraphDef:
     return result
 
 
-def _output_places(node: node_def_pb2.NodeDef) -> dict[str, int]:
+def output_places(node: node_def_pb2.NodeDef) -> dict[str, int]:
     """Where each output argument of a node begins among its outputs."""
     definition = op_registry.lookup(node.op)
     attrs = {key: attr_value.decode(value) for key, value in node.attr.items()}
@@ -165,7 +165,7 @@ def add_arguments(function: Any, proto: function_pb2.FunctionDef) -> None:
 def add_results(function: Any, proto: function_pb2.FunctionDef) -> None:
     """Tell a body whose nodes are there what it returns."""
     arguments = {arg.name for arg in proto.signature.input_arg}
-    outputs = {node.name: _output_places(node) for node in proto.node_def}
+    outputs = {node.name: output_places(node) for node in proto.node_def}
     for arg in proto.signature.output_arg:
         name = _graph_input(proto.ret[arg.name], arguments, outputs)
         function.outputs.append(function.get_tensor_by_name(name if ":" in name else f"{name}:0"))

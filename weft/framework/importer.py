@@ -24,6 +24,7 @@ from weft.framework.node_order import in_order
 from weft.framework.node_types import output_types, types_of
 from weft.framework.op_summary import op_summary, type_name
 from weft.framework.operation import Operation, Tensor
+from weft.framework.raising.raise_control_flow import raise_control_flow
 from weft.framework.tensor_conversion import convert_to_tensor
 
 
@@ -67,7 +68,7 @@ def import_graph_def(
         replacements = {key: _replacement(graph, key, value) for key, value in mapped.items()}
         importer = _Importer(graph, prefix, replacements, uniquify=True)
     try:
-        importer.add(proto)
+        importer.add(raise_control_flow(proto))
         unused = [key for key in mapped if key not in importer.used and not importer.has(key)]
         if unused:
             raise ValueError(f"Attempted to map inputs that were not found in graph_def: [{', '.join(sorted(unused))}]")
@@ -88,7 +89,7 @@ def add_nodes(graph: Graph, proto: graph_pb2.GraphDef) -> None:
 
     For a master or worker that takes over a client's graph, with no scope open.
     """
-    _Importer(graph, "", {}).add(proto)
+    _Importer(graph, "", {}).add(raise_control_flow(proto))
 
 
 def _check_versions(versions: versions_pb2.VersionDef) -> None:

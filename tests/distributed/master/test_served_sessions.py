@@ -12,6 +12,7 @@ from weft.distributed.master.direct import open_direct_session
 from weft.distributed.master.served_sessions import ServedSession
 from weft.framework.graph import Graph
 from weft.framework.graph_def import to_graph_def
+from weft.framework.received_graph import ReceivedGraph
 from weft.ops.array.constant import constant
 from weft.protocol.graph_size import GraphSize
 from weft.protocol.limits import ServerLimits
@@ -22,9 +23,9 @@ LIMITS = ServerLimits(max_graph_nodes=5, max_graph_bytes=500, max_prepared_runs=
 
 @pytest.fixture
 def served() -> Any:
-    made = ServedSession(
-        open_direct_session(Graph(), config_pb2.ConfigProto()), SessionLease(LIMITS, 0.0), LIMITS, GraphSize(LIMITS)
-    )
+    received = ReceivedGraph()
+    session = open_direct_session(received.graph, config_pb2.ConfigProto())
+    made = ServedSession(session, SessionLease(LIMITS, 0.0), LIMITS, received, GraphSize(LIMITS))
     yield made
     made.session.close()
 
@@ -57,14 +58,19 @@ def test_names_that_are_not_in_the_graph_are_not_found(served: ServedSession) ->
             served.plan(feeds, fetches, targets)
 
 
-def test_an_unknown_op_is_not_found_and_leaves_the_graph_as_it_was(served: ServedSession) -> None:
-    version = served.graph_version
+def test_an_unknown_op_is_not_found_by_the_steps_that_need_it_alone(served: ServedSession) -> None:
     graph_def = constants("a")
-    graph_def.node.add(name="n", op="NoSuchOp")
-    with pytest.raises(errors.NotFoundError, match="Op type not registered 'NoSuchOp'") as caught:
-        served.extend(graph_def, version)
-    assert caught.value.node_def.name == "n"
-    assert served.extend(constants("a"), version) == 1
+    graph_def.node.add(name="n", op="NoSuchOp", input=["a"])
+    graph_def.node.add(name="behind", op="Identity", input=["n"]).attr["T"].type = 1
+    served.extend(graph_def, served.graph_version)
+    assert [float(value) for value in served.plan([], ["a:0"], []).run([])[0]] == [0.0]
+    for fetches, targets in ((["n:0"], []), (["behind:0"], []), ([], ["behind"])):
+        with pytest.raises(errors.NotFoundError, match="Op type not registered 'NoSuchOp', which node 'n' needs") as caught:
+            served.plan([], fetches, targets)
+        assert caught.value.node_def.name == "n"
+    version = served.extend(constants("b"), served.graph_version)
+    assert version == 4
+    assert served.plan([], ["b:0"], []).run([])
 
 
 def test_an_extension_that_failed_half_way_is_told_again(served: ServedSession) -> None:

@@ -12,18 +12,16 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from tensorboard.compat.proto.graph_pb2 import GraphDef
-from tensorboard.compat.proto.node_def_pb2 import NodeDef
 
 from weft.distributed.master.master import Master
 from weft.distributed.master.master_session import MasterSession
 from weft.distributed.master.partial_run import PartialRun, unknown_handle
 from weft.distributed.master.step_plan import StepPlan
 from weft.errors import AbortedError, InvalidArgumentError, NotFoundError, OpError, PermissionDeniedError
-from weft.framework import op_registry
 from weft.framework.graph import Graph
-from weft.framework.importer import add_nodes
 from weft.framework.node_def_reader import InvalidNodeError
 from weft.framework.operation import Operation, Tensor
+from weft.framework.received_graph import ReceivedGraph
 from weft.protocol.graph_size import GraphSize
 from weft.protocol.limits import ServerLimits, exceeded
 from weft.protocol.messages import CallDone, CallFailed
@@ -42,11 +40,15 @@ class ServedSession:
         session: what the master has of it.
         lease: how long it lives without its client.
         limits: how large its graph may become, and how many runs it may prepare.
-        size: of the graph that the session was opened with.
+        received: the graph that the session was opened with.
+        size: of that graph.
     """
 
-    def __init__(self, session: MasterSession, lease: SessionLease, limits: ServerLimits, size: GraphSize) -> None:
+    def __init__(
+        self, session: MasterSession, lease: SessionLease, limits: ServerLimits, received: ReceivedGraph, size: GraphSize
+    ) -> None:
         self.session = session
+        self._received = received
         self._max_prepared_runs = limits.max_prepared_runs
         self._size = size
         self.lease = lease
@@ -63,7 +65,7 @@ class ServedSession:
     @property
     def graph_version(self) -> int:
         """How many nodes the client has sent."""
-        return len(self.session.graph.operations)
+        return self._received.version
 
     def extend(self, graph_def: GraphDef, current_version: int) -> int:
         """Add nodes; AbortedError when the client's idea of the graph is not the master's."""
@@ -74,10 +76,9 @@ class ServedSession:
                     f"{self.graph_version}. Several clients extend one session; open one session for each"
                 )
             self._raise_if_torn()
-            _check_registered(graph_def)
             self._size.add(graph_def)
             try:
-                add_nodes(self.session.graph, graph_def)
+                self._received.extend(graph_def)
             except (OpError, ValueError, TypeError, LookupError) as error:
                 # Some of the nodes may be in the graph. The client will send all of them again with its next run.
                 self._torn = error
@@ -85,6 +86,9 @@ class ServedSession:
                     raise
                 node = error.node_def if isinstance(error, InvalidNodeError) else None
                 raise InvalidArgumentError(node, None, f"The GraphDef is not a graph: {error}") from error
+            if self.session.graph is not self._received.graph:
+                self.session.graph = self._received.graph
+                self._plans.clear()
             return self.graph_version
 
     def _raise_if_torn(self) -> None:
@@ -132,6 +136,7 @@ class ServedSession:
     def begin_partial(self, feeds: Sequence[str], fetches: Sequence[str], targets: Sequence[str]) -> str:
         """Begin a run in pieces; returns its handle."""
         self._check_runs(len(self._partial_runs), "runs in pieces that it has not run to their end")
+        self._received.raise_if_aside([*feeds, *fetches, *targets])
         graph = self.session.graph
         run = self.session.prepare_partial(_tensors(graph, feeds), _tensors(graph, fetches), _targets(graph, targets))
         handle = f"partial-{next(self._ids)}"
@@ -150,17 +155,9 @@ class ServedSession:
         return values
 
     def _prepare(self, feeds: Sequence[str], fetches: Sequence[str], targets: Sequence[str]) -> StepPlan:
+        self._received.raise_if_aside([*feeds, *fetches, *targets])
         graph = self.session.graph
         return self.session.prepare(_tensors(graph, feeds), _tensors(graph, fetches), _targets(graph, targets))
-
-
-def _check_registered(graph_def: Any) -> None:
-    for node in graph_def.node:
-        if not op_registry.is_registered(node.op):
-            raise NotFoundError(
-                NodeDef(name=node.name, op=node.op), None, f"Op type not registered {node.op!r}, which node {node.name!r} "
-                "needs: this version of weft has no op of that name"
-            )  # fmt: skip
 
 
 def _tensor(graph: Graph, name: str) -> Tensor:
@@ -210,13 +207,12 @@ class ServedSessions:
             raise_if_cancelled: raises when the client has given up.
             peer: the connection by which the client asks.
         """
-        graph = Graph()
-        _check_registered(graph_def)
         size = GraphSize(self._limits)
         size.add(graph_def)
-        add_nodes(graph, graph_def)
+        received = ReceivedGraph()
+        received.extend(graph_def)
         with self._place_for_one():
-            session = self.master.open_session(graph, config, raise_if_cancelled)
+            session = self.master.open_session(received.graph, config, raise_if_cancelled)
             try:
                 # The cluster was waited for; a client that went away meanwhile will not hear of its session.
                 raise_if_cancelled()
@@ -224,7 +220,7 @@ class ServedSessions:
                 session.close()
                 raise
             lease = SessionLease(self._limits, time.monotonic(), peer)
-            served = ServedSession(session, lease, self._limits, size)
+            served = ServedSession(session, lease, self._limits, received, size)
             self._sessions[session.handle] = served
         return session.handle, served.graph_version
 

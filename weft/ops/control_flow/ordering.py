@@ -19,6 +19,12 @@ def no_op(xp: ArrayModule) -> tuple[()]:
     return ()
 
 
+@op("ControlTrigger", "->", role=Role.ORDER, infer=no_outputs, gradient=None)
+def control_trigger(xp: ArrayModule) -> tuple[()]:
+    """Do nothing, in the order that control dependencies give, also behind branches that are not taken: `->`."""
+    return ()
+
+
 def with_dependencies(dependencies: Sequence[object], output_tensor: VariableLike, name: str | None = None) -> Tensor:
     """`output_tensor` once the dependencies have run, on the device of `output_tensor`."""
     graph = get_default_graph()

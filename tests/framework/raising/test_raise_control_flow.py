@@ -1,0 +1,110 @@
+"""Graphs that TensorFlow 1.15 made, run after raising, against what TensorFlow computed with them."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tensorboard.compat.proto import graph_pb2
+
+import weft as tf
+from weft.framework.raising.flat_graph import CONTROL_FLOW
+from weft.framework.raising.raise_control_flow import raise_control_flow
+
+_ARCHIVE = zipfile.ZipFile(Path(__file__).parent / "tensorflow_graphs.zip")
+_NAMES = sorted(name.removesuffix(".pb") for name in _ARCHIVE.namelist() if name.endswith(".pb"))
+
+
+def _graph(name: str) -> graph_pb2.GraphDef:
+    return graph_pb2.GraphDef.FromString(_ARCHIVE.read(f"{name}.pb"))
+
+
+@pytest.mark.parametrize("name", _NAMES)
+def test_a_graph_of_tensorflows_computes_what_it_computed_there(name: str) -> None:
+    case = json.loads(_ARCHIVE.read(f"{name}.json"))
+    with tf.Graph().as_default(), tf.Session() as session:
+        tf.import_graph_def(_graph(name), name="")
+        session.run(case["initializer"])
+        for feed, expected in zip(case["feeds"], case["values"], strict=True):
+            for found, value in zip(session.run(case["fetches"], feed), expected, strict=True):
+                np.testing.assert_allclose(found, value, rtol=2e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", _NAMES)
+def test_nothing_of_the_first_version_is_left(name: str) -> None:
+    raised = raise_control_flow(_graph(name))
+    bodies = [node for function in raised.library.function for node in function.node_def]
+    assert not {node.op for node in [*raised.node, *bodies]} & CONTROL_FLOW
+
+
+def test_a_graph_is_imported_twice_side_by_side() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.constant(0.7)
+        found = []
+        for scope in ("one", "two"):
+            tf.import_graph_def(_graph("gradient_of_branch_in_loop"), input_map={"x": x}, name=scope)
+            fetches = json.loads(_ARCHIVE.read("gradient_of_branch_in_loop.json"))["fetches"]
+            found.append(session.run([f"{scope}/{fetch}" for fetch in fetches]))
+        assert found[0] == found[1]
+
+
+def test_a_branch_and_its_gradient_become_one_if_where_neither_waits_for_the_other() -> None:
+    raised = raise_control_flow(_graph("gradient_of_branch"))
+    assert [node.op for node in raised.node if node.op.endswith("If")] == ["StatelessIf"]
+
+
+def _node(proto: graph_pb2.GraphDef, name: str, op: str, *inputs: str) -> None:
+    node = proto.node.add(name=name, op=op, input=inputs)
+    node.attr["T"].type = 1
+    if op == "Placeholder":
+        del node.attr["T"]
+        node.attr["dtype"].type = 10 if name == "p" or name == "q" else 1
+    elif op == "Merge":
+        node.attr["N"].i = len(inputs)
+    elif op == "Enter":
+        node.attr["frame_name"].s = b"frame"
+
+
+def _merge_of_two_predicates(proto: graph_pb2.GraphDef) -> None:
+    _node(proto, "s", "Switch", "x", "p")
+    _node(proto, "t", "Switch", "x", "q")
+    _node(proto, "wrong", "Merge", "s", "t:1")
+
+
+def _sum_of_both_sides(proto: graph_pb2.GraphDef) -> None:
+    _node(proto, "s", "Switch", "x", "p")
+    _node(proto, "wrong", "Add", "s", "s:1")
+
+
+def _frame_without_condition(proto: graph_pb2.GraphDef) -> None:
+    _node(proto, "wrong", "Enter", "x")
+
+
+def _circle(proto: graph_pb2.GraphDef) -> None:
+    _node(proto, "s", "Switch", "x", "p")
+    _node(proto, "wrong", "Add", "x", "other")
+    _node(proto, "other", "Neg", "wrong")
+
+
+@pytest.mark.parametrize(
+    ("build", "text"),
+    [
+        (_merge_of_two_predicates, "Merge 'wrong' cannot be raised to an If.*two sides of one Switch's predicate"),
+        (_sum_of_both_sides, "Node 'wrong' uses values of branches that exclude each other"),
+        (_frame_without_condition, "loop of frame 'frame' cannot be raised to a While: it has 0 LoopCond.*wrong"),
+        (_circle, "circle through node '(wrong|other)'"),
+    ],
+)
+def test_what_cannot_be_raised_is_an_error_that_names_the_node(build: Callable[[graph_pb2.GraphDef], None], text: str) -> None:
+    proto = graph_pb2.GraphDef()
+    for name in ("x", "p", "q"):
+        _node(proto, name, "Placeholder")
+    build(proto)
+    with tf.Graph().as_default() as graph:
+        with pytest.raises(ValueError, match=text):
+            tf.import_graph_def(proto, name="")
+        assert graph.get_operations() == []

@@ -1,0 +1,1 @@
+"""Control flow of TensorFlow's first version (Switch, Merge, Enter, Exit ...) raised to If and While nodes."""

@@ -1,0 +1,33 @@
+"""Handles that are the objects themselves: for what lives in one step of one task, and ends with its last holder."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+import numpy as np
+
+from weft.errors import InvalidArgumentError
+from weft.framework.aliases import Array
+
+T = TypeVar("T")
+
+
+def handle_of(thing: object) -> Array:
+    """The handle of an object: a scalar that holds it."""
+    handle = np.empty((), np.object_)
+    handle[()] = thing
+    return handle
+
+
+def held(handle: Array, kind: type[T]) -> T:
+    """The object that a handle is.
+
+    Raises:
+        InvalidArgumentError: the handle is of another kind of object, or came from another task.
+    """
+    thing = handle[()] if isinstance(handle, np.ndarray) else handle
+    if not isinstance(thing, kind):
+        raise InvalidArgumentError.of(
+            f"Expected the handle of a {kind.__name__.lstrip('_')} made in this step on this task, found {type(thing).__name__}"
+        )
+    return thing
