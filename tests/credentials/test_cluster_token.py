@@ -50,3 +50,12 @@ def test_a_short_token_is_refused_without_being_shown() -> None:
     with pytest.raises(InvalidArgumentError, match="9 characters; at least 32") as caught:
         find_token({VARIABLE: "guessable"})
     assert "guessable" not in str(caught.value)
+
+
+@pytest.mark.parametrize("content", [bytes(range(128, 192)), b"\xff" * 64, b"a" * 32 + b"\0" + b"b" * 32])
+def test_random_bytes_are_no_token_since_different_ones_would_become_the_same(content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "token"
+    path.write_bytes(content)
+    path.chmod(0o600)
+    with pytest.raises(InvalidArgumentError, match=r"no printable ASCII characters.*weft credentials token -o FILE"):
+        find_token({FILE_VARIABLE: str(path)})

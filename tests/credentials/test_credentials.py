@@ -6,6 +6,7 @@ import datetime
 import socket
 import ssl
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -104,13 +105,23 @@ def test_a_key_that_others_can_read_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("is_authority", [True, False])
 def test_a_certificate_that_has_expired_is_told_with_what_to_do(is_authority: bool, tmp_path: Path) -> None:
-    authority = CertificateAuthority.new(valid_days=0 if is_authority else 1)
-    (tmp_path / AUTHORITY_FILE).write_bytes(authority.certificate)
-    made = CertificateAuthority.new(valid_days=1 if is_authority else 0).issue(_WORKER)
+    expired = CertificateAuthority.new(valid_days=0)
+    valid = CertificateAuthority.load(expired.private_key())
+    (tmp_path / AUTHORITY_FILE).write_bytes((expired if is_authority else valid).certificate)
+    made = (valid if is_authority else expired).issue(_WORKER)
     (tmp_path / "worker-0.pem").write_bytes(made.certificate + made.key)
     (tmp_path / "worker-0.pem").chmod(0o600)
     with pytest.raises(FailedPreconditionError, match=r"has expired on .* UTC: make another one with: weft credentials "):
         Credentials.of_folder(tmp_path, _WORKER)
+
+
+def test_authorities_that_follow_each_other_may_stand_in_one_file(tmp_path: Path) -> None:
+    old, new = CertificateAuthority.new(valid_days=0), CertificateAuthority.new()
+    (tmp_path / AUTHORITY_FILE).write_bytes(old.certificate + new.certificate)
+    made = new.issue(_WORKER)
+    (tmp_path / "worker-0.pem").write_bytes(made.certificate + made.key)
+    (tmp_path / "worker-0.pem").chmod(0o600)
+    assert Credentials.of_folder(tmp_path, _WORKER).own.certificate.startswith(made.certificate)
 
 
 def test_a_certificate_that_is_not_valid_yet_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -120,6 +131,59 @@ def test_a_certificate_that_is_not_valid_yet_is_told(tmp_path: Path, monkeypatch
     (tmp_path / "worker-0.pem").write_bytes(made.certificate + made.key)
     (tmp_path / "worker-0.pem").chmod(0o600)
     with pytest.raises(FailedPreconditionError, match="this host's clock says"):
+        Credentials.of_folder(tmp_path, _WORKER)
+
+
+def _damage_authority(folder: Path) -> None:
+    path = folder / AUTHORITY_FILE
+    path.write_bytes(path.read_bytes()[:100])
+
+
+def _damage_own(folder: Path) -> None:
+    path = folder / "worker-0.pem"
+    path.write_bytes(path.read_bytes()[:300])
+
+
+def _lose_key(folder: Path) -> None:
+    path = folder / "worker-0.pem"
+    path.write_bytes(path.read_bytes().partition(b"-----BEGIN PRIVATE")[0])
+
+
+def _take_key_of_another(folder: Path) -> None:
+    path = folder / "worker-0.pem"
+    path.write_bytes(path.read_bytes().partition(b"-----BEGIN PRIVATE")[0] + CertificateAuthority.new().issue(_WORKER).key)
+
+
+def _take_certificate_of_another(folder: Path) -> None:
+    (folder / "client.pem").replace(folder / "worker-0.pem")
+
+
+def _take_authority_of_another(folder: Path) -> None:
+    (folder / AUTHORITY_FILE).write_bytes(CertificateAuthority.new().certificate)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "file", "what"),
+    [
+        (_damage_authority, AUTHORITY_FILE, "no certificate that can be read"),
+        (_damage_own, "worker-0.pem", "no certificate that can be read"),
+        (_lose_key, "worker-0.pem", "no private key that can be read"),
+        (_take_key_of_another, "worker-0.pem", "private key of another certificate"),
+        (_take_certificate_of_another, "worker-0.pem", r"certificate of client\.weft; expected that of worker-0\.weft"),
+        (_take_authority_of_another, "worker-0.pem", r"not signed by the authority .* another cluster"),
+    ],
+)
+def test_files_that_do_not_belong_together_are_named(
+    spoil: Callable[[Path], None], file: str, what: str, tmp_path: Path
+) -> None:
+    authority = CertificateAuthority.new()
+    (tmp_path / AUTHORITY_FILE).write_bytes(authority.certificate)
+    for name in ("worker-0", "client"):
+        made = authority.issue(f"{name}.weft")
+        (tmp_path / f"{name}.pem").write_bytes(made.certificate + made.key)
+        (tmp_path / f"{name}.pem").chmod(0o600)
+    spoil(tmp_path)
+    with pytest.raises(InvalidArgumentError, match=rf"{file}' .*{what}.*Make it with: weft credentials "):
         Credentials.of_folder(tmp_path, _WORKER)
 
 

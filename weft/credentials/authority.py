@@ -133,12 +133,3 @@ def _general_name(host: str) -> x509.GeneralName:
 
 def _pem(key: ec.EllipticCurvePrivateKey) -> bytes:
     return key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-
-
-def validity_of(pem: bytes) -> tuple[datetime.datetime, datetime.datetime] | None:
-    """From when and until when the first certificate of a PEM text is valid; None if there is none."""
-    try:
-        certificate = x509.load_pem_x509_certificate(pem)
-    except ValueError:
-        return None
-    return certificate.not_valid_before_utc, certificate.not_valid_after_utc

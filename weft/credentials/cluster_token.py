@@ -74,6 +74,12 @@ def find_token(environment: Mapping[str, str]) -> bytes | None:
     if text is None:
         return None
     token = text.strip()
+    if not (token.isascii() and token.isprintable()):
+        # Another byte has no character of its own here: tokens that differ would become the same one.
+        raise InvalidArgumentError.of(
+            f"{origin} has bytes that are no printable ASCII characters; a cluster token is text. "
+            "Make one with: weft credentials token -o FILE"
+        )
     if len(token) < _LEAST:
         raise InvalidArgumentError.of(
             f"{origin} has a cluster token of {len(token)} characters; at least {_LEAST} are needed. "

@@ -7,7 +7,6 @@ authority has signed, and which task it is.
 
 from __future__ import annotations
 
-import datetime
 import os
 import ssl
 import tempfile
@@ -16,9 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from weft.credentials.authority import Certificate, CertificateAuthority, validity_of
+from weft.credentials.authority import Certificate, CertificateAuthority
+from weft.credentials.certificate_check import CertificateFile, check_files
 from weft.credentials.cluster_token import find_token, read_secret
-from weft.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError
+from weft.errors import InvalidArgumentError, NotFoundError
 from weft.platform import peer_owner
 from weft.platform.local_address import is_of_this_host
 from weft.platform.owner_folder import owner_secret
@@ -66,6 +66,7 @@ class Credentials:
             NotFoundError: a file is missing; the message says how to make it.
             PermissionDeniedError: others can read the key.
             FailedPreconditionError: a certificate has expired, or is not valid yet.
+            InvalidArgumentError: a file is damaged, or of another task or cluster.
         """
         name = identity.removesuffix(_DOMAIN)
         try:
@@ -81,8 +82,11 @@ class Credentials:
                 f"weft credentials issue {folder} {name}"
             )
         both = read_secret(path, f"certificate and key of {name}")
-        _check_time(authority, folder / AUTHORITY_FILE, f"weft credentials authority {folder}")
-        _check_time(both, path, f"weft credentials issue {folder} {name}")
+        check_files(
+            CertificateFile(folder / AUTHORITY_FILE, authority, f"weft credentials authority {folder}"),
+            CertificateFile(path, both, f"weft credentials issue {folder} {name}"),
+            identity,
+        )
         return Credentials(authority, Certificate(both, both), identity)
 
     @staticmethod
@@ -138,18 +142,3 @@ def _load_chain(context: ssl.SSLContext, own: Certificate) -> None:
         with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
             file.write(own.certificate + b"\n" + (b"" if own.key == own.certificate else own.key))
         context.load_cert_chain(path)
-
-
-def _check_time(pem: bytes, path: Path, remedy: str) -> None:
-    """Say what is wrong here: the peers would only see a TLS connection that ends."""
-    validity = validity_of(pem)
-    if validity is None:
-        return  # no certificate, which is told where it is used
-    (begin, end), now = validity, datetime.datetime.now(datetime.UTC)
-    if now > end:
-        what = f"has expired on {end:%Y-%m-%d %H:%M} UTC: make another one with: {remedy}"
-    elif now < begin:
-        what = f"is valid from {begin:%Y-%m-%d %H:%M} UTC on, and this host's clock says {now:%Y-%m-%d %H:%M}: set the clock"
-    else:
-        return
-    raise FailedPreconditionError.of(f"The certificate in {str(path)!r} {what}")
