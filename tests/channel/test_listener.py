@@ -219,6 +219,23 @@ def test_only_so_many_may_be_in_their_handshake(start: Start, monkeypatch: pytes
     connection.close()
 
 
+def test_a_system_without_threads_closes_a_connection_and_the_listener_goes_on(
+    start: Start, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    started = start()
+
+    def fail(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as context:
+        context.setattr(threading.Thread, "start", fail)
+        with socket.create_connection(("127.0.0.1", started.port)) as raw:
+            assert read_all(raw) == []
+    assert "can't start new thread" in caplog.text
+    connection, _ = connect(HELLO, tcp(started))
+    connection.close()
+
+
 def test_an_owner_that_fails_loses_that_connection_only(start: Start, caplog: pytest.LogCaptureFixture) -> None:
     endpoint = Endpoint()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import socket
 import subprocess
 import sys
@@ -45,6 +46,18 @@ def test_an_end_that_closed_belongs_to_nobody(pair, lookup) -> None:
     own, peer = accepted.getsockname()[:2], accepted.getpeername()[:2]
     dialled.close()
     assert lookup(own, peer) is None
+
+
+def test_without_descriptors_nothing_is_said_of_the_owner(pair) -> None:
+    accepted, _ = pair
+    own, peer = accepted.getsockname()[:2], accepted.getpeername()[:2]
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (0, hard))
+    try:
+        with pytest.raises(OSError, match="Too many open files"):
+            peer_owner.tcp_peer(own, peer)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 @pytest.mark.parametrize("lookup", _LOOKUPS, ids=["netlink", "table"])

@@ -209,14 +209,22 @@ class Listener:
         thread = threading.Thread(target=self._serve, args=(transport,), name=f"weft-admit-{self._receiver}", daemon=True)
         with self._lock:
             is_full = len(self._unadmitted) >= MAX_UNADMITTED
-            if not is_full and not self._is_stopped:
-                self._unadmitted.add(transport)
-                self._threads.add(thread)
-                thread.start()
+            if not is_full and not self._is_stopped and self._start_admitting(transport, thread):
                 return
         transport.close()
         if is_full:
             peer_log.warning("%s closed a connection: %d others are not admitted yet", self._receiver, MAX_UNADMITTED)
+
+    def _start_admitting(self, transport: Transport, thread: threading.Thread) -> bool:
+        """Start the thread of a handshake; False where the system gives none. The lock is held."""
+        try:
+            thread.start()
+        except RuntimeError as error:  # this thread must go on: without it nobody is admitted any more
+            peer_log.warning("%s closed a connection: %s", self._receiver, error)
+            return False
+        self._unadmitted.add(transport)
+        self._threads.add(thread)
+        return True
 
     def _serve(self, transport: Transport) -> None:
         """The thread of a handshake, which also handles the messages that came right behind it."""

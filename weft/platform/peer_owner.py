@@ -12,6 +12,7 @@ no root.
 from __future__ import annotations
 
 import contextlib
+import errno
 import functools
 import ipaddress
 import os
@@ -36,6 +37,9 @@ _ALL_STATES: Final = 0xFFFFFFFF
 _ANSWER: Final = struct.Struct("=BBBB" + "HH16s16sIII" + "IIIII")
 _PEER_CREDENTIALS: Final = struct.Struct("3i")
 _ESTABLISHED: Final = 1
+
+OUT_OF_DESCRIPTORS: Final = (errno.EMFILE, errno.ENFILE)
+"""The errors of a system call for which the process, or the host, has no descriptor left."""
 
 Endpoint = tuple[str, int]
 
@@ -73,11 +77,17 @@ def tcp_peer(own: Endpoint, peer: Endpoint) -> int | None:
     Args:
         own: this end's address and port.
         peer: the other end's, as this end sees it.
+
+    Raises:
+        OSError: this process has no descriptor left to ask with.
     """
     # The other end is a socket whose own endpoint is what this end calls its peer.
     try:
         return _by_netlink(peer, own)
-    except OSError:
+    except OSError as error:
+        # The table would take a descriptor as well, and would seem to be empty.
+        if error.errno in OUT_OF_DESCRIPTORS:
+            raise
         return _by_table(peer, own)
 
 

@@ -15,7 +15,7 @@ from urllib.parse import unquote
 
 import grpc
 
-from weft.errors import PermissionDeniedError
+from weft.errors import PermissionDeniedError, ResourceExhaustedError
 from weft.platform.peer_owner import endpoint_key, established_peers, is_loopback, tcp_peer
 
 _TLS_NAMES: Final = "x509_subject_alternative_name"
@@ -52,6 +52,7 @@ class Gate:
 
         Raises:
             PermissionDeniedError: the caller may not call.
+            ResourceExhaustedError: this process has no descriptor left to ask the kernel with who calls.
         """
         names = context.auth_context().get(_TLS_NAMES)
         if names:
@@ -71,7 +72,13 @@ class Gate:
         if not is_loopback(peer[0]):
             return None
         owners = (tcp_peer((interface, self._port), peer) for interface in self._interfaces if is_loopback(interface))
-        return next((owner for owner in owners if owner is not None), None)
+        try:
+            return next((owner for owner in owners if owner is not None), None)
+        except OSError as error:
+            raise ResourceExhaustedError.of(
+                f"The server at port {self._port} cannot find out who calls: its process has no file descriptors left "
+                f"({error.strerror}). Close sessions, or start it with a higher limit (ulimit -n)"
+            ) from None
 
 
 class StandingConnections:

@@ -22,6 +22,7 @@ from weft.credentials.credentials import ANY_TASK, CLIENT, Credentials
 from weft.distributed.rpc import options as grpc_options
 from weft.distributed.rpc.gate import Gate
 from weft.distributed.rpc.probe import probe
+from weft.distributed.rpc.reachability import why_unreachable
 from weft.distributed.rpc.status import answer, from_rpc_error
 from weft.errors import CancelledError, DeadlineExceededError, ResourceExhaustedError
 from weft.framework.cluster_spec import split_address
@@ -193,13 +194,12 @@ class RpcStub:
             raise_if_cancelled()
             if timeout_s is not None and waited >= timeout_s:
                 raise DeadlineExceededError.of(
-                    f"{self._peer} at {self._address} was not reachable within {timeout_s:g} s: "
-                    f"nothing listens there, the name does not resolve, or {self._refusal()}"
+                    f"{self._peer} at {self._address} was not reachable within {timeout_s:.3g} s: {self._why_unreachable()}"
                 )
             if notice.is_due():
                 _LOG.warning(
-                    "Still waiting for %s at %s, for %.0f s: it cannot be reached. Look whether it runs and listens there",
-                    self._peer, self._address, notice.waited_s,
+                    "Still waiting for %s at %s, for %.0f s: %s",
+                    self._peer, self._address, notice.waited_s, self._why_unreachable(),
                 )  # fmt: skip
 
     def probe(self, timeout_s: float) -> Evidence:
@@ -232,6 +232,9 @@ class RpcStub:
                 is_last = not channel.users and channel is not self._channel
             if is_last:
                 channel.close()
+
+    def _why_unreachable(self) -> str:
+        return why_unreachable(self._address, self._refusal)
 
     def _refusal(self) -> str:
         """Why a server that is there may not let this process in; TLS tells a stranger nothing."""

@@ -1,0 +1,73 @@
+"""Why nobody answers at an address, as the system tells it: gRPC has one status for all reasons, and a wait has none at all."""
+
+from __future__ import annotations
+
+import os
+import queue
+import socket
+import threading
+from collections.abc import Callable
+from typing import Final, TypeAlias
+
+from weft.framework.cluster_spec import split_address
+from weft.platform.peer_owner import OUT_OF_DESCRIPTORS
+
+_RESOLVE_S: Final = 0.15
+_CONNECT_S: Final = 0.15
+
+_Address: TypeAlias = tuple[socket.AddressFamily, tuple[str | int, ...] | tuple[int, bytes]]
+
+
+def why_unreachable(address: str, why_refused: Callable[[], str]) -> str:
+    """Return why a server could not be reached at `host:port`, and what to do, as the end of a sentence. Blocks for 0.3 s.
+
+    `why_refused` is asked why a server that listens there may not take this process.
+    """
+    host, port = split_address(address)
+    try:
+        _look_for_descriptors()
+        family, place = _resolved(host, port)
+        with socket.socket(family) as probe:
+            probe.settimeout(_CONNECT_S)
+            probe.connect(place)
+    except socket.gaierror as error:
+        return f"the name {host!r} does not resolve ({error.strerror}). Correct it, or the name service of this host"
+    except ConnectionRefusedError:
+        return "nothing listens there. Look whether its process runs, and listens at that port"
+    except TimeoutError:
+        return f"{host!r} does not answer: the host is off or cut off, or a firewall is in between"
+    except OSError as error:
+        if error.errno in OUT_OF_DESCRIPTORS:
+            return f"this process has no file descriptors left ({error.strerror}). Close sessions, or raise the limit (ulimit -n)"
+        return f"the system says: {error.strerror or error}"
+    return f"something listens there that does not answer: its process stands still, it is no server of tasks, or {why_refused()}"
+
+
+def _look_for_descriptors() -> None:
+    """Raise OSError where there are none left: the name service would call every name unknown."""
+    first = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.close(os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC))
+    finally:
+        os.close(first)
+
+
+def _resolved(host: str, port: int) -> _Address:
+    """The first address of a name. The name service may take many seconds, which nobody has who has waited already."""
+    found: queue.SimpleQueue[_Address | OSError] = queue.SimpleQueue()
+
+    def resolve() -> None:
+        try:
+            family, _, _, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+            found.put((family, place))
+        except OSError as error:
+            found.put(error)
+
+    threading.Thread(target=resolve, name="weft-resolve", daemon=True).start()
+    try:
+        result = found.get(timeout=_RESOLVE_S)
+    except queue.Empty:
+        raise socket.gaierror(socket.EAI_AGAIN, "the name service does not answer") from None
+    if isinstance(result, OSError):
+        raise result
+    return result
