@@ -16,13 +16,13 @@ from typing import Any, Final, TypeAlias
 import grpc
 from google.protobuf.message import EncodeError, Message
 
+from weft.channel.reachability import why_unreachable
 from weft.channel.refusal import refusal_of
 from weft.credentials.cluster_token import FILE_VARIABLE
 from weft.credentials.credentials import ANY_TASK, CLIENT, Credentials
 from weft.distributed.rpc import options as grpc_options
 from weft.distributed.rpc.gate import Gate
 from weft.distributed.rpc.probe import probe
-from weft.distributed.rpc.reachability import why_unreachable
 from weft.distributed.rpc.status import answer, from_rpc_error
 from weft.errors import CancelledError, DeadlineExceededError, ResourceExhaustedError
 from weft.framework.cluster_spec import split_address
@@ -234,7 +234,7 @@ class RpcStub:
                 channel.close()
 
     def _why_unreachable(self) -> str:
-        return why_unreachable(self._address, self._refusal)
+        return why_unreachable(*split_address(self._address), self._refusal)
 
     def _refusal(self) -> str:
         """Why a server that is there may not let this process in; TLS tells a stranger nothing."""
@@ -262,22 +262,24 @@ class RpcStub:
 
 def _wait_for(
     method: grpc.UnaryUnaryMultiCallable,
-    request: Message,
+    request: Message | bytes,
     timeout_s: float | None,
-    metadata: Sequence[tuple[str, bytes]],
-    when_left: Callable[..., None] | None,
+    metadata: Sequence[tuple[str, bytes]] = (),
+    when_left: Callable[..., None] | None = None,
+    wait_for_ready: bool = False,
 ) -> Any:
-    """Call a method and wait for its response.
+    """Call a method and wait for its response; `wait_for_ready` waits for a server, too.
 
-    Ctrl-C leaves a plain call running, its descriptors open, and what it makes there with nobody; one in gRPC's own wait
-    for a future leaves its lock held. So the thread where Ctrl-C comes waits for a lock of its own.
+    Ctrl-C leaves a plain call running, its descriptors open, and what it makes there with nobody, after up to 0.2 s in which
+    gRPC does not look; one in gRPC's own wait for a future leaves its lock held. So the thread where Ctrl-C comes waits for a
+    lock of its own.
     """
     if not is_main_thread():
-        return method(request, timeout=timeout_s, metadata=metadata)
+        return method(request, timeout=timeout_s, metadata=metadata, wait_for_ready=wait_for_ready)
     done = threading.Lock()
     done.acquire()
     with deferred_interrupts():
-        pending = method.future(request, timeout=timeout_s, metadata=metadata)
+        pending = method.future(request, timeout=timeout_s, metadata=metadata, wait_for_ready=wait_for_ready)
         pending.add_done_callback(lambda _: done.release())
     try:
         done.acquire()
@@ -307,7 +309,7 @@ def _answers_within(channel: grpc.Channel, timeout_s: float) -> bool:
     check = channel.unary_unary("/grpc.health.v1.Health/Check")
     begin = time.monotonic()
     try:
-        check(b"", timeout=timeout_s, wait_for_ready=True)
+        _wait_for(check, b"", timeout_s, wait_for_ready=True)
     except grpc.RpcError as error:
         if error.code() is grpc.StatusCode.UNAVAILABLE:
             # The connection was lost while it was being made; not to be tried again without a pause.

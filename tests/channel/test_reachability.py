@@ -9,22 +9,22 @@ import threading
 
 import pytest
 
-from weft.distributed.rpc.reachability import why_unreachable
+from weft.channel.reachability import why_unreachable
 from weft.platform.free_ports import free_ports
 
 
-def _why(address: str) -> str:
-    return why_unreachable(address, lambda: "it does not like this process")
+def _why(host: str, port: int) -> str:
+    return why_unreachable(host, port, lambda: "it does not like this process")
 
 
 def test_a_port_at_which_nothing_listens() -> None:
     (port,) = free_ports(1)
-    assert _why(f"127.0.0.1:{port}").startswith("nothing listens there. Look whether its process runs")
+    assert _why("127.0.0.1", port).startswith("nothing listens there. Look whether its process runs")
 
 
 def test_a_name_that_does_not_resolve() -> None:
     # Either the name service says so, or it does not answer in time.
-    assert _why("no-such-host.invalid:2222").startswith("the name 'no-such-host.invalid' does not resolve (")
+    assert _why("no-such-host.invalid", 2222).startswith("the name 'no-such-host.invalid' does not resolve (")
 
 
 def test_a_name_service_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -36,15 +36,15 @@ def test_a_name_service_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(socket, "getaddrinfo", hang)
     try:
-        assert "the name service does not answer" in _why("a.example:2222")
+        assert "the name service does not answer" in _why("a.example", 2222)
     finally:
         over.set()
 
 
 def test_a_process_that_listens_and_says_nothing() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
-        text = _why(f"127.0.0.1:{server.getsockname()[1]}")
-    assert text.startswith("something listens there that does not answer")
+        text = _why("127.0.0.1", server.getsockname()[1])
+    assert text.startswith("something listens there and does not answer")
     assert text.endswith("or it does not like this process")
 
 
@@ -53,7 +53,7 @@ def test_a_process_without_descriptors_is_told_of_them_and_not_of_the_server() -
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (0, hard))
     try:
-        text = _why("localhost:2222")
+        text = _why("localhost", 2222)
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     assert text.startswith("this process has no file descriptors left (Too many open files)")

@@ -9,7 +9,6 @@ import threading
 from collections.abc import Callable
 from typing import Final, TypeAlias
 
-from weft.framework.cluster_spec import split_address
 from weft.platform.peer_owner import OUT_OF_DESCRIPTORS
 
 _RESOLVE_S: Final = 0.15
@@ -18,12 +17,11 @@ _CONNECT_S: Final = 0.15
 _Address: TypeAlias = tuple[socket.AddressFamily, tuple[str | int, ...] | tuple[int, bytes]]
 
 
-def why_unreachable(address: str, why_refused: Callable[[], str]) -> str:
-    """Return why a server could not be reached at `host:port`, and what to do, as the end of a sentence. Blocks for 0.3 s.
+def why_unreachable(host: str, port: int, why_refused: Callable[[], str]) -> str:
+    """Return why a server could not be reached at an address, and what to do, as the end of a sentence. Blocks for 0.3 s.
 
     `why_refused` is asked why a server that listens there may not take this process.
     """
-    host, port = split_address(address)
     try:
         _look_for_descriptors()
         family, place = _resolved(host, port)
@@ -38,9 +36,11 @@ def why_unreachable(address: str, why_refused: Callable[[], str]) -> str:
         return f"{host!r} does not answer: the host is off or cut off, or a firewall is in between"
     except OSError as error:
         if error.errno in OUT_OF_DESCRIPTORS:
-            return f"this process has no file descriptors left ({error.strerror}). Close sessions, or raise the limit (ulimit -n)"
+            return f"this process has no file descriptors left ({error.strerror}). Close sessions, or raise their limit"
         return f"the system says: {error.strerror or error}"
-    return f"something listens there that does not answer: its process stands still, it is no server of tasks, or {why_refused()}"
+    return (
+        f"something listens there that does not answer: its process stands still, it is no server of tasks, or {why_refused()}"
+    )
 
 
 def _look_for_descriptors() -> None:
