@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable
 from threading import get_ident
 from types import FrameType
-from typing import Final, Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias, TypeVar
 from weakref import WeakKeyDictionary, WeakSet
 
 # Python runs a signal's handler between any two instructions of the main thread, and the usual handler of Ctrl-C raises
@@ -55,12 +55,15 @@ from weakref import WeakKeyDictionary, WeakSet
 # installed once, passes signals on between the blocks, and a block is a flag. Measured so, blocks cost a third.
 #
 # What remains open: a signal between the end of `__enter__` and the first instruction of the block, or behind the last one,
-# finds the relay and is noted. One before `__enter__` is raised before anything has happened. A wait in C, such as a poll, ends
-# for a signal that comes while it sleeps, and not for one that came just before: hence waits of the main thread go by slices.
+# finds the relay and is noted. One before `__enter__` is raised before anything has happened. A wait in C, such as a poll, goes
+# on after a handler that has only noted a signal; so the relay ends it by an exception, which `sleep` alone can meet, where
+# nothing is lost. A signal that came just before the poll does not end it: hence waits of the main thread go by slices, too.
 # Outside of a relay Python drops what a callback of the garbage collector raises, as it does in any program that imports JAX.
 
 WAIT_SLICE_S: Final = 0.1
 """The longest wait of the main thread at a time. A signal that comes just before a wait begins does not end that wait."""
+
+_T = TypeVar("_T")
 
 _Handler: TypeAlias = Callable[[int, FrameType | None], object]
 
@@ -128,6 +131,21 @@ def _must_wait(frame: FrameType | None) -> bool:
     return False
 
 
+class SleepEndedError(Exception):
+    """A signal waits for the end of the block in which the main thread sleeps."""
+
+
+def sleep(poll: Callable[[int | None], _T], milliseconds: int | None) -> _T:
+    """Return what a poll finds in so many milliseconds.
+
+    A poll that takes nothing away, and this alone: a signal may end it anywhere in here.
+
+    Raises:
+        SleepEndedError: in a block that defers interrupts, one is due at its end.
+    """
+    return poll(milliseconds)
+
+
 class _Relay:
     """Stands in for the program's handlers: calls them, or notes what is due while the main thread must not be interrupted."""
 
@@ -150,6 +168,8 @@ class _Relay:
     def __call__(self, number: int, frame: FrameType | None) -> None:
         if main_thread.defers or _must_wait(frame):
             self._due.append((number, frame))
+            if frame is not None and frame.f_code is sleep.__code__:
+                raise SleepEndedError
         else:
             self._handlers[number](number, frame)
 

@@ -1,14 +1,20 @@
 """A thread that waits reads what it waits for, from several connections at once, unless somebody else does."""
 
+import os
+import select
+import signal
 import socket
 import threading
+import time
 from collections.abc import Iterator
 
 import pytest
 
+from weft.channel.waiting.busy_poll import Poll
 from weft.channel.waiting.lease import Lease
 from weft.channel.waiting.wait import role, wait_until
 from weft.channel.waiting.wakeup_pipe import of_this_thread
+from weft.platform.interrupts import deferred_interrupts
 from weft.platform.quick_lately import QuickLately
 
 PATIENCE_S = 30.0
@@ -28,6 +34,12 @@ class Line:
     @property
     def fd(self) -> int:
         return self.sock.fileno()
+
+    @property
+    def poll(self) -> Poll:
+        poller = select.poll()
+        poller.register(self.sock, select.POLLIN)
+        return poller.poll
 
     def read_as_waiter(self, is_alone: bool) -> bool:
         self.readers.append(threading.get_ident())
@@ -76,6 +88,31 @@ def test_one_who_reads_a_single_connection_is_told_so(lines: list[Line]) -> None
 
 def test_a_wait_ends_after_its_time(lines: list[Line]) -> None:
     wait(lines, lambda: False, 0.01)
+    assert all(line.lease.take(of_this_thread.pipe) for line in lines)
+
+
+@pytest.mark.parametrize("sources_only", [True, False], ids=["one source", "sources and a pipe"])
+def test_a_signal_that_must_wait_for_the_end_of_a_block_ends_the_wait_in_it(lines: list[Line], sources_only: bool) -> None:
+    noted, over = [], threading.Event()
+    before = signal.signal(signal.SIGUSR1, lambda number, frame: noted.append(number))
+
+    def send() -> None:  # again and again: one that comes just before a poll does not end it
+        while not over.wait(0.05):
+            os.kill(os.getpid(), signal.SIGUSR1)
+
+    thread = threading.Thread(target=send)
+    thread.start()
+    began_s = time.monotonic()
+    try:
+        with deferred_interrupts():
+            wait_until(lambda: False, lines[:1] if sources_only else lines, PATIENCE_S, QuickLately(), sources_only)
+            assert not noted
+        assert noted
+    finally:
+        over.set()
+        thread.join()
+        signal.signal(signal.SIGUSR1, before)
+    assert time.monotonic() - began_s < PATIENCE_S
     assert all(line.lease.take(of_this_thread.pipe) for line in lines)
 
 

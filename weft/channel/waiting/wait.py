@@ -27,6 +27,7 @@ from typing import Protocol
 from weft.channel.waiting.busy_poll import Found, Poll, busy_poll
 from weft.channel.waiting.lease import Lease
 from weft.channel.waiting.wakeup_pipe import of_this_thread
+from weft.platform.interrupts import SleepEndedError, sleep
 from weft.platform.quick_lately import QuickLately
 
 
@@ -76,24 +77,26 @@ def wait_until(
     It becomes true by this thread, by a message of a source or its end, or by a thread that wakes this one's pipe; with
     `sources_only` by nothing but sources, and the wait ends with the last of them. A thread that handles a message reads no
     further ones, and waits for its pipe alone. `quick` is how waits of this kind have gone.
+
+    On the main thread, in a block that defers interrupts, one that comes ends the wait as well.
     """
     deadline_s = None if timeout_s is None else time.monotonic() + timeout_s
-    if sources_only and len(sources) == 1 and not role.reads and sources[0].lease.take_free():
-        _read_alone(is_done, sources[0], deadline_s, quick)
-        if is_done():
-            return
-    wait = _Wait(is_done, () if role.reads else sources, quick, sources_only)
     try:
-        while not is_done() and not wait.is_over:
-            left_s = None if deadline_s is None else deadline_s - time.monotonic()
-            if left_s is not None and left_s <= 0:
+        if sources_only and len(sources) == 1 and not role.reads and sources[0].lease.take_free():
+            _read_alone(is_done, sources[0], deadline_s, quick)
+            if is_done():
                 return
-            wait.read_next(left_s)
-    finally:
-        for source in wait.held.values():
-            source.lease.give()
-        for source in wait.refused:
-            source.lease.leave(wait.wakeup)
+        wait = _Wait(is_done, () if role.reads else sources, quick, sources_only)
+        try:
+            while not is_done() and not wait.is_over:
+                left_s = None if deadline_s is None else deadline_s - time.monotonic()
+                if left_s is not None and left_s <= 0:
+                    return
+                wait.read_next(left_s)
+        finally:
+            wait.give_all()
+    except SleepEndedError:
+        return
 
 
 def _read_alone(is_done: Callable[[], object], source: Source, deadline_s: float | None, quick: QuickLately) -> None:
@@ -108,7 +111,7 @@ def _read_alone(is_done: Callable[[], object], source: Source, deadline_s: float
             left_s = None if deadline_s is None else deadline_s - time.monotonic()
             if left_s is not None and left_s <= 0:
                 return
-            if busy_poll(quick, poll) or poll(None if left_s is None else int(left_s * 1000) + 1):
+            if busy_poll(quick, poll) or sleep(poll, None if left_s is None else int(left_s * 1000) + 1):
                 source.read_as_waiter(True)
                 if lease.rules.waiting:
                     lease.wake_waiters()
@@ -153,6 +156,13 @@ class _Wait:
                 wakeup.clear()
                 self._take_free()
 
+    def give_all(self) -> None:
+        """Give the leases back, and wait for none any more."""
+        for source in self.held.values():
+            source.lease.give()
+        for source in self.refused:
+            source.lease.leave(self.wakeup)
+
     def _note_read(self, fd: int) -> None:
         """Let others see whether the message is theirs, and stop reading a connection that is over."""
         lease = self.held[fd].lease
@@ -173,7 +183,7 @@ class _Wait:
             if self._sources_only and not self.held and all(source.lease.rules.is_ended for source in self.refused):
                 self.is_over = True
                 return []
-            return poll(None if left_s is None else int(left_s * 1000) + 1)
+            return sleep(poll, None if left_s is None else int(left_s * 1000) + 1)
         finally:
             self.wakeup.may_sleep = False
 
