@@ -86,6 +86,19 @@ def test_an_error_of_a_parameter_server_names_the_node_and_keeps_the_advice(clus
     assert "Key wanted not found in checkpoint" in raised.value.message
 
 
+def test_a_save_that_fails_leaves_none_of_its_parts(cluster: LocalCluster, tmp_path: Path) -> None:
+    with tf.device("/job:ps/task:0"):
+        there = tf.get_variable("there", initializer=np.zeros(1000, np.float32))
+    with tf.device("/job:ps/task:1"):
+        tf.get_variable("without_value", initializer=0.0)
+    saver = tf.train.Saver(sharded=True)
+    with tf.Session(cluster.target("worker", 0)) as sess:
+        sess.run(there.initializer)
+        with pytest.raises(tf.errors.FailedPreconditionError, match="without_value"):
+            saver.save(sess, str(tmp_path / "m"))
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize(("sharded", "use_resource"), [(False, False), (True, True)])
 def test_a_save_during_training_has_a_variable_and_its_slot_of_one_update(
     cluster: LocalCluster, tmp_path: Path, sharded: bool, use_resource: bool

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 from types import TracebackType
 from typing import Self
 
@@ -34,9 +35,8 @@ class Staging:
     def __init__(self, path: str) -> None:
         self._path = path
         files.make_directory_of(path)
-        directory, name = os.path.split(path)
-        self._top = os.path.join(directory, f"{STAGING_PREFIX}{files.unique_tag()}")
-        self.prefix = os.path.join(self._top, _INNER, name)
+        self._top = self._new_top()
+        self.prefix = os.path.join(self._top, _INNER, os.path.basename(path))
 
     def __enter__(self) -> Self:
         files.make_directory_of(os.path.join(self._top, _INNER))
@@ -44,10 +44,15 @@ class Staging:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        # What a failed save left is swept by a later one, if it is more than directories.
-        for directory in (f"{self.prefix}_temp", os.path.dirname(self.prefix), self._top):
-            with contextlib.suppress(OSError):
-                os.rmdir(files.local_path(directory))
+        # Parts of a save that failed are worth nothing, and it may have failed of a full disk. Under another name first: a task
+        # that still writes finds its directory gone.
+        doomed = self._new_top()
+        with contextlib.suppress(OSError):
+            os.rename(files.local_path(self._top), files.local_path(doomed))
+            shutil.rmtree(files.local_path(doomed), ignore_errors=True)
+
+    def _new_top(self) -> str:
+        return os.path.join(os.path.dirname(self._path), f"{STAGING_PREFIX}{files.unique_tag()}")
 
     def adopt(self) -> None:
         """Give what the tasks wrote its own name."""
