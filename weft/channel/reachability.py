@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import queue
 import socket
@@ -11,14 +12,14 @@ from typing import Final, TypeAlias
 
 from weft.platform.peer_owner import OUT_OF_DESCRIPTORS
 
-_RESOLVE_S: Final = 0.15
+_RESOLVE_S: Final = 0.3
 _CONNECT_S: Final = 0.15
 
 _Address: TypeAlias = tuple[socket.AddressFamily, tuple[str | int, ...] | tuple[int, bytes]]
 
 
 def why_unreachable(host: str, port: int, why_refused: Callable[[], str]) -> str:
-    """Return why a server could not be reached at an address, and what to do, as the end of a sentence. Blocks for 0.3 s.
+    """Return why a server could not be reached at an address, and what to do, as the end of a sentence. Blocks for half a second.
 
     `why_refused` is asked why a server that listens there may not take this process.
     """
@@ -28,6 +29,8 @@ def why_unreachable(host: str, port: int, why_refused: Callable[[], str]) -> str
         with socket.socket(family) as probe:
             probe.settimeout(_CONNECT_S)
             probe.connect(place)
+    except _NotResolvedYetError:
+        return f"the name service has said nothing of {host!r} for {_RESOLVE_S} s. Look whether this host can reach it"
     except socket.gaierror as error:
         return f"the name {host!r} does not resolve ({error.strerror}). Correct it, or the name service of this host"
     except ConnectionRefusedError:
@@ -43,6 +46,10 @@ def why_unreachable(host: str, port: int, why_refused: Callable[[], str]) -> str
     )
 
 
+class _NotResolvedYetError(Exception):
+    """The name service has not answered."""
+
+
 def _look_for_descriptors() -> None:
     """Raise OSError where there are none left: the name service would call every name unknown."""
     first = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
@@ -53,7 +60,10 @@ def _look_for_descriptors() -> None:
 
 
 def _resolved(host: str, port: int) -> _Address:
-    """The first address of a name. The name service may take many seconds, which nobody has who has waited already."""
+    """The first address of a name, or of digits. The name service may take many seconds, which nobody has who has waited already."""
+    with contextlib.suppress(OSError):
+        family, _, _, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_NUMERICHOST)[0]
+        return family, place
     found: queue.SimpleQueue[_Address | OSError] = queue.SimpleQueue()
 
     def resolve() -> None:
@@ -67,7 +77,7 @@ def _resolved(host: str, port: int) -> _Address:
     try:
         result = found.get(timeout=_RESOLVE_S)
     except queue.Empty:
-        raise socket.gaierror(socket.EAI_AGAIN, "the name service does not answer") from None
+        raise _NotResolvedYetError from None
     if isinstance(result, OSError):
         raise result
     return result
