@@ -19,7 +19,7 @@ _Address: TypeAlias = tuple[socket.AddressFamily, tuple[str | int, ...] | tuple[
 
 
 def why_unreachable(host: str, port: int, why_refused: Callable[[], str]) -> str:
-    """Return why a server could not be reached at an address, and what to do, as the end of a sentence. Blocks for half a second.
+    """Return why a server could not be reached at an address, as the end of a sentence. Blocks for half a second.
 
     `why_refused` is asked why a server that listens there may not take this process.
     """
@@ -41,9 +41,7 @@ def why_unreachable(host: str, port: int, why_refused: Callable[[], str]) -> str
         if error.errno in OUT_OF_DESCRIPTORS:
             return f"this process has no file descriptors left ({error.strerror}). Close sessions, or raise their limit"
         return f"the system says: {error.strerror or error}"
-    return (
-        f"something listens there that does not answer: its process stands still, it is no server of tasks, or {why_refused()}"
-    )
+    return f"something listens there and does not answer: its process stands still, it is no task, or {why_refused()}"
 
 
 class _NotResolvedYetError(Exception):
@@ -60,7 +58,7 @@ def _look_for_descriptors() -> None:
 
 
 def _resolved(host: str, port: int) -> _Address:
-    """The first address of a name, or of digits. The name service may take many seconds, which nobody has who has waited already."""
+    """The first address of a name. The name service may take many seconds, which nobody has who has waited already."""
     with contextlib.suppress(OSError):
         family, _, _, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_NUMERICHOST)[0]
         return family, place
