@@ -105,6 +105,9 @@ class Contender:
         environment = {**os.environ, **_QUIET, FRAMEWORK_VARIABLE: self.name}
         # Importing is measured with the modules' code cached, as where a program is installed.
         environment.pop("PYTHONDONTWRITEBYTECODE", None)
+        if self.name == WEFT:
+            # Else its code may come after the warm-up: it is made beside the steps.
+            environment["TF_DETERMINISTIC_OPS"] = "1"
         if not self.sees_accelerators:
             environment.update(_CPU_ONLY)
         if profile_directory is not None:

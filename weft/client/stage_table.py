@@ -15,8 +15,8 @@ _LONGEST: Final = 40
 class StageTable(Sequence[StageReport]):
     """The stages of a run, by task and in the order in which they may run. Each row is a StageReport, with names for its parts.
 
-    Printed it is a table: `way` is `host program`, `compiled`, `interpreted so far`, `not yet run`, or `not asked` where a task
-    could not tell; a stage that ran both ways has two numbers of runs, on the host and compiled, and two times.
+    Printed it is a table: `way` is `host program`, `compiled`, `compiling`, `interpreted so far`, `not yet run`, or `not asked`
+    where a task could not tell; a stage that ran both ways has two numbers of runs, on the host and compiled, and two times.
     """
 
     def __init__(self, reports: Sequence[StageReport]) -> None:

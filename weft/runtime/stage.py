@@ -16,7 +16,7 @@ from weft.framework.aliases import Array
 from weft.framework.operation import Operation
 from weft.passes.stage import Kind
 from weft.runtime.choice.compile_rules import Choice, CompileRules, Way
-from weft.runtime.choice.stage_report import StageReport
+from weft.runtime.choice.stage_report import COMPILING, StageReport
 from weft.runtime.compiled.engine import CompiledStage
 from weft.runtime.compiled.stoppable import has_loops
 from weft.runtime.program.program import Program
@@ -107,7 +107,7 @@ class Stage:
             self.device,
             self.kind.value,
             ", ".join(name if count == 1 else f"{count} {name}" for name, count in counts.most_common()),
-            "not yet run" if not times.runs else choice.way.value,
+            "not yet run" if not times.runs else COMPILING if self._compiled_way.is_in_making else choice.way.value,
             choice.why,
             times.host.runs,
             times.host.total_s,
@@ -119,12 +119,12 @@ class Stage:
 
     def _run_timed(self, inputs: Sequence[Array], session: SessionState, context: ContextOf | None) -> Sequence[Array]:
         times, compiled_way, way = self.times, self._compiled_way, self._way
-        compiled_before, compile_before_s = times.compiled.runs, compiled_way.compile_s
+        compiled_before, waited_before_s = times.compiled.runs, compiled_way.waited_s
         start = time.perf_counter()
         outputs = self._run_undecided(inputs, session, context) if way is None else way(inputs, session, context)
         tally = times.host if times.compiled.runs == compiled_before else times.compiled
         tally.timed_runs += 1
-        took_s = time.perf_counter() - start - (compiled_way.compile_s - compile_before_s)
+        took_s = time.perf_counter() - start - (compiled_way.waited_s - waited_before_s)
         tally.timed_s += took_s
         if compiled_way.code is None or not times.is_short:
             # What is compiled may still be computed; of what is not short the end was waited for.
@@ -136,7 +136,12 @@ class Stage:
         choice = self.rules.choose(self.times.host.runs, host.work, session.compile_at_once, session.never_compile)
         self._choice = choice
         if choice.way is Way.COMPILED:
-            return self._run_first(inputs, session, context)
+            if session.waits_for_code or self.rules.waits_for_code:
+                return self._run_first(inputs, session, context)
+            # Steps go on here meanwhile, and none of them is the one that compiles.
+            self.times.note_host()
+            self._way = self._compiled_way.run
+            return self._way(inputs, session, context)
         if choice.way is Way.HOST:
             self._way = host.run
             self.times.note_host()

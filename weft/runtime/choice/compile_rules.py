@@ -121,6 +121,11 @@ class CompileRules:
         """The ops that only XLA has, as text; empty without such."""
         return ", ".join(dict.fromkeys(self._needs_xla))
 
+    @property
+    def waits_for_code(self) -> bool:
+        """Whether even the first run waits for code: only XLA has its ops, or it draws so much that the host takes longer."""
+        return bool(self._needs_xla) or self._drawn > COLD_RANDOM_NUMBERS
+
     def choose(self, runs: int, work: int, compiles_at_once: bool, never_compiles: bool) -> Choice:
         """The way of the next run.
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
+
+COMPILING: Final = "compiling"
+"""The way of a stage that goes on on the host while its first code is made."""
 
 
 class StageReport(NamedTuple):

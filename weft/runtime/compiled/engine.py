@@ -8,8 +8,9 @@ from __future__ import annotations
 import contextlib
 import time
 import warnings
-from collections.abc import Callable, Sequence
-from typing import Final, NamedTuple, TypeAlias
+from collections.abc import Callable, Iterator, Sequence
+from contextvars import ContextVar
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -30,6 +31,9 @@ from weft.runtime.xla.xla_process import check, start
 # For how many sizes of its inputs, and values of its static ones, a stage has code.
 CODE_LIMIT: Final = 64
 
+_IS_AHEAD: Final[ContextVar[bool]] = ContextVar("is_ahead", default=False)
+"""Whether what is traced now is not to run yet."""
+
 _SHORTEST_LOOK_S: Final = 5e-5
 _LONGEST_LOOK_S: Final = 0.01
 
@@ -47,12 +51,24 @@ class Signature(NamedTuple):
     shapes: tuple[tuple[int, ...], ...]
 
 
+class Shaped(NamedTuple):
+    """What code depends on of an array."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype
+
+    @staticmethod
+    def of(value: Array) -> Shaped:
+        """The shape and type of an array, or of what stands for one."""
+        return Shaped(value.shape, value.dtype)
+
+
 class CompiledStage:
     """A program as one XLA function.
 
-    It is compiled at the first call for each combination of input shapes, and of the values of `static_inputs`. The values of
-    written variables are donated: the arrays passed for them must not be used afterwards. Code that can be stopped donates
-    none.
+    It is compiled for each combination of input shapes, and of the values of `static_inputs`: ahead by `prepare`, or else at
+    the first call. The values of written variables are donated: the arrays passed for them must not be used afterwards. Code
+    that can be stopped donates none.
 
     Args:
         program: what to compile.
@@ -75,6 +91,8 @@ class CompiledStage:
         self._program = program
         self._static = tuple(static_inputs)
         self._dynamic = [i for i in range(len(program.inputs)) if i not in set(static_inputs)]
+        # Whether there may be more than one size of the inputs.
+        self._has_sizes = bool(self._static) or not all(tensor.shape.is_fully_defined() for tensor in program.inputs)
         self.written = sorted(program.written_slots)
         self.read_only = sorted(program.read_slots - program.written_slots)
         # A variable that is overwritten before it is read has no value to pass in.
@@ -87,12 +105,17 @@ class CompiledStage:
         is_stoppable = has_loops(program) and (self._is_on_cpu or not self.written)
         self.stops = Stops([program]) if is_stoppable else None
         """How runs are stopped; None for code without loops. A call gets the argument that it gives."""
-        self._functions: dict[_StaticKey, _Code] = {}
-        # The sizes for which there is code. It grows when JAX traces, which it does once for each of them.
+        self._functions: dict[_StaticKey, _Function] = {}
+        # The sizes for which there is code. In a call it grows when JAX traces, which it does once for each of them.
         self._ready: set[Signature] = set()
         self.compile_s = 0.0
-        """How long tracing and compiling have taken, in seconds."""
+        """How long calls have traced and compiled, in seconds."""
+        self.ahead_s = 0.0
+        """How long `prepare` has."""
+        self.flops: float | None = None
+        """How many floating-point operations XLA counts in the code that was prepared last; None before that."""
         self._traced_at_s = 0.0
+        self._traces = 0
         # Puts interrupts off while the main thread compiles; only that thread sets it.
         self._compiling: deferred_interrupts | None = None
 
@@ -103,34 +126,81 @@ class CompiledStage:
 
     def signature(self, inputs: Sequence[Array]) -> Signature:
         """The signature of these inputs."""
-        return Signature(
-            _static_key([np.asarray(inputs[i]) for i in self._static]), tuple(inputs[i].shape for i in self._dynamic)
-        )
+        return signature(inputs, self._static)
 
     def is_ready(self, signature: Signature) -> bool:
         """Whether there is code for inputs of this signature."""
         return signature in self._ready
+
+    def is_ready_for(self, inputs: Sequence[Array]) -> bool:
+        """Whether there is code for these inputs, as far as they and the graph tell. Asked before each run: 1 µs."""
+        return self.signature(inputs) in self._ready if self._has_sizes else bool(self._ready)
+
+    def prepare(
+        self, inputs: Sequence[Array | Shaped], reads: Sequence[Array | Shaped], updates: Sequence[Array | Shaped]
+    ) -> None:
+        """Compile for inputs and variables of these shapes, and run nothing: for another thread than that of a step.
+
+        Raises:
+            OpError: a kernel refused what it got; the error carries the node. JAX raises other errors for what XLA lacks.
+        """
+        check()
+        begin_s = time.perf_counter()
+        static = [np.asarray(inputs[i]) for i in self._static]
+        key = _static_key(static)
+        with self._ahead():
+            function = self._functions.get(key) or self._make(key, static)
+            traced = function.jitted.trace(*self._shaped_arguments(inputs, reads, updates))
+            made = [Shaped.of(value) for value in traced.out_info[1]]
+            kept = dict(zip(self.written, made, strict=True))
+            # JAX warns of a donated array that no result has the shape of; see `_Function`.
+            is_quiet = all(kept[n] == Shaped.of(value) for n, value in zip(self.updated, updates, strict=True))
+            with contextlib.nullcontext() if is_quiet else _quietly():
+                lowered = traced.lower()
+            if self._has_sizes:
+                self.flops = _flops(lowered)
+            lowered.compile()
+        function.is_first = False
+        self._note_ready(Signature(key, tuple(inputs[i].shape for i in self._dynamic)))
+        self._functions[key] = function  # also if others were just forgotten
+        self.ahead_s += time.perf_counter() - begin_s
 
     def operations(self, inputs: Sequence[Array], reads: Sequence[Array], updates: Sequence[Array]) -> float:
         """How many floating-point operations XLA counts in the code for inputs of these shapes; takes about as long as tracing.
 
         Nothing is compiled for that.
         """
-        indices = [np.uint64(0)] * len(self._program.random_nodes) if self._program.random_nodes else ()
         static = [np.asarray(inputs[i]) for i in self._static]
         function = jax.jit(self._traceable(_static_key(static), static))
-        # Nothing is run, so what was donated meanwhile may be told of by its shape.
-        shaped = [[_shape_of(value) for value in each] for each in (inputs, reads, updates)]
-        dynamic = shaped[0] if not self._static else [shaped[0][i] for i in self._dynamic]
-        ready = self._ready.copy()
-        with jax.enable_x64(True), contextlib.nullcontext() if self._device is None else jax.default_device(self._device):
-            looks = () if self.stops is None else (jax.ShapeDtypeStruct((1 + len(self.stops),), np.int32),)  # type: ignore[no-untyped-call]
+        with self._ahead():
             try:
-                counted = function.lower(dynamic, shaped[1], shaped[2], indices, *looks).cost_analysis()
+                return _flops(function.lower(*self._shaped_arguments(inputs, reads, updates)))
             finally:
                 self._end_compiling()
-        self._ready = ready
-        return float((counted or {}).get("flops", 0.0))
+
+    @contextlib.contextmanager
+    def _ahead(self) -> Iterator[None]:
+        """What is traced in the block is not to run yet."""
+        before = _IS_AHEAD.set(True)
+        try:
+            with self._settings():
+                yield
+        finally:
+            _IS_AHEAD.reset(before)
+
+    @contextlib.contextmanager
+    def _settings(self) -> Iterator[None]:
+        with jax.enable_x64(True), contextlib.nullcontext() if self._device is None else jax.default_device(self._device):
+            yield
+
+    def _shaped_arguments(
+        self, inputs: Sequence[Array | Shaped], reads: Sequence[Array | Shaped], updates: Sequence[Array | Shaped]
+    ) -> list[Any]:
+        """The arguments of what is traced, by their shapes: nothing is run, and an array may be donated meanwhile."""
+        indices = [np.uint64(0)] * len(self._program.random_nodes) if self._program.random_nodes else ()
+        shaped = [[_shape_of(value) for value in each] for each in ([inputs[i] for i in self._dynamic], reads, updates)]
+        looks = () if self.stops is None else (_shape_of(Shaped((1 + len(self.stops),), np.dtype(np.int32))),)
+        return [*shaped, indices, *looks]
 
     def __call__(
         self,
@@ -145,19 +215,22 @@ class CompiledStage:
         The outputs are for `outputs_of`, which may wait.
         """
         check()
-        known = len(self._ready)
+        known = self._traces
         try:
             results = self._dispatch(inputs, reads, updates, run_indices, looks)
         finally:
             if self._compiling is not None:
                 self._end_compiling()
-        if len(self._ready) > known:
+        if self._traces > known:
             self.compile_s += time.perf_counter() - self._traced_at_s
-            if len(self._ready) > CODE_LIMIT:
-                # Sizes that are compiled each and never repeat: begin anew rather than keep all code.
-                self._functions.clear()
-                self._ready.clear()
         return results
+
+    def _note_ready(self, signature: Signature) -> None:
+        if len(self._ready) >= CODE_LIMIT:
+            # Sizes that are compiled each and never repeat: begin anew rather than keep all code.
+            self._functions.clear()
+            self._ready.clear()
+        self._ready.add(signature)
 
     def _begin_compiling(self) -> None:
         """Put interrupts off until the end of the call. Only the function that JAX traces gets to know that JAX compiles."""
@@ -183,13 +256,14 @@ class CompiledStage:
         with jax.enable_x64(True), contextlib.nullcontext() if self._device is None else jax.default_device(self._device):
             if not self._static:
                 function = self._functions.get(()) or self._make((), ())
-                return function(inputs, reads, updates, run_indices, *looks)
+                # JAX tells lists from tuples.
+                return function.call(inputs if type(inputs) is list else list(inputs), reads, updates, run_indices, *looks)
             static = [np.asarray(inputs[i]) for i in self._static]
             key = _static_key(static)
             function = self._functions.get(key) or self._make(key, static)
-            return function([inputs[i] for i in self._dynamic], reads, updates, run_indices, *looks)
+            return function.call([inputs[i] for i in self._dynamic], reads, updates, run_indices, *looks)
 
-    def _make(self, key: _StaticKey, static: Sequence[np.ndarray]) -> _Code:
+    def _make(self, key: _StaticKey, static: Sequence[np.ndarray]) -> _Function:
         if len(self._functions) >= CODE_LIMIT:
             # A feed that decides a shape and never repeats: forget old code rather than keep all of it.
             oldest = next(iter(self._functions))
@@ -199,8 +273,8 @@ class CompiledStage:
         compiled = jit(
             self._traceable(key, static), self._device, options, donate_argnums=() if self.stops is not None else (2,)
         )
-        self._functions[key] = _quiet_first_call(compiled, self._functions, key)
-        return self._functions[key]
+        function = self._functions[key] = _Function(compiled)
+        return function
 
     def _traceable(self, key: _StaticKey, static: Sequence[np.ndarray]) -> _Code:
         """The program as a function of traced arrays."""
@@ -213,9 +287,11 @@ class CompiledStage:
             run_indices: Sequence[Array],
             *looks: Array,
         ) -> tuple[list[Array] | LeavingValues, list[Array]]:
-            self._traced_at_s = time.perf_counter()
+            if not _IS_AHEAD.get():
+                self._traced_at_s = time.perf_counter()
+                self._traces += 1
+                self._note_ready(Signature(key, tuple(value.shape for value in inputs)))
             self._begin_compiling()
-            self._ready.add(Signature(key, tuple(value.shape for value in inputs)))
             if static:
                 merged: list[Array] = [None] * len(program.inputs)
                 for position, value in zip(self._static, static, strict=True):
@@ -237,8 +313,20 @@ class CompiledStage:
         return stage
 
 
-def _shape_of(value: Array) -> jax.ShapeDtypeStruct:
+def _shape_of(value: Array | Shaped) -> jax.ShapeDtypeStruct:
     return jax.ShapeDtypeStruct(value.shape, value.dtype)  # type: ignore[no-untyped-call]
+
+
+def _flops(lowered: jax.stages.Lowered) -> float:
+    return float((lowered.cost_analysis() or {}).get("flops", 0.0))
+
+
+def signature(inputs: Sequence[Array], static: Sequence[int] = ()) -> Signature:
+    """The signature of inputs, of which code depends on the values of the static ones."""
+    if not static:
+        return Signature((), tuple([value.shape for value in inputs]))
+    shapes = tuple([value.shape for place, value in enumerate(inputs) if place not in static])
+    return Signature(_static_key([np.asarray(inputs[i]) for i in static]), shapes)
 
 
 def outputs_of(results: Sequence[Array] | LeavingValues) -> Sequence[Array]:
@@ -250,20 +338,38 @@ def _static_key(static: Sequence[np.ndarray]) -> _StaticKey:
     return tuple((value.shape, value.dtype.str, value.tobytes()) for value in static)
 
 
-def _quiet_first_call(compiled: _Code, functions: dict[_StaticKey, _Code], key: _StaticKey) -> _Code:
-    """Compiles and runs, uninterrupted and quietly.
+@contextlib.contextmanager
+def _quietly() -> Iterator[None]:
+    """JAX warns when a donated array cannot be reused, as when a variable changes its shape; that is no news here."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Some donated buffers were not usable")
+        yield
 
-    JAX warns when a donated array cannot be reused, as when a variable changes its shape; that is no news here.
+
+class _Function:
+    """A function that JAX compiles; its first call, which compiles unless it was prepared, is uninterrupted and quiet.
+
+    Args:
+        jitted: what `jax.jit` has made.
     """
 
-    def first(*arguments: Array) -> tuple[Sequence[Array] | LeavingValues, Sequence[Array]]:
-        with deferred_interrupts(), warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="Some donated buffers were not usable")
-            result = compiled(*arguments)
-        functions[key] = compiled
+    __slots__ = ("is_first", "jitted")
+
+    def __init__(self, jitted: Any) -> None:
+        self.jitted = jitted
+        self.is_first = True
+
+    def first(self, *arguments: Any) -> tuple[Sequence[Array] | LeavingValues, Sequence[Array]]:
+        """Call it for the first time."""
+        with deferred_interrupts(), _quietly():
+            result: tuple[Sequence[Array] | LeavingValues, Sequence[Array]] = self.jitted(*arguments)
+        self.is_first = False
         return result
 
-    return first
+    @property
+    def call(self) -> _Code:
+        """What calls it."""
+        return self.first if self.is_first else self.jitted
 
 
 def wait_or_raise(values: Sequence[Array], check: Callable[[], None]) -> None:

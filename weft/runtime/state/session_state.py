@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from tensorboard.compat.proto import config_pb2
 
@@ -16,6 +17,9 @@ from weft.runtime.state.function_plan import FunctionPlan, PlanKey
 from weft.runtime.state.resource_manager import ResourceManager
 from weft.runtime.state.run_counts import RunCounts
 from weft.runtime.state.session_tensors import SessionTensors
+
+DETERMINISM_VARIABLE: Final = "TF_DETERMINISTIC_OPS"
+"""TensorFlow's variable of the environment: set to 1 or true, a program's runs give the same numbers each time."""
 
 
 class PartOutcome(NamedTuple):
@@ -31,7 +35,8 @@ class SessionState:
     Args:
         resources: the task's resources, or the session's own when it is isolated.
         config: the session's ConfigProto; `graph_options.optimizer_options.global_jit_level` ON_1 or ON_2 compiles every
-            stage at its first run, OFF never; `inter_op_parallelism_threads` bounds how many host kernels run at a time.
+            stage at its first run, OFF never, and otherwise code is made beside the steps unless the environment asks for
+            determinism; `inter_op_parallelism_threads` bounds how many host kernels run at a time.
         name: the session's name in the cluster.
         file_access: what its graphs may open; None for everything.
         limits: how many tensors it may keep; None for any number.
@@ -58,6 +63,7 @@ class SessionState:
         level = config.graph_options.optimizer_options.global_jit_level if config is not None else 0
         options = config_pb2.OptimizerOptions
         self.compile_at_once = level in (options.ON_1, options.ON_2)
+        self.waits_for_code = self.compile_at_once or os.environ.get(DETERMINISM_VARIABLE, "") in ("1", "true", "True")
         self.never_compile = level == options.OFF
         self.run_counts = RunCounts()
         self.run_indices = self.run_counts.run_indices

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
+import weakref
 from collections.abc import Sequence
 
 import numpy as np
@@ -21,12 +22,14 @@ from weft.runtime.compiled.leaving_values import LeavingValues
 from weft.runtime.program.kernel_errors import kernel_error
 from weft.runtime.program.program import Program
 from weft.runtime.state.session_state import SessionState
-from weft.runtime.state.variable_slot import VariableSlot, held, locks_of
+from weft.runtime.state.variable_slot import held, locks_of
 from weft.runtime.ways.host_way import ContextOf, HostWay, nbytes
 from weft.runtime.ways.run_times import RunTimes
 from weft.runtime.ways.wiring import Wiring
 from weft.runtime.xla.calls_at_exit import calls_at_exit
+from weft.runtime.xla.compile_thread import compile_thread
 from weft.runtime.xla.device import jax_device
+from weft.runtime.xla.turns import turns
 
 
 def _is_of_unlike_shapes(error: OpError, inputs: Sequence[Array]) -> bool:
@@ -63,18 +66,32 @@ class CompiledWay:
         self.refusal: Choice | None = None
         """Why the stage is left to the host; None when it is not."""
         self._checks = InputChecks(program)
+        # In the order in which `CompiledStage` takes and returns their values.
         self._read_slots = [program.slots[n] for n in sorted(program.read_slots - program.written_slots)]
-        self._written_slots: list[VariableSlot] = []
-        self._updated_slots: list[VariableSlot] = []
-        self._locks: list[threading.Lock] = []
+        self._written_slots = [program.slots[n] for n in sorted(program.written_slots)]
+        self._updated_slots = [program.slots[n] for n in sorted(program.written_slots & program.read_slots)]
+        self._locks = locks_of([*self._written_slots, *self._read_slots])
         self._light_bytes = 0
         self._compiled_before_s = 0.0
         self._sizes = ChangingSizes(len(program.nodes))
+        self._lock = threading.Lock()  # for what follows
+        self._in_making: set[engine.Signature] = set()
+        self._failed: set[engine.Signature] = set()
 
     @property
     def compile_s(self) -> float:
-        """How long tracing and compiling have taken."""
-        return self._compiled_before_s + (0.0 if self.code is None else self.code.compile_s)
+        """How long tracing and compiling have taken, in steps or beside them."""
+        return self._compiled_before_s + (0.0 if self.code is None else self.code.compile_s + self.code.ahead_s)
+
+    @property
+    def waited_s(self) -> float:
+        """How long steps have waited for code."""
+        return 0.0 if self.code is None else self.code.compile_s
+
+    @property
+    def is_in_making(self) -> bool:
+        """Whether the first code is being made."""
+        return self.code is None and bool(self._in_making)
 
     @property
     def sizes(self) -> int:
@@ -105,26 +122,32 @@ class CompiledWay:
         self.refusal = Choice(Way.HOST, f"XLA cannot have all of it: {error.message.splitlines()[0]}")
 
     def _compile(self, is_light: bool) -> engine.CompiledStage:
+        self._compiled_before_s = self.compile_s
+        self.code = compiled = self._new_code(is_light)
+        return compiled
+
+    def _new_code(self, is_light: bool) -> engine.CompiledStage:
         is_on_cpu = device_spec.device_type(self._device) == "CPU"
         leaving = self._wiring.leaving if is_on_cpu else ()
-        self._compiled_before_s = self.compile_s
         device = None if is_light else jax_device(self._device)
-        compiled = engine.CompiledStage(self._program, self._wiring.static, device, leaving, is_light)
         self._light_bytes = self._host.most_input_bytes * LIGHT_GROWTH
-        slots = self._program.slots
-        self._written_slots = [slots[number] for number in compiled.written]
-        self._updated_slots = [slots[number] for number in compiled.updated]
-        self._locks = locks_of([*self._written_slots, *self._read_slots])
-        self.code = compiled
-        return compiled
+        return engine.CompiledStage(self._program, self._wiring.static, device, leaving, is_light)
 
     def run(self, inputs: Sequence[Array], session: SessionState, context: ContextOf | None) -> Sequence[Array]:
         """Run compiled, or on the host where that is cheaper; returns the outputs, perhaps still being computed."""
         compiled = self.code
-        if compiled is None:
-            return self._host.run(inputs, session, context)
-        if compiled.compilations >= COMPILED_AT_ONCE and not self._has_code(compiled, inputs, session, context):
-            return self._host.run(inputs, session, context)
+        if compiled is None or not compiled.is_ready_for(inputs) or (compiled.is_light and self._is_outgrown(inputs)):
+            return self._run_without_code(inputs, session, context)
+        return self._run_compiled(compiled, inputs, session, context)
+
+    def _is_outgrown(self, inputs: Sequence[Array]) -> bool:
+        """Whether inputs are larger than those by which the stage was found to be light: it is to compute on XLA's threads."""
+        size_bytes: int = sum(map(nbytes, inputs))
+        return size_bytes > self._light_bytes
+
+    def _run_compiled(
+        self, compiled: engine.CompiledStage, inputs: Sequence[Array], session: SessionState, context: ContextOf | None
+    ) -> Sequence[Array]:
         try:
             if self._times.is_short:
                 return self._dispatched(compiled, inputs, session, context)
@@ -140,20 +163,95 @@ class CompiledWay:
             self._leave_to_host(error)
             return self._host.run(inputs, session, context)
 
-    def _has_code(
-        self, compiled: engine.CompiledStage, inputs: Sequence[Array], session: SessionState, context: ContextOf | None
+    def _run_without_code(self, inputs: Sequence[Array], session: SessionState, context: ContextOf | None) -> Sequence[Array]:
+        """Run inputs for which there is no code: on the host, and have code made beside that if it is worth it.
+
+        A session that waits for its code, and code that was tried in vain, are compiled in the step: it raises what is wrong.
+        """
+        if self.refusal is not None:
+            return self._host.run(inputs, session, context)
+        compiled, size = self.code, engine.signature(inputs, self._wiring.static)
+        is_light = self._rules.is_light(self._host.most_work) if compiled is None else compiled.is_light
+        is_light = is_light and not (compiled is not None and self._is_outgrown(inputs))
+        is_other = compiled is None or compiled.is_light != is_light
+        if compiled is None and self._failed:
+            return self.run_first(inputs, session, context)
+        if not self._is_worth(compiled, size, inputs, session, context):
+            return self._host.run(inputs, session, context)
+        if compiled is not None and (self._rules.must_compile or session.waits_for_code or size in self._failed):
+            return self._run_compiled(self._compile(is_light) if is_other else compiled, inputs, session, context)
+        with turns.step():
+            outputs = self._host.run(inputs, session, context)
+        # Not for inputs that a node refuses.
+        self._have_made(size, inputs, is_light)
+        return outputs
+
+    def _is_worth(
+        self,
+        compiled: engine.CompiledStage | None,
+        size: engine.Signature,
+        inputs: Sequence[Array],
+        session: SessionState,
+        context: ContextOf | None,
     ) -> bool:
-        """Whether inputs of this size run compiled: there may be no code for it, and sizes that keep changing may not recur."""
-        size = compiled.signature(inputs)
-        if compiled.is_ready(size) or self._rules.must_compile or session.compile_at_once:
-            return True
+        """Whether inputs of one more size are to have code: sizes that keep changing may not recur."""
         sizes = self._sizes
-        if sizes.work is None:
-            sizes.work = self._host.most_work + self._operations(compiled, inputs, context)
-        if sizes.is_worth(size, self._program.updated_bytes(), COLD_UPDATE_BYTES):
+        if self._rules.must_compile or session.compile_at_once or size in self._in_making:
+            return True
+        if self.sizes + len(self._in_making) < COMPILED_AT_ONCE:
+            return True
+        if sizes.work is None and compiled is not None:
+            flops = compiled.flops
+            sizes.work = self._host.most_work + (self._operations(compiled, inputs, context) if flops is None else flops)
+        if sizes.work is not None and sizes.is_worth(size, self._program.updated_bytes(), COLD_UPDATE_BYTES):
             return True
         sizes.note_run(size)
         return False
+
+    def _have_made(self, size: engine.Signature, inputs: Sequence[Array], is_light: bool) -> None:
+        """Have code made for inputs of a size, by another thread, unless that is under way or a variable has no value."""
+        values = [[slot.value for slot in slots] for slots in (self._read_slots, self._updated_slots)]
+        if any(value is None for each in values for value in each):
+            return
+        with self._lock:
+            if size in self._in_making:
+                return
+            self._in_making.add(size)
+        static = set(self._wiring.static)
+        shaped = [np.array(each) if place in static else engine.Shaped.of(each) for place, each in enumerate(inputs)]
+        reads, updates = ([engine.Shaped.of(value) for value in each] for each in values)
+        this = weakref.ref(self)
+
+        def make() -> None:
+            # Nobody may want it any more.
+            if (way := this()) is not None:
+                way._make(size, shaped, reads, updates, is_light)
+
+        compile_thread.submit(make)
+
+    def _make(
+        self,
+        size: engine.Signature,
+        inputs: Sequence[Array | engine.Shaped],
+        reads: Sequence[engine.Shaped],
+        updates: Sequence[engine.Shaped],
+        is_light: bool,
+    ) -> None:
+        compiled = self.code
+        is_other = compiled is None or compiled.is_light != is_light
+        try:
+            with turns.taken():
+                compiled = self._new_code(is_light) if compiled is None or is_other else compiled
+                compiled.prepare(inputs, reads, updates)
+            if is_other and self.refusal is None:
+                self._compiled_before_s = self.compile_s
+                self.code = compiled
+        except Exception:
+            # The next step with such inputs compiles them itself, and tells what is wrong.
+            self._failed.add(size)
+        finally:
+            with self._lock:
+                self._in_making.discard(size)
 
     def _operations(self, compiled: engine.CompiledStage, inputs: Sequence[Array], context: ContextOf | None) -> float:
         """How many operations XLA counts in code for these inputs; 0 where it cannot have them, which running them will say."""
@@ -193,8 +291,6 @@ class CompiledWay:
         self, compiled: engine.CompiledStage, inputs: Sequence[Array], indices: Sequence[Array], context: ContextOf | None
     ) -> Sequence[Array]:
         """Run code with loops, to its end or to that of the step; variables get their new values only at its own."""
-        if compiled.is_light and sum(map(nbytes, inputs)) > self._light_bytes:
-            compiled = self._compile(is_light=False)
         assert compiled.stops is not None
         with compiled.stops.watched(self._host.check(context)) as looks, deferred_interrupts(), held(self._locks) as locks:
             outputs, values = self._call(compiled, inputs, indices, (looks,))
@@ -207,11 +303,6 @@ class CompiledWay:
         return [np.asarray(value) for value in made] if compiled.is_light else made
 
     def _run_light(self, compiled: engine.CompiledStage, inputs: Sequence[Array], indices: Sequence[Array]) -> Sequence[Array]:
-        if sum(map(nbytes, inputs)) > self._light_bytes:
-            # Larger than those by which the stage was found to be light: from now on it computes on XLA's threads.
-            compiled = self._compile(is_light=False)
-            outputs, _ = self._call(compiled, inputs, indices)
-            return engine.outputs_of(outputs)
         outputs, _ = self._call(compiled, inputs, indices)
         # As plain arrays: XLA's usual threads would copy what belongs to this one.
         return [np.asarray(value) for value in engine.outputs_of(outputs)]

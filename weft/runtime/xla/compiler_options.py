@@ -11,14 +11,17 @@ from collections.abc import Callable
 from typing import Any, Final
 
 import jax
+import numpy as np
+
+from weft.framework.aliases import Array
 
 CPU_OPTIONS: Final = {"xla_cpu_experimental_ynn_fusion_type": "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT,LIBRARY_FUSION_TYPE_REDUCE"}
 
 
 class Tuning:
-    """Compiles for the CPU under options, as long as the compiler knows them.
+    """Compiles for the CPU under options, if the compiler knows them.
 
-    Whether it does is found out by the first code that is compiled.
+    Whether it does is found out by compiling next to nothing, once, before anything else is compiled.
     """
 
     def __init__(self, options: dict[str, str]) -> None:
@@ -27,29 +30,26 @@ class Tuning:
 
     def jit(
         self, function: Callable[..., Any], device: Any = None, options: dict[str, str] | None = None, **arguments: Any
-    ) -> Callable[..., Any]:
+    ) -> Any:
         """`jax.jit`, for code that runs on this device; on JAX's default when None. `options` are further ones, known to it."""
-        plain = jax.jit(function, compiler_options=options, **arguments)
-        if self._is_known is False or (device or jax.devices()[0]).platform != "cpu":
-            return plain
-        tuned = jax.jit(function, compiler_options={**self._options, **(options or {})}, **arguments)
-        return tuned if self._is_known else self._tried(tuned, plain)
+        is_tuned = (device or jax.devices()[0]).platform == "cpu" and self._are_known()
+        return jax.jit(function, compiler_options={**self._options, **(options or {})} if is_tuned else options, **arguments)
 
-    def _tried(self, tuned: Callable[..., object], plain: Callable[..., object]) -> Callable[..., Any]:
-        def call(*operands: object) -> Any:
-            if self._is_known is False:
-                return plain(*operands)
+    def _are_known(self) -> bool:
+        if self._is_known is None:
             try:
-                result = tuned(*operands)
+                with jax.default_device(jax.local_devices(backend="cpu")[0]):
+                    jax.jit(_same).lower(np.float32(0)).compile({**self._options})
+                self._is_known = True
             except jax.errors.JaxRuntimeError as error:
-                if self._is_known or not any(name in str(error) for name in self._options):
+                if not any(name in str(error) for name in self._options):
                     raise
                 self._is_known = False
-                return plain(*operands)
-            self._is_known = True
-            return result
+        return self._is_known
 
-        return call
+
+def _same(value: Array) -> Array:
+    return value
 
 
 jit: Final = Tuning(CPU_OPTIONS).jit

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import threading
 from typing import Final
 
 import jax
@@ -25,10 +26,14 @@ class _Use:
     def __init__(self) -> None:
         self.started_in = 0
         self.lost_in = 0
+        self.is_ready = False
+        self.lock = threading.Lock()
+        """Held while it starts, on whatever thread."""
 
     def note_fork(self) -> None:
         """In a forked child."""
         self.lost_in = self.started_in
+        self.lock = threading.Lock()
 
 
 _USE: Final = _Use()
@@ -53,16 +58,19 @@ def start(uses_accelerators: bool = False) -> None:
         ForkedProcessError: a parent of this process used it before it forked; its threads did not survive the fork.
     """
     check()
-    if _USE.started_in:
+    if _USE.is_ready:
         return
-    _USE.started_in = os.getpid()
-    keep_freed_memory()
-    # A program's own verbosity is not meant for JAX, which would tell about every platform that is not there.
-    logging.getLogger("jax").setLevel(logging.WARNING)
     # JAX imports a part of itself when it first translates a function. What an interrupt stops there cannot be imported again.
-    with deferred_interrupts():
+    with deferred_interrupts(), _USE.lock:
+        if _USE.is_ready:
+            return
+        _USE.started_in = os.getpid()
+        keep_freed_memory()
+        # A program's own verbosity is not meant for JAX, which would tell about every platform that is not there.
+        logging.getLogger("jax").setLevel(logging.WARNING)
         engine_options.start(uses_accelerators, jax.devices)
         jax.jit(_same).lower(np.float32(0))
+        _USE.is_ready = True
 
 
 def _same(value: Array) -> Array:

@@ -1,0 +1,131 @@
+"""What a user waits for at the beginning of training: the time until 100 steps are done, and the longest of them."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from benchmarks import profile
+from benchmarks.framework import framework
+from benchmarks.programs import models
+from benchmarks.timing import Sample, once
+
+STEPS = 100
+
+
+def mlp() -> Sample:
+    """Seconds of the first 100 steps of 784-100-10 with Adam, batches of 64."""
+    return _until_100_steps(_perceptron)
+
+
+def cnn() -> Sample:
+    """Seconds of the first 100 steps of two 3x3 convolutions of 8 and 16 channels with Adam, batches of 32."""
+    return _until_100_steps(_convolutional)
+
+
+def static_rnn() -> Sample:
+    """Seconds of the first 100 steps of a recurrent network that is unrolled 20 times, with Adam."""
+    return _until_100_steps(_unrolled)
+
+
+def dynamic_rnn() -> Sample:
+    """Seconds of the first 100 steps of a recurrent network in a while_loop of 10 iterations, with Adam."""
+    return _until_100_steps(_looping)
+
+
+def embedding() -> Sample:
+    """Seconds of the first 100 steps of 256 of 10,000x16 looked-up rows and two dense layers, with Adagrad."""
+    return _until_100_steps(_looked_up)
+
+
+def changing_batches() -> Sample:
+    """Seconds of 60 steps of that convolutional network on 60 sizes of a batch."""
+    tf = framework()
+    os.environ.pop("TF_DETERMINISTIC_OPS", None)
+    images, labels, step = _convolutions(tf)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        start = time.perf_counter()
+        with profile.whole():
+            for size in range(8, 68):
+                pixels, digits = models.digits(size)
+                session.run(step, {images: pixels.reshape(-1, 28, 28, 1), labels: digits})
+        return once(time.perf_counter() - start)
+
+
+def _until_100_steps(build: Callable[[Any], tuple[Any, dict[Any, Any]]]) -> Sample:
+    # The harness has weft wait for its code, which other measures are not about.
+    os.environ.pop("TF_DETERMINISTIC_OPS", None)
+    tf = framework()
+    step, feed = build(tf)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        start = time.perf_counter()
+        with profile.whole():
+            for _ in range(STEPS):
+                session.run(step, feed)
+        return once(time.perf_counter() - start)
+
+
+def _perceptron(tf: Any) -> tuple[Any, dict[Any, Any]]:
+    images, labels = tf.placeholder(tf.float32, [None, 784]), tf.placeholder(tf.int32, [None])
+    loss = models.cross_entropy(tf, models.perceptron(tf, images, 100), labels)
+    return tf.train.AdamOptimizer(0.001).minimize(loss), dict(zip((images, labels), models.digits(64), strict=True))
+
+
+def _convolutions(tf: Any) -> tuple[Any, Any, Any]:
+    images, labels = tf.placeholder(tf.float32, [None, 28, 28, 1]), tf.placeholder(tf.int32, [None])
+    x = images
+    for name, shape in (("first", [3, 3, 1, 8]), ("second", [3, 3, 8, 16])):
+        filters, _ = models.layered_weights(tf, name, shape)
+        x = tf.nn.relu(tf.nn.conv2d(x, filters, strides=[1, 1, 1, 1], padding="SAME"))
+        x = tf.nn.max_pool(x, ksize=[1, 2, 2, 1], strides=[1, 2, 2, 1], padding="SAME")
+    logits = models.dense(tf, "output", tf.reshape(x, [-1, 7 * 7 * 16]), 7 * 7 * 16, 10)
+    return images, labels, tf.train.AdamOptimizer(0.001).minimize(models.cross_entropy(tf, logits, labels))
+
+
+def _convolutional(tf: Any) -> tuple[Any, dict[Any, Any]]:
+    images, labels, step = _convolutions(tf)
+    pixels, digits = models.digits(32)
+    return step, {images: pixels.reshape(-1, 28, 28, 1), labels: digits}
+
+
+def _recurrent(tf: Any, run: Callable[[Any, Callable[[Any, Any], Any], Any], Any]) -> tuple[Any, dict[Any, Any]]:
+    x, wanted = tf.placeholder(tf.float32, [10, 16, 8]), tf.placeholder(tf.float32, [16, 32])
+    weight, bias = models.layered_weights(tf, "cell", [8 + 32, 32])
+
+    def cell(each: Any, state: Any) -> Any:
+        return tf.tanh(tf.matmul(tf.concat([each, state], 1), weight) + bias)
+
+    loss = tf.reduce_mean(tf.square(run(x, cell, tf.zeros([16, 32])) - wanted))
+    generator = np.random.default_rng(0)
+    fed = {x: generator.random((10, 16, 8), np.float32), wanted: generator.random((16, 32), np.float32)}
+    return tf.train.AdamOptimizer(0.001).minimize(loss), fed
+
+
+def _unrolled(tf: Any) -> tuple[Any, dict[Any, Any]]:
+    def run(x: Any, cell: Callable[[Any, Any], Any], state: Any) -> Any:
+        for time_step in range(20):
+            state = cell(x[time_step % 10], state)
+        return state
+
+    return _recurrent(tf, run)
+
+
+def _looping(tf: Any) -> tuple[Any, dict[Any, Any]]:
+    def run(x: Any, cell: Callable[[Any, Any], Any], state: Any) -> Any:
+        return tf.while_loop(lambda i, _: i < 10, lambda i, state: (i + 1, cell(x[i], state)), [0, state])[1]
+
+    return _recurrent(tf, run)
+
+
+def _looked_up(tf: Any) -> tuple[Any, dict[Any, Any]]:
+    ids = tf.placeholder(tf.int32, [None])
+    table, _ = models.layered_weights(tf, "table", [10_000, 16])
+    hidden = tf.nn.relu(models.dense(tf, "hidden", tf.nn.embedding_lookup(table, ids), 16, 32))
+    loss = tf.reduce_mean(tf.square(models.dense(tf, "output", hidden, 32, 1) - 1.0))
+    return tf.train.AdagradOptimizer(0.1).minimize(loss), {ids: models.random_ids(256, 10_000)}
