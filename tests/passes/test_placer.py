@@ -27,6 +27,30 @@ def short(device: str) -> str:
     return f"{job[4:]}/{task[5:]}" if job != "job:localhost" else kind[7:]
 
 
+def test_a_pin_that_no_device_satisfies_is_refused_also_where_no_run_asks_for_its_node(graph: tf.Graph) -> None:
+    placer = Placer(WITH_GPU)
+    with tf.device("/gpu:0"):
+        tf.constant(1.0)
+    placer.check_pins(graph.get_operations())
+    with tf.device("/gpu:7"):
+        far = tf.constant(1.0, name="far")
+    with pytest.raises(InvalidArgumentError, match=r"Cannot assign a device for operation far: .*/device:GPU:7"):
+        placer.check_pins(graph.get_operations())
+    Placer(WITH_GPU, allow_soft_placement=True).check_pins(graph.get_operations())
+    with tf.Session() as session, pytest.raises(InvalidArgumentError, match="assigned to /device:GPU:0"):
+        session.run(tf.constant(2.0))
+    options = tf.GraphOptions(place_pruned_graph=True)
+    with tf.Session(config=tf.ConfigProto(graph_options=options)) as session:
+        assert session.run(tf.constant(2.0)) == 2.0
+    assert far.device == "/device:GPU:7"
+
+
+def test_a_node_for_a_task_that_the_session_does_without_is_no_concern_of_other_runs(graph: tf.Graph) -> None:
+    with tf.device("/job:worker/task:7"):
+        tf.constant(1.0)
+    Placer(CLUSTER).check_pins(graph.get_operations())
+
+
 def test_without_a_pin_nodes_go_to_the_first_task_by_name(graph: tf.Graph) -> None:
     tf.negative(tf.constant(1.0))
     assert set(place(graph).values()) == {"ps/0"}

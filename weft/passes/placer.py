@@ -43,6 +43,8 @@ class Placer:
         self._devices = sorted(devices, key=_preference)
         self._soft = allow_soft_placement
         self.placement: dict[Operation, str] = {}
+        self._checked = 0
+        self._pins: dict[str, bool] = {}
 
     @property
     def devices(self) -> list[str]:
@@ -74,6 +76,33 @@ class Placer:
             if op.op_def.bodies:
                 self._check_bodies(op)
         return self.placement
+
+    def check_pins(self, ops: Sequence[Operation]) -> None:
+        """Refuse a graph one of whose nodes can have no place, also where no run asks for it; `ops` are all nodes of the graph.
+
+        Nodes for tasks that are left out of the session, or have left the cluster, are no concern of runs without them.
+
+        Raises:
+            InvalidArgumentError: a node is pinned to a device that its task has not.
+        """
+        new, self._checked = ops[self._checked :], len(ops)
+        for op in new:
+            # The place of the others is that of what they are tied to.
+            if op.device and "_class" not in op.attrs and not any(tensor.dtype is resource for tensor in op.inputs):
+                self._check_pin(op)
+
+    def _check_pin(self, op: Operation) -> None:
+        if self._has(op.device) or (self._soft and self._soft_candidates(op.device)):
+            return
+        spec = device_spec.DeviceSpec.from_string(op.device)
+        task = device_spec.DeviceSpec(spec.job, spec.replica, spec.task).to_string()
+        if self._has(task) or not any(device_spec.DeviceSpec.from_string(each).job != "localhost" for each in self._devices):
+            raise self._unplaceable([op], op.device, exists=False)
+
+    def _has(self, pin: str) -> bool:
+        if pin not in self._pins:
+            self._pins[pin] = any(device_spec.is_prefix(pin, device) for device in self._devices)
+        return self._pins[pin]
 
     def place_copies(self, ops: Sequence[Operation], originals: Mapping[Operation, Operation]) -> Mapping[Operation, str]:
         """Place a narrowed run's nodes where those are, or will be, that they are copies of; the copies are not remembered."""

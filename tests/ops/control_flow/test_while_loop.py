@@ -279,9 +279,9 @@ _I = "i"
 @pytest.mark.parametrize(
     ("arguments", "options", "error", "text"),
     [
-        ((1, lambda i: i), {}, TypeError, "'cond' must be callable"),
-        ((lambda i: i < 1, 1), {}, TypeError, "'body' must be callable"),
-        ((lambda i: i < 1, lambda i: i), {"parallel_iterations": 0}, TypeError, "'parallel_iterations' must be a positive"),
+        ((1, lambda i: i), {}, TypeError, "cond must be callable"),
+        ((lambda i: i < 1, 1), {}, TypeError, "body must be callable"),
+        ((lambda i: i < 1, lambda i: i), {"parallel_iterations": 0}, TypeError, "parallel_iterations must be a positive"),
         ((lambda i: i, lambda i: i), {}, TypeError, "does not match expected type of bool"),
         ((lambda i: [i < 1], lambda i: i), {}, ValueError, "rank 0"),
         ((lambda i: i < 1, lambda i: (i, i)), {}, ValueError, "don't have the same nested structure"),
@@ -294,7 +294,7 @@ _I = "i"
             r"enters the loop with shape \(\), but has shape \(2,\)",
         ),
         ((lambda i: i < 1, lambda i: i), {"shape_invariants": [tf.TensorShape([1])]}, ValueError, "shape invariant specified"),
-        ((lambda i: i < 1, lambda i: i), {"maximum_iterations": [1]}, ValueError, "'maximum_iterations' must be a scalar"),
+        ((lambda i: i < 1, lambda i: i), {"maximum_iterations": [1]}, ValueError, "maximum_iterations must be a scalar"),
     ],
 )
 def test_refuses(arguments, options, error, text):
@@ -303,7 +303,7 @@ def test_refuses(arguments, options, error, text):
 
 
 def test_refuses_no_variables():
-    with pytest.raises(ValueError, match="'loop_vars' must be provided"):
+    with pytest.raises(ValueError, match="No loop variables provided"):
         tf.while_loop(lambda: True, lambda: (), [])
 
 

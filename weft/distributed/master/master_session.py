@@ -109,6 +109,8 @@ class MasterSession:
         self.raise_if_closed()
         self._deregister_retired()
         with self._plan_lock:
+            if not self._config.graph_options.place_pruned_graph:
+                self._placer.check_pins(self.graph.get_operations())
             ops = prune(fetches, feeds, targets, done or ())
             narrowed = narrow(ops, fetches, feeds, targets) if done is None else None
             if narrowed is None:

@@ -224,7 +224,7 @@ def stack(values: Sequence[TensorLike], axis: int = 0, name: str = "stack") -> T
     if first.dims is not None:
         count = len(first.dims) + 1
         if not -count <= axis < count:
-            raise ValueError(f"Argument `axis` = {axis} not in range [{-count}, {count})")
+            raise ValueError(f"axis = {axis} not in [{-count}, {count})")
     return pack([first, *values[1:]], axis=axis, name=name)
 
 
@@ -265,10 +265,10 @@ def unstack(value: TensorLike, num: int | None = None, axis: int = 0, name: str 
         dims = tensor.dims
         if dims is not None:
             if not -len(dims) <= axis < len(dims):
-                raise ValueError(f"Argument `axis` = {axis} not in range [{-len(dims)}, {len(dims)})")
+                raise ValueError(f"axis = {axis} not in [{-len(dims)}, {len(dims)})")
             num = dims[axis]
         if num is None:
-            raise ValueError(f"Cannot infer argument `num` from shape {tensor.shape}")
+            raise ValueError(f"Cannot infer num from shape {tensor.shape}")
         value = tensor
     return unpack(value, num=num, axis=axis, name=name)
 

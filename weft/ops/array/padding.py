@@ -298,7 +298,5 @@ def pad(
     elif kind in ("REFLECT", "SYMMETRIC"):
         result = mirror_pad(convert_to_tensor(tensor), paddings, mode=kind, name=name)
     else:
-        raise ValueError(
-            f'Value of argument `mode` expected to be one of "CONSTANT", "REFLECT", or "SYMMETRIC". Received `mode` = {mode}'
-        )
+        raise ValueError(f"Unknown padding mode: {mode}. It is one of CONSTANT, REFLECT and SYMMETRIC.")
     return result

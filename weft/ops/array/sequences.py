@@ -143,7 +143,7 @@ def argsort(
 def _sorted(values: Array, axis: int, direction: str, output: int) -> Tensor:
     tensor = convert_to_tensor(values, name="values")
     if direction not in ("ASCENDING", "DESCENDING"):
-        raise ValueError(f"direction should be ASCENDING or DESCENDING, got {direction}")
+        raise ValueError(f"{direction} should be one of ASCENDING, DESCENDING")
     count = rank_of(tensor)
     if count is None:
         raise ValueError("sort: the rank of the values must be known")

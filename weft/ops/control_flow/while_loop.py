@@ -53,15 +53,15 @@ def while_loop(
         ValueError: `body` changes the structure, or a shape that should stay.
     """
     if not callable(cond):
-        raise TypeError("'cond' must be callable.")
+        raise TypeError("cond must be callable.")
     if not callable(body):
-        raise TypeError("'body' must be callable.")
+        raise TypeError("body must be callable.")
     if parallel_iterations < 1:
-        raise TypeError("'parallel_iterations' must be a positive integer.")
+        raise TypeError("parallel_iterations must be a positive integer.")
     graph = get_default_graph()
     with graph.name_scope(name or "while") as scope:
         if not loop_vars:
-            raise ValueError("'loop_vars' must be provided.")
+            raise ValueError("No loop variables provided")
         loop = _Loop(graph, scope, loop_vars, shape_invariants, _limit(maximum_iterations))
         loop.build(cond, body)
         results, count = loop.finish(parallel_iterations, back_prop)
@@ -74,7 +74,7 @@ def _limit(maximum_iterations: TensorLike | None) -> Tensor | None:
         return None
     limit = convert_to_tensor(maximum_iterations, name="maximum_iterations")
     if limit.shape.ndims not in (None, 0):
-        raise ValueError(f"'maximum_iterations' must be a scalar. Received shape: {limit.shape}")
+        raise ValueError(f"maximum_iterations must be a scalar, saw shape: {limit.shape}")
     return limit
 
 

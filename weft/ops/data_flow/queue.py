@@ -43,7 +43,7 @@ class QueueBase:
         if shapes is not None:
             if len(shapes) != len(self._dtypes):
                 raise ValueError(
-                    "Queue shapes must have the same length as dtypes, "
+                    "Queue shapes must have the same length as dtypes: "
                     f"received len(shapes)={len(shapes)}, len(dtypes)={len(self._dtypes)}"
                 )
             self._shapes = [TensorShape(shape) for shape in shapes]
@@ -51,7 +51,7 @@ class QueueBase:
             self._shapes = [TensorShape(None) for _ in self._dtypes]
         if names is not None and len(names) != len(self._dtypes):
             raise ValueError(
-                "Queue names must have the same length as dtypes, "
+                "List of names must have the same length as the list of dtypes: "
                 f"received len(names)={len(names)}, len(dtypes)={len(self._dtypes)}"
             )
         self._names = None if names is None else list(names)

@@ -179,7 +179,7 @@ def py_func(
         name: the node's name.
     """
     if not callable(func):
-        raise ValueError(f"Expected func to be callable. Received func={func} of type {type(func)}.")
+        raise ValueError(f"Expected func to be callable, got func of type {type(func)}")
     is_list = isinstance(Tout, list | tuple)
     wanted = [dtypes.as_dtype(dtype) for dtype in (Tout if is_list else [Tout])]
     definition = lookup("PyFunc" if stateful else "PyFuncStateless")
@@ -211,7 +211,7 @@ def py_function(
         name: the node's name.
     """
     if not callable(func):
-        raise ValueError(f"Expected func to be callable. Received func={func} of type {type(func)}.")
+        raise ValueError(f"Expected func to be callable, got func of type {type(func)}")
     wanted = [dtypes.as_dtype(dtype) for dtype in (Tout if isinstance(Tout, list | tuple) else [Tout])]
 
     def on_values(*arrays: Array) -> list[Array]:
