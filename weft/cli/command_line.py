@@ -14,6 +14,7 @@ COMMANDS: Final = {
     "run": ("weft.cli.run", "run a program written for TensorFlow 1.x, unchanged"),
     "launch": ("weft.cli.launch", "start a program as every task of a cluster on this machine"),
     "stop": ("weft.cli.stop", "stop servers after the steps that run"),
+    "doctor": ("weft.cli.doctor.command", "check this machine, and the servers of a cluster"),
     "checkpoint": ("weft.cli.checkpoint.command", "list, show, compare, export and verify checkpoints"),
     "credentials": ("weft.cli.credentials", "make a cluster's token or certificates"),
     "saved-model": ("weft.cli.saved_model.command", "show or run a SavedModel"),

@@ -28,7 +28,7 @@ from weft.runtime.state.session_table import master_of
 from weft.runtime.worker import Worker
 
 SERVICE: Final = "weft.WorkerService"
-_METHODS: Final = {
+METHODS: Final = {
     "GetStatus": (worker_pb2.GetStatusRequest, worker_pb2.GetStatusResponse),
     "OpenChannel": (worker_pb2.OpenChannelRequest, worker_pb2.OpenChannelResponse),
     "RegisterGraph": (worker_pb2.RegisterGraphRequest, worker_pb2.RegisterGraphResponse),
@@ -76,7 +76,7 @@ class WorkerService:
 
     def handler(self) -> GenericRpcHandler:
         """The gRPC handler to add to a server."""
-        return method_handlers(SERVICE, _METHODS, self, self._gate)
+        return method_handlers(SERVICE, METHODS, self, self._gate)
 
     def _check_task(self, wanted: str) -> None:
         if wanted and wanted != self._worker.task:
@@ -166,7 +166,7 @@ class WorkerStub:
     def __init__(self, task: str, address: str, caller: str, heartbeat_timeout_s: float | None = TIMEOUT_S) -> None:
         self.task = task
         self._rpc = RpcStub(
-            SERVICE, _METHODS, address, f"Task {task}", identity_of(caller), identity_of(task), heartbeat_timeout_s
+            SERVICE, METHODS, address, f"Task {task}", identity_of(caller), identity_of(task), heartbeat_timeout_s
         )
 
     def probe(self, timeout_s: float) -> Evidence:

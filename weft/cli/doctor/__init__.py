@@ -1,0 +1,1 @@
+"""`weft doctor`: looks for what keeps weft's programs from running, here and between here and servers."""
