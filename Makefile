@@ -9,7 +9,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help train test test-slow test-all check format proto bench chaos leaks fuzz soak walk names notebooks clean
+.PHONY: help train test test-slow test-all check format proto bench chaos leaks fuzz soak walk names notebooks manual docs clean
 
 help:
 	@echo "make train      two parameter servers and two workers train a classifier of handwritten digits"
@@ -26,6 +26,8 @@ help:
 	@echo "make walk       count what one step walks through; WALK=--calls lists the calls"
 	@echo "make names      which names that public programs use are missing"
 	@echo "make notebooks  run the tutorial's notebooks and store what they show"
+	@echo "make docs       the site, into build/site, with the notebooks run; DOCS=--stored-outputs shows what they hold"
+	@echo "make manual     write the manual page, docs/weft.1, out of the command's parser"
 	@echo "make proto      generate the protocol buffer modules again"
 	@echo "make clean      remove the environment and what the tools left"
 
@@ -42,7 +44,7 @@ $(VENV)/installed-examples: pyproject.toml | $(VENV)/created
 $(VENV)/installed-dev: pyproject.toml | $(VENV)/created
 	@echo "Installing weft and its tools into $(VENV) (once; takes a minute or two)"
 	$(PIP) --editable '.[dev]'
-	@touch $@ $(VENV)/installed-examples
+	@touch $@ $(VENV)/installed-examples $(VENV)/installed-docs
 
 train: $(VENV)/installed-examples
 	$(BIN)/weft launch --ps 2 --worker 2 examples/digits.py
@@ -95,6 +97,17 @@ names: $(VENV)/installed-dev
 
 notebooks: $(VENV)/installed-dev
 	$(BIN)/python tools/notebooks.py --write docs/notebooks/*.ipynb
+
+manual: $(VENV)/installed-dev
+	$(BIN)/python tools/manual.py
+
+$(VENV)/installed-docs: pyproject.toml | $(VENV)/created
+	@echo "Installing weft and what builds its site into $(VENV) (once; takes a minute or two)"
+	$(PIP) --editable '.[docs]'
+	@touch $@
+
+docs: $(VENV)/installed-docs
+	$(BIN)/python -m tools.site $(DOCS)
 
 # In an environment of its own: modules that this protoc makes load with every protobuf that pyproject.toml admits, and
 # it comes with the oldest of them.
