@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from cryptography import x509
+
 from weft.cli.doctor.finding import Finding, problem, warning
-from weft.credentials.authority import validity_of
 from weft.credentials.credentials import CLIENT, Credentials
 from weft.errors import OpError
 from weft.framework.cluster_spec import split_address
@@ -41,10 +42,10 @@ def credentials() -> Finding:
         return problem("credentials", error.message, "weft credentials --help tells how they are made")
     if found is None:
         return Finding("credentials", "none are set; servers on other hosts take only who has their cluster's")
-    valid = validity_of(found.own.certificate)
-    if valid is not None and valid[1] - datetime.datetime.now(datetime.UTC) < _SOON:
+    end = x509.load_pem_x509_certificate(found.own.certificate).not_valid_after_utc
+    if end - datetime.datetime.now(datetime.UTC) < _SOON:
         remedy = "weft credentials issue makes new certificates"
-        return warning("credentials", f"those of {found.identity} expire on {valid[1]:%Y-%m-%d}", remedy)
+        return warning("credentials", f"those of {found.identity} expire on {end:%Y-%m-%d}", remedy)
     return Finding("credentials", f"those of {found.identity}")
 
 

@@ -1,0 +1,54 @@
+"""The programs of the pages run as they stand, one after the other; the commands that they show are known to the command."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+import weft as tf
+from weft.cli.command_line import COMMANDS, command_parser
+
+ROOT = Path(__file__).parents[2]
+_DOCS = ROOT / "docs"
+# These have tests of their own, which look at what the programs print and leave.
+_ELSEWHERE = {"estimators.md", "explain.md", "feature_columns.md", "keras.md"}
+_PYTHON = re.compile(r"^```python\n(.*?)^```", flags=re.M | re.S)
+_CONSOLE = re.compile(r"^```console\n(.*?)^```", flags=re.M | re.S)
+_PAGES = sorted(page for page in _DOCS.glob("*.md") if page.name not in _ELSEWHERE and _PYTHON.search(page.read_text("utf-8")))
+_SHOWN = [
+    (page.name, line.removeprefix("$ ").partition("  #")[0])
+    for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(_DOCS.glob("*.md")))
+    for block in _CONSOLE.findall(page.read_text("utf-8"))
+    for line in block.replace("\\\n", " ").splitlines()
+    if line.startswith("$ weft ")
+]
+
+
+@pytest.mark.parametrize("page", _PAGES, ids=lambda page: page.name)
+def test_the_programs_of_a_page_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TF_CONFIG", "")
+    names: dict[str, object] = {}
+    # In the graph that a program begins with, which some replace by another one.
+    tf.reset_default_graph()
+    for number, program in enumerate(_PYTHON.findall(page.read_text("utf-8"))):
+        exec(compile(program, f"{page.name}, program {number}", "exec"), names)
+    tf.summary.FileWriterCache.clear()
+    tf.reset_default_graph()
+
+
+def test_pages_show_commands() -> None:
+    assert len(_SHOWN) > 12
+
+
+@pytest.mark.parametrize(("page", "line"), _SHOWN)
+def test_a_command_that_a_page_shows_has_known_words(page: str, line: str) -> None:
+    words = shlex.split(line, comments=True)[1:]
+    if ">" in words:
+        words = words[: words.index(">")]
+    if words[0].startswith("-"):
+        return
+    command_parser([*COMMANDS]).parse_args(words)
