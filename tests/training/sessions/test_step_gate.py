@@ -29,12 +29,38 @@ def test_a_closed_gate_holds_steps_until_it_is_opened() -> None:
     thread.join(10)
 
 
-def test_a_replica_does_not_train_while_its_chief_restores_the_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_steps_of_all_threads_are_waited_for() -> None:
+    gate, ends = StepGate(), threading.Event()
+    begun = threading.Barrier(3)
+
+    def step() -> None:
+        gate.begin_step()
+        begun.wait(10)
+        ends.wait(10)
+        gate.end_step()
+
+    threads = [threading.Thread(target=step) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    begun.wait(10)
+    gate.begin_step()
+    gate.end_step()
+    assert not gate.close(0.02)
+    ends.set()
+    assert gate.close(10)
+    for thread in threads:
+        thread.join(10)
+
+
+@pytest.mark.parametrize("is_supervised", [False, True], ids=["MonitoredTrainingSession", "Supervisor"])
+def test_a_replica_does_not_train_while_its_chief_restores_the_model(
+    is_supervised: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with tf.train.Server.create_local_server() as server:
         chief, _ = chief_of(server.target, tmp_path)
         end_as_if_killed(chief)
         trains, stop = threading.Event(), threading.Event()
-        replica = threading.Thread(target=train, args=(server.target, trains, stop))
+        replica = threading.Thread(target=supervise if is_supervised else train, args=(server.target, trains, stop))
         replica.start()
         assert trains.wait(20)
         seen: list[int] = []
@@ -64,7 +90,7 @@ def test_a_replica_does_not_train_while_its_chief_restores_the_model(tmp_path: P
 
 
 def chief_of(target: str, directory: Path, **arguments: Any) -> Any:
-    with tf.Graph().as_default():
+    with tf.Graph().as_default(), tf.device("/job:localhost"):  # a Supervisor's replica wants to be told where variables are
         step = tf.train.get_or_create_global_step()
         session = tf.train.MonitoredTrainingSession(
             target, True, str(directory), save_summaries_steps=None, log_step_count_steps=None, **arguments
@@ -81,10 +107,21 @@ def end_as_if_killed(session: Any) -> None:
 
 
 def train(target: str, trains: threading.Event, stop: threading.Event) -> None:
-    with tf.Graph().as_default():
+    with tf.Graph().as_default(), tf.device("/job:localhost"):
         step = tf.train.get_or_create_global_step()
         more = step.assign_add(1)
         with tf.train.MonitoredTrainingSession(target, is_chief=False, log_step_count_steps=None) as session:
+            while not stop.is_set():
+                session.run(more)
+                trains.set()
+
+
+def supervise(target: str, trains: threading.Event, stop: threading.Event) -> None:
+    with tf.Graph().as_default(), tf.device("/job:localhost"):
+        step = tf.train.get_or_create_global_step()
+        more = step.assign_add(1)
+        supervisor = tf.train.Supervisor(is_chief=False, logdir=None)
+        with supervisor.managed_session(target) as session:
             while not stop.is_set():
                 session.run(more)
                 trains.set()

@@ -65,8 +65,6 @@ class CoordinatedSession:
         self._coord = coord
         self._stop_grace_period_secs = stop_grace_period_secs
         self._stop_requested = False
-        presence = presence_of(session)
-        self._gate = None if presence is None else presence.gate()
 
     def should_stop(self) -> bool:
         """Whether a hook or a thread asked to stop; raises the exception that a thread stopped with."""
@@ -117,16 +115,10 @@ class CoordinatedSession:
         feeds = _merged_feeds(feed_dict, requests)
         options = _merged_options(options, requests)
         metadata = RunMetadata() if run_metadata is None else run_metadata
-        if self._gate is not None:
-            self._gate.begin_step()
-        try:
-            if options is None and run_metadata is None:
-                results = self._sess.run(wanted, feeds)
-            else:
-                results = self._sess.run(wanted, feeds, options, metadata)
-        finally:
-            if self._gate is not None:
-                self._gate.end_step()
+        if options is None and run_metadata is None:
+            results = self._sess.run(wanted, feeds)
+        else:
+            results = self._sess.run(wanted, feeds, options, metadata)
         shown = RunOptions() if options is None else options
         for hook in self._hooks:
             hook.after_run(context, SessionRunValues(results.get(hook), shown, metadata))

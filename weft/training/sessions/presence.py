@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import math
 import sys
 import threading
 import time
@@ -27,7 +28,7 @@ from weft.platform import tf_logging
 from weft.platform.process_name import this_process
 from weft.protocol.job_watch import DONE, FAILED, TRAINING, JobNote
 from weft.training.sessions.board import Board
-from weft.training.sessions.board_view import CAN, IS, NO, BoardView, Replica
+from weft.training.sessions.board_view import CAN, IS, LEASE_S, NO, BoardView, Replica
 from weft.training.sessions.job_notes import JobNotes
 from weft.training.sessions.model_signature import ModelSignature, signature_of
 from weft.training.sessions.revival import Run
@@ -43,6 +44,8 @@ _STEP_S: Final = 1.0  # how long a look at the fence waits for the step that run
 LONGEST_DRAIN_S: Final = 15.0
 _LOG_EVERY_S: Final = 10.0
 _LONGEST_REASON: Final = 1000
+# A chief that was killed just before, and is started again, would find the note of its former self.
+_RIVAL_S: Final = LEASE_S + 1.0
 
 
 class Presence:
@@ -79,6 +82,7 @@ class Presence:
         self._failure = ""
         self._gate: StepGate | None = None
         self._pause = NO
+        self._rival_due_s = time.monotonic() + _RIVAL_S if is_chief else math.inf
         self._thread = threading.Thread(target=self._stay, name="weft-presence", daemon=True)
 
     def start(self) -> None:
@@ -128,10 +132,8 @@ class Presence:
         self._job_state = None
         self._run = None
 
-    def gate(self) -> StepGate | None:
-        """What a session that trains takes its steps through from now on; None for the chief."""
-        if self._is_chief:
-            return None
+    def gate(self) -> StepGate:
+        """What a replica that trains takes its steps through from now on; not for the chief."""
         if self._gate is None:
             self._gate = StepGate()
             self._pause = CAN
@@ -182,6 +184,7 @@ class Presence:
                 if not self._is_job_posted:
                     self._post_job(TRAINING)
             self._look_at_fence()
+            self._look_for_rival()
             self._wake.wait(HEARTBEAT_S if self._gate is None or self._gate.is_open else _POLL_S)
             self._wake.clear()
         if self._gate is not None:
@@ -214,6 +217,18 @@ class Presence:
         if gate.close(_STEP_S) and self._pause != IS:
             self._pause = IS
             self._announce()
+
+    def _look_for_rival(self) -> None:
+        """Once: say that another process trains the same model as its chief; it has seen nobody when it began."""
+        if time.monotonic() < self._rival_due_s:
+            return
+        self._rival_due_s = math.inf
+        for other in self.view.others():
+            if other.is_chief and other.process != this_process():
+                tf_logging.warning(
+                    "Another %s is at work on this model: both save checkpoints, each removes the other's from the list of the "
+                    "latest, and either restores what the other trains. Start all replicas but one with is_chief=False", other
+                )  # fmt: skip
 
     def _post_job(self, state: str) -> None:
         self._is_job_posted = True

@@ -21,6 +21,7 @@ from weft.platform.wait_notice import WaitNotice
 from weft.training.replica_steps import trains_in_step
 from weft.training.saving.fallback import restore_newest_whole
 from weft.training.saving.saver import Saver
+from weft.training.sessions.gated_session import GatedSession
 from weft.training.sessions.model_readiness import ChiefWatch, Missing, covers_model, what_is_missing
 from weft.training.sessions.model_values import ModelValues
 from weft.training.sessions.needed_tasks import filtered_config
@@ -225,7 +226,7 @@ class SessionManager:
         """
         limit_s = float("inf") if max_wait_secs is None else max_wait_secs
         config = filtered_config(master, self._graph, config)
-        session = Session(master, graph=self._graph, config=config)
+        session = GatedSession(master, graph=self._graph, config=config)
         try:
             announce(session, False, config, "waiting")
             self._wait_until_ready(session, limit_s)
@@ -234,6 +235,7 @@ class SessionManager:
             raise
         presence = presence_of(session)
         if presence is not None:
+            session.pause_at(presence.gate())
             presence.set_state("training")
             presence.begin_job()
         return session

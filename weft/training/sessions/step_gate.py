@@ -10,12 +10,12 @@ _POLL_S: Final = 0.01
 
 
 class StepGate:
-    """One thread takes steps through it, another one closes and opens it."""
+    """Threads take steps through it, another one closes and opens it."""
 
     def __init__(self) -> None:
         self._open = threading.Event()
         self._open.set()
-        self._is_in_step = False
+        self._in_step: set[int] = set()  # threads
 
     @property
     def is_open(self) -> bool:
@@ -24,23 +24,24 @@ class StepGate:
 
     def begin_step(self) -> None:
         """Note that a step begins; blocks while the gate is closed."""
+        thread = threading.get_ident()
         while True:
             # In this order: who closes the gate sees the step, or the step sees that it is closed.
-            self._is_in_step = True
+            self._in_step.add(thread)
             if self._open.is_set():
                 return
-            self._is_in_step = False
+            self._in_step.discard(thread)
             self._open.wait()
 
     def end_step(self) -> None:
         """Note that a step is over."""
-        self._is_in_step = False
+        self._in_step.discard(threading.get_ident())
 
     def close(self, limit_s: float) -> bool:
-        """Let no step begin any more; returns whether the one that runs has ended within so many seconds."""
+        """Let no step begin any more; returns whether those that run have ended within so many seconds."""
         self._open.clear()
         deadline_s = time.monotonic() + limit_s
-        while self._is_in_step:
+        while self._in_step:
             if time.monotonic() >= deadline_s:
                 return False
             time.sleep(_POLL_S)
