@@ -74,5 +74,5 @@ def test_variables_made_inside_must_be_resource_variables():
         scale = tf.get_variable("scale", [])
         return x * scale, lambda grad, variables=None: (grad, [grad])
 
-    with pytest.raises(TypeError, match=r"All variables used by 'scaled' .* it made scale:0"):
+    with pytest.raises(TypeError, match=r"All variables used by a function wrapped .* scaled made scale:0"):
         scaled(tf.constant(1.0))

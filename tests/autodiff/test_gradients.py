@@ -83,7 +83,7 @@ def test_grad_ys_of_another_kind_are_refused():
 
 def test_a_complex_y_needs_a_grad_y():
     x = tf.constant(1j)
-    with pytest.raises(TypeError, match=r"Gradients of complex tensors .* must set grad_ys"):
+    with pytest.raises(TypeError, match="Gradients of complex tensors must set grad_ys"):
         tf.gradients(x * x, x)
 
 
@@ -117,7 +117,7 @@ def test_contributions_may_be_summed_in_pairs(method):
 
 def test_an_unknown_aggregation_method_is_refused():
     x = tf.constant(1.0)
-    with pytest.raises(ValueError, match="Invalid `aggregation_method` specified 7"):
+    with pytest.raises(ValueError, match="Invalid aggregation_method specified 7"):
         tf.gradients(x, x, aggregation_method=7)
 
 

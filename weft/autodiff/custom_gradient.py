@@ -74,8 +74,9 @@ def _check_resources(f: Callable[..., object], made: set[Any]) -> None:
     wrong = sorted(variable.name for variable in made if _handle_op(variable) is None)
     if wrong:
         raise TypeError(
-            f"All variables used by {getattr(f, '__name__', f)!r} wrapped with @custom_gradient must be `ResourceVariable`s. "
-            f"Ensure that no `variable_scope` is created with `use_resource=False`; it made {', '.join(wrong)}."
+            "All variables used by a function wrapped with @custom_gradient must be `ResourceVariable`s. "
+            "Ensure that no `variable_scope` is created with `use_resource=False`. "
+            f"{getattr(f, '__name__', 'It')} made {', '.join(wrong)}."
         )
 
 

@@ -91,9 +91,9 @@ class GradientTape:
         self._record = None
         self._begin()
 
-    def watched_variables(self) -> list[Variable]:
+    def watched_variables(self) -> tuple[Variable, ...]:
         """The variables that were used while the tape recorded and that it watches, in the order in which they were made."""
-        return [] if self._record is None else self._record.used_variables(self._watches_variables)
+        return () if self._record is None else tuple(self._record.used_variables(self._watches_variables))
 
     def gradient(
         self,

@@ -127,7 +127,7 @@ def _zeros_of(x: Any) -> Any:
 
 def _start_gradients(ys: Sequence[Tensor], grad_ys: Sequence[Any], graph: Graph, colocate: bool) -> list[Gradient]:
     if len(grad_ys) != len(ys):
-        raise ValueError(f"Length mismatch. Passed {len(grad_ys)} grad_ys for {len(ys)} ys")
+        raise ValueError(f"Passed {len(grad_ys)} grad_ys for {len(ys)} ys")
     given = [
         None if grad is None else convert_to_tensor_or_indexed_slices(grad, name=f"grad_y_{index}")
         for index, grad in enumerate(grad_ys)
@@ -142,7 +142,7 @@ def _start_gradients(ys: Sequence[Tensor], grad_ys: Sequence[Any], graph: Graph,
 def _ones(y: Tensor, index: int) -> Tensor:
     dtype = y.dtype.base_dtype
     if dtype.is_complex:
-        raise TypeError(f"Gradients of complex tensors ({y}) must set grad_ys (y.dtype = {dtype.name})")
+        raise TypeError(f"Gradients of complex tensors must set grad_ys (y.dtype = {dtype!r}), as those of {y}")
     sizes = shape(y)
     name = f"grad_ys_{index}"
     with get_default_graph().name_scope(name) as scope:

@@ -286,10 +286,13 @@ def _add_list(
 
 def _check_length(definition: OpDef, arg: ArgDef, length: int) -> None:
     least = definition.attrs[arg.number_attr or arg.type_list_attr].minimum
-    if least is not None and length < least:
+    if least is None or length >= least:
+        return
+    if arg.number_attr:
         raise ValueError(
             f"List argument {arg.name!r} to {definition.name!r} Op with length {length} shorter than minimum length {least}."
         )
+    _check_limits(definition.attrs[arg.type_list_attr], [None] * length, definition)
 
 
 def _list_item(

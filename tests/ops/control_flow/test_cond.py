@@ -265,15 +265,15 @@ def test_a_branch_in_a_branch_is_not_fed_for_results_that_are_not_fetched():
 @pytest.mark.parametrize(
     ("arguments", "error", "text"),
     [
-        ((True, lambda: 1, lambda: 2), TypeError, "'pred' must not be a Python bool"),
-        ((None, None, lambda: 2), TypeError, r"cond\(\): 'true_fn' argument required"),
-        ((None, lambda: 2), TypeError, r"cond\(\): 'false_fn' argument required"),
-        ((None, 1, lambda: 2), TypeError, "'true_fn' must be callable"),
-        ((None, lambda: 2, 1), TypeError, "'false_fn' must be callable"),
-        ((None, lambda: None, lambda: 1), ValueError, "'true_fn' must have a return value"),
-        ((None, lambda: 1, lambda: None), ValueError, "'false_fn' must have a return value"),
+        ((True, lambda: 1, lambda: 2), TypeError, "pred must not be a Python bool"),
+        ((None, None, lambda: 2), TypeError, r"cond\(\): true_fn argument required"),
+        ((None, lambda: 2), TypeError, r"cond\(\): false_fn argument required"),
+        ((None, 1, lambda: 2), TypeError, "true_fn must be callable"),
+        ((None, lambda: 2, 1), TypeError, "false_fn must be callable"),
+        ((None, lambda: None, lambda: 1), ValueError, "true_fn must have a return value"),
+        ((None, lambda: 1, lambda: None), ValueError, "false_fn must have a return value"),
         ((None, lambda: 1, lambda: 1.0), ValueError, "must have the same type"),
-        ((None, lambda: (1, 2), lambda: 1), ValueError, "Incompatible return values of 'true_fn' and 'false_fn'"),
+        ((None, lambda: (1, 2), lambda: 1), ValueError, "The two structures don't have the same nested structure"),
         ((None, lambda: {"a": 1}, lambda: {"b": 1}), ValueError, "don't have the same set of keys"),
     ],
 )

@@ -66,5 +66,5 @@ def test_refuses_scalars_and_what_cannot_be_called():
     with pytest.raises(ValueError, match="1\\+ dimensional"):
         tf.map_fn(lambda x: x, 3.0)
     for function in (tf.map_fn, tf.scan, tf.foldl, tf.foldr):
-        with pytest.raises(TypeError, match="not callable"):
+        with pytest.raises(TypeError, match="fn must be callable"):
             function(3, [1.0])

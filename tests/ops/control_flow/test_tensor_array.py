@@ -72,7 +72,7 @@ def test_refuses_other_shapes_and_types():
         array.write(1, [1.0])
     with pytest.raises(TypeError, match="TensorArray dtype is float32 but Op is trying to write dtype int32"):
         array.write(1, tf.constant([1, 2]))
-    with pytest.raises(ValueError, match="`size` must be provided"):
+    with pytest.raises(ValueError, match="Size must be provided"):
         tf.TensorArray(tf.float32)
 
 

@@ -52,7 +52,7 @@ def _pass_gradients(node: Operation, *grads: Tensor | None) -> Gradients:
     return list(grads)
 
 
-@op("IdentityN", "input: [T] -> output: [T]", role=Role.ALIAS, infer=_each_input, gradient=_pass_gradients)
+@op("IdentityN", "input: [T] -> output: [T]", limits={"T": 1}, role=Role.ALIAS, infer=_each_input, gradient=_pass_gradients)
 def identity_n(xp: ArrayModule, input: list[Array], *, T: list[DType]) -> list[Result]:
     """The inputs, each of which waits for all of them: `N*[...] -> N*[...]`."""
     return list(input)

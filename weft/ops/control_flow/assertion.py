@@ -31,7 +31,8 @@ def _scalar_condition(node: Operation) -> list[Dims]:
     return []
 
 
-@op("Assert", "condition: bool, data: [T] ->", infer=_scalar_condition, gradient=not_differentiable, stateful=True)
+@op("Assert", "condition: bool, data: [T] ->", limits={"T": 1}, infer=_scalar_condition, gradient=not_differentiable,
+    stateful=True)  # fmt: skip
 def assert_node(ctx: OpContext, condition: Array, data: Array, *, T: list[DType], summarize: int = 3) -> tuple[()]:
     """Do nothing when the condition holds; InvalidArgumentError with the data otherwise.
 

@@ -43,7 +43,7 @@ def case(
     """
     pairs = _checked_pairs(pred_fn_pairs)
     if default is not None and not callable(default):
-        raise TypeError("'false_fn' must be callable.")
+        raise TypeError("false_fn must be callable.")
     with get_default_graph().name_scope(name or "case"):
         if not pairs:
             if default is None:
@@ -64,7 +64,7 @@ def _choice(pair: _Branch, other: Callable[[], Nest], strict: bool) -> Callable[
 
 def _checked_pairs(pred_fn_pairs: Nest) -> list[_Branch]:
     if not isinstance(pred_fn_pairs, list | tuple | Mapping):
-        raise TypeError(f"'pred_fn_pairs' must be a list, tuple, or dict. Received: {type(pred_fn_pairs)}")
+        raise TypeError(f"fns must be a list, tuple, or dict: received {type(pred_fn_pairs)}")
     if isinstance(pred_fn_pairs, OrderedDict):
         pairs: Sequence[Nest] = list(pred_fn_pairs.items())
     elif isinstance(pred_fn_pairs, Mapping):

@@ -45,7 +45,7 @@ def cond(
     """
     true_fn, false_fn = _checked(true_fn, fn1, "true_fn", "fn1"), _checked(false_fn, fn2, "false_fn", "fn2")
     if isinstance(pred, bool):
-        raise TypeError("'pred' must not be a Python bool.")
+        raise TypeError("pred must not be a Python bool")
     graph = get_default_graph()
     with graph.name_scope(name or "cond") as scope:
         predicate = _predicate(pred)
@@ -70,12 +70,12 @@ def _checked(
 ) -> Callable[[], Nest]:
     if old is not None:
         if function is not None:
-            raise TypeError(f"cond(): '{name}' and '{old_name}' may not be set simultaneously.")
+            raise TypeError(f"cond(): {name} and {old_name} may not be set simultaneously.")
         function = old
     elif function is None:
-        raise TypeError(f"cond(): '{name}' argument required")
+        raise TypeError(f"cond(): {name} argument required")
     if not callable(function):
-        raise TypeError(f"'{name}' must be callable.")
+        raise TypeError(f"{name} must be callable.")
     return function
 
 
@@ -95,7 +95,7 @@ def _branch(graph: Graph, scope: str, role: str, function: Callable[[], Nest], s
     with body.building():
         result = function()
         if result is None:
-            raise ValueError(f"'{role}' must have a return value.")
+            raise ValueError(f"{role} must have a return value.")
         leaves = [_returned(body, leaf, role == "true_fn") for leaf in nest.flatten(result)]
         result = nest.pack_sequence_as(result, leaves)
         result = packed(result, [body.output(tensor) for tensor in flat_tensors(result)])
@@ -118,19 +118,19 @@ def _check_same(then_result: Nest, else_result: Nest) -> None:
     except TypeError as error:
         raise TypeError(f"Incompatible return types of 'true_fn' and 'false_fn': {error}") from None
     except ValueError as error:
-        raise ValueError(f"Incompatible return values of 'true_fn' and 'false_fn': {error}") from None
+        raise ValueError(f"{error}\nThey are what true_fn and false_fn return.") from None
     if not nest.flatten(then_result):
         raise ValueError("'true_fn' and 'false_fn' must return at least one result.")
 
 
 def _check_types(then_graph: FuncGraph, else_graph: FuncGraph) -> None:
     if len(then_graph.outputs) != len(else_graph.outputs):
-        raise ValueError("Incompatible return values of 'true_fn' and 'false_fn': their numbers of tensors differ.")
+        raise ValueError("true_fn and false_fn return different numbers of tensors.")
     for a, b in zip(then_graph.outputs, else_graph.outputs, strict=True):
         if a.dtype.base_dtype is not b.dtype.base_dtype:
             raise ValueError(
-                f"Outputs of 'true_fn' and 'false_fn' must have the same type(s). Received {a.dtype.name} from 'true_fn' "
-                f"and {b.dtype.name} from 'false_fn'."
+                f"Outputs of true_fn and false_fn must have the same type: {a.dtype.name}, {b.dtype.name}. "
+                "tf.cast converts one."
             )
 
 

@@ -28,7 +28,9 @@ class _Elements:
             )
         for leaf in leaves:
             if leaf.dims == ():
-                raise ValueError("Elements in elems must be 1+ dimensional Tensors, not scalars")
+                if nest.is_nested(elems):
+                    raise ValueError("elements in elems must be 1+ dimensional Tensors, not scalars")
+                raise ValueError("elems must be a 1+ dimensional Tensor, not a scalar")
         self._structure = elems
         known = [leaf.dims[0] for leaf in leaves if leaf.dims is not None and leaf.dims[0] is not None]
         if len(set(known)) > 1:
@@ -48,7 +50,7 @@ def _tail(tensor: Tensor) -> tuple[int | None, ...] | None:
 
 def _checked(function: Callable[..., Nest]) -> None:
     if not callable(function):
-        raise TypeError(f"{function!r} is not callable. Please provide a callable function.")
+        raise TypeError(f"fn must be callable. {function!r} is not.")
 
 
 def _outputs(structure: Nest, count: int, types: Sequence[DTypeLike]) -> list[TensorArray]:

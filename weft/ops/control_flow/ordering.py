@@ -82,7 +82,7 @@ def group(*inputs: object, **kwargs: Any) -> Operation:
     for item in _flatten(inputs):
         found = _dependency(item)
         if found is None:
-            raise TypeError(f"'inputs' should be zero or more (nested) Tensors. Received '{item}' with type '{type(item)}'.")
+            raise TypeError(f"Expected tf.group() expected Tensor arguments not '{item}' with type '{type(item)}'")
         by_device.setdefault(found.device, []).append(found)
     with graph.name_scope(name or "group_deps") as scope:
         if len(by_device) <= 1:
@@ -118,14 +118,15 @@ def tuple_of(tensors: Sequence[Nest], name: str | None = None, control_inputs: S
         tensors = [tensors]
     graph = get_default_graph()
     with graph.name_scope(name or "tuple"):
+        tensors = [item if item is None or hasattr(item, "op") else convert_to_tensor(item) for item in tensors]
         gates = [item.op for item in tensors if item is not None]
         for item in control_inputs or ():
             found = _dependency(item)
             if found is None:
-                raise TypeError(f"'control_inputs' must only contain Operation or Tensor. Received: {type(item)}")
+                raise TypeError(f"Control input must be Operation or Tensor: {item}")
             gates.append(found)
         if not any(item is not None for item in tensors):
-            raise ValueError(f"'tensors' must have at least one Tensor. Received: {tensors}.")
+            raise ValueError(f"Must have at least one Tensor: {tensors}")
         unique = sorted(set(gates), key=lambda each: each.id)
         gate = group(*unique)
         return [None if item is None else with_dependencies([gate], item) for item in tensors]

@@ -57,7 +57,7 @@ class TensorArray:
         if handle is not None:
             raise ValueError("TensorArray: a handle is not supported, there is no resource behind the array; pass its flow")
         if size is None and flow is None:
-            raise ValueError("Argument `size` must be provided if handle is not provided.")
+            raise ValueError("Size must be provided if handle is not provided.")
         self._dtype = as_dtype(dtype).base_dtype
         self._dynamic_size = bool(dynamic_size)
         self._infer_shape = infer_shape
