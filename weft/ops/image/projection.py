@@ -53,7 +53,7 @@ def _projected_gradient(node: Operation, grad: Tensor) -> Gradients:
 @op("ImageProjectiveTransformV2", "images: dtype, transforms: float32, output_shape: int32 -> transformed_images: dtype",
     infer=_projected_shape, gradient=_projected_gradient, static=("output_shape",), types={"dtype": _PIXELS})  # fmt: skip
 def project(
-    xp: ArrayModule, images: Array, transforms: Array, output_shape: Array, *, interpolation: str, dtype: DType
+    xp: ArrayModule, images: Array, transforms: Array, output_shape: Array, *, interpolation: str, dtype: DType = dtypes.float32
 ) -> Result:
     """Images by the transforms of the module: each its own, or one for all.
 
