@@ -51,6 +51,7 @@ from weft.api import sparse as sparse
 from weft.api import strings as strings
 from weft.api import summary as summary
 from weft.api import test as test
+from weft.api import tpu as tpu
 from weft.api import train as train
 from weft.api import typing as typing
 from weft.api import version as version

@@ -51,7 +51,7 @@ def test_what_a_hint_recommends_is_there(hint: str) -> None:
     ("ask", "told"),
     [
         (lambda: tf.mul, r"Use tf\.multiply in its place"),
-        (lambda: tf.tpu, r"TensorFlow has tf\.tpu; weft does not\. weft runs on CPUs and NVIDIA GPUs"),
+        (lambda: tf.lite, r"TensorFlow has tf\.lite; weft does not\. weft trains and serves"),
         (lambda: tf.distribute.cluster_resolver.TPUClusterResolver, r"weft does not\. weft has the strategies of docs/strat"),
         (lambda: tf.nn.multiply, r"There is tf\.multiply\."),
         (lambda: tf.Sesion, r"Did you mean 'Session'\?"),

@@ -88,3 +88,23 @@ def test_separable_and_transposed_layers_agree_with_plain_ones():
         assert session.run(row).shape == tuple(row.shape.as_list()) == (2, 3, 5)
         assert session.run(volume).shape == tuple(volume.shape.as_list()) == (1, 5, 5, 5, 4)
     assert [v.name for v in layer.variables] == ["s/depthwise_kernel:0", "s/pointwise_kernel:0", "s/bias:0"]
+
+
+def test_layers_without_variables_take_what_every_layer_takes() -> None:
+    pool = tf.layers.MaxPooling2D(2, 2, _scope="s", trainable=False)
+    flat = tf.layers.Flatten(dtype=tf.float32, trainable=False)
+    drop = tf.layers.Dropout(0.5, trainable=False, dtype=tf.float32)
+    assert [layer(tf.ones([1, 4, 4, 2])).shape.as_list() for layer in (pool, flat, drop)] == [
+        [1, 2, 2, 2],
+        [1, 32],
+        [1, 4, 4, 2],
+    ]
+
+
+def test_batch_normalization_takes_its_arguments_in_tensorflows_order() -> None:
+    weights = [tf.zeros_initializer()] * 4 + [None] * 4
+    renorm, clipping, momentum, fused, trainable = False, None, 0.9, True, True
+    layer = tf.layers.BatchNormalization(-1, 0.9, 1e-3, True, True, *weights, renorm, clipping, momentum, fused, trainable)
+    assert (layer.fused, layer.trainable) == (True, True)
+    with pytest.raises(NotImplementedError, match="renorm, virtual_batch_size and adjustment are not supported"):
+        tf.layers.batch_normalization(tf.ones([2, 2]), renorm=True)

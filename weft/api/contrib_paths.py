@@ -50,6 +50,7 @@ _PATHS: Final = {
         "ops.loss ops.sampler"
     ),
     "slim": "slim slim.evaluation slim.learning slim.model_analyzer slim.queues slim.summaries",
+    "tpu": "tpu tpu.tpu_config tpu.tpu_context tpu.tpu_estimator tpu.tpu_optimizer",
     "training": (
         "training training.bucket_ops training.device_setter training.evaluation training.feeding_queue_runner "
         "training.hparam training.resample training.sampling_ops training.sequence_queueing_state_saver training.training "
@@ -58,8 +59,17 @@ _PATHS: Final = {
 }
 
 # Where the names of a path stand, but for those of the package.
-_FURTHER: Final = {"rnn": "rnn_cell nn", "metrics": "metrics", "distributions": "distributions"}
+_FURTHER: Final = {"layers": "contrib.slim.utils", "rnn": "rnn_cell nn", "metrics": "metrics", "distributions": "distributions"}
 
 DOORS: Final = {
     package: dict.fromkeys(paths.split(), f"contrib.{package} {_FURTHER.get(package, '')}") for package, paths in _PATHS.items()
+}
+
+NAMES: Final = {
+    "rnn": {
+        "ops.core_rnn_cell": (
+            "weft.models.rnn.cell:BIAS_NAME=_BIAS_VARIABLE_NAME weft.models.rnn.cell:WEIGHTS_NAME=_WEIGHTS_VARIABLE_NAME "
+            "weft.models.rnn.sizes:linear_map=_linear"
+        )
+    },
 }

@@ -53,7 +53,10 @@ class _Table:
 _TABLES: Final = {
     "core": _Table(core_paths.ALIASES),
     "python": _Table(python_paths.ALIASES, python_paths.NAMES, python_paths.DOORS),
-} | {f"contrib.{package}.python": _Table(doors=doors) for package, doors in contrib_paths.DOORS.items()}
+} | {
+    f"contrib.{package}.python": _Table(names=contrib_paths.NAMES.get(package, {}), doors=doors)
+    for package, doors in contrib_paths.DOORS.items()
+}
 
 
 class Alias(Loader):
@@ -90,8 +93,9 @@ class _Gathered(Loader):
 
     def exec_module(self, module: ModuleType) -> None:
         for entry in self._table.names.get(self._path, "").split():
-            found = pkgutil.resolve_name(entry if ":" in entry else f"weft:{entry}")
-            setattr(module, entry.replace(":", ".").rpartition(".")[2], found)
+            place, _, name = entry.partition("=")
+            found = pkgutil.resolve_name(place if place.startswith("weft.") or ":" in place else f"weft:{place}")
+            setattr(module, name or place.replace(":", ".").rpartition(".")[2], found)
         for child in self._table.children(self._path):
             setattr(module, child, importlib.import_module(f"{module.__name__}.{child}"))
         if self._path in self._table.doors:

@@ -36,8 +36,6 @@ _RENAMED: Final = {
     "sysconfig": "weft.__version__", "linalg.inverse": "tf.matrix_inverse",
 }  # fmt: skip
 _REASONS: Final = {
-    "tpu": "weft runs on CPUs and NVIDIA GPUs.",
-    "contrib.tpu": "weft runs on CPUs and NVIDIA GPUs: use tf.estimator.Estimator, tf.train and tf.ConfigProto.",
     "lite": "weft trains and serves: tf.saved_model exports models in TensorFlow's format, which TensorFlow Lite converts.",
     "xla": "weft compiles every step by XLA by itself.",
     "contrib.compiler": "weft compiles every step by XLA by itself.",

@@ -2,7 +2,7 @@
 
 `ALIASES` names the weft module that a path stands for. `DOORS` names the public modules, below `weft`, in which the names of a
 path are looked up, one after the other; `.` is `weft` itself. `NAMES` lists names that stand elsewhere: public ones with their
-namespace below `weft`, others as `module:name`. The last part is the name in the module of that path.
+namespace below `weft`, others as `module:name`. The last part is the name in the module of that path, but for `place=name`.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ _GENERATED: Final = (
 ALIASES: Final = {f"ops.gen_{family}_ops": "weft.api.generated_ops" for family in _GENERATED.split()} | {
     "client.device_lib": "weft.client.device_lib",
     "client.timeline": "weft.client.timeline",
+    "debug": "weft.client.debugger",
     "estimator.run_config": "weft.estimators.run_config",
     "estimator.training": "weft.estimators.training",
     "framework.dtypes": "weft.framework.dtypes",
@@ -24,6 +25,7 @@ ALIASES: Final = {f"ops.gen_{family}_ops": "weft.api.generated_ops" for family i
     "framework.errors_impl": "weft.errors",
     "framework.graph_util": "weft.api.graph_util",
     "framework.tensor_shape": "weft.framework.tensor_shape",
+    "ops.control_flow_util": "weft.ops.control_flow.compiled_contexts",
     "keras.activations": "weft.api.keras.activations",
     "keras.backend": "weft.api.keras.backend",
     "keras.callbacks": "weft.api.keras.callbacks",
@@ -67,17 +69,59 @@ ALIASES: Final = {f"ops.gen_{family}_ops": "weft.api.generated_ops" for family i
 
 NAMES: Final = {
     "client.session": "weft.client.session:BaseSession weft.client.conversions:register_session_run_conversion_functions",
-    "framework.tensor_util": "weft.framework.constant_value:constant_value",
-    "framework.smart_cond": "weft.models.functional.static_choices:smart_cond",
-    "layers.utils": "weft.models.functional.static_choices:constant_value weft.models.functional.static_choices:smart_cond",
+    "eager.backprop": "GradientTape",
+    "eager.context": ("executing_eagerly executing_eagerly=in_eager_mode weft.framework.behavior:in_graph_mode"),
+    "estimator.canned.metric_keys": "weft.estimators.canned.keys:MetricKeys",
+    "estimator.canned.prediction_keys": "weft.estimators.canned.keys:PredictionKeys",
+    "estimator.util": "weft.framework.function_signatures:fn_args",
+    "framework.ops": (
+        "weft.framework.name_prefix:prepend_name_scope weft.framework.name_prefix:strip_name_scope "
+        "convert_to_tensor=internal_convert_to_tensor"
+    ),
+    "framework.smart_cond": "weft.models.functional.call_choices:smart_cond",
+    "framework.tensor_util": (
+        "weft.framework.constant_value:constant_value weft.framework.constant_value:constant_value_as_shape"
+    ),
+    "layers.convolutional": (
+        "layers.Conv1D=Convolution1D layers.Conv2D=Convolution2D layers.Conv3D=Convolution3D "
+        "layers.SeparableConv2D=SeparableConvolution2D layers.Conv2DTranspose=Convolution2DTranspose "
+        "layers.Conv2DTranspose=Deconvolution2D layers.Conv3DTranspose=Convolution3DTranspose layers.conv2d=convolution2d "
+        "layers.conv2d_transpose=deconv2d layers.separable_conv2d=separable_convolution2d"
+    ),
+    "layers.utils": (
+        "weft.models.functional.static_choices:constant_value weft.models.functional.call_choices:conv_output_length "
+        "weft.models.functional.call_choices:normalize_tuple weft.models.functional.call_choices:smart_cond"
+    ),
+    "ops.confusion_matrix": "weft.models.metrics.confusion_matrix:remove_squeezable_dimensions",
     "ops.control_flow_ops": "weft.ops.control_flow.ordering:with_dependencies",
+    "ops.array_ops": "shape=shape_internal reverse=reverse_v2",
     "ops.data_flow_ops": "contrib.staging.StagingArea",
+    "ops.init_ops": "weft.ops.variables.initializers:Initializer",
     "ops.logging_ops": "weft.ops.control_flow.assertion:print_v2",
-    "ops.resource_variable_ops": ("ResourceVariable weft.ops.variables.resource_variable:is_resource_variable"),
-    "ops.variables": "weft.ops.variables.partitioned_variable:PartitionedVariable",
+    "ops.metrics_impl": (
+        "weft.models.metrics.state:metric_variable weft.models.metrics.confusion_matrix:remove_squeezable_dimensions="
+        "_remove_squeezable_dimensions"
+    ),
+    "ops.resource_variable_ops": "ResourceVariable weft.ops.variables.resource_variable:is_resource_variable",
+    "ops.rnn": "weft.api.rnn_cell=rnn_cell_impl",
+    "ops.rnn_cell_impl": (
+        "weft.models.rnn.cell:BIAS_NAME=_BIAS_VARIABLE_NAME weft.models.rnn.cell:WEIGHTS_NAME=_WEIGHTS_VARIABLE_NAME "
+        "weft.models.rnn.cell:assert_like_rnn_cell=assert_like_rnncell weft.models.rnn.sizes:joined_shape=_concat "
+        "weft.models.rnn.cell:zero_state_tensors=_zero_state_tensors"
+    ),
+    "ops.variable_scope": "Variable=variable",
+    "ops.variables": "weft.ops.variables.partitioned_variable:PartitionedVariable Variable=VariableV1",
+    "ops.weights_broadcast_ops": (
+        "weft.models.weights_broadcast:assert_broadcastable weft.models.weights_broadcast:broadcast_weights"
+    ),
     "pywrap_tensorflow": "train.NewCheckpointReader weft.events.events_writer:EventsWriter",
-    "training.basic_session_run_hooks": "weft.training.hooks.hook_timer:NeverTriggerTimer",
     "tf2": "weft.framework.behavior:enabled",
+    "training.basic_session_run_hooks": "weft.training.hooks.hook_timer:NeverTriggerTimer",
+    "training.evaluation": (
+        "weft.training.sessions.evaluation:StopAfterNEvalsHook=_StopAfterNEvalsHook "
+        "weft.training.sessions.evaluation:evaluate_once=_evaluate_once "
+        "weft.training.sessions.evaluation:get_or_create_eval_step=_get_or_create_eval_step"
+    ),
     "training.moving_averages": (
         "weft.ops.variables.moving_average:assign_moving_average "
         "weft.training.optimizers.moving_averages:weighted_moving_average"

@@ -43,7 +43,7 @@ from weft.training.sessions.session_creator import ChiefSessionCreator
 from weft.training.training_util import create_global_step
 
 # Members that a subclass may replace.
-_OVERRIDABLE: Final = frozenset(("model_fn",))
+_OVERRIDABLE: Final = frozenset(("model_fn", "_params_of"))
 
 
 class Estimator:
@@ -124,7 +124,7 @@ class Estimator:
         """The model's function, bound to its parameters: it takes features, labels, mode and config."""
 
         def public_model_fn(features: Features, labels: Labels, mode: str, config: RunConfig) -> EstimatorSpec:
-            return call_model_fn(self._model_fn, features, labels, mode, self.params, config)
+            return call_model_fn(self._model_fn, features, labels, mode, self._params_of(mode), config)
 
         return public_model_fn
 
@@ -260,9 +260,7 @@ class Estimator:
         graph = Graph()
         with graph.as_default():
             self._start(graph)
-            features, _, input_hooks = parse_input_fn_result(
-                call_input_fn(input_fn, ModeKeys.PREDICT, self.params, self.config)
-            )
+            features, _, input_hooks = parse_input_fn_result(self._call_input_fn(input_fn, ModeKeys.PREDICT))
             if not has_an_end(features):
                 tf_logging.warning(
                     "Input graph does not use tf.data.Dataset or contain a QueueRunner. That means predict yields forever. "
@@ -377,8 +375,12 @@ class Estimator:
         features, labels, input_hooks = parse_input_fn_result(result)
         return build_evaluation(self._call_model_fn, features, labels, [*input_hooks, *hooks])
 
+    def _params_of(self, mode: str) -> Params:
+        """What functions are given as `params` in a mode."""
+        return self.params
+
     def _call_input_fn(self, input_fn: InputFn, mode: str, context: InputContext | None = None) -> Nest:
-        return call_input_fn(input_fn, mode, self.params, self.config, context)
+        return call_input_fn(input_fn, mode, self._params_of(mode), self.config, context)
 
     def _train_replicas(
         self, strategy: Strategy, input_fn: InputFn, hooks: list[SessionRunHook], listeners: Sequence[CheckpointSaverListener]
@@ -399,7 +401,7 @@ class Estimator:
         with Graph().as_default() as graph, graph.device(self._device_fn):
             self._start(graph)
             global_step_read("Estimator")
-            result = call_input_fn(input_fn, ModeKeys.TRAIN, self.params, self.config)
+            result = self._call_input_fn(input_fn, ModeKeys.TRAIN)
             features, labels, input_hooks = parse_input_fn_result(result)
             spec = self._call_model_fn(features, labels, ModeKeys.TRAIN)
             self._warm_start()

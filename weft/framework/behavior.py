@@ -14,6 +14,11 @@ def executing_eagerly() -> bool:
     return False
 
 
+def in_graph_mode() -> bool:
+    """Return True."""
+    return True
+
+
 def executing_eagerly_outside_functions() -> bool:
     """Return False."""
     return False

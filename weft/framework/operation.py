@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from weft.framework import attr_value, built_at, device_spec
 from weft.framework.arithmetic import OVERLOADABLE_OPERATORS, Arithmetic
@@ -24,10 +24,13 @@ if TYPE_CHECKING:
 class Tensor(Arithmetic, NoValueYet):
     """One output of an Operation: a symbolic value, hashable by identity."""
 
-    __slots__ = ("__weakref__", "_consumers", "dims", "dtype", "op", "value_index")
+    # Programs hang attributes of their own on tensors; the dict comes into being with the first.
+    __slots__ = ("__dict__", "__weakref__", "_consumers", "dims", "dtype", "op", "value_index")
 
     # NumPy leaves `array + tensor` to Tensor.__radd__.
     __array_priority__ = 100
+
+    OVERLOADABLE_OPERATORS: ClassVar[frozenset[str]] = OVERLOADABLE_OPERATORS
 
     def __init__(self, op: Operation, value_index: int, dtype: DType) -> None:
         self.op = op
@@ -156,7 +159,7 @@ class Operation:
     """
 
     __slots__ = (
-        "__weakref__", "_device", "attrs", "built_from", "control_consumers", "control_flow_context",
+        "__dict__", "__weakref__", "_device", "attrs", "built_from", "control_consumers", "control_flow_context",
         "control_inputs", "graph", "id", "inputs", "name", "op_def", "original_op", "outputs", "type",
     )  # fmt: skip
 

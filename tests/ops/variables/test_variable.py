@@ -402,3 +402,20 @@ def test_a_scalar_shape_of_the_older_op_stands_for_an_unknown_one() -> None:
 
     assert made(()).shape.ndims is None
     assert made((2, 3)).shape.as_list() == [2, 3]
+
+
+@pytest.mark.parametrize("use_resource", [False, True])
+def test_a_branch_assigns_to_a_slice_of_a_variable_around_it(use_resource: bool) -> None:
+    rows = tf.get_variable("rows", [3, 2], initializer=tf.zeros_initializer(), use_resource=use_resource)
+    at = tf.placeholder(tf.int32, [])
+    fed = tf.placeholder(tf.float32, [None, 2])
+
+    def store() -> tf.Tensor:
+        with tf.control_dependencies([rows[at : at + tf.shape(fed)[0]].assign(fed)]):
+            return tf.identity(at)
+
+    stored = tf.cond(at > 0, store, lambda: tf.constant(0))
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        assert [session.run(stored, {at: place, fed: [[1.0, 2.0]]}) for place in (2, 0)] == [2, 0]
+        assert session.run(rows).tolist() == [[0.0, 0.0], [0.0, 0.0], [1.0, 2.0]]

@@ -28,5 +28,6 @@ from weft.api.contrib import staging as staging
 from weft.api.contrib import stateless as stateless
 from weft.api.contrib import tensorboard as tensorboard
 from weft.api.contrib import tfprof as tfprof
+from weft.api.contrib import tpu as tpu
 from weft.api.contrib import training as training
 from weft.api.contrib import util as util

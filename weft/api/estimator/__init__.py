@@ -5,6 +5,7 @@ from __future__ import annotations
 from weft.api.estimator import experimental as experimental
 from weft.api.estimator import export as export
 from weft.api.estimator import inputs as inputs
+from weft.api.estimator import tpu as tpu
 from weft.estimators.added_metrics import add_metrics as add_metrics
 from weft.estimators.canned.baseline import BaselineClassifier as BaselineClassifier
 from weft.estimators.canned.baseline import BaselineEstimator as BaselineEstimator

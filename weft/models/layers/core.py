@@ -142,9 +142,9 @@ class Dropout(Layer):
 
     def __init__(
         self, rate: TensorLike = 0.5, noise_shape: ShapeLike = None, seed: int | None = None, name: str | None = None,
-        *, _scope: ScopeLike = None,
+        *, trainable: bool = True, dtype: DTypeLike | None = None, _scope: ScopeLike = None, _reuse: Reuse = None,
     ) -> None:  # fmt: skip
-        super().__init__(True, name, scope=_scope)
+        super().__init__(trainable, name, dtype, None, _scope, _reuse)
         self.rate, self.noise_shape, self.seed = rate, noise_shape, seed
 
     def call(self, inputs: Tensor, training: TensorLike = False) -> Tensor:
@@ -169,8 +169,11 @@ class Flatten(Layer):
 
     least_input_rank = 1
 
-    def __init__(self, data_format: str | None = None, name: str | None = None) -> None:
-        super().__init__(True, name)
+    def __init__(
+        self, data_format: str | None = None, name: str | None = None, *, trainable: bool = True,
+        dtype: DTypeLike | None = None, _scope: ScopeLike = None, _reuse: Reuse = None,
+    ) -> None:  # fmt: skip
+        super().__init__(trainable, name, dtype, None, _scope, _reuse)
         self.data_format = data_format or "channels_last"
 
     def call(self, inputs: Tensor) -> Tensor:

@@ -30,6 +30,14 @@ from weft.ops.variables.variable_store import Reuse
 _ZEROS, _ONES = zeros_initializer(), ones_initializer()
 
 
+def check_whole_batch(name: str, renorm: bool, virtual_batch_size: int | None, adjustment: object) -> None:
+    """Refuse what would normalize by other numbers than those of the whole batch; NotImplementedError."""
+    if renorm or virtual_batch_size is not None or adjustment is not None:
+        raise NotImplementedError(
+            f"{name}: renorm, virtual_batch_size and adjustment are not supported; normalize the whole batch"
+        )
+
+
 class BatchNormalization(Layer):
     """Inputs normalized by the mean and variance of the batch in training, and by their moving averages otherwise.
 
@@ -43,9 +51,13 @@ class BatchNormalization(Layer):
         beta_initializer, gamma_initializer, moving_mean_initializer, moving_variance_initializer: initializers.
         beta_regularizer, gamma_regularizer: functions whose values are regularization losses.
         beta_constraint, gamma_constraint: projections after updates.
+        renorm, renorm_clipping, renorm_momentum, virtual_batch_size, adjustment: not supported.
         fused: whether one node is used; for images when None.
         trainable: whether offset and scale are to be trained.
         name: the variable scope.
+
+    Raises:
+        NotImplementedError: renorm, virtual_batch_size or adjustment is asked for.
     """
 
     def __init__(
@@ -53,10 +65,12 @@ class BatchNormalization(Layer):
         scale: bool = True, beta_initializer: Initializer = _ZEROS, gamma_initializer: Initializer = _ONES,
         moving_mean_initializer: Initializer = _ZEROS, moving_variance_initializer: Initializer = _ONES,
         beta_regularizer: Regularizer | None = None, gamma_regularizer: Regularizer | None = None,
-        beta_constraint: Constraint | None = None, gamma_constraint: Constraint | None = None,
-        fused: bool | None = None, trainable: bool = True, name: str | None = None, *, dtype: DTypeLike | None = None,
-        _scope: ScopeLike = None, _reuse: Reuse = None,
+        beta_constraint: Constraint | None = None, gamma_constraint: Constraint | None = None, renorm: bool = False,
+        renorm_clipping: object = None, renorm_momentum: float = 0.99, fused: bool | None = None, trainable: bool = True,
+        virtual_batch_size: int | None = None, adjustment: object = None, name: str | None = None, *,
+        dtype: DTypeLike | None = None, _scope: ScopeLike = None, _reuse: Reuse = None,
     ) -> None:  # fmt: skip
+        check_whole_batch("tf.layers.BatchNormalization", renorm, virtual_batch_size, adjustment)
         super().__init__(trainable, name, dtype, None, _scope, _reuse)
         self.configure(
             axis, momentum, epsilon, center, scale, fused, (gamma_initializer, gamma_regularizer, gamma_constraint),
@@ -187,12 +201,13 @@ def batch_normalization(
     beta_regularizer: Regularizer | None = None, gamma_regularizer: Regularizer | None = None,
     beta_constraint: Constraint | None = None, gamma_constraint: Constraint | None = None,
     training: TensorLike = False, trainable: bool = True, name: str | None = None, reuse: Reuse = None,
-    fused: bool | None = None,
+    renorm: bool = False, renorm_clipping: object = None, renorm_momentum: float = 0.99, fused: bool | None = None,
+    virtual_batch_size: int | None = None, adjustment: object = None,
 ) -> Tensor:  # fmt: skip
     """A BatchNormalization layer of `inputs`; `training` is a bool or a tensor of one. See BatchNormalization."""
     layer = BatchNormalization(
         axis, momentum, epsilon, center, scale, beta_initializer, gamma_initializer, moving_mean_initializer,
-        moving_variance_initializer, beta_regularizer, gamma_regularizer, beta_constraint, gamma_constraint, fused,
-        trainable, name, _scope=name, _reuse=reuse,
+        moving_variance_initializer, beta_regularizer, gamma_regularizer, beta_constraint, gamma_constraint, renorm,
+        renorm_clipping, renorm_momentum, fused, trainable, virtual_batch_size, adjustment, name, _scope=name, _reuse=reuse,
     )  # fmt: skip
     return layer(inputs, training=training)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from weft.framework.aliases import Sizes, TensorLike
+from weft.framework.aliases import DTypeLike, Sizes, TensorLike
 from weft.framework.operation import Tensor
 from weft.models.layers.conv import layout_of, padding_of, per_axis
 from weft.models.layers.layer import Layer
 from weft.ops.nn.pool import avg_pool, avg_pool1d, avg_pool3d, max_pool, max_pool1d, max_pool3d
+from weft.ops.variables.scopes import ScopeLike
+from weft.ops.variables.variable_store import Reuse
 
 
 class Pooling(Layer):
@@ -20,9 +22,10 @@ class Pooling(Layer):
 
     def __init__(
         self, pool_size: Sizes, strides: Sizes | None = None, padding: str = "valid",
-        data_format: str = "channels_last", name: str | None = None,
+        data_format: str = "channels_last", name: str | None = None, *, trainable: bool = True,
+        dtype: DTypeLike | None = None, _scope: ScopeLike = None, _reuse: Reuse = None,
     ) -> None:  # fmt: skip
-        super().__init__(True, name)
+        super().__init__(trainable, name, dtype, None, _scope, _reuse)
         self.configure(pool_size, strides, padding, data_format)
 
     def configure(self, pool_size: Sizes, strides: Sizes | None, padding: str, data_format: str) -> None:

@@ -11,40 +11,22 @@ from weft.framework import dtypes, nest
 from weft.framework.aliases import DTypeLike, Nest, SizeLike, VariableLike
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
-from weft.models.rnn.cell import BIAS_NAME, WEIGHTS_NAME, batch_size_of
+from weft.models.rnn.cell import batch_size_of
+from weft.models.rnn.sizes import linear_map
 from weft.models.seq2seq.unrolled import Decoded, LoopFunction, Projection, check_projection, likeliest_row
 from weft.ops.array.filling import zeros
 from weft.ops.array.joining import concat, stack
 from weft.ops.array.shape_ops import reshape, shape
 from weft.ops.math.casting import cast
 from weft.ops.math.elementwise import add, mul
-from weft.ops.math.products import matmul
 from weft.ops.math.reduce_functions import reduce_sum
 from weft.ops.math.unary import tanh
-from weft.ops.nn.bias import bias_add
 from weft.ops.nn.conv import conv2d
 from weft.ops.nn.embedding import embedding_lookup
 from weft.ops.nn.softmax import softmax
 from weft.ops.variables.get_variable import get_variable
-from weft.ops.variables.initializers import zeros_initializer
 from weft.ops.variables.scopes import ScopeLike, get_variable_scope
 from weft.ops.variables.variable_scope import variable_scope
-
-
-def _linear(inputs: Sequence[Tensor], size: int) -> Tensor:
-    """`concat(inputs) W + b`, `[batch, size]`, with the variables "kernel" and "bias" of the current variable scope."""
-    shapes = [each.shape for each in inputs]
-    for given in shapes:
-        if given.ndims != 2:
-            raise ValueError(f"linear is expecting 2D arguments: {shapes}")
-        if given[1].value is None:
-            raise ValueError(f"linear expects shape[1] to be provided for shape {given}, but saw {given[1]}")
-    dtype = inputs[0].dtype.base_dtype
-    kernel = get_variable(WEIGHTS_NAME, [sum(given[1].value for given in shapes), size], dtype=dtype)
-    with variable_scope(get_variable_scope()) as inner:
-        inner.set_partitioner(None)
-        bias = get_variable(BIAS_NAME, [size], dtype=dtype, initializer=zeros_initializer(dtype))
-    return bias_add(matmul(inputs[0] if len(inputs) == 1 else concat(inputs, 1), kernel), bias)
 
 
 class _Heads:
@@ -75,7 +57,7 @@ class _Heads:
         seen = []
         for head, (features, vector) in enumerate(zip(self._features, self._vectors, strict=True)):
             with variable_scope(f"Attention_{head}"):
-                asked = cast(reshape(_linear([query], self.size), [-1, 1, 1, self.size]), self._dtype)
+                asked = cast(reshape(linear_map([query], self.size, bias=True), [-1, 1, 1, self.size]), self._dtype)
                 scores = reduce_sum(mul(vector, tanh(add(features, asked))), [2, 3])
                 weights = cast(softmax(cast(scores, dtypes.float32)), self._dtype)
                 read = reduce_sum(mul(reshape(weights, [-1, self._length, 1, 1]), self._hidden), [1, 2])
@@ -130,7 +112,7 @@ def attention_decoder(
                 seen = heads(state)
             with variable_scope("AttnOutputProjection"):
                 parts = [cast(cell_output, dtype), *seen]
-                outputs.append(_linear(parts, output_size))
+                outputs.append(linear_map(parts, output_size, bias=True))
     return outputs, state
 
 
@@ -140,7 +122,7 @@ def _mixed(given: Tensor, seen: Sequence[Tensor], dtype: DTypeLike) -> Tensor:
     if size is None:
         raise ValueError(f"Could not infer input size from input: {given.name}")
     parts = [cast(each, dtype) for each in (given, *seen)]
-    return _linear(parts, size)
+    return linear_map(parts, size, bias=True)
 
 
 def embedding_attention_decoder(

@@ -49,10 +49,7 @@ class BatchNormalization(Layer, norm.BatchNormalization):
         fused: bool | None = None, trainable: bool = True, virtual_batch_size: int | None = None, adjustment: Nest = None,
         name: str | None = None, **kwargs: Options,
     ) -> None:  # fmt: skip
-        if renorm or virtual_batch_size is not None or adjustment is not None:
-            raise NotImplementedError(
-                "BatchNormalization: renorm, virtual_batch_size and adjustment are not supported; normalize the whole batch"
-            )
+        norm.check_whole_batch("tf.keras.layers.BatchNormalization", renorm, virtual_batch_size, adjustment)
         Layer.__init__(self, trainable, name, **kwargs)
         self.configure(
             axis, momentum, epsilon, center, scale, fused, (gamma_initializer, gamma_regularizer, gamma_constraint),

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from weft.framework import dtypes
-from weft.framework.aliases import Array, ArrayModule, Result, TensorLike, VariableLike
+from weft.framework.aliases import Array, ArrayModule, Result, TensorLike
 from weft.framework.graph import get_default_graph
 from weft.framework.operation import Tensor
 from weft.framework.tensor_conversion import convert_to_tensor
 from weft.ops.array.slicing import MASKS, plan, strided_slice_node
-from weft.ops.declaration import Role, definition_of, no_outputs, op, same_as_input
+from weft.ops.declaration import definition_of, no_outputs, op, same_as_input
 from weft.ops.state.reference_state import INDICES
 from weft.ops.state.resource_state import read_variable_op
 
@@ -56,27 +56,30 @@ def resource_strided_slice_assign(
 class VariableSlice(Tensor):
     """A slice of a variable: the tensor, which can also be assigned to."""
 
-    __slots__ = ()
+    state: Tensor  # the reference or handle of the variable
 
     def assign(self, value: TensorLike, name: str | None = None) -> Tensor:
         """Replace this slice in the variable; the result is the variable after that."""
         return _assign_slice(self, value, name)
 
 
-def sliced(variable: VariableLike, slice_spec: object) -> Tensor:
-    """`variable[slice_spec]`, as a tensor that can be assigned to when it is a plain slice."""
-    tensor: Tensor = variable.value()[slice_spec]
+def sliced(value: Tensor, state: Tensor, slice_spec: object) -> Tensor:
+    """`value[slice_spec]` of a variable's value, as a tensor that can be assigned to when it is a plain slice.
+
+    Args:
+        value: what was read of the variable.
+        state: its reference or handle.
+        slice_spec: the slice.
+    """
+    tensor = value[slice_spec]
     if tensor.op.op_def is definition_of(strided_slice_node):
         tensor.__class__ = VariableSlice
+        vars(tensor)["state"] = state
     return tensor
 
 
-def _assign_slice(tensor: Tensor, value: TensorLike, name: str | None) -> Tensor:
-    op_ = tensor.op
-    read = op_.inputs[0]
-    while read.op.op_def.role is Role.ALIAS and not read.op.inputs[0].dtype.is_ref:
-        read = read.op.inputs[0]
-    state = read.op.inputs[0]
+def _assign_slice(tensor: VariableSlice, value: TensorLike, name: str | None) -> Tensor:
+    op_, state = tensor.op, tensor.state
     masks = {key: op_.attrs[key] for key in MASKS}
     name = f"{op_.name}/_assign/" if name is None else name
     if state.dtype.is_ref:

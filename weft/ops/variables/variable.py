@@ -345,7 +345,7 @@ class Variable(VariableUpdates, Arithmetic, NoValueYet, metaclass=_VariableMeta)
 
     def __getitem__(self, slice_spec: object) -> Tensor:
         """A slice of the value, which can also be assigned to."""
-        return sliced(self, slice_spec)
+        return sliced(self.value(), self._variable, slice_spec)
 
     # A variable has `__getitem__`, by which Python would iterate over it.
     __iter__: None

@@ -1,0 +1,1 @@
+"""TPUEstimator on CPUs and GPUs: programs written for both run as they do with `use_tpu=False`."""
