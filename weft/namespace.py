@@ -244,8 +244,10 @@ from weft.ops.array.tiling import reverse as reverse
 from weft.ops.array.tiling import reverse as reverse_v2
 from weft.ops.array.tiling import roll as roll
 from weft.ops.array.tiling import tile as tile
+from weft.ops.control_flow import optionals as _optionals  # registers what gradients of TensorFlow's branches have
 from weft.ops.control_flow import stacks as _stacks  # registers what gradient graphs made by TensorFlow have
 from weft.ops.control_flow import tensor_array_nodes as _tensor_array_nodes  # registers TensorArrayV3 and its family
+from weft.ops.control_flow import tensor_lists as _tensor_lists  # registers what loops of TensorFlow 2 have
 from weft.ops.control_flow.assertion import assert_that as Assert
 from weft.ops.control_flow.assertion import check_numerics as check_numerics
 from weft.ops.control_flow.assertion import print_v2 as print

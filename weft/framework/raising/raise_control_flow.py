@@ -5,6 +5,7 @@ from __future__ import annotations
 from tensorboard.compat.proto import graph_pb2
 
 from weft.framework.raising.branches import raise_branches
+from weft.framework.raising.calls import inline_calls
 from weft.framework.raising.flat_graph import CONTROL_FLOW, read_nodes
 from weft.framework.raising.functions import Library, in_graph
 from weft.framework.raising.loops import raise_loops
@@ -16,14 +17,16 @@ def has_dataflow_control(proto: graph_pb2.GraphDef) -> bool:
 
 
 def raise_control_flow(proto: graph_pb2.GraphDef) -> graph_pb2.GraphDef:
-    """The graph with If and While nodes in place of Switch, Merge, Enter, Exit, NextIteration and LoopCond.
+    """The graph with If and While nodes in place of Switch, Merge, Enter, Exit, NextIteration and LoopCond, and without calls.
 
     Each Merge and each Exit becomes an Identity of its name, so that what came out of a branch or a loop is found as before;
-    the nodes inside go into functions of the graph's library. A graph without such nodes is returned as it is.
+    the nodes inside go into functions of the graph's library. The nodes of functions take the place of their calls. A graph
+    without such nodes is returned as it is.
 
     Raises:
         ValueError: nodes that cannot be raised, which the message names.
     """
+    proto = inline_calls(proto)
     if not has_dataflow_control(proto):
         return proto
     library = Library(proto.library.function)
